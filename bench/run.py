@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Runs nopal's benchmarks and prints a table for each workload. See README.md beside this file."""
+
+import argparse
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from runner import files, kernels, latency, machine, workloads
+from runner.measure import Cell, measure
+from runner.terminal import PlainTerminal, terminal
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+WRONG, UNUSABLE = 1, 2  # exit statuses
+
+
+def names(text: str) -> list[str]:
+    return text.split(",")
+
+
+def numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "workload",
+        nargs="*",
+        help=f"which to run: {', '.join([*workloads.WORKLOADS, *workloads.GROUPS])} "
+        f"(default: {' '.join(workload.name for workload in workloads.BY_DEFAULT)})",
+    )
+    parser.add_argument("--build", type=Path, default=REPOSITORY / "build" / "release", help="the build folder")
+    parser.add_argument("--out", type=Path, help="where the CSV and JSON files go (default: the build folder)")
+    parser.add_argument("--impl", type=names, default=[], help="only these implementations, as in serial,task")
+    parser.add_argument("--workers", type=numbers, help="numbers of workers, as in 1,4,8 (default: 1 and all usable CPUs)")
+    parser.add_argument("--runs", type=int, default=5, help="processes for each cell (default: 5)")
+    parser.add_argument("--size", default="default", help="smoke, default, paper, or a number")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for each process (default: 120)")
+    parser.add_argument("--latency", action="store_true", help="the latency of small jobs instead of the workloads")
+    parser.add_argument(
+        "--rest", type=numbers, default=[0, 20], help="with --latency: milliseconds between calls (default: 0,20)"
+    )
+    parser.add_argument("--smoke", action="store_true", help="everything once at its smallest size, as the tests do")
+    options = parser.parse_args()
+
+    if unknown := [name for name in options.workload if name not in {*workloads.WORKLOADS, *workloads.GROUPS}]:
+        parser.error(f"no workload {unknown[0]!r}")
+    if options.runs < 1 or min(options.workers or [1]) < 1:
+        parser.error("--runs and --workers take positive numbers")
+    if options.workers is None:
+        options.workers = sorted({1, machine.usable_cpus()})
+    if options.smoke:
+        options.runs, options.size = 1, "smoke"
+        options.workload = options.workload or [workload.name for workload in (*workloads.BY_DEFAULT, workloads.FLAT)]
+    return options
+
+
+def kernel_tables(options: argparse.Namespace) -> list[list[Cell]]:
+    return [
+        kernels.cells(workload, options.build, options.impl, options.workers, options.size)
+        for workload in workloads.select(options.workload)
+    ]
+
+
+def latency_tables(options: argparse.Namespace) -> list[list[Cell]]:
+    rests, calls = ([0], 20) if options.smoke else (options.rest, None)
+    return latency.tables(options.build, options.impl, max(options.workers), rests, calls)
+
+
+def show(out: PlainTerminal, kind: ModuleType, table: list[Cell]) -> None:
+    rows = kind.rows(table)
+    sizes = {record["size"] for cell in table for record in cell.records if "size" in record}
+    title = f"{table[0].table}{', size ' + sizes.pop() if sizes else ''}"
+    out.table(title, kind.HEADER, [kind.texts(row) for row in rows], lambda i: workloads.is_nopal(rows[i].impl))
+
+
+def show_versions(out: PlainTerminal, cells: list[Cell]) -> None:
+    records = [record for cell in cells for record in cell.records]
+    for key, title in (("compiler", "compiler"), ("peer", "implementations")):
+        values = dict.fromkeys(record[key] for record in records if record[key] != "serial")
+        out.say(f"{title}: {'; '.join(values)}")
+
+
+def run_all(options: argparse.Namespace) -> int:
+    """Measures, shows and writes; returns the exit status."""
+    parts = []
+    if options.smoke or not options.latency:
+        parts.append((kernels, "kernels", kernel_tables(options)))
+    if options.smoke or options.latency:
+        parts.append((latency, "latency", latency_tables(options)))
+
+    here = machine.this_machine()
+    everything = [cell for _, _, tables in parts for table in tables for cell in table]
+    with terminal(len(everything) * options.runs, options.runs) as out:
+        out.say(str(here))
+        if note := machine.busy_note():
+            out.say(f"note: {note}")
+        for kind, stem, tables in parts:
+            for table in tables:
+                measure(table, options.runs, options.timeout, out)
+                show(out, kind, table)
+            out.say(kind.LEGEND)
+            out.say("")
+            rows = [row for table in tables for row in kind.rows(table)]
+            cells = [cell for table in tables for cell in table]
+            for path in files.write(options.out or options.build, f"bench-{stem}", here, rows, cells):
+                out.say(f"written: {path}")
+        show_versions(out, everything)
+
+        for cell in everything:
+            if cell.status != "ok":
+                out.say(f"{'FAILED' if cell.failed else cell.status}: {cell}: {cell.reason}")
+    return WRONG if any(cell.failed for cell in everything) else 0
+
+
+def main() -> int:
+    options = arguments()
+    try:
+        return run_all(options)
+    except workloads.MissingPrograms as error:
+        print(f"run.py: {error}", file=sys.stderr)
+        return UNUSABLE
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

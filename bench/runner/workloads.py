@@ -1,0 +1,80 @@
+"""What can be run: the workloads, and the programs that the build made for them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+PREFIX = "nopal_bench_"
+
+# An implementation that is neither the serial projection nor one of these is nopal's own.
+PEERS = ("tbb", "openmp", "libfork", "libfork_stack", "taskflow")
+SERIAL = "serial"
+
+# The runner refuses to start without these: a comparison that lacks nopal or the serial time says nothing.
+ALWAYS_BUILT = ("serial", "task")
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str
+    kernel: str
+    arguments: tuple[str, ...] = ()
+
+
+def _tree(name: str) -> Workload:
+    return Workload(name, "uts", ("--tree", name))
+
+
+BY_DEFAULT = (
+    Workload("fib", "fib"),
+    Workload("integrate", "integrate"),
+    Workload("nqueens", "nqueens"),
+    Workload("matmul", "matmul"),
+    _tree("T1"),
+    _tree("T3"),
+)
+FLAT = Workload("flat", "flat")
+BY_NAME = (FLAT, _tree("T1L"), _tree("T3L"), _tree("T1XXL"), _tree("T3XXL"))
+
+WORKLOADS = {workload.name: workload for workload in BY_DEFAULT + BY_NAME}
+GROUPS = {"uts": ("T1", "T3")}
+
+
+class MissingPrograms(Exception):
+    """The build lacks what has to be there."""
+
+
+def select(names: list[str]) -> list[Workload]:
+    """The workloads of these names, in the order given; all default ones for no name. KeyError for an unknown one."""
+    if not names:
+        return list(BY_DEFAULT)
+    expanded = [member for name in names for member in GROUPS.get(name, (name,))]
+    return [WORKLOADS[name] for name in expanded]
+
+
+def is_peer(impl: str) -> bool:
+    return impl in PEERS
+
+
+def is_nopal(impl: str) -> bool:
+    return impl != SERIAL and not is_peer(impl)
+
+
+def programs(build: Path, kernel: str, only: list[str]) -> dict[str, Path]:
+    """The kernel's programs by implementation: serial first, then nopal's own, then the peers."""
+    prefix = f"{PREFIX}{kernel}_"
+    found = {path.name.removeprefix(prefix): path for path in (build / "bench").glob(prefix + "*") if path.is_file()}
+    if only:
+        found = {impl: path for impl, path in found.items() if impl in only}
+    missing = [impl for impl in ALWAYS_BUILT if impl not in found and (not only or impl in only)]
+    if missing or not found:
+        wanted = ", ".join(prefix + impl for impl in missing or only)
+        raise MissingPrograms(f"{build / 'bench'} lacks {wanted}: build the target bench/all, or name another --build")
+    return dict(sorted(found.items(), key=lambda item: _rank(item[0])))
+
+
+def _rank(impl: str) -> tuple[int, int, str]:
+    if impl == SERIAL:
+        return (0, 0, impl)
+    if is_peer(impl):
+        return (2, PEERS.index(impl), impl)
+    return (1, 0, impl)

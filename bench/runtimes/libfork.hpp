@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include <libfork.hpp>
+
+namespace bench {
+
+struct libfork_runtime {
+  explicit libfork_runtime(unsigned workers) : pool{workers} {}
+
+  static std::string version() {
+    return "libfork " + std::to_string(LF_VERSION_MAJOR) + '.' + std::to_string(LF_VERSION_MINOR) + '.' +
+           std::to_string(LF_VERSION_PATCH);
+  }
+
+  lf::lazy_pool pool;
+};
+
+}  // namespace bench

@@ -1,0 +1,43 @@
+# Installs the library for find_package(nopal) and for pkg-config. Both can be moved with their prefix.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(nopal_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/nopal")
+
+install(TARGETS nopal EXPORT nopalTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+install(EXPORT nopalTargets NAMESPACE nopal:: DESTINATION "${nopal_package_dir}")
+
+get_target_property(nopal_type nopal TYPE)
+if(nopal_type STREQUAL "STATIC_LIBRARY")
+  set(nopal_is_static ON)
+else()
+  set(nopal_is_static OFF)
+endif()
+
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/cmake/nopalConfig.cmake.in" "${PROJECT_BINARY_DIR}/nopalConfig.cmake"
+  INSTALL_DESTINATION "${nopal_package_dir}"
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/nopalConfigVersion.cmake" COMPATIBILITY SameMajorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/nopalConfig.cmake"
+  "${PROJECT_BINARY_DIR}/nopalConfigVersion.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/Findhwloc.cmake"
+  DESTINATION "${nopal_package_dir}")
+
+# A static libnopal leaves hwloc and the threads to the link of whoever uses it, so they are public there and
+# `pkg-config --libs nopal` is enough. (With --static, Debian's hwloc.pc would ask for libudev's development files too.)
+if(nopal_is_static)
+  set(nopal_pc_link "Libs: -L\${libdir} -lnopal -pthread\nRequires: hwloc >= 2.0")
+else()
+  set(nopal_pc_link "Libs: -L\${libdir} -lnopal\nLibs.private: -pthread\nRequires.private: hwloc >= 2.0")
+endif()
+file(RELATIVE_PATH nopal_pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" nopal_pc_prefix "${nopal_pc_prefix}")
+file(RELATIVE_PATH nopal_pc_libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+file(RELATIVE_PATH nopal_pc_includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/nopal.pc.in" "${PROJECT_BINARY_DIR}/nopal.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/nopal.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,0 +1,38 @@
+#pragma once
+
+// The only macros of nopal, and the constants that more than one file needs.
+
+#include <cstddef>
+
+/// Inlined whatever the optimiser thinks: the fork path.
+#define NOPAL_INLINE [[gnu::always_inline]] inline
+/// Kept out of line and away from the hot code: stealing, sleeping, growing, errors.
+#define NOPAL_COLD [[gnu::noinline, gnu::cold]]
+
+/// On the one thread-local variable of the fork path.
+#if defined(__PIC__) && !defined(__PIE__)
+#define NOPAL_TLS [[gnu::tls_model("initial-exec")]]
+#else
+#define NOPAL_TLS
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define NOPAL_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NOPAL_ASAN 1
+#endif
+#endif
+#ifndef NOPAL_ASAN
+#define NOPAL_ASAN 0
+#endif
+
+namespace nopal::core {
+
+/// What two threads write must lie this far apart: the adjacent-line prefetcher fetches pairs of 64-byte lines.
+inline constexpr std::size_t destructive_size = 128;
+
+/// Ends the program with one line on stderr. For misuse that can be neither refused at compile time nor thrown.
+[[noreturn]] NOPAL_COLD void die(char const* what) noexcept;
+
+}  // namespace nopal::core

@@ -1,0 +1,329 @@
+#pragma once
+
+// The deque: the continuations that a worker offers. The owner pushes and pops at the bottom, thieves take the oldest at the
+// top. The newest entries are private, so that push and pop need neither a fence nor a shared line:
+//
+//      top            pub = split            bottom
+//       |  public: by    |  private: the owner  |
+//       |  exchange on   |  stores bottom, then |
+//       |  top           |  loads split         |
+//
+// A thief that finds nothing public asks (limit_); the owner answers at its next fork. A thief that got no answer raises
+// `split` itself and makes the owner pass a fence, so that owners in long leaves never hide work. Proof: README.md, "Deque".
+// Next on the path: worker.hpp.
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "nopal/core/config.hpp"
+#include "nopal/core/sync.hpp"
+
+namespace nopal::core {
+
+template <class Sync = std_sync>
+class basic_deque {
+ public:
+  using entry = std::uintptr_t;  ///< never 0
+  using index = std::int64_t;
+
+  /// Above every address: the owner looks at its next fork.
+  static constexpr std::uintptr_t asked = ~std::uintptr_t{0};
+
+  explicit basic_deque(index capacity = 1 << 13) {
+    buffers_.push_back(std::make_unique<buffer>(capacity));
+    newest_ = buffers_.back().get();
+    slots_ = newest_->slots.get();
+    buffer_.store(newest_, std::memory_order_relaxed);  // relaxed: nobody else knows this deque yet
+  }
+
+  // ---- The owner.
+
+  /// There must be room: ensure_room bounds the depth to which entries can be pushed.
+  NOPAL_INLINE void push(entry e) noexcept {
+    index const b = bottom_.load(std::memory_order_relaxed);
+    slots_[b].store(e, std::memory_order_relaxed);
+    // release: pairs with the acquire of bottom_ in force, which publishes on our behalf; carries the slot and the frame.
+    bottom_.store(b + 1, std::memory_order_release);
+  }
+
+  /// Takes back the newest entry, which the caller knows. True: done. False: pop_slow decides.
+  NOPAL_INLINE bool pop() noexcept {
+    index const b = bottom_.load(std::memory_order_relaxed) - 1;
+    // release: as in push; a thief that reads this value must still see every older slot (a relaxed store would not continue
+    // the release sequence).
+    bottom_.store(b, std::memory_order_release);
+    // The store of bottom_ and the load of split_ must not pass each other: pairs with heavy_fence in force.
+    Sync::light_fence();
+    return b >= split_.load(std::memory_order_relaxed);
+  }
+
+  /// After pop() said no. True: the entry is the caller's. False: it was stolen and the deque is empty.
+  NOPAL_COLD bool pop_slow() noexcept {
+    lock();
+    index const b = bottom_.load(std::memory_order_relaxed);
+    index const s = split_.load(std::memory_order_relaxed);
+    if (b >= s) {  // a thief had raised split only for a moment
+      unlock();
+      return true;
+    }
+    // Here b == s - 1 and pub_ == s. First try to take back half of what is public, so that the next pops are cheap.
+    index t = top_.load(std::memory_order_relaxed);
+    if (b - t >= 2 && reclaim(t + (b - t) / 2)) {
+      unlock();
+      return true;
+    }
+    bool mine = reclaim(b);
+    if (!mine) {
+      // One entry, or none: the exchange decides between us and the thieves, as in Chase and Lev.
+      t = b;
+      // seq_cst: one total order with the thieves' exchanges.
+      mine = top_.compare_exchange_strong(t, b + 1, std::memory_order_seq_cst, std::memory_order_relaxed);
+      pub_.store(b + 1, std::memory_order_release);  // release: every store of pub_ carries the slots below it
+      bottom_.store(b + 1, std::memory_order_release);
+    }
+    unlock();
+    return mine;
+  }
+
+  /// Undoes a pop() that said no.
+  void unpop() noexcept { bottom_.store(bottom_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+
+  /// True: a thief has asked, or the native stack has grown below the limit: see publish and set_limit.
+  NOPAL_INLINE bool must_look() const noexcept {
+#if defined(__x86_64__)
+    bool low;  // one instruction, without a frame pointer; relaxed: a hint, asking again is always right
+    asm("cmpq %1, %%rsp" : "=@ccb"(low) : "m"(limit_));
+    return low;
+#else
+    return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < limit_.load(std::memory_order_relaxed);
+#endif
+  }
+
+  /// The lowest address to which the owner's native stack may grow by forks, and the answer to "have I been asked?".
+  void set_limit(std::uintptr_t low) noexcept {
+    low_ = low;
+    limit_.store(hides_ ? low : asked, std::memory_order_relaxed);
+  }
+  /// For machines without heavy_fence: every fork looks and publishes, nothing private is ever taken by force.
+  void hide_nothing() noexcept {
+    hides_ = false;
+    ask();
+  }
+  std::uintptr_t limit() const noexcept { return low_; }
+  bool was_asked() const noexcept { return limit_.load(std::memory_order_relaxed) == asked; }
+  /// Makes the owner's next fork look.
+  void ask() noexcept {
+    if (!was_asked()) limit_.store(asked, std::memory_order_relaxed);
+  }
+
+  /// Answers: offers the older half of the private entries.
+  NOPAL_COLD void publish() noexcept {
+    if (hides_) limit_.store(low_, std::memory_order_relaxed);
+    if (!try_lock()) return;  // a thief is at it
+    index const s = split_.load(std::memory_order_relaxed);
+    index const n = bottom_.load(std::memory_order_relaxed) - s;
+    if (n > 0) expose(s + (n + 1) / 2);
+    unlock();
+  }
+
+  /// Offers everything. Afterwards pop() says no until something is pushed.
+  NOPAL_COLD void publish_all() noexcept {
+    lock();
+    expose(bottom_.load(std::memory_order_relaxed));
+    unlock();
+  }
+
+  /// The deque is empty: its next entry goes to the buffer's first place. An entry's place is the depth of the fork that made
+  /// it, so that between two rewinds the depth bounds the buffer, and push needs no wrap-around.
+  void rewind() noexcept {
+    index const b = bottom_.load(std::memory_order_relaxed);
+    if (b + shift_.load(std::memory_order_relaxed) == 0) return;
+    // release: a thief that learns of an entry pushed from now on sees the new shift. One that knows only older entries may
+    // read a wrong slot, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
+    shift_.store(-b, std::memory_order_release);
+    slots_ = newest_->slots.get() - b;
+  }
+
+  /// Room for `n` more pushes. Throws std::bad_alloc. Old buffers stay until the deque dies, since thieves may still read them;
+  /// together they are smaller than the present one.
+  NOPAL_COLD void ensure_room(index n) {
+    index const b = bottom_.load(std::memory_order_relaxed);
+    index const t = top_.load(std::memory_order_relaxed);
+    index const shift = shift_.load(std::memory_order_relaxed);
+    if (b + shift + n <= newest_->mask + 1) return;
+    index capacity = 2 * (newest_->mask + 1);
+    while (b + shift + n > capacity) capacity *= 2;
+    buffers_.reserve(buffers_.size() + 1);
+    auto bigger = std::make_unique<buffer>(capacity);
+    for (index i = t; i < b; ++i)
+      bigger->slots[i + shift].store(newest_->slots[i + shift].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    newest_ = bigger.get();
+    slots_ = newest_->slots.get() + shift;
+    // release: a thief that gets the new buffer sees its slots. One that learns of entries pushed after this through an
+    // acquire of pub_ sees the new buffer as well; one that still has the old buffer reads only entries copied from it.
+    buffer_.store(newest_, std::memory_order_release);
+    buffers_.push_back(std::move(bigger));
+  }
+
+  /// The owner's own test. By top and not by split, which a thief may have raised for a moment.
+  bool empty() const noexcept {
+    return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed);
+  }
+
+  // ---- Thieves.
+
+  /// Is there anything, public or private? A hint.
+  bool looks_empty() const noexcept {
+    return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed);
+  }
+
+  /// The oldest entry, or 0. `accept(entry)` may refuse one without taking it.
+  template <class Accept>
+  entry steal(Accept&& accept) noexcept {
+    for (bool again : {true, false}) {
+      index t = top_.load(std::memory_order_acquire);  // acquire: a slot is reused only after top_ has passed it
+      Sync::fence();                                   // pairs with the fence in reclaim: top_ before pub_
+      index const p = pub_.load(std::memory_order_acquire);  // acquire: pairs with every release of pub_: slots, frames, buffer
+      if (t < p) return take(t, p, accept);
+      if (!again || bottom_.load(std::memory_order_relaxed) <= p) return 0;
+      switch (ask_and_wait()) {
+        case answer::nothing: return 0;
+        case answer::published: break;
+        case answer::silence:
+          if (!try_lock()) return 0;
+          if (top_.load(std::memory_order_relaxed) >= split_.load(std::memory_order_relaxed)) force();
+          unlock();
+      }
+    }
+    return 0;
+  }
+
+  /// Steps that a thief took by force, and of these in vain.
+  std::uint64_t forces() const noexcept { return forces_.load(std::memory_order_relaxed); }
+  std::uint64_t retreats() const noexcept { return retreats_.load(std::memory_order_relaxed); }
+
+ private:
+  template <class T>
+  using atomic = typename Sync::template atomic<T>;
+  using slot = atomic<entry>;
+
+  struct buffer {
+    explicit buffer(index capacity) : mask{capacity - 1}, slots{new slot[static_cast<std::size_t>(capacity)]} {}
+    index mask;
+    std::unique_ptr<slot[]> slots;
+  };
+
+  enum class answer { nothing, published, silence };
+
+  template <class Accept>
+  entry take(index t, index p, Accept&& accept) noexcept {
+    index const shift = shift_.load(std::memory_order_acquire);   // acquire: pairs with rewind
+    buffer const* r = buffer_.load(std::memory_order_acquire);  // acquire: pairs with ensure_room
+    entry const e = r->slots[(t + shift) & r->mask].load(std::memory_order_relaxed);
+    if (!accept(e)) return 0;
+    // seq_cst: one total order with the other thieves and with the owner's exchange for the last entry. Success means that
+    // top_ was t all along since we read it, so the slot was neither reclaimed nor reused.
+    if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) return 0;
+    if (t + 1 >= p) ask();  // that was the last public one
+    return e;
+  }
+
+  answer ask_and_wait() noexcept {
+    constexpr std::int64_t patience = 5'000;  // ns: a fork-heavy owner answers in a few ns, a long leaf does not answer
+    std::int64_t const start = Sync::now();
+    for (;;) {
+      ask();
+      for (int i = 0; i < 8; ++i) {
+        for (int k = 0; k < 4; ++k) Sync::relax();
+        if (top_.load(std::memory_order_relaxed) < pub_.load(std::memory_order_relaxed)) return answer::published;
+      }
+      if (bottom_.load(std::memory_order_relaxed) <= split_.load(std::memory_order_relaxed)) return answer::nothing;
+      if (Sync::now() - start > patience) return answer::silence;
+    }
+  }
+
+  // Lock held, nothing public. Publishes about half of the private entries on the owner's behalf.
+  void force() noexcept {
+    if (!hides_ || (failures_ != 0 && Sync::now() < not_before_)) return;
+    index const s = split_.load(std::memory_order_relaxed);
+    // acquire: pairs with the release in push and pop; what lies below is then published by our release of pub_.
+    index b = bottom_.load(std::memory_order_acquire);
+    if (b <= s) return;
+    index m = s + (b - s + 1) / 2;
+    split_.store(m, std::memory_order_relaxed);  // tentative: pub_ does not follow yet, so nobody takes these
+    // Pairs with light_fence in pop. Afterwards a pop that read the old split has its bottom_ in view below, and a pop that
+    // goes under m has read the new one and waits for our lock.
+    Sync::heavy_fence();
+    b = bottom_.load(std::memory_order_acquire);
+    if (b <= s) {  // it is popping and pushing around here all the time: back off, 100 µs doubling to 3.2 ms
+      failures_ = failures_ < 6 ? failures_ + 1 : 6;
+      not_before_ = Sync::now() + (std::int64_t{50'000} << failures_);
+    } else {
+      failures_ = 0;
+    }
+    if (b < m) {
+      retreats_.store(retreats_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      m = b > s ? b : s;
+      split_.store(m, std::memory_order_relaxed);
+    }
+    if (m > s) {
+      forces_.store(forces_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      pub_.store(m, std::memory_order_release);  // release: pairs with the acquire in steal
+    }
+  }
+
+  // Owner, lock held: lowers what is public to m. True: every entry from m on is now private.
+  bool reclaim(index m) noexcept {
+    pub_.store(m, std::memory_order_release);
+    Sync::fence();  // pairs with the fence in steal: a thief that reads top_ >= m from now on also reads pub_ == m
+    if (top_.load(std::memory_order_relaxed) >= m) return false;
+    split_.store(m, std::memory_order_relaxed);
+    return true;
+  }
+
+  // Owner, lock held.
+  void expose(index m) noexcept {
+    split_.store(m, std::memory_order_relaxed);  // relaxed: thieves go by pub_, and only under the lock by split_
+    pub_.store(m, std::memory_order_release);    // release: pairs with the acquire in steal
+  }
+
+  bool try_lock() noexcept {
+    return !lock_.load(std::memory_order_relaxed) && !lock_.exchange(true, std::memory_order_acquire);
+  }
+  void lock() noexcept {
+    for (int n = 0; !try_lock(); Sync::relax()) {
+      if (++n == 64) {
+        Sync::yield();
+        n = 0;
+      }
+    }
+  }
+  void unlock() noexcept { lock_.store(false, std::memory_order_release); }
+
+  // The owner's line: everything that push and pop write.
+  alignas(destructive_size) atomic<index> bottom_{0};
+  slot* slots_;  // where the entry with index 0 would be
+  buffer* newest_;
+  std::uintptr_t low_ = 0;
+  bool hides_ = true;
+  // Read by the owner at every fork, written seldom.
+  alignas(destructive_size) atomic<index> split_{0};
+  atomic<std::uintptr_t> limit_{asked};
+  // The thieves' line.
+  alignas(destructive_size) atomic<index> top_{0};
+  atomic<index> pub_{0};
+  atomic<buffer*> buffer_{nullptr};
+  atomic<index> shift_{0};  // an entry's place minus its index
+  atomic<bool> lock_{false};
+  int failures_ = 0;             // under lock_
+  std::int64_t not_before_ = 0;  // under lock_
+  atomic<std::uint64_t> forces_{0};
+  atomic<std::uint64_t> retreats_{0};
+  std::vector<std::unique_ptr<buffer>> buffers_;  // the owner's
+};
+
+using deque = basic_deque<>;
+
+}  // namespace nopal::core

@@ -1,0 +1,85 @@
+#pragma once
+
+// What the core knows of a coroutine task: the part of its promise that joins, steals and exceptions need.
+// Next on the path: arena.hpp gives the memory, deque.hpp offers the parent.
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "nopal/core/config.hpp"
+#include "nopal/core/join.hpp"
+
+namespace nopal::core {
+
+struct stacklet;
+
+/// How a frame was started, in the low bits of frame::parent.
+enum kind : std::uintptr_t {
+  called = 0,  ///< the parent waits for it
+  forked = 1,  ///< the parent was offered to thieves
+  rooted = 2,  ///< the parent is the frame of a root
+};
+inline constexpr std::uintptr_t kind_mask = 3;
+/// Also in frame::parent: the slot is an eventually<T>, so the result is constructed in it, not assigned.
+inline constexpr std::uintptr_t constructs = 4;
+
+/// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that every coroutine ABI of our
+/// compilers puts there; the promise (task.hpp) provides the memory of the rest and checks the layout. A frame's address is that of
+/// its coroutine, so that the fork path needs no second pointer.
+struct alignas(16) frame {
+  void* resume_function;
+  void* destroy_function;
+
+  // Written at birth, from what the parent handed over through its worker.
+  std::uintptr_t parent_word;  ///< parent frame, kind, `constructs`
+  void* slot;                  ///< where the result goes; null: dropped
+
+  // Zero at birth. Only the frame's present owner touches state: whoever runs it, stole it, or completed its join.
+  std::uint64_t state;  ///< | steals … | thrown 2 | open 1 |
+  join_word join;
+
+  // Undefined until needed.
+  stacklet* arena;     ///< where this frame lies while nobody runs it; written before the join word is counted down
+  void* first;         ///< the serially first exception of its children, as the one pointer inside std::exception_ptr; under join's lock
+  std::uint64_t when;  ///< how often this frame had been stolen when it forked that child
+
+  static constexpr std::uint64_t open = 1;    ///< forked since the last join
+  static constexpr std::uint64_t thrown = 2;  ///< a child's exception waits in `first`
+  static constexpr std::uint64_t one_steal = 4;
+
+  NOPAL_INLINE void birth(std::uintptr_t parent, void* result) noexcept {
+    parent_word = parent;
+    slot = result;
+    state = 0;
+    std::construct_at(&join);
+  }
+
+  NOPAL_INLINE std::coroutine_handle<> coroutine() noexcept { return std::coroutine_handle<>::from_address(this); }
+  NOPAL_INLINE frame* parent() const noexcept {
+    return reinterpret_cast<frame*>(parent_word & ~std::uintptr_t{15});  // NOLINT(performance-no-int-to-ptr)
+  }
+  NOPAL_INLINE kind how() const noexcept { return static_cast<kind>(parent_word & kind_mask); }
+  std::uint64_t steals() const noexcept { return state / one_steal; }
+
+  /// Keeps `e`, which a child forked after `stolen` steals of this frame has thrown, if serial execution would have met it before
+  /// the one kept so far: steals order the epochs, and within an epoch children run one after the other, so the first
+  /// to come is the first in order. Any number of children's workers at once.
+  NOPAL_COLD void record(std::uint64_t stolen, std::exception_ptr e) noexcept;
+
+  /// All children have ended: the scope closes, or stays open for what was recorded. Sole owner only.
+  void complete() noexcept {
+    bool const due = join.reset();
+    state = due ? (open | thrown) : 0;
+  }
+
+  /// Throws what was recorded and closes the scope. Sole owner only, state has `thrown`.
+  [[noreturn]] NOPAL_COLD void rethrow();
+  /// Takes what was recorded; null if there is nothing.
+  NOPAL_COLD std::exception_ptr take() noexcept;
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,39 @@
+#pragma once
+
+// A root: one job given to a pool, from its submission to its result.
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+
+#include "nopal/core/inbox.hpp"
+
+namespace nopal::core {
+
+class scheduler;
+
+/// The untyped part; pool.hpp adds the callable, its arguments and the result.
+struct alignas(16) root : job {
+  /// Starts the callable on the calling worker, as a forked or called child would start. Exceptions go to the worker.
+  void (*start)(root&) = nullptr;
+  /// The last thing that happens: the result or the error is in place. The root may be gone when it returns.
+  void (*finish)(root&) noexcept = nullptr;
+  scheduler* pool = nullptr;
+  std::exception_ptr error;
+};
+
+/// One thread's way to wait for one event, which must outlive neither: set() touches nothing after the waiter may have left.
+class event {
+ public:
+  bool is_set() const noexcept { return state_.load(std::memory_order_acquire) == set_; }  // acquire: pairs with set
+  void set() noexcept;
+  void wait() noexcept;
+  /// Until set, or for `nanoseconds`. True: set.
+  bool wait_for(std::int64_t nanoseconds) noexcept;
+
+ private:
+  static constexpr std::uint32_t clear_ = 0, awaited_ = 1, set_ = 2;
+  std::atomic<std::uint32_t> state_{clear_};
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,89 @@
+#pragma once
+
+// The scheduler: the workers of one pool, their threads, and the search for work. The cold half is src/scheduler.cpp.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "nopal/core/arena.hpp"
+#include "nopal/core/parking.hpp"
+#include "nopal/core/root.hpp"
+#include "nopal/core/topology.hpp"
+#include "nopal/core/worker.hpp"
+#include "nopal/options.hpp"
+#include "nopal/stats.hpp"
+
+namespace nopal::core {
+
+class scheduler {
+ public:
+  explicit scheduler(pool_options const& options);
+  scheduler(scheduler const&) = delete;
+  scheduler& operator=(scheduler const&) = delete;
+  /// Waits for everything submitted.
+  ~scheduler();
+
+  /// Runs a root to its end: `done` is what its finish sets. On a thread outside the pool it works in a sleeping worker's place if
+  /// there is one, else it blocks; on a worker of this pool it works on top of the caller's strand.
+  void run(root& r, event& done) noexcept;
+  /// Lets a worker run it some time.
+  void submit(root& r) noexcept;
+  /// Blocks until `done`; a worker of this pool runs other work meanwhile.
+  void wait(event& done) noexcept;
+  /// Called once by every finish of a root that was submitted, before its waiter may leave.
+  void finished() noexcept;
+
+  /// A task for one worker only.
+  void send(move_job& m) noexcept;
+
+  unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
+  worker& at(unsigned i) const noexcept { return *workers_[i]; }
+  stats read_stats() const;
+
+  // For workers.
+  bool stealing() const noexcept { return steal_; }
+  core::parking& parking() noexcept { return parking_; }
+  /// Puts a started continuation where anyone may take it.
+  void give_away(worker& from, continuation c) noexcept;
+
+ private:
+  struct site;  // what the constructor learns of the machine
+  explicit scheduler(pool_options const& options, site&& s);
+
+  void stop() noexcept;
+  void put(job& j, unsigned i) noexcept;
+
+  void loop(unsigned i) noexcept;
+  bool find_and_run(worker& w, root const* only) noexcept;
+  bool run_own(worker& w) noexcept;
+  bool take_jobs(worker& w, inbox& from) noexcept;
+  bool steal_from(worker& w, worker& victim, root const* only) noexcept;
+  void stop_looking(worker& w) noexcept;
+  void start_on(worker& w, continuation c) noexcept;
+  void help(worker& w, event& done, root const* only) noexcept;
+  bool run_as_guest(root& r, event& done) noexcept;
+  bool must_stay(unsigned i) const noexcept;
+
+  bool steal_;
+  nopal::idle idle_;
+  stacklet_depot depot_;
+  std::vector<std::unique_ptr<worker>> workers_;
+  std::vector<place> places_;
+  core::parking parking_;
+  bool pinned_ = false;     // each thread has its CPU
+  bool holds_pin_ = false;  // and this is the pool of the process that pins by default
+  std::atomic<bool> stopping_{false};
+  std::atomic<unsigned> turn_{0};
+  std::mutex pending_mutex_;
+  std::condition_variable none_pending_;
+  std::uint64_t pending_ = 0;  // roots submitted and not finished
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace nopal::core

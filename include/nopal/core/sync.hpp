@@ -1,0 +1,52 @@
+#pragma once
+
+// What the protocols (deque, join word, inbox, parking) ask of the machine, in one place, so that a model checker can put its
+// own in and run the very source that ships.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "nopal/core/config.hpp"
+
+namespace nopal::core {
+
+/// Makes every thread of this process pass a full fence before it returns: the thief's half of an asymmetric pair whose
+/// other half is a mere compiler barrier. About 20 µs when the others run, 0.2 µs when they sleep.
+NOPAL_COLD void heavy_fence() noexcept;
+
+/// Asks the kernel for heavy_fence, once per process. False where it has none: the deque then hides nothing from thieves.
+bool heavy_fence_available() noexcept;
+
+NOPAL_INLINE void cpu_relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
+#endif
+}
+
+/// The real machine.
+struct std_sync {
+  template <class T>
+  using atomic = std::atomic<T>;
+
+  /// A full fence; each use names its partner.
+  static void fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+  /// The owner's half of the asymmetric pair: stops the compiler, not the processor.
+  NOPAL_INLINE static void light_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+  static void heavy_fence() noexcept { core::heavy_fence(); }
+  static void relax() noexcept { cpu_relax(); }
+  /// A clock in nanoseconds, for patience only.
+  static std::int64_t now() noexcept {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  /// Sleeps until woken, if `a` still holds `expected`. May return for no reason.
+  static void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected) noexcept;
+  /// Wakes one sleeper on `a`.
+  static void wake(std::atomic<std::uint32_t>& a) noexcept;
+  /// Lets another thread run: whoever waits for a lock may be on the CPU of whoever holds it.
+  static void yield() noexcept;
+};
+
+}  // namespace nopal::core

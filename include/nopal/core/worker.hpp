@@ -1,0 +1,175 @@
+#pragma once
+
+// A worker: a deque, the strand it runs, and where it looks for more. Its thread sits in the scheduler's loop at the base of a
+// native stack; a caller of pool::run may borrow a worker whose thread sleeps.
+// The fork path in order: task.hpp starts a child, deque.hpp offers the parent, back here when that parent was stolen.
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+
+#include "nopal/core/arena.hpp"
+#include "nopal/core/config.hpp"
+#include "nopal/core/continuation.hpp"
+#include "nopal/core/deque.hpp"
+#include "nopal/core/frame.hpp"
+#include "nopal/core/inbox.hpp"
+#include "nopal/core/random.hpp"
+#include "nopal/core/root.hpp"
+#include "nopal/core/thread.hpp"
+#include "nopal/core/victim.hpp"
+#include "nopal/stats.hpp"
+
+namespace nopal::core {
+
+class scheduler;
+
+/// Arguments of a child that was not started because the native stack ran low. It lies in the arena and is started by the
+/// worker loop, at the stack's base.
+struct thunk {
+  void (*start)(thunk*);
+  frame* parent;
+  kind how;
+};
+
+/// A task on its way to another worker (resume_on).
+struct move_job : job {
+  frame* task;
+  worker* to;
+};
+
+class worker : public fork_state {
+ public:
+  worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot);
+
+  deque work;
+
+  /// Where dropped results of one word go: written relaxed by whoever drops one, read by nobody.
+  alignas(destructive_size) std::uint64_t sink = 0;
+
+  scheduler& pool() const noexcept { return pool_; }
+  unsigned index() const noexcept { return index_; }
+
+  // ---- The cold ends of the fork path. True: the parent stays suspended and the caller returns to the loop.
+
+  /// A forked child of `p` returned and pop() said no. Throws only what belongs at this fork: a child that could not start.
+  NOPAL_COLD bool forked_returned(frame* p);
+  /// A called child of `p` returned, disturbed.
+  NOPAL_COLD bool called_returned(frame* p) noexcept;
+  /// must_throw said yes.
+  [[noreturn]] NOPAL_COLD void rethrow();
+  /// `p` is suspended at a join after it was stolen, or has an exception waiting.
+  NOPAL_COLD bool join(frame* p) noexcept;
+  /// `p` is suspended with an error of its own to be thrown once its children have ended.
+  NOPAL_COLD bool fail(frame* p, std::exception_ptr e) noexcept;
+  /// `p` is suspended and wants to go on at m.to.
+  NOPAL_COLD bool move(move_job& m) noexcept;
+
+  /// must_look said yes. True: the native stack is low, and the caller parks its child's arguments with park().
+  NOPAL_COLD bool look() noexcept;
+  /// The child waits in `t`; every native frame unwinds. Throws std::bad_alloc.
+  NOPAL_COLD void park(thunk* t);
+
+  /// Arena memory for something other than a coroutine's frame; release it by arena.release and arena.tidy.
+  NOPAL_COLD void* allocate_in_body(std::size_t n);
+
+  /// An exception left a child's body, or its start: std::current_exception().
+  NOPAL_COLD void child_threw() noexcept;
+  NOPAL_COLD void start_threw() noexcept;
+
+  /// No fork pushes less than a return address and a word onto the native stack, of which forks and calls nest into `nesting` bytes
+  /// before they go on at its base; `reserve` bytes are left below that for the ordinary functions that tasks call.
+  static constexpr std::uintptr_t nesting = 128 * 1024;
+  static constexpr std::uintptr_t reserve = 64 * 1024;
+  static constexpr deque::index most_nested_forks = nesting / 16;
+
+  // ---- Strands. The deque holds nothing private, the arena is empty; so they are again afterwards.
+
+  /// Runs a root from its start until this worker has nothing left of it.
+  void run(root& r) noexcept;
+  /// Runs a stolen continuation.
+  void run_stolen(frame* f) noexcept;
+  /// Goes on with a task that came from elsewhere with its arena.
+  void run_moved(frame* f) noexcept;
+
+  /// This thread takes the worker's place: its native stack, from here down, is the worker's.
+  void enter() noexcept;
+  /// Has this thread's native stack room for that?
+  static bool fits_here() noexcept;
+
+  // ---- Counters, written by whoever works as this worker, read by anyone.
+  struct counters {
+    std::atomic<std::uint64_t> steals{0}, steal_attempts{0}, suspensions{0}, sleeps{0};
+    static void add(std::atomic<std::uint64_t>& c) noexcept {
+      c.store(c.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
+    }
+  };
+  alignas(destructive_size) counters count;
+
+  /// While alive, the strand on this worker is put aside and another may run on top of it, on an arena of its own.
+  class aside {
+   public:
+    explicit aside(worker& w) noexcept;
+    aside(aside const&) = delete;
+    aside& operator=(aside const&) = delete;
+    ~aside();
+
+   private:
+    worker& worker_;
+    stacklet* arena_;
+    std::uint64_t mark_;
+    std::uintptr_t alarm_;
+    std::uintptr_t limit_;
+    bool offered_;
+    root* busy_with_;
+  };
+
+  /// The root whose strand runs here, as a hint for callers that may only help with their own.
+  std::atomic<root*> busy_with{nullptr};
+
+ private:
+  friend class scheduler;
+
+  enum class after { nothing, arrival, thunk, move };
+
+  void strand(frame* f, root* r) noexcept;
+  bool unwind(after why) noexcept;
+  void settle() noexcept;
+  void must_throw_into(frame* p) noexcept;
+  frame* ended(std::uintptr_t parent_of_it) noexcept;
+  frame* arrive(frame* p) noexcept;
+  frame* resumable(frame* p) noexcept;
+  void keep_exception(frame* p, std::uint64_t epoch) noexcept;
+  void send_away(move_job& m) noexcept;
+
+  scheduler& pool_;
+  unsigned index_;
+
+  // Between a cold end and the loop.
+  bool unwinding_ = false;     ///< alarm is 0 and nothing in the deque is private
+  bool threw_ = false;         ///< the child that just ended left exception_; alarm is 0 and nothing in the deque is private
+  bool not_started_ = false;   ///< that child never began
+  bool looking_ = false;       ///< its thread counts as a thief
+  bool guest_ = false;         ///< a calling thread works in its thread's place
+  unsigned nested_ = 0;        ///< strands put aside below this one
+  bool offered_ = false;       ///< this strand has forked: it counts as demand
+  after after_ = after::nothing;
+  frame* lost_ = nullptr;      ///< after::arrival: a child of it ended here
+  thunk* parked_ = nullptr;    ///< after::thunk
+  move_job* moving_ = nullptr; ///< after::move
+  frame* throwing_ = nullptr;  ///< must_throw is for this one
+  std::uintptr_t alarm_before_ = no_alarm;  ///< what alarm was before an exception set it to 0
+  std::exception_ptr exception_;
+
+  rng random_;
+  victim_table victims_;
+  inbox open_;     ///< jobs that anyone may take
+  inbox private_;  ///< jobs that only this worker's thread may run
+};
+
+NOPAL_INLINE worker* current() noexcept { return static_cast<worker*>(current_state); }
+inline worker* current_or_null() noexcept {
+  return current_state == &nobody ? nullptr : static_cast<worker*>(current_state);
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace nopal {
+
+/// A place for a result that does not exist yet: a slot for tasks whose T has no default constructor.
+///
+/// `fork(&e, f, …)` with an `eventually<T> e` constructs the T in place; after the join, `*e` is it. Reading it before that
+/// is undefined, as for an empty std::optional.
+template <class T>
+class eventually {
+ public:
+  eventually() noexcept {}  // NOLINT(modernize-use-equals-default): the union member stays raw
+  eventually(eventually const&) = delete;
+  eventually& operator=(eventually const&) = delete;
+  ~eventually()
+    requires std::is_trivially_destructible_v<T>
+  = default;
+  ~eventually() {
+    if (full_) std::destroy_at(std::addressof(value_));
+  }
+
+  /// Constructs the value, destroying one that is there already.
+  template <class... A>
+  T& emplace(A&&... a) {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      if (std::exchange(full_, false)) std::destroy_at(std::addressof(value_));
+    }
+    std::construct_at(std::addressof(value_), std::forward<A>(a)...);
+    full_ = true;
+    return value_;
+  }
+
+  T& operator*() & noexcept { return value_; }
+  T const& operator*() const& noexcept { return value_; }
+  T&& operator*() && noexcept { return std::move(value_); }
+  T* operator->() noexcept { return std::addressof(value_); }
+  T const* operator->() const noexcept { return std::addressof(value_); }
+  bool has_value() const noexcept { return full_; }
+
+ private:
+  union {
+    T value_;
+  };
+  bool full_ = false;
+};
+
+}  // namespace nopal

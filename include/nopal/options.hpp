@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace nopal {
+
+/// What a worker does when it finds nothing.
+enum class idle {
+  lazy,  ///< sleeps; while anything runs, one worker per NUMA node keeps looking
+  busy,  ///< keeps looking: the lowest latency, at the price of the CPU
+};
+
+/// What happens to the unused pages of a suspended native stack.
+enum class reclaim { dontneed, free, remap, none };
+
+struct pool_options {
+  /// 0: as many as the CPUs this process may really use, by affinity mask and cgroup quota.
+  unsigned workers = 0;
+  nopal::idle idle = nopal::idle::lazy;
+  /// Each worker's thread on one CPU. Unset: when the pool has the machine's CPUs to itself. `true` with more workers than CPUs throws.
+  std::optional<bool> pin = {};
+  /// Bytes of virtual memory for each native stack.
+  std::size_t stack_size = std::size_t{1} << 20;
+  nopal::reclaim reclaim = nopal::reclaim::dontneed;
+  /// False: every task stays on the worker where it began, for experiments.
+  bool steal = true;
+  /// Decides the order in which workers look at each other.
+  std::uint64_t seed = 0;
+};
+
+}  // namespace nopal

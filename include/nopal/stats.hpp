@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace nopal {
+
+/// What happened on one worker, or summed over all. Forks are not counted: it would cost on the fast path.
+struct worker_stats {
+  std::uint64_t steals = 0;          ///< continuations taken from another worker
+  std::uint64_t steal_attempts = 0;  ///< looks at another worker's deque
+  std::uint64_t suspensions = 0;     ///< strands left at a join, because children ran elsewhere
+  std::uint64_t stacks_live = 0;     ///< native stacks in use
+  std::uint64_t stacks_peak = 0;
+  std::uint64_t unmaps = 0;          ///< times that pages of a suspended stack were given back
+  std::uint64_t pages_returned = 0;
+  std::uint64_t sleeps = 0;          ///< times that the worker's thread went to sleep
+  std::uint64_t wakeups = 0;
+  std::uint64_t fibers_spawned = 0;
+  std::uint64_t fibers_finished = 0;
+  std::uint64_t switches = 0;
+
+  worker_stats& operator+=(worker_stats const& o) noexcept {
+    steals += o.steals;
+    steal_attempts += o.steal_attempts;
+    suspensions += o.suspensions;
+    stacks_live += o.stacks_live;
+    stacks_peak += o.stacks_peak;
+    unmaps += o.unmaps;
+    pages_returned += o.pages_returned;
+    sleeps += o.sleeps;
+    wakeups += o.wakeups;
+    fibers_spawned += o.fibers_spawned;
+    fibers_finished += o.fibers_finished;
+    switches += o.switches;
+    return *this;
+  }
+};
+
+/// A pool's counters: the sum, and each worker's own. Reading them never stops the workers.
+struct stats : worker_stats {
+  std::vector<worker_stats> per_worker;
+};
+
+}  // namespace nopal

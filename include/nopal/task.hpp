@@ -1,0 +1,505 @@
+#pragma once
+
+// Coroutine tasks: fork, call, join. The library's fork path begins here.
+//
+// A fork publishes its suspended parent and then *calls* the child, as a nested native call (eager nested start): an
+// unstolen child returns like a function, and the native caller takes the parent back. See docs/fork-cost.md.
+
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/signature.hpp"
+#include "nopal/core/thread.hpp"
+#include "nopal/core/worker.hpp"
+#include "nopal/eventually.hpp"
+
+namespace nopal {
+
+template <class T>
+class task;
+
+namespace core {
+
+/// Marks what a nopal task may await.
+struct awaitable_tag {};
+
+template <class T>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
+
+[[noreturn]] NOPAL_COLD void die_unjoined(std::exception_ptr e) noexcept;
+
+/// Results that go to their slot in one relaxed store, so that a dropped one may go to a place that others write too.
+template <class T>
+inline constexpr bool is_word =
+    std::is_trivially_copyable_v<T> && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+
+struct join_tag {
+  explicit join_tag() = default;
+};
+
+template <kind How, std::uintptr_t Bits, class F, class... P>
+class starter;
+template <class T, class Start>
+class value_call;
+
+/// What awaits a frame's join. The promise itself is the awaiter, so that a join needs no place in the coroutine's frame.
+struct frame_awaiter {
+  NOPAL_INLINE frame& self() noexcept {
+    return *reinterpret_cast<frame*>(reinterpret_cast<std::byte*>(this) - 2 * sizeof(void*));
+  }
+};
+
+struct join_awaiter : frame_awaiter {
+  NOPAL_INLINE bool await_ready() noexcept {
+    frame& f = self();
+    if (f.state > frame::open) [[unlikely]] return false;
+    f.state = 0;
+    return true;
+  }
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<>) noexcept { return current()->join(&self()); }
+  NOPAL_INLINE void await_resume() {
+    if (self().state != 0) [[unlikely]] current()->rethrow();
+  }
+};
+
+/// What awaits a called child that has already run, as a nested call, when await_ready asks. Only if the child had to be left
+/// does the parent suspend.
+struct call_awaiter {
+  NOPAL_INLINE bool await_ready() const noexcept { return current()->undisturbed(); }
+  template <class Promise>
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) const {
+    return current()->called_returned(static_cast<frame*>(h.address()));
+  }
+  NOPAL_INLINE void await_resume() const {
+    if (current()->must_throw()) [[unlikely]] current()->rethrow();
+  }
+};
+
+#if defined(__clang__)
+template <class A>
+using awaiter_of_promise = A&;
+#else  // GCC copies an awaiter that is an lvalue: give it a small one that refers to the promise.
+template <class A>
+struct awaiter_of_promise {
+  A& promise;
+  NOPAL_INLINE awaiter_of_promise(A& p) noexcept : promise{p} {}
+  NOPAL_INLINE bool await_ready() noexcept { return promise.await_ready(); }
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<> h) noexcept { return promise.await_suspend(h); }
+  NOPAL_INLINE void await_resume() { promise.await_resume(); }
+};
+#endif
+
+/// What every task's promise does, whatever its result.
+class promise_base : public join_awaiter {
+ public:
+  NOPAL_INLINE promise_base() noexcept {
+    worker const* const w = current();
+    self().birth(w->parent_word, w->slot);
+  }
+
+  static void* operator new(std::size_t n) { return current_state->allocate((n + 15) & ~std::size_t{15}); }
+  static void operator delete(void* p, std::size_t) noexcept { current_state->arena.release(p); }
+
+  // Eager nested start: the child's body runs inside the call that makes it, and the frame is gone when it returns.
+  NOPAL_INLINE std::suspend_never initial_suspend() const noexcept { return {}; }
+  NOPAL_INLINE std::suspend_never final_suspend() const noexcept { return {}; }
+
+  NOPAL_COLD void unhandled_exception() noexcept {
+    if ((self().state & frame::open) != 0) die_unjoined(std::current_exception());
+    current()->child_threw();
+  }
+
+  NOPAL_INLINE awaiter_of_promise<join_awaiter> await_transform(join_tag) noexcept { return *this; }
+  template <std::uintptr_t B, class F, class... P>
+  NOPAL_INLINE call_awaiter await_transform(starter<called, B, F, P...> s) {
+    s.start(&self());
+    return {};
+  }
+  // By value: GCC keeps what a reference is bound to in the coroutine's frame, beside the awaiter.
+  template <std::uintptr_t B, class F, class... P>
+  NOPAL_INLINE starter<forked, B, F, P...> await_transform(starter<forked, B, F, P...> s) {
+    return s;
+  }
+  template <class T, class Start>
+  NOPAL_INLINE value_call<T, Start> await_transform(value_call<T, Start>&& c) {
+    return {std::move(c), &self()};
+  }
+  template <class A>
+  NOPAL_INLINE auto await_transform(A&& a) {
+    using awaited = std::remove_cvref_t<A>;
+    static_assert(!is_task<awaited>,
+                  "nopal: a task is not awaited directly. Write co_await nopal::call(f, args...) instead of co_await f(args...).");
+    static_assert(std::derived_from<awaited, awaitable_tag> || is_task<awaited>,
+                  "nopal: a task can await only what nopal makes: fork, call, join, stack_array, resume_on.");
+    return static_cast<A&&>(a).in(self());
+  }
+
+ protected:
+  NOPAL_INLINE void check_joined() noexcept {
+    if (self().state != 0) [[unlikely]] die_unjoined(nullptr);
+  }
+
+ private:
+  [[maybe_unused]] alignas(16) std::byte rest_of_frame_[sizeof(frame) - 2 * sizeof(void*)];
+};
+
+template <class T>
+class promise final : public promise_base {
+ public:
+  NOPAL_INLINE task<T> get_return_object() noexcept { return task<T>{nullptr}; }
+
+  template <class U = T>
+    requires std::convertible_to<U&&, T>
+  NOPAL_INLINE void return_value(U&& value) {
+    check_joined();
+    void* const to = self().slot;
+    if constexpr (std::is_reference_v<T>) {
+      put(to, std::addressof(static_cast<T>(value)));
+    } else if constexpr (is_word<T>) {
+      put(to, static_cast<T>(static_cast<U&&>(value)));
+    } else if (to == nullptr) {
+      return;
+    } else if ((self().parent_word & constructs) != 0) {
+      static_cast<eventually<T>*>(to)->emplace(static_cast<U&&>(value));
+    } else if constexpr (std::is_assignable_v<T&, U&&>) {
+      *static_cast<T*>(to) = static_cast<U&&>(value);
+    } else if constexpr (std::is_move_assignable_v<T>) {
+      *static_cast<T*>(to) = T(static_cast<U&&>(value));
+    }
+  }
+
+ private:
+  template <class W>
+  NOPAL_INLINE static void put(void* to, W word) noexcept {
+    __atomic_store(static_cast<W*>(to), &word, __ATOMIC_RELAXED);
+  }
+};
+
+template <>
+class promise<void> final : public promise_base {
+ public:
+  NOPAL_INLINE task<void> get_return_object() noexcept;
+  NOPAL_INLINE void return_void() noexcept { check_joined(); }
+};
+
+}  // namespace core
+
+/// What a coroutine function of nopal returns. It holds nothing: the result goes to the slot that fork or call was given.
+/// A task is started by nopal::fork, nopal::call or a pool, never by calling its function directly.
+template <class T = void>
+class
+#if defined(__clang__)
+    [[clang::coro_only_destroy_when_complete]]
+#endif
+    [[nodiscard("nopal: start a task with nopal::fork, nopal::call or a pool, not by calling its function")]] task {
+ public:
+  using value_type = T;
+  using promise_type = core::promise<T>;
+
+ private:
+  friend promise_type;
+  explicit task(std::nullptr_t) noexcept {}
+};
+
+inline task<void> core::promise<void>::get_return_object() noexcept { return task<void>{nullptr}; }
+
+/// `co_await nopal::join`: goes on when all children forked since the last join have ended. Rethrows the exception that serial
+/// execution would have met first. Free of atomics when nothing was stolen.
+inline constexpr core::join_tag join{};
+
+namespace core {
+
+/// One child about to start: what fork and call return. F: a pointer to what is invoked; P: its parameters as they are kept.
+/// By-value arguments wait here until the child copies them; references refer to the caller's objects.
+template <kind How, std::uintptr_t Bits, class F, class... P>
+class starter : public awaitable_tag {
+ public:
+  using arguments = std::tuple<P...>;
+
+  template <class... A>
+  NOPAL_INLINE explicit starter(void* slot, F f, A&&... a) : slot_{slot}, f_{f}, args_{static_cast<A&&>(a)...} {}
+
+  // Forks: the parent must be suspended, so that a thief can resume it, before the child starts.
+  NOPAL_INLINE bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) {
+    auto* const p = static_cast<frame*>(h.address());
+    if (current()->work.must_look()) [[unlikely]] return fork_slowly(p);
+    return fork<false>(p);
+  }
+  NOPAL_INLINE void await_resume() const noexcept {}
+
+  // Calls: nobody else wants the parent, so the child runs at once, and the parent suspends only if it must.
+  NOPAL_INLINE void start(frame* p) { start(p, slot_); }
+  NOPAL_INLINE void start(frame* p, void* slot) {
+    if (current()->work.must_look()) [[unlikely]] {
+      call_slowly(p, slot, f_, std::move(args_));
+    } else {
+      begin<false>(p, slot, f_, args_);
+    }
+  }
+
+ private:
+  template <bool Slow>
+  NOPAL_INLINE bool fork(frame* const p) {
+    // Everything is read out of the parent's frame before the parent is published: from then on a thief may run it.
+    void* const slot = slot_;
+    F const f = f_;
+    arguments args = std::move(args_);
+    p->state |= frame::open;
+    current()->work.push(reinterpret_cast<std::uintptr_t>(p));
+    if (begin<Slow>(p, slot, f, args)) return true;
+    worker* const w = current();
+    if (w->work.pop()) [[likely]] return false;
+    return w->forked_returned(p);
+  }
+
+  // True: the child's arguments are parked, and everything unwinds to the worker loop.
+  template <bool Slow>
+  NOPAL_INLINE static bool begin(frame* p, void* slot, F f, arguments& args) {
+    try {
+      if constexpr (Slow) {
+        if (current()->look()) return park(p, slot, f, args);
+      }
+      worker* const w = current();
+      w->parent_word = reinterpret_cast<std::uintptr_t>(p) | How | Bits;
+      w->slot = slot;
+      std::apply([&](auto&... a) { (void)std::invoke(*f, static_cast<P&&>(a)...); }, args);
+    } catch (...) {
+      current()->start_threw();
+    }
+    return false;
+  }
+
+  NOPAL_COLD bool fork_slowly(frame* p) { return fork<true>(p); }
+  NOPAL_COLD static void call_slowly(frame* p, void* slot, F f, arguments args) { begin<true>(p, slot, f, args); }
+  /// The native stack is low: the arguments wait in the arena until the worker loop starts the child, at the stack's base.
+  NOPAL_COLD static bool park(frame* p, void* slot, F f, arguments& args) {
+    struct parked : thunk {
+      void* slot;
+      F f;
+      arguments args;
+      parked(frame* parent, void* s, F function, arguments&& a)
+          : thunk{&parked::unpark, parent, How}, slot{s}, f{function}, args{std::move(a)} {}
+      static void unpark(thunk* t) {
+        auto* const self = static_cast<parked*>(t);
+        void* const slot = self->slot;
+        F const f = self->f;
+        arguments args = std::move(self->args);
+        frame* const p = self->parent;
+        self->~parked();
+        current()->arena.release(self);
+        begin<false>(p, slot, f, args);
+      }
+    };
+    static_assert(alignof(parked) <= 16, "nopal: arguments of a task may be aligned to at most 16 bytes");
+    void* const at = current()->allocate_in_body((sizeof(parked) + 15) & ~std::size_t{15});
+    current()->park(::new (at) parked{p, slot, f, std::move(args)});
+    return true;
+  }
+
+  void* slot_;
+  F f_;
+  [[no_unique_address]] arguments args_;
+};
+
+/// What `co_await call(f, args...)` awaits when there is no slot: the result lives here, in the parent's frame.
+template <class T, class Start>
+class value_call : public awaitable_tag {
+ public:
+  explicit value_call(Start s) : start_{std::move(s)} {}
+  value_call(value_call&& o, frame* p) : start_{std::move(o.start_)}, parent_{p} {}
+
+  NOPAL_INLINE bool await_ready() {
+    start_.start(parent_, &result_);
+    return current()->undisturbed();
+  }
+  template <class Promise>
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise>) const {
+    return current()->called_returned(parent_);
+  }
+  NOPAL_INLINE T await_resume() {
+    if (current()->must_throw()) [[unlikely]] current()->rethrow();
+    if constexpr (std::is_reference_v<T>) {
+      return static_cast<T>(**result_);
+    } else {
+      return std::move(*result_);
+    }
+  }
+
+ private:
+  using held = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
+  Start start_;
+  frame* parent_ = nullptr;
+  eventually<held> result_;
+};
+
+// ---- From fork(…) and call(…) to a starter.
+
+template <class F>
+inline constexpr bool is_slot = std::is_pointer_v<F> && !std::is_function_v<std::remove_pointer_t<F>> && !std::is_void_v<std::remove_pointer_t<F>>;
+
+template <class T, class S>
+inline constexpr bool fits_slot = std::is_same_v<S, T> || std::is_same_v<S, eventually<T>> ||
+                                  (std::is_reference_v<T> && std::is_same_v<S, std::remove_reference_t<T>*>);
+
+/// How a child keeps one argument for its parameter P: see signature.hpp. For a call the parent waits, so its references may also
+/// be bound to temporaries of the co_await expression, and what must be converted first is kept converted.
+template <kind How, class P, class A>
+struct keeps {
+  static_assert(How == called || !std::is_reference_v<P> || binds_for_long<P, A>,
+                "nopal::fork: this parameter is a reference and its argument is a temporary, which dies before the child does. "
+                "Give the argument a name, or let the function take it by value.");
+  static_assert(How == called || !views_a_temporary<std::remove_cvref_t<P>, A>,
+                "nopal::fork: this parameter is a view of an argument that is a temporary, which dies before the child does. "
+                "Give the argument a name, or let the function take it by value.");
+  static constexpr bool direct =
+      std::is_reference_v<P> && (std::is_convertible_v<std::remove_reference_t<A>*, std::remove_reference_t<P>*> || binds_for_long<P, A>);
+  using type = std::conditional_t<direct, P, std::remove_cvref_t<P>>;
+};
+
+template <class List, class Indices>
+struct starter_type;
+template <class... P, std::size_t... I>
+struct starter_type<parameter_list<P...>, std::index_sequence<I...>> {
+  template <kind How, std::uintptr_t Bits, class F, class... A>
+  using with = starter<How, Bits, F, typename keeps<How, P, A>::type...>;
+};
+
+template <class F, class... A>
+using task_of = std::invoke_result_t<F, A...>;
+
+/// A callable as the child keeps it: functions and named closures by pointer. A temporary closure without captures is as good as
+/// any other object of its type.
+template <class F>
+inline constexpr bool lasts = std::is_lvalue_reference_v<F> || std::is_pointer_v<std::remove_cvref_t<F>> ||
+                              std::is_member_pointer_v<std::remove_cvref_t<F>> ||
+                              (std::is_empty_v<F> && std::is_default_constructible_v<F>);
+template <class F>
+struct callable_holder {
+  static inline F instance{};
+};
+template <class F>
+NOPAL_INLINE auto keep_callable(F&& f) noexcept {
+  using plain = std::remove_reference_t<F>;
+  if constexpr (std::is_function_v<plain>) {
+    return &f;
+  } else if constexpr (std::is_pointer_v<plain> && std::is_function_v<std::remove_pointer_t<plain>>) {
+    return f;
+  } else if constexpr (!std::is_lvalue_reference_v<F> && std::is_empty_v<plain> && std::is_default_constructible_v<plain>) {
+    return &callable_holder<plain>::instance;
+  } else {
+    return std::addressof(f);
+  }
+}
+
+template <kind How, class F, class... A>
+struct checked {
+  static_assert(std::is_invocable_v<F, A...>, "nopal: the function cannot be called with these arguments.");
+  using result = task_of<F, A...>;
+  static_assert(is_task<result>, "nopal: fork and call start coroutine functions, which return nopal::task<T>. Call an ordinary "
+                                 "function as it is, or use nopal::scope.");
+  static_assert(How == called || lasts<F>,
+                "nopal::fork: this closure is a temporary, which dies before the child does. Give it a name that outlives the join: "
+                "auto f = [...](...) -> nopal::task<> {...}; co_await nopal::fork(f, args...).");
+  using parameters = parameters_of<std::remove_cvref_t<F>, A...>::type;
+  static_assert(parameters::known,
+                "nopal: the parameters of this callable cannot be seen, because it is overloaded or a template. Name one "
+                "instantiation, or wrap it in a lambda with plain parameter types.");
+};
+
+template <kind How, std::uintptr_t Bits, class F, class... A>
+NOPAL_INLINE auto make_starter(void* slot, F&& f, A&&... a) {
+  using c = checked<How, F&&, A&&...>;
+  auto const kept = keep_callable(static_cast<F&&>(f));
+  using type = starter_type<typename c::parameters, std::index_sequence_for<A...>>::template with<How, Bits, decltype(kept), A&&...>;
+  return type{slot, kept, static_cast<A&&>(a)...};
+}
+
+template <kind How, class S, class F, class... A>
+NOPAL_INLINE auto start_into(S* slot, F&& f, A&&... a) {
+  using result = checked<How, F&&, A&&...>::result;
+  static_assert(fits_slot<typename result::value_type, S>,
+                "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>.");
+  constexpr std::uintptr_t bits = std::is_same_v<S, eventually<typename result::value_type>> ? constructs : 0;
+  return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
+}
+
+/// Where a result goes that nobody wants. Null where that costs nothing.
+template <class T>
+NOPAL_INLINE void* nowhere() noexcept {
+  if constexpr (std::is_reference_v<T>) {
+    return &current()->sink;
+  } else if constexpr (std::is_void_v<T>) {
+    return nullptr;
+  } else if constexpr (is_word<T>) {
+    return &current()->sink;
+  } else {
+    return nullptr;
+  }
+}
+
+}  // namespace core
+
+// ---- The public names. Two overloads each take a plain function, whose parameters need no deduction: by-value arguments then
+// reach the child without a temporary in between, which GCC would keep in the parent's frame.
+
+/// `co_await fork(&slot, f, args...)`: starts f(args...) as a child that may run in parallel with what follows; its result is in the
+/// slot after `co_await join`. The slot is a T* or an eventually<T>*. By-value arguments are copied now; reference parameters must be
+/// bound to named objects that live until the join. Throws std::bad_alloc where there is no memory for the child, here or at the join.
+/// O(1): docs/fork-cost.md. Algorithm 3 of the libfork paper.
+template <class S, class F, class... A>
+  requires(core::is_slot<S*>)
+NOPAL_INLINE auto fork(S* slot, F&& f, A&&... a) {
+  return core::start_into<core::forked>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
+}
+template <class T, class... P>
+  requires(!(std::is_reference_v<P> || ...))
+NOPAL_INLINE auto fork(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
+  return core::starter<core::forked, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
+}
+
+/// `co_await fork(f, args...)`: the same for task<void>, or where the result is not wanted.
+template <class F, class... A>
+  requires(!core::is_slot<std::remove_cvref_t<F>>)
+NOPAL_INLINE auto fork(F&& f, A&&... a) {
+  using result = core::checked<core::forked, F&&, A&&...>::result;
+  return core::make_starter<core::forked, 0>(core::nowhere<typename result::value_type>(), static_cast<F&&>(f),
+                                             static_cast<A&&>(a)...);
+}
+
+/// `co_await call(&slot, f, args...)`: runs f(args...) as a child and goes on when it has ended. Rethrows its exception, once
+/// children forked earlier have ended too. Any depth: frames and nesting never overflow the native stack.
+template <class S, class F, class... A>
+  requires(core::is_slot<S*>)
+NOPAL_INLINE auto call(S* slot, F&& f, A&&... a) {
+  return core::start_into<core::called>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
+}
+template <class T, class... P>
+  requires(!(std::is_reference_v<P> || ...))
+NOPAL_INLINE auto call(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
+  return core::starter<core::called, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
+}
+
+/// `T v = co_await call(f, args...)`: the same, with the result as the value.
+template <class F, class... A>
+  requires(!core::is_slot<std::remove_cvref_t<F>>)
+NOPAL_INLINE auto call(F&& f, A&&... a) {
+  using T = core::checked<core::called, F&&, A&&...>::result::value_type;
+  if constexpr (std::is_void_v<T>) {
+    return core::make_starter<core::called, 0>(nullptr, static_cast<F&&>(f), static_cast<A&&>(a)...);
+  } else {
+    auto s = core::make_starter<core::called, std::is_reference_v<T> ? 0 : core::constructs>(nullptr, static_cast<F&&>(f),
+                                                                                            static_cast<A&&>(a)...);
+    return core::value_call<T, decltype(s)>{std::move(s)};
+  }
+}
+
+}  // namespace nopal

@@ -1,0 +1,417 @@
+#include "nopal/core/scheduler.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "nopal/core/cpus.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+constexpr unsigned most_workers = 1 << 14;
+constexpr std::size_t least_stack = std::size_t{64} << 10;
+// How long an idle thread looks before it sleeps. A caller that runs one small job after another finds it awake.
+constexpr std::int64_t patience = 100'000;  // ns
+// After that the one thief that must stay awake naps between its looks.
+constexpr std::int64_t long_patience = 2'000'000;
+
+// At most one pool of the process pins by default: two would put their workers on the same CPUs.
+std::atomic<bool> some_pool_is_pinned{false};
+
+[[noreturn]] void reject(std::string const& what) { throw std::invalid_argument{"nopal::pool: " + what}; }
+
+}  // namespace
+
+/// What the constructor learns of the machine.
+struct scheduler::site {
+  cpu_limits cpus;
+  topology machine;
+  std::vector<place> places;
+  std::vector<unsigned> nodes;
+  bool pin;
+
+  explicit site(pool_options const& o) : cpus{read_cpu_limits()}, machine{topology::load(cpus.cpus)} {
+    unsigned const workers = o.workers != 0 ? o.workers : cpus.usable();
+    if (workers > most_workers) {
+      reject("workers = " + std::to_string(workers) + " is more than the limit of " + std::to_string(most_workers) +
+             "; workers = 0 takes one per usable CPU, here " + std::to_string(cpus.usable()));
+    }
+    if (o.stack_size < least_stack) {
+      reject("stack_size = " + std::to_string(o.stack_size) + " bytes is less than the " + std::to_string(least_stack) +
+             " that a native stack needs; leave it at its default of 1 MiB");
+    }
+    if (o.pin.value_or(false) && workers > cpus.cpus.size()) {
+      reject("pin = true wants a CPU for each of " + std::to_string(workers) + " workers, but this process may use only " +
+             std::to_string(cpus.cpus.size()) + "; ask for at most " + std::to_string(cpus.cpus.size()) +
+             " workers, or leave pin unset");
+    }
+    if (o.pin.value_or(false) && !machine.is_this_machine()) {
+      reject("pin = true has no meaning on a topology that is not this machine's; unset HWLOC_SYNTHETIC, or leave pin unset");
+    }
+    places = machine.spread(workers);
+    for (place const& p : places) nodes.push_back(p.node);
+    pin = o.pin.value_or(cpus.whole_machine && machine.is_this_machine() && workers <= cpus.cpus.size());
+  }
+};
+
+scheduler::scheduler(pool_options const& options) : scheduler{options, site{options}} {}
+
+scheduler::scheduler(pool_options const& o, site&& s)
+    : steal_{o.steal}, idle_{o.idle}, places_{s.places}, parking_{std::span<unsigned const>{s.nodes}} {
+  auto const n = static_cast<unsigned>(places_.size());
+  bool const fence = heavy_fence_available();
+  for (unsigned i = 0; i < n; ++i) {
+    workers_.push_back(std::make_unique<worker>(*this, i, o.seed, depot_));
+    workers_[i]->victims_ = victim_table{s.machine, places_, i};
+    if (!fence) workers_[i]->work.hide_nothing();
+  }
+  pinned_ = s.pin && (o.pin.has_value() || !some_pool_is_pinned.exchange(true, std::memory_order_relaxed));
+  holds_pin_ = pinned_ && !o.pin.has_value();
+  try {
+    for (unsigned i = 0; i < n; ++i) {
+      threads_.emplace_back([this, i] { loop(i); });
+      if (!pinned_) continue;
+      cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(places_[i].cpu) + 1);
+      if (set == nullptr) throw std::bad_alloc{};
+      std::size_t const size = CPU_ALLOC_SIZE(static_cast<std::size_t>(places_[i].cpu) + 1);
+      CPU_ZERO_S(size, set);
+      CPU_SET_S(static_cast<std::size_t>(places_[i].cpu), size, set);
+      int const error = ::pthread_setaffinity_np(threads_[i].native_handle(), size, set);
+      CPU_FREE(set);
+      if (error != 0 && o.pin.has_value()) {
+        throw std::system_error{error, std::generic_category(),
+                                "nopal::pool: pin = true could not put worker " + std::to_string(i) + " on CPU " +
+                                    std::to_string(places_[i].cpu) + "; leave pin unset"};
+      }
+    }
+  } catch (std::system_error const& e) {
+    std::size_t const made = threads_.size();
+    stop();
+    if (made == n) throw;
+    throw std::system_error{e.code(), "nopal::pool: only " + std::to_string(made) + " of " + std::to_string(n) +
+                                          " worker threads could be created; ask for fewer workers, or raise the limit on threads"};
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+void scheduler::stop() noexcept {
+  stopping_.store(true, std::memory_order_seq_cst);  // before the look at the seats in notify: pairs with must_stay in park
+  for (unsigned i = 0; i < workers(); ++i) parking_.notify(i);
+  for (std::thread& t : threads_) t.join();
+  threads_.clear();
+  if (holds_pin_) some_pool_is_pinned.store(false, std::memory_order_relaxed);
+}
+
+scheduler::~scheduler() {
+  if (worker* const w = current_or_null(); w != nullptr && &w->pool() == this) {
+    die("a pool was destroyed by a task that runs on it; let a thread outside the pool own and destroy it");
+  }
+  {
+    std::unique_lock guard{pending_mutex_};
+    none_pending_.wait(guard, [&] { return pending_ == 0; });
+  }
+  stop();
+}
+
+// ---- Jobs from outside.
+
+namespace {
+void run_root(job* j, worker& w) noexcept { w.run(*static_cast<root*>(j)); }
+void run_move(job* j, worker& w) noexcept { w.run_moved(static_cast<move_job*>(j)->task); }
+
+// A continuation without a place in any deque.
+struct loose_continuation : job {
+  continuation what;
+  explicit loose_continuation(continuation c) : what{c} {}
+};
+void run_loose(job* j, worker& w) noexcept {
+  frame* const f = static_cast<loose_continuation*>(j)->what.as_frame();
+  delete static_cast<loose_continuation*>(j);
+  w.run_stolen(f);
+}
+}  // namespace
+
+void scheduler::put(job& j, unsigned i) noexcept {
+  parking_.add();
+  workers_[i]->open_.push(&j);
+  if (steal_) {
+    parking_.announce(i);
+  } else {
+    parking_.notify(i);  // nobody else may run it
+  }
+}
+
+void scheduler::submit(root& r) noexcept {
+  {
+    std::lock_guard const guard{pending_mutex_};
+    ++pending_;
+  }
+  r.run = run_root;
+  worker const* const w = current_or_null();
+  if (w != nullptr && &w->pool() == this) return put(r, w->index());
+  // A sleeping worker if there is one, beginning at another place each time.
+  unsigned const first = turn_.fetch_add(1, std::memory_order_relaxed) % workers();
+  unsigned chosen = first;
+  for (unsigned k = 0; k < workers(); ++k) {
+    if (unsigned const i = (first + k) % workers(); parking_.is_parked(i)) {
+      chosen = i;
+      break;
+    }
+  }
+  put(r, chosen);
+}
+
+void scheduler::finished() noexcept {
+  std::lock_guard const guard{pending_mutex_};
+  if (--pending_ == 0) none_pending_.notify_all();
+}
+
+void scheduler::send(move_job& m) noexcept {
+  // The task may be gone as soon as it is pushed.
+  worker& to = *m.to;
+  m.run = run_move;
+  to.private_.push(&m);
+  to.pool().parking().notify(to.index());
+}
+
+void scheduler::give_away(worker& from, continuation c) noexcept {
+  if (c.what() == continuation_kind::closure) {
+    parking_.retract();  // put counts it again
+    return put(*c.as_job(), from.index());
+  }
+  auto* const j = new (std::nothrow) loose_continuation{c};
+  if (j == nullptr) die("out of memory while resume_on moved a task away from its parents");
+  j->run = run_loose;
+  put(*j, from.index());
+}
+
+// ---- Callers.
+
+void scheduler::run(root& r, event& done) noexcept {
+  r.run = run_root;
+  if (worker* const w = current_or_null(); w != nullptr && &w->pool() == this) {
+    worker::aside const outer{*w};  // the caller's strand waits below us
+    w->run(r);
+    help(*w, done, nullptr);
+  } else if (w != nullptr || !run_as_guest(r, done)) {
+    put(r, turn_.fetch_add(1, std::memory_order_relaxed) % workers());
+    wait(done);
+  }
+}
+
+void scheduler::wait(event& done) noexcept {
+  if (worker* const w = current_or_null(); w != nullptr) {
+    // On a worker of any pool: other work of its own goes on meanwhile.
+    if (done.is_set()) return;
+    worker::aside const outer{*w};
+    w->pool().help(*w, done, nullptr);
+  } else {
+    done.wait();
+  }
+}
+
+bool scheduler::run_as_guest(root& r, event& done) noexcept {
+  if (!worker::fits_here()) return false;
+  // The worker whose CPU we are on, so that the others find theirs free; else any that sleeps.
+  unsigned const n = workers();
+  unsigned i = n;
+  if (pinned_) {
+    int const here = ::sched_getcpu();
+    for (unsigned k = 0; k < n; ++k) {
+      if (places_[k].cpu == here && parking_.borrow(k)) {
+        i = k;
+        break;
+      }
+    }
+  }
+  if (i == n) {
+    unsigned const first = turn_.fetch_add(1, std::memory_order_relaxed);
+    for (unsigned k = 0; k < n && i == n; ++k) {
+      if (parking_.borrow((first + k) % n)) i = (first + k) % n;
+    }
+  }
+  if (i == n) return false;
+  worker& w = *workers_[i];
+  current_state = &w;
+  w.guest_ = true;
+  w.enter();
+  w.run(r);
+  help(w, done, &r);
+  w.guest_ = false;
+  current_state = &nobody;
+  parking_.give_back(i, [&] { return must_stay(i); });
+  done.wait();
+  return true;
+}
+
+// Works until `done`. A guest (only != null) helps only with its own root, and leaves when it finds nothing for a while.
+void scheduler::help(worker& w, event& done, root const* only) noexcept {
+  std::int64_t idle_since = 0;
+  while (!done.is_set()) {
+    if (only != nullptr && must_stay(w.index())) return;  // work for the thread whose place this is
+    if (find_and_run(w, only)) {
+      idle_since = 0;
+      continue;
+    }
+    std::int64_t const now = std_sync::now();
+    if (idle_since == 0) idle_since = now;
+    if (now - idle_since < patience) {
+      for (int k = 0; k < 8; ++k) cpu_relax();
+      if (now - idle_since > patience / 4) std_sync::yield();
+    } else if (only != nullptr) {
+      return;
+    } else {
+      done.wait_for(now - idle_since < long_patience ? 50'000 : 500'000);
+    }
+  }
+}
+
+// ---- Workers.
+
+bool scheduler::must_stay(unsigned i) const noexcept {
+  return stopping_.load(std::memory_order_seq_cst) || !workers_[i]->private_.empty() || !workers_[i]->open_.empty();
+}
+
+void scheduler::loop(unsigned i) noexcept {
+  worker& w = *workers_[i];
+  current_state = &w;
+  w.enter();
+  std::int64_t idle_since = 0;
+  while (!stopping_.load(std::memory_order_relaxed)) {  // relaxed: park looks again, in order
+    if (!std::exchange(w.looking_, true)) parking_.start_looking(i);
+    if (find_and_run(w, nullptr)) {
+      idle_since = 0;
+      continue;
+    }
+    std::int64_t const now = std_sync::now();
+    if (idle_since == 0) idle_since = now;
+    std::int64_t const idle_for = now - idle_since;
+    if (idle_ == idle::lazy && idle_for > patience) {
+      if (parking_.park(i, [&] { return must_stay(i); })) {
+        worker::counters::add(w.count.sleeps);
+        w.enter();  // a guest may have been here
+        idle_since = 0;
+      } else if (idle_for > long_patience) {
+        // The one thief that must stay awake, while others are busy with strands that offer nothing for long.
+        timespec const nap{0, 20'000};
+        ::nanosleep(&nap, nullptr);
+      }
+    }
+    for (int k = 0; k < 8; ++k) cpu_relax();
+    if (idle_for > patience / 4) std_sync::yield();
+  }
+  current_state = &nobody;
+}
+
+bool scheduler::find_and_run(worker& w, root const* only) noexcept {
+  if (only == nullptr) {
+    if (run_own(w)) return true;
+    if (!parking_.demand()) return false;
+  }
+  if (!steal_ || w.victims_.empty()) return false;
+  // As many looks as there are others before the caller considers to sleep; each is drawn anew, by Eq. (6).
+  for (unsigned k = 1; k < workers(); ++k) {
+    if (steal_from(w, *workers_[w.victims_.pick(w.random_())], only)) return true;
+  }
+  return false;
+}
+
+bool scheduler::run_own(worker& w) noexcept {
+  if (!w.guest_) {
+    if (job* const first = w.private_.take_all(); first != nullptr) {
+      for (job* rest = first->next; rest != nullptr;) w.private_.push(std::exchange(rest, rest->next));
+      stop_looking(w);
+      first->run(first, w);
+      return true;
+    }
+  }
+  if (!w.work.empty()) {
+    // Closures that came in a batch, or, below a nested run, the continuations of the strand put aside.
+    if (deque::entry const e = w.work.steal([](deque::entry) { return true; }); e != 0) {
+      start_on(w, continuation{e});
+      return true;
+    }
+  }
+  return take_jobs(w, w.open_);
+}
+
+void scheduler::stop_looking(worker& w) noexcept {
+  if (std::exchange(w.looking_, false)) parking_.stop_looking(w.index());
+}
+
+void scheduler::start_on(worker& w, continuation c) noexcept {
+  stop_looking(w);
+  if (c.what() == continuation_kind::closure) {
+    parking_.retract();
+    c.as_job()->run(c.as_job(), w);
+  } else {
+    w.run_stolen(c.as_frame());
+  }
+}
+
+// The oldest job is started here, the others are offered in our deque: oldest first for thieves and for us.
+bool scheduler::take_jobs(worker& w, inbox& from) noexcept {
+  job* const first = from.take_all();
+  if (first == nullptr) return false;
+  job* rest = first->next;
+  if (rest != nullptr && w.nested_ == 0) {
+    try {
+      deque::index n = 0;
+      for (job const* j = rest; j != nullptr; j = j->next) ++n;
+      w.work.rewind();
+      w.work.ensure_room(n + worker::most_nested_forks);
+      // An entry's job is read by whoever takes it: its link must be read before it is offered.
+      while (rest != nullptr) w.work.push(continuation{std::exchange(rest, rest->next)}.word());
+      w.work.publish_all();
+    } catch (std::bad_alloc const&) {
+    }
+  }
+  while (rest != nullptr) w.open_.push(std::exchange(rest, rest->next));
+  start_on(w, continuation{first});
+  return true;
+}
+
+bool scheduler::steal_from(worker& w, worker& victim, root const* only) noexcept {
+  worker::counters::add(w.count.steal_attempts);
+  root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
+  if (only != nullptr && its != only) return false;
+  if (!victim.work.looks_empty()) {
+    deque::entry const e = victim.work.steal([&](deque::entry x) {
+      return only == nullptr || continuation{x}.what() == continuation_kind::coroutine;
+    });
+    if (e != 0) {
+      worker::counters::add(w.count.steals);
+      w.busy_with.store(its, std::memory_order_relaxed);
+      start_on(w, continuation{e});
+      return true;
+    }
+  }
+  return only == nullptr && take_jobs(w, victim.open_);
+}
+
+stats scheduler::read_stats() const {
+  stats all;
+  for (auto const& w : workers_) {
+    worker_stats one;
+    one.steals = w->count.steals.load(std::memory_order_relaxed);
+    one.steal_attempts = w->count.steal_attempts.load(std::memory_order_relaxed);
+    one.suspensions = w->count.suspensions.load(std::memory_order_relaxed);
+    one.sleeps = w->count.sleeps.load(std::memory_order_relaxed);
+    one.wakeups = one.sleeps;
+    all.per_worker.push_back(one);
+    all += one;
+  }
+  return all;
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,64 @@
+#include "nopal/core/sync.hpp"
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include "nopal/core/root.hpp"
+
+namespace nopal::core {
+
+void die(char const* what) noexcept {
+  std::fputs("nopal: ", stderr);
+  std::fputs(what, stderr);
+  std::fputc('\n', stderr);
+  std::fflush(stderr);
+  std::abort();
+}
+
+bool heavy_fence_available() noexcept {
+  static bool const registered = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  return registered;
+}
+
+void heavy_fence() noexcept {
+  // Expedited membarrier fails only if it is not registered, and then nobody calls this.
+  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) die("membarrier failed after its registration");
+}
+
+static long futex(std::atomic<std::uint32_t>& a, int operation, std::uint32_t value, timespec const* timeout) noexcept {
+  static_assert(sizeof(a) == sizeof(std::uint32_t));
+  return ::syscall(SYS_futex, &a, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
+}
+
+void std_sync::wait(std::atomic<std::uint32_t>& a, std::uint32_t expected) noexcept { futex(a, FUTEX_WAIT, expected, nullptr); }
+void std_sync::wake(std::atomic<std::uint32_t>& a) noexcept { futex(a, FUTEX_WAKE, 1, nullptr); }
+void std_sync::yield() noexcept { ::sched_yield(); }
+
+void event::set() noexcept {
+  // release: the result; the exchange is the last access, the wake-up uses the address only
+  if (state_.exchange(set_, std::memory_order_acq_rel) == awaited_) futex(state_, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+void event::wait() noexcept {
+  while (!wait_for(1'000'000'000)) {
+  }
+}
+
+bool event::wait_for(std::int64_t nanoseconds) noexcept {
+  std::uint32_t s = clear_;
+  // acquire: pairs with set
+  if (!state_.compare_exchange_strong(s, awaited_, std::memory_order_acquire, std::memory_order_acquire) && s == set_) return true;
+  timespec const t{static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
+  futex(state_, FUTEX_WAIT, awaited_, &t);
+  return is_set();
+}
+
+}  // namespace nopal::core

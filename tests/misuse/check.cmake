@@ -1,0 +1,36 @@
+# cmake -DCOMPILER=... -DINCLUDE=... -DSOURCE=... -P check.cmake
+#
+# SOURCE begins with comments. Where one of them is `// expect: text`, SOURCE must not compile and the compiler's output
+# must hold every such text; where none is, SOURCE must compile.
+
+function(fail explanation)
+  message("${explanation}")  # as it stands: FATAL_ERROR would wrap it
+  message(FATAL_ERROR "${SOURCE}")
+endfunction()
+
+set(ENV{LC_ALL} C)
+execute_process(
+  COMMAND "${COMPILER}" -std=c++20 -fsyntax-only -fdiagnostics-color=never "-I${INCLUDE}" "${SOURCE}"
+  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+
+file(READ "${SOURCE}" rest)
+set(must_compile YES)
+while(rest MATCHES "^//([^\n]*)\n(.*)$")
+  set(comment "${CMAKE_MATCH_1}")
+  set(rest "${CMAKE_MATCH_2}")
+  if(comment MATCHES "^ expect: *(.*[^ ])")
+    set(text "${CMAKE_MATCH_1}")
+    set(must_compile NO)
+    if(result EQUAL 0)
+      fail("It must not compile, but it compiles.")
+    endif()
+    string(FIND "${output}" "${text}" position)
+    if(position EQUAL -1)
+      fail("It does not compile, as it should, but the compiler does not say: ${text}\n${output}")
+    endif()
+  endif()
+endwhile()
+
+if(must_compile AND NOT result EQUAL 0)
+  fail("It has no line `// expect: text`, so it must compile, but does not:\n${output}")
+endif()

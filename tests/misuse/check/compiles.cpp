@@ -1,0 +1,2 @@
+// expect: an error that never comes
+int main() {}
