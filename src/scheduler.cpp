@@ -159,16 +159,16 @@ void scheduler::submit(root& r) noexcept {
   r.run = run_root;
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == this) return put(r, w->index());
-  // A sleeping worker if there is one, beginning at another place each time.
+  put(r, choose());
+}
+
+// A sleeping worker if there is one, beginning at another place each time.
+unsigned scheduler::choose() noexcept {
   unsigned const first = turn_.fetch_add(1, std::memory_order_relaxed) % workers();
-  unsigned chosen = first;
   for (unsigned k = 0; k < workers(); ++k) {
-    if (unsigned const i = (first + k) % workers(); parking_.is_parked(i)) {
-      chosen = i;
-      break;
-    }
+    if (unsigned const i = (first + k) % workers(); parking_.is_parked(i)) return i;
   }
-  put(r, chosen);
+  return first;
 }
 
 void scheduler::finished() noexcept {

@@ -44,6 +44,8 @@ class scheduler {
 
   unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
   worker& at(unsigned i) const noexcept { return *workers_[i]; }
+  /// For a task that comes from elsewhere: a sleeping worker if there is one.
+  worker& any_worker() noexcept { return *workers_[choose()]; }
   stats read_stats() const;
 
   // For workers.
@@ -57,6 +59,7 @@ class scheduler {
   explicit scheduler(pool_options const& options, site&& s);
 
   void stop() noexcept;
+  unsigned choose() noexcept;
   void put(job& j, unsigned i) noexcept;
 
   void loop(unsigned i) noexcept;

@@ -1,0 +1,105 @@
+#pragma once
+
+// stack_array: scratch memory on the task's own segmented stack (the paper's Section III-C).
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+
+#include "nopal/task.hpp"
+
+namespace nopal {
+
+namespace core {
+template <class T>
+class scratch_awaiter;
+/// Frees the newest block of the running task's arena; ends the program if it is not the newest.
+void release_scratch(void* block, std::size_t bytes) noexcept;
+/// The error for stack_array<T>(n): with n = 0, or (in_scope) between fork and join.
+std::exception_ptr scratch_misuse(std::size_t n, bool in_scope) noexcept;
+}  // namespace core
+
+/// Scratch memory of a task: n default-initialised objects, destroyed in reverse order and freed at scope exit. Usable as a
+/// std::span<T>. It stays where it was made: neither copied nor moved.
+template <class T>
+class scratch_array {
+ public:
+  scratch_array(scratch_array const&) = delete;
+  scratch_array& operator=(scratch_array const&) = delete;
+  ~scratch_array() {
+    std::destroy(std::make_reverse_iterator(data_ + size_), std::make_reverse_iterator(data_));
+    core::release_scratch(block_, block_bytes_);
+  }
+
+  T* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+  T* begin() const noexcept { return data_; }
+  T* end() const noexcept { return data_ + size_; }
+  T& operator[](std::size_t i) const noexcept { return data_[i]; }
+  operator std::span<T>() const noexcept { return {data_, size_}; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  template <class U>
+  friend class core::scratch_awaiter;
+  scratch_array(void* block, std::size_t bytes, std::size_t n) : block_{block}, block_bytes_{bytes}, size_{n} {
+    void* at = block;
+    std::size_t room = bytes;
+    data_ = static_cast<T*>(std::align(alignof(T), n * sizeof(T), at, room));
+    try {
+      std::uninitialized_default_construct_n(data_, n);
+    } catch (...) {
+      core::release_scratch(block_, block_bytes_);
+      throw;
+    }
+  }
+
+  void* block_;
+  std::size_t block_bytes_;
+  std::size_t size_;
+  T* data_;
+};
+
+namespace core {
+
+template <class T>
+class scratch_awaiter : public awaitable_tag {
+ public:
+  explicit scratch_awaiter(std::size_t n) noexcept : n_{n} {}
+  scratch_awaiter& in(frame& f) noexcept {
+    frame_ = &f;
+    return *this;
+  }
+  bool await_ready() const noexcept { return n_ != 0 && (frame_->state & frame::open) == 0; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise>) const noexcept {
+    return current()->fail(frame_, scratch_misuse(n_, n_ != 0));
+  }
+  scratch_array<T> await_resume() const {
+    if (current()->must_throw()) [[unlikely]] current()->rethrow();
+    constexpr std::size_t slack = alignof(T) > 16 ? alignof(T) : 0;
+    if (n_ > (arena::max_request - slack) / sizeof(T)) throw std::bad_array_new_length{};
+    std::size_t const bytes = (n_ * sizeof(T) + slack + 15) & ~std::size_t{15};
+    return {current()->allocate_in_body(bytes), bytes, n_};
+  }
+
+ private:
+  std::size_t n_;
+  frame* frame_ = nullptr;
+};
+
+}  // namespace core
+
+/// `auto tmp = co_await stack_array<T>(n)`: n > 0 objects of scratch memory, at a pointer bump's cost. Outside fork-join scopes only:
+/// std::logic_error between fork and join, once the children have ended; std::invalid_argument for n = 0; std::bad_alloc.
+template <class T>
+  requires std::default_initializable<T>
+[[nodiscard("nopal: write auto tmp = co_await nopal::stack_array<T>(n)")]] core::scratch_awaiter<T> stack_array(std::size_t n) noexcept {
+  return core::scratch_awaiter<T>{n};
+}
+
+}  // namespace nopal

@@ -1,0 +1,70 @@
+#include "nopal/pool.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "nopal/scratch.hpp"
+
+namespace nopal {
+
+pool& default_pool() {
+  static pool p;
+  return p;
+}
+
+worker_ref pool::worker(unsigned i) const {
+  if (i >= workers()) {
+    throw std::out_of_range{"nopal::pool::worker(" + std::to_string(i) + "): this pool has workers 0 to " + std::to_string(workers() - 1)};
+  }
+  return worker_ref{scheduler_->at(i)};
+}
+
+core::move_awaiter resume_on(pool& p) { return core::move_awaiter{p.scheduler_->any_worker()}; }
+
+unsigned this_worker::index() {
+  core::worker const* const w = core::current_or_null();
+  if (w == nullptr) throw std::logic_error{"nopal::this_worker::index(): this thread works for no pool; call it inside a task"};
+  return w->index();
+}
+
+namespace core {
+
+void die_detached(std::exception_ptr e) noexcept {
+  char const* what = "an exception that is not a std::exception";
+  try {
+    std::rethrow_exception(std::move(e));
+  } catch (std::exception const& x) {
+    what = x.what();
+  } catch (...) {
+  }
+  std::fprintf(stderr, "nopal: an exception left a job that was given to pool::detach (%s); catch it there, or use pool::submit\n", what);
+  std::fflush(stderr);
+  std::abort();
+}
+
+void release_scratch(void* block, std::size_t bytes) noexcept {
+  core::arena& a = current()->arena;
+  if (a.top() != static_cast<std::byte*>(block) + bytes) {
+    die("a stack_array was destroyed between fork and join, or not in reverse order of creation; join before its scope ends");
+  }
+  a.release(block);
+  a.tidy();
+}
+
+std::exception_ptr scratch_misuse(std::size_t n, bool in_scope) noexcept {
+  try {
+    if (in_scope) {
+      throw std::logic_error{"nopal::stack_array(" + std::to_string(n) +
+                             ") between fork and join: this task's stack may belong to a child now; make the array before the "
+                             "first fork, or after the join"};
+    }
+    throw std::invalid_argument{"nopal::stack_array(0): scratch memory has at least 1 element; skip it when there is nothing to store"};
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace core
+}  // namespace nopal
