@@ -33,7 +33,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--build", type=Path, default=REPOSITORY / "build" / "release", help="the build folder")
     parser.add_argument("--out", type=Path, help="where the CSV and JSON files go (default: the build folder)")
     parser.add_argument("--impl", type=names, default=[], help="only these implementations, as in serial,task")
-    parser.add_argument("--workers", type=numbers, help="numbers of workers, as in 1,4,8 (default: 1 and all usable CPUs)")
+    parser.add_argument("--workers", type=numbers, help="numbers of workers, as in 1,4 (default: 1 and all usable CPUs)")
     parser.add_argument("--runs", type=int, default=5, help="processes for each cell (default: 5)")
     parser.add_argument("--size", default="default", help="smoke, default, paper, or a number")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for each process (default: 120)")
@@ -41,7 +41,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--rest", type=numbers, default=[0, 20], help="with --latency: milliseconds between calls (default: 0,20)"
     )
-    parser.add_argument("--smoke", action="store_true", help="everything once at its smallest size, as the tests do")
+    parser.add_argument("--smoke", action="store_true", help="everything once, smallest size, no files unless --out")
     options = parser.parse_args()
 
     if unknown := [name for name in options.workload if name not in {*workloads.WORKLOADS, *workloads.GROUPS}]:
@@ -50,6 +50,8 @@ def arguments() -> argparse.Namespace:
         parser.error("--runs and --workers take positive numbers")
     if options.workers is None:
         options.workers = sorted({1, machine.usable_cpus()})
+    if options.out is None and not options.smoke:
+        options.out = options.build
     if options.smoke:
         options.runs, options.size = 1, "smoke"
         options.workload = options.workload or [workload.name for workload in (*workloads.BY_DEFAULT, workloads.FLAT)]
@@ -71,7 +73,9 @@ def latency_tables(options: argparse.Namespace) -> list[list[Cell]]:
 def show(out: PlainTerminal, kind: ModuleType, table: list[Cell]) -> None:
     rows = kind.rows(table)
     sizes = {record["size"] for cell in table for record in cell.records if "size" in record}
-    title = f"{table[0].table}{', size ' + sizes.pop() if sizes else ''}"
+    title = table[0].table
+    if sizes and not title.endswith(size := sizes.pop()):
+        title += f", size {size}"
     out.table(title, kind.HEADER, [kind.texts(row) for row in rows], lambda i: workloads.is_nopal(rows[i].impl))
 
 
@@ -102,10 +106,11 @@ def run_all(options: argparse.Namespace) -> int:
                 show(out, kind, table)
             out.say(kind.LEGEND)
             out.say("")
-            rows = [row for table in tables for row in kind.rows(table)]
-            cells = [cell for table in tables for cell in table]
-            for path in files.write(options.out or options.build, f"bench-{stem}", here, rows, cells):
-                out.say(f"written: {path}")
+            if options.out:
+                rows = [row for table in tables for row in kind.rows(table)]
+                cells = [cell for table in tables for cell in table]
+                for path in files.write(options.out, f"bench-{stem}", here, rows, cells):
+                    out.say(f"written: {path}")
         show_versions(out, everything)
 
         for cell in everything:

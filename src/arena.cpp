@@ -80,7 +80,9 @@ void* arena::grow(std::size_t n) {
     }
   }
   enter(s, s->begin());
-  return bump(n);
+  void* p;
+  bump(n, p);
+  return p;
 }
 
 std::uintptr_t arena::tidy() noexcept {

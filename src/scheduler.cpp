@@ -297,7 +297,10 @@ void scheduler::loop(unsigned i) noexcept {
     if (idle_since == 0) idle_since = now;
     std::int64_t const idle_for = now - idle_since;
     if (idle_ == idle::lazy && idle_for > patience) {
-      if (parking_.park(i, [&] { return must_stay(i); })) {
+      w.looking_ = false;  // park counts for us; a guest in our place is no thief
+      bool const slept = parking_.park(i, [&] { return must_stay(i); });
+      w.looking_ = true;
+      if (slept) {
         worker::counters::add(w.count.sleeps);
         w.enter();  // a guest may have been here
         idle_since = 0;

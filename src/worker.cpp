@@ -168,8 +168,8 @@ void worker::park(thunk* t) {
 }
 
 void* worker::allocate_in_body(std::size_t n) {
-  void* const p = arena.bump(n);
-  return p != nullptr ? p : arena.grow(n);
+  void* p;
+  return arena.bump(n, p) ? p : arena.grow(n);
 }
 
 void worker::child_threw() noexcept {

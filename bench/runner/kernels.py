@@ -22,7 +22,7 @@ def cells(workload: Workload, build: Path, only: list[str], workers: list[int], 
     for impl, program in workloads.programs(build, workload.kernel, only).items():
         for count in [1] if impl == workloads.SERIAL else workers:
             arguments = ["--workers", str(count), "--size", size, *workload.arguments]
-            result.append(Cell(workload.name, impl, count, program, arguments))
+            result.append(Cell(workload.title, impl, count, program, arguments))
     return result
 
 

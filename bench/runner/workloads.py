@@ -19,6 +19,10 @@ class Workload:
     kernel: str
     arguments: tuple[str, ...] = ()
 
+    @property
+    def title(self) -> str:
+        return self.name if self.name == self.kernel else f"{self.kernel} {self.name}"
+
 
 def _tree(name: str) -> Workload:
     return Workload(name, "uts", ("--tree", name))

@@ -122,11 +122,23 @@ class promise_base : public join_awaiter {
     s.start(&self());
     return {};
   }
-  // By value: GCC keeps what a reference is bound to in the coroutine's frame, beside the awaiter.
   template <std::uintptr_t B, class F, class... P>
-  NOPAL_INLINE starter<forked, B, F, P...> await_transform(starter<forked, B, F, P...> s) {
-    return s;
+#if defined(__clang__)
+  NOPAL_INLINE starter<forked, B, F, P...>&& await_transform(starter<forked, B, F, P...>&& s) noexcept {
+    return std::move(s);
   }
+#else  // GCC copies the awaiter into the coroutine's frame, beside what it was made from, and looks its own address up there.
+  NOPAL_INLINE auto await_transform(starter<forked, B, F, P...>&& s) noexcept {
+    struct awaiter {
+      starter<forked, B, F, P...>* s;
+      frame* p;
+      NOPAL_INLINE bool await_ready() const noexcept { return false; }
+      NOPAL_INLINE bool await_suspend(std::coroutine_handle<>) { return s->launch(p); }
+      NOPAL_INLINE void await_resume() const noexcept {}
+    };
+    return awaiter{&s, &self()};
+  }
+#endif
   template <class T, class Start>
   NOPAL_INLINE value_call<T, Start> await_transform(value_call<T, Start>&& c) {
     return {std::move(c), &self()};
@@ -230,32 +242,36 @@ class starter : public awaitable_tag {
   NOPAL_INLINE bool await_ready() const noexcept { return false; }
   template <class Promise>
   NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) {
-    auto* const p = static_cast<frame*>(h.address());
-    if (current()->work.must_look()) [[unlikely]] return fork_slowly(p);
-    return fork<false>(p);
+    return launch(static_cast<frame*>(h.address()));
+  }
+  NOPAL_INLINE bool launch(frame* p) {
+    worker* const w = current();
+    if (w->work.must_look()) [[unlikely]] return fork_slowly(p);
+    return fork<false>(p, w);
   }
   NOPAL_INLINE void await_resume() const noexcept {}
 
   // Calls: nobody else wants the parent, so the child runs at once, and the parent suspends only if it must.
   NOPAL_INLINE void start(frame* p) { start(p, slot_); }
   NOPAL_INLINE void start(frame* p, void* slot) {
-    if (current()->work.must_look()) [[unlikely]] {
+    worker* const w = current();
+    if (w->work.must_look()) [[unlikely]] {
       call_slowly(p, slot, f_, std::move(args_));
     } else {
-      begin<false>(p, slot, f_, args_);
+      begin<false>(p, w, slot, f_, args_);
     }
   }
 
  private:
   template <bool Slow>
-  NOPAL_INLINE bool fork(frame* const p) {
+  NOPAL_INLINE bool fork(frame* const p, worker* before) {
     // Everything is read out of the parent's frame before the parent is published: from then on a thief may run it.
     void* const slot = slot_;
     F const f = f_;
     arguments args = std::move(args_);
     p->state |= frame::open;
-    current()->work.push(reinterpret_cast<std::uintptr_t>(p));
-    if (begin<Slow>(p, slot, f, args)) return true;
+    before->work.push(reinterpret_cast<std::uintptr_t>(p));
+    if (begin<Slow>(p, before, slot, f, args)) return true;
     worker* const w = current();
     if (w->work.pop()) [[likely]] return false;
     return w->forked_returned(p);
@@ -263,12 +279,11 @@ class starter : public awaitable_tag {
 
   // True: the child's arguments are parked, and everything unwinds to the worker loop.
   template <bool Slow>
-  NOPAL_INLINE static bool begin(frame* p, void* slot, F f, arguments& args) {
+  NOPAL_INLINE static bool begin(frame* p, worker* w, void* slot, F f, arguments& args) {
     try {
       if constexpr (Slow) {
-        if (current()->look()) return park(p, slot, f, args);
+        if (w->look()) return park(p, slot, f, args);
       }
-      worker* const w = current();
       w->parent_word = reinterpret_cast<std::uintptr_t>(p) | How | Bits;
       w->slot = slot;
       std::apply([&](auto&... a) { (void)std::invoke(*f, static_cast<P&&>(a)...); }, args);
@@ -278,8 +293,10 @@ class starter : public awaitable_tag {
     return false;
   }
 
-  NOPAL_COLD bool fork_slowly(frame* p) { return fork<true>(p); }
-  NOPAL_COLD static void call_slowly(frame* p, void* slot, F f, arguments args) { begin<true>(p, slot, f, args); }
+  NOPAL_COLD bool fork_slowly(frame* p) { return fork<true>(p, current()); }
+  NOPAL_COLD static void call_slowly(frame* p, void* slot, F f, arguments args) {
+    begin<true>(p, current(), slot, f, args);
+  }
   /// The native stack is low: the arguments wait in the arena until the worker loop starts the child, at the stack's base.
   NOPAL_COLD static bool park(frame* p, void* slot, F f, arguments& args) {
     struct parked : thunk {
@@ -296,7 +313,7 @@ class starter : public awaitable_tag {
         frame* const p = self->parent;
         self->~parked();
         current()->arena.release(self);
-        begin<false>(p, slot, f, args);
+        begin<false>(p, current(), slot, f, args);
       }
     };
     static_assert(alignof(parked) <= 16, "nopal: arguments of a task may be aligned to at most 16 bytes");

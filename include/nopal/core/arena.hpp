@@ -56,14 +56,14 @@ class arena {
 
   void use(stacklet_depot& d) noexcept { depot_ = &d; }
 
-  /// `n` bytes, a multiple of 16, or null if the topmost segment has no room.
-  NOPAL_INLINE void* bump(std::size_t n) noexcept {
-    std::byte* const p = top_;
-    std::byte* const next = p + n;
-    if (next > end_) [[unlikely]] return nullptr;
+  /// `n` bytes, a multiple of 16, in `p`. False if the topmost segment has no room.
+  NOPAL_INLINE bool bump(std::size_t n, void*& p) noexcept {
+    std::byte* const next = top_ + n;
+    p = top_;
+    if (next > end_) [[unlikely]] return false;
     top_ = next;
     unpoison(p, n);
-    return p;
+    return true;
   }
 
   /// As bump, in a new segment twice as large as the topmost. Throws std::bad_alloc. O(1) amortised, Eq. (5).

@@ -45,7 +45,8 @@ struct fork_state {
 
   /// Memory for a coroutine's frame.
   NOPAL_INLINE void* allocate(std::size_t n) {
-    if (void* const p = arena.bump(n)) [[likely]] return p;
+    void* p;
+    if (arena.bump(n, p)) [[likely]] return p;
     return grow(n);
   }
   NOPAL_COLD void* grow(std::size_t n);
