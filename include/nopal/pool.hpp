@@ -157,10 +157,10 @@ class submitted_root final : public typed_root<F, A...>, public shared_result<ty
   explicit submitted_root(G&& f, B&&... a) : typed_root<F, A...>{static_cast<G&&>(f), static_cast<B&&>(a)...} {
     this->finish = [](root& r) noexcept {
       auto& self = static_cast<submitted_root&>(r);
-      scheduler& pool = *self.pool;
+      scheduler& owner = *self.pool;
       auto const alive = std::move(self.self_);  // until here the pool keeps it alive, whoever drops the future
       self.done.set();
-      pool.finished();
+      owner.finished();
     };
   }
   typename typed_root<F, A...>::result take() override { return typed_root<F, A...>::take(); }
@@ -181,9 +181,9 @@ class detached_root final : public typed_root<F, A...> {
     this->finish = [](root& r) noexcept {
       auto& self = static_cast<detached_root&>(r);
       if (self.error != nullptr) die_detached(self.error);
-      scheduler& pool = *self.pool;
+      scheduler& owner = *self.pool;
       delete &self;
-      pool.finished();
+      owner.finished();
     };
   }
 };

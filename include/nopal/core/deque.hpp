@@ -158,7 +158,7 @@ class basic_deque {
     buffers_.reserve(buffers_.size() + 1);
     auto bigger = std::make_unique<buffer>(capacity);
     for (index i = t; i < b; ++i)
-      bigger->slots[i + shift].store(newest_->slots[i + shift].load(std::memory_order_relaxed), std::memory_order_relaxed);
+      bigger->at(i + shift).store(newest_->at(i + shift).load(std::memory_order_relaxed), std::memory_order_relaxed);
     newest_ = bigger.get();
     slots_ = newest_->slots.get() + shift;
     // release: a thief that gets the new buffer sees its slots. One that learns of entries pushed after this through an
@@ -211,6 +211,7 @@ class basic_deque {
 
   struct buffer {
     explicit buffer(index capacity) : mask{capacity - 1}, slots{new slot[static_cast<std::size_t>(capacity)]} {}
+    slot& at(index i) const noexcept { return slots.get()[i]; }
     index mask;
     std::unique_ptr<slot[]> slots;
   };
@@ -221,7 +222,7 @@ class basic_deque {
   entry take(index t, index p, Accept&& accept) noexcept {
     index const shift = shift_.load(std::memory_order_acquire);   // acquire: pairs with rewind
     buffer const* r = buffer_.load(std::memory_order_acquire);  // acquire: pairs with ensure_room
-    entry const e = r->slots[(t + shift) & r->mask].load(std::memory_order_relaxed);
+    entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
     if (!accept(e)) return 0;
     // seq_cst: one total order with the other thieves and with the owner's exchange for the last entry. Success means that
     // top_ was t all along since we read it, so the slot was neither reclaimed nor reused.
