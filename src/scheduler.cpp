@@ -220,27 +220,35 @@ void scheduler::wait(event& done) noexcept {
   }
 }
 
-bool scheduler::run_as_guest(root& r, event& done) noexcept {
-  if (!worker::fits_here()) return false;
-  // The worker whose CPU we are on, so that the others find theirs free; else any that sleeps.
+// A sleeping worker for the calling thread, or workers() if there is none.
+unsigned scheduler::borrow() noexcept {
+  // The one it had last time, most often. Now and then, and when that one is awake, the worker whose CPU we are on, so that the others
+  // find theirs free.
+  static thread_local struct {
+    scheduler const* pool;
+    unsigned index;
+    unsigned uses;
+  } last{};
   unsigned const n = workers();
-  unsigned i = n;
+  if (last.pool == this && last.index < n && (++last.uses & 63) != 0 && parking_.borrow(last.index)) return last.index;
+  last.pool = this;
   if (pinned_) {
     int const here = ::sched_getcpu();
     for (unsigned k = 0; k < n; ++k) {
-      if (places_[k].cpu == here && parking_.borrow(k)) {
-        i = k;
-        break;
-      }
+      if (places_[k].cpu == here && parking_.borrow(k)) return last.index = k;
     }
   }
-  if (i == n) {
-    unsigned const first = turn_.fetch_add(1, std::memory_order_relaxed);
-    for (unsigned k = 0; k < n && i == n; ++k) {
-      if (parking_.borrow((first + k) % n)) i = (first + k) % n;
-    }
+  unsigned const first = turn_.fetch_add(1, std::memory_order_relaxed) % n;
+  for (unsigned k = 0; k < n; ++k) {
+    if (unsigned const i = (first + k) % n; parking_.borrow(i)) return last.index = i;
   }
-  if (i == n) return false;
+  return n;
+}
+
+bool scheduler::run_as_guest(root& r, event& done) noexcept {
+  if (!worker::fits_here()) return false;
+  unsigned const i = borrow();
+  if (i == workers()) return false;
   worker& w = *workers_[i];
   current_state = &w;
   w.guest_ = true;
@@ -266,7 +274,7 @@ void scheduler::help(worker& w, event& done, root const* only) noexcept {
     std::int64_t const now = std_sync::now();
     if (idle_since == 0) idle_since = now;
     if (now - idle_since < patience) {
-      for (int k = 0; k < 8; ++k) cpu_relax();
+      for (int k = 0; k < 8 && !done.is_set(); ++k) cpu_relax();
       if (now - idle_since > patience / 4) std_sync::yield();
     } else if (only != nullptr) {
       return;
@@ -310,8 +318,9 @@ void scheduler::loop(unsigned i) noexcept {
         ::nanosleep(&nap, nullptr);
       }
     }
-    for (int k = 0; k < 8; ++k) cpu_relax();
-    if (idle_for > patience / 4) std_sync::yield();
+    bool const wanted = parking_.demand();
+    for (int k = 0; k < 8 && parking_.demand() == wanted; ++k) cpu_relax();
+    if (idle_for > patience / 4 && (wanted || idle_ == idle::busy)) std_sync::yield();
   }
   current_state = &nobody;
 }

@@ -43,6 +43,10 @@ void std_sync::wake(std::atomic<std::uint32_t>& a) noexcept { futex(a, FUTEX_WAK
 void std_sync::yield() noexcept { ::sched_yield(); }
 
 void event::set() noexcept {
+  if (waiter_ == &current_state) {  // nobody sleeps: the waiter is here
+    state_.store(set_, std::memory_order_relaxed);
+    return;
+  }
   // release: the result; the exchange is the last access, the wake-up uses the address only
   if (state_.exchange(set_, std::memory_order_acq_rel) == awaited_) futex(state_, FUTEX_WAKE, INT_MAX, nullptr);
 }

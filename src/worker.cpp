@@ -140,6 +140,12 @@ bool worker::join(frame* p) noexcept {
   return false;
 }
 
+bool worker::join_or_throw(frame* p) {
+  if (join(p)) return true;
+  if (throwing_ == p) rethrow();
+  return false;
+}
+
 void worker::rethrow() {
   frame* const p = std::exchange(throwing_, nullptr);
   alarm = alarm_before_;

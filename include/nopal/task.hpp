@@ -63,7 +63,12 @@ struct join_awaiter : frame_awaiter {
     f.state = 0;
     return true;
   }
-  NOPAL_INLINE bool await_suspend(std::coroutine_handle<>) noexcept { return current()->join(&self()); }
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<>) {
+    if (current()->join_or_throw(&self())) return true;
+    // Said, so that await_resume's look is compiled only for tasks that the loop resumes: 8 instructions a fork.
+    if (self().state != 0) __builtin_unreachable();
+    return false;
+  }
   NOPAL_INLINE void await_resume() {
     if (self().state != 0) [[unlikely]] current()->rethrow();
   }

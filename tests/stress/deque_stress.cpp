@@ -94,6 +94,7 @@ struct field {
   std::uintptr_t pushed = 0;
   std::vector<std::uint32_t> content_of;  // plain: it must arrive with the entry
   std::vector<std::atomic<unsigned char>> taken;
+  std::atomic<int> thieves{0};
   std::atomic<bool> over{false};
   std::atomic<std::uint64_t> stolen{0};
   std::atomic<unsigned> garbled{0};
@@ -115,13 +116,14 @@ struct field {
   }
   /// False if thieves leave something in the deque for too long.
   bool robbed() const {
-    for (auto const deadline = steady::now() + 20s; !work.empty(); std::this_thread::yield()) {
+    for (auto const deadline = steady::now() + 5s; !work.empty(); std::this_thread::yield()) {
       if (steady::now() > deadline) return false;
     }
     return true;
   }
 
   void rob(rng random) {
+    thieves.fetch_add(1, std::memory_order_relaxed);
     std::uintptr_t newest = 0;
     std::uint64_t count = 0;
     while (!over.load(std::memory_order_acquire)) {
@@ -231,7 +233,7 @@ class owner {
     auto n = 1 + static_cast<std::int64_t>(random_() % 16);
     work_.ensure_room(n);
     for (; n != 0 && !field_.all_pushed(); --n) push(false);
-    EXPECT_TRUE(field_.robbed()) << "thieves leave a silent owner's entries for 20 s";
+    EXPECT_TRUE(field_.robbed()) << "thieves leave a silent owner's entries for 5 s";
     mine_.clear();
   }
 
@@ -284,6 +286,7 @@ void play(setting const& s) {
       now->work.hide_nothing();
     }
     begin.arrive_and_wait();
+    while (now->thieves.load(std::memory_order_relaxed) < s.thieves) std::this_thread::yield();
     owner<Sync>{*now, s.owner, s.hides, rng{random()}}.run();
     now->over.store(true, std::memory_order_release);
     end.arrive_and_wait();

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,8 +16,14 @@ namespace {
 
 using nopal::core::std_sync;
 
-/// A machine whose clock stands still unless told, and which calls a hook wherever a thief waits or fences.
+/// A machine whose clock stands still unless told, and which calls a hook wherever a thief waits, fences or has got the lock.
 struct scripted_sync : std_sync {
+  static inline std::function<void()> while_locked;
+
+  template <class T>
+  struct atomic : std::atomic<T> {
+    using std::atomic<T>::atomic;
+  };
   static inline std::int64_t time = 0;
   static inline std::int64_t tick = 10'000;  // each look at the clock: a thief's patience ends at its second look
   static inline std::function<void()> while_waiting;
@@ -33,6 +41,16 @@ struct scripted_sync : std_sync {
   static std::int64_t now() noexcept { return time += tick; }
 };
 
+template <>
+struct scripted_sync::atomic<bool> : std::atomic<bool> {
+  using std::atomic<bool>::atomic;
+  bool exchange(bool v, std::memory_order o) noexcept {
+    bool const before = std::atomic<bool>::exchange(v, o);
+    if (!before && while_locked) std::exchange(while_locked, nullptr)();
+    return before;
+  }
+};
+
 using deque = nopal::core::basic_deque<scripted_sync>;
 using entry = deque::entry;
 using entries = std::vector<entry>;
@@ -47,6 +65,7 @@ struct deque_test : testing::Test {
   ~deque_test() override {
     scripted_sync::while_waiting = nullptr;
     scripted_sync::while_fencing = nullptr;
+    scripted_sync::while_locked = nullptr;
   }
 
   void push(std::initializer_list<entry> all) {
@@ -306,6 +325,28 @@ TEST_F(deque_test, without_a_heavy_fence_every_fork_looks) {
   work.set_limit(0);
   EXPECT_TRUE(work.must_look());
   EXPECT_EQ(steal(), 1u);
+}
+
+TEST_F(deque_test, without_a_heavy_fence_an_owner_that_has_looked_has_offered_even_while_a_thief_holds_the_lock) {
+  work.hide_nothing();
+  push({1});
+  std::thread owner;
+  std::atomic<bool> answered{false};
+  scripted_sync::while_locked = [&] {
+    scripted_sync::while_waiting = [&] { answered = true; };  // the owner may wait for the lock
+    owner = std::thread{[&] {
+      work.publish();
+      answered = true;
+    }};
+    while (!answered) std::this_thread::yield();
+  };
+  entry const at_once = steal();
+  if (owner.joinable()) {
+    owner.join();
+  } else {
+    work.publish();
+  }
+  EXPECT_EQ(at_once + steal(), 1u) << "nobody can have the entry until the owner's next fork";
 }
 
 TEST_F(deque_test, must_look_below_the_limit_of_the_native_stack) {

@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "nopal/core/inbox.hpp"
+#include "nopal/core/thread.hpp"
 
 namespace nopal::core {
 
@@ -25,6 +26,9 @@ struct alignas(16) root : job {
 /// One thread's way to wait for one event, which must outlive neither: set() touches nothing after the waiter may have left.
 class event {
  public:
+  /// `waiter_only`: only the constructing thread will wait, so that it needs no read-modify-write to set it itself.
+  explicit event(bool waiter_only = false) noexcept : waiter_{waiter_only ? &current_state : nullptr} {}
+
   bool is_set() const noexcept { return state_.load(std::memory_order_acquire) == set_; }  // acquire: pairs with set
   void set() noexcept;
   void wait() noexcept;
@@ -34,6 +38,7 @@ class event {
  private:
   static constexpr std::uint32_t clear_ = 0, awaited_ = 1, set_ = 2;
   std::atomic<std::uint32_t> state_{clear_};
+  fork_state* const* waiter_;  // an address that is this thread's own
 };
 
 }  // namespace nopal::core

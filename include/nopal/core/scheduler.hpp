@@ -60,6 +60,7 @@ class scheduler {
 
   void stop() noexcept;
   unsigned choose() noexcept;
+  unsigned borrow() noexcept;
   void put(job& j, unsigned i) noexcept;
 
   void loop(unsigned i) noexcept;

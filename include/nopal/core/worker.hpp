@@ -60,6 +60,8 @@ class worker : public fork_state {
   [[noreturn]] NOPAL_COLD void rethrow();
   /// `p` is suspended at a join after it was stolen, or has an exception waiting.
   NOPAL_COLD bool join(frame* p) noexcept;
+  /// The same, and throws what is due if the task need not suspend.
+  NOPAL_COLD bool join_or_throw(frame* p);
   /// `p` is suspended with an error of its own to be thrown once its children have ended.
   NOPAL_COLD bool fail(frame* p, std::exception_ptr e) noexcept;
   /// `p` is suspended and wants to go on at m.to.

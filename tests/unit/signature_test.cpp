@@ -1,0 +1,105 @@
+// What is seen of a callable's parameters, and which arguments may be bound to them for as long as a child runs.
+
+#include "nopal/core/signature.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using nopal::core::binds_for_long;
+using nopal::core::parameter_list;
+using nopal::core::parameters_of;
+using nopal::core::views_a_temporary;
+
+template <class List, class F, class... A>
+constexpr bool has = std::is_same_v<typename parameters_of<F, A...>::type, List>;
+template <class F, class... A>
+constexpr bool hidden = !parameters_of<F, A...>::type::known;
+
+[[maybe_unused]] int free_function(int, std::string const&) { return 0; }
+[[maybe_unused]] void quiet(long&) noexcept {}
+struct object {
+  void member(int) {}
+  void constant(int) const {}
+  void calm(int) noexcept {}
+  int operator()(std::string&&) const { return 0; }
+};
+struct overloaded {
+  void operator()(int) const {}
+  void operator()(long) const {}
+};
+
+TEST(signature, of_functions) {
+  EXPECT_TRUE((has<parameter_list<int, std::string const&>, decltype(free_function)>));
+  EXPECT_TRUE((has<parameter_list<int, std::string const&>, decltype(&free_function)>));
+  EXPECT_TRUE((has<parameter_list<long&>, decltype(quiet)>));
+}
+
+TEST(signature, of_members_begins_with_the_object) {
+  EXPECT_TRUE((has<parameter_list<object&, int>, decltype(&object::member)>));
+  EXPECT_TRUE((has<parameter_list<object const&, int>, decltype(&object::constant)>));
+  EXPECT_TRUE((has<parameter_list<object&, int>, decltype(&object::calm)>));
+}
+
+TEST(signature, of_objects_that_can_be_called) {
+  int captured = 0;
+  auto const closure = [&captured](double, int&) { ++captured; };
+  auto changing = [captured](char) mutable noexcept { ++captured; };
+  EXPECT_TRUE((has<parameter_list<std::string&&>, object>));
+  EXPECT_TRUE((has<parameter_list<double, int&>, std::remove_cv_t<decltype(closure)>>));
+  EXPECT_TRUE((has<parameter_list<char>, decltype(changing)>));
+  closure(1.0, captured);
+  changing('x');
+}
+
+TEST(signature, of_generic_closures_with_plain_placeholders) {
+  [[maybe_unused]] auto const all = [](auto, auto) {};
+  [[maybe_unused]] auto const first = [](auto self, int, std::string const&) { (void)self; };
+  using all_type = std::remove_cv_t<decltype(all)>;
+  using first_type = std::remove_cv_t<decltype(first)>;
+  EXPECT_TRUE((has<parameter_list<int, std::string>, all_type, int&, std::string const&>));
+  EXPECT_TRUE((has<parameter_list<first_type, int, std::string const&>, first_type, first_type const&, int, std::string&>));
+}
+
+TEST(signature, of_overloads_and_packs_is_hidden) {
+  EXPECT_TRUE((hidden<overloaded, int>));
+  EXPECT_TRUE((hidden<int, int>));
+}
+
+struct base {};
+struct derived : base {};
+
+TEST(signature, a_reference_binds_for_long_to_an_object_with_a_name) {
+  EXPECT_TRUE((binds_for_long<int&, int&>));
+  EXPECT_TRUE((binds_for_long<int const&, int&>));
+  EXPECT_TRUE((binds_for_long<base&, derived&>));
+  EXPECT_TRUE((binds_for_long<int&, std::reference_wrapper<int>>));
+  EXPECT_TRUE((binds_for_long<int const&, std::reference_wrapper<int>&>));
+}
+
+TEST(signature, a_reference_does_not_bind_for_long_to_a_temporary) {
+  EXPECT_FALSE((binds_for_long<int const&, int>));
+  EXPECT_FALSE((binds_for_long<int&&, int>));
+  EXPECT_FALSE((binds_for_long<int const&, long&>));
+  EXPECT_FALSE((binds_for_long<std::string const&, char const (&)[3]>));
+  EXPECT_FALSE((binds_for_long<int&, std::reference_wrapper<int const>>));
+}
+
+TEST(signature, a_view_must_not_be_made_from_a_container_that_dies) {
+  EXPECT_TRUE((views_a_temporary<std::string_view, std::string>));
+  EXPECT_TRUE((views_a_temporary<std::span<int const>, std::vector<int>>));
+  EXPECT_FALSE((views_a_temporary<std::string_view, std::string&>));
+  EXPECT_FALSE((views_a_temporary<std::string_view, std::string_view>));
+  EXPECT_FALSE((views_a_temporary<std::span<int>, std::span<int>>));
+  EXPECT_FALSE((views_a_temporary<std::vector<int>, std::vector<int>>));
+  EXPECT_FALSE((views_a_temporary<std::string_view, char const (&)[4]>));
+}
+
+}  // namespace
