@@ -72,6 +72,7 @@ void* arena::grow(std::size_t n) {
   poison(s->begin(), s->size - sizeof(stacklet));
   s->below = segment_;
   s->alarm = keep;
+  s->floor = 0;
   if (segment_ != nullptr) {
     segment_->top = top_;
     if (empty() && segment_->below == nullptr) {  // an empty first segment that is too small

@@ -53,6 +53,11 @@ void release_scratch(void* block, std::size_t bytes) noexcept {
   a.tidy();
 }
 
+std::exception_ptr move_misuse() noexcept {
+  return std::make_exception_ptr(std::logic_error{
+      "nopal::resume_on between fork and join: this task's stack may belong to a child now; move before the first fork, or after the join"});
+}
+
 std::exception_ptr scratch_misuse(std::size_t n, bool in_scope) noexcept {
   try {
     if (in_scope) {

@@ -151,11 +151,13 @@ void scheduler::put(job& j, unsigned i) noexcept {
   }
 }
 
+void scheduler::started() noexcept {
+  std::lock_guard const guard{pending_mutex_};
+  ++pending_;
+}
+
 void scheduler::submit(root& r) noexcept {
-  {
-    std::lock_guard const guard{pending_mutex_};
-    ++pending_;
-  }
+  started();
   r.run = run_root;
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == this) return put(r, w->index());
@@ -177,11 +179,14 @@ void scheduler::finished() noexcept {
 }
 
 void scheduler::send(move_job& m) noexcept {
-  // The task may be gone as soon as it is pushed.
+  // The task may be gone as soon as it is pushed, and with it whoever keeps the other pool.
   worker& to = *m.to;
+  scheduler& there = to.pool();
+  there.started();
   m.run = run_move;
   to.private_.push(&m);
-  to.pool().parking().notify(to.index());
+  there.parking().notify(to.index());
+  there.finished();
 }
 
 void scheduler::give_away(worker& from, continuation c) noexcept {
@@ -267,7 +272,8 @@ void scheduler::help(worker& w, event& done, root const* only) noexcept {
   std::int64_t idle_since = 0;
   while (!done.is_set()) {
     if (only != nullptr && must_stay(w.index())) return;  // work for the thread whose place this is
-    if (find_and_run(w, only)) {
+    // Other strands run on top of this one: only while the native stack has room.
+    if (worker::fits_here() && find_and_run(w, only)) {
       idle_since = 0;
       continue;
     }
@@ -339,7 +345,7 @@ bool scheduler::find_and_run(worker& w, root const* only) noexcept {
 }
 
 bool scheduler::run_own(worker& w) noexcept {
-  if (!w.guest_) {
+  if (!w.guest_ || w.nested_ > 0) {  // a guest that waits is all that can run them
     if (job* const first = w.private_.take_all(); first != nullptr) {
       for (job* rest = first->next; rest != nullptr;) w.private_.push(std::exchange(rest, rest->next));
       stop_looking(w);
@@ -376,7 +382,7 @@ bool scheduler::take_jobs(worker& w, inbox& from) noexcept {
   job* const first = from.take_all();
   if (first == nullptr) return false;
   job* rest = first->next;
-  if (rest != nullptr && w.nested_ == 0) {
+  if (rest != nullptr && w.nested_ == 0 && w.work.empty()) {
     try {
       deque::index n = 0;
       for (job const* j = rest; j != nullptr; j = j->next) ++n;

@@ -29,6 +29,14 @@ std::uintptr_t lowest_stack_address() noexcept {
   return lowest;
 }
 
+void make_room(worker& w) noexcept {
+  try {
+    w.work.ensure_room(worker::most_nested_forks);
+  } catch (std::bad_alloc const&) {
+    die("out of memory for a worker's deque, below whose entries another strand begins");
+  }
+}
+
 constexpr std::uint64_t never_stolen = 0;  // children above their parent in its own arena were forked before it was ever stolen
 
 }  // namespace
@@ -58,12 +66,14 @@ void* fork_state::grow(std::size_t n) {
         "co_await nopal::call(f, args...)");
   }
   void* const p = arena.grow(n);
-  // Whoever started this child must come by when it has returned: a caller by the alarm, which lies between the child's stack
-  // frame and its caller's; a forker because nothing is private when its pop comes.
   if (arena.segment()->below == nullptr) return p;  // the first segment stays, even empty
+  // Whoever started this child must come by when it has returned: a caller by the alarm, which is the stack pointer of our caller, the
+  // child's function or, where that was inlined, the caller's; a forker because its entry is public and stays so (floor).
+  worker& w = *static_cast<worker*>(this);
   arena.segment()->alarm = alarm;
-  alarm = reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()) + sizeof(void*);
-  static_cast<worker*>(this)->work.publish_all();
+  arena.segment()->floor = w.work.bottom();
+  alarm = reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa());
+  w.work.publish_all();
   return p;
 }
 
@@ -73,6 +83,14 @@ worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_dep
 }
 
 // ---- The cold ends of the fork path.
+
+// Entries below belong to a strand put aside, or to a parent whose child was the first in the arena's topmost segment: made private
+// again, their pop would say yes, and nobody would tidy. (After a strand has moved, a segment's floor is another deque's index: then no
+// native frame depends on it.)
+deque::index worker::floor() const noexcept {
+  stacklet const* const s = arena.segment();
+  return s == nullptr ? floor_ : std::max(floor_, s->floor);
+}
 
 bool worker::unwind(after why) noexcept {
   unwinding_ = true;
@@ -97,7 +115,7 @@ bool worker::forked_returned(frame* p) {
     work.unpop();
     return true;
   }
-  bool const mine = work.pop_slow();
+  bool const mine = work.pop_slow(floor());
   settle();
   if (!mine) {
     lost_ = p;
@@ -166,8 +184,9 @@ bool worker::look() noexcept {
   return stack_pointer() < work.limit();
 }
 
-void worker::park(thunk* t) {
-  work.ensure_room(most_nested_forks);
+void worker::prepare_to_park() { work.ensure_room(most_nested_forks); }
+
+void worker::park(thunk* t) noexcept {
   work.publish_all();
   parked_ = t;
   unwind(after::thunk);
@@ -203,15 +222,18 @@ worker::aside::aside(worker& w) noexcept
       alarm_{w.alarm},
       limit_{w.work.limit()},
       offered_{std::exchange(w.offered_, false)},
-      busy_with_{w.busy_with.load(std::memory_order_relaxed)} {
+      busy_with_{w.busy_with.load(std::memory_order_relaxed)},
+      floor_{w.floor_},
+      parent_word_{w.parent_word},
+      slot_{w.slot},
+      threw_{std::exchange(w.threw_, false)},
+      not_started_{std::exchange(w.not_started_, false)},
+      alarm_before_{w.alarm_before_},
+      throwing_{std::exchange(w.throwing_, nullptr)},
+      exception_{std::exchange(w.exception_, nullptr)} {
   ++w.nested_;
   w.alarm = no_alarm;
   w.enter();
-  try {
-    w.work.ensure_room(most_nested_forks);
-  } catch (std::bad_alloc const&) {
-    die("out of memory for the deque of a nested run");
-  }
 }
 
 worker::aside::~aside() {
@@ -222,6 +244,14 @@ worker::aside::~aside() {
   worker_.work.ask();
   worker_.offered_ = offered_;
   worker_.busy_with.store(busy_with_, std::memory_order_relaxed);
+  worker_.floor_ = floor_;
+  worker_.parent_word = parent_word_;
+  worker_.slot = slot_;
+  worker_.threw_ = threw_;
+  worker_.not_started_ = not_started_;
+  worker_.alarm_before_ = alarm_before_;
+  worker_.throwing_ = throwing_;
+  worker_.exception_ = std::move(exception_);
   --worker_.nested_;
 }
 
@@ -255,7 +285,12 @@ void worker::run_moved(frame* f) noexcept {
 }
 
 void worker::strand(frame* f, root* r) noexcept {
-  if (work.empty()) work.rewind();
+  if (work.empty()) {
+    work.rewind();
+  } else {
+    make_room(*this);  // foreign entries lie below
+  }
+  floor_ = work.bottom();
   work.ask();  // the first fork offers itself
   thunk* t = nullptr;
   while (f != nullptr || r != nullptr || t != nullptr) {
@@ -312,7 +347,8 @@ frame* worker::ended(std::uintptr_t parent_of_it) noexcept {
       alarm = no_alarm;
       return nullptr;
     default:
-      if (!work.pop() && !work.pop_slow()) return arrive(p);
+      // Of this strand nothing may be left in the deque, though foreign entries are.
+      if (work.bottom() == floor_ || (!work.pop() && !work.pop_slow(floor()))) return arrive(p);
       if (threw_) {
         keep_exception(p, p->steals());
         p->state |= frame::thrown;
@@ -341,7 +377,9 @@ frame* worker::resumable(frame* p) noexcept {
 void worker::send_away(move_job& m) noexcept {
   m.task->arena = arena.detach();
   // The task's ancestors on our deque have no native frames any more: they go where anyone may take them, as if stolen.
-  while (deque::entry const e = work.steal([](deque::entry) { return true; })) pool_.give_away(*this, continuation{e});
+  while (!work.empty()) {
+    if (deque::entry const e = work.steal([](deque::entry) { return true; }); e != 0) pool_.give_away(*this, continuation{e});
+  }
   pool_.send(m);
 }
 

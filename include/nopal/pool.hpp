@@ -188,6 +188,9 @@ class detached_root final : public typed_root<F, A...> {
   }
 };
 
+/// The error for resume_on between fork and join.
+std::exception_ptr move_misuse() noexcept;
+
 /// Moves the awaiting task to one worker.
 struct move_awaiter : awaitable_tag, move_job {
   explicit move_awaiter(worker& target) noexcept { to = &target; }
@@ -197,11 +200,13 @@ struct move_awaiter : awaitable_tag, move_job {
   }
   bool await_ready() const noexcept { return false; }
   template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
-    task = static_cast<frame*>(h.address());
+  bool await_suspend(std::coroutine_handle<Promise>) noexcept {
+    if ((task->state & frame::open) != 0) return current()->fail(task, move_misuse());
     return current()->move(*this);
   }
-  void await_resume() const noexcept {}
+  void await_resume() const {
+    if (current()->must_throw()) [[unlikely]] current()->rethrow();
+  }
 };
 
 }  // namespace core
@@ -215,7 +220,9 @@ class future {
   bool valid() const noexcept { return state_ != nullptr; }
   bool ready() const noexcept { return state_->done.is_set(); }
   /// Blocks; on a worker other work goes on meanwhile.
-  void wait() const { state_->pool->wait(state_->done); }
+  void wait() const {
+    if (!ready()) state_->pool->wait(state_->done);
+  }
   /// True: the result is there. On a worker this blocks the worker for that time.
   template <class Rep, class Period>
   bool wait_for(std::chrono::duration<Rep, Period> d) const {
@@ -295,7 +302,8 @@ class pool {
 /// The process's own pool, made with default options on first use.
 pool& default_pool();
 
-/// `co_await resume_on(pool.worker(i))`: the task goes on there, on that worker's own thread. Not between fork and join.
+/// `co_await resume_on(pool.worker(i))`: the task goes on there, on that worker's own thread. Between fork and join
+/// std::logic_error, once the children have ended.
 inline core::move_awaiter resume_on(worker_ref w) noexcept { return core::move_awaiter{*w.worker_}; }
 /// `co_await resume_on(pool)`: the task goes on on some worker of that pool.
 core::move_awaiter resume_on(pool& p);

@@ -9,10 +9,10 @@
 #include <coroutine>
 #include <cstddef>
 #include <exception>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/pack.hpp"
 #include "nopal/core/signature.hpp"
 #include "nopal/core/thread.hpp"
 #include "nopal/core/worker.hpp"
@@ -96,7 +96,7 @@ struct awaiter_of_promise {
   A& promise;
   NOPAL_INLINE awaiter_of_promise(A& p) noexcept : promise{p} {}
   NOPAL_INLINE bool await_ready() noexcept { return promise.await_ready(); }
-  NOPAL_INLINE bool await_suspend(std::coroutine_handle<> h) noexcept { return promise.await_suspend(h); }
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<> h) { return promise.await_suspend(h); }
   NOPAL_INLINE void await_resume() { promise.await_resume(); }
 };
 #endif
@@ -123,7 +123,7 @@ class promise_base : public join_awaiter {
 
   NOPAL_INLINE awaiter_of_promise<join_awaiter> await_transform(join_tag) noexcept { return *this; }
   template <std::uintptr_t B, class F, class... P>
-  NOPAL_INLINE call_awaiter await_transform(starter<called, B, F, P...> s) {
+  NOPAL_INLINE call_awaiter await_transform(starter<called, B, F, P...>&& s) {
     s.start(&self());
     return {};
   }
@@ -238,10 +238,10 @@ namespace core {
 template <kind How, std::uintptr_t Bits, class F, class... P>
 class starter : public awaitable_tag {
  public:
-  using arguments = std::tuple<P...>;
+  using arguments = pack<P...>;
 
   template <class... A>
-  NOPAL_INLINE explicit starter(void* slot, F f, A&&... a) : slot_{slot}, f_{f}, args_{static_cast<A&&>(a)...} {}
+  NOPAL_INLINE explicit starter(void* slot, F f, A&&... a) : slot_{slot}, f_{f}, args_{make_pack<P...>(static_cast<A&&>(a)...)} {}
 
   // Forks: the parent must be suspended, so that a thief can resume it, before the child starts.
   NOPAL_INLINE bool await_ready() const noexcept { return false; }
@@ -261,7 +261,11 @@ class starter : public awaitable_tag {
   NOPAL_INLINE void start(frame* p, void* slot) {
     worker* const w = current();
     if (w->work.must_look()) [[unlikely]] {
-      call_slowly(p, slot, f_, std::move(args_));
+      if constexpr ((Bits & refers_to_starter) != 0) {
+        begin<true>(p, w, slot, f_, args_);
+      } else {
+        call_slowly(p, slot, f_, std::move(args_));
+      }
     } else {
       begin<false>(p, w, slot, f_, args_);
     }
@@ -289,9 +293,9 @@ class starter : public awaitable_tag {
       if constexpr (Slow) {
         if (w->look()) return park(p, slot, f, args);
       }
-      w->parent_word = reinterpret_cast<std::uintptr_t>(p) | How | Bits;
+      w->parent_word = reinterpret_cast<std::uintptr_t>(p) + How + Bits;  // frames are aligned: the low bits are free
       w->slot = slot;
-      std::apply([&](auto&... a) { (void)std::invoke(*f, static_cast<P&&>(a)...); }, args);
+      args.apply([&](auto&... a) { (void)std::invoke(*f, static_cast<P&&>(a)...); });
     } catch (...) {
       current()->start_threw();
     }
@@ -304,26 +308,38 @@ class starter : public awaitable_tag {
   }
   /// The native stack is low: the arguments wait in the arena until the worker loop starts the child, at the stack's base.
   NOPAL_COLD static bool park(frame* p, void* slot, F f, arguments& args) {
+    // What the child's references refer to stays where it is, in the suspended parent's frame.
+    using kept = std::conditional_t<(Bits & refers_to_starter) != 0, arguments&, arguments>;
     struct parked : thunk {
       void* slot;
       F f;
-      arguments args;
-      parked(frame* parent, void* s, F function, arguments&& a)
-          : thunk{&parked::unpark, parent, How}, slot{s}, f{function}, args{std::move(a)} {}
+      kept args;
+      parked(frame* parent, void* s, F function, arguments& a)
+          : thunk{&parked::unpark, parent, How}, slot{s}, f{function}, args{static_cast<kept&&>(a)} {}
       static void unpark(thunk* t) {
         auto* const self = static_cast<parked*>(t);
         void* const slot = self->slot;
         F const f = self->f;
-        arguments args = std::move(self->args);
+        kept args = static_cast<kept&&>(self->args);
         frame* const p = self->parent;
         self->~parked();
         current()->arena.release(self);
+        current()->arena.tidy();
         begin<false>(p, current(), slot, f, args);
       }
     };
     static_assert(alignof(parked) <= 16, "nopal: arguments of a task may be aligned to at most 16 bytes");
+    current()->prepare_to_park();
     void* const at = current()->allocate_in_body((sizeof(parked) + 15) & ~std::size_t{15});
-    current()->park(::new (at) parked{p, slot, f, std::move(args)});
+    parked* t;
+    try {
+      t = ::new (at) parked{p, slot, f, args};
+    } catch (...) {
+      current()->arena.release(at);
+      current()->arena.tidy();
+      throw;
+    }
+    current()->park(t);
     return true;
   }
 
@@ -384,6 +400,7 @@ struct keeps {
                 "Give the argument a name, or let the function take it by value.");
   static constexpr bool direct =
       std::is_reference_v<P> && (std::is_convertible_v<std::remove_reference_t<A>*, std::remove_reference_t<P>*> || binds_for_long<P, A>);
+  static constexpr bool converted = std::is_reference_v<P> && !direct;
   using type = std::conditional_t<direct, P, std::remove_cvref_t<P>>;
 };
 
@@ -392,7 +409,8 @@ struct starter_type;
 template <class... P, std::size_t... I>
 struct starter_type<parameter_list<P...>, std::index_sequence<I...>> {
   template <kind How, std::uintptr_t Bits, class F, class... A>
-  using with = starter<How, Bits, F, typename keeps<How, P, A>::type...>;
+  using with = starter<How, Bits | ((keeps<How, P, A>::converted || ...) ? refers_to_starter : 0), F,
+                       typename keeps<How, P, A>::type...>;
 };
 
 template <class F, class... A>

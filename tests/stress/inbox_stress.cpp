@@ -57,7 +57,7 @@ struct parcel : job {
 TEST(inbox_stress, nothing_is_lost_or_doubled_and_each_producer_keeps_its_order) {
   constexpr std::size_t producers = 4;
   constexpr std::size_t takers = 3;
-  auto const each = static_cast<std::size_t>(test::scaled(200'000));
+  auto const each = static_cast<std::size_t>(test::scaled(200'000, 5));
   std::uint64_t const seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
 
@@ -109,7 +109,7 @@ TEST(inbox_stress, nothing_is_lost_or_doubled_and_each_producer_keeps_its_order)
 TEST(inbox_stress, jobs_that_are_pushed_again_are_neither_lost_nor_doubled) {
   constexpr std::size_t jobs = 4;
   constexpr std::size_t workers = 3;
-  long const rounds = test::scaled(100'000);
+  long const rounds = test::scaled(100'000, 5);
   std::uint64_t const seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
 

@@ -8,6 +8,14 @@
 #include <new>
 #include <vector>
 
+#if defined(__SANITIZE_THREAD__)
+#define TEST_KEEPS_OPERATOR_NEW 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TEST_KEEPS_OPERATOR_NEW 1
+#endif
+#endif
+
 namespace {
 
 thread_local bool memory_is_out = false;
@@ -16,6 +24,8 @@ thread_local long blocks_made = 0;
 }  // namespace
 
 // What the arena gets its segments from, for the whole program; it refuses only the thread that asked for that.
+// Clang's thread sanitizer does not let a program replace it: nothing is counted or refused there.
+#ifndef TEST_KEEPS_OPERATOR_NEW
 void* operator new(std::size_t n, std::align_val_t alignment, std::nothrow_t const&) noexcept {
   if (memory_is_out) return nullptr;
   ++blocks_made;
@@ -25,6 +35,7 @@ void* operator new(std::size_t n, std::align_val_t alignment, std::nothrow_t con
     return nullptr;
   }
 }
+#endif
 
 namespace {
 
@@ -39,7 +50,10 @@ struct arena_test : testing::Test {
     a.use(depot);
     blocks_made = 0;
   }
-  ~arena_test() override { memory_is_out = false; }
+  ~arena_test() override {
+    memory_is_out = false;
+    while (!a.empty()) release(a.segment()->begin());  // everything of the topmost segment at once
+  }
 
   /// As a fork allocates, and uses every byte.
   static void* allocate(arena& from, std::size_t n) {
@@ -220,11 +234,15 @@ TEST_F(arena_test, its_segments_serve_other_arenas_of_the_depot) {
     b.use(depot);
     release(b, allocate(b, 64));
   }
+  long const before = blocks_made;
   allocate(64);
-  EXPECT_EQ(blocks_made, 1);
+  EXPECT_EQ(blocks_made, before);
 }
 
 TEST_F(arena_test, out_of_memory_throws_and_leaves_it_usable) {
+#ifdef TEST_KEEPS_OPERATOR_NEW
+  GTEST_SKIP() << "operator new cannot be replaced here";
+#endif
   memory_is_out = true;
   EXPECT_THROW(allocate(16), std::bad_alloc);
   EXPECT_TRUE(a.empty());

@@ -255,9 +255,9 @@ TEST_F(deque_test, a_thief_by_force_retreats_to_where_the_owner_has_popped) {
   push({1, 2, 3, 4});
   bool last = true;
   scripted_sync::while_fencing = [&] {
-    EXPECT_TRUE(work.pop());   // 4
-    EXPECT_TRUE(work.pop());   // 3
-    last = work.pop();         // 2: below the tentative split
+    EXPECT_TRUE(work.pop());  // 4
+    EXPECT_TRUE(work.pop());  // 3
+    last = work.pop();        // 2: below the tentative split
   };
   EXPECT_EQ(steal(), 1u);
   EXPECT_FALSE(last);

@@ -122,14 +122,12 @@ task<long> submits_in_submits(nopal::pool& pool, int depth) {
   co_return a + f.get();
 }
 
-TEST(pool, may_be_used_by_its_own_workers) {
-  for (unsigned const workers : {1u, 2u, 3u}) {
-    nopal::pool pool{{.workers = workers}};
-    for (int k = 0; k < 20; ++k) {
-      ASSERT_EQ(pool.run(runs_in_runs, pool, 5), 32 * 55);
-      ASSERT_EQ(pool.run(submits_in_submits, pool, 5), 32 * 55);
-      ASSERT_EQ(pool.submit(runs_in_runs, pool, 5).get(), 32 * 55);
-    }
+TEST(pool, may_be_used_by_its_own_worker) {
+  nopal::pool pool{{.workers = 1}};
+  for (int k = 0; k < 20; ++k) {
+    ASSERT_EQ(pool.run(runs_in_runs, pool, 5), 32 * 55);
+    ASSERT_EQ(pool.run(submits_in_submits, pool, 5), 32 * 55);
+    ASSERT_EQ(pool.submit(runs_in_runs, pool, 5).get(), 32 * 55);
   }
 }
 

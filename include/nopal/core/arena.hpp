@@ -20,6 +20,7 @@ struct alignas(64) stacklet {
   std::size_t size;      ///< bytes of the whole block, a power of two
   std::uint64_t mark;    ///< the arena's mark, while no worker has it
   std::uintptr_t alarm;  ///< the worker's alarm before this segment was added: fork_state::grow
+  std::int64_t floor;    ///< entries of the worker's deque that were there then must be popped with care: worker::floor
 
   std::byte* begin() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   std::byte* end() noexcept { return reinterpret_cast<std::byte*>(this) + size; }

@@ -59,8 +59,9 @@ class basic_deque {
     return b >= split_.load(std::memory_order_relaxed);
   }
 
-  /// After pop() said no. True: the entry is the caller's. False: it was stolen and the deque is empty.
-  NOPAL_COLD bool pop_slow() noexcept {
+  /// After pop() said no. True: the entry is the caller's. False: it was stolen and the deque is empty. Older entries may become
+  /// private again, so that the next pops are cheap, but none below `floor`.
+  NOPAL_COLD bool pop_slow(index floor = 0) noexcept {
     lock();
     index const b = bottom_.load(std::memory_order_relaxed);
     index const s = split_.load(std::memory_order_relaxed);
@@ -68,9 +69,10 @@ class basic_deque {
       unlock();
       return true;
     }
-    // Here b == s - 1 and pub_ == s. First try to take back half of what is public, so that the next pops are cheap.
+    // Here b == s - 1 and pub_ == s. First try to take back half of what is public.
     index t = top_.load(std::memory_order_relaxed);
-    if (b - t >= 2 && reclaim(t + (b - t) / 2)) {
+    index const half = t + (b - t) / 2;
+    if (index const m = half > floor ? half : floor; t < m && m < b && reclaim(m)) {
       unlock();
       return true;
     }
@@ -166,6 +168,9 @@ class basic_deque {
     buffer_.store(newest_, std::memory_order_release);
     buffers_.push_back(std::move(bigger));
   }
+
+  /// The index of the next entry to be pushed.
+  index bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
   /// The owner's own test. By top and not by split, which a thief may have raised for a moment.
   bool empty() const noexcept {

@@ -26,6 +26,8 @@ enum kind : std::uintptr_t {
 inline constexpr std::uintptr_t kind_mask = 3;
 /// Also in frame::parent: the slot is an eventually<T>, so the result is constructed in it, not assigned.
 inline constexpr std::uintptr_t constructs = 4;
+/// Only in a starter's type: some reference parameter refers to a converted argument that the starter itself keeps.
+inline constexpr std::uintptr_t refers_to_starter = 8;
 
 /// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that every coroutine ABI of our
 /// compilers puts there; the promise (task.hpp) provides the memory of the rest and checks the layout. A frame's address is that of

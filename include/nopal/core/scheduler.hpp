@@ -59,6 +59,7 @@ class scheduler {
   explicit scheduler(pool_options const& options, site&& s);
 
   void stop() noexcept;
+  void started() noexcept;
   unsigned choose() noexcept;
   unsigned borrow() noexcept;
   void put(job& j, unsigned i) noexcept;

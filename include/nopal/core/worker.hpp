@@ -69,8 +69,10 @@ class worker : public fork_state {
 
   /// must_look said yes. True: the native stack is low, and the caller parks its child's arguments with park().
   NOPAL_COLD bool look() noexcept;
-  /// The child waits in `t`; every native frame unwinds. Throws std::bad_alloc.
-  NOPAL_COLD void park(thunk* t);
+  /// Before the thunk is made: room in the deque. Throws std::bad_alloc.
+  NOPAL_COLD void prepare_to_park();
+  /// The child waits in `t`; every native frame unwinds.
+  NOPAL_COLD void park(thunk* t) noexcept;
 
   /// Arena memory for something other than a coroutine's frame; release it by arena.release and arena.tidy.
   NOPAL_COLD void* allocate_in_body(std::size_t n);
@@ -124,6 +126,14 @@ class worker : public fork_state {
     std::uintptr_t limit_;
     bool offered_;
     root* busy_with_;
+    deque::index floor_;
+    std::uintptr_t parent_word_;
+    void* slot_;
+    bool threw_;
+    bool not_started_;
+    std::uintptr_t alarm_before_;
+    frame* throwing_;
+    std::exception_ptr exception_;
   };
 
   /// The root whose strand runs here, as a hint for callers that may only help with their own.
@@ -143,9 +153,12 @@ class worker : public fork_state {
   frame* resumable(frame* p) noexcept;
   void keep_exception(frame* p, std::uint64_t epoch) noexcept;
   void send_away(move_job& m) noexcept;
+  deque::index floor() const noexcept;
 
   scheduler& pool_;
   unsigned index_;
+
+  deque::index floor_ = 0;  ///< where this strand's entries begin in the deque
 
   // Between a cold end and the loop.
   bool unwinding_ = false;     ///< alarm is 0 and nothing in the deque is private
