@@ -421,7 +421,7 @@ using task_of = std::invoke_result_t<F, A...>;
 template <class F>
 inline constexpr bool lasts = std::is_lvalue_reference_v<F> || std::is_pointer_v<std::remove_cvref_t<F>> ||
                               std::is_member_pointer_v<std::remove_cvref_t<F>> ||
-                              (std::is_empty_v<F> && std::is_default_constructible_v<F>);
+                              (std::is_empty_v<std::remove_cvref_t<F>> && std::is_default_constructible_v<std::remove_cvref_t<F>>);
 template <class F>
 struct callable_holder {
   static inline F instance{};

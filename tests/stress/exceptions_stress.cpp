@@ -168,6 +168,6 @@ TEST_P(exceptions_stress, are_those_of_the_serial_run) {
 }
 
 INSTANTIATE_TEST_SUITE_P(workers, exceptions_stress, testing::Values(1, 2, 3, 4, 8),
-                         [](auto const& info) { return std::to_string(info.param); });
+                         [](auto const& chosen) { return std::to_string(chosen.param); });
 
 }  // namespace

@@ -104,6 +104,6 @@ TEST_P(nesting, of_jobs_in_tasks_is_exact) { from_three_threads(GetParam(), fals
 TEST_P(nesting, DISABLED_of_jobs_in_jobs_is_exact) { from_three_threads(GetParam(), true); }
 
 INSTANTIATE_TEST_SUITE_P(workers, nesting, testing::Values(1, 2, 3, 8),
-                         [](auto const& info) { return std::to_string(info.param); });
+                         [](auto const& chosen) { return std::to_string(chosen.param); });
 
 }  // namespace

@@ -109,8 +109,8 @@ TEST_P(programs, give_the_serial_result) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(workers, programs, testing::Combine(testing::Values(1, 2, 3, 8), testing::Bool()), [](auto const& info) {
-  return std::to_string(std::get<0>(info.param)) + (std::get<1>(info.param) ? "_moving" : "_staying");
+INSTANTIATE_TEST_SUITE_P(workers, programs, testing::Combine(testing::Values(1, 2, 3, 8), testing::Bool()), [](auto const& chosen) {
+  return std::to_string(std::get<0>(chosen.param)) + (std::get<1>(chosen.param) ? "_moving" : "_staying");
 });
 
 /// Every depth at which a segment of the arena or the native stack may end, and what lies around it.

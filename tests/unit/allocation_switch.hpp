@@ -1,8 +1,22 @@
 #pragma once
 
+// The aligned nothrow operator new of the test program, from which nopal takes its stacklets: it counts, and can be told to fail.
+
+#if defined(__SANITIZE_THREAD__)
+#define TEST_KEEPS_OPERATOR_NEW 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TEST_KEEPS_OPERATOR_NEW 1  // it does not let a program replace operator new: nothing is counted or refused
+#endif
+#endif
+
 namespace test {
 
-/// From now on, aligned allocations by the nothrow operator new fail, in all threads: nopal takes its stacklets from there.
+/// From now on such allocations fail, in all threads.
 void fail_nothrow_allocations(bool fail);
+
+/// The same for this thread only, and how many it has made.
+inline thread_local bool memory_is_out = false;
+inline thread_local long blocks_made = 0;
 
 }  // namespace test

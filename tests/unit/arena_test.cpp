@@ -8,38 +8,13 @@
 #include <new>
 #include <vector>
 
-#if defined(__SANITIZE_THREAD__)
-#define TEST_KEEPS_OPERATOR_NEW 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TEST_KEEPS_OPERATOR_NEW 1
-#endif
-#endif
-
-namespace {
-
-thread_local bool memory_is_out = false;
-thread_local long blocks_made = 0;
-
-}  // namespace
-
-// What the arena gets its segments from, for the whole program; it refuses only the thread that asked for that.
-// Clang's thread sanitizer does not let a program replace it: nothing is counted or refused there.
-#ifndef TEST_KEEPS_OPERATOR_NEW
-void* operator new(std::size_t n, std::align_val_t alignment, std::nothrow_t const&) noexcept {
-  if (memory_is_out) return nullptr;
-  ++blocks_made;
-  try {
-    return ::operator new(n, alignment);
-  } catch (std::bad_alloc const&) {
-    return nullptr;
-  }
-}
-#endif
+#include "allocation_switch.hpp"
 
 namespace {
 
 using nopal::core::arena;
+using test::blocks_made;
+using test::memory_is_out;
 using nopal::core::stacklet;
 using nopal::core::stacklet_depot;
 

@@ -122,8 +122,9 @@ class basic_deque {
 
   /// Answers: offers the older half of the private entries.
   NOPAL_COLD void publish() noexcept {
-    if (hides_) limit_.store(low_, std::memory_order_relaxed);
-    if (!try_lock()) return;  // a thief is at it
+    if (!hides_) return publish_all();
+    limit_.store(low_, std::memory_order_relaxed);
+    if (!try_lock()) return;  // a thief is at it, and will take by force
     index const s = split_.load(std::memory_order_relaxed);
     index const n = bottom_.load(std::memory_order_relaxed) - s;
     if (n > 0) expose(s + (n + 1) / 2);

@@ -48,10 +48,10 @@ class basic_parking {
   /// A job was put into worker i's inbox (`before` the push: add; after it: announce).
   void add() noexcept { demand_.fetch_add(1, std::memory_order_seq_cst); }
   void announce(unsigned i) noexcept {
-    if (nodes_[seats_[i].node].thieves.load(std::memory_order_seq_cst) != 0) return;  // it will find the job
+    if (nodes_[seats_[i].node].thieves.load(std::memory_order_seq_cst) > 0) return;  // it will find the job
     if (notify(i)) return;
     for (node& n : nodes_) {
-      if (n.thieves.load(std::memory_order_seq_cst) != 0 || wake_one(n)) return;
+      if (n.thieves.load(std::memory_order_seq_cst) > 0 || wake_one(n)) return;
     }
   }
   /// relaxed: taking demand away wakes nobody; a thief that still sees it looks once more.
@@ -63,7 +63,7 @@ class basic_parking {
   /// It found something. The last thief of a node leaves a successor while there is demand.
   void stop_looking(unsigned i) noexcept {
     node& n = nodes_[seats_[i].node];
-    if (n.thieves.fetch_sub(1, std::memory_order_seq_cst) == 1 && demand()) wake_one(n);
+    if (n.thieves.fetch_sub(1, std::memory_order_seq_cst) <= 1 && demand()) wake_one(n);
   }
 
   /// Sleeps, unless there is demand and no other thief in the node, or `must_stay()`. The caller is a thief before and after.
@@ -74,7 +74,7 @@ class basic_parking {
     node& n = nodes_[c.node];
     n.thieves.fetch_sub(1, std::memory_order_seq_cst);
     c.state.store(raw(seat::parked), std::memory_order_seq_cst);  // before the looks below; releases the worker to a borrower
-    if ((demand() && n.thieves.load(std::memory_order_seq_cst) == 0) || must_stay()) {
+    if ((demand() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) {
       if (change(c, seat::parked, seat::awake)) {
         n.thieves.fetch_add(1, std::memory_order_seq_cst);
         return false;
@@ -107,7 +107,7 @@ class basic_parking {
   void give_back(unsigned i, Predicate&& must_stay) noexcept {
     chair& c = seats_[i];
     c.state.store(raw(seat::parked), std::memory_order_seq_cst);
-    if ((demand() && nodes_[c.node].thieves.load(std::memory_order_seq_cst) == 0) || must_stay()) notify(i);
+    if ((demand() && nodes_[c.node].thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) notify(i);
   }
   bool is_parked(unsigned i) const noexcept { return seats_[i].state.load(std::memory_order_relaxed) == raw(seat::parked); }
 
@@ -119,6 +119,8 @@ class basic_parking {
     unsigned node = 0;
   };
   struct alignas(destructive_size) node {
+    /// Never more than there are: whoever is notified is counted after it was told, so the count may be too low for a moment, even
+    /// negative. That costs a wake-up too many; a count too high could lose one.
     typename Sync::template atomic<int> thieves{0};
     std::vector<unsigned> members;
     node() = default;
@@ -133,7 +135,7 @@ class basic_parking {
            c.state.compare_exchange_strong(s, raw(to), std::memory_order_seq_cst, std::memory_order_relaxed);
   }
   void wake_if_no_thief(node& n) noexcept {
-    if (n.thieves.load(std::memory_order_seq_cst) == 0) wake_one(n);
+    if (n.thieves.load(std::memory_order_seq_cst) <= 0) wake_one(n);
   }
   bool wake_one(node& n) noexcept {
     for (unsigned const i : n.members)
