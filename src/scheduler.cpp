@@ -312,10 +312,11 @@ void scheduler::loop(unsigned i) noexcept {
     std::int64_t const idle_for = now - idle_since;
     if (idle_ == idle::lazy && idle_for > patience) {
       w.looking_ = false;  // park counts for us; a guest in our place is no thief
-      bool const slept = parking_.park(i, [&] { return must_stay(i); });
+      bool const slept = parking_.park(
+          i, [&] { return must_stay(i); }, [&] { worker::counters::add(w.count.sleeps); });
       w.looking_ = true;
       if (slept) {
-        worker::counters::add(w.count.sleeps);
+        worker::counters::add(w.count.wakeups);
         w.enter();  // a guest may have been here
         idle_since = 0;
       } else if (idle_for > long_patience) {
@@ -425,7 +426,7 @@ stats scheduler::read_stats() const {
     one.steal_attempts = w->count.steal_attempts.load(std::memory_order_relaxed);
     one.suspensions = w->count.suspensions.load(std::memory_order_relaxed);
     one.sleeps = w->count.sleeps.load(std::memory_order_relaxed);
-    one.wakeups = one.sleeps;
+    one.wakeups = w->count.wakeups.load(std::memory_order_relaxed);
     all.per_worker.push_back(one);
     all += one;
   }

@@ -67,9 +67,9 @@ class basic_parking {
   }
 
   /// Sleeps, unless there is demand and no other thief in the node, or `must_stay()`. The caller is a thief before and after.
-  /// True: it slept, and another may have worked in its place.
-  template <class Predicate>
-  bool park(unsigned i, Predicate&& must_stay) noexcept {
+  /// True: it slept (and called `asleep` before), and another may have worked in its place.
+  template <class Predicate, class Asleep = void (*)()>
+  bool park(unsigned i, Predicate&& must_stay, Asleep&& asleep = [] {}) noexcept {
     chair& c = seats_[i];
     node& n = nodes_[c.node];
     n.thieves.fetch_sub(1, std::memory_order_seq_cst);
@@ -80,6 +80,7 @@ class basic_parking {
         return false;
       }  // else somebody notified or borrowed this worker meanwhile
     }
+    asleep();
     for (;;) {
       std::uint32_t const s = c.state.load(std::memory_order_acquire);  // acquire: pairs with notify, and through it with a borrower
       if (s == raw(seat::notified)) break;

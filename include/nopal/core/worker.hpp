@@ -103,7 +103,7 @@ class worker : public fork_state {
 
   // ---- Counters, written by whoever works as this worker, read by anyone.
   struct counters {
-    std::atomic<std::uint64_t> steals{0}, steal_attempts{0}, suspensions{0}, sleeps{0};
+    std::atomic<std::uint64_t> steals{0}, steal_attempts{0}, suspensions{0}, sleeps{0}, wakeups{0};
     static void add(std::atomic<std::uint64_t>& c) noexcept {
       c.store(c.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
     }
