@@ -106,7 +106,7 @@ stacklet* arena::detach() noexcept {
     keep_or_return(segment_);
   }
   segment_ = nullptr;
-  top_ = end_ = base_ = nullptr;
+  top_ = end_ = base_ = nothing_;
   return s;
 }
 

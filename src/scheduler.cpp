@@ -207,7 +207,7 @@ void scheduler::run(root& r, event& done) noexcept {
   if (worker* const w = current_or_null(); w != nullptr && &w->pool() == this) {
     worker::aside const outer{*w};  // the caller's strand waits below us
     w->run(r);
-    help(*w, done, nullptr);
+    help(*w, done, &r);  // with nothing else on top of the caller: what that waits for might lie below
   } else if (w != nullptr || !run_as_guest(r, done)) {
     put(r, turn_.fetch_add(1, std::memory_order_relaxed) % workers());
     wait(done);
@@ -267,11 +267,12 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
   return true;
 }
 
-// Works until `done`. A guest (only != null) helps only with its own root, and leaves when it finds nothing for a while.
+// Works until `done`, where a root is given only for that one. A guest leaves when it finds nothing for a while.
 void scheduler::help(worker& w, event& done, root const* only) noexcept {
   std::int64_t idle_since = 0;
   while (!done.is_set()) {
-    if (only != nullptr && must_stay(w.index())) return;  // work for the thread whose place this is
+    bool const may_leave = w.guest_ && w.nested_ == 0;
+    if (may_leave && must_stay(w.index())) return;  // work for the thread whose place this is
     // Other strands run on top of this one: only while the native stack has room.
     if (worker::fits_here() && find_and_run(w, only)) {
       idle_since = 0;
@@ -282,7 +283,7 @@ void scheduler::help(worker& w, event& done, root const* only) noexcept {
     if (now - idle_since < patience) {
       for (int k = 0; k < 8 && !done.is_set(); ++k) cpu_relax();
       if (now - idle_since > patience / 4) std_sync::yield();
-    } else if (only != nullptr) {
+    } else if (may_leave) {
       return;
     } else {
       done.wait_for(now - idle_since < long_patience ? 50'000 : 500'000);
@@ -333,6 +334,8 @@ void scheduler::loop(unsigned i) noexcept {
 }
 
 bool scheduler::find_and_run(worker& w, root const* only) noexcept {
+  // A guest leaves private jobs to the thread in whose place it works, unless it waits: then nobody else can run them.
+  if ((!w.guest_ || w.nested_ > 0) && run_private(w)) return true;
   if (only == nullptr) {
     if (run_own(w)) return true;
     if (!parking_.demand()) return false;
@@ -345,15 +348,16 @@ bool scheduler::find_and_run(worker& w, root const* only) noexcept {
   return false;
 }
 
+bool scheduler::run_private(worker& w) noexcept {
+  job* const first = w.private_.take_all();
+  if (first == nullptr) return false;
+  for (job* rest = first->next; rest != nullptr;) w.private_.push(std::exchange(rest, rest->next));
+  stop_looking(w);
+  first->run(first, w);
+  return true;
+}
+
 bool scheduler::run_own(worker& w) noexcept {
-  if (!w.guest_ || w.nested_ > 0) {  // a guest that waits is all that can run them
-    if (job* const first = w.private_.take_all(); first != nullptr) {
-      for (job* rest = first->next; rest != nullptr;) w.private_.push(std::exchange(rest, rest->next));
-      stop_looking(w);
-      first->run(first, w);
-      return true;
-    }
-  }
   if (!w.work.empty()) {
     // Closures that came in a batch, or, below a nested run, the continuations of the strand put aside.
     if (deque::entry const e = w.work.steal([](deque::entry) { return true; }); e != 0) {

@@ -60,11 +60,13 @@ void die_unjoined(std::exception_ptr e) noexcept {
   std::abort();
 }
 
+void die_called_directly() noexcept {
+  die("a task's function was called directly outside a pool; use nopal::pool::run(f, args...), or inside a task "
+      "co_await nopal::call(f, args...)");
+}
+
 void* fork_state::grow(std::size_t n) {
-  if (this == &nobody) {
-    die("a task's function was called directly outside a pool; use nopal::pool::run(f, args...), or inside a task "
-        "co_await nopal::call(f, args...)");
-  }
+  if (this == &nobody) die_called_directly();
   void* const p = arena.grow(n);
   if (arena.segment()->below == nullptr) return p;  // the first segment stays, even empty
   // Whoever started this child must come by when it has returned: a caller by the alarm, which is the stack pointer of our caller, the

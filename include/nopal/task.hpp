@@ -105,6 +105,9 @@ struct awaiter_of_promise {
 class promise_base : public join_awaiter {
  public:
   NOPAL_INLINE promise_base() noexcept {
+#ifndef NDEBUG
+    if (current_state == &nobody) die_called_directly();  // without this check: found when the frame needs memory
+#endif
     worker const* const w = current();
     self().birth(w->parent_word, w->slot);
   }
@@ -426,13 +429,21 @@ template <class F>
 struct callable_holder {
   static inline F instance{};
 };
+/// A member function's pointer, which itself may be a temporary.
+template <class M>
+struct kept_member {
+  M m;
+  M operator*() const noexcept { return m; }
+};
 template <class F>
 NOPAL_INLINE auto keep_callable(F&& f) noexcept {
   using plain = std::remove_reference_t<F>;
   if constexpr (std::is_function_v<plain>) {
     return &f;
   } else if constexpr (std::is_pointer_v<plain> && std::is_function_v<std::remove_pointer_t<plain>>) {
-    return f;
+    return std::remove_cv_t<plain>{f};
+  } else if constexpr (std::is_member_pointer_v<plain>) {
+    return kept_member<std::remove_cv_t<plain>>{f};
   } else if constexpr (!std::is_lvalue_reference_v<F> && std::is_empty_v<plain> && std::is_default_constructible_v<plain>) {
     return &callable_holder<plain>::instance;
   } else {

@@ -100,9 +100,12 @@ class arena {
   static void poison(void* p, std::size_t n) noexcept;
   static void unpoison(void* p, std::size_t n) noexcept;
 
-  std::byte* top_ = nullptr;
-  std::byte* end_ = nullptr;
-  std::byte* base_ = nullptr;      // where the topmost segment begins
+  // Where an arena without segments is full; not null, so that adding to it is defined.
+  static inline constinit std::byte nothing_[16]{};
+
+  std::byte* top_ = nothing_;
+  std::byte* end_ = nothing_;
+  std::byte* base_ = nothing_;     // where the topmost segment begins
   stacklet* segment_ = nullptr;    // the topmost
   stacklet* kept_ = nullptr;       // one empty segment
   stacklet_depot* depot_ = nullptr;

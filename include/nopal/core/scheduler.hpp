@@ -66,6 +66,7 @@ class scheduler {
 
   void loop(unsigned i) noexcept;
   bool find_and_run(worker& w, root const* only) noexcept;
+  bool run_private(worker& w) noexcept;
   bool run_own(worker& w) noexcept;
   bool take_jobs(worker& w, inbox& from) noexcept;
   bool steal_from(worker& w, worker& victim, root const* only) noexcept;

@@ -86,6 +86,19 @@ struct parameters_of<F, A0, A...> {
   using type = call_operator<decltype(&F::template operator()<std::decay_t<A0>>)>::type;
 };
 
+// A member function whose object is given by pointer, as std::invoke allows.
+template <class List, class Object>
+struct with_first;
+template <class First, class... P, class Object>
+struct with_first<parameter_list<First, P...>, Object> {
+  using type = parameter_list<Object, P...>;
+};
+template <class F, class A0, class... A>
+  requires std::is_member_function_pointer_v<F> && std::is_pointer_v<std::decay_t<A0>>
+struct parameters_of<F, A0, A...> {
+  using type = with_first<typename signature_of<F>::type, std::decay_t<A0>>::type;
+};
+
 template <class T>
 inline constexpr bool is_reference_wrapper = false;
 template <class T>

@@ -52,6 +52,8 @@ struct fork_state {
   NOPAL_COLD void* grow(std::size_t n);
 };
 
+[[noreturn]] NOPAL_COLD void die_called_directly() noexcept;
+
 /// What threads without a worker have: every allocation ends in a message.
 extern constinit fork_state nobody;
 
