@@ -36,6 +36,8 @@ PARTS = [
     ("task.hpp", r"await_ready|await_resume", "join: nothing stolen, nothing thrown?"),
     ("task.hpp", r"", "start: hand-over to the child"),
     ("worker.hpp", r"", "reading the current worker"),
+    ("pack.hpp", r"", "start: hand-over to the child"),
+    ("invoke.h", r"", "start: hand-over to the child"),
     ("atomic_base.h", r"", "push and pop: loads and stores of bottom and split"),
     ("atomic", r"", "push and pop: loads and stores of bottom and split"),
     ("fib.cpp", r"", "the coroutine itself: its body, frame set-up, calls and returns by the compiler"),
@@ -44,7 +46,7 @@ PARTS = [
 
 def build(cxx, out):
     subprocess.run(
-        [cxx, "-std=c++20", "-O3", "-gdwarf-4", "-march=x86-64-v3", f"-I{ROOT / 'include'}", str(HERE / "fib.cpp"),
+        [cxx, "-std=c++20", "-O3", "-DNDEBUG", "-gdwarf-4", "-march=x86-64-v3", f"-I{ROOT / 'include'}", str(HERE / "fib.cpp"),
          *map(str, sorted((ROOT / "src").glob("*.cpp"))), "-lhwloc", "-pthread", "-o", str(out)],
         check=True)
 
