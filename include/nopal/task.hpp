@@ -317,18 +317,18 @@ class starter : public awaitable_tag {
       void* slot;
       F f;
       kept args;
-      parked(frame* parent, void* s, F function, arguments& a)
-          : thunk{&parked::unpark, parent, How}, slot{s}, f{function}, args{static_cast<kept&&>(a)} {}
+      parked(frame* p, void* s, F function, arguments& a)
+          : thunk{&parked::unpark, p, How}, slot{s}, f{function}, args{static_cast<kept&&>(a)} {}
       static void unpark(thunk* t) {
         auto* const self = static_cast<parked*>(t);
-        void* const slot = self->slot;
-        F const f = self->f;
+        void* const to = self->slot;
+        F const function = self->f;
         kept args = static_cast<kept&&>(self->args);
-        frame* const p = self->parent;
+        frame* const waiting = self->parent;
         self->~parked();
         current()->arena.release(self);
         current()->arena.tidy();
-        begin<false>(p, current(), slot, f, args);
+        begin<false>(waiting, current(), to, function, args);
       }
     };
     static_assert(alignof(parked) <= 16, "nopal: arguments of a task may be aligned to at most 16 bytes");

@@ -237,7 +237,9 @@ TEST(scratch, that_no_machine_has_is_bad_alloc) {
       EXPECT_THROW(pool.run(asks_for, n), std::bad_alloc) << n;
     }
     // The sanitizers' allocators end the program.
-    if (!test::sanitized) EXPECT_THROW(pool.run(asks_for, std::size_t{1} << 43), std::bad_alloc);
+    if (!test::sanitized) {
+      EXPECT_THROW(pool.run(asks_for, std::size_t{1} << 43), std::bad_alloc);
+    }
     EXPECT_TRUE(pool.run(fills, std::size_t{1000}));
   });
 }
