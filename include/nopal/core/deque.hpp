@@ -31,7 +31,7 @@ class basic_deque {
   /// Above every address: the owner looks at its next fork.
   static constexpr std::uintptr_t asked = ~std::uintptr_t{0};
 
-  explicit basic_deque(index capacity = 1 << 13) {
+  explicit basic_deque(index capacity = 1 << 12) {
     buffers_.push_back(std::make_unique<buffer>(capacity));
     newest_ = buffers_.back().get();
     slots_ = newest_->slots.get();

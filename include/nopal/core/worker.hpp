@@ -83,7 +83,7 @@ class worker : public fork_state {
 
   /// No fork pushes less than a return address and a word onto the native stack, of which forks and calls nest into `nesting` bytes
   /// before they go on at its base; `reserve` bytes are left below that for the ordinary functions that tasks call.
-  static constexpr std::uintptr_t nesting = 128 * 1024;
+  static constexpr std::uintptr_t nesting = 64 * 1024;
   static constexpr std::uintptr_t reserve = 64 * 1024;
   static constexpr deque::index most_nested_forks = nesting / 16;
 
