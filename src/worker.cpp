@@ -124,8 +124,7 @@ bool worker::forked_returned(frame* p) {
     return unwind(after::arrival);
   }
   if (threw_) {
-    keep_exception(p, p->steals());
-    p->state |= frame::thrown;
+    child_failed(p);
     if (std::exchange(not_started_, false) && p->steals() == 0) p->rethrow();
   }
   return false;
@@ -136,8 +135,7 @@ bool worker::called_returned(frame* p) noexcept {
   settle();
   if (!threw_) return false;
   not_started_ = false;
-  keep_exception(p, p->steals());
-  p->state |= frame::thrown;
+  child_failed(p);
   return join(p);
 }
 
@@ -215,6 +213,11 @@ void worker::start_threw() noexcept {
 void worker::keep_exception(frame* p, std::uint64_t epoch) noexcept {
   threw_ = false;
   p->record(epoch, std::exchange(exception_, nullptr));
+}
+
+void worker::child_failed(frame* p) noexcept {
+  keep_exception(p, p->steals());
+  p->state |= frame::thrown;
 }
 
 worker::aside::aside(worker& w) noexcept
@@ -325,6 +328,7 @@ void worker::strand(frame* f, root* r) noexcept {
       case after::nothing: break;
     }
   }
+  if (work.empty()) work.rewind();  // for the strand below, if one was put aside: see "Depth"
   if (std::exchange(offered_, false)) pool_.parking().retract();
   busy_with.store(nullptr, std::memory_order_relaxed);
 }
@@ -342,8 +346,7 @@ frame* worker::ended(std::uintptr_t parent_of_it) noexcept {
     }
     case called:
       if (!threw_) return p;
-      keep_exception(p, p->steals());
-      p->state |= frame::thrown;
+      child_failed(p);
       if (!join(p)) return p;
       unwinding_ = false;
       alarm = no_alarm;
@@ -352,14 +355,14 @@ frame* worker::ended(std::uintptr_t parent_of_it) noexcept {
       // Of this strand nothing may be left in the deque, though foreign entries are.
       if (work.bottom() == floor_ || (!work.pop() && !work.pop_slow(floor()))) return arrive(p);
       if (threw_) {
-        keep_exception(p, p->steals());
-        p->state |= frame::thrown;
+        child_failed(p);
       }
       return p;
   }
 }
 
 frame* worker::arrive(frame* p) noexcept {
+  if (work.empty()) work.rewind();  // p was stolen, and with it all below: but for foreign entries above which a strand began
   // What is left in the arena are p and its ancestors: then the child was forked before p was ever stolen in this scope.
   // Otherwise the child lay at the bottom of an arena that began with p's theft.
   bool const holds_parent = !arena.empty();

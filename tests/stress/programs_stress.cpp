@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -129,6 +131,31 @@ TEST(programs, of_any_depth_come_back) {
     for (long n = 1; n < 4000; n += test::sanitized ? 97 : 7) ASSERT_EQ(pool.run(trunk, n, 20L), 1 + n / 64) << n;
     for (long n = 1000; n < 200'000; n = n * 3 + 1) ASSERT_EQ(pool.run(trunk, n, 700L), 1 + n / 64) << n;
   }
+}
+
+task<> ends_after_its_parent_was_taken(std::atomic<bool> const& taken) {
+  while (!taken) std::this_thread::yield();
+  auto const until = std::chrono::steady_clock::now() + std::chrono::microseconds{20};  // by then the parent is at its join
+  while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  co_return;
+}
+/// Loses its parent at every scope, and gets it back: the deque is empty at another index each time.
+task<long> lost_and_found(long scopes) {
+  long done = 0;
+  for (; done < scopes; ++done) {
+    std::atomic<bool> taken{false};
+    co_await fork(ends_after_its_parent_was_taken, taken);
+    taken = true;
+    co_await join;
+  }
+  co_return done;
+}
+
+TEST(programs_stress, a_parent_stolen_in_every_scope_needs_no_more_room) {
+  long const scopes = test::scaled(20'000, 2);  // more than a deque holds
+  nopal::pool pool{{.workers = 2}};
+  EXPECT_EQ(pool.run(lost_and_found, scopes), scopes);
+  EXPECT_GT(pool.stats().suspensions, 4096u);
 }
 
 }  // namespace

@@ -407,6 +407,21 @@ TEST_F(deque_test, rewind_makes_room_without_growing) {
   }
 }
 
+TEST_F(deque_test, the_last_entry_taken_back_a_thousand_times_needs_no_more_room) {
+  push({1, 2, 3, 4, 5, 6, 7});
+  work.publish_all();
+  EXPECT_EQ(steal_all().size(), 7u);
+  for (entry e = 10; e < 1010; ++e) {  // always at the eighth of 8 places
+    push({e});
+    work.publish_all();
+    ASSERT_FALSE(work.pop());
+    ASSERT_TRUE(work.pop_slow());
+  }
+  push({5000});
+  work.publish_all();
+  EXPECT_EQ(steal(), 5000u);
+}
+
 TEST_F(deque_test, growing_after_a_rewind_keeps_what_is_in_it) {
   push({1, 2, 3});
   work.publish_all();

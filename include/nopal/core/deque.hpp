@@ -12,6 +12,7 @@
 // `split` itself and makes the owner pass a fence, so that owners in long leaves never hide work. Proof: README.md, "Deque".
 // Next on the path: worker.hpp.
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -43,6 +44,7 @@ class basic_deque {
   /// There must be room: ensure_room bounds the depth to which entries can be pushed.
   NOPAL_INLINE void push(entry e) noexcept {
     index const b = bottom_.load(std::memory_order_relaxed);
+    assert(has_room());
     slots_[b].store(e, std::memory_order_relaxed);
     // release: pairs with the acquire of bottom_ in force, which publishes on our behalf; carries the slot and the frame.
     bottom_.store(b + 1, std::memory_order_release);
@@ -82,6 +84,7 @@ class basic_deque {
       t = b;
       // seq_cst: one total order with the thieves' exchanges.
       mine = top_.compare_exchange_strong(t, b + 1, std::memory_order_seq_cst, std::memory_order_relaxed);
+      shift_to(shift_.load(std::memory_order_relaxed) - 1);  // empty at index b + 1, and still at the place of b
       pub_.store(b + 1, std::memory_order_release);  // release: every store of pub_ carries the slots below it
       bottom_.store(b + 1, std::memory_order_release);
     }
@@ -142,11 +145,7 @@ class basic_deque {
   /// it, so that between two rewinds the depth bounds the buffer, and push needs no wrap-around.
   void rewind() noexcept {
     index const b = bottom_.load(std::memory_order_relaxed);
-    if (b + shift_.load(std::memory_order_relaxed) == 0) return;
-    // release: a thief that learns of an entry pushed from now on sees the new shift. One that knows only older entries may
-    // read a wrong slot, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
-    shift_.store(-b, std::memory_order_release);
-    slots_ = newest_->slots.get() - b;
+    if (b + shift_.load(std::memory_order_relaxed) != 0) shift_to(-b);
   }
 
   /// Room for `n` more pushes. Throws std::bad_alloc. Old buffers stay until the deque dies, since thieves may still read them;
@@ -279,6 +278,19 @@ class basic_deque {
       forces_.store(forces_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       pub_.store(m, std::memory_order_release);  // release: pairs with the acquire in steal
     }
+  }
+
+  // Owner, the deque is empty.
+  void shift_to(index shift) noexcept {
+    // release: a thief that learns of an entry pushed from now on sees the new shift. One that knows only older entries may
+    // read a wrong slot, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
+    shift_.store(shift, std::memory_order_release);
+    slots_ = newest_->slots.get() + shift;
+  }
+
+  bool has_room() const noexcept {
+    index const place = bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed);
+    return place >= 0 && place <= newest_->mask;
   }
 
   // Owner, lock held: lowers what is public to m. True: every entry from m on is now private.

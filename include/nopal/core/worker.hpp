@@ -152,6 +152,8 @@ class worker : public fork_state {
   frame* arrive(frame* p) noexcept;
   frame* resumable(frame* p) noexcept;
   void keep_exception(frame* p, std::uint64_t epoch) noexcept;
+  /// A child of `p`, which is ours, left exception_: p's next join or call throws it.
+  void child_failed(frame* p) noexcept;
   void send_away(move_job& m) noexcept;
   deque::index floor() const noexcept;
 
