@@ -184,9 +184,9 @@ task<int> calls_a_child_that_cannot_start(int copies) { co_return co_await call(
 /// What is left after the fork, or the sum of the numbers caught at it and at the join.
 task<int> forks_a_child_that_cannot_start(int copies) {
   fragile const f{copies};
-  int left = 0, caught = 0;
+  int other = 0, left = 0, caught = 0;
   std::atomic<bool> ran{false};
-  co_await fork(&left, takes_fragile, fragile{100});
+  co_await fork(&other, takes_fragile, fragile{100});
   auto const sibling = [&ran]() -> task<> {
     ran = true;
     co_return;
