@@ -14,8 +14,10 @@
 
 #include <cassert>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #include "nopal/core/config.hpp"
@@ -214,11 +216,22 @@ class basic_deque {
   using atomic = typename Sync::template atomic<T>;
   using slot = atomic<entry>;
 
+  struct give_back {
+    void operator()(slot* p) const noexcept { std::free(p); }
+  };
+  /// Places cost no memory before they are used: an atomic word of zeros is a valid slot, and fresh pages are zeros.
+  static slot* untouched(std::size_t n) {
+    static_assert(std::is_trivially_destructible_v<slot> && sizeof(slot) == sizeof(entry));
+    void* const p = std::calloc(n, sizeof(slot));
+    if (p == nullptr) throw std::bad_alloc{};
+    return static_cast<slot*>(p);
+  }
+
   struct buffer {
-    explicit buffer(index capacity) : mask{capacity - 1}, slots{new slot[static_cast<std::size_t>(capacity)]} {}
+    explicit buffer(index capacity) : mask{capacity - 1}, slots{untouched(static_cast<std::size_t>(capacity))} {}
     slot& at(index i) const noexcept { return slots.get()[i]; }
     index mask;
-    std::unique_ptr<slot[]> slots;
+    std::unique_ptr<slot[], give_back> slots;
   };
 
   enum class answer { nothing, published, silence };
