@@ -27,6 +27,17 @@
 #define NOPAL_ASAN 0
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+#define NOPAL_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NOPAL_TSAN 1
+#endif
+#endif
+#ifndef NOPAL_TSAN
+#define NOPAL_TSAN 0
+#endif
+
 namespace nopal::core {
 
 /// What two threads write must lie this far apart: the adjacent-line prefetcher fetches pairs of 64-byte lines.

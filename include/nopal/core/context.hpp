@@ -1,0 +1,51 @@
+#pragma once
+
+// A context: a native stack that can be left and gone on with, by any thread. switch_to is the only place where the stack
+// under one's feet changes; the sanitizers and the C++ runtime are told there. Next: stack.hpp maps the memory.
+
+#include <cstddef>
+
+#include "nopal/core/config.hpp"
+
+namespace nopal::core {
+
+/// What is done on the stack that a switch arrives at, before anything else there: by then the stack that was left is wholly
+/// saved, so this is the place to publish it. May lie in the frame that was left: publishing is its last look at itself.
+struct arrival {
+  void (*run)(arrival&) noexcept;
+};
+
+/// The exceptions that are being handled on one stack: __cxa_eh_globals of the Itanium C++ ABI, which are the thread's only as
+/// long as it runs that stack. Without this a `throw;` after a migration ends the program.
+struct handled_exceptions {
+  void* caught = nullptr;
+  unsigned uncaught = 0;
+};
+
+struct context {
+  void* sp = nullptr;  ///< while nobody runs it: see the layout in src/context
+  handled_exceptions handled;
+
+  // Where the stack lies, for AddressSanitizer; of a thread's own stack it learns that itself when the stack is first left.
+  void const* bottom = nullptr;
+  std::size_t size = 0;
+
+  void* fake_stack = nullptr;  ///< AddressSanitizer's, while nobody runs it
+  void* fiber = nullptr;       ///< ThreadSanitizer's
+};
+
+/// Makes `c` a fresh stack that ends at `top` (16-byte aligned): the first switch to it runs `body`, which must not return and
+/// lets no exception out.
+void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept;
+
+/// Nobody will run `c` any more, and nobody runs it now.
+void forget(context& c) noexcept;
+
+enum class leaving { for_now, for_good };
+
+/// Leaves `from`, on which the caller runs, and goes on at `to`, where `a` is run if there is one. Returns when somebody has
+/// switched to `from` again: maybe on another thread. Never cache a thread-local across it. About 20 instructions besides the
+/// exceptions' state.
+void switch_to(context& from, context& to, arrival* a = nullptr, leaving how = leaving::for_now) noexcept;
+
+}  // namespace nopal::core

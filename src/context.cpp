@@ -1,0 +1,120 @@
+#include "nopal/core/context.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdint>
+#include <cstring>
+
+#if NOPAL_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if NOPAL_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace nopal::core {
+
+extern "C" {
+arrival* nopal_context_switch(void** left, void* to, arrival* a) noexcept;
+void nopal_context_start();
+[[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept;
+}
+
+namespace {
+
+// Out of line: __cxa_get_globals is declared to give the same answer always, so that a compiler may keep it across a switch.
+[[gnu::noinline]] void put_away(handled_exceptions& h) noexcept {
+  std::memcpy(static_cast<void*>(&h), abi::__cxa_get_globals(), sizeof h);
+}
+[[gnu::noinline]] void put_back(handled_exceptions const& h) noexcept {
+  std::memcpy(static_cast<void*>(abi::__cxa_get_globals()), &h, sizeof h);
+}
+
+// The context that was left last by this thread, whose bounds AddressSanitizer tells on arrival.
+#if NOPAL_ASAN
+constinit thread_local context* just_left = nullptr;
+[[gnu::noinline]] void note_left(context* c) noexcept { just_left = c; }
+[[gnu::noinline]] context* take_left() noexcept { return just_left; }
+#endif
+
+// Both inlined: ThreadSanitizer keeps a shadow of each fiber's calls, so the function that switches must be the one that is switched to.
+NOPAL_INLINE void leave(context& from, context& to, leaving how) noexcept {
+  put_away(from.handled);
+#if NOPAL_ASAN
+  note_left(how == leaving::for_now && from.bottom == nullptr ? &from : nullptr);
+  __sanitizer_start_switch_fiber(how == leaving::for_now ? &from.fake_stack : nullptr, to.bottom, to.size);
+#endif
+#if NOPAL_TSAN
+  if (from.fiber == nullptr) from.fiber = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to.fiber, 0);
+#endif
+  static_cast<void>(to);
+  static_cast<void>(how);
+}
+
+NOPAL_INLINE void arrive(context& here, arrival* a) noexcept {
+#if NOPAL_ASAN
+  void const* bottom = nullptr;
+  std::size_t size = 0;
+  __sanitizer_finish_switch_fiber(here.fake_stack, &bottom, &size);
+  if (context* const left = take_left(); left != nullptr) {
+    left->bottom = bottom;
+    left->size = size;
+  }
+#endif
+  put_back(here.handled);
+  if (a != nullptr) a->run(*a);
+}
+
+}  // namespace
+
+void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept {
+  arrive(*here, a);
+  body(*here);
+  die("the body of a native stack returned");
+}
+
+void switch_to(context& from, context& to, arrival* a, leaving how) noexcept {
+  leave(from, to, how);
+  arrival* const b = nopal_context_switch(&from.sp, to.sp, a);
+  arrive(from, b);
+}
+
+void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
+  c.bottom = bottom;
+  c.size = static_cast<std::size_t>(top - bottom);
+  c.handled = {};
+  c.fake_stack = nullptr;
+#if NOPAL_TSAN
+  if (c.fiber == nullptr) c.fiber = __tsan_create_fiber(0);
+#endif
+  auto const word = [](auto* p) { return reinterpret_cast<std::uint64_t>(p); };
+#if defined(__x86_64__)
+  constexpr std::size_t words = 8;
+  std::uint64_t frame[words] = {0, word(&c), word(body), 0, 0, 0, 0, word(&nopal_context_start)};
+  // The control words of the thread that made the stack, as a new thread would have them.
+  std::uint32_t mxcsr;
+  std::uint16_t x87;
+  asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
+  frame[0] = mxcsr | std::uint64_t{x87} << 32;
+#elif defined(__aarch64__)
+  constexpr std::size_t words = 22;
+  std::uint64_t frame[words] = {word(&c), word(body)};
+  frame[11] = word(&nopal_context_start);
+  asm volatile("mrs %0, fpcr" : "=r"(frame[20]));
+#else
+#error "nopal cannot switch stacks on this architecture: add src/context/<architecture>.S and its layout here"
+#endif
+  std::byte* const sp = top - sizeof frame;
+  std::memcpy(sp, frame, sizeof frame);
+  c.sp = sp;
+}
+
+void forget(context& c) noexcept {
+#if NOPAL_TSAN
+  if (c.fiber != nullptr) __tsan_destroy_fiber(c.fiber);
+#endif
+  c.fiber = nullptr;
+}
+
+}  // namespace nopal::core

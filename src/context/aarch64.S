@@ -1,0 +1,79 @@
+/* The switch between native stacks, AAPCS64. Beside context.hpp. */
+
+        .text
+
+/* arrival* nopal_context_switch(void** left, void* to, arrival* a): see x86_64.S. From the stack pointer up:
+       0 x19 … 72 x28 | 80 x29 | 88 x30 | 96 d8 … 152 d15 | 160 fpcr | 168 unused */
+        .globl  nopal_context_switch
+        .hidden nopal_context_switch
+        .type   nopal_context_switch, %function
+        .p2align 4
+nopal_context_switch:
+        .cfi_startproc
+        sub     sp, sp, #176
+        .cfi_def_cfa_offset 176
+        stp     x19, x20, [sp]
+        stp     x21, x22, [sp, #16]
+        stp     x23, x24, [sp, #32]
+        stp     x25, x26, [sp, #48]
+        stp     x27, x28, [sp, #64]
+        stp     x29, x30, [sp, #80]
+        stp     d8, d9, [sp, #96]
+        stp     d10, d11, [sp, #112]
+        stp     d12, d13, [sp, #128]
+        stp     d14, d15, [sp, #144]
+        .cfi_rel_offset x19, 0
+        .cfi_rel_offset x20, 8
+        .cfi_rel_offset x21, 16
+        .cfi_rel_offset x22, 24
+        .cfi_rel_offset x23, 32
+        .cfi_rel_offset x24, 40
+        .cfi_rel_offset x25, 48
+        .cfi_rel_offset x26, 56
+        .cfi_rel_offset x27, 64
+        .cfi_rel_offset x28, 72
+        .cfi_rel_offset x29, 80
+        .cfi_rel_offset x30, 88
+        mrs     x9, fpcr
+        str     x9, [sp, #160]
+        mov     x10, sp
+        str     x10, [x0]
+        ldr     x11, [x1, #160]
+        mov     sp, x1
+        cmp     x9, x11
+        b.eq    1f
+        msr     fpcr, x11
+1:      ldp     x19, x20, [sp]
+        ldp     x21, x22, [sp, #16]
+        ldp     x23, x24, [sp, #32]
+        ldp     x25, x26, [sp, #48]
+        ldp     x27, x28, [sp, #64]
+        ldp     x29, x30, [sp, #80]
+        ldp     d8, d9, [sp, #96]
+        ldp     d10, d11, [sp, #112]
+        ldp     d12, d13, [sp, #128]
+        ldp     d14, d15, [sp, #144]
+        mov     x0, x2
+        add     sp, sp, #176
+        .cfi_def_cfa_offset 0
+        .cfi_same_value x30
+        br      x30
+        .cfi_endproc
+        .size   nopal_context_switch, . - nopal_context_switch
+
+/* Where a fresh stack begins: x19 is the context, x20 its body. */
+        .globl  nopal_context_start
+        .hidden nopal_context_start
+        .type   nopal_context_start, %function
+        .p2align 4
+nopal_context_start:
+        .cfi_startproc
+        .cfi_undefined x30
+        mov     x1, x19
+        mov     x2, x20
+        bl      nopal_context_begin
+        brk     #0
+        .cfi_endproc
+        .size   nopal_context_start, . - nopal_context_start
+
+        .section .note.GNU-stack, "", %progbits

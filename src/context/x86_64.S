@@ -1,0 +1,97 @@
+/* The switch between native stacks, System V x86-64. Beside context.hpp; the figures are in ../../docs. */
+
+        .text
+
+/* arrival* nopal_context_switch(void** left, void* to, arrival* a)
+   Saves what the ABI lets a function keep on the stack it leaves, puts that stack's pointer into *left, and returns `a` on the
+   stack `to`. The layout, from the stack pointer up:
+       0 mxcsr | 4 x87 control word | 8 r12 | 16 r13 | 24 r14 | 32 r15 | 40 rbx | 48 rbp | 56 return address
+   It is the same on every stack, so that the unwind information holds on both sides of the switch. It ends in an indirect jump:
+   a ret here is mispredicted every time. */
+        .globl  nopal_context_switch
+        .hidden nopal_context_switch
+        .type   nopal_context_switch, @function
+        .p2align 4
+nopal_context_switch:
+        .cfi_startproc
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset rbp, 0
+        pushq   %rbx
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset rbx, 0
+        pushq   %r15
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset r15, 0
+        pushq   %r14
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset r14, 0
+        pushq   %r13
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset r13, 0
+        pushq   %r12
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset r12, 0
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        stmxcsr (%rsp)
+        fnstcw  4(%rsp)
+        movq    %rsp, (%rdi)
+        /* The control words are loaded only where they differ; of mxcsr the status bits belong to nobody. */
+        movl    (%rsp), %ecx
+        movzwl  4(%rsp), %eax
+        xorl    (%rsi), %ecx
+        xorw    4(%rsi), %ax
+        andl    $0xffc0, %ecx
+        movq    %rsi, %rsp
+        orl     %eax, %ecx
+        jne     2f
+1:      movq    8(%rsp), %r12
+        movq    16(%rsp), %r13
+        movq    24(%rsp), %r14
+        movq    32(%rsp), %r15
+        movq    40(%rsp), %rbx
+        movq    48(%rsp), %rbp
+        movq    56(%rsp), %rcx
+        movq    %rdx, %rax
+        addq    $64, %rsp
+        .cfi_def_cfa rsp, 0
+        .cfi_register rip, rcx
+        .cfi_restore rbp
+        .cfi_restore rbx
+        .cfi_restore r15
+        .cfi_restore r14
+        .cfi_restore r13
+        .cfi_restore r12
+        jmpq    *%rcx
+        .cfi_def_cfa rsp, 64
+        .cfi_offset rip, -8
+        .cfi_offset rbp, -16
+        .cfi_offset rbx, -24
+        .cfi_offset r15, -32
+        .cfi_offset r14, -40
+        .cfi_offset r13, -48
+        .cfi_offset r12, -56
+2:      ldmxcsr (%rsp)
+        fldcw   4(%rsp)
+        jmp     1b
+        .cfi_endproc
+        .size   nopal_context_switch, . - nopal_context_switch
+
+/* Where a fresh stack begins: r12 is the context, r13 its body. Nothing lies below: the unwinder stops here. */
+        .globl  nopal_context_start
+        .hidden nopal_context_start
+        .type   nopal_context_start, @function
+        .p2align 4
+nopal_context_start:
+        .cfi_startproc
+        .cfi_undefined rip
+        movq    %rax, %rdi
+        movq    %r12, %rsi
+        movq    %r13, %rdx
+        callq   nopal_context_begin@PLT
+        ud2
+        .cfi_endproc
+        .size   nopal_context_start, . - nopal_context_start
+
+        .section .note.GNU-stack, "", @progbits

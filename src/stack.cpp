@@ -1,0 +1,146 @@
+#include "nopal/core/stack.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <new>
+#include <utility>
+
+#if NOPAL_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace nopal::core {
+
+namespace {
+
+std::uintptr_t word(void const* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
+
+// Steps of a multiple of 64 bytes that is coprime with the number of cache lines in a page: neighbours lie far apart.
+constexpr std::size_t colours = 32;
+constexpr std::size_t colour_step = 64 * 13;
+
+// What the program wrote there is gone: AddressSanitizer must not remember it.
+void forget_poison([[maybe_unused]] std::byte* from, [[maybe_unused]] std::byte* to) noexcept {
+#if NOPAL_ASAN
+  __asan_unpoison_memory_region(from, static_cast<std::size_t>(to - from));
+#endif
+}
+
+}  // namespace
+
+stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep)
+    : page_{static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))}, size_{std::bit_ceil(std::max(stack_size, 4 * page_))}, how_{how}, keep_{keep} {}
+
+stack_pool::~stack_pool() {
+  while (free_ != nullptr) unmap(std::exchange(free_, free_->next_));
+  if (live_.load(std::memory_order_relaxed) != 0) die("a pool ends while a native stack of it is in use");
+}
+
+stack* stack_pool::get() noexcept {
+  {
+    std::lock_guard const guard{mutex_};
+    if (stack* const s = free_; s != nullptr) {
+      free_ = s->next_;
+      --free_count_;
+      return s;
+    }
+  }
+  return map();
+}
+
+void stack_pool::put(stack* s) noexcept {
+  forget_poison(s->low(), s->top());
+  {
+    std::lock_guard const guard{mutex_};
+    if (free_count_ < keep_) {
+      // The whole stack is unused. Inside the lock: whoever gets it next must not lose what it has begun.
+      give_back(s->low(), s->top());
+      s->next_ = free_;
+      free_ = s;
+      ++free_count_;
+      return;
+    }
+  }
+  unmap(s);
+}
+
+stack* stack_pool::map() noexcept {
+  // Twice the size holds an aligned block; what lies before and behind it goes back at once. It is mapped without access, so
+  // that the guard page never had any, and so that it counts as no memory.
+  void* const all = ::mmap(nullptr, 2 * size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  auto* const from = static_cast<std::byte*>(all);
+  std::byte* const base = from + ((size_ - word(all) % size_) % size_);
+  std::byte* const end = base + size_;
+  // If the kernel refuses to split the mapping (too many of them), all of it goes back.
+  bool const trimmed = (base == from || ::munmap(from, static_cast<std::size_t>(base - from)) == 0) &&
+                       ::munmap(end, static_cast<std::size_t>(from + 2 * size_ - end)) == 0;
+  if (!trimmed || ::mprotect(base + page_, size_ - page_, PROT_READ | PROT_WRITE) != 0) {
+    ::munmap(from, 2 * size_);
+    return nullptr;
+  }
+  ::madvise(base, size_, MADV_NOHUGEPAGE);  // a huge page would make a stack's first touch cost 2 MiB; it may be unknown here
+  std::size_t const colour = made_.fetch_add(1, std::memory_order_relaxed) % colours * colour_step % page_ / 64 * 64;
+  constexpr std::size_t own = (sizeof(stack) + 63) / 64 * 64;
+  auto* const s = ::new (end - colour - own) stack{base + page_, size_, page_};
+  std::uint64_t const live = live_.fetch_add(1, std::memory_order_relaxed) + 1;
+  for (std::uint64_t p = peak_.load(std::memory_order_relaxed); p < live && !peak_.compare_exchange_weak(p, live, std::memory_order_relaxed);) {
+  }
+  return s;
+}
+
+void stack_pool::unmap(stack* s) noexcept {
+  forget(*s);
+  live_.fetch_sub(1, std::memory_order_relaxed);  // relaxed, as all counters here: they order nothing
+  ::munmap(s->base(), s->mapped());
+}
+
+void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
+  // The page of sp stays, and the red zone below sp: leaf functions may use 128 bytes there.
+  auto* const to = s.low() + (word(sp) - 128 - word(s.low())) / page_ * page_;
+  if (to > s.low()) give_back(s.low(), to);
+}
+
+// Both are multiples of a page apart from the last page, which stays if it is begun.
+void stack_pool::give_back(std::byte* from, std::byte* to) noexcept {
+  if (how_ == reclaim::none) return;
+  auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
+  if (bytes == 0) return;
+  // How many there are, a part at a time; none: no need to ask for them.
+  std::uint64_t pages = 0;
+  std::array<unsigned char, 512> resident;
+  for (std::size_t done = 0; done < bytes; done += resident.size() * page_) {
+    std::size_t const part = std::min(bytes - done, resident.size() * page_);
+    if (::mincore(from + done, part, resident.data()) != 0) break;
+    pages += static_cast<std::uint64_t>(std::count_if(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(part / page_),
+                                                      [](unsigned char c) { return (c & 1) != 0; }));
+  }
+  if (pages == 0) return;
+  int failed = 0;
+  switch (how_) {
+    case reclaim::dontneed: failed = ::madvise(from, bytes, MADV_DONTNEED); break;
+    case reclaim::free: failed = ::madvise(from, bytes, MADV_FREE); break;
+    case reclaim::remap:
+      failed = ::mmap(from, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED;
+      break;
+    case reclaim::none: break;
+  }
+  if (failed != 0) return;  // then they stay: nothing is lost but memory
+  unmaps_.fetch_add(1, std::memory_order_relaxed);
+  pages_returned_.fetch_add(pages, std::memory_order_relaxed);
+}
+
+stack_counts stack_pool::counts() const noexcept {
+  return {live_.load(std::memory_order_relaxed), peak_.load(std::memory_order_relaxed), unmaps_.load(std::memory_order_relaxed),
+          pages_returned_.load(std::memory_order_relaxed)};
+}
+
+stack_cache::~stack_cache() {
+  while (first_ != nullptr) pool_.put(std::exchange(first_, first_->next_));
+}
+
+}  // namespace nopal::core

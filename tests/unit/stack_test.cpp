@@ -1,0 +1,225 @@
+// Native stacks: their memory, their guard page, and the pool.
+
+#include "nopal/core/stack.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "../scale.hpp"
+
+namespace {
+
+using nopal::reclaim;
+using nopal::core::context;
+using nopal::core::leaving;
+using nopal::core::stack;
+using nopal::core::stack_cache;
+using nopal::core::stack_pool;
+using nopal::core::switch_to;
+
+constexpr std::size_t size = 256 * 1024;
+std::size_t page() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+
+std::size_t resident_pages(stack& s) {
+  std::vector<unsigned char> pages(s.mapped() / page());
+  if (::mincore(s.base(), s.mapped(), pages.data()) != 0) return ~std::size_t{0};
+  std::size_t n = 0;
+  for (unsigned char const p : pages) n += p & 1;
+  return n;
+}
+void dirty(stack& s) { std::memset(s.low(), 1, static_cast<std::size_t>(s.top() - s.low())); }
+
+TEST(stack, has_the_size_asked_for_less_its_guard_and_itself) {
+  stack_pool pool{size, reclaim::dontneed, 4};
+  stack* const s = pool.get();
+  ASSERT_NE(s, nullptr);
+  EXPECT_EQ(s->mapped(), size);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(s->base()) % size, 0u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(s->top()) % 64, 0u);
+  EXPECT_GT(s->top() - s->low(), static_cast<std::ptrdiff_t>(size - 3 * page()));
+  EXPECT_TRUE(s->guards(s->low() - 1));
+  EXPECT_TRUE(s->guards(s->base()));
+  EXPECT_FALSE(s->guards(s->low()));
+  EXPECT_FALSE(s->guards(s->base() - 1));
+  pool.put(s);
+}
+
+TEST(stack, sizes_are_rounded_up_to_powers_of_two) {
+  stack_pool pool{size + 1, reclaim::dontneed, 4};
+  stack* const s = pool.get();
+  ASSERT_NE(s, nullptr);
+  EXPECT_EQ(s->mapped(), 2 * size);
+  pool.put(s);
+}
+
+TEST(stack, may_be_used_to_the_last_byte) {
+  stack_pool pool{size, reclaim::dontneed, 4};
+  stack* const s = pool.get();
+  ASSERT_NE(s, nullptr);
+  dirty(*s);
+  pool.put(s);
+}
+
+TEST(stack_death, overflow_meets_the_guard_page) {
+  stack_pool pool{size, reclaim::dontneed, 4};
+  stack* const s = pool.get();
+  ASSERT_NE(s, nullptr);
+  EXPECT_DEATH({ *(static_cast<std::byte volatile*>(s->low()) - 1) = std::byte{1}; }, "");
+  pool.put(s);
+}
+
+TEST(stack, runs_again_and_again) {
+  stack_pool pool{size, reclaim::dontneed, 4};
+  stack_cache cache{pool};
+  static context* outside;
+  static int runs;
+  runs = 0;
+  for (int k = 0; k < 1000; ++k) {
+    stack* const s = cache.get();
+    ASSERT_NE(s, nullptr);
+    s->begin([](context& here) {
+      ++runs;
+      switch_to(here, *outside, nullptr, leaving::for_good);
+    });
+    context here;
+    outside = &here;
+    switch_to(here, *s);
+    cache.put(s);
+  }
+  EXPECT_EQ(runs, 1000);
+  EXPECT_EQ(pool.counts().peak, 1u);
+}
+
+TEST(stack, neighbours_begin_at_different_cache_sets) {
+  stack_pool pool{size, reclaim::dontneed, 16};
+  std::vector<stack*> all;
+  std::set<std::uintptr_t> places;
+  for (int k = 0; k < 16; ++k) {
+    all.push_back(pool.get());
+    ASSERT_NE(all.back(), nullptr);
+    places.insert(reinterpret_cast<std::uintptr_t>(all.back()->top()) % page());
+  }
+  EXPECT_EQ(places.size(), all.size());
+  for (stack* const s : all) pool.put(s);
+}
+
+TEST(stack_pool, keeps_as_many_as_it_may_and_unmaps_the_rest) {
+  stack_pool pool{size, reclaim::dontneed, 3};
+  std::vector<stack*> all;
+  for (int k = 0; k < 10; ++k) all.push_back(pool.get());
+  EXPECT_EQ(pool.counts().live, 10u);
+  for (stack* const s : all) pool.put(s);
+  EXPECT_EQ(pool.counts().live, 3u);
+  EXPECT_EQ(pool.counts().peak, 10u);
+}
+
+TEST(stack_pool, caches_pass_their_surplus_on) {
+  stack_pool pool{size, reclaim::dontneed, 100};
+  {
+    stack_cache one{pool};
+    std::vector<stack*> all;
+    for (unsigned k = 0; k < 3 * stack_cache::most; ++k) all.push_back(one.get());
+    for (stack* const s : all) one.put(s);
+    stack_cache two{pool};
+    stack* const s = two.get();
+    EXPECT_EQ(pool.counts().live, 3 * stack_cache::most);
+    two.put(s);
+  }
+  EXPECT_EQ(pool.counts().live, 3 * stack_cache::most);
+}
+
+class reclaiming : public testing::TestWithParam<reclaim> {};
+
+TEST_P(reclaiming, gives_back_what_lies_below_and_keeps_what_lies_above) {
+  stack_pool pool{size, GetParam(), 4};
+  stack* const s = pool.get();
+  ASSERT_NE(s, nullptr);
+  dirty(*s);
+  std::byte* const sp = s->top() - 5 * page() - 100;
+  pool.give_back_below(*s, sp);
+  for (std::byte const* p = sp; p < s->top(); ++p) ASSERT_EQ(*p, std::byte{1});
+  if (GetParam() == reclaim::none) {
+    EXPECT_EQ(pool.counts().unmaps, 0u);
+    EXPECT_EQ(*s->low(), std::byte{1});
+  } else {
+    EXPECT_EQ(pool.counts().unmaps, 1u);
+    EXPECT_GE(pool.counts().pages_returned, size / page() - 9);
+    if (GetParam() != reclaim::free) {  // which gives pages back only when memory is short
+      EXPECT_LE(resident_pages(*s), 8u);
+      EXPECT_EQ(*s->low(), std::byte{0});
+    }
+  }
+  *s->low() = std::byte{2};  // still a stack
+  pool.put(s);
+}
+
+TEST_P(reclaiming, a_stack_that_comes_back_keeps_no_page_but_its_top) {
+  stack_pool pool{size, GetParam(), 4};
+  stack* const s = pool.get();
+  ASSERT_NE(s, nullptr);
+  dirty(*s);
+  pool.put(s);
+  stack* const again = pool.get();
+  ASSERT_EQ(again, s);
+  if (GetParam() == reclaim::dontneed || GetParam() == reclaim::remap) {
+    EXPECT_LE(resident_pages(*again), 2u);
+  }
+  dirty(*again);
+  pool.put(again);
+}
+
+TEST_P(reclaiming, nothing_dirty_means_nothing_to_give_back) {
+  stack_pool pool{size, GetParam(), 4};
+  stack* const s = pool.get();
+  ASSERT_NE(s, nullptr);
+  pool.give_back_below(*s, s->top() - 100);
+  EXPECT_EQ(pool.counts().unmaps, 0u);
+  pool.put(s);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, reclaiming, testing::Values(reclaim::dontneed, reclaim::free, reclaim::remap, reclaim::none),
+                         [](auto const& one) {
+                           switch (one.param) {
+                             case reclaim::dontneed: return "dontneed";
+                             case reclaim::free: return "free";
+                             case reclaim::remap: return "remap";
+                             case reclaim::none: break;
+                           }
+                           return "none";
+                         });
+
+#ifndef NOPAL_TEST_SANITIZED  // whose shadow memory does not fit under a limit
+
+TEST(stack_pool, without_address_space_there_is_none_and_later_there_is) {
+  stack_pool pool{std::size_t{1} << 30, reclaim::dontneed, 0};
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  rlimit low = before;
+  low.rlim_cur = std::size_t{4} << 30;
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &low), 0);
+  std::vector<stack*> all;
+  while (stack* const s = pool.get()) {
+    all.push_back(s);
+    if (all.size() == 10) break;
+  }
+  std::size_t const had = all.size();
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_LT(had, 4u);
+  EXPECT_EQ(pool.counts().live, had);
+  stack* const s = pool.get();
+  EXPECT_NE(s, nullptr);
+  if (s != nullptr) all.push_back(s);
+  for (stack* const one : all) pool.put(one);
+  EXPECT_EQ(pool.counts().live, 0u);
+}
+
+#endif
+
+}  // namespace
