@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <cerrno>
+
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -65,13 +67,23 @@ struct scheduler::site {
 scheduler::scheduler(pool_options const& options) : scheduler{options, site{options}} {}
 
 scheduler::scheduler(pool_options const& o, site&& s)
-    : steal_{o.steal}, idle_{o.idle}, places_{s.places}, parking_{std::span<unsigned const>{s.nodes}} {
+    : steal_{o.steal},
+      idle_{o.idle},
+      stacks_{o.stack_size, o.reclaim, 4 * s.places.size()},
+      places_{s.places}, parking_{std::span<unsigned const>{s.nodes}} {
   auto const n = static_cast<unsigned>(places_.size());
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < n; ++i) {
-    workers_.push_back(std::make_unique<worker>(*this, i, o.seed, depot_));
+    workers_.push_back(std::make_unique<worker>(*this, i, o.seed, depot_, stacks_));
     workers_[i]->victims_ = victim_table{s.machine, places_, i};
     if (!fence) workers_[i]->work.hide_nothing();
+    stack* const first = stacks_.get();
+    if (first == nullptr) {
+      throw std::system_error{ENOMEM, std::generic_category(),
+                              "nopal::pool: no address space for the first native stack of worker " + std::to_string(i) + ", of " +
+                                  std::to_string(stacks_.stack_size()) + " bytes; lower stack_size or the number of workers"};
+    }
+    workers_[i]->stacks.put(first);
   }
   pinned_ = s.pin && (o.pin.has_value() || !some_pool_is_pinned.exchange(true, std::memory_order_relaxed));
   holds_pin_ = pinned_ && !o.pin.has_value();
@@ -135,9 +147,16 @@ struct loose_continuation : job {
   explicit loose_continuation(continuation c) : what{c} {}
 };
 void run_loose(job* j, worker& w) noexcept {
-  frame* const f = static_cast<loose_continuation*>(j)->what.as_frame();
+  continuation const c = static_cast<loose_continuation*>(j)->what;
   delete static_cast<loose_continuation*>(j);
-  w.run_stolen(f);
+  if (c.what() == continuation_kind::branch) {
+    w.run_branch(*c.as_branch());
+  } else {
+    w.run_stolen(c.as_frame());
+  }
+}
+void run_waiting(job* j, worker&) noexcept {
+  worker::go_on_with(*static_cast<waiting_stack*>(j)->what);
 }
 }  // namespace
 
@@ -195,7 +214,7 @@ void scheduler::give_away(worker& from, continuation c) noexcept {
     return put(*c.as_job(), from.index());
   }
   auto* const j = new (std::nothrow) loose_continuation{c};
-  if (j == nullptr) die("out of memory while resume_on moved a task away from its parents");
+  if (j == nullptr) die("out of memory while a stack was left to wait, or a task moved away from its parents");
   j->run = run_loose;
   put(*j, from.index());
 }
@@ -204,10 +223,12 @@ void scheduler::give_away(worker& from, continuation c) noexcept {
 
 void scheduler::run(root& r, event& done) noexcept {
   r.run = run_root;
-  if (worker* const w = current_or_null(); w != nullptr && &w->pool() == this) {
-    worker::aside const outer{*w};  // the caller's strand waits below us
-    w->run(r);
-    help(*w, done, &r);  // with nothing else on top of the caller: what that waits for might lie below
+  if (worker* const w = current_or_null(); w != nullptr && &w->pool() == this && w->fits_here()) {
+    {
+      worker::aside const outer{*w};  // the caller's strand waits below us
+      w->run(r);
+    }
+    wait(done);
   } else if (w != nullptr || !run_as_guest(r, done)) {
     put(r, turn_.fetch_add(1, std::memory_order_relaxed) % workers());
     wait(done);
@@ -215,14 +236,27 @@ void scheduler::run(root& r, event& done) noexcept {
 }
 
 void scheduler::wait(event& done) noexcept {
-  if (worker* const w = current_or_null(); w != nullptr) {
-    // On a worker of any pool: other work of its own goes on meanwhile.
-    if (done.is_set()) return;
-    worker::aside const outer{*w};
-    w->pool().help(*w, done, nullptr);
-  } else {
-    done.wait();
-  }
+  if (done.is_set()) return;
+  worker* const w = current_or_null();
+  if (w == nullptr) return done.wait();
+  struct waits : worker::departure {
+    waiting_stack me;
+    event* for_it;
+  } d;
+  d.me.pool = &w->pool();
+  d.me.worker = w->index();
+  d.me.what = w->here;
+  d.for_it = &done;
+  d.publish = [](worker::departure& x) noexcept {
+    auto& self = static_cast<waits&>(x);
+    return !self.for_it->await(self.me);
+  };
+  if (!worker::suspend(d)) done.wait();
+}
+
+void scheduler::resume(waiting_stack& s) noexcept {
+  s.run = run_waiting;
+  put(s, steal_ ? choose() : s.worker);
 }
 
 // A sleeping worker for the calling thread, or workers() if there is none.
@@ -251,44 +285,44 @@ unsigned scheduler::borrow() noexcept {
 }
 
 bool scheduler::run_as_guest(root& r, event& done) noexcept {
-  if (!worker::fits_here()) return false;
   unsigned const i = borrow();
   if (i == workers()) return false;
   worker& w = *workers_[i];
-  current_state = &w;
-  w.guest_ = true;
-  w.enter();
-  w.run(r);
-  help(w, done, &r);
-  w.guest_ = false;
-  current_state = &nobody;
+  stack* const s = w.stacks.get();
+  if (s != nullptr) {
+    context home;
+    current_state = &w;
+    w.guest_ = true;
+    w.guest_root_ = w.guest_for_ = &r;
+    w.guest_done_ = &done;
+    w.idle_since_ = 0;
+    w.home_ = &home;
+    w.here = s;
+    s->begin(on_stack);
+    switch_to(home, *s);
+    w.guest_ = false;
+    current_state = &nobody;
+  }
   parking_.give_back(i, [&] { return must_stay(i); });
+  if (s == nullptr) return false;
   done.wait();
   return true;
 }
 
-// Works until `done`, where a root is given only for that one. A guest leaves when it finds nothing for a while.
-void scheduler::help(worker& w, event& done, root const* only) noexcept {
-  std::int64_t idle_since = 0;
-  while (!done.is_set()) {
-    bool const may_leave = w.guest_ && w.nested_ == 0;
-    if (may_leave && must_stay(w.index())) return;  // work for the thread whose place this is
-    // Other strands run on top of this one: only while the native stack has room.
-    if (worker::fits_here() && find_and_run(w, only)) {
-      idle_since = 0;
-      continue;
-    }
-    std::int64_t const now = std_sync::now();
-    if (idle_since == 0) idle_since = now;
-    if (now - idle_since < patience) {
-      for (int k = 0; k < 8 && !done.is_set(); ++k) cpu_relax();
-      if (now - idle_since > patience / 4) std_sync::yield();
-    } else if (may_leave) {
-      return;
-    } else {
-      done.wait_for(now - idle_since < long_patience ? 50'000 : 500'000);
-    }
+// Looks for work of the guest's root. False: it is done, or there is none, or the worker's thread is needed.
+bool scheduler::work_as_guest(worker& w) noexcept {
+  event& done = *w.guest_done_;
+  if (done.is_set() || must_stay(w.index())) return false;
+  if (find_and_run(w, w.guest_for_)) {
+    current()->idle_since_ = 0;
+    return true;
   }
+  std::int64_t const now = std_sync::now();
+  if (w.idle_since_ == 0) w.idle_since_ = now;
+  if (now - w.idle_since_ >= patience) return false;
+  for (int k = 0; k < 8 && !done.is_set(); ++k) cpu_relax();
+  if (now - w.idle_since_ > patience / 4) std_sync::yield();
+  return true;
 }
 
 // ---- Workers.
@@ -300,42 +334,71 @@ bool scheduler::must_stay(unsigned i) const noexcept {
 void scheduler::loop(unsigned i) noexcept {
   worker& w = *workers_[i];
   current_state = &w;
-  w.enter();
-  std::int64_t idle_since = 0;
-  while (!stopping_.load(std::memory_order_relaxed)) {  // relaxed: park looks again, in order
-    if (!std::exchange(w.looking_, true)) parking_.start_looking(i);
-    if (find_and_run(w, nullptr)) {
-      idle_since = 0;
-      continue;
-    }
-    std::int64_t const now = std_sync::now();
-    if (idle_since == 0) idle_since = now;
-    std::int64_t const idle_for = now - idle_since;
-    if (idle_ == idle::lazy && idle_for > patience) {
-      w.looking_ = false;  // park counts for us; a guest in our place is no thief
-      bool const slept = parking_.park(
-          i, [&] { return must_stay(i); }, [&] { worker::counters::add(w.count.sleeps); });
-      w.looking_ = true;
-      if (slept) {
-        worker::counters::add(w.count.wakeups);
-        w.enter();  // a guest may have been here
-        idle_since = 0;
-      } else if (idle_for > long_patience) {
-        // The one thief that must stay awake, while others are busy with strands that offer nothing for long.
-        timespec const nap{0, 20'000};
-        ::nanosleep(&nap, nullptr);
-      }
-    }
-    bool const wanted = parking_.demand();
-    for (int k = 0; k < 8 && parking_.demand() == wanted; ++k) cpu_relax();
-    if (idle_for > patience / 4 && (wanted || idle_ == idle::busy)) std_sync::yield();
-  }
+  context home;
+  w.home_ = w.thread_home_ = &home;
+  w.here = w.stacks.get();  // the constructor has put one there
+  w.here->begin(on_stack);
+  switch_to(home, *w.here);
   current_state = &nobody;
 }
 
+void scheduler::on_stack(context& c) noexcept {
+  auto& mine = static_cast<stack&>(c);
+  current()->pool().work(mine);
+  struct frees : arrival {
+    stack* free;
+  } a;
+  a.free = &mine;
+  a.run = [](arrival& x) noexcept { current()->stacks.put(static_cast<frees&>(x).free); };
+  switch_to(c, *current()->home_, &a, leaving::for_good);
+}
+
+// At the base of a stack. Whatever runs on top of this frame may suspend the stack, and another worker of this pool go on with it.
+void scheduler::work(stack& mine) noexcept {
+  current()->enter();
+  if (root* const r = std::exchange(current()->guest_root_, nullptr); r != nullptr) current()->run(*r);
+  for (;;) {
+    worker& w = *current();
+    if (w.guest_ ? !work_as_guest(w) : !work_once(w, mine)) return;
+  }
+}
+
+bool scheduler::work_once(worker& w, stack& mine) noexcept {
+  if (stopping_.load(std::memory_order_relaxed)) return false;  // relaxed: park looks again, in order
+  unsigned const i = w.index();
+  if (!std::exchange(w.looking_, true)) parking_.start_looking(i);
+  if (find_and_run(w, nullptr)) {
+    current()->idle_since_ = 0;
+    return true;
+  }
+  std::int64_t const now = std_sync::now();
+  if (w.idle_since_ == 0) w.idle_since_ = now;
+  std::int64_t const idle_for = now - w.idle_since_;
+  if (idle_ == idle::lazy && idle_for > patience) {
+    w.looking_ = false;  // park counts for us; a guest in our place is no thief
+    bool const slept = parking_.park(
+        i, [&] { return must_stay(i); }, [&] { worker::counters::add(w.count.sleeps); });
+    w.looking_ = true;
+    if (slept) {
+      worker::counters::add(w.count.wakeups);
+      w.home_ = w.thread_home_;  // a guest may have been here
+      w.here = &mine;
+      w.enter();
+      w.idle_since_ = 0;
+    } else if (idle_for > long_patience) {
+      // The one thief that must stay awake, while others are busy with strands that offer nothing for long.
+      timespec const nap{0, 20'000};
+      ::nanosleep(&nap, nullptr);
+    }
+  }
+  bool const wanted = parking_.demand();
+  for (int k = 0; k < 8 && parking_.demand() == wanted; ++k) cpu_relax();
+  if (idle_for > patience / 4 && (wanted || idle_ == idle::busy)) std_sync::yield();
+  return true;
+}
+
 bool scheduler::find_and_run(worker& w, root const* only) noexcept {
-  // A guest leaves private jobs to the thread in whose place it works, unless it waits: then nobody else can run them.
-  if ((!w.guest_ || w.nested_ > 0) && run_private(w)) return true;
+  if (!w.guest_ && run_private(w)) return true;  // which a guest leaves to the thread in whose place it works
   if (only == nullptr) {
     if (run_own(w)) return true;
     if (!parking_.demand()) return false;
@@ -359,7 +422,7 @@ bool scheduler::run_private(worker& w) noexcept {
 
 bool scheduler::run_own(worker& w) noexcept {
   if (!w.work.empty()) {
-    // Closures that came in a batch, or, below a nested run, the continuations of the strand put aside.
+    // Closures that came in a batch.
     if (deque::entry const e = w.work.steal([](deque::entry) { return true; }); e != 0) {
       start_on(w, continuation{e});
       return true;
@@ -374,11 +437,12 @@ void scheduler::stop_looking(worker& w) noexcept {
 
 void scheduler::start_on(worker& w, continuation c) noexcept {
   stop_looking(w);
-  if (c.what() == continuation_kind::closure) {
-    parking_.retract();
-    c.as_job()->run(c.as_job(), w);
-  } else {
-    w.run_stolen(c.as_frame());
+  switch (c.what()) {
+    case continuation_kind::closure:
+      parking_.retract();
+      return c.as_job()->run(c.as_job(), w);
+    case continuation_kind::branch: return w.run_branch(*c.as_branch());
+    case continuation_kind::coroutine: return w.run_stolen(c.as_frame());
   }
 }
 
@@ -387,12 +451,12 @@ bool scheduler::take_jobs(worker& w, inbox& from) noexcept {
   job* const first = from.take_all();
   if (first == nullptr) return false;
   job* rest = first->next;
-  if (rest != nullptr && w.nested_ == 0 && w.work.empty()) {
+  if (rest != nullptr && w.work.empty()) {
     try {
       deque::index n = 0;
       for (job const* j = rest; j != nullptr; j = j->next) ++n;
       w.work.rewind();
-      w.work.ensure_room(n + worker::most_nested_forks);
+      w.work.ensure_room(n + w.most_entries());
       // An entry's job is read by whoever takes it: its link must be read before it is offered.
       while (rest != nullptr) w.work.push(continuation{std::exchange(rest, rest->next)}.word());
       w.work.publish_all();
@@ -410,7 +474,7 @@ bool scheduler::steal_from(worker& w, worker& victim, root const* only) noexcept
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
     deque::entry const e = victim.work.steal([&](deque::entry x) {
-      return only == nullptr || continuation{x}.what() == continuation_kind::coroutine;
+      return only == nullptr || continuation{x}.what() != continuation_kind::closure;
     });
     if (e != 0) {
       worker::counters::add(w.count.steals);
@@ -434,6 +498,11 @@ stats scheduler::read_stats() const {
     all.per_worker.push_back(one);
     all += one;
   }
+  stack_counts const c = stacks_.counts();
+  all.stacks_live = c.live;
+  all.stacks_peak = c.peak;
+  all.unmaps = c.unmaps;
+  all.pages_returned = c.pages_returned;
   return all;
 }
 

@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <utility>
 
 #include "nopal/core/root.hpp"
+#include "nopal/core/scheduler.hpp"
 
 namespace nopal::core {
 
@@ -47,8 +49,24 @@ void event::set() noexcept {
     state_.store(set_, std::memory_order_relaxed);
     return;
   }
+  // acq_rel: release for await, which finds it closed; acquire of the stacks that wait
+  job* waiting = suspended_.exchange(closed(), std::memory_order_acq_rel);
   // release: the result; the exchange is the last access, the wake-up uses the address only
   if (state_.exchange(set_, std::memory_order_acq_rel) == awaited_) futex(state_, FUTEX_WAKE, INT_MAX, nullptr);
+  while (waiting != nullptr) {
+    auto& w = static_cast<waiting_stack&>(*std::exchange(waiting, waiting->next));  // read before it may go on
+    w.pool->resume(w);
+  }
+}
+
+bool event::await(waiting_stack& w) noexcept {
+  job* first = suspended_.load(std::memory_order_acquire);  // acquire: pairs with set
+  do {
+    if (first == closed()) return false;
+    w.next = first;
+    // release: the stack and the job, for set
+  } while (!suspended_.compare_exchange_weak(first, &w, std::memory_order_release, std::memory_order_acquire));
+  return true;
 }
 
 void event::wait() noexcept {

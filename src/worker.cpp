@@ -1,9 +1,8 @@
 #include "nopal/core/worker.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -15,23 +14,14 @@ constinit fork_state nobody;
 
 namespace {
 
-std::uintptr_t lowest_stack_address() noexcept {
-  static thread_local std::uintptr_t lowest = 0;
-  if (lowest != 0) return lowest;
-  pthread_attr_t a;
-  void* at = nullptr;
-  std::size_t size = 0;
-  if (::pthread_getattr_np(::pthread_self(), &a) == 0) {
-    ::pthread_attr_getstack(&a, &at, &size);
-    ::pthread_attr_destroy(&a);
-  }
-  lowest = reinterpret_cast<std::uintptr_t>(at);
-  return lowest;
+/// The lowest address that forks may reach: below it is what the ordinary functions that tasks call need.
+std::uintptr_t lowest_for_forks(stack const& s) noexcept {
+  return reinterpret_cast<std::uintptr_t>(s.low()) + std::min<std::uintptr_t>(worker::reserve, s.mapped() / 4);
 }
 
 void make_room(worker& w) noexcept {
   try {
-    w.work.ensure_room(worker::most_nested_forks);
+    w.work.ensure_room(w.most_entries());
   } catch (std::bad_alloc const&) {
     die("out of memory for a worker's deque, below whose entries another strand begins");
   }
@@ -79,9 +69,14 @@ void* fork_state::grow(std::size_t n) {
   return p;
 }
 
-worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot)
-    : pool_{pool}, index_{index}, random_{seed, index} {
+worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot, stack_pool& all)
+    : stacks{all},
+      pool_{pool},
+      index_{index},
+      most_entries_{most_nested_forks + static_cast<deque::index>(all.stack_size() / least_native_fork)},
+      random_{seed, index} {
   arena.use(depot);
+  work.ensure_room(most_entries_);
 }
 
 // ---- The cold ends of the fork path.
@@ -184,7 +179,7 @@ bool worker::look() noexcept {
   return stack_pointer() < work.limit();
 }
 
-void worker::prepare_to_park() { work.ensure_room(most_nested_forks); }
+void worker::prepare_to_park() { work.ensure_room(most_entries_); }
 
 void worker::park(thunk* t) noexcept {
   work.publish_all();
@@ -221,7 +216,7 @@ void worker::child_failed(frame* p) noexcept {
 }
 
 worker::aside::aside(worker& w) noexcept
-    : worker_{w},
+    : worker_{&w},
       arena_{w.arena.detach()},
       mark_{w.arena.mark},
       alarm_{w.alarm},
@@ -236,38 +231,35 @@ worker::aside::aside(worker& w) noexcept
       alarm_before_{w.alarm_before_},
       throwing_{std::exchange(w.throwing_, nullptr)},
       exception_{std::exchange(w.exception_, nullptr)} {
-  ++w.nested_;
   w.alarm = no_alarm;
   w.enter();
 }
 
 worker::aside::~aside() {
-  worker_.arena.attach(arena_);
-  worker_.arena.mark = mark_;
-  worker_.alarm = alarm_;
-  worker_.work.set_limit(limit_);
-  worker_.work.ask();
-  worker_.offered_ = offered_;
-  worker_.busy_with.store(busy_with_, std::memory_order_relaxed);
-  worker_.floor_ = floor_;
-  worker_.parent_word = parent_word_;
-  worker_.slot = slot_;
-  worker_.threw_ = threw_;
-  worker_.not_started_ = not_started_;
-  worker_.alarm_before_ = alarm_before_;
-  worker_.throwing_ = throwing_;
-  worker_.exception_ = std::move(exception_);
-  --worker_.nested_;
+  worker& w = *current();  // the stack may have moved
+  w.arena.attach(arena_);
+  w.arena.mark = mark_;
+  w.alarm = alarm_;
+  w.work.set_limit(limit_);
+  w.work.ask();
+  w.offered_ = offered_;
+  w.busy_with.store(busy_with_, std::memory_order_relaxed);
+  // Elsewhere the strand finds nothing of its own in the deque: to move, the stack had to leave it empty.
+  w.floor_ = &w == worker_ ? floor_ : w.work.bottom();
+  w.parent_word = parent_word_;
+  w.slot = slot_;
+  w.threw_ = threw_;
+  w.not_started_ = not_started_;
+  w.alarm_before_ = alarm_before_;
+  w.throwing_ = throwing_;
+  w.exception_ = std::move(exception_);
 }
 
 // ---- Strands.
 
-void worker::enter() noexcept {
-  std::uintptr_t const here = stack_pointer();
-  work.set_limit(std::max(here - nesting, lowest_stack_address() + reserve));
-}
+void worker::enter() noexcept { work.set_limit(std::max(stack_pointer() - nesting, lowest_for_forks(*here))); }
 
-bool worker::fits_here() noexcept { return stack_pointer() > lowest_stack_address() + nesting + reserve; }
+bool worker::fits_here() const noexcept { return stack_pointer() > lowest_for_forks(*here) + nesting; }
 
 void worker::run(root& r) noexcept {
   busy_with.store(&r, std::memory_order_relaxed);
@@ -289,7 +281,7 @@ void worker::run_moved(frame* f) noexcept {
   strand(f, nullptr);
 }
 
-void worker::strand(frame* f, root* r) noexcept {
+void worker::begin_strand() noexcept {
   if (work.empty()) {
     work.rewind();
   } else {
@@ -297,12 +289,22 @@ void worker::strand(frame* f, root* r) noexcept {
   }
   floor_ = work.bottom();
   work.ask();  // the first fork offers itself
+}
+
+void worker::end_strand() noexcept {
+  if (work.empty()) work.rewind();  // for the strand below, if one was put aside: see "Depth"
+  if (std::exchange(offered_, false)) pool_.parking().retract();
+  busy_with.store(nullptr, std::memory_order_relaxed);
+}
+
+void worker::strand(frame* f, root* r) noexcept {
+  current()->begin_strand();
   thunk* t = nullptr;
   while (f != nullptr || r != nullptr || t != nullptr) {
     std::uintptr_t parent_of_it;
     if (f != nullptr) {
       parent_of_it = f->parent_word;
-      if (f == throwing_) must_throw_into(f);
+      if (f == current()->throwing_) current()->must_throw_into(f);
       std::exchange(f, nullptr)->coroutine().resume();
     } else if (t != nullptr) {
       parent_of_it = reinterpret_cast<std::uintptr_t>(t->parent) | t->how;
@@ -310,27 +312,26 @@ void worker::strand(frame* f, root* r) noexcept {
       now->start(now);
     } else {
       parent_of_it = reinterpret_cast<std::uintptr_t>(r) | rooted;
-      parent_word = parent_of_it;
+      current()->parent_word = parent_of_it;
       root& now = *std::exchange(r, nullptr);
       now.start(now);
     }
-    // Back at the base: no native frame is above us, and the worker is the same, since native stacks do not move under a strand.
-    alarm = no_alarm;
-    if (!std::exchange(unwinding_, false)) {
-      arena.tidy();
-      f = ended(parent_of_it);
+    // Back at the base of this stack, with no native frame of the strand above us: but the stack may have moved to another worker.
+    worker& w = *current();
+    w.alarm = no_alarm;
+    if (!std::exchange(w.unwinding_, false)) {
+      w.arena.tidy();
+      f = w.ended(parent_of_it);
       continue;
     }
-    switch (after_) {
-      case after::arrival: f = arrive(lost_); break;
-      case after::thunk: t = std::exchange(parked_, nullptr); break;
-      case after::move: send_away(*std::exchange(moving_, nullptr)); break;
+    switch (w.after_) {
+      case after::arrival: f = w.arrive(w.lost_); break;
+      case after::thunk: t = std::exchange(w.parked_, nullptr); break;
+      case after::move: w.send_away(*std::exchange(w.moving_, nullptr)); break;
       case after::nothing: break;
     }
   }
-  if (work.empty()) work.rewind();  // for the strand below, if one was put aside: see "Depth"
-  if (std::exchange(offered_, false)) pool_.parking().retract();
-  busy_with.store(nullptr, std::memory_order_relaxed);
+  current()->end_strand();
 }
 
 frame* worker::ended(std::uintptr_t parent_of_it) noexcept {
@@ -382,10 +383,116 @@ frame* worker::resumable(frame* p) noexcept {
 void worker::send_away(move_job& m) noexcept {
   m.task->arena = arena.detach();
   // The task's ancestors on our deque have no native frames any more: they go where anyone may take them, as if stolen.
+  give_everything_away();
+  pool_.send(m);
+}
+
+void worker::give_everything_away() noexcept {
   while (!work.empty()) {
     if (deque::entry const e = work.steal([](deque::entry) { return true; }); e != 0) pool_.give_away(*this, continuation{e});
   }
-  pool_.send(m);
+}
+
+// ---- Ordinary functions that fork.
+
+bool worker::may_fork_natively() const noexcept { return stack_pointer() > lowest_for_forks(*here); }
+
+void worker::look_natively() noexcept {
+  if (look()) work.set_limit(lowest_for_forks(*here));
+}
+
+bool worker::wait_for(branch& b) noexcept {
+  {
+    worker& w = *current();
+    if (w.work.pop_slow(w.floor())) return false;
+    w.work.rewind();  // it was stolen, and with it all below
+  }
+  if (b.join.complete(1)) return true;
+  struct waits : departure {
+    branch* for_it;
+  } d;
+  d.for_it = &b;
+  d.publish = [](departure& x) noexcept {
+    branch& mine = *static_cast<waits&>(x).for_it;
+    mine.waiting = x.left;
+    return mine.join.announce(1);
+  };
+  if (!suspend(d)) {
+    // The thread waits: whoever has the branch needs no help of ours.
+    while (!b.join.complete(1)) std_sync::yield();
+  }
+  return true;
+}
+
+bool worker::lost(branch& b) {
+  if (!wait_for(b)) return false;
+  if (b.join.reset()) {
+    std::exception_ptr const e = std::move(b.error);
+    std::destroy_at(&b.error);
+    std::rethrow_exception(e);
+  }
+  return true;
+}
+
+void worker::give_up(branch& b) noexcept {
+  if (current()->work.pop() || !wait_for(b)) return;
+  if (b.join.reset()) std::destroy_at(&b.error);
+}
+
+void worker::run_branch(branch& b) noexcept {
+  begin_strand();
+  try {
+    b.run(b);
+  } catch (...) {
+    b.join.record([&](bool) { std::construct_at(&b.error, std::current_exception()); });
+  }
+  current()->end_strand();
+  if (b.join.arrive()) go_on_with(*b.waiting);
+}
+
+// ---- Stacks.
+
+bool worker::suspend(departure& d) noexcept {
+  worker& w = *current();
+  stack* const next = w.stacks.get();
+  if (next == nullptr) return false;
+  counters::add(w.count.suspensions);
+  w.give_everything_away();
+  w.work.rewind();
+  if (std::exchange(w.offered_, false)) w.pool_.parking().retract();
+  aside const strand{w};
+  w.busy_with.store(nullptr, std::memory_order_relaxed);
+  d.left = w.here;
+  d.run = [](arrival& a) noexcept {
+    auto& x = static_cast<departure&>(a);
+    stack& left = *x.left;
+    current()->pool_.stacks().give_back_below(left, left.sp);
+    if (x.publish(x)) go_on_with(left);
+  };
+  next->begin(scheduler::on_stack);
+  w.here = next;
+  switch_to(*d.left, *next, &d);
+  return true;
+}
+
+void worker::go_on_with(stack& s) noexcept {
+  worker& w = *current();
+  struct frees : arrival {
+    stack* free;
+  } a;
+  // A stack is gone on with above an empty deque, since nothing of what it had offered is there; jobs of a batch may be.
+  w.give_everything_away();
+  w.work.rewind();
+  a.free = w.here;
+  a.run = [](arrival& x) noexcept {
+    stack* const free = static_cast<frees&>(x).free;
+    worker& now = *current();
+    now.pool_.stacks().give_back_below(*free, free->top());
+    now.stacks.put(free);
+  };
+  w.here = &s;
+  switch_to(*a.free, s, &a, leaving::for_good);
+  die("a native stack that was free has been gone on with");
 }
 
 }  // namespace nopal::core

@@ -106,14 +106,14 @@ class promise_base : public join_awaiter {
  public:
   NOPAL_INLINE promise_base() noexcept {
 #ifndef NDEBUG
-    if (current_state == &nobody) die_called_directly();  // without this check: found when the frame needs memory
+    if (state_here() == &nobody) die_called_directly();  // without this check: found when the frame needs memory
 #endif
     worker const* const w = current();
     self().birth(w->parent_word, w->slot);
   }
 
-  static void* operator new(std::size_t n) { return current_state->allocate((n + 15) & ~std::size_t{15}); }
-  static void operator delete(void* p, std::size_t) noexcept { current_state->arena.release(p); }
+  static void* operator new(std::size_t n) { return state_here()->allocate((n + 15) & ~std::size_t{15}); }
+  static void operator delete(void* p, std::size_t) noexcept { state_here()->arena.release(p); }
 
   // Eager nested start: the child's body runs inside the call that makes it, and the frame is gone when it returns.
   NOPAL_INLINE std::suspend_never initial_suspend() const noexcept { return {}; }

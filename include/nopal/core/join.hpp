@@ -30,6 +30,9 @@ class basic_join_word {
   /// False: the last child will. Orders as in arrive; release is for the parent's own frame, which the last child resumes.
   bool announce(std::int64_t steals) noexcept { return (word_.fetch_add(steals * one, std::memory_order_acq_rel) >> shift) == -steals; }
 
+  /// Have `steals` children arrived, before the parent has announced? Then it need not. acquire: as in announce.
+  bool complete(std::int64_t steals) const noexcept { return (word_.load(std::memory_order_acquire) >> shift) == -steals; }
+
   /// Sole owner of a complete scope: starts the next one. True: an exception was recorded in this one.
   /// relaxed: all that was recorded reached the owner through arrive or announce, and the next scope is published by the deque.
   bool reset() noexcept {

@@ -30,11 +30,11 @@ class scheduler {
   ~scheduler();
 
   /// Runs a root to its end: `done` is what its finish sets. On a thread outside the pool it works in a sleeping worker's place if
-  /// there is one, else it blocks; on a worker of this pool it works on top of the caller's strand.
+  /// there is one, else it blocks; on a worker of this pool it works on top of the caller's strand, and then leaves the stack.
   void run(root& r, event& done) noexcept;
   /// Lets a worker run it some time.
   void submit(root& r) noexcept;
-  /// Blocks until `done`; a worker of this pool runs other work meanwhile.
+  /// Blocks until `done`; on a worker of whatever pool the native stack is left, and the worker does something else.
   void wait(event& done) noexcept;
   /// Called once by every finish of a root that was submitted, before its waiter may leave.
   void finished() noexcept;
@@ -49,6 +49,11 @@ class scheduler {
   stats read_stats() const;
 
   // For workers.
+  /// Lets some worker go on with a stack.
+  void resume(waiting_stack& s) noexcept;
+  stack_pool& stacks() noexcept { return stacks_; }
+  /// What a fresh stack runs: the search for work.
+  static void on_stack(context& c) noexcept;
   bool stealing() const noexcept { return steal_; }
   core::parking& parking() noexcept { return parking_; }
   /// Puts a started continuation where anyone may take it.
@@ -65,6 +70,9 @@ class scheduler {
   void put(job& j, unsigned i) noexcept;
 
   void loop(unsigned i) noexcept;
+  void work(stack& mine) noexcept;
+  bool work_once(worker& w, stack& mine) noexcept;
+  bool work_as_guest(worker& w) noexcept;
   bool find_and_run(worker& w, root const* only) noexcept;
   bool run_private(worker& w) noexcept;
   bool run_own(worker& w) noexcept;
@@ -72,13 +80,13 @@ class scheduler {
   bool steal_from(worker& w, worker& victim, root const* only) noexcept;
   void stop_looking(worker& w) noexcept;
   void start_on(worker& w, continuation c) noexcept;
-  void help(worker& w, event& done, root const* only) noexcept;
   bool run_as_guest(root& r, event& done) noexcept;
   bool must_stay(unsigned i) const noexcept;
 
   bool steal_;
   nopal::idle idle_;
   stacklet_depot depot_;
+  stack_pool stacks_;
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<place> places_;
   core::parking parking_;

@@ -66,6 +66,8 @@ class stack_pool {
   /// All stacks must have come back.
   ~stack_pool();
 
+  /// Of each, rounded up to a power of two, in bytes.
+  std::size_t stack_size() const noexcept { return size_; }
   /// Null where there is no memory or address space for one more. A mutex, and an mmap if none is free.
   stack* get() noexcept;
   void put(stack* s) noexcept;

@@ -11,6 +11,7 @@
 
 namespace nopal::core {
 
+class stack;
 class worker;
 
 NOPAL_INLINE std::uintptr_t stack_pointer() noexcept {
@@ -32,6 +33,9 @@ struct fork_state {
   void* slot = nullptr;
 
   core::arena arena;
+
+  /// The native stack that runs here: null on a thread that works for no pool.
+  stack* here = nullptr;
 
   /// After a called child returned, its caller may go on only from below the alarm: see undisturbed.
   std::uintptr_t alarm = no_alarm;
@@ -61,6 +65,17 @@ extern constinit fork_state nobody;
 /// needs lies behind this one pointer: addressed through the segment register itself it costs 1.5 ns a fork more
 /// (docs/fork-cost.md).
 NOPAL_TLS inline constinit thread_local fork_state* current_state = &nobody;
+
+/// What the running thread works for, read afresh. A thread-local's address may be kept by the compiler, and a native stack may go
+/// on on another thread after any call: where reads go by the address (sanitizers, other machines), out of line.
+#if defined(__x86_64__) && !NOPAL_ASAN && !NOPAL_TSAN
+NOPAL_INLINE fork_state* state_here() noexcept { return current_state; }
+#else
+[[gnu::noinline]] inline fork_state* state_here() noexcept {
+  asm volatile("");  // not pure
+  return current_state;
+}
+#endif
 
 /// The worker whose strand runs here. Only where one does; never keep the result across anything that can suspend.
 NOPAL_INLINE worker* current() noexcept;

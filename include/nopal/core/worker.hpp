@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "nopal/core/arena.hpp"
+#include "nopal/core/branch.hpp"
 #include "nopal/core/config.hpp"
 #include "nopal/core/continuation.hpp"
 #include "nopal/core/deque.hpp"
@@ -16,6 +17,7 @@
 #include "nopal/core/inbox.hpp"
 #include "nopal/core/random.hpp"
 #include "nopal/core/root.hpp"
+#include "nopal/core/stack.hpp"
 #include "nopal/core/thread.hpp"
 #include "nopal/core/victim.hpp"
 #include "nopal/stats.hpp"
@@ -40,7 +42,7 @@ struct move_job : job {
 
 class worker : public fork_state {
  public:
-  worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot);
+  worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot, stack_pool& stacks);
 
   deque work;
 
@@ -86,20 +88,59 @@ class worker : public fork_state {
   static constexpr std::uintptr_t nesting = 64 * 1024;
   static constexpr std::uintptr_t reserve = 64 * 1024;
   static constexpr deque::index most_nested_forks = nesting / 16;
+  /// Nor does a fork of an ordinary function take less of it than its branch.
+  static constexpr std::size_t least_native_fork = sizeof(branch);
+
+  // ---- Ordinary functions that fork: native.hpp.
+
+  /// must_look said yes at a fork of an ordinary function. False: so little is left of the native stack that the function must do
+  /// without forks.
+  NOPAL_COLD bool may_fork_natively() const noexcept;
+  /// Then, with the branch in the deque: answers whoever asked, and lets the function's own forks use the native stack as far as
+  /// it is safe. The caller sets the limit again that it found.
+  NOPAL_COLD void look_natively() noexcept;
+  /// pop() said no after the first half of a fork. False: the branch is ours after all, and the caller runs it. True: it was stolen
+  /// and has ended, and its exception is thrown.
+  NOPAL_COLD static bool lost(branch& b);
+  /// The first half has thrown: the branch is forgotten or, if it was stolen, waited for, and its own exception dropped.
+  NOPAL_COLD static void give_up(branch& b) noexcept;
+
+  /// Room in the deque for whatever one strand may nest.
+  deque::index most_entries() const noexcept { return most_entries_; }
+
+  // ---- Stacks. Whoever leaves one offers nothing: what was in the deque goes where others find it.
+
+  /// What happens once a stack has been left: on another stack, by the same worker.
+  struct departure : arrival {
+    stack* left;
+    /// Lets others go on with `left`; from then on neither that nor this may be touched. True: nobody will, go on with it here.
+    bool (*publish)(departure&) noexcept;
+  };
+  /// Leaves the stack that runs here until somebody goes on with it. The worker may be another one afterwards. False: no memory for
+  /// the stack that this worker would need.
+  static bool suspend(departure& d) noexcept;
+  /// From the base of the stack that runs here, which is free then.
+  [[noreturn]] static void go_on_with(stack& s) noexcept;
+  /// Empties the deque: others go on with what was offered.
+  void give_everything_away() noexcept;
 
   // ---- Strands. The deque holds nothing private, the arena is empty; so they are again afterwards.
 
   /// Runs a root from its start until this worker has nothing left of it.
   void run(root& r) noexcept;
+  /// Runs a stolen branch, and goes on with the stack that waits for it if there is one.
+  void run_branch(branch& b) noexcept;
   /// Runs a stolen continuation.
   void run_stolen(frame* f) noexcept;
   /// Goes on with a task that came from elsewhere with its arena.
   void run_moved(frame* f) noexcept;
 
-  /// This thread takes the worker's place: its native stack, from here down, is the worker's.
+  /// The native stack, from here down, is for strands.
   void enter() noexcept;
-  /// Has this thread's native stack room for that?
-  static bool fits_here() noexcept;
+  /// Has the native stack room for another strand on top of this one?
+  bool fits_here() const noexcept;
+
+  stack_cache stacks;
 
   // ---- Counters, written by whoever works as this worker, read by anyone.
   struct counters {
@@ -119,7 +160,7 @@ class worker : public fork_state {
     ~aside();
 
    private:
-    worker& worker_;
+    worker* worker_;
     stacklet* arena_;
     std::uint64_t mark_;
     std::uintptr_t alarm_;
@@ -144,7 +185,10 @@ class worker : public fork_state {
 
   enum class after { nothing, arrival, thunk, move };
 
-  void strand(frame* f, root* r) noexcept;
+  static void strand(frame* f, root* r) noexcept;
+  void begin_strand() noexcept;
+  void end_strand() noexcept;
+  static bool wait_for(branch& b) noexcept;
   bool unwind(after why) noexcept;
   void settle() noexcept;
   void must_throw_into(frame* p) noexcept;
@@ -160,6 +204,7 @@ class worker : public fork_state {
   scheduler& pool_;
   unsigned index_;
 
+  deque::index most_entries_;
   deque::index floor_ = 0;  ///< where this strand's entries begin in the deque
 
   // Between a cold end and the loop.
@@ -168,7 +213,12 @@ class worker : public fork_state {
   bool not_started_ = false;   ///< that child never began
   bool looking_ = false;       ///< its thread counts as a thief
   bool guest_ = false;         ///< a calling thread works in its thread's place
-  unsigned nested_ = 0;        ///< strands put aside below this one
+  context* home_ = nullptr;         ///< the own stack of the thread that works here now, where it leaves to
+  context* thread_home_ = nullptr;  ///< that of the worker's thread
+  root* guest_root_ = nullptr;      ///< what a guest came for, until it starts
+  root* guest_for_ = nullptr;
+  event* guest_done_ = nullptr;
+  std::int64_t idle_since_ = 0;     ///< 0: not idle
   bool offered_ = false;       ///< this strand has forked: it counts as demand
   after after_ = after::nothing;
   frame* lost_ = nullptr;      ///< after::arrival: a child of it ended here
@@ -184,9 +234,10 @@ class worker : public fork_state {
   inbox private_;  ///< jobs that only this worker's thread may run
 };
 
-NOPAL_INLINE worker* current() noexcept { return static_cast<worker*>(current_state); }
+NOPAL_INLINE worker* current() noexcept { return static_cast<worker*>(state_here()); }
 inline worker* current_or_null() noexcept {
-  return current_state == &nobody ? nullptr : static_cast<worker*>(current_state);
+  fork_state* const s = state_here();
+  return s == &nobody ? nullptr : static_cast<worker*>(s);
 }
 
 }  // namespace nopal::core

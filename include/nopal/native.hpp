@@ -1,0 +1,105 @@
+#pragma once
+
+// Fork-join in ordinary functions, on native stacks (the Fibril paper). The fork path begins here, goes on in core/branch.hpp and
+// core/deque.hpp, and where a branch was stolen in core/worker.hpp.
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/branch.hpp"
+#include "nopal/core/config.hpp"
+#include "nopal/core/continuation.hpp"
+#include "nopal/core/worker.hpp"
+#include "nopal/pool.hpp"
+
+namespace nopal {
+
+namespace core {
+
+template <class G>
+struct branch_of : branch {
+  G& g;
+  NOPAL_INLINE explicit branch_of(G& callable) noexcept
+      : branch{[](branch& b) { static_cast<branch_of&>(b).g(); }}, g{callable} {}
+};
+
+template <bool Slow, class F, class G>
+NOPAL_INLINE void fork_offered(F& f, G& g) {
+  branch_of<G> later{g};
+  current()->work.push(continuation{&later}.word());
+  if constexpr (Slow) current()->look_natively();
+  try {
+    f();
+  } catch (...) {
+    worker::give_up(later);
+    throw;
+  }
+  if (current()->work.pop()) [[likely]] return g();
+  if (!worker::lost(later)) g();
+}
+
+/// A thief has asked, or the native stack has grown below what coroutines may use of it.
+template <class F, class G>
+NOPAL_COLD void fork_slowly(F& f, G& g) {
+  worker* const w = current();
+  if (!w->may_fork_natively()) {
+    f();
+    return g();
+  }
+  struct restores {
+    std::uintptr_t limit;
+    ~restores() { current()->work.set_limit(limit); }
+  } const before{w->work.limit()};
+  fork_offered<true>(f, g);
+}
+
+template <class F, class G>
+NOPAL_INLINE void fork_two(F& f, G& g) {
+  if (current()->work.must_look()) [[unlikely]] return fork_slowly(f, g);
+  fork_offered<false>(f, g);
+}
+
+template <class F, class G>
+NOPAL_INLINE void invoke_all(F& f, G& g) {
+  fork_two(f, g);
+}
+template <class F, class... G>
+NOPAL_INLINE void invoke_all(F& f, G&... g) {
+  auto rest = [&] { invoke_all(g...); };
+  fork_two(f, rest);
+}
+
+}  // namespace core
+
+/// Calls all of them, which may run in parallel, and returns when all have returned. For ordinary functions: any caller, any depth.
+/// The first runs now; the later ones are offered to thieves meanwhile. Where one was stolen and is not done, the whole native stack
+/// is left, and the worker does something else: the function may go on on another thread, so it must not rely on
+/// thread-locals, or on a lock that only its thread may release, across this call.
+/// Rethrows the exception that serial execution would have met first, once all that were started have ended; what serial execution
+/// would not have come to may have run or not. Off a pool it runs on default_pool(). O(1) besides the calls; time T1/P + O(T∞), stack
+/// space P(S1 + D), Theorems 1 and 2 of the Fibril paper.
+template <std::invocable F, std::invocable... G>
+NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
+  if constexpr (sizeof...(G) == 0) {
+    static_cast<void>(f());
+  } else if (core::current_or_null() == nullptr) [[unlikely]] {
+    default_pool().run([&] { core::invoke_all(f, g...); });
+  } else {
+    core::invoke_all(f, g...);
+  }
+}
+
+/// Runs a coroutine function, or an ordinary one, from ordinary code and returns its value or rethrows its exception: on the pool that
+/// the caller works for, else on default_pool(). While it is not done the caller's native stack is left, not its worker blocked.
+template <class F, class... A>
+decltype(auto) sync_wait(F&& f, A&&... a) {
+  core::worker* const w = core::current_or_null();
+  if (w == nullptr) return default_pool().run(static_cast<F&&>(f), static_cast<A&&>(a)...);
+  core::awaited_root<F, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
+  r.pool = &w->pool();
+  r.pool->run(r, r.done);
+  return r.take();
+}
+
+}  // namespace nopal
