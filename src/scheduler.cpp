@@ -345,12 +345,7 @@ void scheduler::loop(unsigned i) noexcept {
 void scheduler::on_stack(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
   current()->pool().work(mine);
-  struct frees : arrival {
-    stack* free;
-  } a;
-  a.free = &mine;
-  a.run = [](arrival& x) noexcept { current()->stacks.put(static_cast<frees&>(x).free); };
-  switch_to(c, *current()->home_, &a, leaving::for_good);
+  mine.leave(*current()->home_, [](stack& free) noexcept { current()->stacks.put(&free); });
 }
 
 // At the base of a stack. Whatever runs on top of this frame may suspend the stack, and another worker of this pool go on with it.

@@ -62,7 +62,10 @@ void event::set() noexcept {
 bool event::await(waiting_stack& w) noexcept {
   job* first = suspended_.load(std::memory_order_acquire);  // acquire: pairs with set
   do {
-    if (first == closed()) return false;
+    if (first == closed()) {
+      while (!is_set()) std_sync::yield();  // the setter's last access is yet to come
+      return false;
+    }
     w.next = first;
     // release: the stack and the job, for set
   } while (!suspended_.compare_exchange_weak(first, &w, std::memory_order_release, std::memory_order_acquire));

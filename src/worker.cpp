@@ -477,21 +477,15 @@ bool worker::suspend(departure& d) noexcept {
 
 void worker::go_on_with(stack& s) noexcept {
   worker& w = *current();
-  struct frees : arrival {
-    stack* free;
-  } a;
   // A stack is gone on with above an empty deque, since nothing of what it had offered is there; jobs of a batch may be.
   w.give_everything_away();
   w.work.rewind();
-  a.free = w.here;
-  a.run = [](arrival& x) noexcept {
-    stack* const free = static_cast<frees&>(x).free;
+  stack& mine = *std::exchange(w.here, &s);
+  mine.leave(s, [](stack& free) noexcept {
     worker& now = *current();
-    now.pool_.stacks().give_back_below(*free, free->top());
-    now.stacks.put(free);
-  };
-  w.here = &s;
-  switch_to(*a.free, s, &a, leaving::for_good);
+    now.pool_.stacks().give_back_below(free, free.top());
+    now.stacks.put(&free);
+  });
   die("a native stack that was free has been gone on with");
 }
 

@@ -35,6 +35,14 @@ class stack : public context {
   }
   std::byte* base() const noexcept { return low_ - page_; }
 
+  /// Leaves it for good: nobody goes on with it, and whoever is at `to` then gets it by `free`.
+  void leave(context& to, void (*free)(stack&) noexcept) noexcept {
+    last_.self = this;
+    last_.free = free;
+    last_.run = [](arrival& a) noexcept { static_cast<last_words&>(a).free(*static_cast<last_words&>(a).self); };
+    switch_to(*this, to, &last_, leaving::for_good);
+  }
+
   /// Makes it a fresh context that runs `body`, on memory of unknown content.
   void begin(void (*body)(context&)) noexcept { prepare(*this, low_, top(), body); }
 
@@ -42,6 +50,13 @@ class stack : public context {
   friend class stack_pool;
   friend class stack_cache;
   stack(std::byte* low, std::size_t mapped, std::size_t page) noexcept : low_{low}, mapped_{mapped}, page_{page} {}
+
+  // Here and not in a frame: what AddressSanitizer keeps of a stack's frames ends when that is left for good.
+  struct last_words : arrival {
+    stack* self;
+    void (*free)(stack&) noexcept;
+  };
+  last_words last_;
 
   std::byte* low_;
   std::size_t mapped_;
