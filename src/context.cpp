@@ -16,6 +16,7 @@ namespace nopal::core {
 
 extern "C" {
 arrival* nopal_context_switch(void** left, void* to, arrival* a) noexcept;
+arrival* nopal_context_call(void** left, void* top, context* there, void (*body)(context*)) noexcept;
 void nopal_context_start();
 [[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept;
 }
@@ -29,6 +30,13 @@ namespace {
 [[gnu::noinline]] void put_back(handled_exceptions const& h) noexcept {
   std::memcpy(static_cast<void*>(abi::__cxa_get_globals()), &h, sizeof h);
 }
+#if !NOPAL_ASAN && !NOPAL_TSAN
+[[gnu::noinline]] bool handles_none() noexcept {
+  handled_exceptions h;
+  put_away(h);
+  return h.caught == nullptr && h.uncaught == 0;
+}
+#endif
 
 // The context that was left last by this thread, whose bounds AddressSanitizer tells on arrival.
 #if NOPAL_ASAN
@@ -78,6 +86,22 @@ void switch_to(context& from, context& to, arrival* a, leaving how) noexcept {
   leave(from, to, how);
   arrival* const b = nopal_context_switch(&from.sp, to.sp, a);
   arrive(from, b);
+}
+
+void call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
+#if !NOPAL_ASAN && !NOPAL_TSAN
+  // With no exception being handled the two stacks may share that state until one is left.
+  if (handles_none()) [[likely]] {
+    to.body = body;
+    arrival* const b = nopal_context_call(&from.sp, top, &to, [](context* c) { c->body(*c); });
+    if (b == nullptr) return;
+    arrive(from, b);
+    return;
+  }
+#endif
+  prepare(to, bottom, top, body);
+  to.body = nullptr;
+  switch_to(from, to);
 }
 
 void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {

@@ -298,8 +298,7 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
     w.idle_since_ = 0;
     w.home_ = &home;
     w.here = s;
-    s->begin(on_stack);
-    switch_to(home, *s);
+    s->run_from(home, on_stack);
     w.guest_ = false;
     current_state = &nobody;
   }
@@ -345,6 +344,7 @@ void scheduler::loop(unsigned i) noexcept {
 void scheduler::on_stack(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
   current()->pool().work(mine);
+  if (mine.returns()) return current()->stacks.put(&mine);
   mine.leave(*current()->home_, [](stack& free) noexcept { current()->stacks.put(&free); });
 }
 

@@ -463,6 +463,7 @@ bool worker::suspend(departure& d) noexcept {
   aside const strand{w};
   w.busy_with.store(nullptr, std::memory_order_relaxed);
   d.left = w.here;
+  d.left->body = nullptr;  // whoever goes on with it is not where it began
   d.run = [](arrival& a) noexcept {
     auto& x = static_cast<departure&>(a);
     stack& left = *x.left;

@@ -4,6 +4,7 @@
 // core/deque.hpp, and where a branch was stolen in core/worker.hpp.
 
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -39,9 +40,13 @@ NOPAL_INLINE void fork_offered(F& f, G& g) {
   if (!worker::lost(later)) g();
 }
 
+/// How the cold paths take the first callable: a small temporary is copied there, so that on the fast path it needs no memory.
+template <class F>
+using taken = std::conditional_t<!std::is_reference_v<F> && std::is_trivially_copyable_v<F>, F, std::remove_reference_t<F>&>;
+
 /// A thief has asked, or the native stack has grown below what coroutines may use of it.
 template <class F, class G>
-NOPAL_COLD void fork_slowly(F& f, G& g) {
+NOPAL_COLD void fork_slowly(taken<F> f, G& g) {
   worker* const w = current();
   if (!w->may_fork_natively()) {
     f();
@@ -55,19 +60,25 @@ NOPAL_COLD void fork_slowly(F& f, G& g) {
 }
 
 template <class F, class G>
-NOPAL_INLINE void fork_two(F& f, G& g) {
-  if (current()->work.must_look()) [[unlikely]] return fork_slowly(f, g);
+NOPAL_INLINE void fork_two(std::remove_reference_t<F>& f, G& g) {
+  if (current()->work.must_look()) [[unlikely]] return fork_slowly<F, G>(f, g);
   fork_offered<false>(f, g);
 }
 
 template <class F, class G>
-NOPAL_INLINE void invoke_all(F& f, G& g) {
-  fork_two(f, g);
+NOPAL_INLINE void invoke_all(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
+  fork_two<F>(f, g);
 }
+template <class F, class G, class... H>
+  requires(sizeof...(H) > 0)
+NOPAL_INLINE void invoke_all(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g, std::remove_reference_t<H>&... h) {
+  auto rest = [&] { invoke_all<G, H...>(g, h...); };
+  fork_two<F>(f, rest);
+}
+
 template <class F, class... G>
-NOPAL_INLINE void invoke_all(F& f, G&... g) {
-  auto rest = [&] { invoke_all(g...); };
-  fork_two(f, rest);
+NOPAL_COLD void invoke_off_pool(taken<F> f, std::remove_reference_t<G>&... g) {
+  default_pool().run([&] { invoke_all<F, G...>(f, g...); });
 }
 
 }  // namespace core
@@ -83,10 +94,10 @@ template <std::invocable F, std::invocable... G>
 NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
   if constexpr (sizeof...(G) == 0) {
     static_cast<void>(f());
-  } else if (core::current_or_null() == nullptr) [[unlikely]] {
-    default_pool().run([&] { core::invoke_all(f, g...); });
+  } else if (core::state_here() == &core::nobody) [[unlikely]] {
+    core::invoke_off_pool<F, G...>(f, g...);
   } else {
-    core::invoke_all(f, g...);
+    core::invoke_all<F, G...>(f, g...);
   }
 }
 

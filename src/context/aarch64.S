@@ -61,6 +61,58 @@ nopal_context_switch:
         .cfi_endproc
         .size   nopal_context_switch, . - nopal_context_switch
 
+/* arrival* nopal_context_call(void** left, void* top, context* there, void (*body)(context*)): see x86_64.S. */
+        .globl  nopal_context_call
+        .hidden nopal_context_call
+        .type   nopal_context_call, %function
+        .p2align 4
+nopal_context_call:
+        .cfi_startproc
+        sub     sp, sp, #176
+        .cfi_def_cfa_offset 176
+        stp     x19, x20, [sp]
+        stp     x21, x22, [sp, #16]
+        stp     x23, x24, [sp, #32]
+        stp     x25, x26, [sp, #48]
+        stp     x27, x28, [sp, #64]
+        stp     x29, x30, [sp, #80]
+        stp     d8, d9, [sp, #96]
+        stp     d10, d11, [sp, #112]
+        stp     d12, d13, [sp, #128]
+        stp     d14, d15, [sp, #144]
+        .cfi_rel_offset x19, 0
+        .cfi_rel_offset x20, 8
+        .cfi_rel_offset x29, 80
+        .cfi_rel_offset x30, 88
+        mrs     x9, fpcr
+        str     x9, [sp, #160]
+        mov     x19, sp
+        str     x19, [x0]
+        .cfi_remember_state
+        .cfi_undefined x30
+        mov     sp, x1
+        mov     x0, x2
+        blr     x3
+        mov     sp, x19
+        .cfi_restore_state
+        ldr     x11, [sp, #160]
+        mrs     x9, fpcr
+        cmp     x9, x11
+        b.eq    1f
+        msr     fpcr, x11
+1:      ldp     x19, x20, [sp]
+        ldp     x29, x30, [sp, #80]
+        add     sp, sp, #176
+        .cfi_def_cfa_offset 0
+        .cfi_restore x19
+        .cfi_restore x20
+        .cfi_restore x29
+        .cfi_restore x30
+        mov     x0, #0
+        ret
+        .cfi_endproc
+        .size   nopal_context_call, . - nopal_context_call
+
 /* Where a fresh stack begins: x19 is the context, x20 its body. */
         .globl  nopal_context_start
         .hidden nopal_context_start

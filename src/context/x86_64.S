@@ -78,6 +78,90 @@ nopal_context_switch:
         .cfi_endproc
         .size   nopal_context_switch, . - nopal_context_switch
 
+/* arrival* nopal_context_call(void** left, void* top, context* there, void (*body)(context*))
+   Calls body(there) on the fresh stack that ends at `top`. The stack that is left has the layout above, so that it can also be
+   switched to; where body returns it returns here, null, and the processor has predicted both returns. */
+        .globl  nopal_context_call
+        .hidden nopal_context_call
+        .type   nopal_context_call, @function
+        .p2align 4
+nopal_context_call:
+        .cfi_startproc
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset rbp, 0
+        pushq   %rbx
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset rbx, 0
+        pushq   %r15
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset r15, 0
+        pushq   %r14
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset r14, 0
+        pushq   %r13
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset r13, 0
+        pushq   %r12
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset r12, 0
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        stmxcsr (%rsp)
+        fnstcw  4(%rsp)
+        movq    %rsp, (%rdi)
+        movq    %rsp, %rbx
+        .cfi_remember_state
+        .cfi_undefined rip
+        movq    %rsi, %rsp
+        movq    %rdx, %rdi
+        callq   *%rcx
+        movq    %rbx, %rsp
+        .cfi_restore_state
+        stmxcsr -8(%rsp)
+        fnstcw  -4(%rsp)
+        movl    -8(%rsp), %ecx
+        movzwl  -4(%rsp), %eax
+        xorl    (%rsp), %ecx
+        xorw    4(%rsp), %ax
+        andl    $0xffc0, %ecx
+        orl     %eax, %ecx
+        jne     2f
+1:      addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq    %r12
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore r12
+        popq    %r13
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore r13
+        popq    %r14
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore r14
+        popq    %r15
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore r15
+        popq    %rbx
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore rbx
+        popq    %rbp
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore rbp
+        xorl    %eax, %eax
+        retq
+        .cfi_def_cfa rsp, 64
+        .cfi_offset rbp, -16
+        .cfi_offset rbx, -24
+        .cfi_offset r15, -32
+        .cfi_offset r14, -40
+        .cfi_offset r13, -48
+        .cfi_offset r12, -56
+2:      ldmxcsr (%rsp)
+        fldcw   4(%rsp)
+        jmp     1b
+        .cfi_endproc
+        .size   nopal_context_call, . - nopal_context_call
+
 /* Where a fresh stack begins: r12 is the context, r13 its body. Nothing lies below: the unwinder stops here. */
         .globl  nopal_context_start
         .hidden nopal_context_start

@@ -26,6 +26,8 @@ struct context {
   void* sp = nullptr;  ///< while nobody runs it: see the layout in src/context
   handled_exceptions handled;
 
+  void (*body)(context&) = nullptr;  ///< while it may return: see call_on
+
   // Where the stack lies, for AddressSanitizer; of a thread's own stack it learns that itself when the stack is first left.
   void const* bottom = nullptr;
   std::size_t size = 0;
@@ -37,6 +39,10 @@ struct context {
 /// Makes `c` a fresh stack that ends at `top` (16-byte aligned): the first switch to it runs `body`, which must not return and
 /// lets no exception out.
 void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept;
+
+/// As prepare and switch_to in one, and cheaper: `body` may return too, as long as nobody has ever left `to`, and then goes on at `from`
+/// as a function returns. That `from` is gone on with by a switch ends it as well.
+void call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept;
 
 /// Nobody will run `c` any more, and nobody runs it now.
 void forget(context& c) noexcept;

@@ -44,7 +44,13 @@ class stack : public context {
   }
 
   /// Makes it a fresh context that runs `body`, on memory of unknown content.
-  void begin(void (*body)(context&)) noexcept { prepare(*this, low_, top(), body); }
+  void begin(void (*what)(context&)) noexcept {
+    body = nullptr;
+    prepare(*this, low_, top(), what);
+  }
+  /// Leaves `from` and runs `what` here at once. It may return if returns() still says so.
+  void run_from(context& from, void (*what)(context&)) noexcept { call_on(from, *this, low_, top(), what); }
+  bool returns() const noexcept { return body != nullptr; }
 
  private:
   friend class stack_pool;

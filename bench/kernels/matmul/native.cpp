@@ -1,0 +1,18 @@
+#include "../../runtimes/nopal.hpp"
+#include "matmul.hpp"
+
+namespace {
+
+void multiply(bench::matmul_problem& problem, bench::cube at) {
+  if (at.size == 1) return problem.multiply(at);
+  for (const auto& part : at.steps())
+    nopal::parallel_invoke([&] { multiply(problem, part[0]); }, [&] { multiply(problem, part[1]); },
+                           [&] { multiply(problem, part[2]); }, [&] { multiply(problem, part[3]); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bench::run<bench::matmul_problem, bench::nopal_runtime>(
+      argc, argv, "native", [](auto& on, auto& problem) { on.pool.run(multiply, problem, problem.whole()); });
+}
