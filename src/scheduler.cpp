@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "nopal/core/cpus.hpp"
+#include "nopal/core/overflow.hpp"
 
 namespace nopal::core {
 
@@ -71,6 +72,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
       idle_{o.idle},
       stacks_{o.stack_size, o.reclaim, 4 * s.places.size()},
       places_{s.places}, parking_{std::span<unsigned const>{s.nodes}} {
+  watch_for_overflow();
   auto const n = static_cast<unsigned>(places_.size());
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < n; ++i) {
@@ -287,6 +289,7 @@ unsigned scheduler::borrow() noexcept {
 bool scheduler::run_as_guest(root& r, event& done) noexcept {
   unsigned const i = borrow();
   if (i == workers()) return false;
+  prepare_thread_for_overflow();
   worker& w = *workers_[i];
   stack* const s = w.stacks.get();
   if (s != nullptr) {
@@ -331,6 +334,7 @@ bool scheduler::must_stay(unsigned i) const noexcept {
 }
 
 void scheduler::loop(unsigned i) noexcept {
+  prepare_thread_for_overflow();
   worker& w = *workers_[i];
   current_state = &w;
   context home;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
+#include <cstdint>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
@@ -298,6 +300,38 @@ TEST(native, recursion_goes_as_deep_as_the_stack) {
     EXPECT_EQ(pool.run(fib, 15L), 610);
   }
 }
+
+#ifndef NOPAL_TEST_SANITIZED  // which report it themselves
+
+std::atomic<int> depth_wanted{1 << 30};
+[[gnu::noinline]] int endless(int n) {
+  if (n > depth_wanted) return 0;
+  std::atomic<int> here[64];  // which no compiler leaves out
+  here[n % 64] = n;
+  return endless(n + 1) + here[n % 64];
+}
+long endless_forks(long n) {
+  if (n > depth_wanted) return 0;
+  long a = 0;
+  parallel_invoke([&] { a = endless_forks(n + 1); }, [] {});
+  return a + n;
+}
+
+TEST(native_death, stack_overflow_names_the_stack_and_the_option) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(nopal::pool{{.workers = 2}}.run(endless, 0),
+               "stack overflow: the native stack at 0x[0-9a-f]+ of worker [01] is full, all of its 1048576 bytes; .*pool_options::stack_size");
+  EXPECT_DEATH(nopal::pool{{.workers = 2}}.submit(endless, 0).get(), "pool_options::stack_size");
+  EXPECT_DEATH((nopal::pool{{.workers = 1, .stack_size = 64 * 1024}}.run(endless_forks, 0L)), "all of its 65536 bytes");
+}
+
+TEST(native_death, other_faults_end_the_program_as_ever) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(nopal::pool{{.workers = 2}}.run([] { *static_cast<int volatile*>(reinterpret_cast<int*>(std::uintptr_t{8})) = 1; }),
+              testing::KilledBySignal(SIGSEGV), "");
+}
+
+#endif
 
 TEST(native, without_stealing_a_pool_runs_serially) {
   nopal::pool pool{{.workers = 3, .steal = false}};
