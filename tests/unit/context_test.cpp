@@ -25,7 +25,7 @@ using nopal::core::switch_to;
 /// A fresh stack that runs `body` until it says done(); go() switches to it from whatever thread.
 class side : context {
  public:
-  explicit side(std::function<void(side&)> body) : body_{std::move(body)} {
+  explicit side(std::function<void(side&)> what) : body_{std::move(what)} {
     prepare(*this, memory_.get(), memory_.get() + bytes, [](context& c) {
       auto& self = static_cast<side&>(c);
       self.body_(self);

@@ -327,7 +327,8 @@ TEST(native_death, stack_overflow_names_the_stack_and_the_option) {
 
 TEST(native_death, other_faults_end_the_program_as_ever) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(nopal::pool{{.workers = 2}}.run([] { *static_cast<int volatile*>(reinterpret_cast<int*>(std::uintptr_t{8})) = 1; }),
+  static std::atomic<std::uintptr_t> nowhere{8};
+  EXPECT_EXIT(nopal::pool{{.workers = 2}}.run([] { *reinterpret_cast<int volatile*>(nowhere.load()) = 1; }),
               testing::KilledBySignal(SIGSEGV), "");
 }
 
