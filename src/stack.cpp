@@ -110,16 +110,18 @@ void stack_pool::give_back(std::byte* from, std::byte* to) noexcept {
   if (how_ == reclaim::none) return;
   auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
   if (bytes == 0) return;
-  // How many there are, a part at a time; none: no need to ask for them.
+  // How many there are, a part at a time; none: no need to ask for them. Where that cannot be known, none are counted.
   std::uint64_t pages = 0;
+  bool known = true;
   std::array<unsigned char, 512> resident;
   for (std::size_t done = 0; done < bytes; done += resident.size() * page_) {
     std::size_t const part = std::min(bytes - done, resident.size() * page_);
-    if (::mincore(from + done, part, resident.data()) != 0) break;
+    known = ::mincore(from + done, part, resident.data()) == 0;
+    if (!known) break;
     pages += static_cast<std::uint64_t>(std::count_if(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(part / page_),
                                                       [](unsigned char c) { return (c & 1) != 0; }));
   }
-  if (pages == 0) return;
+  if (known && pages == 0) return;
   int failed = 0;
   switch (how_) {
     case reclaim::dontneed: failed = ::madvise(from, bytes, MADV_DONTNEED); break;

@@ -1,6 +1,8 @@
 #pragma once
 
-// How much a test does: less under a sanitizer, where everything is slower.
+// How much a test does: less under a sanitizer, where everything is slower. What it cannot do under an emulator.
+
+#include <cstdlib>
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define NOPAL_TEST_SANITIZED 1
@@ -17,6 +19,9 @@ inline constexpr bool sanitized = true;
 #else
 inline constexpr bool sanitized = false;
 #endif
+
+/// How a death test gets its process. Under an emulator a program cannot start itself again.
+inline char const* death_test_style() { return std::getenv("NOPAL_TEST_EMULATED") != nullptr ? "fast" : "threadsafe"; }
 
 /// `n`, or the `part`th of it under a sanitizer.
 constexpr long scaled(long n, long part = 20) { return sanitized ? n / part : n; }

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "../scale.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/task.hpp"
 
@@ -257,7 +258,7 @@ TEST_F(exceptions, may_be_of_any_type) {
 
 class death : public testing::Test {
  protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, test::death_test_style()); }
 };
 
 task<> does_nothing() { co_return; }

@@ -318,7 +318,7 @@ long endless_forks(long n) {
 }
 
 TEST(native_death, stack_overflow_names_the_stack_and_the_option) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  GTEST_FLAG_SET(death_test_style, test::death_test_style());
   EXPECT_DEATH(nopal::pool{{.workers = 2}}.run(endless, 0),
                "stack overflow: the native stack at 0x[0-9a-f]+ of worker [01] is full, all of its 1048576 bytes; .*pool_options::stack_size");
   EXPECT_DEATH(nopal::pool{{.workers = 2}}.submit(endless, 0).get(), "pool_options::stack_size");
@@ -326,7 +326,7 @@ TEST(native_death, stack_overflow_names_the_stack_and_the_option) {
 }
 
 TEST(native_death, other_faults_end_the_program_as_ever) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  GTEST_FLAG_SET(death_test_style, test::death_test_style());
   static std::atomic<std::uintptr_t> nowhere{8};
   EXPECT_EXIT(nopal::pool{{.workers = 2}}.run([] { *reinterpret_cast<int volatile*>(nowhere.load()) = 1; }),
               testing::KilledBySignal(SIGSEGV), "");
