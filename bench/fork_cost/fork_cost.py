@@ -47,7 +47,7 @@ PARTS = [
 def build(cxx, out):
     subprocess.run(
         [cxx, "-std=c++20", "-O3", "-DNDEBUG", "-gdwarf-4", "-march=x86-64-v3", f"-I{ROOT / 'include'}", str(HERE / "fib.cpp"),
-         *map(str, sorted((ROOT / "src").glob("*.cpp"))), "-lhwloc", "-pthread", "-o", str(out)],
+         *map(str, sorted((ROOT / "src").glob("*.cpp"))), str(ROOT / "src/context/x86_64.S"), "-lhwloc", "-pthread", "-o", str(out)],
         check=True)
 
 
