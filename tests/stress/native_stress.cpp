@@ -113,7 +113,7 @@ class native_stress : public testing::TestWithParam<unsigned> {};
 TEST_P(native_stress, programs_are_those_of_the_serial_run) {
   for (auto const how : {nopal::reclaim::dontneed, nopal::reclaim::none}) {
     nopal::pool pool{{.workers = GetParam(), .reclaim = how}};
-    for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(test::scaled(4000, 40)); ++seed) {
+    for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(test::scaled(10'000, 100)); ++seed) {
       std::uint64_t const root = mix(seed), rarely = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 20 : 200;
       int const depth = 3 + static_cast<int>(seed % 5);
       std::uint64_t const right = outcome([&] { return serial(root, depth, rarely); });
