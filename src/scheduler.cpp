@@ -151,15 +151,9 @@ struct loose_continuation : job {
 void run_loose(job* j, worker& w) noexcept {
   continuation const c = static_cast<loose_continuation*>(j)->what;
   delete static_cast<loose_continuation*>(j);
-  if (c.what() == continuation_kind::branch) {
-    w.run_branch(*c.as_branch());
-  } else {
-    w.run_stolen(c.as_frame());
-  }
+  w.run_stolen(c);
 }
-void run_waiting(job* j, worker&) noexcept {
-  worker::go_on_with(*static_cast<waiting_stack*>(j)->what);
-}
+void run_waiting(job* j, worker&) noexcept { worker::go_on_with(*static_cast<waiting_stack*>(j)->what); }
 }  // namespace
 
 void scheduler::put(job& j, unsigned i) noexcept {
@@ -436,13 +430,9 @@ void scheduler::stop_looking(worker& w) noexcept {
 
 void scheduler::start_on(worker& w, continuation c) noexcept {
   stop_looking(w);
-  switch (c.what()) {
-    case continuation_kind::closure:
-      parking_.retract();
-      return c.as_job()->run(c.as_job(), w);
-    case continuation_kind::branch: return w.run_branch(*c.as_branch());
-    case continuation_kind::coroutine: return w.run_stolen(c.as_frame());
-  }
+  if (c.what() != continuation_kind::closure) return w.run_stolen(c);
+  parking_.retract();
+  c.as_job()->run(c.as_job(), w);
 }
 
 // The oldest job is started here, the others are offered in our deque: oldest first for thieves and for us.

@@ -266,7 +266,9 @@ void worker::run(root& r) noexcept {
   strand(nullptr, &r);
 }
 
-void worker::run_stolen(frame* f) noexcept {
+void worker::run_stolen(continuation c) noexcept {
+  if (c.what() == continuation_kind::branch) return run_branch(*c.as_branch());
+  frame* const f = c.as_frame();
   f->state += frame::one_steal;
   arena.mark = f->steals();
   strand(f, nullptr);
@@ -355,9 +357,7 @@ frame* worker::ended(std::uintptr_t parent_of_it) noexcept {
     default:
       // Of this strand nothing may be left in the deque, though foreign entries are.
       if (work.bottom() == floor_ || (!work.pop() && !work.pop_slow(floor()))) return arrive(p);
-      if (threw_) {
-        child_failed(p);
-      }
+      if (threw_) child_failed(p);
       return p;
   }
 }
@@ -391,6 +391,7 @@ void worker::give_everything_away() noexcept {
   while (!work.empty()) {
     if (deque::entry const e = work.steal([](deque::entry) { return true; }); e != 0) pool_.give_away(*this, continuation{e});
   }
+  work.rewind();
 }
 
 // ---- Ordinary functions that fork.
@@ -458,7 +459,6 @@ bool worker::suspend(departure& d) noexcept {
   if (next == nullptr) return false;
   counters::add(w.count.suspensions);
   w.give_everything_away();
-  w.work.rewind();
   if (std::exchange(w.offered_, false)) w.pool_.parking().retract();
   aside const strand{w};
   w.busy_with.store(nullptr, std::memory_order_relaxed);
@@ -480,7 +480,6 @@ void worker::go_on_with(stack& s) noexcept {
   worker& w = *current();
   // A stack is gone on with above an empty deque, since nothing of what it had offered is there; jobs of a batch may be.
   w.give_everything_away();
-  w.work.rewind();
   stack& mine = *std::exchange(w.here, &s);
   mine.leave(s, [](stack& free) noexcept {
     worker& now = *current();

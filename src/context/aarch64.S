@@ -2,14 +2,9 @@
 
         .text
 
-/* arrival* nopal_context_switch(void** left, void* to, arrival* a): see x86_64.S. From the stack pointer up:
-       0 x19 … 72 x28 | 80 x29 | 88 x30 | 96 d8 … 152 d15 | 160 fpcr | 168 unused */
-        .globl  nopal_context_switch
-        .hidden nopal_context_switch
-        .type   nopal_context_switch, %function
-        .p2align 4
-nopal_context_switch:
-        .cfi_startproc
+/* Puts what the ABI lets a function keep on the stack, and the stack's pointer into *x0; fpcr is also left in x9. From the stack
+   pointer up: 0 x19 … 72 x28 | 80 x29 | 88 x30 | 96 d8 … 152 d15 | 160 fpcr | 168 unused */
+        .macro leave_stack
         sub     sp, sp, #176
         .cfi_def_cfa_offset 176
         stp     x19, x20, [sp]
@@ -38,6 +33,16 @@ nopal_context_switch:
         str     x9, [sp, #160]
         mov     x10, sp
         str     x10, [x0]
+        .endm
+
+/* arrival* nopal_context_switch(void** left, void* to, arrival* a): see x86_64.S. */
+        .globl  nopal_context_switch
+        .hidden nopal_context_switch
+        .type   nopal_context_switch, %function
+        .p2align 4
+nopal_context_switch:
+        .cfi_startproc
+        leave_stack
         ldr     x11, [x1, #160]
         mov     sp, x1
         cmp     x9, x11
@@ -68,26 +73,8 @@ nopal_context_switch:
         .p2align 4
 nopal_context_call:
         .cfi_startproc
-        sub     sp, sp, #176
-        .cfi_def_cfa_offset 176
-        stp     x19, x20, [sp]
-        stp     x21, x22, [sp, #16]
-        stp     x23, x24, [sp, #32]
-        stp     x25, x26, [sp, #48]
-        stp     x27, x28, [sp, #64]
-        stp     x29, x30, [sp, #80]
-        stp     d8, d9, [sp, #96]
-        stp     d10, d11, [sp, #112]
-        stp     d12, d13, [sp, #128]
-        stp     d14, d15, [sp, #144]
-        .cfi_rel_offset x19, 0
-        .cfi_rel_offset x20, 8
-        .cfi_rel_offset x29, 80
-        .cfi_rel_offset x30, 88
-        mrs     x9, fpcr
-        str     x9, [sp, #160]
+        leave_stack
         mov     x19, sp
-        str     x19, [x0]
         .cfi_remember_state
         .cfi_undefined x30
         mov     sp, x1
@@ -106,6 +93,14 @@ nopal_context_call:
         .cfi_def_cfa_offset 0
         .cfi_restore x19
         .cfi_restore x20
+        .cfi_restore x21
+        .cfi_restore x22
+        .cfi_restore x23
+        .cfi_restore x24
+        .cfi_restore x25
+        .cfi_restore x26
+        .cfi_restore x27
+        .cfi_restore x28
         .cfi_restore x29
         .cfi_restore x30
         mov     x0, #0

@@ -2,18 +2,9 @@
 
         .text
 
-/* arrival* nopal_context_switch(void** left, void* to, arrival* a)
-   Saves what the ABI lets a function keep on the stack it leaves, puts that stack's pointer into *left, and returns `a` on the
-   stack `to`. The layout, from the stack pointer up:
-       0 mxcsr | 4 x87 control word | 8 r12 | 16 r13 | 24 r14 | 32 r15 | 40 rbx | 48 rbp | 56 return address
-   It is the same on every stack, so that the unwind information holds on both sides of the switch. It ends in an indirect jump:
-   a ret here is mispredicted every time. */
-        .globl  nopal_context_switch
-        .hidden nopal_context_switch
-        .type   nopal_context_switch, @function
-        .p2align 4
-nopal_context_switch:
-        .cfi_startproc
+/* Puts what the ABI lets a function keep on the stack, and the stack's pointer into *%rdi. From the stack pointer up:
+       0 mxcsr | 4 x87 control word | 8 r12 | 16 r13 | 24 r14 | 32 r15 | 40 rbx | 48 rbp | 56 return address */
+        .macro leave_stack
         pushq   %rbp
         .cfi_adjust_cfa_offset 8
         .cfi_rel_offset rbp, 0
@@ -37,6 +28,19 @@ nopal_context_switch:
         stmxcsr (%rsp)
         fnstcw  4(%rsp)
         movq    %rsp, (%rdi)
+        .endm
+
+/* arrival* nopal_context_switch(void** left, void* to, arrival* a)
+   Leaves the stack, and returns `a` on the stack `to`. The layout is the same on every stack, so that the unwind information holds
+   on both sides of the switch. It ends in an indirect jump:
+   a ret here is mispredicted every time. */
+        .globl  nopal_context_switch
+        .hidden nopal_context_switch
+        .type   nopal_context_switch, @function
+        .p2align 4
+nopal_context_switch:
+        .cfi_startproc
+        leave_stack
         /* The control words are loaded only where they differ; of mxcsr the status bits belong to nobody. */
         movl    (%rsp), %ecx
         movzwl  4(%rsp), %eax
@@ -87,29 +91,7 @@ nopal_context_switch:
         .p2align 4
 nopal_context_call:
         .cfi_startproc
-        pushq   %rbp
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset rbp, 0
-        pushq   %rbx
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset rbx, 0
-        pushq   %r15
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset r15, 0
-        pushq   %r14
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset r14, 0
-        pushq   %r13
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset r13, 0
-        pushq   %r12
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset r12, 0
-        subq    $8, %rsp
-        .cfi_adjust_cfa_offset 8
-        stmxcsr (%rsp)
-        fnstcw  4(%rsp)
-        movq    %rsp, (%rdi)
+        leave_stack
         movq    %rsp, %rbx
         .cfi_remember_state
         .cfi_undefined rip

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "../mix.hpp"
 #include "../scale.hpp"
 #include "nopal/native.hpp"
 #include "nopal/task.hpp"
@@ -19,12 +20,7 @@ using nopal::parallel_invoke;
 using nopal::sync_wait;
 using nopal::task;
 
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+using test::mix;
 
 struct thrown {
   std::uint64_t by;

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "../mix.hpp"
 #include "../scale.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/task.hpp"
@@ -19,12 +20,7 @@ using nopal::fork;
 using nopal::join;
 using nopal::task;
 
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+using test::mix;
 
 struct site {
   nopal::pool* own;

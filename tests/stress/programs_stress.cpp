@@ -9,6 +9,7 @@
 #include <thread>
 #include <tuple>
 
+#include "../mix.hpp"
 #include "../scale.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scratch.hpp"
@@ -21,12 +22,7 @@ using nopal::fork;
 using nopal::join;
 using nopal::task;
 
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+using test::mix;
 
 /// What a node does, drawn from its name.
 struct plan {

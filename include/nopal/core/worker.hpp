@@ -121,17 +121,15 @@ class worker : public fork_state {
   static bool suspend(departure& d) noexcept;
   /// From the base of the stack that runs here, which is free then.
   [[noreturn]] static void go_on_with(stack& s) noexcept;
-  /// Empties the deque: others go on with what was offered.
+  /// Empties the deque and rewinds it: others go on with what was offered.
   void give_everything_away() noexcept;
 
   // ---- Strands. The deque holds nothing private, the arena is empty; so they are again afterwards.
 
   /// Runs a root from its start until this worker has nothing left of it.
   void run(root& r) noexcept;
-  /// Runs a stolen branch, and goes on with the stack that waits for it if there is one.
-  void run_branch(branch& b) noexcept;
-  /// Runs a stolen continuation.
-  void run_stolen(frame* f) noexcept;
+  /// Runs a stolen continuation, of a task or a branch.
+  void run_stolen(continuation c) noexcept;
   /// Goes on with a task that came from elsewhere with its arena.
   void run_moved(frame* f) noexcept;
 
@@ -189,6 +187,8 @@ class worker : public fork_state {
   void begin_strand() noexcept;
   void end_strand() noexcept;
   static bool wait_for(branch& b) noexcept;
+  /// Goes on with the stack that waits for it, if there is one.
+  void run_branch(branch& b) noexcept;
   bool unwind(after why) noexcept;
   void settle() noexcept;
   void must_throw_into(frame* p) noexcept;
