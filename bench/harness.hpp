@@ -83,8 +83,10 @@ int run(int argc, char** argv, const std::string& impl, Statement statement) {
     Runtime runtime{opts.workers};
     Problem small{opts.smoke()};
     const auto warm = std::chrono::steady_clock::now() + warm_up;
-    do statement(runtime, small);
-    while (std::chrono::steady_clock::now() < warm);
+    do {
+      if constexpr (resettable<Problem>) small.reset();
+      statement(runtime, small);
+    } while (std::chrono::steady_clock::now() < warm);
 
     record result{.kernel = Problem::name,
                   .impl = impl,

@@ -1,0 +1,83 @@
+#include "../../runtimes/tbb.hpp"
+
+#include "cholesky.hpp"
+
+namespace {
+
+using bench::as_block;
+using bench::as_quarters;
+using bench::quadtree;
+
+// m −= x·yᵀ.
+void subtract_product(quadtree*& m, quadtree* x, quadtree* y, std::size_t depth) {
+  if (x == nullptr || y == nullptr) return;
+  if (m == nullptr) m = bench::make_quadtree(depth);
+  if (depth == 0) return bench::subtract_block(as_block(m), as_block(x), as_block(y));
+  auto& to = as_quarters(m).at;
+  const auto& a = as_quarters(x).at;
+  const auto& b = as_quarters(y).at;
+  tbb::task_group group;
+  group.run([&] { subtract_product(to[0], a[0], b[0], depth - 1); });
+  group.run([&] { subtract_product(to[1], a[0], b[2], depth - 1); });
+  group.run([&] { subtract_product(to[2], a[2], b[0], depth - 1); });
+  subtract_product(to[3], a[2], b[2], depth - 1);
+  group.wait();
+  group.run([&] { subtract_product(to[0], a[1], b[1], depth - 1); });
+  group.run([&] { subtract_product(to[1], a[1], b[3], depth - 1); });
+  group.run([&] { subtract_product(to[2], a[3], b[1], depth - 1); });
+  subtract_product(to[3], a[3], b[3], depth - 1);
+  group.wait();
+}
+
+// The lower triangle of m −= x·xᵀ.
+void subtract_square(quadtree*& m, quadtree* x, std::size_t depth) {
+  if (x == nullptr) return;
+  if (m == nullptr) m = bench::make_quadtree(depth);
+  if (depth == 0) return bench::subtract_block(as_block(m), as_block(x), as_block(x));
+  auto& to = as_quarters(m).at;
+  const auto& a = as_quarters(x).at;
+  tbb::task_group group;
+  group.run([&] { subtract_square(to[0], a[0], depth - 1); });
+  group.run([&] { subtract_product(to[2], a[2], a[0], depth - 1); });
+  subtract_square(to[3], a[2], depth - 1);
+  group.wait();
+  group.run([&] { subtract_square(to[0], a[1], depth - 1); });
+  group.run([&] { subtract_product(to[2], a[3], a[1], depth - 1); });
+  subtract_square(to[3], a[3], depth - 1);
+  group.wait();
+}
+
+// m = m·L⁻ᵀ: the halves of its rows are independent; in each, the right quarter follows the left.
+void solve(quadtree* m, quadtree* l, std::size_t depth);
+void solve_half(quadtree*& left, quadtree*& right, quadtree* l, std::size_t depth) {
+  const auto& by = as_quarters(l).at;
+  solve(left, by[0], depth);
+  subtract_product(right, left, by[2], depth);
+  solve(right, by[3], depth);
+}
+void solve(quadtree* m, quadtree* l, std::size_t depth) {
+  if (m == nullptr) return;
+  if (depth == 0) return bench::solve_block(as_block(m), as_block(l));
+  auto& to = as_quarters(m).at;
+  tbb::task_group group;
+  group.run([&] { solve_half(to[0], to[1], l, depth - 1); });
+  solve_half(to[2], to[3], l, depth - 1);
+  group.wait();
+}
+
+void factor(quadtree* m, std::size_t depth) {
+  if (m == nullptr) return;
+  if (depth == 0) return bench::factor_block(as_block(m));
+  auto& q = as_quarters(m).at;
+  factor(q[0], depth - 1);
+  solve(q[2], q[0], depth - 1);
+  subtract_square(q[3], q[2], depth - 1);
+  factor(q[3], depth - 1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bench::run<bench::cholesky_problem, bench::tbb_runtime>(
+      argc, argv, "tbb", [](auto& on, auto& problem) { on.arena.execute([&] { factor(problem.root, problem.depth); }); });
+}

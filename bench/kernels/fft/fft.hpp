@@ -1,0 +1,189 @@
+#pragma once
+
+// fft: the discrete Fourier transform of complex numbers, recursively by four: sort them into four parts by their index modulo 4,
+// transform the parts, combine. Sorting and combining are loops over memory, and are split in pieces themselves.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../../harness.hpp"
+
+namespace bench {
+
+struct complex {
+  float re, im;
+
+  friend complex operator+(complex a, complex b) { return {a.re + b.re, a.im + b.im}; }
+  friend complex operator-(complex a, complex b) { return {a.re - b.re, a.im - b.im}; }
+  friend complex operator*(complex a, complex b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+  [[nodiscard]] complex times_i() const { return {-im, re}; }
+};
+
+struct fft_problem {
+  static constexpr const char* name = "fft";
+  static constexpr std::size_t leaf = 32;    // points that are transformed in one go
+  static constexpr std::size_t piece = 128;  // quadruples of points that are sorted or combined in one go
+
+  explicit fft_problem(const options& opts)
+      : n{valid(pick(opts, {.smoke = std::size_t{1} << 12, .standard = std::size_t{1} << 22, .paper = std::size_t{1} << 26}))},
+        points(n),
+        scratch(n) {
+    for (std::size_t length = leaf; length > 1; length /= 2)
+      for (std::size_t k = 0; k < length / 2; ++k) leaf_roots_[length / 2 + k] = root(length, k);
+    std::size_t needed = 0;
+    for (std::size_t length = n; length > leaf; length /= 4) needed += length / 4;
+    roots_.reserve(needed);
+    for (std::size_t length = n; length > leaf; length /= 4) {
+      roots_of_[static_cast<std::size_t>(std::countr_zero(length))] = roots_.data() + roots_.size();
+      for (std::size_t k = 0; k < length / 4; ++k)
+        roots_.push_back({root(length, k), root(length, 2 * k), root(length, 3 * k)});
+    }
+  }
+
+  // Sorts the quadruples [first, last) of the `length` points at `from` into four parts at `to`.
+  static void sort(const complex* from, complex* to, std::size_t length, std::size_t first, std::size_t last) {
+    const std::size_t quarter = length / 4;
+    for (std::size_t k = first; k < last; ++k)
+      for (std::size_t part = 0; part < 4; ++part) to[part * quarter + k] = from[4 * k + part];
+  }
+
+  // Combines the transforms of the four parts at `from` to that of `length` points at `to`: of each part the points [first, last).
+  void combine(const complex* from, complex* to, std::size_t length, std::size_t first, std::size_t last) const {
+    const std::size_t quarter = length / 4;
+    const three* const roots = roots_of_[static_cast<std::size_t>(std::countr_zero(length))];
+    for (std::size_t k = first; k < last; ++k) {
+      const complex a = from[k];
+      const complex b = from[quarter + k] * roots[k].one;
+      const complex c = from[2 * quarter + k] * roots[k].two;
+      const complex d = from[3 * quarter + k] * roots[k].three;
+      const complex even = a + c;
+      const complex odd = b + d;
+      const complex even_off = a - c;
+      const complex odd_off = (b - d).times_i();
+      to[k] = even + odd;
+      to[quarter + k] = even_off - odd_off;
+      to[2 * quarter + k] = even - odd;
+      to[3 * quarter + k] = even_off + odd_off;
+    }
+  }
+
+  // Transforms at most `leaf` points in place.
+  void transform(complex* x, std::size_t length) const {
+    complex y[leaf];
+    for (std::size_t k = 0, reversed = 0; k < length; ++k) {
+      y[reversed] = x[k];
+      std::size_t bit = length / 2;
+      for (; (reversed & bit) != 0; bit /= 2) reversed ^= bit;
+      reversed |= bit;
+    }
+    for (std::size_t half = 1; half < length; half *= 2)
+      for (std::size_t i = 0; i < length; i += 2 * half)
+        for (std::size_t k = 0; k < half; ++k) {
+          const complex a = y[i + k];
+          const complex b = y[i + k + half] * leaf_roots_[half + k];
+          y[i + k] = a + b;
+          y[i + k + half] = a - b;
+        }
+    std::copy(y, y + length, x);
+  }
+
+  void reset() {
+    for (std::size_t j = 0; j < n; ++j) points[j] = input(j);
+  }
+  [[nodiscard]] std::string size() const { return std::to_string(n); }
+  [[nodiscard]] std::string answer_text() const { return "error " + std::to_string(error() * 1e9) + "e-9"; }
+
+  // The inverse transform, by its definition, at some points: each is a sum in which every result has the same weight. Rounding
+  // to floats changes it by about 2⁻²³; one wrong result, which is about √n, by more than 1/√n.
+  [[nodiscard]] bool correct() const { return error() < 1e-5; }
+
+  // Four parts at each level: three forks; or the halvings of its loops.
+  [[nodiscard]] std::size_t fork_depth() const { return fork_depth(n); }
+
+  std::size_t n;
+  std::vector<complex> points;
+  std::vector<complex> scratch;
+
+ private:
+  struct three {
+    complex one, two, three;
+  };
+
+  static std::size_t valid(std::size_t n) {
+    if (n < 2 || !std::has_single_bit(n)) throw std::invalid_argument{"fft: --size is a power of two"};
+    return n;
+  }
+
+  // e^(−2πik/length)
+  static complex root(std::size_t length, std::size_t k) {
+    const double angle = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(length);
+    return {static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))};
+  }
+
+  // Between −1 and 1, without rounding.
+  static complex input(std::uint64_t j) {
+    std::uint64_t h = (j + 1) * 0x9E3779B97F4A7C15;
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9;
+    const auto part = [](std::uint64_t bits) { return static_cast<float>(bits & 0xFFFFFF) * 0x1p-23F - 1; };
+    return {part(h >> 8), part(h >> 40)};
+  }
+
+  [[nodiscard]] double error() const {
+    constexpr std::size_t count = 8;
+    constexpr std::size_t stretch = 256;  // steps of a rotation before it begins anew, exactly
+    std::array<std::size_t, count> at{};
+    std::array<double, count> re{}, im{}, step_re{}, step_im{}, w_re{}, w_im{};
+    const auto angle = [&](std::size_t j, std::size_t k) {  // of e^(2πijk/n)
+      return 2 * std::numbers::pi * static_cast<double>((j * k) & (n - 1)) / static_cast<double>(n);
+    };
+    for (std::size_t p = 0; p < count; ++p) {
+      at[p] = ((p + 1) * 0x9E3779B97F4A7C15 >> 20) & (n - 1);
+      step_re[p] = std::cos(angle(at[p], 1));
+      step_im[p] = std::sin(angle(at[p], 1));
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      const double x = points[k].re;
+      const double y = points[k].im;
+      for (std::size_t p = 0; p < count; ++p) {
+        if (k % stretch == 0) {
+          w_re[p] = std::cos(angle(at[p], k));
+          w_im[p] = std::sin(angle(at[p], k));
+        }
+        re[p] += x * w_re[p] - y * w_im[p];
+        im[p] += x * w_im[p] + y * w_re[p];
+        const double turned = w_re[p] * step_re[p] - w_im[p] * step_im[p];
+        w_im[p] = w_re[p] * step_im[p] + w_im[p] * step_re[p];
+        w_re[p] = turned;
+      }
+    }
+    double most = 0;
+    for (std::size_t p = 0; p < count; ++p) {
+      const complex expected = input(at[p]);
+      const double off = std::hypot(re[p] / static_cast<double>(n) - expected.re, im[p] / static_cast<double>(n) - expected.im);
+      if (std::isnan(off)) return off;
+      most = std::max(most, off);
+    }
+    return most;
+  }
+
+  static std::size_t fork_depth(std::size_t length) {
+    if (length <= leaf) return 0;
+    std::size_t halvings = 0;
+    for (std::size_t pieces = length / 4; pieces > piece; pieces /= 2) ++halvings;
+    return std::max(halvings, 3 + fork_depth(length / 4));
+  }
+
+  std::array<complex, leaf> leaf_roots_{};  // e^(−πik/half) at half + k
+  std::vector<three> roots_;                // of the longest transform, then of the next, ...
+  std::array<const three*, 64> roots_of_{};
+};
+
+}  // namespace bench
