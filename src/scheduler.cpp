@@ -78,7 +78,10 @@ scheduler::scheduler(pool_options const& o, site&& s)
   for (unsigned i = 0; i < n; ++i) {
     workers_.push_back(std::make_unique<worker>(*this, i, o.seed, depot_, stacks_));
     workers_[i]->victims_ = victim_table{s.machine, places_, i};
-    if (!fence) workers_[i]->work.hide_nothing();
+    if (!fence) {
+      workers_[i]->work.hide_nothing();
+      workers_[i]->ready.hide_nothing();
+    }
     stack* const first = stacks_.get();
     if (first == nullptr) {
       throw std::system_error{ENOMEM, std::generic_category(),
@@ -130,10 +133,7 @@ scheduler::~scheduler() {
   if (worker* const w = current_or_null(); w != nullptr && &w->pool() == this) {
     die("a pool was destroyed by a task that runs on it; let a thread outside the pool own and destroy it");
   }
-  {
-    std::unique_lock guard{pending_mutex_};
-    none_pending_.wait(guard, [&] { return pending_ == 0; });
-  }
+  wait_for_all();
   stop();
 }
 
@@ -170,6 +170,7 @@ void scheduler::put(job& j, unsigned i) noexcept {
 void scheduler::started() noexcept {
   std::lock_guard const guard{pending_mutex_};
   ++pending_;
+  ++submitted_;
 }
 
 void scheduler::submit(root& r) noexcept {
@@ -258,7 +259,53 @@ void scheduler::wait(event& done) noexcept {
 
 void scheduler::resume(waiting_stack& s) noexcept {
   s.run = run_waiting;
+  if (worker* const w = current_or_null(); w != nullptr && &w->pool() == this && steal_) {
+    try {
+      return w->make_ready(s);
+    } catch (std::bad_alloc const&) {
+    }
+  }
   put(s, steal_ ? choose() : s.worker);
+}
+
+void scheduler::resume_later(waiting_stack& s) noexcept {
+  s.run = run_waiting;
+  put(s, s.worker);
+}
+
+void scheduler::spawn(job& j) noexcept {
+  spawned_outside_.fetch_add(1, std::memory_order_seq_cst);  // before it can finish: see wait_for_all
+  put(j, choose());
+}
+
+std::uint64_t scheduler::fibers_finished() const noexcept {
+  std::uint64_t n = 0;
+  for (auto const& w : workers_) n += w->count.fibers_finished.load(std::memory_order_seq_cst);
+  return n;
+}
+std::uint64_t scheduler::fibers_spawned() const noexcept {
+  std::uint64_t n = spawned_outside_.load(std::memory_order_seq_cst);
+  for (auto const& w : workers_) n += w->count.fibers_spawned.load(std::memory_order_seq_cst);
+  return n;
+}
+
+// Both sums only grow, and a fiber or root that runs is counted as spawned or submitted, not as finished. So if nothing was pending and
+// the sums were equal, and neither has grown until they were looked at again, nothing ran in between.
+void scheduler::wait_for_all() noexcept {
+  for (;;) {
+    std::uint64_t const spawned = fibers_spawned();
+    std::uint64_t submitted;
+    {
+      std::unique_lock guard{pending_mutex_};
+      none_pending_.wait(guard, [&] { return pending_ == 0; });
+      submitted = submitted_;
+    }
+    if (fibers_finished() == spawned && fibers_spawned() == spawned) {
+      std::lock_guard const guard{pending_mutex_};
+      if (pending_ == 0 && submitted_ == submitted) return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
 }
 
 // A sleeping worker for the calling thread, or workers() if there is none.
@@ -331,7 +378,8 @@ bool scheduler::work_as_guest(worker& w) noexcept {
 // ---- Workers.
 
 bool scheduler::must_stay(unsigned i) const noexcept {
-  return stopping_.load(std::memory_order_seq_cst) || !workers_[i]->private_.empty() || !workers_[i]->open_.empty();
+  worker const& w = *workers_[i];
+  return stopping_.load(std::memory_order_seq_cst) || !w.private_.empty() || !w.open_.empty() || !w.ready.empty();
 }
 
 void scheduler::loop(unsigned i) noexcept {
@@ -415,6 +463,8 @@ bool scheduler::find_and_run(worker& w, root const* only) noexcept {
   if (only == nullptr) {
     if (run_own(w)) return true;
     if (!parking_.demand()) return false;
+  } else if (run_ready(w)) {
+    return true;  // most likely spawned by the guest's own root
   }
   if (!steal_ || w.victims_.empty()) return false;
   // As many looks as there are others before the caller considers to sleep; each is drawn anew, by Eq. (6).
@@ -434,6 +484,8 @@ bool scheduler::run_private(worker& w) noexcept {
 }
 
 bool scheduler::run_own(worker& w) noexcept {
+  // The newest first, for its cache; now and then what came from outside or yielded.
+  if ((++w.ready_taken_ & 63) != 0 && run_ready(w)) return true;
   if (!w.work.empty()) {
     // Closures that came in a batch.
     if (deque::entry const e = w.work.steal([](deque::entry) { return true; }); e != 0) {
@@ -441,7 +493,24 @@ bool scheduler::run_own(worker& w) noexcept {
       return true;
     }
   }
-  return take_jobs(w, w.open_);
+  return take_jobs(w, w.open_) || run_ready(w);
+}
+
+bool scheduler::run_ready(worker& w) noexcept {
+  if (!w.ready.empty()) {
+    continuation const c{w.ready.newest()};
+    if (w.ready.pop() || w.ready.pop_slow()) {
+      start_ready(w, c);
+      return true;
+    }
+  }
+  if (std::exchange(w.ready_is_offered_, false)) parking_.retract();
+  return false;
+}
+
+void scheduler::start_ready(worker& w, continuation c) noexcept {
+  stop_looking(w);
+  c.as_job()->run(c.as_job(), w);
 }
 
 void scheduler::stop_looking(worker& w) noexcept {
@@ -492,7 +561,15 @@ bool scheduler::steal_from(worker& w, worker& victim, root const* only) noexcept
       return true;
     }
   }
-  return only == nullptr && take_jobs(w, victim.open_);
+  if (only != nullptr) return false;
+  if (!victim.ready.looks_empty()) {
+    if (deque::entry const e = victim.ready.steal([](deque::entry) { return true; }); e != 0) {
+      worker::counters::add(w.count.steals);
+      start_ready(w, continuation{e});
+      return true;
+    }
+  }
+  return take_jobs(w, victim.open_);
 }
 
 stats scheduler::read_stats() const {
@@ -503,6 +580,9 @@ stats scheduler::read_stats() const {
     one.steal_attempts = w->count.steal_attempts.load(std::memory_order_relaxed);
     one.serial_forks = w->count.serial_forks.load(std::memory_order_relaxed);
     one.suspensions = w->count.suspensions.load(std::memory_order_relaxed);
+    one.fibers_spawned = w->count.fibers_spawned.load(std::memory_order_relaxed);
+    one.fibers_finished = w->count.fibers_finished.load(std::memory_order_relaxed);
+    one.switches = w->count.switches.load(std::memory_order_relaxed);
     one.sleeps = w->count.sleeps.load(std::memory_order_relaxed);
     one.wakeups = w->count.wakeups.load(std::memory_order_relaxed);
     all.per_worker.push_back(one);

@@ -72,6 +72,8 @@ worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_dep
       random_{seed, index} {
   arena.use(depot);
   work.reserve(most_entries_);
+  ready.reserve(1);
+  ready.set_limit(0);
 }
 
 // ---- The cold ends of the fork path.
@@ -404,6 +406,12 @@ void worker::give_everything_away() noexcept {
   work.rewind();
 }
 
+void worker::offer_ready() noexcept {
+  if (!pool_.stealing()) return ready.set_limit(0);
+  if (!std::exchange(ready_is_offered_, true)) pool_.parking().offer();
+  ready.publish();
+}
+
 // ---- Ordinary functions that fork.
 
 bool worker::may_fork_natively() noexcept {
@@ -603,28 +611,45 @@ bool worker::suspend(departure& d) noexcept {
   stack* const next = w.stacks.get();
   if (next == nullptr) return false;
   counters::add(w.count.suspensions);
+  counters::add(w.count.switches);
   w.give_everything_away();
   if (std::exchange(w.offered_, false)) w.pool_.parking().retract();
-  aside const strand{w};
-  w.busy_with.store(nullptr, std::memory_order_relaxed);
   d.left = w.here;
   d.left->body = nullptr;  // whoever goes on with it is not where it began
+  d.left->waits_what.store(d.why.what, std::memory_order_relaxed);
+  d.left->waits_object.store(d.why.object, std::memory_order_relaxed);
   d.run = [](arrival& a) noexcept {
     auto& x = static_cast<departure&>(a);
     stack& left = *x.left;
-    current()->pool_.stacks().give_back_below(left, left.sp);
+    if (x.reclaims) current()->pool_.stacks().give_back_below(left, left.sp);
     if (x.publish(x)) go_on_with(left);
   };
   next->begin(scheduler::on_stack);
-  w.here = next;
-  switch_to(*d.left, *next, &d);
+  if (w.alarm == no_tasks) {
+    root* const busy = w.busy_with.load(std::memory_order_relaxed);
+    leave_for(d, *next);
+    current()->begin_job();
+    current()->busy_with.store(busy, std::memory_order_relaxed);
+  } else {
+    aside const strand{w};
+    leave_for(d, *next);
+  }
   return true;
+}
+
+void worker::leave_for(departure& d, stack& next) noexcept {
+  worker& w = *current();
+  w.busy_with.store(nullptr, std::memory_order_relaxed);
+  w.here = &next;
+  switch_to(*d.left, next, &d);
+  d.left->waits_what.store(nullptr, std::memory_order_relaxed);
 }
 
 void worker::go_on_with(stack& s) noexcept {
   worker& w = *current();
   // A stack is gone on with above an empty deque, since nothing of what it had offered is there; jobs of a batch may be.
   w.give_everything_away();
+  counters::add(w.count.switches);
   stack& mine = *std::exchange(w.here, &s);
   mine.leave(s, [](stack& free) noexcept {
     worker& now = *current();

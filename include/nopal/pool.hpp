@@ -25,6 +25,8 @@ namespace nopal {
 class pool;
 namespace core {
 struct move_awaiter;
+/// A fiber spawned off a pool goes to the default pool.
+NOPAL_COLD void spawn_from_outside(job& j) noexcept;
 }
 
 /// One worker of one pool: where resume_on goes. Valid as long as its pool.
@@ -299,6 +301,7 @@ class pool {
 
  private:
   friend core::move_awaiter resume_on(pool& p);
+  friend void core::spawn_from_outside(core::job& j) noexcept;
   std::unique_ptr<core::scheduler> scheduler_;
 };
 

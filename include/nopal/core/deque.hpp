@@ -25,8 +25,14 @@
 
 namespace nopal::core {
 
-template <class Sync = std_sync>
+/// How places in the buffer follow from indices. A worker's own continuations nest, so their places are the depth of the forks; of the
+/// closures that it has spawned others may take the old ones for ever while it adds new ones.
+enum class places { nested, ring };
+
+template <class Sync = std_sync, places Places = places::nested>
 class basic_deque {
+  static constexpr bool is_ring = Places == places::ring;
+
  public:
   using entry = std::uintptr_t;  ///< never 0
   using index = std::int64_t;
@@ -47,7 +53,7 @@ class basic_deque {
   NOPAL_INLINE void push(entry e) noexcept {
     index const b = bottom_.load(std::memory_order_relaxed);
     assert(has_room());
-    slots_[b].store(e, std::memory_order_relaxed);
+    slots_[is_ring ? b & newest_->mask : b].store(e, std::memory_order_relaxed);
     // release: pairs with the acquire of bottom_ in force, which publishes on our behalf; carries the slot and the frame.
     bottom_.store(b + 1, std::memory_order_release);
   }
@@ -86,7 +92,7 @@ class basic_deque {
       t = b;
       // seq_cst: one total order with the thieves' exchanges.
       mine = top_.compare_exchange_strong(t, b + 1, std::memory_order_seq_cst, std::memory_order_relaxed);
-      shift_to(shift_.load(std::memory_order_relaxed) - 1);  // empty at index b + 1, and still at the place of b
+      if constexpr (!is_ring) shift_to(shift_.load(std::memory_order_relaxed) - 1);  // empty at index b + 1, and still at the place of b
       pub_.store(b + 1, std::memory_order_release);  // release: every store of pub_ carries the slots below it
       bottom_.store(b + 1, std::memory_order_release);
     }
@@ -146,6 +152,7 @@ class basic_deque {
   /// The deque is empty: its next entry goes to the buffer's first place. An entry's place is the depth of the fork that made
   /// it, so that between two rewinds the depth bounds the buffer, and push needs no wrap-around.
   void rewind() noexcept {
+    if constexpr (is_ring) return;
     index const b = bottom_.load(std::memory_order_relaxed);
     if (b + shift_.load(std::memory_order_relaxed) != 0) shift_to(-b);
   }
@@ -156,13 +163,15 @@ class basic_deque {
     index const b = bottom_.load(std::memory_order_relaxed);
     index const t = top_.load(std::memory_order_relaxed);
     index const shift = shift_.load(std::memory_order_relaxed);
-    if (b + shift + n <= newest_->mask + 1) return;
+    index const taken = is_ring ? b - t : b + shift;
+    know_room();
+    if (taken + n <= newest_->mask + 1) return;
     index capacity = 2 * (newest_->mask + 1);
-    while (b + shift + n > capacity) capacity *= 2;
+    while (taken + n > capacity) capacity *= 2;
     buffers_.reserve(buffers_.size() + 1);
     auto bigger = std::make_unique<buffer>(capacity);
     for (index i = t; i < b; ++i)
-      bigger->at(i + shift).store(newest_->at(i + shift).load(std::memory_order_relaxed), std::memory_order_relaxed);
+      bigger->at((i + shift) & bigger->mask).store(newest_->at((i + shift) & newest_->mask).load(std::memory_order_relaxed), std::memory_order_relaxed);
     newest_ = bigger.get();
     slots_ = newest_->slots.get() + shift;
     // release: a thief that gets the new buffer sees its slots. One that learns of entries pushed after this through an
@@ -179,6 +188,12 @@ class basic_deque {
     know_room();
   }
   NOPAL_INLINE bool must_grow() const noexcept { return bottom_.load(std::memory_order_relaxed) > full_at_; }
+
+  /// The newest entry, if there is one: before a pop by an owner that does not know it.
+  entry newest() const noexcept {
+    index const b = bottom_.load(std::memory_order_relaxed) - 1;
+    return slots_[is_ring ? b & newest_->mask : b].load(std::memory_order_relaxed);
+  }
 
   /// The index of the next entry to be pushed.
   index bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
@@ -247,6 +262,7 @@ class basic_deque {
 
   template <class Accept>
   entry take(index t, index p, Accept&& accept) noexcept {
+    // In a ring the word may belong to a later entry, whose index is a multiple of the capacity higher: then top_ has passed t.
     index const shift = shift_.load(std::memory_order_acquire);   // acquire: pairs with rewind
     buffer const* r = buffer_.load(std::memory_order_acquire);  // acquire: pairs with ensure_room
     entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
@@ -311,10 +327,15 @@ class basic_deque {
     know_room();
   }
 
-  void know_room() noexcept { full_at_ = newest_->mask + 1 - shift_.load(std::memory_order_relaxed) - reserve_; }
+  void know_room() noexcept {
+    // acquire: pairs with a thief's exchange; a slot of a ring is reused only after it was read
+    index const first = is_ring ? top_.load(std::memory_order_acquire) : -shift_.load(std::memory_order_relaxed);
+    full_at_ = newest_->mask + 1 + first - reserve_;
+  }
 
   bool has_room() const noexcept {
-    index const place = bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed);
+    index const b = bottom_.load(std::memory_order_relaxed);
+    index const place = is_ring ? b - top_.load(std::memory_order_relaxed) : b + shift_.load(std::memory_order_relaxed);
     return place >= 0 && place <= newest_->mask;
   }
 

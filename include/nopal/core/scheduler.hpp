@@ -14,6 +14,7 @@
 #include "nopal/core/arena.hpp"
 #include "nopal/core/parking.hpp"
 #include "nopal/core/root.hpp"
+#include "nopal/core/timer.hpp"
 #include "nopal/core/topology.hpp"
 #include "nopal/core/worker.hpp"
 #include "nopal/options.hpp"
@@ -51,7 +52,14 @@ class scheduler {
   // For workers.
   /// Lets some worker go on with a stack.
   void resume(waiting_stack& s) noexcept;
+  /// The same, after everything that waits for the worker which calls.
+  void resume_later(waiting_stack& s) noexcept;
+  /// Is anything waiting for that worker?
+  bool has_more_for(worker const& w) const noexcept { return !w.ready.empty() || !w.open_.empty() || !w.private_.empty(); }
+  /// Starts a fiber from outside.
+  void spawn(job& j) noexcept;
   stack_pool& stacks() noexcept { return stacks_; }
+  core::timer& timer() noexcept { return timer_; }
   /// What a fresh stack runs: the search for work.
   static void on_stack(context& c) noexcept;
   /// The same for the stack that runs here, above whose frames nobody goes on any more.
@@ -66,6 +74,9 @@ class scheduler {
   explicit scheduler(pool_options const& options, site&& s);
 
   void stop() noexcept;
+  void wait_for_all() noexcept;
+  std::uint64_t fibers_finished() const noexcept;
+  std::uint64_t fibers_spawned() const noexcept;
   void started() noexcept;
   unsigned choose() noexcept;
   unsigned borrow() noexcept;
@@ -79,6 +90,8 @@ class scheduler {
   bool find_and_run(worker& w, root const* only) noexcept;
   bool run_private(worker& w) noexcept;
   bool run_own(worker& w) noexcept;
+  bool run_ready(worker& w) noexcept;
+  void start_ready(worker& w, continuation c) noexcept;
   bool take_jobs(worker& w, inbox& from) noexcept;
   bool steal_from(worker& w, worker& victim, root const* only) noexcept;
   void stop_looking(worker& w) noexcept;
@@ -90,6 +103,7 @@ class scheduler {
   nopal::idle idle_;
   stacklet_depot depot_;
   stack_pool stacks_;
+  core::timer timer_;
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<place> places_;
   core::parking parking_;
@@ -100,6 +114,8 @@ class scheduler {
   std::mutex pending_mutex_;
   std::condition_variable none_pending_;
   std::uint64_t pending_ = 0;  // roots submitted and not finished
+  std::uint64_t submitted_ = 0;
+  std::atomic<std::uint64_t> spawned_outside_{0};  // fibers
   std::vector<std::thread> threads_;
 };
 

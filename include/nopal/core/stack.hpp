@@ -19,6 +19,12 @@ namespace nopal::core {
 
 struct child;
 
+/// What a report says of a stack that waits.
+struct waits_for {
+  char const* what;
+  void const* object;
+};
+
 /// A mapping of a power of two of bytes, aligned to its size. From the low end: guard page, room, this object, the colour: stacks
 /// begin at different cache sets, since their tops, all aligned alike, would otherwise meet in the same ones.
 ///
@@ -63,6 +69,10 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   // What a fork that could not be fast left for this stack.
   child* to_run = nullptr;
   void (*starter)(child&, bool) = nullptr;
+  /// What it waits for, while it waits: for reports, which may be a moment late. Relaxed, they order nothing.
+  std::atomic<char const*> waits_what{nullptr};
+  std::atomic<void const*> waits_object{nullptr};
+
   bool stolen = false;      ///< left at a fork, and taken by another worker: written by whoever takes it
 
  private:

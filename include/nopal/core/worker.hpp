@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "nopal/core/arena.hpp"
+#include "nopal/core/blocks.hpp"
 #include "nopal/core/branch.hpp"
 #include "nopal/core/children.hpp"
 #include "nopal/core/config.hpp"
@@ -48,6 +49,23 @@ class worker : public fork_state {
   worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot, stack_pool& stacks);
 
   deque work;
+
+  /// Closures that were spawned here and stacks that were woken here, for anyone.
+  basic_deque<std_sync, places::ring> ready;
+  /// Adds to it, and sees to it that somebody comes for it. Throws std::bad_alloc.
+  NOPAL_INLINE void make_ready(job& j) {
+    if (ready.must_grow()) [[unlikely]] ready.ensure_room(1);
+    ready.push(continuation{&j}.word());
+    if (!ready_is_offered_ || ready.must_look()) [[unlikely]] offer_ready();
+  }
+  NOPAL_COLD void offer_ready() noexcept;
+
+  /// A job that runs an ordinary function at the base of this stack: before and after.
+  void begin_job() noexcept {
+    begin_strand();
+    begin_without_tasks();
+  }
+  void end_job() noexcept { end_strand(); }
 
   /// Where dropped results of one word go: written relaxed by whoever drops one, read by nobody.
   alignas(destructive_size) std::uint64_t sink = 0;
@@ -144,6 +162,8 @@ class worker : public fork_state {
   /// What happens once a stack has been left: on another stack, by the same worker.
   struct departure : arrival {
     stack* left;
+    waits_for why{"a join", nullptr};
+    bool reclaims = true;  ///< gives back what lies unused below
     /// Lets others go on with `left`; from then on neither that nor this may be touched. True: nobody will, go on with it here.
     bool (*publish)(departure&) noexcept;
   };
@@ -170,10 +190,12 @@ class worker : public fork_state {
   bool fits_here() const noexcept;
 
   stack_cache stacks;
+  block_cache blocks;
 
   // ---- Counters, written by whoever works as this worker, read by anyone.
   struct counters {
-    std::atomic<std::uint64_t> steals{0}, steal_attempts{0}, suspensions{0}, serial_forks{0}, sleeps{0}, wakeups{0};
+    std::atomic<std::uint64_t> steals{0}, steal_attempts{0}, suspensions{0}, serial_forks{0}, sleeps{0}, wakeups{0},
+        fibers_spawned{0}, fibers_finished{0}, switches{0};
     static void add(std::atomic<std::uint64_t>& c) noexcept {
       c.store(c.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
     }
@@ -217,6 +239,7 @@ class worker : public fork_state {
  private:
   friend class scheduler;
 
+  static void leave_for(departure& d, stack& next) noexcept;
   static void run_child(context& c) noexcept;
   static bool fork_on(stack& s, child& c, child::starter start) noexcept;
   static void note_steal(children& c) noexcept;
@@ -258,6 +281,8 @@ class worker : public fork_state {
   event* guest_done_ = nullptr;
   std::int64_t idle_since_ = 0;     ///< 0: not idle
   bool offered_ = false;       ///< this strand has forked: it counts as demand
+  bool ready_is_offered_ = false;   ///< `ready` counts as demand
+  unsigned ready_taken_ = 0;
   after after_ = after::nothing;
   frame* lost_ = nullptr;      ///< after::arrival: a child of it ended here
   thunk* parked_ = nullptr;    ///< after::thunk

@@ -1,0 +1,62 @@
+#pragma once
+
+// Time limits: one thread a pool, made when first needed, wakes whoever waits until a point in time. A sleeping fiber costs neither a
+// worker nor a thread of its own.
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+namespace nopal::core {
+
+struct waiter;
+using time_point = std::chrono::steady_clock::time_point;
+
+class timer {
+ public:
+  timer() = default;
+  timer(timer const&) = delete;
+  timer& operator=(timer const&) = delete;
+  ~timer() { stop(); }
+
+  /// A place for one waiter, so that adding it later cannot fail. Starts the thread. Throws std::bad_alloc, std::system_error.
+  class ticket {
+   public:
+    ticket(timer& t, waiter& w, time_point when);
+    ticket(ticket const&) = delete;
+    ticket& operator=(ticket const&) = delete;
+    /// Cancels: afterwards the timer does not know the waiter, and has woken it or never will.
+    ~ticket();
+    /// From now on the timer may claim and wake the waiter.
+    void start() noexcept;
+    /// The timer has claimed it. After the waiter was woken.
+    bool expired() const noexcept { return expired_; }
+
+   private:
+    friend class timer;
+    using key = std::pair<time_point, ticket*>;
+    timer& timer_;
+    waiter& waiter_;
+    std::set<key> own_;  // the one node, until it is the timer's
+    std::set<key>::const_iterator at_;
+    bool waits_ = false;    // under the timer's mutex
+    bool expired_ = false;  // under the timer's mutex
+  };
+
+  /// Ends the thread. Nobody waits any more.
+  void stop() noexcept;
+
+ private:
+  void loop() noexcept;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<ticket::key> queue_;
+  std::thread thread_;
+  bool stopping_ = false;
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,120 @@
+#pragma once
+
+// Fibers: green threads on the workers of a pool. A fiber is a closure in its worker's deque until it starts, then whatever runs on a
+// native stack; where it waits, the stack is left. Fibers, tasks and ordinary functions wait for each other.
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/config.hpp"
+#include "nopal/core/root.hpp"
+#include "nopal/core/worker.hpp"
+#include "nopal/counter.hpp"
+#include "nopal/pool.hpp"
+
+namespace nopal {
+
+namespace core {
+
+/// A fiber that has not started.
+template <class F>
+struct fiber final : job {
+  counter* done;
+  F f;
+
+  template <class G>
+  fiber(counter* c, G&& closure) : job{nullptr, start}, done{c}, f(static_cast<G&&>(closure)) {}
+
+  static void start(job* j, worker& w) noexcept {
+    w.begin_job();
+    auto* const self = static_cast<fiber*>(j);
+    std::exception_ptr error;
+    try {
+      static_cast<void>(self->f());
+    } catch (...) {
+      error = std::current_exception();
+    }
+    counter* const c = self->done;
+    self->~fiber();
+    worker& now = *current();
+    now.blocks.put(self, sizeof(fiber));
+    now.end_job();
+    if (c != nullptr) {
+      finish_fiber(*c, std::move(error));
+    } else if (error != nullptr) [[unlikely]] {
+      die_fiber(error, "and no counter was given to nopal::spawn, so that nobody can rethrow it; catch it there, or spawn(counter, f)");
+    }
+    worker::counters::add(current()->count.fibers_finished);
+  }
+};
+
+template <class F>
+NOPAL_INLINE void spawn(counter* c, F&& f) {
+  using closure = std::decay_t<F>;
+  static_assert(std::invocable<closure&>,
+                "nopal: spawn takes something to be called without arguments. Write spawn([=] { f(a, b); }) for f(a, b).");
+  static_assert(!is_task<std::invoke_result_t<closure&>>,
+                "nopal: a fiber is an ordinary function. Write spawn([=] { nopal::sync_wait(f, a); }) for a coroutine function f.");
+  static_assert(std::constructible_from<closure, F&&>,
+                "nopal: spawn keeps its closure by value, and this one cannot be copied. Write spawn(std::move(f)).");
+  using record = fiber<closure>;
+  worker* const w = current_or_null();
+  void* const at = w != nullptr ? w->blocks.get(sizeof(record)) : ::operator new(sizeof(record));
+  record* r;
+  try {
+    r = ::new (at) record{c, static_cast<F&&>(f)};
+    if (w != nullptr) [[likely]] {
+      worker* const now = current();  // copying the closure may have left the stack
+      worker::counters::add(now->count.fibers_spawned);  // before it can finish
+      now->make_ready(*r);
+      return;
+    }
+  } catch (...) {
+    ::operator delete(at);
+    throw;
+  }
+  spawn_from_outside(*r);
+}
+
+}  // namespace core
+
+/// Starts f() some time, on some worker of the caller's pool, or of default_pool() off a pool. `f` is moved or copied first. It takes a
+/// stack when it starts, not before: a fiber that waits to start costs its closure and less than 64 bytes. An exception that leaves it
+/// ends the program with its message: give a counter, and wait_for rethrows it. Throws std::bad_alloc. The pool's destructor waits for it.
+template <class F>
+void spawn(F&& f) {
+  core::spawn(nullptr, static_cast<F&&>(f));
+}
+/// The same, and `c` counts it: up now, down when it has ended.
+template <class F>
+void spawn(counter& c, F&& f) {
+  c.add();
+  try {
+    core::spawn(&c, static_cast<F&&>(f));
+  } catch (...) {
+    c.done();
+    throw;
+  }
+}
+
+/// Lets everything run that waits for the caller's worker. Off a pool: std::this_thread::yield().
+void yield() noexcept;
+
+/// Parks for a time; off a pool the thread sleeps. Throws std::bad_alloc, std::system_error where there is no memory or thread for
+/// time limits.
+void sleep_until(std::chrono::steady_clock::time_point t);
+template <class Rep, class Period>
+void sleep_for(std::chrono::duration<Rep, Period> d) {
+  sleep_until(std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::steady_clock::duration>(d));
+}
+template <class Clock, class Duration>
+void sleep_until(std::chrono::time_point<Clock, Duration> t) {
+  for (auto now = Clock::now(); now < t; now = Clock::now()) sleep_for(t - now);
+}
+
+}  // namespace nopal

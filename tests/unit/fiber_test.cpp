@@ -1,0 +1,300 @@
+// Fibers and counters.
+
+#include "nopal/fiber.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../scale.hpp"
+#include "nopal/native.hpp"
+#include "nopal/task.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using nopal::counter;
+using nopal::spawn;
+using nopal::task;
+using nopal::wait_for;
+
+template <class F>
+void on_some_pools(F f) {
+  for (unsigned const workers : {1u, 2u, 3u, 8u}) {
+    for (auto const idle : {nopal::idle::lazy, nopal::idle::busy}) {
+      SCOPED_TRACE(workers);
+      nopal::pool pool{{.workers = workers, .idle = idle}};
+      f(pool);
+    }
+  }
+}
+
+long fib(long n) {
+  if (n < 2) return n;
+  long a = 0, b = 0;
+  counter left;
+  spawn(left, [&] { a = fib(n - 1); });
+  spawn(left, [&] { b = fib(n - 2); });
+  wait_for(left);
+  return a + b;
+}
+
+TEST(fiber_test, fib_is_exact) {
+  on_some_pools([](nopal::pool& pool) { EXPECT_EQ(pool.run(fib, 15L), 610); });
+}
+
+TEST(fiber_test, a_million_may_wait_to_start) {
+  nopal::pool pool{{.workers = 3}};
+  std::atomic<long> sum{0};
+  long const n = test::scaled(1'000'000, 50);
+  pool.run([&] {
+    counter left;
+    for (long k = 0; k < n; ++k) spawn(left, [&sum] { sum.fetch_add(1, std::memory_order_relaxed); });
+    wait_for(left);
+  });
+  EXPECT_EQ(sum, n);
+  EXPECT_EQ(pool.stats().fibers_spawned, static_cast<std::uint64_t>(n));
+}
+
+TEST(fiber_test, the_destructor_of_the_pool_waits_for_them) {
+  std::atomic<int> ended{0};
+  {
+    nopal::pool pool{{.workers = 2}};
+    pool.run([&] {
+      for (int k = 0; k < 10; ++k) {
+        spawn([&] {
+          nopal::sleep_for(5ms);
+          spawn([&] { ++ended; });
+        });
+      }
+    });
+  }
+  EXPECT_EQ(ended, 10);
+}
+
+TEST(fiber_test, off_a_pool_they_run_on_the_default_pool) {
+  counter left;
+  std::atomic<int> ran{0};
+  for (int k = 0; k < 100; ++k) spawn(left, [&] { ++ran; });
+  wait_for(left);
+  EXPECT_EQ(ran, 100);
+}
+
+TEST(fiber_test, closures_are_moved_or_copied_and_destroyed_before_the_counter_falls) {
+  nopal::pool pool{{.workers = 2}};
+  pool.run([] {
+    auto shared = std::make_shared<int>(1);
+    counter left;
+    for (int k = 0; k < 100; ++k) spawn(left, [shared] { ASSERT_EQ(*shared, 1); });
+    wait_for(left);
+    EXPECT_EQ(shared.use_count(), 1);
+    std::string const large(300, 'x');
+    std::array<char, 500> bytes{};
+    bytes[499] = 'y';
+    spawn(left, [bytes, large] { EXPECT_EQ(bytes[499], 'y'); });
+    wait_for(left);
+  });
+}
+
+TEST(counter_test, counts_up_and_down) {
+  counter c{3};
+  EXPECT_EQ(c.load(), 3);
+  c.add(2);
+  c.done(4);
+  EXPECT_EQ(c.load(), 1);
+  wait_for(c, 1);
+  c.done(3);
+  EXPECT_EQ(c.load(), -2);
+  wait_for(c);
+}
+
+TEST(counter_test, each_waiter_has_its_value) {
+  on_some_pools([](nopal::pool& pool) {
+    pool.run([] {
+      counter c{10}, left;
+      std::atomic<long> at_five{99}, at_zero{99};
+      spawn(left, [&] {
+        wait_for(c, 5);
+        at_five = c.load();
+      });
+      spawn(left, [&] {
+        wait_for(c);
+        at_zero = c.load();
+      });
+      for (int k = 0; k < 5; ++k) {
+        c.done();
+        nopal::yield();
+      }
+      wait_for(left, 1);
+      EXPECT_EQ(at_five, 5);
+      EXPECT_EQ(at_zero, 99);
+      c.done(5);
+      wait_for(left);
+      EXPECT_EQ(at_zero, 0);
+    });
+  });
+}
+
+TEST(counter_test, anyone_may_wait) {
+  on_some_pools([](nopal::pool& pool) {
+    counter go{1}, left{4};
+    auto const in_a_task = [](counter& g, counter& l) -> task<void> {
+      long x = 0;
+      co_await nopal::fork(&x, [](long y) -> task<long> { co_return y; }, 1L);
+      co_await g.reaches(0);
+      co_await nopal::join;
+      l.done(static_cast<int>(x));
+    };
+    pool.detach(in_a_task, go, left);
+    pool.detach([&] {
+      nopal::parallel_invoke([&] { wait_for(go); }, [&] { left.done(); });
+      left.done();
+    });
+    std::thread outside{[&] {
+      wait_for(go);
+      left.done();
+    }};
+    std::this_thread::sleep_for(1ms);
+    go.done();
+    wait_for(left);
+    outside.join();
+  });
+}
+
+TEST(counter_test, waits_with_a_time_limit) {
+  on_some_pools([](nopal::pool& pool) {
+    auto const waits = [] {
+      counter never{1}, soon{1}, left;
+      auto const begin = std::chrono::steady_clock::now();
+      EXPECT_FALSE(wait_for(never, 0, 5ms));
+      EXPECT_GE(std::chrono::steady_clock::now() - begin, 5ms);
+      EXPECT_TRUE(wait_for(never, 1, 0ms));
+      EXPECT_FALSE(wait_for(never, 0, -1ms));
+      spawn(left, [&] {
+        nopal::sleep_for(2ms);
+        soon.done();
+      });
+      EXPECT_TRUE(wait_for(soon, 0, 10s));
+      wait_for(left);
+      never.done();
+    };
+    pool.run(waits);
+    waits();
+  });
+}
+
+TEST(counter_test, an_exception_comes_out_of_the_wait_once) {
+  on_some_pools([](nopal::pool& pool) {
+    pool.run([] {
+      counter left;
+      std::atomic<int> ran{0};
+      for (int k = 0; k < 10; ++k) {
+        spawn(left, [&ran, k] {
+          ++ran;
+          if (k % 2 == 0) throw std::runtime_error{"even"};
+        });
+      }
+      EXPECT_THROW(wait_for(left), std::runtime_error);
+      EXPECT_EQ(ran, 10);
+      wait_for(left);
+    });
+  });
+}
+
+TEST(fiber_test, sleepers_cost_neither_workers_nor_threads) {
+  nopal::pool pool{{.workers = 2}};
+  auto const begin = std::chrono::steady_clock::now();
+  pool.run([] {
+    counter left;
+    for (int k = 0; k < 500; ++k) spawn(left, [] { nopal::sleep_for(50ms); });
+    wait_for(left);
+  });
+  auto const took = std::chrono::steady_clock::now() - begin;
+  EXPECT_GE(took, 50ms);
+  EXPECT_LT(took, test::sanitized ? 5s : 1s);  // one after the other: 12 s
+}
+
+TEST(fiber_test, yield_lets_the_others_run) {
+  nopal::pool pool{{.workers = 1}};
+  std::string order;
+  pool.run([&] {
+    counter left;
+    for (char const c : {'a', 'b'}) {
+      spawn(left, [&order, c] {
+        for (int k = 0; k < 3; ++k) {
+          order += c;
+          nopal::yield();
+        }
+      });
+    }
+    wait_for(left);
+  });
+  EXPECT_EQ(std::count(order.begin(), order.end(), 'a'), 3);
+  EXPECT_EQ(order.find("aaa"), std::string::npos) << order;
+  EXPECT_EQ(order.find("bbb"), std::string::npos) << order;
+}
+
+TEST(fiber_test, fibers_tasks_and_functions_nest) {
+  auto const task_of = [](auto self, long n) -> task<long> {
+    if (n < 2) co_return n;
+    long a = 0, b = 0;
+    counter left;
+    spawn(left, [&] { a = nopal::sync_wait(self, self, n - 1); });
+    co_await nopal::fork(
+        &b,
+        [](auto me, long m) -> task<long> {
+          long r = 0;
+          nopal::scope s;
+          s.fork([&] { r = nopal::sync_wait(me, me, m); });
+          s.join();
+          co_return r;
+        },
+        self, n - 2);
+    co_await left.reaches(0);
+    co_await nopal::join;
+    co_return a + b;
+  };
+  on_some_pools([&](nopal::pool& pool) { EXPECT_EQ(pool.run(task_of, task_of, 11L), 89); });
+}
+
+TEST(fiber_test, without_stealing_they_stay) {
+  nopal::pool pool{{.workers = 3, .steal = false}};
+  EXPECT_EQ(pool.run(fib, 12L), 144);
+  EXPECT_EQ(pool.stats().steals, 0u);
+}
+
+TEST(fiber_death, misuse_ends_in_a_message) {
+  GTEST_FLAG_SET(death_test_style, test::death_test_style());
+  EXPECT_DEATH(
+      {
+        nopal::pool pool{{.workers = 2}};
+        pool.run([] { spawn([] { throw std::runtime_error{"lost"}; }); });
+      },
+      "nopal: an exception left a fiber \\(lost\\), and no counter was given");
+  EXPECT_DEATH(
+      {
+        nopal::pool pool{{.workers = 2}};
+        pool.run([] { counter c{2}; });
+      },
+      "nopal: a counter was destroyed at 2, while fibers may still count it down");
+  EXPECT_DEATH(
+      {
+        nopal::pool pool{{.workers = 2}};
+        pool.run([] {
+          auto c = std::make_unique<counter>(1);
+          spawn([&] { wait_for(*c); });
+          nopal::sleep_for(20ms);
+          c.reset();
+        });
+      },
+      "nopal: a counter was destroyed while somebody waits for it");
+}
+
+}  // namespace
