@@ -1,0 +1,150 @@
+// The C interface: a thin cover, which turns exceptions into a status and words.
+
+#include "nopal/nopal.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "nopal/fiber.hpp"
+#include "nopal/native.hpp"
+
+struct nopal_pool {
+  nopal::pool pool;
+};
+
+namespace {
+
+constinit thread_local std::array<char, 512> last_error{};
+
+// Out of line: the thread may be another one than before the call that failed.
+[[gnu::noinline]] nopal_status fail(nopal_status status, char const* what) noexcept {
+  std::size_t const n = std::min(std::strlen(what), last_error.size() - 1);
+  std::memcpy(last_error.data(), what, n);
+  last_error[n] = '\0';
+  return status;
+}
+
+template <class F>
+nopal_status guarded(F f) noexcept {
+  try {
+    f();
+    return NOPAL_OK;
+  } catch (std::invalid_argument const& e) {
+    return fail(NOPAL_INVALID, e.what());
+  } catch (std::bad_alloc const&) {
+    return fail(NOPAL_NO_MEMORY, "nopal: out of memory");
+  } catch (std::system_error const& e) {
+    return fail(NOPAL_SYSTEM, e.what());
+  } catch (std::exception const& e) {
+    return fail(NOPAL_EXCEPTION, e.what());
+  } catch (...) {
+    return fail(NOPAL_EXCEPTION, "nopal: an exception that is not a std::exception left a function that was given to nopal");
+  }
+}
+
+nopal_status no_null(char const* what) noexcept { return fail(NOPAL_INVALID, what); }
+
+template <class T, class Opaque>
+T& as(Opaque* o) noexcept {
+  static_assert(sizeof(T) <= sizeof(Opaque) && alignof(T) <= alignof(Opaque));
+  return *std::launder(reinterpret_cast<T*>(o->opaque));
+}
+nopal::scope& in(nopal_scope* s) noexcept { return as<nopal::scope>(s); }
+nopal::counter& in(nopal_counter* c) noexcept { return as<nopal::counter>(c); }
+
+template <class Enum>
+Enum one_of(int value, int count, char const* option) {
+  if (value < 0 || value >= count) {
+    throw std::invalid_argument{std::string{"nopal_options::"} + option + " = " + std::to_string(value) + " is not one of the values 0 to " +
+                                std::to_string(count - 1) + "; see nopal.h"};
+  }
+  return static_cast<Enum>(value);
+}
+
+nopal::pool_options options_of(nopal_options const* o) {
+  nopal::pool_options result;
+  if (o == nullptr) return result;
+  result.workers = o->workers;
+  result.idle = one_of<nopal::idle>(o->idle, 2, "idle");
+  if (auto const pin = one_of<nopal_pin>(o->pin, 3, "pin"); pin != NOPAL_PIN_AUTO) result.pin = pin == NOPAL_PIN_YES;
+  if (o->stack_size != 0) result.stack_size = o->stack_size;
+  result.reclaim = one_of<nopal::reclaim>(o->reclaim, 4, "reclaim");
+  result.steal = o->keep_local == 0;
+  result.seed = o->seed;
+  return result;
+}
+
+}  // namespace
+
+extern "C" {
+
+char const* nopal_last_error(void) { return last_error.data(); }
+
+nopal_pool* nopal_pool_create(nopal_options const* options) {
+  nopal_pool* made = nullptr;
+  guarded([&] { made = new nopal_pool{options_of(options)}; });
+  return made;
+}
+
+void nopal_pool_destroy(nopal_pool* pool) { delete pool; }
+
+unsigned nopal_pool_workers(nopal_pool const* pool) { return pool != nullptr ? pool->pool.workers() : nopal::default_pool().workers(); }
+
+nopal_status nopal_pool_run(nopal_pool* pool, nopal_function fn, void* arg) {
+  if (fn == nullptr) return no_null("nopal_pool_run: the function is null");
+  return guarded([&] { (pool != nullptr ? pool->pool : nopal::default_pool()).run([=] { fn(arg); }); });
+}
+
+void nopal_scope_init(nopal_scope* scope) { ::new (scope->opaque) nopal::scope; }
+
+nopal_status nopal_fork(nopal_scope* scope, nopal_function fn, void* arg) {
+  if (fn == nullptr) return no_null("nopal_fork: the function is null");
+  return guarded([&] { in(scope).fork([=] { fn(arg); }); });
+}
+
+nopal_status nopal_join(nopal_scope* scope) {
+  return guarded([&] { in(scope).join(); });
+}
+
+void nopal_counter_init(nopal_counter* counter, int64_t value) { ::new (counter->opaque) nopal::counter{value}; }
+void nopal_counter_destroy(nopal_counter* counter) { std::destroy_at(&in(counter)); }
+void nopal_counter_add(nopal_counter* counter, int64_t n) { in(counter).add(n); }
+void nopal_counter_done(nopal_counter* counter, int64_t n) { in(counter).done(n); }
+int64_t nopal_counter_load(nopal_counter const* counter) { return in(const_cast<nopal_counter*>(counter)).load(); }
+
+nopal_status nopal_spawn(nopal_counter* counter, nopal_function fn, void* arg) {
+  if (fn == nullptr) return no_null("nopal_spawn: the function is null");
+  return guarded([&] {
+    if (counter != nullptr) {
+      nopal::spawn(in(counter), [=] { fn(arg); });
+    } else {
+      nopal::spawn([=] { fn(arg); });
+    }
+  });
+}
+
+nopal_status nopal_wait(nopal_counter* counter, int64_t value) {
+  return guarded([&] { nopal::wait_for(in(counter), value); });
+}
+
+nopal_status nopal_wait_for(nopal_counter* counter, int64_t value, int64_t nanoseconds) {
+  bool reached = false;
+  nopal_status const s = guarded([&] { reached = nopal::wait_for(in(counter), value, std::chrono::nanoseconds{nanoseconds}); });
+  return s != NOPAL_OK || reached ? s : fail(NOPAL_TIMEOUT, "nopal_wait_for: the time limit came first");
+}
+
+void nopal_yield(void) { nopal::yield(); }
+
+nopal_status nopal_sleep_for(int64_t nanoseconds) {
+  return guarded([&] { nopal::sleep_for(std::chrono::nanoseconds{nanoseconds}); });
+}
+
+}  // extern "C"

@@ -1,0 +1,81 @@
+// The C interface, used from C (c_functions.c) and with C++ functions that throw.
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "nopal/nopal.h"
+
+extern "C" {
+void c_fib(void* arg);
+void c_fib_by_fibers(void* arg);
+long c_run(nopal_pool* pool, nopal_function fn, long n);
+nopal_pool* c_pool(unsigned workers);
+}
+
+namespace {
+
+TEST(c_test, forks_and_spawns) {
+  for (unsigned const workers : {1u, 2u, 8u}) {
+    nopal_pool* const pool = c_pool(workers);
+    ASSERT_NE(pool, nullptr);
+    EXPECT_EQ(nopal_pool_workers(pool), workers);
+    EXPECT_EQ(c_run(pool, c_fib, 15), 610);
+    EXPECT_EQ(c_run(pool, c_fib_by_fibers, 12), 144);
+    nopal_pool_destroy(pool);
+  }
+  EXPECT_EQ(c_run(nullptr, c_fib, 12), 144);
+  nopal_pool_destroy(nullptr);
+}
+
+void throws(void* what) {
+  if (what == nullptr) throw 1;
+  throw std::runtime_error{static_cast<char const*>(what)};
+}
+
+TEST(c_test, nothing_thrown_crosses_it) {
+  nopal_pool* const pool = c_pool(2);
+  char text[] = "from inside";
+  EXPECT_EQ(nopal_pool_run(pool, throws, text), NOPAL_EXCEPTION);
+  EXPECT_STREQ(nopal_last_error(), "from inside");
+  EXPECT_EQ(nopal_pool_run(pool, throws, nullptr), NOPAL_EXCEPTION);
+  EXPECT_NE(std::string{nopal_last_error()}.find("not a std::exception"), std::string::npos);
+
+  nopal_scope s;
+  nopal_scope_init(&s);
+  EXPECT_EQ(nopal_fork(&s, throws, text), NOPAL_OK);
+  EXPECT_EQ(nopal_join(&s), NOPAL_EXCEPTION);
+  EXPECT_EQ(nopal_join(&s), NOPAL_OK);
+
+  nopal_counter c;
+  nopal_counter_init(&c, 0);
+  EXPECT_EQ(nopal_spawn(&c, throws, text), NOPAL_OK);
+  EXPECT_EQ(nopal_wait(&c, 0), NOPAL_EXCEPTION);
+  EXPECT_EQ(nopal_wait(&c, 0), NOPAL_OK);
+  nopal_counter_add(&c, 3);
+  EXPECT_EQ(nopal_wait_for(&c, 0, 1'000'000), NOPAL_TIMEOUT);
+  nopal_counter_done(&c, 3);
+  EXPECT_EQ(nopal_wait_for(&c, 0, 1'000'000), NOPAL_OK);
+  EXPECT_EQ(nopal_counter_load(&c), 0);
+  nopal_counter_destroy(&c);
+  EXPECT_EQ(nopal_sleep_for(1000), NOPAL_OK);
+  nopal_yield();
+  nopal_pool_destroy(pool);
+}
+
+TEST(c_test, bad_input_is_refused_with_a_reason) {
+  nopal_options o{};
+  o.workers = 1u << 20;
+  EXPECT_EQ(nopal_pool_create(&o), nullptr);
+  EXPECT_NE(std::string{nopal_last_error()}.find("workers = 1048576 is more than the limit"), std::string::npos) << nopal_last_error();
+  o = {};
+  o.idle = 7;
+  EXPECT_EQ(nopal_pool_create(&o), nullptr);
+  EXPECT_NE(std::string{nopal_last_error()}.find("idle = 7 is not one of the values 0 to 1"), std::string::npos) << nopal_last_error();
+  EXPECT_EQ(nopal_pool_run(nullptr, nullptr, nullptr), NOPAL_INVALID);
+  EXPECT_EQ(nopal_fork(nullptr, nullptr, nullptr), NOPAL_INVALID);
+  EXPECT_EQ(nopal_spawn(nullptr, nullptr, nullptr), NOPAL_INVALID);
+}
+
+}  // namespace
