@@ -160,13 +160,14 @@ int run(int argc, char** argv, const std::string& impl, Statement statement) {
       if constexpr (resettable<Problem>) small.reset();
       statement(runtime, small);
     } while (std::chrono::steady_clock::now() < warm);
+    const bool warm_ok = small.correct();
 
     record result{.kernel = Problem::name,
                   .impl = impl,
                   .size = problem.size(),
                   .workers = opts.workers,
                   .seconds = {},
-                  .ok = true,
+                  .ok = warm_ok,
                   .answer = {},
                   .peer = Runtime::version()};
 

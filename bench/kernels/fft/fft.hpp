@@ -33,7 +33,7 @@ struct fft_problem {
   static constexpr std::size_t piece = 128;  // quadruples of points that are sorted or combined in one go
 
   explicit fft_problem(const options& opts)
-      : n{valid(pick(opts, {.smoke = std::size_t{1} << 12, .standard = std::size_t{1} << 24, .paper = std::size_t{1} << 26}))},
+      : n{valid(pick(opts, {.smoke = std::size_t{1} << 16, .standard = std::size_t{1} << 24, .paper = std::size_t{1} << 26}))},
         points(n),
         scratch(n) {
     for (std::size_t length = leaf; length > 1; length /= 2)

@@ -32,7 +32,7 @@ struct knapsack_problem {
 
   // Weights are multiples of 16, values hardly differ from weights, and the space is one less than a multiple of 16: so it cannot
   // be filled, there is always a little left to hope for, and bounds end a branch late.
-  explicit knapsack_problem(const options& opts) : n{pick(opts, {.smoke = 16, .standard = 28, .paper = 32})} {
+  explicit knapsack_problem(const options& opts) : n{pick(opts, {.smoke = 18, .standard = 28, .paper = 32})} {
     if (n > 48) throw std::invalid_argument{"knapsack: --size is at most 48"};
     std::uint64_t state = 1;
     const auto below = [&](std::uint64_t limit) {
