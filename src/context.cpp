@@ -27,14 +27,15 @@ namespace {
 [[gnu::noinline]] void put_away(handled_exceptions& h) noexcept {
   std::memcpy(static_cast<void*>(&h), abi::__cxa_get_globals(), sizeof h);
 }
-[[gnu::noinline]] void put_back(handled_exceptions const& h) noexcept {
+[[gnu::noinline]] void put_back(handled_exceptions& h) noexcept {
   std::memcpy(static_cast<void*>(abi::__cxa_get_globals()), &h, sizeof h);
+  h = {};
 }
 #if !NOPAL_ASAN && !NOPAL_TSAN
 [[gnu::noinline]] bool handles_none() noexcept {
   handled_exceptions h;
   put_away(h);
-  return h.caught == nullptr && h.uncaught == 0;
+  return h.none();
 }
 #endif
 
@@ -88,21 +89,26 @@ void switch_to(context& from, context& to, arrival* a, leaving how) noexcept {
   arrive(from, b);
 }
 
-void call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
+bool call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
 #if !NOPAL_ASAN && !NOPAL_TSAN
   // With no exception being handled the two stacks may share that state until one is left.
   if (handles_none()) [[likely]] {
     to.body = body;
     arrival* const b = nopal_context_call(&from.sp, top, &to, [](context* c) { c->body(*c); });
-    if (b == nullptr) return;
+    if (b == nullptr) return true;
     arrive(from, b);
-    return;
+    return false;
   }
 #endif
   prepare(to, bottom, top, body);
   to.body = nullptr;
   switch_to(from, to);
+  return false;
 }
+
+void arrived(context& here, arrival* a) noexcept { arrive(here, a); }
+
+handled_exceptions const* handled_here() noexcept { return reinterpret_cast<handled_exceptions const*>(abi::__cxa_get_globals()); }
 
 void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
   c.bottom = bottom;

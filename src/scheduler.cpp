@@ -153,6 +153,7 @@ void run_loose(job* j, worker& w) noexcept {
   delete static_cast<loose_continuation*>(j);
   w.run_stolen(c);
 }
+void run_left(job* j, worker& w) noexcept { w.run_stolen(continuation{static_cast<stack*>(j)}); }
 void run_waiting(job* j, worker&) noexcept { worker::go_on_with(*static_cast<waiting_stack*>(j)->what); }
 }  // namespace
 
@@ -208,6 +209,11 @@ void scheduler::give_away(worker& from, continuation c) noexcept {
   if (c.what() == continuation_kind::closure) {
     parking_.retract();  // put counts it again
     return put(*c.as_job(), from.index());
+  }
+  if (c.what() == continuation_kind::stack) {
+    stack& s = *c.as_stack();
+    s.run = run_left;
+    return put(s, from.index());
   }
   auto* const j = new (std::nothrow) loose_continuation{c};
   if (j == nullptr) die("out of memory while a stack was left to wait, or a task moved away from its parents");
@@ -294,8 +300,9 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
     w.guest_done_ = &done;
     w.idle_since_ = 0;
     w.home_ = &home;
+    w.handled = handled_here();
     w.here = s;
-    s->run_from(home, on_stack);
+    if (s->run_from(home, on_stack)) w.stacks.put(s);
     w.guest_ = false;
     current_state = &nobody;
   }
@@ -333,6 +340,7 @@ void scheduler::loop(unsigned i) noexcept {
   current_state = &w;
   context home;
   w.home_ = w.thread_home_ = &home;
+  w.handled = handled_here();
   w.here = w.stacks.get();  // the constructor has put one there
   w.here->begin(on_stack);
   switch_to(home, *w.here);
@@ -342,8 +350,18 @@ void scheduler::loop(unsigned i) noexcept {
 void scheduler::on_stack(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
   current()->pool().work(mine);
-  if (mine.returns()) return current()->stacks.put(&mine);
+  if (mine.returns()) return;
+  leave_for_home(mine);
+}
+
+void scheduler::stay_on(stack& mine) noexcept {
+  current()->pool().work(mine);
+  leave_for_home(mine);
+}
+
+void scheduler::leave_for_home(stack& mine) noexcept {
   mine.leave(*current()->home_, [](stack& free) noexcept { current()->stacks.put(&free); });
+  die("a native stack that was free has been gone on with");
 }
 
 // At the base of a stack. Whatever runs on top of this frame may suspend the stack, and another worker of this pool go on with it.
@@ -369,12 +387,14 @@ bool scheduler::work_once(worker& w, stack& mine) noexcept {
   std::int64_t const idle_for = now - w.idle_since_;
   if (idle_ == idle::lazy && idle_for > patience) {
     w.looking_ = false;  // park counts for us; a guest in our place is no thief
+    w.stacks.trim(4);
     bool const slept = parking_.park(
         i, [&] { return must_stay(i); }, [&] { worker::counters::add(w.count.sleeps); });
     w.looking_ = true;
     if (slept) {
       worker::counters::add(w.count.wakeups);
       w.home_ = w.thread_home_;  // a guest may have been here
+      w.handled = handled_here();
       w.here = &mine;
       w.enter();
       w.idle_since_ = 0;
@@ -481,6 +501,7 @@ stats scheduler::read_stats() const {
     worker_stats one;
     one.steals = w->count.steals.load(std::memory_order_relaxed);
     one.steal_attempts = w->count.steal_attempts.load(std::memory_order_relaxed);
+    one.serial_forks = w->count.serial_forks.load(std::memory_order_relaxed);
     one.suspensions = w->count.suspensions.load(std::memory_order_relaxed);
     one.sleeps = w->count.sleeps.load(std::memory_order_relaxed);
     one.wakeups = w->count.wakeups.load(std::memory_order_relaxed);
@@ -492,6 +513,7 @@ stats scheduler::read_stats() const {
   all.stacks_peak = c.peak;
   all.unmaps = c.unmaps;
   all.pages_returned = c.pages_returned;
+  all.stack_pages = stacks_.resident_pages();
   return all;
 }
 

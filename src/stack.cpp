@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <new>
+#include <optional>
 #include <utility>
 
 #if NOPAL_ASAN
@@ -28,6 +29,19 @@ void forget_poison([[maybe_unused]] std::byte* from, [[maybe_unused]] std::byte*
 #if NOPAL_ASAN
   __asan_unpoison_memory_region(from, static_cast<std::size_t>(to - from));
 #endif
+}
+
+// Pages of [from, from + bytes) that are in memory, counted a part at a time. Nothing where the kernel does not say.
+std::optional<std::uint64_t> resident_in(std::byte* from, std::size_t bytes, std::size_t page) noexcept {
+  std::uint64_t pages = 0;
+  std::array<unsigned char, 512> resident;
+  for (std::size_t done = 0; done < bytes; done += resident.size() * page) {
+    std::size_t const part = std::min(bytes - done, resident.size() * page);
+    if (::mincore(from + done, part, resident.data()) != 0) return {};
+    pages += static_cast<std::uint64_t>(std::count_if(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(part / page),
+                                                      [](unsigned char c) { return (c & 1) != 0; }));
+  }
+  return pages;
 }
 
 }  // namespace
@@ -87,6 +101,12 @@ stack* stack_pool::map() noexcept {
   std::size_t const colour = made_.fetch_add(1, std::memory_order_relaxed) % colours * colour_step % page_ / 64 * 64;
   constexpr std::size_t own = (sizeof(stack) + 63) / 64 * 64;
   auto* const s = ::new (end - colour - own) stack{base + page_, size_, page_};
+  {
+    std::lock_guard const guard{mutex_};
+    s->older_ = all_;
+    if (all_ != nullptr) all_->newer_ = s;
+    all_ = s;
+  }
   std::uint64_t const live = live_.fetch_add(1, std::memory_order_relaxed) + 1;
   for (std::uint64_t p = peak_.load(std::memory_order_relaxed); p < live && !peak_.compare_exchange_weak(p, live, std::memory_order_relaxed);) {
   }
@@ -95,6 +115,11 @@ stack* stack_pool::map() noexcept {
 
 void stack_pool::unmap(stack* s) noexcept {
   forget(*s);
+  {
+    std::lock_guard const guard{mutex_};
+    (s->newer_ != nullptr ? s->newer_->older_ : all_) = s->older_;
+    if (s->older_ != nullptr) s->older_->newer_ = s->newer_;
+  }
   live_.fetch_sub(1, std::memory_order_relaxed);  // relaxed, as all counters here: they order nothing
   ::munmap(s->base(), s->mapped());
 }
@@ -110,18 +135,9 @@ void stack_pool::give_back(std::byte* from, std::byte* to) noexcept {
   if (how_ == reclaim::none) return;
   auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
   if (bytes == 0) return;
-  // How many there are, a part at a time; none: no need to ask for them. Where that cannot be known, none are counted.
-  std::uint64_t pages = 0;
-  bool known = true;
-  std::array<unsigned char, 512> resident;
-  for (std::size_t done = 0; done < bytes; done += resident.size() * page_) {
-    std::size_t const part = std::min(bytes - done, resident.size() * page_);
-    known = ::mincore(from + done, part, resident.data()) == 0;
-    if (!known) break;
-    pages += static_cast<std::uint64_t>(std::count_if(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(part / page_),
-                                                      [](unsigned char c) { return (c & 1) != 0; }));
-  }
-  if (known && pages == 0) return;
+  // None: no need to give them back. Where it cannot be known how many, none are counted.
+  std::optional<std::uint64_t> const pages = resident_in(from, bytes, page_);
+  if (pages == std::uint64_t{0}) return;
   int failed = 0;
   switch (how_) {
     case reclaim::dontneed: failed = ::madvise(from, bytes, MADV_DONTNEED); break;
@@ -133,7 +149,16 @@ void stack_pool::give_back(std::byte* from, std::byte* to) noexcept {
   }
   if (failed != 0) return;  // then they stay: nothing is lost but memory
   unmaps_.fetch_add(1, std::memory_order_relaxed);
-  pages_returned_.fetch_add(pages, std::memory_order_relaxed);
+  pages_returned_.fetch_add(pages.value_or(0), std::memory_order_relaxed);
+}
+
+std::uint64_t stack_pool::resident_pages() const noexcept {
+  std::lock_guard const guard{mutex_};  // none is unmapped meanwhile
+  std::uint64_t pages = 0;
+  for (stack const* s = all_; s != nullptr; s = s->older_) {
+    pages += resident_in(s->low(), s->mapped() - page_, page_).value_or(0);
+  }
+  return pages;
 }
 
 stack_counts stack_pool::counts() const noexcept {
@@ -141,8 +166,10 @@ stack_counts stack_pool::counts() const noexcept {
           pages_returned_.load(std::memory_order_relaxed)};
 }
 
-stack_cache::~stack_cache() {
-  while (first_ != nullptr) pool_.put(std::exchange(first_, first_->next_));
+void stack_cache::trim(std::size_t n) noexcept {
+  while (count_ > n) pool_.put(kept_[--count_]);
 }
+
+stack_cache::~stack_cache() { trim(0); }
 
 }  // namespace nopal::core

@@ -14,11 +14,6 @@ constinit fork_state nobody;
 
 namespace {
 
-/// The lowest address that forks may reach: below it is what the ordinary functions that tasks call need.
-std::uintptr_t lowest_for_forks(stack const& s) noexcept {
-  return reinterpret_cast<std::uintptr_t>(s.low()) + std::min<std::uintptr_t>(worker::reserve, s.mapped() / 4);
-}
-
 void make_room(worker& w) noexcept {
   try {
     w.work.ensure_room(w.most_entries());
@@ -76,7 +71,7 @@ worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_dep
       most_entries_{most_nested_forks + static_cast<deque::index>(all.stack_size() / least_native_fork)},
       random_{seed, index} {
   arena.use(depot);
-  work.ensure_room(most_entries_);
+  work.reserve(most_entries_);
 }
 
 // ---- The cold ends of the fork path.
@@ -226,8 +221,13 @@ worker::aside::aside(worker& w) noexcept
       floor_{w.floor_},
       parent_word_{w.parent_word},
       slot_{w.slot},
+      unwinding_{std::exchange(w.unwinding_, false)},
       threw_{std::exchange(w.threw_, false)},
       not_started_{std::exchange(w.not_started_, false)},
+      after_{w.after_},
+      lost_{w.lost_},
+      parked_{w.parked_},
+      moving_{w.moving_},
       alarm_before_{w.alarm_before_},
       throwing_{std::exchange(w.throwing_, nullptr)},
       exception_{std::exchange(w.exception_, nullptr)} {
@@ -248,8 +248,13 @@ worker::aside::~aside() {
   w.floor_ = &w == worker_ ? floor_ : w.work.bottom();
   w.parent_word = parent_word_;
   w.slot = slot_;
+  w.unwinding_ = unwinding_;
   w.threw_ = threw_;
   w.not_started_ = not_started_;
+  w.after_ = after_;
+  w.lost_ = lost_;
+  w.parked_ = parked_;
+  w.moving_ = moving_;
   w.alarm_before_ = alarm_before_;
   w.throwing_ = throwing_;
   w.exception_ = std::move(exception_);
@@ -257,9 +262,9 @@ worker::aside::~aside() {
 
 // ---- Strands.
 
-void worker::enter() noexcept { work.set_limit(std::max(stack_pointer() - nesting, lowest_for_forks(*here))); }
+void worker::enter() noexcept { work.set_limit(std::max(stack_pointer() - nesting, here->fork_limit())); }
 
-bool worker::fits_here() const noexcept { return stack_pointer() > lowest_for_forks(*here) + nesting; }
+bool worker::fits_here() const noexcept { return stack_pointer() > here->fork_limit() + nesting; }
 
 void worker::run(root& r) noexcept {
   busy_with.store(&r, std::memory_order_relaxed);
@@ -268,6 +273,10 @@ void worker::run(root& r) noexcept {
 
 void worker::run_stolen(continuation c) noexcept {
   if (c.what() == continuation_kind::branch) return run_branch(*c.as_branch());
+  if (c.what() == continuation_kind::stack) {
+    c.as_stack()->stolen = true;
+    go_on_with(*c.as_stack());
+  }
   frame* const f = c.as_frame();
   f->state += frame::one_steal;
   arena.mark = f->steals();
@@ -290,6 +299,7 @@ void worker::begin_strand() noexcept {
     make_room(*this);  // foreign entries lie below
   }
   floor_ = work.bottom();
+  alarm = no_alarm;
   work.ask();  // the first fork offers itself
 }
 
@@ -396,10 +406,21 @@ void worker::give_everything_away() noexcept {
 
 // ---- Ordinary functions that fork.
 
-bool worker::may_fork_natively() const noexcept { return stack_pointer() > lowest_for_forks(*here); }
+bool worker::may_fork_natively() noexcept {
+  if (stack_pointer() <= here->fork_limit()) return false;
+  if (stacks.empty()) {  // a join that waits will want one
+    stack* const s = stacks.get();
+    if (s == nullptr) {
+      counters::add(count.serial_forks);
+      return false;
+    }
+    stacks.put(s);
+  }
+  return true;
+}
 
 void worker::look_natively() noexcept {
-  if (look()) work.set_limit(lowest_for_forks(*here));
+  if (look()) work.set_limit(here->fork_limit());
 }
 
 bool worker::wait_for(branch& b) noexcept {
@@ -442,6 +463,7 @@ void worker::give_up(branch& b) noexcept {
 
 void worker::run_branch(branch& b) noexcept {
   begin_strand();
+  begin_without_tasks();
   try {
     b.run(b);
   } catch (...) {
@@ -449,6 +471,129 @@ void worker::run_branch(branch& b) noexcept {
   }
   current()->end_strand();
   if (b.join.arrive()) go_on_with(*b.waiting);
+}
+
+// ---- Scopes.
+
+// On the parent's stack, whoever runs it now.
+void worker::note_steal(children& c) noexcept {
+  worker& w = *current();
+  w.here->body = nullptr;  // we are not where it began
+  w.begin_strand();
+  w.begin_without_tasks();
+  if (c.state == 0) c.uncaught = std::uncaught_exceptions();
+  c.state += children::one_steal;
+}
+
+void worker::parent_stolen(children& c, arrival* a) noexcept {
+  arrived(*current()->here, a);
+  current()->here->stolen = false;
+  note_steal(c);
+}
+
+void worker::look_in_child() noexcept { current()->look(); }
+
+// True: the child has returned. False: the parent was stolen, and this is maybe another worker.
+bool worker::fork_on(stack& s, child& c, child::starter start) noexcept {
+  worker& before = *current();
+  stack& parent = *before.here;
+  children& of = *c.of;
+  s.to_run = &c;
+  s.starter = start;
+  before.here = &s;
+  if (s.run_from(parent, run_child)) current()->stacks.put(&s);
+  if (std::exchange(parent.stolen, false)) {
+    note_steal(of);
+    return false;
+  }
+  current()->here = &parent;
+  return true;
+}
+
+void worker::run_child(context& s) noexcept {
+  auto& mine = static_cast<stack&>(s);
+  child& c = *mine.to_run;
+  stack& parent = *c.of->owner;
+  mine.starter(c, true);
+  if (mine.returns()) return;
+  mine.leave(parent, [](stack& free) noexcept { current()->stacks.put(&free); });
+}
+
+void worker::fork_slowly(child& c, child::starter start) {
+  worker& w = *current();
+  if (w.here != c.of->owner) {
+    die("a scope forked on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
+  }
+  stack* s = nullptr;
+  try {
+    w.work.ensure_room(2 * w.most_entries_);
+    s = w.stacks.get();
+  } catch (std::bad_alloc const&) {
+  }
+  if (s == nullptr) {
+    counters::add(w.count.serial_forks);
+    return start(c, false);
+  }
+  if (w.alarm == no_tasks) {
+    fork_on(*s, c, start);
+    return;
+  }
+  aside const strand{w};
+  w.begin_strand();
+  w.begin_without_tasks();
+  if (fork_on(*s, c, start)) current()->end_strand();
+}
+
+void worker::child_threw(children& c, std::uint64_t epoch) noexcept { c.first.record(c.join, epoch, std::current_exception()); }
+
+void worker::child_had_thrown(children& c) noexcept {
+  if (c.state == 0) c.uncaught = std::uncaught_exceptions();
+  c.state |= children::thrown;
+}
+
+void worker::parent_lost(children& c) noexcept {
+  worker& w = *current();
+  if (w.work.pop_slow(w.floor())) return;
+  w.work.rewind();  // it was stolen, and with it all below
+  w.end_strand();
+  stack& mine = *w.here;
+  if (c.join.arrive()) go_on_with(*c.waiting);
+  scheduler::stay_on(mine);
+}
+
+static std::exception_ptr take_from(children& c) noexcept {
+  c.state = 0;
+  if (c.join.due()) return c.first.take(c.join);
+  c.join.reset();
+  return nullptr;
+}
+
+std::exception_ptr worker::join_children(children& c) noexcept {
+  if (state_here()->here != c.owner) {
+    die("a scope was joined on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
+  }
+  auto const steals = static_cast<std::int64_t>(c.steals());
+  if (steals > 0 && !c.join.complete(steals)) {
+    if (c.owner == nullptr) {
+      event done{};
+      c.done = &done;
+      if (!c.join.announce(steals)) done.wait();
+      return take_from(c);
+    }
+    struct waits : departure {
+      children* for_them;
+    } d;
+    d.for_them = &c;
+    d.publish = [](departure& x) noexcept {
+      children& mine = *static_cast<waits&>(x).for_them;
+      mine.waiting = x.left;
+      return mine.join.announce(static_cast<std::int64_t>(mine.steals()));
+    };
+    if (!suspend(d)) {
+      while (!c.join.complete(steals)) std_sync::yield();
+    }
+  }
+  return take_from(c);
 }
 
 // ---- Stacks.

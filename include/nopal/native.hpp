@@ -13,6 +13,7 @@
 #include "nopal/core/continuation.hpp"
 #include "nopal/core/worker.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/scope.hpp"
 
 namespace nopal {
 

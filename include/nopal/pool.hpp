@@ -116,12 +116,15 @@ class typed_root : public root {
       w->parent_word = reinterpret_cast<std::uintptr_t>(static_cast<root*>(this)) | rooted | bits;
       w->slot = &result_;
       (void)invoke();
-    } else if constexpr (std::is_void_v<result>) {
-      invoke();
-    } else if constexpr (std::is_reference_v<result>) {
-      result_.emplace(std::addressof(invoke()));
     } else {
-      result_.emplace(invoke());
+      current()->begin_without_tasks();
+      if constexpr (std::is_void_v<result>) {
+        invoke();
+      } else if constexpr (std::is_reference_v<result>) {
+        result_.emplace(std::addressof(invoke()));
+      } else {
+        result_.emplace(invoke());
+      }
     }
   }
 

@@ -10,8 +10,10 @@ struct worker_stats {
   std::uint64_t steals = 0;          ///< continuations taken from another worker
   std::uint64_t steal_attempts = 0;  ///< looks at another worker's deque
   std::uint64_t suspensions = 0;     ///< strands left at a join, because children ran elsewhere
-  std::uint64_t stacks_live = 0;     ///< native stacks in use
+  std::uint64_t serial_forks = 0;    ///< forks that ran serially for want of memory for a native stack
+  std::uint64_t stacks_live = 0;     ///< native stacks mapped
   std::uint64_t stacks_peak = 0;
+  std::uint64_t stack_pages = 0;     ///< pages of memory that all of them hold now
   std::uint64_t unmaps = 0;          ///< times that pages of a suspended stack were given back
   std::uint64_t pages_returned = 0;
   std::uint64_t sleeps = 0;          ///< times that the worker's thread went to sleep
@@ -24,8 +26,10 @@ struct worker_stats {
     steals += o.steals;
     steal_attempts += o.steal_attempts;
     suspensions += o.suspensions;
+    serial_forks += o.serial_forks;
     stacks_live += o.stacks_live;
     stacks_peak += o.stacks_peak;
+    stack_pages += o.stack_pages;
     unmaps += o.unmaps;
     pages_returned += o.pages_returned;
     sleeps += o.sleeps;

@@ -108,6 +108,42 @@ nopal_context_call:
         .cfi_endproc
         .size   nopal_context_call, . - nopal_context_call
 
+/* arrival* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*)): see x86_64.S. */
+        .globl  nopal_context_fork
+        .type   nopal_context_fork, %function
+        .p2align 4
+nopal_context_fork:
+        .cfi_startproc
+        leave_stack
+        mov     x19, sp
+        .cfi_remember_state
+        .cfi_undefined x30
+        mov     sp, x1
+        mov     x0, x2
+        blr     x3
+        mov     sp, x19
+        .cfi_restore_state
+        ldr     x19, [sp]
+        ldp     x29, x30, [sp, #80]
+        add     sp, sp, #176
+        .cfi_def_cfa_offset 0
+        .cfi_restore x19
+        .cfi_restore x20
+        .cfi_restore x21
+        .cfi_restore x22
+        .cfi_restore x23
+        .cfi_restore x24
+        .cfi_restore x25
+        .cfi_restore x26
+        .cfi_restore x27
+        .cfi_restore x28
+        .cfi_restore x29
+        .cfi_restore x30
+        mov     x0, #0
+        ret
+        .cfi_endproc
+        .size   nopal_context_fork, . - nopal_context_fork
+
 /* Where a fresh stack begins: x19 is the context, x20 its body. */
         .globl  nopal_context_start
         .hidden nopal_context_start

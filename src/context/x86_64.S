@@ -144,6 +144,36 @@ nopal_context_call:
         .cfi_endproc
         .size   nopal_context_call, . - nopal_context_call
 
+/* arrival* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*))
+   As nopal_context_call, but what the body makes of the control words stays, as after any call, and so do the registers, which the
+   body gives back as it found them: only rbx is fetched. Visible: forks inline the call to it. */
+        .globl  nopal_context_fork
+        .type   nopal_context_fork, @function
+        .p2align 4
+nopal_context_fork:
+        .cfi_startproc
+        leave_stack
+        movq    %rsp, %rbx
+        .cfi_remember_state
+        .cfi_undefined rip
+        movq    %rsi, %rsp
+        movq    %rdx, %rdi
+        callq   *%rcx
+        leaq    56(%rbx), %rsp
+        movq    40(%rbx), %rbx
+        .cfi_restore_state
+        .cfi_def_cfa rsp, 8
+        .cfi_restore rbp
+        .cfi_restore rbx
+        .cfi_restore r15
+        .cfi_restore r14
+        .cfi_restore r13
+        .cfi_restore r12
+        xorl    %eax, %eax
+        retq
+        .cfi_endproc
+        .size   nopal_context_fork, . - nopal_context_fork
+
 /* Where a fresh stack begins: r12 is the context, r13 its body. Nothing lies below: the unwinder stops here. */
         .globl  nopal_context_start
         .hidden nopal_context_start

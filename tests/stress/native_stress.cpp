@@ -59,9 +59,15 @@ task<std::uint64_t> by_tasks(std::uint64_t node, int depth, std::uint64_t rarely
   may_throw(node, 1, rarely);
   if (depth == 0) co_return node;
   std::uint64_t a = 0, b = 0;
-  if (mix(node) % 3 == 0) {  // this one's ordinary half forks natively
+  auto const kind = mix(node) % 4;
+  if (kind == 0) {  // this one's ordinary half forks natively
     a = natively(child(node, 0), depth - 1, rarely);
     b = co_await nopal::call(by_tasks, child(node, 1), depth - 1, rarely);
+  } else if (kind == 1) {  // this one forks its own native stack
+    nopal::scope s;
+    s.fork([&] { a = natively(child(node, 0), depth - 1, rarely); });
+    s.fork([&] { b = sync_wait(by_tasks, child(node, 1), depth - 1, rarely); });
+    s.join();
   } else {
     co_await nopal::fork(&a, by_tasks, child(node, 0), depth - 1, rarely);
     co_await nopal::fork(&b, by_tasks, child(node, 1), depth - 1, rarely);
@@ -79,13 +85,36 @@ std::uint64_t natively(std::uint64_t node, int depth, std::uint64_t rarely) {
   auto const first = [&] { a = natively(child(node, 0), depth - 1, rarely); };
   auto const second = [&] { b = sync_wait(by_tasks, child(node, 1), depth - 1, rarely); };
   auto const second_natively = [&] { b = natively(child(node, 1), depth - 1, rarely); };
-  switch (mix(node) % 4) {
+  switch (mix(node) % 7) {
     case 0: parallel_invoke(first, second); break;
     case 1:
       try {
         throw counted{};
       } catch (counted const&) {  // forks with a handler active
         parallel_invoke(first, second_natively);
+      }
+      break;
+    case 2: {
+      nopal::scope s;
+      s.fork(first);
+      s.fork(second);
+      s.join();
+      break;
+    }
+    case 3: {
+      nopal::scope s;  // joined by its destructor
+      s.fork(first);
+      s.fork(second_natively);
+      break;
+    }
+    case 4:
+      try {
+        throw counted{};
+      } catch (counted const&) {
+        nopal::scope s;
+        s.fork(first);
+        s.fork(second_natively);
+        s.join();
       }
       break;
     default: parallel_invoke(first, second_natively); break;

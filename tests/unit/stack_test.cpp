@@ -121,11 +121,11 @@ TEST(stack_pool, keeps_as_many_as_it_may_and_unmaps_the_rest) {
 }
 
 TEST(stack_pool, caches_pass_their_surplus_on) {
-  stack_pool pool{size, reclaim::dontneed, 100};
+  stack_pool pool{size, reclaim::dontneed, 3 * stack_cache::most};
   {
     stack_cache one{pool};
     std::vector<stack*> all;
-    for (unsigned k = 0; k < 3 * stack_cache::most; ++k) all.push_back(one.get());
+    for (std::size_t k = 0; k < 3 * stack_cache::most; ++k) all.push_back(one.get());
     for (stack* const s : all) one.put(s);
     stack_cache two{pool};
     stack* const s = two.get();
@@ -133,6 +133,19 @@ TEST(stack_pool, caches_pass_their_surplus_on) {
     two.put(s);
   }
   EXPECT_EQ(pool.counts().live, 3 * stack_cache::most);
+}
+
+TEST(stack_pool, tells_how_many_pages_its_stacks_hold) {
+  stack_pool pool{size, reclaim::none, 3};
+  stack* const a = pool.get();
+  stack* const b = pool.get();
+  std::uint64_t const before = pool.resident_pages();  // those of the two objects
+  EXPECT_GE(before, 2u);
+  EXPECT_LE(before, 4u);
+  for (std::size_t k = 0; k < 5; ++k) *(a->low() + k * page()) = std::byte{1};
+  EXPECT_EQ(pool.resident_pages(), before + 5);
+  pool.put(a);
+  pool.put(b);
 }
 
 class reclaiming : public testing::TestWithParam<reclaim> {};

@@ -20,11 +20,12 @@ struct arrival {
 struct handled_exceptions {
   void* caught = nullptr;
   unsigned uncaught = 0;
+  NOPAL_INLINE bool none() const noexcept { return caught == nullptr && uncaught == 0; }
 };
 
 struct context {
   void* sp = nullptr;  ///< while nobody runs it: see the layout in src/context
-  handled_exceptions handled;
+  handled_exceptions handled;  ///< none while somebody runs it
 
   void (*body)(context&) = nullptr;  ///< while it may return: see call_on
 
@@ -41,8 +42,20 @@ struct context {
 void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept;
 
 /// As prepare and switch_to in one, and cheaper: `body` may return too, as long as nobody has ever left `to`, and then goes on at `from`
-/// as a function returns. That `from` is gone on with by a switch ends it as well.
-void call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept;
+/// as a function returns: true, and `to` is the caller's again. That `from` is gone on with by a switch ends it as well.
+bool call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept;
+
+extern "C" {
+/// Leaves the stack that runs here, its pointer in *left, and calls body(with) on the fresh stack that ends at `top`; where that returns it
+/// returns null. That somebody has switched to what was left ends it as well, with what arrived() then needs. For callers that handle no
+/// exception, see handles_none, and not under sanitizers.
+arrival* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*));
+}
+/// The caller runs on `here`, which has just been switched to.
+void arrived(context& here, arrival* a) noexcept;
+
+/// Where the C++ runtime keeps the exceptions that the calling thread handles.
+handled_exceptions const* handled_here() noexcept;
 
 /// Nobody will run `c` any more, and nobody runs it now.
 void forget(context& c) noexcept;

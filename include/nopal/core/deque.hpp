@@ -169,7 +169,16 @@ class basic_deque {
     // acquire of pub_ sees the new buffer as well; one that still has the old buffer reads only entries copied from it.
     buffer_.store(newest_, std::memory_order_release);
     buffers_.push_back(std::move(bigger));
+    know_room();
   }
+
+  /// From now on must_grow says so when there is not room for `n` more pushes.
+  void reserve(index n) {
+    reserve_ = n;
+    ensure_room(n);
+    know_room();
+  }
+  NOPAL_INLINE bool must_grow() const noexcept { return bottom_.load(std::memory_order_relaxed) > full_at_; }
 
   /// The index of the next entry to be pushed.
   index bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
@@ -299,7 +308,10 @@ class basic_deque {
     // read a wrong slot, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
     shift_.store(shift, std::memory_order_release);
     slots_ = newest_->slots.get() + shift;
+    know_room();
   }
+
+  void know_room() noexcept { full_at_ = newest_->mask + 1 - shift_.load(std::memory_order_relaxed) - reserve_; }
 
   bool has_room() const noexcept {
     index const place = bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed);
@@ -338,6 +350,8 @@ class basic_deque {
   alignas(destructive_size) atomic<index> bottom_{0};
   slot* slots_;  // where the entry with index 0 would be
   buffer* newest_;
+  index full_at_ = 0;  // up to this bottom there is room for reserve_ more
+  index reserve_ = 0;
   std::uintptr_t low_ = 0;
   bool hides_ = true;
   // Read by the owner at every fork, written seldom.

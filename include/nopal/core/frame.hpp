@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <utility>
 
 #include "nopal/core/config.hpp"
 #include "nopal/core/join.hpp"
+#include "nopal/core/kept_exception.hpp"
 
 namespace nopal::core {
 
@@ -46,8 +46,7 @@ struct alignas(16) frame {
 
   // Undefined until needed.
   stacklet* arena;     ///< where this frame lies while nobody runs it; written before the join word is counted down
-  void* first;         ///< the serially first exception of its children, as the one pointer inside std::exception_ptr; under join's lock
-  std::uint64_t when;  ///< how often this frame had been stolen when it forked that child
+  kept_exception first;  ///< of its children
 
   static constexpr std::uint64_t open = 1;    ///< forked since the last join
   static constexpr std::uint64_t thrown = 2;  ///< a child's exception waits in `first`
@@ -67,9 +66,7 @@ struct alignas(16) frame {
   NOPAL_INLINE kind how() const noexcept { return static_cast<kind>(parent_word & kind_mask); }
   std::uint64_t steals() const noexcept { return state / one_steal; }
 
-  /// Keeps `e`, which a child forked after `stolen` steals of this frame has thrown, if serial execution would have met it before
-  /// the one kept so far: steals order the epochs, and within an epoch children run one after the other, so the first
-  /// to come is the first in order. Any number of children's workers at once.
+  /// See kept_exception. Any number of children's workers at once.
   NOPAL_COLD void record(std::uint64_t stolen, std::exception_ptr e) noexcept;
 
   /// All children have ended: the scope closes, or stays open for what was recorded. Sole owner only.

@@ -33,12 +33,15 @@ class basic_join_word {
   /// Have `steals` children arrived, before the parent has announced? Then it need not. acquire: as in announce.
   bool complete(std::int64_t steals) const noexcept { return (word_.load(std::memory_order_acquire) >> shift) == -steals; }
 
+  /// Sole owner of a complete scope: was an exception recorded? relaxed: as in reset.
+  bool due() noexcept { return (word_.load(std::memory_order_relaxed) & recorded) != 0; }
+
   /// Sole owner of a complete scope: starts the next one. True: an exception was recorded in this one.
   /// relaxed: all that was recorded reached the owner through arrive or announce, and the next scope is published by the deque.
   bool reset() noexcept {
-    bool const due = (word_.load(std::memory_order_relaxed) & recorded) != 0;
+    bool const was_due = due();
     word_.store(0, std::memory_order_relaxed);
-    return due;
+    return was_due;
   }
 
   /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. For exceptions, so it may spin.

@@ -54,6 +54,8 @@ class scheduler {
   stack_pool& stacks() noexcept { return stacks_; }
   /// What a fresh stack runs: the search for work.
   static void on_stack(context& c) noexcept;
+  /// The same for the stack that runs here, above whose frames nobody goes on any more.
+  [[noreturn]] static void stay_on(stack& mine) noexcept;
   bool stealing() const noexcept { return steal_; }
   core::parking& parking() noexcept { return parking_; }
   /// Puts a started continuation where anyone may take it.
@@ -70,6 +72,7 @@ class scheduler {
   void put(job& j, unsigned i) noexcept;
 
   void loop(unsigned i) noexcept;
+  [[noreturn]] static void leave_for_home(stack& mine) noexcept;
   void work(stack& mine) noexcept;
   bool work_once(worker& w, stack& mine) noexcept;
   bool work_as_guest(worker& w) noexcept;

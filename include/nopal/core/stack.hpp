@@ -3,6 +3,7 @@
 // Native stacks from mmap, with a guard page, and the pool of them. Functions that fork run on these, never on a thread's own
 // stack, so that any worker may go on with them. Who owns one: README.md, "Stacks". Next: context.hpp switches between them.
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -10,16 +11,20 @@
 
 #include "nopal/core/config.hpp"
 #include "nopal/core/context.hpp"
+#include "nopal/core/continuation.hpp"
+#include "nopal/core/inbox.hpp"
 #include "nopal/options.hpp"
 
 namespace nopal::core {
+
+struct child;
 
 /// A mapping of a power of two of bytes, aligned to its size. From the low end: guard page, room, this object, the colour: stacks
 /// begin at different cache sets, since their tops, all aligned alike, would otherwise meet in the same ones.
 ///
 ///      | guard |  room, grows down        |  stack  | colour |
 ///    base    low()                      top()                base + size
-class stack : public context {
+class stack : public context, public job {  // as a job: left at a fork, and anyone's to go on with
  public:
   stack(stack const&) = delete;
   stack& operator=(stack const&) = delete;
@@ -34,6 +39,9 @@ class stack : public context {
     return a >= base() && a < low_;
   }
   std::byte* base() const noexcept { return low_ - page_; }
+  /// The lowest address that forks may reach: what lies below, `reserve` bytes at most, is for the ordinary functions that tasks call.
+  std::uintptr_t fork_limit() const noexcept { return fork_limit_; }
+  static constexpr std::size_t reserve = std::size_t{64} << 10;
 
   /// Leaves it for good: nobody goes on with it, and whoever is at `to` then gets it by `free`.
   void leave(context& to, void (*free)(stack&) noexcept) noexcept {
@@ -48,14 +56,20 @@ class stack : public context {
     body = nullptr;
     prepare(*this, low_, top(), what);
   }
-  /// Leaves `from` and runs `what` here at once. It may return if returns() still says so.
-  void run_from(context& from, void (*what)(context&)) noexcept { call_on(from, *this, low_, top(), what); }
+  /// Leaves `from` and runs `what` here at once. It may return if returns() still says so: true, and this is the caller's again.
+  bool run_from(context& from, void (*what)(context&)) noexcept { return call_on(from, *this, low_, top(), what); }
   bool returns() const noexcept { return body != nullptr; }
+
+  // What a fork that could not be fast left for this stack.
+  child* to_run = nullptr;
+  void (*starter)(child&, bool) = nullptr;
+  bool stolen = false;      ///< left at a fork, and taken by another worker: written by whoever takes it
 
  private:
   friend class stack_pool;
   friend class stack_cache;
-  stack(std::byte* low, std::size_t mapped, std::size_t page) noexcept : low_{low}, mapped_{mapped}, page_{page} {}
+  stack(std::byte* low, std::size_t mapped, std::size_t page) noexcept
+      : low_{low}, mapped_{mapped}, page_{page}, fork_limit_{reinterpret_cast<std::uintptr_t>(low) + (reserve < mapped / 4 ? reserve : mapped / 4)} {}
 
   // Here and not in a frame: what AddressSanitizer keeps of a stack's frames ends when that is left for good.
   struct last_words : arrival {
@@ -67,8 +81,15 @@ class stack : public context {
   std::byte* low_;
   std::size_t mapped_;
   std::size_t page_;
-  stack* next_ = nullptr;  // in a pool
+  std::uintptr_t fork_limit_;
+  stack* next_ = nullptr;  // in a pool's list of free ones
+  stack* older_ = nullptr;
+  stack* newer_ = nullptr;
 };
+
+inline continuation::continuation(stack* s) noexcept
+    : word_{reinterpret_cast<std::uintptr_t>(s) | static_cast<std::uintptr_t>(continuation_kind::stack)} {}
+inline stack* continuation::as_stack() const noexcept { return reinterpret_cast<stack*>(word_ & ~std::uintptr_t{3}); }  // NOLINT(performance-no-int-to-ptr)
 
 /// What native stacks have cost so far. Any thread.
 struct stack_counts {
@@ -97,6 +118,8 @@ class stack_pool {
   void give_back_below(stack& s, void const* sp) noexcept;
 
   stack_counts counts() const noexcept;
+  /// Pages of memory that all mapped stacks hold now, apart from what their owners change meanwhile. An mincore for every 2 MiB.
+  std::uint64_t resident_pages() const noexcept;
 
  private:
   stack* map() noexcept;
@@ -108,7 +131,8 @@ class stack_pool {
   reclaim const how_;
   std::size_t const keep_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  stack* all_ = nullptr;  // linked by older_ and newer_
   stack* free_ = nullptr;
   std::size_t free_count_ = 0;
   std::atomic<std::uint64_t> made_{0};  // draws the colours
@@ -123,26 +147,25 @@ class stack_cache {
   stack_cache& operator=(stack_cache const&) = delete;
   ~stack_cache();
 
+  bool empty() const noexcept { return count_ == 0; }
   NOPAL_INLINE stack* get() noexcept {
-    stack* const s = first_;
-    if (s == nullptr) [[unlikely]] return pool_.get();
-    first_ = s->next_;
-    --count_;
-    return s;
+    if (empty()) [[unlikely]] return pool_.get();
+    return kept_[--count_];
   }
   NOPAL_INLINE void put(stack* s) noexcept {
     if (count_ == most) [[unlikely]] return pool_.put(s);
-    s->next_ = first_;
-    first_ = s;
-    ++count_;
+    kept_[count_++] = s;
   }
 
-  static constexpr unsigned most = 4;
+  /// Nested forks of scopes take and put one each. An array, where a list would make each fork wait for the one before.
+  static constexpr std::size_t most = 256;
+  /// Leaves at most `n`: before the worker sleeps.
+  void trim(std::size_t n) noexcept;
 
  private:
   stack_pool& pool_;
-  stack* first_ = nullptr;
-  unsigned count_ = 0;
+  std::size_t count_ = 0;
+  std::array<stack*, most> kept_;
 };
 
 }  // namespace nopal::core

@@ -10,6 +10,7 @@
 
 #include "nopal/core/arena.hpp"
 #include "nopal/core/branch.hpp"
+#include "nopal/core/children.hpp"
 #include "nopal/core/config.hpp"
 #include "nopal/core/continuation.hpp"
 #include "nopal/core/deque.hpp"
@@ -41,6 +42,8 @@ struct move_job : job {
 };
 
 class worker : public fork_state {
+  enum class after { nothing, arrival, thunk, move };
+
  public:
   worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot, stack_pool& stacks);
 
@@ -84,18 +87,17 @@ class worker : public fork_state {
   NOPAL_COLD void start_threw() noexcept;
 
   /// No fork pushes less than a return address and a word onto the native stack, of which forks and calls nest into `nesting` bytes
-  /// before they go on at its base; `reserve` bytes are left below that for the ordinary functions that tasks call.
+  /// before they go on at its base.
   static constexpr std::uintptr_t nesting = 64 * 1024;
-  static constexpr std::uintptr_t reserve = 64 * 1024;
   static constexpr deque::index most_nested_forks = nesting / 16;
   /// Nor does a fork of an ordinary function take less of it than its branch.
   static constexpr std::size_t least_native_fork = sizeof(branch);
 
   // ---- Ordinary functions that fork: native.hpp.
 
-  /// must_look said yes at a fork of an ordinary function. False: so little is left of the native stack that the function must do
-  /// without forks.
-  NOPAL_COLD bool may_fork_natively() const noexcept;
+  /// must_look said yes at a fork of an ordinary function. False: so little is left of the native stack, or of memory for another,
+  /// that the function must do without forks.
+  NOPAL_COLD bool may_fork_natively() noexcept;
   /// Then, with the branch in the deque: answers whoever asked, and lets the function's own forks use the native stack as far as
   /// it is safe. The caller sets the limit again that it found.
   NOPAL_COLD void look_natively() noexcept;
@@ -104,6 +106,35 @@ class worker : public fork_state {
   NOPAL_COLD static bool lost(branch& b);
   /// The first half has thrown: the branch is forgotten or, if it was stolen, waited for, and its own exception dropped.
   NOPAL_COLD static void give_up(branch& b) noexcept;
+
+  /// No task's frame lies on this stack: see no_tasks. Then forks need not watch how much of it is left: what one of them takes is
+  /// what any call would take.
+  void begin_without_tasks() noexcept {
+    alarm = no_tasks;
+    work.set_limit(0);
+    work.ask();  // the first fork offers itself
+  }
+
+  // ---- Scopes: scope.hpp.
+
+  /// May a scope fork here in the fast way? No on a thread that works for no pool.
+  NOPAL_INLINE bool may_leave_stack() const noexcept {
+    return alarm == no_tasks && !work.must_look() && !work.must_grow() && !stacks.empty() && handled->none();
+  }
+  /// The same fork in whatever state the worker is.
+  NOPAL_COLD static void fork_slowly(child& c, child::starter start);
+  /// The parent's stack goes on after a fast fork in which it was stolen.
+  NOPAL_COLD static void parent_stolen(children& c, arrival* a) noexcept;
+  /// In a child, with the parent offered: answers whoever asked.
+  NOPAL_COLD static void look_in_child() noexcept;
+  /// A child left std::current_exception().
+  NOPAL_COLD static void child_threw(children& c, std::uint64_t epoch) noexcept;
+  /// That child has taken its parent back.
+  NOPAL_COLD static void child_had_thrown(children& c) noexcept;
+  /// The child has ended and pop() said no. Returns if the parent is ours after all.
+  NOPAL_COLD static void parent_lost(children& c) noexcept;
+  /// Waits for the children, and takes the exception that is due. state is not 0.
+  NOPAL_COLD static std::exception_ptr join_children(children& c) noexcept;
 
   /// Room in the deque for whatever one strand may nest.
   deque::index most_entries() const noexcept { return most_entries_; }
@@ -142,7 +173,7 @@ class worker : public fork_state {
 
   // ---- Counters, written by whoever works as this worker, read by anyone.
   struct counters {
-    std::atomic<std::uint64_t> steals{0}, steal_attempts{0}, suspensions{0}, sleeps{0}, wakeups{0};
+    std::atomic<std::uint64_t> steals{0}, steal_attempts{0}, suspensions{0}, serial_forks{0}, sleeps{0}, wakeups{0};
     static void add(std::atomic<std::uint64_t>& c) noexcept {
       c.store(c.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
     }
@@ -168,8 +199,13 @@ class worker : public fork_state {
     deque::index floor_;
     std::uintptr_t parent_word_;
     void* slot_;
+    bool unwinding_;
     bool threw_;
     bool not_started_;
+    after after_;
+    frame* lost_;
+    thunk* parked_;
+    move_job* moving_;
     std::uintptr_t alarm_before_;
     frame* throwing_;
     std::exception_ptr exception_;
@@ -181,7 +217,9 @@ class worker : public fork_state {
  private:
   friend class scheduler;
 
-  enum class after { nothing, arrival, thunk, move };
+  static void run_child(context& c) noexcept;
+  static bool fork_on(stack& s, child& c, child::starter start) noexcept;
+  static void note_steal(children& c) noexcept;
 
   static void strand(frame* f, root* r) noexcept;
   void begin_strand() noexcept;

@@ -1,0 +1,149 @@
+#pragma once
+
+// scope: an ordinary function forks as many children as it likes, one by one, and joins them. Each child runs at once, on a native stack
+// of its own; the forking function's stack, left as it is, is offered to thieves, who go on with it where the fork returns.
+
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/children.hpp"
+#include "nopal/core/config.hpp"
+#include "nopal/core/context.hpp"
+#include "nopal/core/root.hpp"
+#include "nopal/core/stack.hpp"
+#include "nopal/core/worker.hpp"
+#include "nopal/pool.hpp"
+
+namespace nopal {
+
+namespace core {
+
+/// A child's closure, which lies in the fork's full expression until it is moved to the child's stack. F: what is kept of it; Given: the
+/// type with which it was given, a reference.
+template <class F, class Given>
+struct child_of : child {
+  std::remove_reference_t<Given>* closure;
+
+  child_of(children& c, std::remove_reference_t<Given>& f) noexcept : child{&c}, closure{&f} {}
+
+  static void start_fast(void* self) { start<true>(*static_cast<child_of*>(self), true); }
+  static void start_slowly(child& self, bool offers) { start<false>(static_cast<child_of&>(self), offers); }
+
+ private:
+  template <bool Fast>
+  NOPAL_INLINE static void start(child_of& self, bool offers) {
+    children& of = *self.of;
+    std::uint64_t const epoch = of.steals();
+    bool offered = false;
+    bool threw = false;
+    try {
+      F f(static_cast<Given>(*self.closure));
+      if (Fast || offers) {
+        current()->work.push(continuation{of.owner}.word());  // from here on the parent may go on elsewhere, and self is gone
+        offered = true;
+        if constexpr (!Fast) worker::look_in_child();
+      }
+      static_cast<void>(f());
+    } catch (...) {
+      worker::child_threw(of, epoch);
+      threw = true;
+    }
+    if (offered && !current()->work.pop()) [[unlikely]] worker::parent_lost(of);
+    if (threw) worker::child_had_thrown(of);
+  }
+};
+
+/// Off a pool there is no stack to offer: the child is a job for the default pool.
+template <class F, class Given>
+NOPAL_COLD void fork_off_pool(children& c, Given&& f) {
+  default_pool().detach([closure = std::optional<F>{std::in_place, static_cast<Given&&>(f)}, &c, epoch = c.steals()]() mutable noexcept {
+    try {
+      static_cast<void>((*closure)());
+    } catch (...) {
+      worker::child_threw(c, epoch);
+    }
+    closure.reset();
+    if (c.join.arrive()) c.done->set();
+  });
+  if (c.state == 0) c.uncaught = std::uncaught_exceptions();
+  c.state += children::one_steal;
+}
+
+}  // namespace core
+
+/// Forks children one by one from an ordinary function and joins them all. One scope belongs to one call of one function: it is neither
+/// copied nor moved, and only that function forks and joins it, not its children, which make scopes of their own.
+///
+///     nopal::scope s;
+///     for (node* c : p->children) s.fork([=] { walk(c); });
+///     s.join();
+///
+/// Cost: a fork takes a native stack from the worker's cache for as long as its child runs: at most as many as forks nest, so a loop
+/// of forks takes one. Space: see core/README.md, "Stacks". Time T1/P + O(T∞), as parallel_invoke.
+class scope {
+ public:
+  scope() noexcept : children_{core::state_here()->here} {}
+  scope(scope const&) = delete;
+  scope& operator=(scope const&) = delete;
+
+  /// Joins. Rethrows as join() does, unless it runs because another exception leaves: then that one goes on, and what the children
+  /// have thrown is dropped.
+  ~scope() noexcept(false) {
+    if (children_.state != 0) [[unlikely]] leave();
+  }
+
+  /// Runs f() now, while the caller may go on on another thread: so the caller must not rely on thread-locals, or on a lock that only
+  /// its thread may release, across this call. `f` is moved or copied first. What it throws is kept for the join. Off a pool the
+  /// child is a job for default_pool(), and std::bad_alloc may be thrown. O(1).
+  template <class F>
+  NOPAL_INLINE void fork(F&& f) {
+    using closure = std::decay_t<F>;
+    static_assert(std::invocable<closure&>,
+                  "nopal: scope::fork takes something to be called without arguments. Write s.fork([=] { f(a, b); }) for f(a, b).");
+    static_assert(std::constructible_from<closure, F&&>,
+                  "nopal: scope::fork keeps its closure by value, and this one cannot be copied. Write s.fork(std::move(f)).");
+    core::worker* const w = static_cast<core::worker*>(core::state_here());
+    core::child_of<closure, F&&> c{children_, f};
+#if !NOPAL_ASAN && !NOPAL_TSAN
+    if (w->may_leave_stack() && w->here == children_.owner) [[likely]] {
+      core::stack& parent = *w->here;
+      core::stack& s = *w->stacks.get();
+      w->here = &s;
+      if (core::arrival* const a = core::nopal_context_fork(&parent.sp, s.top(), &c, c.start_fast); a != nullptr) [[unlikely]] {
+        return core::worker::parent_stolen(children_, a);
+      }
+      core::worker* const after = core::current();
+      after->here = &parent;
+      after->stacks.put(&s);
+      return;
+    }
+#endif
+    if (children_.owner == nullptr) [[unlikely]] return core::fork_off_pool<closure>(children_, static_cast<F&&>(f));
+    core::worker::fork_slowly(c, c.start_slowly);
+    static_cast<void>(w);
+  }
+
+  /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child is
+  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen.
+  NOPAL_INLINE void join() {
+    if (children_.state != 0) [[unlikely]] join_slowly();
+  }
+
+ private:
+  NOPAL_COLD void join_slowly() {
+    if (std::exception_ptr const e = core::worker::join_children(children_); e != nullptr) std::rethrow_exception(e);
+  }
+  NOPAL_COLD void leave() {
+    bool const unwinding = std::uncaught_exceptions() > children_.uncaught;
+    std::exception_ptr const e = core::worker::join_children(children_);
+    if (e != nullptr && !unwinding) std::rethrow_exception(e);
+  }
+
+  core::children children_;
+};
+
+}  // namespace nopal
