@@ -124,7 +124,7 @@ void print(const record& result) {
     line["unmaps"] = result.scheduler->unmaps;
     line["pages_returned"] = result.scheduler->pages_returned;
     line["stacks_peak"] = result.scheduler->stacks_peak;
-    if (result.scheduler->stack_pages) line["stack_pages"] = *result.scheduler->stack_pages;
+    line["stack_pages"] = result.scheduler->stack_pages;
   }
   if (result.fork_depth) line["fork_depth"] = *result.fork_depth;
   if (result.stack_pages_peak) line["stack_pages_peak"] = *result.stack_pages_peak;

@@ -51,7 +51,7 @@ struct scheduler_figures {
   std::uint64_t unmaps = 0;
   std::uint64_t pages_returned = 0;
   std::uint64_t stacks_peak = 0;
-  std::optional<std::uint64_t> stack_pages = {};
+  std::uint64_t stack_pages = 0;
 
   // What happened since `before`.
   [[nodiscard]] scheduler_figures since(const scheduler_figures& before) const;
@@ -179,7 +179,7 @@ int run(int argc, char** argv, const std::string& impl, Statement statement) {
       make_opaque(problem);
       std::optional<sampler> pages;
       if constexpr (requires { runtime.stack_pages(); })
-        if (opts.sample && runtime.stack_pages()) pages.emplace([&] { return runtime.stack_pages().value_or(0); });
+        if (opts.sample) pages.emplace([&] { return runtime.stack_pages(); });
       const memory_watch memory;
       const auto begin = std::chrono::steady_clock::now();
       statement(runtime, problem);

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 
 #include <nopal/nopal.hpp>
@@ -32,22 +31,11 @@ struct nopal_runtime {
             .unmaps = stats.unmaps,
             .pages_returned = stats.pages_returned,
             .stacks_peak = stats.stacks_peak,
-            .stack_pages = pages(stats)};
+            .stack_pages = stats.stack_pages};
   }
-  [[nodiscard]] std::optional<std::uint64_t> stack_pages() const { return pages(pool.stats()); }
+  [[nodiscard]] std::uint64_t stack_pages() const { return pool.stats().stack_pages; }
 
   nopal::pool pool;
-
- private:
-  // Where the library counts them.
-  template <class Stats>
-  static std::optional<std::uint64_t> pages(const Stats& stats) {
-    if constexpr (requires { stats.stack_pages; }) {
-      return stats.stack_pages;
-    } else {
-      return std::nullopt;
-    }
-  }
 };
 
 }  // namespace bench
