@@ -7,6 +7,8 @@
 #include <iostream>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -63,6 +65,46 @@ std::size_t pick(const options& opts, const named_sizes& sizes) {
   return number;
 }
 
+scheduler_figures scheduler_figures::since(const scheduler_figures& before) const {
+  scheduler_figures difference = *this;
+  difference.steals -= before.steals;
+  difference.suspensions -= before.suspensions;
+  difference.unmaps -= before.unmaps;
+  difference.pages_returned -= before.pages_returned;
+  return difference;
+}
+
+memory_watch::memory_watch() {
+  peak_rss_kib();
+  forget_peak();
+  rss_before_ = rss_kib();
+  faults_before_ = minor_page_faults();
+}
+
+void memory_watch::add_to(memory_figures& sum) const {
+  sum.page_faults += minor_page_faults() - faults_before_;
+  sum.rss_increase_kib = std::max(sum.rss_increase_kib, bench::peak_rss_kib() - rss_before_);
+}
+
+long memory_watch::peak_rss_kib() {
+  static long highest = 0;
+  return highest = std::max(highest, bench::peak_rss_kib());
+}
+
+sampler::sampler(std::function<std::uint64_t()> read)
+    : thread_{[this, read = std::move(read)] {
+        while (!stopped_.load(std::memory_order_relaxed)) {
+          highest_ = std::max(highest_, read());
+          std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        }
+      }} {}
+
+std::uint64_t sampler::stop() {
+  stopped_.store(true, std::memory_order_relaxed);
+  if (thread_.joinable()) thread_.join();
+  return highest_;
+}
+
 void print(const record& result) {
   nlohmann::ordered_json line;
   line["kernel"] = result.kernel;
@@ -73,20 +115,36 @@ void print(const record& result) {
   if (result.seconds.size() > 1) line["all_seconds"] = result.seconds;
   line["ok"] = result.ok;
   line["answer"] = result.answer;
-  line["peak_rss_kib"] = peak_rss_kib();
-  if (result.steals) line["steals"] = *result.steals;
+  line["peak_rss_kib"] = memory_watch::peak_rss_kib();
+  line["rss_increase_kib"] = result.memory.rss_increase_kib;
+  line["page_faults"] = result.memory.page_faults;
+  if (result.scheduler) {
+    line["steals"] = result.scheduler->steals;
+    line["suspensions"] = result.scheduler->suspensions;
+    line["unmaps"] = result.scheduler->unmaps;
+    line["pages_returned"] = result.scheduler->pages_returned;
+    line["stacks_peak"] = result.scheduler->stacks_peak;
+    line["stack_pages"] = result.scheduler->stack_pages;
+  }
+  if (result.fork_depth) line["fork_depth"] = *result.fork_depth;
+  if (result.stack_pages_peak) line["stack_pages_peak"] = *result.stack_pages_peak;
   line["compiler"] = compiler();
   line["peer"] = result.peer;
   std::cout << line.dump() << std::endl;
 }
 
-int start(int argc, char** argv, const std::string& title, const std::function<bool(const options&)>& body) {
+int start(int argc, char** argv, const std::string& title, bool is_nopal, const std::function<bool(const options&)>& body) {
   options opts;
   CLI::App app{"nopal benchmark: " + title};
   app.add_option("--size", opts.size, "smoke, default, paper, or a number")->capture_default_str();
   app.add_option("--tree", opts.tree, "which UTS tree: T1, T3, T1L, T3L, T1XXL, T3XXL")->capture_default_str();
   app.add_option("--workers", opts.workers, "how many threads work")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--repeat", opts.repeat, "timed runs in this process")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_flag("--sample", opts.sample, "also how deep forks nest, and nopal's stack pages as it runs");
+  if (is_nopal)
+    app.add_option("--reclaim", opts.reclaim, "what becomes of a suspended stack's unused pages: dontneed, free, remap, none")
+        ->check(CLI::IsMember({"dontneed", "free", "remap", "none"}))
+        ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
   int status = failure;

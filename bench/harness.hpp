@@ -6,6 +6,8 @@
 // runtime, lets it run the smoke size so that threads exist and code is warm, times the statement, has the problem
 // check its answer, and prints one line of JSON. What is not the statement is not in the time.
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -13,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "opaque.hpp"
@@ -20,10 +23,12 @@
 namespace bench {
 
 struct options {
-  std::string size = "default";  // smoke, default, paper, or a number
-  std::string tree = "T1";       // uts only
+  std::string size = "default";      // smoke, default, paper, or a number
+  std::string tree = "T1";           // uts only
+  std::string reclaim = "dontneed";  // nopal only: what becomes of a suspended stack's unused pages
   unsigned workers = 1;
   unsigned repeat = 1;
+  bool sample = false;  // the figures of space that cost time: how deep forks nest, and nopal's stack pages as it runs
 
   // The same run at the size that tests use.
   [[nodiscard]] options smoke() const;
@@ -39,6 +44,25 @@ struct named_sizes {
 // The number behind `--size`; throws std::invalid_argument for what is neither a name nor a positive number.
 [[nodiscard]] std::size_t pick(const options& opts, const named_sizes& sizes);
 
+// What a scheduler tells of itself, summed up since it began; the last two as they are now.
+struct scheduler_figures {
+  std::uint64_t steals = 0;
+  std::uint64_t suspensions = 0;
+  std::uint64_t unmaps = 0;
+  std::uint64_t pages_returned = 0;
+  std::uint64_t stacks_peak = 0;
+  std::uint64_t stack_pages = 0;
+
+  // What happened since `before`.
+  [[nodiscard]] scheduler_figures since(const scheduler_figures& before) const;
+};
+
+// What the timed statement did to the process's memory.
+struct memory_figures {
+  long page_faults = 0;
+  long rss_increase_kib = 0;  // at its highest, over what was resident before
+};
+
 // One finished run, as it is printed.
 struct record {
   std::string kernel;
@@ -48,16 +72,19 @@ struct record {
   std::vector<double> seconds;  // one for each repetition
   bool ok;
   std::string answer;
-  std::optional<std::uint64_t> steals;  // where the runtime counts them
-  std::string peer;                     // the implementation's name and version
+  std::optional<scheduler_figures> scheduler = {};  // where the runtime counts
+  memory_figures memory = {};
+  std::optional<std::uint64_t> fork_depth = {};  // these two only where asked for
+  std::optional<std::uint64_t> stack_pages_peak = {};
+  std::string peer;  // the implementation's name and version
 };
 
 // Prints the record with what the harness knows itself: compiler and peak memory.
 void print(const record& result);
 
-// Reads the command line, then runs `body` on a thread whose stack is deep enough for plain recursion into the deepest
+// Reads the command line, with the options of nopal's own runtime where it is that, then runs `body` on a thread whose stack is deep enough for plain recursion into the deepest
 // tree; returns the exit status: 0, 1 for a wrong answer, 2 for an error.
-int start(int argc, char** argv, const std::string& title, const std::function<bool(const options&)>& body);
+int start(int argc, char** argv, const std::string& title, bool is_nopal, const std::function<bool(const options&)>& body);
 
 // What a stack needs for the deepest tree (99 049 levels) in any of the implementations that recurse natively.
 inline constexpr std::size_t deep_stack = std::size_t{1} << 30;
@@ -66,8 +93,54 @@ inline constexpr std::size_t deep_stack = std::size_t{1} << 30;
 inline constexpr std::chrono::milliseconds warm_up{100};
 
 template <class T>
-concept counts_steals = requires(const T& runtime) {
-  { runtime.steals() } -> std::convertible_to<std::uint64_t>;
+concept tells_figures = requires(const T& runtime) {
+  { runtime.figures() } -> std::convertible_to<scheduler_figures>;
+};
+
+// A runtime that has more to choose than its number of workers.
+template <class T>
+concept takes_options = std::constructible_from<T, const options&>;
+
+// A problem that knows how many forks nest at most on one path of its native program, where k-way forks are k − 1 nested ones.
+template <class T>
+concept knows_depth = requires(const T& problem) { problem.fork_depth(); };
+
+template <class Runtime>
+Runtime make_runtime(const options& opts) {
+  if constexpr (takes_options<Runtime>) {
+    return Runtime{opts};
+  } else {
+    return Runtime{opts.workers};
+  }
+}
+
+// Watches the process's memory from its construction on.
+class memory_watch {
+ public:
+  memory_watch();
+  // Adds what has happened to `sum`; the increase is the largest of those added.
+  void add_to(memory_figures& sum) const;
+  // The process's highest since it began, which the watch has to keep.
+  static long peak_rss_kib();
+
+ private:
+  long faults_before_;
+  long rss_before_;
+};
+
+// Reads a figure every millisecond, on a thread of its own, and keeps the highest.
+class sampler {
+ public:
+  explicit sampler(std::function<std::uint64_t()> read);
+  ~sampler() { stop(); }
+  sampler(const sampler&) = delete;
+  sampler& operator=(const sampler&) = delete;
+  std::uint64_t stop();
+
+ private:
+  std::atomic<bool> stopped_{false};
+  std::uint64_t highest_ = 0;
+  std::thread thread_;
 };
 
 // A problem that has to be put back before it can be solved again.
@@ -78,41 +151,49 @@ template <class Problem, class Runtime, class Statement>
 int run(int argc, char** argv, const std::string& impl, Statement statement) {
   const std::string title = std::string{Problem::name} + " on " + impl;
 
-  return start(argc, argv, title, [&](const options& opts) {
+  return start(argc, argv, title, takes_options<Runtime>, [&](const options& opts) {
     Problem problem{opts};
-    Runtime runtime{opts.workers};
+    Runtime runtime = make_runtime<Runtime>(opts);
     Problem small{opts.smoke()};
     const auto warm = std::chrono::steady_clock::now() + warm_up;
     do {
       if constexpr (resettable<Problem>) small.reset();
       statement(runtime, small);
     } while (std::chrono::steady_clock::now() < warm);
+    const bool warm_ok = small.correct();
 
     record result{.kernel = Problem::name,
                   .impl = impl,
                   .size = problem.size(),
                   .workers = opts.workers,
                   .seconds = {},
-                  .ok = true,
+                  .ok = warm_ok,
                   .answer = {},
-                  .steals = {},
                   .peer = Runtime::version()};
 
-    std::uint64_t steals_before = 0;
-    if constexpr (counts_steals<Runtime>) steals_before = runtime.steals();
+    scheduler_figures before;
+    if constexpr (tells_figures<Runtime>) before = runtime.figures();
 
     for (unsigned i = 0; i < opts.repeat; ++i) {
       if constexpr (resettable<Problem>) problem.reset();
       make_opaque(problem);
+      std::optional<sampler> pages;
+      if constexpr (requires { runtime.stack_pages(); })
+        if (opts.sample) pages.emplace([&] { return runtime.stack_pages(); });
+      const memory_watch memory;
       const auto begin = std::chrono::steady_clock::now();
       statement(runtime, problem);
       make_opaque(problem);
       const auto end = std::chrono::steady_clock::now();
+      memory.add_to(result.memory);
+      if (pages) result.stack_pages_peak = std::max(result.stack_pages_peak.value_or(0), pages->stop());
       result.seconds.push_back(std::chrono::duration<double>(end - begin).count());
       result.ok = problem.correct() && result.ok;
     }
 
-    if constexpr (counts_steals<Runtime>) result.steals = runtime.steals() - steals_before;
+    if constexpr (tells_figures<Runtime>) result.scheduler = runtime.figures().since(before);
+    if constexpr (knows_depth<Problem>)
+      if (opts.sample) result.fork_depth = problem.fork_depth();
     result.answer = problem.answer_text();
     print(result);
     return result.ok;

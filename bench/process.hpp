@@ -9,7 +9,12 @@ namespace bench {
 // What compiled this program.
 [[nodiscard]] std::string compiler();
 
-// The most memory that the process has had resident so far.
+// The most memory that the process has had resident since it began, or since forget_peak().
 [[nodiscard]] long peak_rss_kib();
+[[nodiscard]] long rss_kib();
+void forget_peak();
+
+// Page faults of the whole process that needed no input.
+[[nodiscard]] long minor_page_faults();
 
 }  // namespace bench

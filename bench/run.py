@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from runner import files, kernels, latency, machine, workloads
+from runner import files, kernels, latency, machine, space, workloads
 from runner.measure import Cell, measure
 from runner.terminal import PlainTerminal, terminal
 
@@ -41,6 +41,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--rest", type=numbers, default=[0, 20], help="with --latency: milliseconds between calls (default: 0,20)"
     )
+    parser.add_argument(
+        "--space", action="store_true", help="the space of native stacks instead (default: fibril on 8 workers)"
+    )
     parser.add_argument("--smoke", action="store_true", help="everything once, smallest size, no files unless --out")
     options = parser.parse_args()
 
@@ -48,20 +51,28 @@ def arguments() -> argparse.Namespace:
         parser.error(f"no workload {unknown[0]!r}")
     if options.runs < 1 or min(options.workers or [1]) < 1:
         parser.error("--runs and --workers take positive numbers")
+    if options.space and options.latency:
+        parser.error("--space and --latency are two different things")
     if options.workers is None:
-        options.workers = sorted({1, machine.usable_cpus()})
+        options.workers = [8] if options.space else sorted({1, machine.usable_cpus()})
     if options.out is None and not options.smoke:
         options.out = options.build
     if options.smoke:
         options.runs, options.size = 1, "smoke"
-        options.workload = options.workload or [workload.name for workload in (*workloads.BY_DEFAULT, workloads.FLAT)]
     return options
 
 
+def chosen(options: argparse.Namespace) -> list[workloads.Workload]:
+    if options.smoke and not options.workload:
+        return [*workloads.BY_DEFAULT, workloads.FLAT]
+    return workloads.select(options.workload)
+
+
 def kernel_tables(options: argparse.Namespace) -> list[list[Cell]]:
+    repeat = 20 if options.smoke else 1  # so that thieves come in time, and what they leave is checked
     return [
-        kernels.cells(workload, options.build, options.impl, options.workers, options.size)
-        for workload in workloads.select(options.workload)
+        kernels.cells(workload, options.build, options.impl, options.workers, options.size, repeat)
+        for workload in chosen(options)
     ]
 
 
@@ -91,7 +102,7 @@ def run_all(options: argparse.Namespace) -> int:
     parts = []
     if options.smoke or not options.latency:
         parts.append((kernels, "kernels", kernel_tables(options)))
-    if options.smoke or options.latency:
+    if options.latency or (options.smoke and not options.workload):
         parts.append((latency, "latency", latency_tables(options)))
 
     here = machine.this_machine()
@@ -111,18 +122,48 @@ def run_all(options: argparse.Namespace) -> int:
                 cells = [cell for table in tables for cell in table]
                 for path in files.write(options.out, f"bench-{stem}", here, rows, cells):
                     out.say(f"written: {path}")
-        show_versions(out, everything)
+        return finish(out, everything)
 
-        for cell in everything:
-            if cell.status != "ok":
-                out.say(f"{'FAILED' if cell.failed else cell.status}: {cell}: {cell.reason}")
-    return WRONG if any(cell.failed for cell in everything) else 0
+
+def run_space(options: argparse.Namespace) -> int:
+    """The same for the space of native stacks."""
+    programs = workloads.select(options.workload or ["fibril"])
+    parts = [space.cells(workload, options.build, max(options.workers), options.size) for workload in programs]
+    here = machine.this_machine()
+    everything = [cell for part in parts for cell in part.timed + part.looking]
+    with terminal(sum(len(part.timed) * options.runs + len(part.looking) for part in parts), options.runs) as out:
+        out.say(str(here))
+        for part in parts:
+            measure(part.timed, options.runs, options.timeout, out)
+            measure(part.looking, 1, options.timeout, out)
+        rows = [space.row(part) for part in parts]
+        on = f"on {max(options.workers)} workers, size {options.size}"
+        for title, header, texts in (
+            ("page faults", space.FAULTS, space.fault_texts),
+            ("memory", space.MEMORY, space.memory_texts),
+            ("stack pages", space.STACKS, space.stack_texts),
+        ):
+            out.table(f"{title} {on}", header, [texts(row) for row in rows], lambda _: False)
+        out.say(space.LEGEND)
+        out.say("")
+        if options.out:
+            for path in files.write(options.out, "bench-space", here, rows, everything):
+                out.say(f"written: {path}")
+        return finish(out, everything)
+
+
+def finish(out: PlainTerminal, cells: list[Cell]) -> int:
+    show_versions(out, cells)
+    for cell in cells:
+        if cell.status != "ok":
+            out.say(f"{'FAILED' if cell.failed else cell.status}: {cell}: {cell.reason}")
+    return WRONG if any(cell.failed for cell in cells) else 0
 
 
 def main() -> int:
     options = arguments()
     try:
-        return run_all(options)
+        return run_space(options) if options.space else run_all(options)
     except workloads.MissingPrograms as error:
         print(f"run.py: {error}", file=sys.stderr)
         return UNUSABLE

@@ -16,12 +16,16 @@ best peer/x  the best peer's time on as many workers over this one's: above 1, t
 memory       peak resident memory of the process, median over the runs"""
 
 
-def cells(workload: Workload, build: Path, only: list[str], workers: list[int], size: str) -> list[Cell]:
+def cells(
+    workload: Workload, build: Path, only: list[str], workers: list[int], size: str, repeat: int = 1
+) -> list[Cell]:
     """A cell for each implementation and each number of workers; one for the serial projection."""
     result = []
     for impl, program in workloads.programs(build, workload.kernel, only).items():
         for count in [1] if impl == workloads.SERIAL else workers:
-            arguments = ["--workers", str(count), "--size", size, *workload.arguments]
+            arguments = ["--workers", str(count), "--size", workload.size(size), *workload.arguments]
+            if repeat > 1:
+                arguments += ["--repeat", str(repeat)]
             result.append(Cell(workload.title, impl, count, program, arguments))
     return result
 

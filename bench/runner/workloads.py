@@ -9,8 +9,7 @@ PREFIX = "nopal_bench_"
 PEERS = ("tbb", "openmp", "libfork", "libfork_stack", "taskflow")
 SERIAL = "serial"
 
-# The runner refuses to start without these: a comparison that lacks nopal or the serial time says nothing.
-ALWAYS_BUILT = ("serial", "task")
+NATIVE = "native"
 
 
 @dataclass(frozen=True)
@@ -18,6 +17,10 @@ class Workload:
     name: str
     kernel: str
     arguments: tuple[str, ...] = ()
+    paper: str = "paper"  # what its programs are told for the size of that name
+
+    def size(self, size: str) -> str:
+        return self.paper if size == "paper" else size
 
     @property
     def title(self) -> str:
@@ -37,10 +40,27 @@ BY_DEFAULT = (
     _tree("T3"),
 )
 FLAT = Workload("flat", "flat")
+
+# The programs of the Fibril paper, in its order; its matrices for matmul are smaller than those of the paper that tasks follow.
+FIBRIL = (
+    Workload("cholesky", "cholesky"),
+    Workload("fft", "fft"),
+    Workload("fib", "fib"),
+    Workload("heat", "heat"),
+    Workload("integrate", "integrate"),
+    Workload("knapsack", "knapsack"),
+    Workload("lu", "lu"),
+    Workload("matmul", "matmul", paper="2048"),
+    Workload("nqueens", "nqueens"),
+    Workload("quicksort", "quicksort"),
+    Workload("rectmul", "rectmul"),
+    Workload("strassen", "strassen"),
+)
 BY_NAME = (FLAT, _tree("T1L"), _tree("T3L"), _tree("T1XXL"), _tree("T3XXL"))
 
-WORKLOADS = {workload.name: workload for workload in BY_DEFAULT + BY_NAME}
-GROUPS = {"uts": ("T1", "T3")}
+# Where two have one name, the default one has it.
+WORKLOADS = {workload.name: workload for workload in FIBRIL + BY_NAME + BY_DEFAULT}
+GROUPS = {"uts": (_tree("T1"), _tree("T3")), "fibril": FIBRIL}
 
 
 class MissingPrograms(Exception):
@@ -51,8 +71,7 @@ def select(names: list[str]) -> list[Workload]:
     """The workloads of these names, in the order given; all default ones for no name. KeyError for an unknown one."""
     if not names:
         return list(BY_DEFAULT)
-    expanded = [member for name in names for member in GROUPS.get(name, (name,))]
-    return [WORKLOADS[name] for name in expanded]
+    return [workload for name in names for workload in GROUPS.get(name) or (WORKLOADS[name],)]
 
 
 def is_peer(impl: str) -> bool:
@@ -69,7 +88,10 @@ def programs(build: Path, kernel: str, only: list[str]) -> dict[str, Path]:
     found = {path.name.removeprefix(prefix): path for path in (build / "bench").glob(prefix + "*") if path.is_file()}
     if only:
         found = {impl: path for impl, path in found.items() if impl in only}
-    missing = [impl for impl in ALWAYS_BUILT if impl not in found and (not only or impl in only)]
+    # A comparison that lacks nopal or the serial time says nothing, unless neither was asked for.
+    missing = [impl for impl in (SERIAL,) if impl not in found and impl in (only or [SERIAL])]
+    if not any(is_nopal(impl) for impl in found):
+        missing += [impl for impl in only if is_nopal(impl)] or ([] if only else ["task", NATIVE])
     if missing or not found:
         wanted = ", ".join(prefix + impl for impl in missing or only)
         raise MissingPrograms(f"{build / 'bench'} lacks {wanted}: build the target bench/all, or name another --build")

@@ -91,7 +91,7 @@ struct cholesky_problem {
   // About half of the non-zeros off the diagonal are on either side of 0, and the diagonal is the row's sum of their sizes by 0.6:
   // not so much that what fills in would be negligible, and enough for a matrix of random signs to be positive definite.
   explicit cholesky_problem(const options& opts)
-      : n{valid(pick(opts, {.smoke = 200, .standard = 2000, .paper = 4000}))},
+      : n{valid(pick(opts, {.smoke = 400, .standard = 2000, .paper = 4000}))},
         depth{static_cast<std::size_t>(std::countr_zero(std::bit_ceil(n / block::side)))} {
     std::vector<double> sum(n, 1 / 0.6);
     std::uint64_t state = 1;

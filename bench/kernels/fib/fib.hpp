@@ -2,6 +2,7 @@
 
 // fib: one addition per fork, so nothing is measured but the fork itself.
 
+#include <cstddef>
 #include <string>
 
 #include "../../harness.hpp"
@@ -26,6 +27,8 @@ struct fib_problem {
     }
     return answer == current;
   }
+
+  [[nodiscard]] std::size_t fork_depth() const { return n < 2 ? 0 : static_cast<std::size_t>(n - 1); }
 
   long n;
   long answer = 0;

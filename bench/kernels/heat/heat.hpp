@@ -22,7 +22,7 @@ struct heat_problem {
 
   // As many steps for each row as the paper's 500 for 2048.
   explicit heat_problem(const options& opts)
-      : n{pick(opts, {.smoke = 64, .standard = 1536, .paper = 2048})},
+      : n{pick(opts, {.smoke = 256, .standard = 1536, .paper = 2048})},
         steps{(500 * n + 2047) / 2048},
         now_(n * n),
         next_(n * n) {}

@@ -3,7 +3,9 @@
 // integrate: ∫ (x² + 1)x dx over [0, n] by the trapezoid rule, halving an interval until its two halves agree with the
 // whole to ε. A binary tree like fib's, with a little arithmetic in every node and a shape that depends on it.
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <string>
 
 #include "../../harness.hpp"
@@ -38,8 +40,14 @@ struct integrate_problem {
     return std::abs(answer - exact) <= 1e-6 * exact;
   }
 
+  // By halving the intervals once more.
+  [[nodiscard]] std::size_t fork_depth() const { return fork_depth(whole()); }
+
   std::size_t n;
   double answer = 0;
+
+ private:
+  static std::size_t fork_depth(const interval& whole);
 };
 
 // One step: the two halves of an interval, and whether they are close enough to be the answer.
@@ -56,5 +64,10 @@ struct halves {
     close = std::abs(left.area + right.area - whole.area) < integrate_problem::epsilon;
   }
 };
+
+inline std::size_t integrate_problem::fork_depth(const interval& whole) {
+  const halves half{whole};
+  return half.close ? 0 : 1 + std::max(fork_depth(half.left), fork_depth(half.right));
+}
 
 }  // namespace bench

@@ -22,7 +22,7 @@ struct lu_problem {
   static constexpr std::size_t side = 16;  // of a tile
   using part = tiles<double, side>;
 
-  explicit lu_problem(const options& opts) : n{pick(opts, {.smoke = 128, .standard = 2048, .paper = 4096})}, m{valid(n), n} {}
+  explicit lu_problem(const options& opts) : n{pick(opts, {.smoke = 512, .standard = 2048, .paper = 4096})}, m{valid(n), n} {}
 
   // The matrix, anew each time: between −1 and 1, but for the diagonal, which is large enough that it needs no pivots.
   [[nodiscard]] double element(std::size_t i, std::size_t j) const {

@@ -4,6 +4,7 @@
 // up to n children whose answers it keeps in an array of its own.
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -64,6 +65,13 @@ struct nqueens_problem {
     constexpr std::array<long, most_queens + 1> known = {1,   1,   0,    0,     2,     10,     4,       40,      92,
                                                          352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512};
     return answer == known[n];
+  }
+
+  // Where a node's free columns are halved: no more than as many as the queens before it left, in each row.
+  [[nodiscard]] std::size_t fork_depth() const {
+    std::size_t depth = 0;
+    for (std::size_t columns = n; columns > 1; --columns) depth += static_cast<std::size_t>(std::bit_width(columns - 1));
+    return depth;
   }
 
   std::size_t n;

@@ -45,7 +45,7 @@ struct quicksort_problem {
   static constexpr std::ptrdiff_t leaf = 32;
 
   explicit quicksort_problem(const options& opts)
-      : n{pick(opts, {.smoke = 20'000, .standard = 10'000'000, .paper = 100'000'000})}, numbers(n) {}
+      : n{pick(opts, {.smoke = 100'000, .standard = 10'000'000, .paper = 100'000'000})}, numbers(n) {}
 
   [[nodiscard]] std::int32_t* begin() { return numbers.data(); }
   [[nodiscard]] std::int32_t* end() { return numbers.data() + n; }

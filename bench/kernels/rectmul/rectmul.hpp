@@ -22,7 +22,7 @@ struct rectmul_problem {
   using part = tiles<double, side>;
 
   explicit rectmul_problem(const options& opts)
-      : n{pick(opts, {.smoke = 112, .standard = 1024, .paper = 4096})}, a{valid(n), n}, b{n, n}, c{n, n} {
+      : n{pick(opts, {.smoke = 304, .standard = 2048, .paper = 4096})}, a{valid(n), n}, b{n, n}, c{n, n} {
     fill_with_small_numbers(a, 1);
     fill_with_small_numbers(b, 2);
   }
