@@ -20,7 +20,7 @@ void counter::lock() noexcept {
 
 // release: the waiters, for the next who locks. The last touch of the counter.
 void counter::unlock() noexcept {
-  word_.fetch_and(waiters_ == nullptr ? ~(locked | waited_for) : ~locked, std::memory_order_release);
+  word_.fetch_and(waiters_ == nullptr ? ~(locked | waited_for | wanted_early) : ~locked, std::memory_order_release);
 }
 
 // A value that is there while somebody holds the lock counts only once he is gone: the counter may be destroyed when we say yes.
@@ -39,7 +39,7 @@ bool counter::enqueue(counter_waiter& w, core::timer::ticket* limit) noexcept {
   bool const waits = (word_.load(std::memory_order_acquire) >> shift) > w.target;  // acquire: pairs with done
   if (waits) {
     w.next_waiter = std::exchange(waiters_, &w);
-    word_.fetch_or(waited_for, std::memory_order_relaxed);
+    word_.fetch_or(w.target > 0 ? waited_for | wanted_early : waited_for, std::memory_order_relaxed);
     if (limit != nullptr) limit->start();  // woken at once, the waiter still needs the lock on its way out
   }
   unlock();

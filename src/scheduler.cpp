@@ -76,7 +76,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
   auto const n = static_cast<unsigned>(places_.size());
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < n; ++i) {
-    workers_.push_back(std::make_unique<worker>(*this, i, o.seed, depot_, stacks_));
+    workers_.push_back(std::make_unique<worker>(*this, i, o.seed, depot_, stacks_, blocks_));
     workers_[i]->victims_ = victim_table{s.machine, places_, i};
     if (!fence) {
       workers_[i]->work.hide_nothing();
@@ -418,7 +418,7 @@ void scheduler::work(stack& mine) noexcept {
   if (root* const r = std::exchange(current()->guest_root_, nullptr); r != nullptr) current()->run(*r);
   for (;;) {
     worker& w = *current();
-    if (w.guest_ ? !work_as_guest(w) : !work_once(w, mine)) return;
+    if (w.guest_ ? !work_as_guest(w) : !run_ready(w) && !work_once(w, mine)) return;
   }
 }
 
@@ -484,8 +484,6 @@ bool scheduler::run_private(worker& w) noexcept {
 }
 
 bool scheduler::run_own(worker& w) noexcept {
-  // The newest first, for its cache; now and then what came from outside or yielded.
-  if ((++w.ready_taken_ & 63) != 0 && run_ready(w)) return true;
   if (!w.work.empty()) {
     // Closures that came in a batch.
     if (deque::entry const e = w.work.steal([](deque::entry) { return true; }); e != 0) {
@@ -493,18 +491,24 @@ bool scheduler::run_own(worker& w) noexcept {
       return true;
     }
   }
-  return take_jobs(w, w.open_) || run_ready(w);
+  return take_jobs(w, w.open_);
 }
 
+// The newest first, for its cache. Now and then none, for the sake of what came from outside or yielded.
 bool scheduler::run_ready(worker& w) noexcept {
+  if ((++w.ready_taken_ & 63) == 0 && (!w.open_.empty() || !w.private_.empty())) return false;
   if (!w.ready.empty()) {
     continuation const c{w.ready.newest()};
     if (w.ready.pop() || w.ready.pop_slow()) {
+      w.idle_since_ = 0;
       start_ready(w, c);
       return true;
     }
   }
-  if (std::exchange(w.ready_is_offered_, false)) parking_.retract();
+  if (w.ready_is_offered_) {
+    w.ready_is_offered_ = false;
+    parking_.retract();
+  }
   return false;
 }
 

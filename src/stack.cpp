@@ -72,7 +72,7 @@ void stack_pool::put(stack* s) noexcept {
     std::lock_guard const guard{mutex_};
     if (free_count_ < keep_) {
       // The whole stack is unused. Inside the lock: whoever gets it next must not lose what it has begun.
-      give_back(s->low(), s->top());
+      give_back_between(s->low(), s->top());
       s->next_ = free_;
       free_ = s;
       ++free_count_;
@@ -127,11 +127,17 @@ void stack_pool::unmap(stack* s) noexcept {
 void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
   // The page of sp stays, and the red zone below sp: leaf functions may use 128 bytes there.
   auto* const to = s.low() + (word(sp) - 128 - word(s.low())) / page_ * page_;
-  if (to > s.low()) give_back(s.low(), to);
+  if (to > s.low()) give_back_between(s.low(), to);
+}
+
+void stack_pool::give_back(stack& s) noexcept {
+  if (how_ == reclaim::none || s.mark_stands()) return;
+  give_back_between(s.low(), s.marked_page());
+  s.set_mark();
 }
 
 // Both are multiples of a page apart from the last page, which stays if it is begun.
-void stack_pool::give_back(std::byte* from, std::byte* to) noexcept {
+void stack_pool::give_back_between(std::byte* from, std::byte* to) noexcept {
   if (how_ == reclaim::none) return;
   auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
   if (bytes == 0) return;

@@ -64,8 +64,9 @@ void* fork_state::grow(std::size_t n) {
   return p;
 }
 
-worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot, stack_pool& all)
+worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot, stack_pool& all, block_depot& all_blocks)
     : stacks{all},
+      blocks{all_blocks},
       pool_{pool},
       index_{index},
       most_entries_{most_nested_forks + static_cast<deque::index>(all.stack_size() / least_native_fork)},
@@ -653,7 +654,7 @@ void worker::go_on_with(stack& s) noexcept {
   stack& mine = *std::exchange(w.here, &s);
   mine.leave(s, [](stack& free) noexcept {
     worker& now = *current();
-    now.pool_.stacks().give_back_below(free, free.top());
+    now.pool_.stacks().give_back(free);
     now.stacks.put(&free);
   });
   die("a native stack that was free has been gone on with");

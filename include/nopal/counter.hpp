@@ -55,12 +55,13 @@ class counter {
 
   /// relaxed: nobody waits for more.
   void add(std::int64_t n = 1) noexcept { word_.fetch_add(n * one, std::memory_order_relaxed); }
-  /// Wakes whoever waits for the value that this brings. O(waiters), and one read-modify-write where there are none.
+  /// Wakes whoever waits for the value that this brings: O(waiters). One read-modify-write where nobody waits for more than 0, which is
+  /// not reached.
   void done(std::int64_t n = 1) noexcept {
     std::int64_t w = word_.load(std::memory_order_relaxed);
-    // acq_rel: whoever waits sees what came before every done. A compare-exchange, and not a subtraction: where somebody waits, the last
-    // touch of the counter must be the unlocking, after which a waiter may destroy it.
-    while ((w & (waited_for | locked)) == 0) {
+    // acq_rel: whoever waits sees what came before every done. A compare-exchange, and not a subtraction: where this may wake somebody,
+    // the last touch of the counter must be the unlocking, after which a waiter may destroy it.
+    while ((w & (waited_for | locked)) == 0 || ((w & (wanted_early | locked)) == 0 && w > n * one + flags)) {
       if (word_.compare_exchange_weak(w, w - n * one, std::memory_order_acq_rel, std::memory_order_relaxed)) return;
     }
     done_slowly(n);
@@ -78,8 +79,9 @@ class counter {
   static constexpr std::int64_t locked = 1;      ///< somebody is at the waiters: short
   static constexpr std::int64_t waited_for = 2;  ///< there are waiters
   static constexpr std::int64_t thrown = 4;      ///< error_ is set
-  static constexpr std::int64_t flags = 7;
-  static constexpr int shift = 3;
+  static constexpr std::int64_t wanted_early = 8;  ///< some of them may wait for more than 0
+  static constexpr std::int64_t flags = 15;
+  static constexpr int shift = 4;
   static constexpr std::int64_t one = 1 << shift;
 
   bool reached(std::int64_t value) noexcept;
@@ -94,7 +96,7 @@ class counter {
   NOPAL_COLD void failed(std::exception_ptr e) noexcept;
   NOPAL_COLD void check_destroyed() noexcept;
 
-  // | value, signed, 61 bits | thrown 4 | waited_for 2 | locked 1 |
+  // | value, signed, 60 bits | wanted_early 8 | thrown 4 | waited_for 2 | locked 1 |
   std::atomic<std::int64_t> word_;
   // Under the lock.
   core::counter_waiter* waiters_ = nullptr;

@@ -55,7 +55,7 @@ NOPAL_COLD void fork_slowly(taken<F> f, G& g) {
   }
   struct restores {
     std::uintptr_t limit;
-    ~restores() { current()->work.set_limit(limit); }
+    ~restores() { current()->work.set_limit_back(limit); }
   } const before{w->work.limit()};
   fork_offered<true>(f, g);
 }

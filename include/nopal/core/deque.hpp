@@ -119,6 +119,11 @@ class basic_deque {
     low_ = low;
     limit_.store(hides_ ? low : asked, std::memory_order_relaxed);
   }
+  /// The same for a caller that changed it for a while: what has been asked meanwhile stays asked.
+  void set_limit_back(std::uintptr_t low) noexcept {
+    low_ = low;
+    if (!was_asked()) limit_.store(low, std::memory_order_relaxed);
+  }
   /// For machines without heavy_fence: every fork looks and publishes, nothing private is ever taken by force.
   void hide_nothing() noexcept {
     hides_ = false;

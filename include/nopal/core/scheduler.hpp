@@ -103,6 +103,7 @@ class scheduler {
   nopal::idle idle_;
   stacklet_depot depot_;
   stack_pool stacks_;
+  block_depot blocks_;
   core::timer timer_;
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<place> places_;

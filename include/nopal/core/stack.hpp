@@ -67,6 +67,14 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   bool returns() const noexcept { return body != nullptr; }
 
   // What a fork that could not be fast left for this stack.
+  /// The high-water mark: a word in the second page from the top, below what the search for work needs. While it stands, nothing has gone
+  /// far beyond it since it was set, so that there is nothing to give back. (A frame may skip it; then a few pages stay longer.)
+  void set_mark() noexcept {
+    if (!NOPAL_ASAN) *mark() = standing;  // which would take it for a use of a frame that has ended
+  }
+  bool mark_stands() const noexcept { return !NOPAL_ASAN && *mark() == standing; }
+  std::byte* marked_page() const noexcept { return base() + mapped_ - 2 * page_; }
+
   child* to_run = nullptr;
   void (*starter)(child&, bool) = nullptr;
   /// What it waits for, while it waits: for reports, which may be a moment late. Relaxed, they order nothing.
@@ -78,6 +86,10 @@ class stack : public context, public job {  // as a job: left at a fork, and any
  private:
   friend class stack_pool;
   friend class stack_cache;
+
+  static constexpr std::uint64_t standing = 0x6e6f70616c6d6172;
+  std::uint64_t volatile* mark() const noexcept { return reinterpret_cast<std::uint64_t volatile*>(marked_page()); }
+
   stack(std::byte* low, std::size_t mapped, std::size_t page) noexcept
       : low_{low}, mapped_{mapped}, page_{page}, fork_limit_{reinterpret_cast<std::uintptr_t>(low) + (reserve < mapped / 4 ? reserve : mapped / 4)} {}
 
@@ -126,6 +138,8 @@ class stack_pool {
 
   /// Gives back what lies unused below `sp` in `s`, which nobody runs, as pool_options::reclaim says.
   void give_back_below(stack& s, void const* sp) noexcept;
+  /// Gives back all of `s`, of which nothing is in use. Costs nothing while its high-water mark stands.
+  void give_back(stack& s) noexcept;
 
   stack_counts counts() const noexcept;
   /// Pages of memory that all mapped stacks hold now, apart from what their owners change meanwhile. An mincore for every 2 MiB.
@@ -134,7 +148,7 @@ class stack_pool {
  private:
   stack* map() noexcept;
   void unmap(stack* s) noexcept;
-  void give_back(std::byte* from, std::byte* to) noexcept;
+  void give_back_between(std::byte* from, std::byte* to) noexcept;
 
   std::size_t const page_;
   std::size_t const size_;

@@ -46,7 +46,7 @@ class worker : public fork_state {
   enum class after { nothing, arrival, thunk, move };
 
  public:
-  worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot, stack_pool& stacks);
+  worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot, stack_pool& stacks, block_depot& blocks);
 
   deque work;
 
