@@ -21,6 +21,10 @@ namespace {
 
 constexpr unsigned most_workers = 1 << 14;
 constexpr std::size_t least_stack = std::size_t{64} << 10;
+// Unused stacks that stay mapped, for each worker, without their pages: mapping one costs several system calls.
+constexpr std::size_t kept_stacks = 32;
+// Of these each worker has so many for itself while it sleeps.
+constexpr std::size_t kept_asleep = 4;
 // How long an idle thread looks before it sleeps. A caller that runs one small job after another finds it awake.
 constexpr std::int64_t patience = 100'000;  // ns
 // After that the one thief that must stay awake naps between its looks.
@@ -70,7 +74,7 @@ scheduler::scheduler(pool_options const& options) : scheduler{options, site{opti
 scheduler::scheduler(pool_options const& o, site&& s)
     : steal_{o.steal},
       idle_{o.idle},
-      stacks_{o.stack_size, o.reclaim, 4 * s.places.size()},
+      stacks_{o.stack_size, o.reclaim, kept_stacks * s.places.size()},
       places_{s.places}, parking_{std::span<unsigned const>{s.nodes}} {
   watch_for_overflow();
   auto const n = static_cast<unsigned>(places_.size());
@@ -435,7 +439,7 @@ bool scheduler::work_once(worker& w, stack& mine) noexcept {
   std::int64_t const idle_for = now - w.idle_since_;
   if (idle_ == idle::lazy && idle_for > patience) {
     w.looking_ = false;  // park counts for us; a guest in our place is no thief
-    w.stacks.trim(4);
+    w.stacks.trim(kept_asleep);
     bool const slept = parking_.park(
         i, [&] { return must_stay(i); }, [&] { worker::counters::add(w.count.sleeps); });
     w.looking_ = true;
