@@ -74,11 +74,17 @@ struct chaos_sync : std_sync {
   }
 };
 
+/// The same machines, and a ring on them.
+struct ring_sync : std_sync {};
+struct ring_chaos_sync : chaos_sync {};
 template <class Sync>
-void sow(std::uint64_t, std::uint64_t) noexcept {}
-template <>
-void sow<chaos_sync>(std::uint64_t seed, std::uint64_t stream) noexcept {
-  chaos_sync::random = rng{seed, stream};
+constexpr bool is_ring = std::is_same_v<Sync, ring_sync> || std::is_same_v<Sync, ring_chaos_sync>;
+template <class Sync>
+using deque_on = nopal::core::basic_deque<Sync, is_ring<Sync> ? nopal::core::places::ring : nopal::core::places::nested>;
+
+template <class Sync>
+void sow(std::uint64_t seed, std::uint64_t stream) noexcept {
+  if constexpr (std::is_base_of_v<chaos_sync, Sync>) chaos_sync::random = rng{seed, stream};
 }
 
 std::uint32_t content(std::uintptr_t token) { return static_cast<std::uint32_t>(token * 2'654'435'761u); }
@@ -86,7 +92,7 @@ std::uint32_t content(std::uintptr_t token) { return static_cast<std::uint32_t>(
 /// One deque and the tokens 1..last that go through it.
 template <class Sync>
 struct field {
-  using deque = nopal::core::basic_deque<Sync>;
+  using deque = deque_on<Sync>;
 
   field(typename deque::index capacity, std::uintptr_t last) : work{capacity}, content_of(last + 1), taken(last + 1) {}
 
@@ -162,6 +168,7 @@ enum class habit {
   deep,        ///< the same, with long bursts, so that a small buffer grows
   last_entry,  ///< pops at once the one entry that it has published
   silent,      ///< pushes and then does not look until everything is gone
+  spawning,    ///< pushes, with a few entries left at any time, so that the deque is seldom empty
 };
 
 template <class Sync>
@@ -182,6 +189,7 @@ class owner {
         case habit::deep: burst(random_() % 16 == 0 ? 300 : 8); break;
         case habit::last_entry: contend(); break;
         case habit::silent: be_silent(); break;
+        case habit::spawning: spawn(); break;
       }
     }
     while (!mine_.empty()) pop();
@@ -194,6 +202,7 @@ class owner {
   }
 
   void pop() {
+    std::uintptr_t const newest = work_.newest();
     if (!work_.pop()) {
       if (random_() % 4 == 0) return work_.unpop();
       if (!work_.pop_slow()) {
@@ -201,7 +210,8 @@ class owner {
         return mine_.clear();
       }
     }
-    field_.take(mine_.back());
+    EXPECT_EQ(newest, mine_.back());
+    field_.take(newest);
     mine_.pop_back();
   }
 
@@ -229,6 +239,16 @@ class owner {
     work_.publish_all();
     for (std::uint64_t k = random_() % 64; k != 0; --k) Sync::relax();
     while (!mine_.empty()) pop();
+  }
+
+  void spawn() {
+    if (work_.must_grow()) work_.ensure_room(1);
+    push(true);
+    for (auto const end = steady::now() + 1ms; work_.bottom() - work_.oldest() > 6 && steady::now() < end;) Sync::relax();
+    if (mine_.size() > 64) {  // those that thieves have surely taken
+      mine_.erase(mine_.begin(), mine_.end() - std::min<std::ptrdiff_t>(std::ssize(mine_), work_.bottom() - work_.oldest()));
+    }
+    if (random_() % 64 == 0 && !mine_.empty()) pop();
   }
 
   void be_silent() {
@@ -293,6 +313,7 @@ void play(setting const& s) {
     now->over.store(true, std::memory_order_release);
     end.arrive_and_wait();
     now->expect_each_token_taken_once();
+    if (is_ring<Sync> && s.owner == habit::spawning) EXPECT_LE(now->work.capacity(), 64) << "a ring grew, though little is in it";
     stolen += now->stolen.load();
   }
   now = nullptr;
@@ -307,10 +328,10 @@ struct deque_stress : testing::Test {};
 struct names {
   template <class Sync>
   static std::string GetName(int) {
-    return std::is_same_v<Sync, std_sync> ? "real" : "chaos";
+    return std::string{std::is_base_of_v<chaos_sync, Sync> ? "chaos" : "real"} + (is_ring<Sync> ? "_ring" : "");
   }
 };
-using machines = testing::Types<std_sync, chaos_sync>;
+using machines = testing::Types<std_sync, chaos_sync, ring_sync, ring_chaos_sync>;
 TYPED_TEST_SUITE(deque_stress, machines, names);
 
 // Each about 10^6 pushes and as many pops or thefts.
@@ -345,6 +366,10 @@ TYPED_TEST(deque_stress, thieves_get_everything_from_an_owner_that_never_answers
 
 TYPED_TEST(deque_stress, thieves_get_everything_that_was_offered_without_a_heavy_fence) {
   play<TypeParam>({.thieves = 2, .hides = false, .owner = habit::silent, .rounds = 10, .tokens = test::scaled(20'000, 5)});
+}
+
+TYPED_TEST(deque_stress, an_owner_that_adds_while_thieves_take) {
+  play<TypeParam>({.thieves = 2, .hides = true, .owner = habit::spawning, .rounds = 10, .tokens = test::scaled(20'000, 5)});
 }
 
 }  // namespace

@@ -15,7 +15,9 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <memory>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "../scale.hpp"
@@ -198,6 +200,44 @@ TEST(native, serial_code_in_between_may_fork_in_its_callbacks) {
     auto rank = [](long x) { return x < 2 ? x : x == 2 ? 1 : x; };
     EXPECT_TRUE(std::is_sorted(v.begin(), v.end(), [&](long x, long y) { return rank(x) < rank(y); }));
   });
+}
+
+/// A serial library: it walks a tree and knows nothing of forks. Its visitor forks.
+struct leaf {
+  long value;
+};
+struct inner;
+using node = std::variant<leaf, std::shared_ptr<inner>>;
+struct inner {
+  node left, right;
+};
+template <class Visitor>
+long walk(node const& n, Visitor const& v) {
+  return std::visit([&](auto const& x) { return v(x); }, n);
+}
+struct sums_in_parallel {
+  long operator()(leaf const& l) const { return l.value; }
+  long operator()(std::shared_ptr<inner> const& i) const {
+    long a = 0, b = 0;
+    if (reinterpret_cast<std::uintptr_t>(i.get()) / 64 % 2 == 0) {
+      parallel_invoke([&] { a = walk(i->left, *this); }, [&] { b = walk(i->right, *this); });
+    } else {
+      nopal::scope s;
+      s.fork([&] { a = walk(i->left, *this); });
+      b = walk(i->right, *this);
+      s.join();
+    }
+    return a + b;
+  }
+};
+node tree(long from, long to) {
+  if (to - from == 1) return leaf{from};
+  return std::make_shared<inner>(inner{tree(from, (from + to) / 2), tree((from + to) / 2, to)});
+}
+
+TEST(native, a_visitor_may_fork) {
+  node const all = tree(0, 1000);
+  on_some_pools([&](nopal::pool& pool) { EXPECT_EQ(pool.run([&] { return walk(all, sums_in_parallel{}); }), 499'500); });
 }
 
 TEST(native, a_semaphore_like_lock_may_be_held_across_a_join_above) {

@@ -200,6 +200,10 @@ class basic_deque {
     return slots_[is_ring ? b & newest_->mask : b].load(std::memory_order_relaxed);
   }
 
+  /// The index of the oldest entry, a moment ago, and the places that there are.
+  index oldest() const noexcept { return top_.load(std::memory_order_relaxed); }
+  index capacity() const noexcept { return newest_->mask + 1; }
+
   /// The index of the next entry to be pushed.
   index bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
@@ -377,7 +381,7 @@ class basic_deque {
   slot* slots_;  // where the entry with index 0 would be
   buffer* newest_;
   index full_at_ = 0;  // up to this bottom there is room for reserve_ more
-  index reserve_ = 0;
+  index reserve_ = 1;
   std::uintptr_t low_ = 0;
   bool hides_ = true;
   // Read by the owner at every fork, written seldom.
