@@ -93,6 +93,8 @@ NOPAL_COLD void invoke_off_pool(taken<F> f, std::remove_reference_t<G>&... g) {
 /// space P(S1 + D), Theorems 1 and 2 of the Fibril paper.
 template <std::invocable F, std::invocable... G>
 NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
+  static_assert(!core::is_task<std::invoke_result_t<F>> && (!core::is_task<std::invoke_result_t<G>> && ...),
+                "nopal: parallel_invoke calls ordinary functions. Write [&] { x = nopal::sync_wait(f, a); } for a coroutine function f.");
   if constexpr (sizeof...(G) == 0) {
     static_cast<void>(f());
   } else if (core::state_here() == &core::nobody) [[unlikely]] {

@@ -104,6 +104,8 @@ class scope {
     using closure = std::decay_t<F>;
     static_assert(std::invocable<closure&>,
                   "nopal: scope::fork takes something to be called without arguments. Write s.fork([=] { f(a, b); }) for f(a, b).");
+    static_assert(!core::is_task<std::invoke_result_t<closure&>>,
+                  "nopal: scope::fork runs ordinary functions. Write s.fork([&] { x = nopal::sync_wait(f, a); }) for a coroutine function f.");
     static_assert(std::constructible_from<closure, F&&>,
                   "nopal: scope::fork keeps its closure by value, and this one cannot be copied. Write s.fork(std::move(f)).");
     core::worker* const w = static_cast<core::worker*>(core::state_here());
