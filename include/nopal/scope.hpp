@@ -108,10 +108,11 @@ class scope {
                   "nopal: scope::fork runs ordinary functions. Write s.fork([&] { x = nopal::sync_wait(f, a); }) for a coroutine function f.");
     static_assert(std::constructible_from<closure, F&&>,
                   "nopal: scope::fork keeps its closure by value, and this one cannot be copied. Write s.fork(std::move(f)).");
-    core::worker* const w = static_cast<core::worker*>(core::state_here());
     core::child_of<closure, F&&> c{children_, f};
 #if !NOPAL_ASAN && !NOPAL_TSAN
-    if (w->may_leave_stack() && w->here == children_.owner) [[likely]] {
+    core::fork_state* const state = core::state_here();
+    core::worker* const w = state->alarm == core::fork_state::no_tasks ? static_cast<core::worker*>(state) : nullptr;
+    if (w != nullptr && w->may_leave_stack() && w->here == children_.owner) [[likely]] {
       core::stack& parent = *w->here;
       core::stack& s = *w->stacks.get();
       w->here = &s;
@@ -126,7 +127,6 @@ class scope {
 #endif
     if (children_.owner == nullptr) [[unlikely]] return core::fork_off_pool<closure>(children_, static_cast<F&&>(f));
     core::worker::fork_slowly(c, c.start_slowly);
-    static_cast<void>(w);
   }
 
   /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child is

@@ -135,9 +135,9 @@ class worker : public fork_state {
 
   // ---- Scopes: scope.hpp.
 
-  /// May a scope fork here in the fast way? No on a thread that works for no pool.
+  /// With no_tasks: may a scope fork here in the fast way?
   NOPAL_INLINE bool may_leave_stack() const noexcept {
-    return alarm == no_tasks && !work.must_look() && !work.must_grow() && !stacks.empty() && handled->none();
+    return !work.must_look() && !work.must_grow() && !stacks.empty() && handled->none();
   }
   /// The same fork in whatever state the worker is.
   NOPAL_COLD static void fork_slowly(child& c, child::starter start);
