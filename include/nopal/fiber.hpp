@@ -13,6 +13,7 @@
 
 #include "nopal/core/config.hpp"
 #include "nopal/core/root.hpp"
+#include "nopal/core/timer.hpp"
 #include "nopal/core/worker.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/pool.hpp"
@@ -110,7 +111,7 @@ void yield() noexcept;
 void sleep_until(std::chrono::steady_clock::time_point t);
 template <class Rep, class Period>
 void sleep_for(std::chrono::duration<Rep, Period> d) {
-  sleep_until(std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::steady_clock::duration>(d));
+  sleep_until(core::limit_after(d));
 }
 template <class Clock, class Duration>
 void sleep_until(std::chrono::time_point<Clock, Duration> t) {
