@@ -11,12 +11,16 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/channel.hpp"
+#include "nopal/condition_variable.hpp"
 #include "nopal/core/config.hpp"
 #include "nopal/core/root.hpp"
 #include "nopal/core/timer.hpp"
 #include "nopal/core/worker.hpp"
 #include "nopal/counter.hpp"
+#include "nopal/mutex.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/semaphore.hpp"
 
 namespace nopal {
 

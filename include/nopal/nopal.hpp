@@ -2,6 +2,7 @@
 
 // Everything.
 
+#include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scratch.hpp"
