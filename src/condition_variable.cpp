@@ -43,7 +43,7 @@ void condition_variable::wait(std::unique_lock<mutex>& lock) {
     held->unlock_for(holder);
     return true;
   });
-  m.lock();
+  m.lock_in_turn();  // perhaps before it was unlocked: not lock, which would find it ours
 }
 
 std::cv_status condition_variable::wait_until(std::unique_lock<mutex>& lock, core::time_point limit) {
@@ -58,7 +58,7 @@ std::cv_status condition_variable::wait_until(std::unique_lock<mutex>& lock, cor
     return true;
   });
   if (!notified) forget(me);
-  m.lock();
+  m.lock_in_turn();  // as in wait
   return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
 }
 

@@ -86,6 +86,8 @@ class mutex {
     if (!word_.compare_exchange_strong(w, 0, std::memory_order_release, std::memory_order_relaxed)) [[unlikely]] unlock_slowly(who);
   }
   NOPAL_COLD void lock_slowly();
+  /// Also where the caller is about to unlock it, on another stack.
+  void lock_in_turn() noexcept;
   NOPAL_COLD bool try_lock_slowly() noexcept;
   NOPAL_COLD void unlock_slowly(std::uintptr_t who) noexcept;
   [[noreturn]] NOPAL_COLD void die_destroyed() noexcept;
