@@ -7,9 +7,9 @@
 // by 100 fibers on 2 CPUs, where this takes 20 to 90 ns). So that nobody waits for ever, one that was woken and came too late waits at the
 // front again, and the third time it is handed over. At most one is on its way: unlocking meanwhile wakes nobody.
 //
-// No wake-up is lost. A waiter enters the queue under the lock bit, having seen an owner there. That owner cannot leave by the
-// compare-exchange of unlock, since the word is no longer it alone, but must take the lock bit, and then sees the queue. It wakes the
-// first, or somebody is on his way; and he takes the mutex, and will see the queue when he unlocks it, or finds an owner again, who will.
+// A waiter enters the queue having seen an owner, under the lock bit. That owner cannot leave by the compare-exchange of unlock, since the
+// word is no longer it alone, but comes to the queue. He wakes the first, or one is on its way: that one takes the mutex, and will come to
+// the queue, or finds an owner again, who will.
 
 namespace nopal {
 
@@ -20,7 +20,7 @@ static_assert(alignof(core::stack) >= 8, "the flags of a mutex lie in its owner'
 
 namespace {
 constexpr unsigned most_wakeups = 2;  // in vain
-constexpr int most_looks = 20;  // before it parks: about as long as parking takes
+constexpr int most_looks = 10;  // before it parks: less than parking takes
 }  // namespace
 
 std::uintptr_t core::this_thread() noexcept {

@@ -37,10 +37,10 @@ inline std::uintptr_t self() noexcept {
 /// read-modify-write each while nobody waits. Whoever waits parks: the fiber, task or function leaves its native stack, a thread that
 /// works for no pool sleeps. Any thread may use it; the unlocker's writes are seen by the next who locks.
 ///
-/// It belongs to the native stack that has locked it, or to the thread off a pool, which alone unlocks it: a task may go on on another
-/// stack after each co_await, so it must not hold it across one, nor a function across a fork of a scope that unlocks it. What one
+/// It belongs to the native stack that has locked it, or to the thread off a pool, which alone unlocks it. A function keeps its stack
+/// whatever it forks or waits for; a task may go on on another one after a co_await, so it must not hold a mutex across that. What one
 /// locks and another unlocks is a semaphore{1}. It may be destroyed by whoever locked it last, as soon as it is unlocked; destroyed
-/// while locked or waited for it ends the program with a message.
+/// while locked or waited for, it ends the program with a message.
 class mutex {
  public:
   constexpr mutex() noexcept = default;

@@ -34,7 +34,7 @@ TEST(fiber_sync_stress, short_critical_sections) {
       nopal::mutex m;
       long n = 0;
     } cells[locks];
-    long const times = test::scaled(100, 10), fibers = test::scaled(300, 6);
+    long const times = test::scaled(60, 6), fibers = test::scaled(300, 6);
     auto const work = [&](std::uint64_t seed) {
       for (long k = 0; k < times; ++k) {
         seed = mix(seed + 1);
@@ -175,7 +175,7 @@ TEST(fiber_sync_stress, pipelines_of_channels) {
 // Closing at any moment: what was pushed is popped, and everybody comes home.
 TEST(fiber_sync_stress, closing_at_any_moment) {
   on_some_pools([](nopal::pool& pool) {
-    for (long round = 0; round < test::scaled(100); ++round) {
+    for (long round = 0; round < test::scaled(40, 8); ++round) {
       nopal::channel<long> ch{2};
       std::atomic<long> pushed{0}, popped{0};
       pool.run([&] {
@@ -194,7 +194,7 @@ TEST(fiber_sync_stress, closing_at_any_moment) {
             while (ch.pop()) ++popped;
           });
         }
-        nopal::sleep_for(round * 1us);
+        nopal::sleep_for(round * 3us);
         ch.close();
         wait_for(left);
       });

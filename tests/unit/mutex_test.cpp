@@ -123,6 +123,45 @@ TEST(mutex_test, everybody_excludes_everybody) {
   });
 }
 
+TEST(mutex_test, may_be_held_while_forking) {
+  on_some_pools([](nopal::pool& pool) {
+    pool.run([] {
+      for (long k = 0; k < test::scaled(200); ++k) {
+        nopal::mutex m;
+        int in = 0;
+        nopal::scope s;
+        {
+          std::lock_guard const guard{m};
+          for (int c = 0; c < 3; ++c) {
+            s.fork([&] {
+              std::lock_guard const inner{m};
+              ++in;
+            });
+          }
+          nopal::parallel_invoke([] { nopal::yield(); }, [] { nopal::yield(); });
+          EXPECT_EQ(in, 0);
+        }
+        s.join();
+        EXPECT_EQ(in, 3);
+      }
+    });
+  });
+}
+
+TEST(mutex_test, without_stealing) {
+  nopal::pool pool{{.workers = 3, .steal = false}};
+  tally t;
+  std::vector<nopal::future<void>> all;
+  for (int k = 0; k < 20; ++k) {
+    all.push_back(pool.submit([&t, k] {
+      for (long i = 0; i < test::scaled(200); ++i) t.once((k + i) % 8 == 0);
+    }));
+  }
+  for (auto& f : all) f.get();
+  EXPECT_EQ(t.n, 20 * test::scaled(200));
+  EXPECT_EQ(pool.stats().steals, 0u);
+}
+
 TEST(mutex_test, waiters_come_in_order) {
   nopal::pool pool{{.workers = 1}};
   std::string order;
