@@ -188,6 +188,27 @@ TEST(semaphore_test, who_has_acquired_may_destroy_it) {
   });
 }
 
+// The waker is still at the pool's sleepers when the woken one, and with it the pool, has ended.
+TEST(semaphore_test, a_thread_wakes_the_last_that_a_pool_has_to_do) {
+  std::atomic<semaphore*> now{nullptr};
+  std::atomic<bool> ends{false};
+  std::thread outside{[&] {
+    while (!ends) {
+      if (semaphore* const s = now.exchange(nullptr)) s->release();
+    }
+  }};
+  for (long k = 0; k < test::scaled(300, 3); ++k) {
+    semaphore s{0};
+    nopal::pool pool{{.workers = 2}};
+    pool.run([&] {
+      now = &s;
+      s.acquire();
+    });
+  }
+  ends = true;
+  outside.join();
+}
+
 TEST(semaphore_test, wrong_numbers_throw) {
   EXPECT_THROW(semaphore{-1}, std::invalid_argument);
   semaphore s{semaphore::max()};
