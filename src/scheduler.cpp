@@ -268,7 +268,14 @@ void scheduler::wait(event& done) noexcept {
 
 void scheduler::resume(waiting_stack& s) noexcept {
   s.run = run_waiting;
-  if (worker* const w = current_or_null(); w != nullptr && &w->pool() == this && steal_) {
+  worker* const w = current_or_null();
+  if (w == nullptr || &w->pool() != this) {
+    // Once it goes on it may be the last that this pool has to do, and who destroys the pool does not know of us.
+    started();
+    put(s, steal_ ? choose() : s.worker);
+    return finished();
+  }
+  if (steal_) {
     try {
       return w->make_ready(s);
     } catch (std::bad_alloc const&) {

@@ -8,6 +8,7 @@ void park(waiter& me, waits_for why, bool (*publish)(void* with) noexcept, void*
       bool (*publish_it)(void*) noexcept;
       void* with;
     } d;
+    me.thread = nullptr;  // it may have waited before
     me.pool = &w->pool();
     me.worker = w->index();
     me.what = w->here;

@@ -111,7 +111,7 @@ void wait_for(counter& c, std::int64_t value = 0);
 bool wait_until(counter& c, std::int64_t value, core::time_point limit);
 template <class Rep, class Period>
 bool wait_for(counter& c, std::int64_t value, std::chrono::duration<Rep, Period> timeout) {
-  return wait_until(c, value, std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::steady_clock::duration>(timeout));
+  return wait_until(c, value, core::limit_after(timeout));
 }
 
 inline bool core::reach_awaiter::await_ready() const {

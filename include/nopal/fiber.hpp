@@ -11,11 +11,16 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/channel.hpp"
+#include "nopal/condition_variable.hpp"
 #include "nopal/core/config.hpp"
 #include "nopal/core/root.hpp"
+#include "nopal/core/timer.hpp"
 #include "nopal/core/worker.hpp"
 #include "nopal/counter.hpp"
+#include "nopal/mutex.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/semaphore.hpp"
 
 namespace nopal {
 
@@ -110,7 +115,7 @@ void yield() noexcept;
 void sleep_until(std::chrono::steady_clock::time_point t);
 template <class Rep, class Period>
 void sleep_for(std::chrono::duration<Rep, Period> d) {
-  sleep_until(std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::steady_clock::duration>(d));
+  sleep_until(core::limit_after(d));
 }
 template <class Clock, class Duration>
 void sleep_until(std::chrono::time_point<Clock, Duration> t) {

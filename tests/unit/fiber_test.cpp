@@ -182,6 +182,13 @@ TEST(counter_test, waits_with_a_time_limit) {
         soon.done();
       });
       EXPECT_TRUE(wait_for(soon, 0, 10s));
+      soon.add();
+      spawn(left, [&] {
+        nopal::sleep_for(2ms);
+        soon.done();
+      });
+      EXPECT_TRUE(wait_for(soon, 0, std::chrono::hours::max()));  // longer than the clock can say
+      EXPECT_FALSE(wait_for(never, 0, std::chrono::hours::min()));
       wait_for(left);
       never.done();
     };

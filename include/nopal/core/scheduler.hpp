@@ -118,7 +118,7 @@ class scheduler {
   std::atomic<unsigned> turn_{0};
   std::mutex pending_mutex_;
   std::condition_variable none_pending_;
-  std::uint64_t pending_ = 0;  // roots submitted and not finished
+  std::uint64_t pending_ = 0;  // roots submitted and not finished, and threads from outside that wake a stack
   std::uint64_t submitted_ = 0;
   std::atomic<std::uint64_t> spawned_outside_{0};  // fibers
   std::vector<std::thread> threads_;

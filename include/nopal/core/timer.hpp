@@ -15,6 +15,16 @@ namespace nopal::core {
 struct waiter;
 using time_point = std::chrono::steady_clock::time_point;
 
+/// The time limit that lies `d` ahead. More than a century is for ever: the sum would overflow.
+template <class Rep, class Period>
+time_point limit_after(std::chrono::duration<Rep, Period> d) {
+  constexpr std::chrono::duration<double> century{100 * 365.25 * 86400};
+  std::chrono::duration<double> const seconds{d};
+  auto const now = std::chrono::steady_clock::now();
+  if (seconds > century) return time_point::max();
+  return seconds.count() > 0 ? now + std::chrono::ceil<std::chrono::steady_clock::duration>(d) : now;
+}
+
 class timer {
  public:
   timer() = default;

@@ -1,0 +1,155 @@
+#pragma once
+
+// channel: a queue of bounded length between fibers, tasks, functions and threads.
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/condition_variable.hpp"
+#include "nopal/core/config.hpp"
+#include "nopal/mutex.hpp"
+
+namespace nopal {
+
+/// What push throws into a closed channel.
+class channel_closed : public std::logic_error {
+ public:
+  channel_closed() : std::logic_error{"nopal: push into a closed channel; close it after the last push has returned"} {}
+};
+
+/// First in, first out; at most `capacity` values wait in it. Whoever waits parks: the fiber, task or function leaves its native stack, a
+/// thread that works for no pool sleeps. Any thread may push, pop and close. Each operation locks a mutex twice at most, and moves or
+/// copies its value once under it; none allocates. If that throws, the exception is the caller's, and nothing was pushed, nor popped.
+/// Destroyed while somebody waits in push or pop, it ends the program with a message; the values in it are destroyed.
+///
+///     nopal::channel<int> ch{64};
+///     nopal::spawn(left, [&] { for (int k = 0; k < n; ++k) ch.push(k); ch.close(); });
+///     while (auto v = ch.pop()) use(*v);
+template <class T>
+class channel {
+  static_assert(std::is_object_v<T> && !std::is_const_v<T> && std::is_nothrow_destructible_v<T>,
+                "nopal: a channel's values are moved out of it, and their destructors do not throw. Write channel<std::remove_cvref_t<T>>.");
+
+ public:
+  /// Throws std::invalid_argument for 0, std::length_error for more than can be, std::bad_alloc.
+  explicit channel(std::size_t capacity) : capacity_{checked(capacity)}, ring_{std::allocator<T>{}.allocate(capacity)} {}
+  channel(channel const&) = delete;
+  channel& operator=(channel const&) = delete;
+  ~channel() {
+    {
+      std::lock_guard const guard{mutex_};
+      if (waiting_ != 0) core::die("a channel was destroyed while somebody waits in its push or pop; close it, and let them return");
+    }
+    for (; size_ != 0; drop_front()) {
+    }
+    std::allocator<T>{}.deallocate(ring_, capacity_);
+  }
+
+  /// Waits while it is full. Throws channel_closed if it is closed, or is while this waits: then the value has not been touched.
+  void push(T&& value) { push_waiting(std::move(value)); }
+  void push(T const& value)
+    requires std::is_copy_constructible_v<T>
+  {
+    push_waiting(value);
+  }
+  /// False, and the value untouched: it is full or closed. Waits for the mutex only.
+  bool try_push(T&& value) { return push_if_room(std::move(value)); }
+  bool try_push(T const& value)
+    requires std::is_copy_constructible_v<T>
+  {
+    return push_if_room(value);
+  }
+
+  /// Waits while it is empty. Nothing: it is closed, and drained.
+  std::optional<T> pop() {
+    std::unique_lock lock{mutex_};
+    while (size_ == 0 && !closed_) wait(not_empty_, lock);
+    return take_front();
+  }
+  /// Nothing: it is empty. Waits for the mutex only.
+  std::optional<T> try_pop() {
+    std::lock_guard const guard{mutex_};
+    return take_front();
+  }
+
+  /// Wakes all that wait: who pushes is thrown channel_closed, who pops gets what is left. May be called again.
+  void close() {
+    std::lock_guard const guard{mutex_};
+    closed_ = true;
+    not_empty_.notify_all();
+    not_full_.notify_all();
+  }
+
+  std::size_t capacity() const noexcept { return capacity_; }
+
+ private:
+  static std::size_t checked(std::size_t capacity) {
+    if (capacity == 0) throw std::invalid_argument{"nopal: channel{0}: no value could ever wait in it; the least capacity is 1"};
+    if (capacity <= std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)) return capacity;
+    throw std::length_error{"nopal: channel{" + std::to_string(capacity) + "}: its memory is allocated at once, " +
+                            std::to_string(sizeof(T)) + " bytes a value; ask for less"};
+  }
+
+  // What follows has the mutex. Those that wait are notified under it, too: once it is unlocked, who was waited for may destroy the
+  // channel.
+
+  template <class V>
+  void push_waiting(V&& value) {
+    std::unique_lock lock{mutex_};
+    while (size_ == capacity_ && !closed_) wait(not_full_, lock);
+    if (closed_) throw channel_closed{};
+    put(std::forward<V>(value));
+  }
+  template <class V>
+  bool push_if_room(V&& value) {
+    std::lock_guard const guard{mutex_};
+    if (size_ == capacity_ || closed_) return false;
+    put(std::forward<V>(value));
+    return true;
+  }
+  template <class V>
+  void put(V&& value) {
+    std::construct_at(ring_ + (first_ + size_) % capacity_, std::forward<V>(value));
+    ++size_;
+    not_empty_.notify_one();
+  }
+  std::optional<T> take_front() {
+    std::optional<T> value;
+    if (size_ != 0) {
+      value.emplace(std::move(ring_[first_]));
+      drop_front();
+      not_full_.notify_one();
+    }
+    return value;
+  }
+  void drop_front() noexcept {
+    std::destroy_at(ring_ + first_);
+    first_ = first_ + 1 == capacity_ ? 0 : first_ + 1;
+    --size_;
+  }
+  void wait(condition_variable& changed, std::unique_lock<mutex>& lock) {
+    ++waiting_;
+    changed.wait(lock);
+    --waiting_;
+  }
+
+  mutex mutex_;
+  condition_variable not_empty_, not_full_;
+  std::size_t const capacity_;
+  T* const ring_;
+  // | free | first_ … size_ values, perhaps around the end … | free |
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+  std::size_t waiting_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace nopal
