@@ -146,6 +146,7 @@ int start(int argc, char** argv, const std::string& title, bool is_nopal, const 
   app.add_option("--repeat", opts.repeat, "timed runs in this process")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_flag("--sample", opts.sample, "also how deep forks nest, and nopal's stack pages as it runs");
   app.add_option("--depth", opts.depth, "fibers_nqueens: rows whose queens are placed before a fiber is made")->capture_default_str();
+  app.add_option("--batch", opts.batch, "fibers_empty, fibers_park: how many fibers there are at a time (default: all)");
   app.add_flag("--imbalanced", opts.imbalanced, "fibers_loops: a tenth of the fibers loop a hundred times as long as the others");
   if (is_nopal) {
     app.add_flag("!--no-steal", opts.steal, "every fiber and task stays on the worker where it began");

@@ -28,10 +28,11 @@ struct options {
   std::string reclaim = "dontneed";  // nopal only: what becomes of a suspended stack's unused pages
   unsigned workers = 1;
   unsigned repeat = 1;
-  std::size_t depth = 2;  // fibers_nqueens only
-  bool imbalanced = false;  // fibers_loops only
-  bool steal = true;      // nopal only: pool_options::steal
-  bool sample = false;    // the figures of space that cost time: how deep forks nest, and nopal's stack pages as it runs
+  std::size_t depth = 2;             // fibers_nqueens only
+  std::size_t batch = 0;             // fibers_empty and fibers_park only; 0: all
+  bool imbalanced = false;           // fibers_loops only
+  bool steal = true;                 // nopal only: pool_options::steal
+  bool sample = false;               // the figures of space that cost time: how deep forks nest, and nopal's stack pages as it runs
 
   // The same run at the size that tests use.
   [[nodiscard]] options smoke() const;
