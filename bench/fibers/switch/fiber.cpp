@@ -3,7 +3,9 @@
 
 namespace {
 
-void yield_in_turn(bench::switches<>& problem) {
+using problem_type = bench::switches<5>;
+
+void yield_in_turn(problem_type& problem) {
   nopal::counter left;
   for (std::size_t side = 0; side < 2; ++side)
     nopal::spawn(left, [&problem, side] {
@@ -18,6 +20,6 @@ void yield_in_turn(bench::switches<>& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::switches<>, bench::nopal_runtime>(
+  return bench::run<problem_type, bench::nopal_runtime>(
       argc, argv, "fiber", [](auto& on, auto& problem) { on.pool.run([&] { yield_in_turn(problem); }); });
 }

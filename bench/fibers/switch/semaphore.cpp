@@ -9,7 +9,7 @@
 
 namespace {
 
-using problem_type = bench::switches<100>;
+using problem_type = bench::switches<500>;
 
 void run(const bench::threads_runtime& on, problem_type& problem) {
   std::array<sem_t, 2> may_go;
