@@ -116,7 +116,9 @@ void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context
   c.handled = {};
   c.fake_stack = nullptr;
 #if NOPAL_TSAN
-  if (c.fiber == nullptr) c.fiber = __tsan_create_fiber(0);
+  // A new one each time: in the shadow of its calls those that left for good would stay, until it is full.
+  forget(c);
+  c.fiber = __tsan_create_fiber(0);
 #endif
   auto const word = [](auto* p) { return reinterpret_cast<std::uint64_t>(p); };
 #if defined(__x86_64__)

@@ -3,7 +3,10 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 
 #include <new>
 #include <span>
@@ -21,8 +24,14 @@ namespace {
 
 constexpr unsigned most_workers = 1 << 14;
 constexpr std::size_t least_stack = std::size_t{64} << 10;
+// Unused stacks that stay mapped, for each worker, without their pages: mapping one costs several system calls.
+constexpr std::size_t kept_stacks = 32;
+// Of these each worker has so many for itself while it sleeps.
+constexpr std::size_t kept_asleep = 4;
 // How long an idle thread looks before it sleeps. A caller that runs one small job after another finds it awake.
 constexpr std::int64_t patience = 100'000;  // ns
+// At most so many pauses between its looks, twice over: 1 to 5 µs.
+constexpr std::uint64_t longest_backoff = 32;
 // After that the one thief that must stay awake naps between its looks.
 constexpr std::int64_t long_patience = 2'000'000;
 
@@ -70,7 +79,7 @@ scheduler::scheduler(pool_options const& options) : scheduler{options, site{opti
 scheduler::scheduler(pool_options const& o, site&& s)
     : steal_{o.steal},
       idle_{o.idle},
-      stacks_{o.stack_size, o.reclaim, 4 * s.places.size()},
+      stacks_{o.stack_size, o.reclaim, kept_stacks * s.places.size()},
       places_{s.places}, parking_{std::span<unsigned const>{s.nodes}} {
   watch_for_overflow();
   auto const n = static_cast<unsigned>(places_.size());
@@ -428,6 +437,7 @@ bool scheduler::work_once(worker& w, stack& mine) noexcept {
   if (!std::exchange(w.looking_, true)) parking_.start_looking(i);
   if (find_and_run(w, nullptr)) {
     current()->idle_since_ = 0;
+    current()->backoff_ = 4;
     return true;
   }
   std::int64_t const now = std_sync::now();
@@ -435,7 +445,10 @@ bool scheduler::work_once(worker& w, stack& mine) noexcept {
   std::int64_t const idle_for = now - w.idle_since_;
   if (idle_ == idle::lazy && idle_for > patience) {
     w.looking_ = false;  // park counts for us; a guest in our place is no thief
-    w.stacks.trim(4);
+    w.stacks.trim(kept_asleep);
+#ifndef NDEBUG
+    if (nothing_can_run()) timer_.call_after(std::chrono::seconds{1}, warn_if_stuck, this);
+#endif
     bool const slept = parking_.park(
         i, [&] { return must_stay(i); }, [&] { worker::counters::add(w.count.sleeps); });
     w.looking_ = true;
@@ -452,8 +465,11 @@ bool scheduler::work_once(worker& w, stack& mine) noexcept {
       ::nanosleep(&nap, nullptr);
     }
   }
+  // Longer each time, and each time another while, so that thieves do not come all at once.
   bool const wanted = parking_.demand();
-  for (int k = 0; k < 8 && parking_.demand() == wanted; ++k) cpu_relax();
+  auto const pause = w.backoff_ + w.random_() % w.backoff_;
+  for (std::uint64_t k = 0; k < pause && parking_.demand() == wanted; ++k) cpu_relax();
+  if (w.backoff_ < longest_backoff) w.backoff_ *= 2;
   if (idle_for > patience / 4 && (wanted || idle_ == idle::busy)) std_sync::yield();
   return true;
 }
@@ -574,6 +590,43 @@ bool scheduler::steal_from(worker& w, worker& victim, root const* only) noexcept
     }
   }
   return take_jobs(w, victim.open_);
+}
+
+std::string scheduler::report() const {
+  std::string lines;
+  std::size_t n = 0;
+  stacks_.for_each_waiting([&](stack const& s, waits_for w) {
+    std::array<char, 160> line;
+    if (w.object != nullptr) {
+      std::snprintf(line.data(), line.size(), "  the stack at %p waits for %s at %p\n", static_cast<void const*>(s.base()), w.what, w.object);
+    } else {
+      std::snprintf(line.data(), line.size(), "  the stack at %p waits for %s\n", static_cast<void const*>(s.base()), w.what);
+    }
+    lines += line.data();
+    ++n;
+  });
+  if (n == 0) return "nothing waits\n";
+  return std::to_string(n) + (n == 1 ? " native stack waits\n" : " native stacks wait\n") + lines;
+}
+
+bool scheduler::nothing_can_run() const noexcept {
+  if (parking_.demand() || !timer_.idle()) return false;
+  bool some = false;
+  stacks_.for_each_waiting([&](stack const&, waits_for) { some = true; });
+  return some;
+}
+
+void scheduler::warn_if_stuck(void* self) noexcept {
+  auto const& s = *static_cast<scheduler const*>(self);
+  for (unsigned i = 0; i < s.workers(); ++i) {
+    if (!s.parking_.is_parked(i)) return;
+  }
+  if (!s.nothing_can_run()) return;
+  try {
+    std::fprintf(stderr, "nopal: for a second nothing has been able to run, and nothing will unless a thread outside the pool wakes it: %s",
+                 s.report().c_str());
+  } catch (std::bad_alloc const&) {
+  }
 }
 
 stats scheduler::read_stats() const {

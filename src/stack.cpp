@@ -72,7 +72,7 @@ void stack_pool::put(stack* s) noexcept {
     std::lock_guard const guard{mutex_};
     if (free_count_ < keep_) {
       // The whole stack is unused. Inside the lock: whoever gets it next must not lose what it has begun.
-      give_back_between(s->low(), s->top());
+      give_back(*s);
       s->next_ = free_;
       free_ = s;
       ++free_count_;

@@ -1,6 +1,8 @@
 #include "nopal/core/timer.hpp"
 
+#include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "nopal/core/waiter.hpp"
 
@@ -10,12 +12,7 @@ timer::ticket::ticket(timer& t, waiter& w, time_point when) : timer_{t}, waiter_
   own_.emplace(when, this);
   w.timed = true;
   std::lock_guard const guard{t.mutex_};
-  if (t.thread_.joinable()) return;
-  try {
-    t.thread_ = std::thread{[&t] { t.loop(); }};
-  } catch (std::system_error const& e) {
-    throw std::system_error{e.code(), "nopal: no thread for the time limits of a pool; raise the limit on threads"};
-  }
+  t.start_thread();
 }
 
 void timer::ticket::start() noexcept {
@@ -30,24 +27,53 @@ timer::ticket::~ticket() {
   if (waits_) timer_.queue_.erase(at_);
 }
 
+// With the mutex.
+void timer::start_thread() {
+  if (thread_.joinable()) return;
+  try {
+    thread_ = std::thread{[this] { loop(); }};
+  } catch (std::system_error const& e) {
+    throw std::system_error{e.code(), "nopal: no thread for the time limits of a pool; raise the limit on threads"};
+  }
+}
+
+void timer::call_after(std::chrono::milliseconds delay, void (*f)(void*) noexcept, void* with) noexcept {
+  std::lock_guard const guard{mutex_};
+  try {
+    start_thread();
+  } catch (std::system_error const&) {
+    return;
+  }
+  call_ = {std::chrono::steady_clock::now() + delay, f, with};
+  changed_.notify_one();
+}
+
+bool timer::idle() noexcept {
+  std::lock_guard const guard{mutex_};
+  return queue_.empty();
+}
+
 void timer::loop() noexcept {
   std::unique_lock guard{mutex_};
   while (!stopping_) {
-    if (queue_.empty()) {
+    time_point const next = std::min(call_.when, queue_.empty() ? time_point::max() : queue_.begin()->first);
+    if (next == time_point::max()) {
       changed_.wait(guard);
-      continue;
+    } else if (next > std::chrono::steady_clock::now()) {
+      changed_.wait_until(guard, next);
+    } else if (next == call_.when) {
+      auto const call = std::exchange(call_, {});
+      guard.unlock();
+      call.f(call.with);
+      guard.lock();
+    } else {
+      ticket& t = *queue_.begin()->second;
+      queue_.erase(queue_.begin());
+      t.waits_ = false;
+      if (!t.waiter_.claim()) continue;  // somebody else wakes it
+      t.expired_ = true;
+      t.waiter_.wake();  // it cannot leave before it has had the mutex, in ~ticket
     }
-    auto const first = queue_.begin();
-    if (first->first > std::chrono::steady_clock::now()) {
-      changed_.wait_until(guard, time_point{first->first});
-      continue;
-    }
-    ticket& t = *first->second;
-    queue_.erase(first);
-    t.waits_ = false;
-    if (!t.waiter_.claim()) continue;  // somebody else wakes it
-    t.expired_ = true;
-    t.waiter_.wake();  // it cannot leave before it has had the mutex, in ~ticket
   }
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -298,6 +299,9 @@ class pool {
   /// i < workers(); throws std::out_of_range.
   worker_ref worker(unsigned i) const;
   nopal::stats stats() const { return scheduler_->read_stats(); }
+  /// What waits for what: a line for each native stack that has been left, or "nothing waits". For programs that have come to a stop.
+  /// In builds without NDEBUG the pool prints it by itself where nothing has been able to run for a second. Throws std::bad_alloc.
+  std::string report() const { return scheduler_->report(); }
 
  private:
   friend core::move_awaiter resume_on(pool& p);

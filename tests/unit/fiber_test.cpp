@@ -270,6 +270,42 @@ TEST(fiber_test, without_stealing_they_stay) {
   EXPECT_EQ(pool.stats().steals, 0u);
 }
 
+TEST(fiber_test, a_report_says_what_waits_for_what) {
+  nopal::pool pool{{.workers = 2}};
+  EXPECT_EQ(pool.report(), "nothing waits\n");
+  counter go{1};
+  pool.run([&] {
+    counter left;
+    for (int k = 0; k < 2; ++k) spawn(left, [&] { wait_for(go); });
+    nopal::sleep_for(20ms);
+    std::string const report = pool.report();
+    EXPECT_NE(report.find("2 native stacks wait\n"), std::string::npos) << report;
+    char where[64];
+    std::snprintf(where, sizeof where, " waits for a counter at %p\n", static_cast<void*>(&go));
+    EXPECT_NE(report.find(where), std::string::npos) << report;
+    go.done();
+    wait_for(left);
+  });
+  EXPECT_EQ(pool.report(), "nothing waits\n");
+}
+
+#ifndef NDEBUG
+
+TEST(fiber_test, a_pool_that_comes_to_a_stop_says_so) {
+  nopal::pool pool{{.workers = 2}};
+  counter go{1};
+  auto const stuck = pool.submit([&] { wait_for(go); });
+  testing::internal::CaptureStderr();
+  std::this_thread::sleep_for(1500ms);
+  go.done();
+  stuck.wait();
+  std::string const said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("nothing has been able to run"), std::string::npos) << said;
+  EXPECT_NE(said.find(" waits for a counter at "), std::string::npos) << said;
+}
+
+#endif
+
 TEST(fiber_death, misuse_ends_in_a_message) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
   EXPECT_DEATH(

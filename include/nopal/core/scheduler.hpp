@@ -48,6 +48,8 @@ class scheduler {
   /// For a task that comes from elsewhere: a sleeping worker if there is one.
   worker& any_worker() noexcept { return *workers_[choose()]; }
   stats read_stats() const;
+  /// A line for each native stack that waits, with what it waits for. Throws std::bad_alloc.
+  std::string report() const;
 
   // For workers.
   /// Lets some worker go on with a stack.
@@ -95,6 +97,8 @@ class scheduler {
   bool take_jobs(worker& w, inbox& from) noexcept;
   bool steal_from(worker& w, worker& victim, root const* only) noexcept;
   void stop_looking(worker& w) noexcept;
+  bool nothing_can_run() const noexcept;
+  static void warn_if_stuck(void* self) noexcept;
   void start_on(worker& w, continuation c) noexcept;
   bool run_as_guest(root& r, event& done) noexcept;
   bool must_stay(unsigned i) const noexcept;
@@ -104,7 +108,7 @@ class scheduler {
   stacklet_depot depot_;
   stack_pool stacks_;
   block_depot blocks_;
-  core::timer timer_;
+  mutable core::timer timer_;
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<place> places_;
   core::parking parking_;

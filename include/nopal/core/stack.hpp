@@ -144,6 +144,15 @@ class stack_pool {
   stack_counts counts() const noexcept;
   /// Pages of memory that all mapped stacks hold now, apart from what their owners change meanwhile. An mincore for every 2 MiB.
   std::uint64_t resident_pages() const noexcept;
+  /// Calls f(stack, what it waits for) for each that waits, a moment ago. No stack comes or goes meanwhile.
+  template <class F>
+  void for_each_waiting(F f) const {
+    std::lock_guard const guard{mutex_};
+    for (stack const* s = all_; s != nullptr; s = s->older_) {
+      waits_for const w{s->waits_what.load(std::memory_order_relaxed), s->waits_object.load(std::memory_order_relaxed)};
+      if (w.what != nullptr) f(*s, w);
+    }
+  }
 
  private:
   stack* map() noexcept;

@@ -46,15 +46,27 @@ class timer {
     bool expired_ = false;  // under the timer's mutex
   };
 
+  /// Calls f(with) once, after `delay`, on the timer's thread; an earlier request that still waits is dropped. Nothing if there is no thread
+  /// to be had.
+  void call_after(std::chrono::milliseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
+  /// Does nobody wait for a point in time?
+  bool idle() noexcept;
+
   /// Ends the thread. Nobody waits any more.
   void stop() noexcept;
 
  private:
+  void start_thread();
   void loop() noexcept;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::set<ticket::key> queue_;
+  struct {
+    time_point when = time_point::max();
+    void (*f)(void*) noexcept = nullptr;
+    void* with = nullptr;
+  } call_;
   std::thread thread_;
   bool stopping_ = false;
 };

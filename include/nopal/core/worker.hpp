@@ -283,6 +283,7 @@ class worker : public fork_state {
   bool offered_ = false;       ///< this strand has forked: it counts as demand
   bool ready_is_offered_ = false;   ///< `ready` counts as demand
   unsigned ready_taken_ = 0;
+  std::uint64_t backoff_ = 4;       ///< pauses before its next look, at least
   after after_ = after::nothing;
   frame* lost_ = nullptr;      ///< after::arrival: a child of it ended here
   thunk* parked_ = nullptr;    ///< after::thunk
