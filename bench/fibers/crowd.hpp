@@ -1,7 +1,7 @@
 #pragma once
 
-// empty and park: a million fibers with nothing to do, on one worker, `--batch` at a time or all at once. Empty ones run and finish;
-// the others each wait for a gate that opens when the whole batch has come to it.
+// empty and park: a million fibers with nothing to do, on one worker, `--batch` at a time or all at once. Empty ones run and
+// finish; the others each wait for a gate that opens when the whole batch has come to it.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
-// fib(40), serial below 20, where each leaf takes many more iterations: two fibers a node, which wait for theirs. The size is the
-// iterations of a leaf.
+// fib(40), serial below 20, where each leaf takes many more iterations: two fibers a node, which wait for theirs. The size
+// is the iterations of a leaf.
 
 #include <cstddef>
 #include <cstdint>

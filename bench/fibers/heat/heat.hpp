@@ -1,7 +1,7 @@
 #pragma once
 
-// heat on 512 × 512 points, 400 steps, 64 strips of which the middle third costs four times as much: it makes its step four times
-// over. A fiber for each strip of each step.
+// heat on 512 × 512 points, 400 steps, 64 strips of which the middle third costs four times as much: it makes its step four
+// times over. A fiber for each strip of each step.
 
 #include <cstddef>
 #include <string>

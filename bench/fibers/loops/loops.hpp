@@ -1,7 +1,7 @@
 #pragma once
 
-// balanced and imbalanced: 1024 fibers that only compute, all spawned on one worker. Balanced ones take 100 000 iterations each; of the
-// others a tenth, strewn among them, takes ten times that and the rest a tenth of it.
+// balanced and imbalanced: 1024 fibers that only compute, all spawned on one worker. Balanced ones take 100 000 iterations
+// each; of the others a tenth, strewn among them, takes ten times that and the rest a tenth of it.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,9 @@ struct loops_problem {
   static constexpr std::size_t count = 1024;
 
   explicit loops_problem(const options& opts)
-      : usual{pick(opts, {.smoke = 1000, .standard = 100'000, .paper = 100'000})}, imbalanced{opts.imbalanced}, results(count) {}
+      : usual{pick(opts, {.smoke = 1000, .standard = 100'000, .paper = 100'000})},
+        imbalanced{opts.imbalanced},
+        results(count) {}
 
   [[nodiscard]] std::size_t iterations(std::size_t i) const {
     if (!imbalanced) return usual;

@@ -1,6 +1,7 @@
 #pragma once
 
-// mergesort: a fiber for each half down to 5000 numbers; the merge is serial, so the last one alone is a pass over everything.
+// mergesort: a fiber for each half down to 5000 numbers; the merge is serial, so the last one alone is a pass over
+// everything.
 
 #include <algorithm>
 #include <cstddef>

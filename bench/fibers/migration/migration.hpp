@@ -1,7 +1,7 @@
 #pragma once
 
-// migration: what it costs a fiber to run elsewhere than where it was spawned. Waves of fibers that only compute, and waves of fibers
-// that also read what their spawner has just written for them; each measures itself.
+// migration: what it costs a fiber to run elsewhere than where it was spawned. Waves of fibers that only compute, and waves
+// of fibers that also read what their spawner has just written for them; each measures itself.
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,8 @@ struct migration_problem {
   enum kind { computing, reading };
 
   explicit migration_problem(const options& opts)
-      : iterations{pick(opts, {.smoke = 1000, .standard = 100'000, .paper = 100'000})}, waves{opts.size == "smoke" ? 2u : 32u} {}
+      : iterations{pick(opts, {.smoke = 1000, .standard = 100'000, .paper = 100'000})},
+        waves{opts.size == "smoke" ? 2u : 32u} {}
 
   void reset() {
     for (auto& one : samples_) one.assign(waves * wave, {});

@@ -18,7 +18,6 @@ long nqueens(bench::nqueens_by_prefix& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::nqueens_by_prefix, bench::nopal_runtime>(argc, argv, "fiber", [](auto& on, auto& problem) {
-    problem.answer = on.pool.run([&] { return nqueens(problem); });
-  });
+  return bench::run<bench::nqueens_by_prefix, bench::nopal_runtime>(
+      argc, argv, "fiber", [](auto& on, auto& problem) { problem.answer = on.pool.run([&] { return nqueens(problem); }); });
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// nqueens: a fiber for each way to place the queens of the first few rows (--depth), which counts serially how many solutions begin
-// like that.
+// nqueens: a fiber for each way to place the queens of the first few rows (--depth), which counts serially how many
+// solutions begin like that.
 
 #include <cstddef>
 #include <cstdint>

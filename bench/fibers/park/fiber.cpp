@@ -25,6 +25,6 @@ void run(problem_type& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<problem_type, bench::nopal_runtime>(
-      argc, argv, "fiber", [](auto& on, auto& problem) { on.pool.run([&] { run(problem); }); });
+  return bench::run<problem_type, bench::nopal_runtime>(argc, argv, "fiber",
+                                                        [](auto& on, auto& problem) { on.pool.run([&] { run(problem); }); });
 }
