@@ -11,11 +11,12 @@ from .measure import Cell
 LEGEND = """\
 ns each      median over the runs, by the number of switches, fibers or forks; (fastest .. slowest)
 x base       that over nopal's bare context switch, or over a fork of parallel_invoke in fib(30)
-bytes each   the increase of resident memory at its highest, for each of those that there are at a time
+bytes each   the increase of resident memory at its highest, for each fiber that waits to start
 memory       peak resident memory of the process"""
 
 BASES = ("context", "fork, parallel_invoke")
-EMPTY, ALL_EMPTY, PARK = "empty, 100 at a time", "empty, all at once", "parks once, 1000 at a time"
+EMPTY, ALL_EMPTY = "empty, 100 at a time", "empty, all at once"
+FEW_PARK, MANY_PARK = "parks once, 100 at a time", "parks once, 1000 at a time"
 
 
 def switch_cells(build: Path, only: list[str], workers: list[int], size: str) -> list[Cell]:
@@ -42,7 +43,9 @@ def cost_cells(build: Path, only: list[str], size: str) -> list[Cell]:
     for impl in (workloads.FIBER, "boost_fiber"):
         add(f"{impl}, {EMPTY}", "fibers_empty", impl, "--size", size, "--batch", "100")
         add(f"{impl}, {ALL_EMPTY}", "fibers_empty", impl, "--size", size)
-        add(f"{impl}, {PARK}", "fibers_park", impl, "--size", size, "--batch", "1000")
+        add(f"{impl}, {FEW_PARK}", "fibers_park", impl, "--size", size, "--batch", "100")
+        fewer = "100000" if size == "default" else size  # beyond the stacks that a worker keeps, it takes far longer
+        add(f"{impl}, {MANY_PARK}", "fibers_park", impl, "--size", fewer, "--batch", "1000")
     return result
 
 
@@ -93,17 +96,12 @@ def _ns(cell: Cell, seconds: float | None) -> float | None:
     return seconds * 1e9 / number if seconds and number else None
 
 
-def _at_a_time(cell: Cell) -> float | None:
-    if cell.impl.endswith(ALL_EMPTY):
-        return _number(cell)
-    return 1000 if cell.impl.endswith(PARK) else None
-
-
 def _row(cell: Cell, base: float | None) -> Row:
     first = cell.records[0] if cell.records else {}
     seconds = [record["seconds"] for record in cell.records]
     ns = _ns(cell, middle(cell, "seconds"))
-    at_a_time, increase = _at_a_time(cell), middle(cell, "rss_increase_kib")
+    increase = middle(cell, "rss_increase_kib") if cell.impl.endswith(ALL_EMPTY) else None
+    waiting = _number(cell)
     return Row(
         experiment=cell.table,
         impl=cell.impl,
@@ -115,7 +113,7 @@ def _row(cell: Cell, base: float | None) -> Row:
         fastest=_ns(cell, min(seconds)) if ns else None,
         slowest=_ns(cell, max(seconds)) if ns else None,
         times_base=ns / base if ns and base else None,
-        bytes_each=increase * 1024 / at_a_time if increase is not None and at_a_time else None,
+        bytes_each=increase * 1024 / waiting if increase is not None and waiting else None,
         peak_rss_kib=middle(cell, "peak_rss_kib"),
         compiler=first.get("compiler", ""),
         peer=first.get("peer", ""),
