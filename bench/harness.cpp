@@ -68,6 +68,7 @@ std::size_t pick(const options& opts, const named_sizes& sizes) {
 scheduler_figures scheduler_figures::since(const scheduler_figures& before) const {
   scheduler_figures difference = *this;
   difference.steals -= before.steals;
+  difference.steal_attempts -= before.steal_attempts;
   difference.suspensions -= before.suspensions;
   difference.unmaps -= before.unmaps;
   difference.pages_returned -= before.pages_returned;
@@ -120,6 +121,7 @@ void print(const record& result) {
   line["page_faults"] = result.memory.page_faults;
   if (result.scheduler) {
     line["steals"] = result.scheduler->steals;
+    line["steal_attempts"] = result.scheduler->steal_attempts;
     line["suspensions"] = result.scheduler->suspensions;
     line["unmaps"] = result.scheduler->unmaps;
     line["pages_returned"] = result.scheduler->pages_returned;
@@ -128,6 +130,8 @@ void print(const record& result) {
   }
   if (result.fork_depth) line["fork_depth"] = *result.fork_depth;
   if (result.stack_pages_peak) line["stack_pages_peak"] = *result.stack_pages_peak;
+  if (result.fibers) line["fibers"] = *result.fibers;
+  for (const figure& one : result.figures) line[one.name] = one.value;
   line["compiler"] = compiler();
   line["peer"] = result.peer;
   std::cout << line.dump() << std::endl;
@@ -141,10 +145,15 @@ int start(int argc, char** argv, const std::string& title, bool is_nopal, const 
   app.add_option("--workers", opts.workers, "how many threads work")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--repeat", opts.repeat, "timed runs in this process")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_flag("--sample", opts.sample, "also how deep forks nest, and nopal's stack pages as it runs");
-  if (is_nopal)
+  app.add_option("--depth", opts.depth, "fibers_nqueens: rows whose queens are placed before a fiber is made")->capture_default_str();
+  app.add_option("--batch", opts.batch, "fibers_empty, fibers_park: how many fibers there are at a time (default: all)");
+  app.add_flag("--imbalanced", opts.imbalanced, "fibers_loops: a tenth of the fibers loop a hundred times as long as the others");
+  if (is_nopal) {
+    app.add_flag("!--no-steal", opts.steal, "every fiber and task stays on the worker where it began");
     app.add_option("--reclaim", opts.reclaim, "what becomes of a suspended stack's unused pages: dontneed, free, remap, none")
         ->check(CLI::IsMember({"dontneed", "free", "remap", "none"}))
         ->capture_default_str();
+  }
   CLI11_PARSE(app, argc, argv);
 
   int status = failure;

@@ -28,7 +28,11 @@ struct options {
   std::string reclaim = "dontneed";  // nopal only: what becomes of a suspended stack's unused pages
   unsigned workers = 1;
   unsigned repeat = 1;
-  bool sample = false;  // the figures of space that cost time: how deep forks nest, and nopal's stack pages as it runs
+  std::size_t depth = 2;             // fibers_nqueens only
+  std::size_t batch = 0;             // fibers_empty and fibers_park only; 0: all
+  bool imbalanced = false;           // fibers_loops only
+  bool steal = true;                 // nopal only: pool_options::steal
+  bool sample = false;               // the figures of space that cost time: how deep forks nest, and nopal's stack pages as it runs
 
   // The same run at the size that tests use.
   [[nodiscard]] options smoke() const;
@@ -47,6 +51,7 @@ struct named_sizes {
 // What a scheduler tells of itself, summed up since it began; the last two as they are now.
 struct scheduler_figures {
   std::uint64_t steals = 0;
+  std::uint64_t steal_attempts = 0;
   std::uint64_t suspensions = 0;
   std::uint64_t unmaps = 0;
   std::uint64_t pages_returned = 0;
@@ -63,6 +68,12 @@ struct memory_figures {
   long rss_increase_kib = 0;  // at its highest, over what was resident before
 };
 
+// What a problem has measured itself, beside the time.
+struct figure {
+  std::string name;
+  double value;
+};
+
 // One finished run, as it is printed.
 struct record {
   std::string kernel;
@@ -76,6 +87,8 @@ struct record {
   memory_figures memory = {};
   std::optional<std::uint64_t> fork_depth = {};  // these two only where asked for
   std::optional<std::uint64_t> stack_pages_peak = {};
+  std::optional<std::size_t> fibers = {};  // these two where the problem tells them
+  std::vector<figure> figures = {};
   std::string peer;  // the implementation's name and version
 };
 
@@ -90,7 +103,9 @@ int start(int argc, char** argv, const std::string& title, bool is_nopal, const 
 inline constexpr std::size_t deep_stack = std::size_t{1} << 30;
 
 // How long a runtime works before it is timed; by then the system has moved its threads to processors of their own.
+// Tests cannot wait for that.
 inline constexpr std::chrono::milliseconds warm_up{100};
+inline constexpr std::chrono::milliseconds smoke_warm_up{20};
 
 template <class T>
 concept tells_figures = requires(const T& runtime) {
@@ -104,6 +119,15 @@ concept takes_options = std::constructible_from<T, const options&>;
 // A problem that knows how many forks nest at most on one path of its native program, where k-way forks are k − 1 nested ones.
 template <class T>
 concept knows_depth = requires(const T& problem) { problem.fork_depth(); };
+
+// A problem that knows into how many fibers its work is cut.
+template <class T>
+concept counts_fibers = requires(const T& problem) { problem.fibers(); };
+
+template <class T>
+concept measures = requires(const T& problem) {
+  { problem.figures() } -> std::convertible_to<std::vector<figure>>;
+};
 
 template <class Runtime>
 Runtime make_runtime(const options& opts) {
@@ -155,7 +179,7 @@ int run(int argc, char** argv, const std::string& impl, Statement statement) {
     Problem problem{opts};
     Runtime runtime = make_runtime<Runtime>(opts);
     Problem small{opts.smoke()};
-    const auto warm = std::chrono::steady_clock::now() + warm_up;
+    const auto warm = std::chrono::steady_clock::now() + (opts.size == "smoke" ? smoke_warm_up : warm_up);
     do {
       if constexpr (resettable<Problem>) small.reset();
       statement(runtime, small);
@@ -194,6 +218,8 @@ int run(int argc, char** argv, const std::string& impl, Statement statement) {
     if constexpr (tells_figures<Runtime>) result.scheduler = runtime.figures().since(before);
     if constexpr (knows_depth<Problem>)
       if (opts.sample) result.fork_depth = problem.fork_depth();
+    if constexpr (counts_fibers<Problem>) result.fibers = problem.fibers();
+    if constexpr (measures<Problem>) result.figures = problem.figures();
     result.answer = problem.answer_text();
     print(result);
     return result.ok;

@@ -6,12 +6,17 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from runner import files, kernels, latency, machine, space, workloads
+from runner import fiber_costs, fiber_migration, fibers, files, kernels, latency, machine, space, workloads
 from runner.measure import Cell, measure
 from runner.terminal import PlainTerminal, terminal
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 WRONG, UNUSABLE = 1, 2  # exit statuses
+FIBERS = "fibers"
+
+
+# What makes cells into rows and rows into texts, the stem of its files, and its tables.
+Part = tuple[ModuleType, str, list[list[Cell]]]
 
 
 def names(text: str) -> list[str]:
@@ -28,7 +33,8 @@ def arguments() -> argparse.Namespace:
         "workload",
         nargs="*",
         help=f"which to run: {', '.join([*workloads.WORKLOADS, *workloads.GROUPS])} "
-        f"(default: {' '.join(workload.name for workload in workloads.BY_DEFAULT)})",
+        f"(default: {' '.join(workload.name for workload in workloads.BY_DEFAULT)}); "
+        f"with --fibers: {', '.join(fibers.NAMES)} (default: all)",
     )
     parser.add_argument("--build", type=Path, default=REPOSITORY / "build" / "release", help="the build folder")
     parser.add_argument("--out", type=Path, help="where the CSV and JSON files go (default: the build folder)")
@@ -44,15 +50,22 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--space", action="store_true", help="the space of native stacks instead (default: fibril on 8 workers)"
     )
+    parser.add_argument(
+        "--fibers", action="store_true", help="the experiments on fibers instead; 'fibers' as a workload says the same"
+    )
     parser.add_argument("--smoke", action="store_true", help="everything once, smallest size, no files unless --out")
     options = parser.parse_args()
 
-    if unknown := [name for name in options.workload if name not in {*workloads.WORKLOADS, *workloads.GROUPS}]:
+    if FIBERS in options.workload:
+        options.fibers = True
+        options.workload = [name for name in options.workload if name != FIBERS]
+    known = fibers.NAMES if options.fibers else {*workloads.WORKLOADS, *workloads.GROUPS}
+    if unknown := [name for name in options.workload if name not in known]:
         parser.error(f"no workload {unknown[0]!r}")
     if options.runs < 1 or min(options.workers or [1]) < 1:
         parser.error("--runs and --workers take positive numbers")
-    if options.space and options.latency:
-        parser.error("--space and --latency are two different things")
+    if options.space + options.latency + options.fibers > 1:
+        parser.error("--space, --latency and --fibers are different things")
     if options.workers is None:
         options.workers = [8] if options.space else sorted({1, machine.usable_cpus()})
     if options.out is None and not options.smoke:
@@ -81,11 +94,31 @@ def latency_tables(options: argparse.Namespace) -> list[list[Cell]]:
     return latency.tables(options.build, options.impl, max(options.workers), rests, calls)
 
 
+def fiber_parts(options: argparse.Namespace) -> list[Part]:
+    names = options.workload or fibers.NAMES
+    build, only, workers, size = options.build, options.impl, options.workers, options.size
+    repeat = 5 if options.smoke else 1
+    scaling = [
+        fibers.cells(experiment, build, only, workers, size, repeat)
+        for experiment in fibers.SCALING.values()
+        if experiment.name in names
+    ]
+    costs = [fiber_costs.switch_cells(build, only, workers, size)] if fibers.SWITCH in names else []
+    costs += [fiber_costs.cost_cells(build, only, size)] if fibers.COST in names else []
+    moved = [fiber_migration.cells(build, only, workers, size)] if fibers.MIGRATION in names else []
+    parts = [
+        (fiber_costs, "fiber-costs", costs),
+        (fibers, "fibers", scaling),
+        (fiber_migration, "fiber-migration", moved),
+    ]
+    return [part for part in parts if part[2]]
+
+
 def show(out: PlainTerminal, kind: ModuleType, table: list[Cell]) -> None:
     rows = kind.rows(table)
     sizes = {record["size"] for cell in table for record in cell.records if "size" in record}
     title = table[0].table
-    if sizes and not title.endswith(size := sizes.pop()):
+    if len(sizes) == 1 and not title.endswith(size := sizes.pop()):
         title += f", size {size}"
     out.table(title, kind.HEADER, [kind.texts(row) for row in rows], lambda i: workloads.is_nopal(rows[i].impl))
 
@@ -97,14 +130,20 @@ def show_versions(out: PlainTerminal, cells: list[Cell]) -> None:
         out.say(f"{title}: {'; '.join(values)}")
 
 
-def run_all(options: argparse.Namespace) -> int:
-    """Measures, shows and writes; returns the exit status."""
-    parts = []
+def chosen_parts(options: argparse.Namespace) -> list[Part]:
+    if options.fibers:
+        return fiber_parts(options)
+    parts: list[Part] = []
     if options.smoke or not options.latency:
         parts.append((kernels, "kernels", kernel_tables(options)))
     if options.latency or (options.smoke and not options.workload):
         parts.append((latency, "latency", latency_tables(options)))
+    return parts
 
+
+def run_all(options: argparse.Namespace) -> int:
+    """Measures, shows and writes; returns the exit status."""
+    parts = chosen_parts(options)
     here = machine.this_machine()
     everything = [cell for _, _, tables in parts for table in tables for cell in table]
     with terminal(len(everything) * options.runs, options.runs) as out:

@@ -24,8 +24,9 @@ namespace {
 
 constexpr unsigned most_workers = 1 << 14;
 constexpr std::size_t least_stack = std::size_t{64} << 10;
-// Unused stacks that stay mapped, for each worker, without their pages: mapping one costs several system calls.
-constexpr std::size_t kept_stacks = 32;
+// Unused stacks that stay mapped, for each worker, with two pages each at most: mapping one costs several system calls, and a thousand
+// fibers that wait at once are not many.
+constexpr std::size_t kept_stacks = 1024;
 // Of these each worker has so many for itself while it sleeps.
 constexpr std::size_t kept_asleep = 4;
 // How long an idle thread looks before it sleeps. A caller that runs one small job after another finds it awake.

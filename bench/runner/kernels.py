@@ -95,24 +95,24 @@ def texts(row: Row) -> list[str]:
     """The row as it stands in a terminal's table."""
     if row.seconds is None or row.fastest is None or row.slowest is None or row.peak_rss_kib is None:
         return [row.impl, str(row.workers), row.status] + [""] * (len(HEADER) - 3)
-    scale, unit = _unit(row.seconds)
+    scale, name = unit(row.seconds)
     return [
         row.impl,
         str(row.workers),
-        f"{row.seconds * scale:.1f} {unit}",
+        f"{row.seconds * scale:.1f} {name}",
         f"({row.fastest * scale:.1f} .. {row.slowest * scale:.1f})",
-        _ratio(row.speedup),
-        _ratio(row.overhead),
-        _ratio(row.best_peer_ratio),
+        ratio(row.speedup),
+        ratio(row.overhead),
+        ratio(row.best_peer_ratio),
         f"{row.peak_rss_kib / 1024:.1f} MiB",
     ]
 
 
-def _unit(seconds: float) -> tuple[float, str]:
+def unit(seconds: float) -> tuple[float, str]:
     if seconds >= 10:
         return 1, "s"
     return (1e3, "ms") if seconds >= 1e-3 else (1e6, "µs")
 
 
-def _ratio(value: float | None) -> str:
+def ratio(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"

@@ -6,10 +6,14 @@ from pathlib import Path
 PREFIX = "nopal_bench_"
 
 # An implementation that is neither the serial projection nor one of these is nopal's own.
-PEERS = ("tbb", "openmp", "libfork", "libfork_stack", "taskflow")
+PEERS = (
+    *("tbb", "openmp", "libfork", "libfork_stack", "taskflow"),
+    *("threads", "thread_each", "condition", "semaphore", "ucontext", "boost_fcontext", "boost_context", "boost_fiber"),
+)
 SERIAL = "serial"
 
 NATIVE = "native"
+FIBER = "fiber"
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def programs(build: Path, kernel: str, only: list[str]) -> dict[str, Path]:
     # A comparison that lacks nopal or the serial time says nothing, unless neither was asked for.
     missing = [impl for impl in (SERIAL,) if impl not in found and impl in (only or [SERIAL])]
     if not any(is_nopal(impl) for impl in found):
-        missing += [impl for impl in only if is_nopal(impl)] or ([] if only else ["task", NATIVE])
+        missing += [impl for impl in only if is_nopal(impl)] or ([] if only else ["task", NATIVE, FIBER])
     if missing or not found:
         wanted = ", ".join(prefix + impl for impl in missing or only)
         raise MissingPrograms(f"{build / 'bench'} lacks {wanted}: build the target bench/all, or name another --build")

@@ -12,7 +12,8 @@ namespace bench {
 
 struct nopal_runtime {
   explicit nopal_runtime(unsigned workers) : pool{{.workers = workers}} {}
-  explicit nopal_runtime(const options& opts) : pool{{.workers = opts.workers, .reclaim = reclaim_of(opts)}} {}
+  explicit nopal_runtime(const options& opts)
+      : pool{{.workers = opts.workers, .reclaim = reclaim_of(opts), .steal = opts.steal}} {}
 
   static std::string version() { return "nopal " NOPAL_BENCH_VERSION; }
 
@@ -27,6 +28,7 @@ struct nopal_runtime {
   [[nodiscard]] scheduler_figures figures() const {
     const nopal::stats stats = pool.stats();
     return {.steals = stats.steals,
+            .steal_attempts = stats.steal_attempts,
             .suspensions = stats.suspensions,
             .unmaps = stats.unmaps,
             .pages_returned = stats.pages_returned,
