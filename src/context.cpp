@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #if NOPAL_ASAN
 #include <sanitizer/common_interface_defs.h>
@@ -15,7 +16,6 @@
 namespace nopal::core {
 
 extern "C" {
-arrival* nopal_context_switch(void** left, void* to, arrival* a) noexcept;
 arrival* nopal_context_call(void** left, void* top, context* there, void (*body)(context*)) noexcept;
 void nopal_context_start();
 [[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept;
@@ -23,43 +23,12 @@ void nopal_context_start();
 
 namespace {
 
-// Out of line: __cxa_get_globals is declared to give the same answer always, so that a compiler may keep it across a switch.
-[[gnu::noinline]] void put_away(handled_exceptions& h) noexcept {
-  std::memcpy(static_cast<void*>(&h), abi::__cxa_get_globals(), sizeof h);
-}
-[[gnu::noinline]] void put_back(handled_exceptions& h) noexcept {
-  std::memcpy(static_cast<void*>(abi::__cxa_get_globals()), &h, sizeof h);
-  h = {};
-}
-#if !NOPAL_ASAN && !NOPAL_TSAN
-[[gnu::noinline]] bool handles_none() noexcept {
-  handled_exceptions h;
-  put_away(h);
-  return h.none();
-}
-#endif
-
 // The context that was left last by this thread, whose bounds AddressSanitizer tells on arrival.
 #if NOPAL_ASAN
 constinit thread_local context* just_left = nullptr;
 [[gnu::noinline]] void note_left(context* c) noexcept { just_left = c; }
 [[gnu::noinline]] context* take_left() noexcept { return just_left; }
 #endif
-
-// Both inlined: ThreadSanitizer keeps a shadow of each fiber's calls, so the function that switches must be the one that is switched to.
-NOPAL_INLINE void leave(context& from, context& to, leaving how) noexcept {
-  put_away(from.handled);
-#if NOPAL_ASAN
-  note_left(how == leaving::for_now && from.bottom == nullptr ? &from : nullptr);
-  __sanitizer_start_switch_fiber(how == leaving::for_now ? &from.fake_stack : nullptr, to.bottom, to.size);
-#endif
-#if NOPAL_TSAN
-  if (from.fiber == nullptr) from.fiber = __tsan_get_current_fiber();
-  __tsan_switch_to_fiber(to.fiber, 0);
-#endif
-  static_cast<void>(to);
-  static_cast<void>(how);
-}
 
 NOPAL_INLINE void arrive(context& here, arrival* a) noexcept {
 #if NOPAL_ASAN
@@ -71,11 +40,20 @@ NOPAL_INLINE void arrive(context& here, arrival* a) noexcept {
     left->size = size;
   }
 #endif
-  put_back(here.handled);
+  if (!here.handled.none()) [[unlikely]] put_back_handled(here.handled);
   if (a != nullptr) a->run(*a);
 }
 
 }  // namespace
+
+constinit handled_exceptions not_yet_learned{&not_yet_learned, 0};
+
+static handled_exceptions& learn() noexcept {
+  where_handled = reinterpret_cast<handled_exceptions*>(abi::__cxa_get_globals());
+  return *where_handled;
+}
+void put_away_handled(handled_exceptions& h) noexcept { h = std::exchange(learn(), {}); }
+void put_back_handled(handled_exceptions& h) noexcept { learn() = std::exchange(h, {}); }
 
 void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept {
   arrive(*here, a);
@@ -83,11 +61,22 @@ void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noex
   die("the body of a native stack returned");
 }
 
-void switch_to(context& from, context& to, arrival* a, leaving how) noexcept {
-  leave(from, to, how);
+#if !defined(__x86_64__) || NOPAL_ASAN || NOPAL_TSAN
+// ThreadSanitizer keeps a shadow of each fiber's calls, so the function that switches must be the one that is switched to.
+void switch_to(context& from, context& to, arrival* a, [[maybe_unused]] leaving how) noexcept {
+  if (!handles_none()) [[unlikely]] put_away_handled(from.handled);
+#if NOPAL_ASAN
+  note_left(how == leaving::for_now && from.bottom == nullptr ? &from : nullptr);
+  __sanitizer_start_switch_fiber(how == leaving::for_now ? &from.fake_stack : nullptr, to.bottom, to.size);
+#endif
+#if NOPAL_TSAN
+  if (from.fiber == nullptr) from.fiber = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to.fiber, 0);
+#endif
   arrival* const b = nopal_context_switch(&from.sp, to.sp, a);
   arrive(from, b);
 }
+#endif
 
 bool call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
 #if !NOPAL_ASAN && !NOPAL_TSAN
@@ -107,8 +96,6 @@ bool call_on(context& from, context& to, std::byte* bottom, std::byte* top, void
 }
 
 void arrived(context& here, arrival* a) noexcept { arrive(here, a); }
-
-handled_exceptions const* handled_here() noexcept { return reinterpret_cast<handled_exceptions const*>(abi::__cxa_get_globals()); }
 
 void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
   c.bottom = bottom;

@@ -168,12 +168,13 @@ void run_waiting(job* j, worker&) noexcept { worker::go_on_with(*static_cast<wai
 }  // namespace
 
 void scheduler::put(job& j, unsigned i) noexcept {
-  parking_.add();
-  workers_[i]->open_.push(&j);
   if (steal_) {
+    parking_.add();
+    workers_[i]->open_.push(&j);
     parking_.announce(i);
   } else {
-    parking_.notify(i);  // nobody else may run it
+    workers_[i]->open_.push(&j);
+    parking_.notify(i);  // nobody else may run it, so it is no demand
   }
 }
 
@@ -218,7 +219,7 @@ void scheduler::send(move_job& m) noexcept {
 
 void scheduler::give_away(worker& from, continuation c) noexcept {
   if (c.what() == continuation_kind::closure) {
-    parking_.retract();  // put counts it again
+    if (steal_) parking_.retract();  // put counts it again
     return put(*c.as_job(), from.index());
   }
   if (c.what() == continuation_kind::stack) {
@@ -364,7 +365,6 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
     w.guest_done_ = &done;
     w.idle_since_ = 0;
     w.home_ = &home;
-    w.handled = handled_here();
     w.here = s;
     if (s->run_from(home, on_stack)) w.stacks.put(s);
     w.guest_ = false;
@@ -405,7 +405,6 @@ void scheduler::loop(unsigned i) noexcept {
   current_state = &w;
   context home;
   w.home_ = w.thread_home_ = &home;
-  w.handled = handled_here();
   w.here = w.stacks.get();  // the constructor has put one there
   w.here->begin(on_stack);
   switch_to(home, *w.here);
@@ -463,8 +462,7 @@ bool scheduler::work_once(worker& w, stack& mine) noexcept {
     if (slept) {
       worker::counters::add(w.count.wakeups);
       w.home_ = w.thread_home_;  // a guest may have been here
-      w.handled = handled_here();
-      w.here = &mine;
+        w.here = &mine;
       w.enter();
       w.idle_since_ = 0;
     } else if (idle_for > long_patience) {
@@ -548,7 +546,7 @@ void scheduler::stop_looking(worker& w) noexcept {
 void scheduler::start_on(worker& w, continuation c) noexcept {
   stop_looking(w);
   if (c.what() != continuation_kind::closure) return w.run_stolen(c);
-  parking_.retract();
+  if (steal_) parking_.retract();
   c.as_job()->run(c.as_job(), w);
 }
 

@@ -347,6 +347,9 @@ TEST(scope_test, without_memory_for_stacks_forks_run_serially) {
   for (unsigned const workers : {1u, 2u, 8u}) {
     nopal::pool pool{{.workers = workers, .stack_size = std::size_t{8} << 20}};
     EXPECT_EQ(pool.run(fib, 15L), 610);
+    for (unsigned w = 0; w < workers; ++w) {  // a thread that starts needs memory of its own
+      while (pool.stats().per_worker[w].sleeps == 0) std::this_thread::yield();
+    }
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
     rlimit none = before;

@@ -23,6 +23,23 @@ struct handled_exceptions {
   NOPAL_INLINE bool none() const noexcept { return caught == nullptr && uncaught == 0; }
 };
 
+/// What a thread points to before it has learned where the C++ runtime keeps its own: seems to handle something, so that it learns.
+extern constinit handled_exceptions not_yet_learned;
+NOPAL_TLS inline constinit thread_local handled_exceptions* where_handled = &not_yet_learned;
+
+/// Does the calling thread surely handle no exception? Read afresh after every switch: see state_here.
+#if defined(__x86_64__) && !NOPAL_ASAN && !NOPAL_TSAN
+NOPAL_INLINE bool handles_none() noexcept { return where_handled->none(); }
+#else
+[[gnu::noinline]] inline bool handles_none() noexcept {
+  asm volatile("");
+  return where_handled->none();
+}
+#endif
+/// What the thread handles is put into `h`, and back.
+NOPAL_COLD void put_away_handled(handled_exceptions& h) noexcept;
+NOPAL_COLD void put_back_handled(handled_exceptions& h) noexcept;
+
 struct context {
   void* sp = nullptr;  ///< while nobody runs it: see the layout in src/context
   handled_exceptions handled;  ///< none while somebody runs it
@@ -46,6 +63,8 @@ void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context
 bool call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept;
 
 extern "C" {
+/// Leaves the stack that runs here, its pointer in *left, and returns `a` on the one whose pointer is `to`.
+arrival* nopal_context_switch(void** left, void* to, arrival* a) noexcept;
 /// Leaves the stack that runs here, its pointer in *left, and calls body(with) on the fresh stack that ends at `top`; where that returns it
 /// returns null. That somebody has switched to what was left ends it as well, with what arrived() then needs. For callers that handle no
 /// exception, see handles_none, and not under sanitizers.
@@ -54,17 +73,23 @@ arrival* nopal_context_fork(void** left, void* top, void* with, void (*body)(voi
 /// The caller runs on `here`, which has just been switched to.
 void arrived(context& here, arrival* a) noexcept;
 
-/// Where the C++ runtime keeps the exceptions that the calling thread handles.
-handled_exceptions const* handled_here() noexcept;
-
 /// Nobody will run `c` any more, and nobody runs it now.
 void forget(context& c) noexcept;
 
 enum class leaving { for_now, for_good };
 
 /// Leaves `from`, on which the caller runs, and goes on at `to`, where `a` is run if there is one. Returns when somebody has
-/// switched to `from` again: maybe on another thread. Never cache a thread-local across it. About 20 instructions besides the
-/// exceptions' state.
+/// switched to `from` again: maybe on another thread. Never cache a thread-local across it. About 40 instructions. Inlined, and the switch
+/// ends in a jump, since the processor would predict each return wrong.
+#if defined(__x86_64__) && !NOPAL_ASAN && !NOPAL_TSAN
+NOPAL_INLINE void switch_to(context& from, context& to, arrival* a = nullptr, leaving = leaving::for_now) noexcept {
+  if (!handles_none()) [[unlikely]] put_away_handled(from.handled);
+  arrival* const b = nopal_context_switch(&from.sp, to.sp, a);
+  if (!from.handled.none()) [[unlikely]] put_back_handled(from.handled);
+  if (b != nullptr) b->run(*b);
+}
+#else
 void switch_to(context& from, context& to, arrival* a = nullptr, leaving how = leaving::for_now) noexcept;
+#endif
 
 }  // namespace nopal::core

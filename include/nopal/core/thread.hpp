@@ -8,7 +8,6 @@
 
 #include "nopal/core/arena.hpp"
 #include "nopal/core/config.hpp"
-#include "nopal/core/context.hpp"
 
 namespace nopal::core {
 
@@ -43,9 +42,6 @@ struct fork_state {
   static constexpr std::uintptr_t no_alarm = ~std::uintptr_t{0};
   /// The same, and no task's frame lies on this native stack: nothing of a strand need be put aside before it is left.
   static constexpr std::uintptr_t no_tasks = no_alarm - 1;
-
-  /// The exceptions that this thread handles.
-  handled_exceptions const* handled = nullptr;
 
   /// No if the caller's stack frame lies at or above the alarm: everything unwinds or the child left an exception (alarm 0), or the
   /// child left an empty segment in the arena (alarm just above that child's frame).

@@ -137,7 +137,7 @@ class worker : public fork_state {
 
   /// With no_tasks: may a scope fork here in the fast way?
   NOPAL_INLINE bool may_leave_stack() const noexcept {
-    return !work.must_look() && !work.must_grow() && !stacks.empty() && handled->none();
+    return !work.must_look() && !work.must_grow() && !stacks.empty() && handles_none();
   }
   /// The same fork in whatever state the worker is.
   NOPAL_COLD static void fork_slowly(child& c, child::starter start);
