@@ -19,15 +19,19 @@ namespace nopal {
 
 namespace core {
 
+/// How a callable is kept where it needs an address: a small temporary is copied there, so that on the fast path it needs no memory.
+template <class F>
+using taken = std::conditional_t<!std::is_reference_v<F> && std::is_trivially_copyable_v<F>, F, std::remove_reference_t<F>&>;
+
 template <class G>
 struct branch_of : branch {
-  G& g;
-  NOPAL_INLINE explicit branch_of(G& callable) noexcept
+  taken<G> g;
+  NOPAL_INLINE explicit branch_of(std::remove_reference_t<G>& callable) noexcept
       : branch{[](branch& b) { static_cast<branch_of&>(b).g(); }}, g{callable} {}
 };
 
-template <bool Slow, class F, class G>
-NOPAL_INLINE void fork_offered(F& f, G& g) {
+template <bool Slow, class G, class F>
+NOPAL_INLINE void fork_offered(F& f, std::remove_reference_t<G>& g) {
   branch_of<G> later{g};
   current()->work.push(continuation{&later}.word());
   if constexpr (Slow) current()->look_natively();
@@ -37,48 +41,48 @@ NOPAL_INLINE void fork_offered(F& f, G& g) {
     worker::give_up(later);
     throw;
   }
-  if (current()->work.pop()) [[likely]] return g();
+  if (current()->work.pop()) [[likely]] {
+    g();
+    return;
+  }
   if (!worker::lost(later)) g();
 }
 
-/// How the cold paths take the first callable: a small temporary is copied there, so that on the fast path it needs no memory.
-template <class F>
-using taken = std::conditional_t<!std::is_reference_v<F> && std::is_trivially_copyable_v<F>, F, std::remove_reference_t<F>&>;
-
 /// A thief has asked, or the native stack has grown below what coroutines may use of it.
 template <class F, class G>
-NOPAL_COLD void fork_slowly(taken<F> f, G& g) {
+NOPAL_COLD void fork_slowly(taken<F> f, taken<G> g) {
   worker* const w = current();
   if (!w->may_fork_natively()) {
     f();
-    return g();
+    g();
+    return;
   }
   struct restores {
     std::uintptr_t limit;
     ~restores() { current()->work.set_limit_back(limit); }
   } const before{w->work.limit()};
-  fork_offered<true>(f, g);
+  fork_offered<true, G>(f, g);
 }
 
 template <class F, class G>
-NOPAL_INLINE void fork_two(std::remove_reference_t<F>& f, G& g) {
+NOPAL_INLINE void fork_two(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
   if (current()->work.must_look()) [[unlikely]] return fork_slowly<F, G>(f, g);
-  fork_offered<false>(f, g);
+  fork_offered<false, G>(f, g);
 }
 
 template <class F, class G>
 NOPAL_INLINE void invoke_all(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
-  fork_two<F>(f, g);
+  fork_two<F, G>(f, g);
 }
 template <class F, class G, class... H>
   requires(sizeof...(H) > 0)
 NOPAL_INLINE void invoke_all(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g, std::remove_reference_t<H>&... h) {
   auto rest = [&] { invoke_all<G, H...>(g, h...); };
-  fork_two<F>(f, rest);
+  fork_two<F, decltype(rest)>(f, rest);
 }
 
 template <class F, class... G>
-NOPAL_COLD void invoke_off_pool(taken<F> f, std::remove_reference_t<G>&... g) {
+NOPAL_COLD void invoke_off_pool(taken<F> f, taken<G>... g) {
   default_pool().run([&] { invoke_all<F, G...>(f, g...); });
 }
 
