@@ -22,6 +22,11 @@ struct worker_stats {
   std::uint64_t fibers_finished = 0;
   std::uint64_t switches = 0;
 
+  /// Of all looks at another worker, the part that found something; 0 where there was none.
+  double success_rate() const noexcept {
+    return steal_attempts == 0 ? 0 : static_cast<double>(steals) / static_cast<double>(steal_attempts);
+  }
+
   worker_stats& operator+=(worker_stats const& o) noexcept {
     steals += o.steals;
     steal_attempts += o.steal_attempts;
