@@ -32,21 +32,34 @@ constinit thread_local std::array<char, 512> last_error{};
   return status;
 }
 
+/// What a user's function has thrown, whatever its type.
+struct thrown_by_user : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+void call(nopal_function fn, void* arg) {
+  try {
+    fn(arg);
+  } catch (...) {
+    throw thrown_by_user{nopal::core::words_of(std::current_exception())};
+  }
+}
+
 template <class F>
 nopal_status guarded(F f) noexcept {
   try {
     f();
     return NOPAL_OK;
+  } catch (thrown_by_user const& e) {
+    return fail(NOPAL_EXCEPTION, e.what());
   } catch (std::invalid_argument const& e) {
     return fail(NOPAL_INVALID, e.what());
   } catch (std::bad_alloc const&) {
     return fail(NOPAL_NO_MEMORY, "nopal: out of memory");
   } catch (std::system_error const& e) {
     return fail(NOPAL_SYSTEM, e.what());
-  } catch (std::exception const& e) {
-    return fail(NOPAL_EXCEPTION, e.what());
   } catch (...) {
-    return fail(NOPAL_EXCEPTION, "nopal: an exception that is not a std::exception left a function that was given to nopal");
+    return fail(NOPAL_EXCEPTION, nopal::core::words_of(std::current_exception()));
   }
 }
 
@@ -96,18 +109,22 @@ nopal_pool* nopal_pool_create(nopal_options const* options) {
 
 void nopal_pool_destroy(nopal_pool* pool) { delete pool; }
 
-unsigned nopal_pool_workers(nopal_pool const* pool) { return pool != nullptr ? pool->pool.workers() : nopal::default_pool().workers(); }
+unsigned nopal_pool_workers(nopal_pool const* pool) {
+  unsigned n = 0;
+  guarded([&] { n = pool != nullptr ? pool->pool.workers() : nopal::default_pool().workers(); });
+  return n;
+}
 
 nopal_status nopal_pool_run(nopal_pool* pool, nopal_function fn, void* arg) {
   if (fn == nullptr) return no_null("nopal_pool_run: the function is null");
-  return guarded([&] { (pool != nullptr ? pool->pool : nopal::default_pool()).run([=] { fn(arg); }); });
+  return guarded([&] { (pool != nullptr ? pool->pool : nopal::default_pool()).run([=] { call(fn, arg); }); });
 }
 
 void nopal_scope_init(nopal_scope* scope) { ::new (scope->opaque) nopal::scope; }
 
 nopal_status nopal_fork(nopal_scope* scope, nopal_function fn, void* arg) {
   if (fn == nullptr) return no_null("nopal_fork: the function is null");
-  return guarded([&] { in(scope).fork([=] { fn(arg); }); });
+  return guarded([&] { in(scope).fork([=] { call(fn, arg); }); });
 }
 
 nopal_status nopal_join(nopal_scope* scope) {
@@ -124,9 +141,9 @@ nopal_status nopal_spawn(nopal_counter* counter, nopal_function fn, void* arg) {
   if (fn == nullptr) return no_null("nopal_spawn: the function is null");
   return guarded([&] {
     if (counter != nullptr) {
-      nopal::spawn(in(counter), [=] { fn(arg); });
+      nopal::spawn(in(counter), [=] { call(fn, arg); });
     } else {
-      nopal::spawn([=] { fn(arg); });
+      nopal::spawn([=] { call(fn, arg); });
     }
   });
 }

@@ -4,19 +4,13 @@
 #include <cstdlib>
 #include <utility>
 
+#include "nopal/core/wait_queue.hpp"
+
 namespace nopal {
 
 using core::counter_waiter;
 
-// acquire: pairs with the unlock before
-void counter::lock() noexcept {
-  while ((word_.fetch_or(locked, std::memory_order_acquire) & locked) != 0) {
-    for (int k = 0; (word_.load(std::memory_order_relaxed) & locked) != 0; ++k) {
-      core::cpu_relax();
-      if (k > 64) core::std_sync::yield();
-    }
-  }
-}
+void counter::lock() noexcept { core::lock_bit(word_, locked); }
 
 // release: the waiters, for the next who locks. The last touch of the counter.
 void counter::unlock() noexcept {
@@ -50,18 +44,18 @@ void counter::done_slowly(std::int64_t n) noexcept {
   lock();
   // acq_rel: as in done
   std::int64_t const value = (word_.fetch_sub(n * one, std::memory_order_acq_rel) >> shift) - n;
-  core::waiter* to_wake = nullptr;
+  core::claimed_waiters due;
   for (counter_waiter* w = std::exchange(waiters_, nullptr); w != nullptr;) {
     auto* const next = static_cast<counter_waiter*>(w->next_waiter);
     if (w->target < value) {
       w->next_waiter = std::exchange(waiters_, w);
     } else if (w->claim()) {
-      w->next_waiter = std::exchange(to_wake, w);
+      due.add(*w);
     }
     w = next;
   }
   unlock();
-  while (to_wake != nullptr) std::exchange(to_wake, to_wake->next_waiter)->wake();  // read before it may be gone
+  due.wake();
 }
 
 void counter::forget(counter_waiter& w) noexcept {
@@ -120,35 +114,17 @@ void wait_for(counter& c, std::int64_t value) {
   c.rethrow_if_thrown();
 }
 
-bool counter::wait_on_stack(std::int64_t value, core::time_point limit) {
-  counter_waiter me;
-  me.target = value;
-  core::timer::ticket ticket{core::current()->pool().timer(), me, limit};
-  core::park(me, {"a counter, with a time limit", this}, [&]() noexcept { return enqueue(me, &ticket); });
-  if (ticket.expired()) forget(me);
-  return !ticket.expired() || reached(value);
-}
-
-bool counter::wait_on_thread(std::int64_t value, core::time_point limit) noexcept {
-  core::event woken;
-  counter_waiter me;
-  me.target = value;
-  me.thread = &woken;
-  me.timed = true;
-  if (!enqueue(me, nullptr)) return true;
-  for (auto now = std::chrono::steady_clock::now(); now < limit; now = std::chrono::steady_clock::now()) {
-    if (woken.wait_for(std::chrono::nanoseconds{limit - now}.count())) return true;
-  }
-  if (!me.claim()) {
-    woken.wait();  // it comes just now
-    return true;
-  }
-  forget(me);
-  return reached(value);
-}
-
 bool wait_until(counter& c, std::int64_t value, core::time_point limit) {
-  bool const in_time = c.reached(value) || (core::current_or_null() != nullptr ? c.wait_on_stack(value, limit) : c.wait_on_thread(value, limit));
+  bool in_time = c.reached(value);
+  if (!in_time) {
+    counter_waiter me;
+    me.target = value;
+    in_time = core::park_until(me, {"a counter, with a time limit", &c}, limit, [&](core::timer::ticket* t) noexcept { return c.enqueue(me, t); });
+    if (!in_time) {
+      c.forget(me);
+      in_time = c.reached(value);
+    }
+  }
   if (in_time) c.rethrow_if_thrown();
   return in_time;
 }

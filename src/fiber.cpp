@@ -7,19 +7,12 @@
 namespace nopal {
 
 void core::die_fiber(std::exception_ptr const& e, char const* remedy) noexcept {
-  char const* what = "an exception that is not a std::exception";
-  try {
-    std::rethrow_exception(e);
-  } catch (std::exception const& x) {
-    what = x.what();
-  } catch (...) {
-  }
-  std::fprintf(stderr, "nopal: an exception left a fiber (%s), %s\n", what, remedy);
+  std::fprintf(stderr, "nopal: an exception left a fiber (%s), %s\n", words_of(e), remedy);
   std::fflush(stderr);
   std::abort();
 }
 
-void core::spawn_from_outside(job& j) noexcept { default_pool().scheduler_->spawn(j); }
+void core::spawn_from_outside(pool& on, job& j) noexcept { on.scheduler_->spawn(j); }
 
 void yield() noexcept {
   core::worker* const w = core::current_or_null();

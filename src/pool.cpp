@@ -32,14 +32,7 @@ unsigned this_worker::index() {
 namespace core {
 
 void die_detached(std::exception_ptr e) noexcept {
-  char const* what = "an exception that is not a std::exception";
-  try {
-    std::rethrow_exception(std::move(e));
-  } catch (std::exception const& x) {
-    what = x.what();
-  } catch (...) {
-  }
-  std::fprintf(stderr, "nopal: an exception left a job that was given to pool::detach (%s); catch it there, or use pool::submit\n", what);
+  std::fprintf(stderr, "nopal: an exception left a job that was given to pool::detach (%s); catch it there, or use pool::submit\n", words_of(e));
   std::fflush(stderr);
   std::abort();
 }

@@ -32,6 +32,7 @@ constexpr std::size_t kept_asleep = 4;
 // How long an idle thread looks before it sleeps. A caller that runs one small job after another finds it awake.
 constexpr std::int64_t patience = 100'000;  // ns
 // At most so many pauses between its looks, twice over: 1 to 5 µs.
+constexpr std::uint64_t shortest_backoff = 4;
 constexpr std::uint64_t longest_backoff = 32;
 // After that the one thief that must stay awake naps between its looks.
 constexpr std::int64_t long_patience = 2'000'000;
@@ -136,6 +137,7 @@ void scheduler::stop() noexcept {
   for (unsigned i = 0; i < workers(); ++i) parking_.notify(i);
   for (std::thread& t : threads_) t.join();
   threads_.clear();
+  timer_.stop();  // its thread looks at the seats
   if (holds_pin_) some_pool_is_pinned.store(false, std::memory_order_relaxed);
 }
 
@@ -218,10 +220,6 @@ void scheduler::send(move_job& m) noexcept {
 }
 
 void scheduler::give_away(worker& from, continuation c) noexcept {
-  if (c.what() == continuation_kind::closure) {
-    if (steal_) parking_.retract();  // put counts it again
-    return put(*c.as_job(), from.index());
-  }
   if (c.what() == continuation_kind::stack) {
     stack& s = *c.as_stack();
     s.run = run_left;
@@ -279,6 +277,7 @@ void scheduler::resume(waiting_stack& s) noexcept {
   }
   if (steal_) {
     try {
+      w->make_room_for_ready();
       return w->make_ready(s);
     } catch (std::bad_alloc const&) {
     }
@@ -367,6 +366,8 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
     w.home_ = &home;
     w.here = s;
     if (s->run_from(home, on_stack)) w.stacks.put(s);
+    // Thieves may have had all that was spawned; what is left the thread comes for, see must_stay.
+    if (w.ready.empty() && std::exchange(w.ready_is_offered_, false)) parking_.retract();
     w.guest_ = false;
     current_state = &nobody;
   }
@@ -380,10 +381,7 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
 bool scheduler::work_as_guest(worker& w) noexcept {
   event& done = *w.guest_done_;
   if (done.is_set() || must_stay(w.index())) return false;
-  if (find_and_run(w, w.guest_for_)) {
-    current()->idle_since_ = 0;
-    return true;
-  }
+  if (find_and_run(w, w.guest_for_)) return true;
   std::int64_t const now = std_sync::now();
   if (w.idle_since_ == 0) w.idle_since_ = now;
   if (now - w.idle_since_ >= patience) return false;
@@ -430,7 +428,6 @@ void scheduler::leave_for_home(stack& mine) noexcept {
 
 // At the base of a stack. Whatever runs on top of this frame may suspend the stack, and another worker of this pool go on with it.
 void scheduler::work(stack& mine) noexcept {
-  current()->enter();
   if (root* const r = std::exchange(current()->guest_root_, nullptr); r != nullptr) current()->run(*r);
   for (;;) {
     worker& w = *current();
@@ -442,11 +439,7 @@ bool scheduler::work_once(worker& w, stack& mine) noexcept {
   if (stopping_.load(std::memory_order_relaxed)) return false;  // relaxed: park looks again, in order
   unsigned const i = w.index();
   if (!std::exchange(w.looking_, true)) parking_.start_looking(i);
-  if (find_and_run(w, nullptr)) {
-    current()->idle_since_ = 0;
-    current()->backoff_ = 4;
-    return true;
-  }
+  if (find_and_run(w, nullptr)) return true;
   std::int64_t const now = std_sync::now();
   if (w.idle_since_ == 0) w.idle_since_ = now;
   std::int64_t const idle_for = now - w.idle_since_;
@@ -463,7 +456,6 @@ bool scheduler::work_once(worker& w, stack& mine) noexcept {
       worker::counters::add(w.count.wakeups);
       w.home_ = w.thread_home_;  // a guest may have been here
         w.here = &mine;
-      w.enter();
       w.idle_since_ = 0;
     } else if (idle_for > long_patience) {
       // The one thief that must stay awake, while others are busy with strands that offer nothing for long.
@@ -483,10 +475,8 @@ bool scheduler::work_once(worker& w, stack& mine) noexcept {
 bool scheduler::find_and_run(worker& w, root const* only) noexcept {
   if (!w.guest_ && run_private(w)) return true;  // which a guest leaves to the thread in whose place it works
   if (only == nullptr) {
-    if (run_own(w)) return true;
+    if (take_jobs(w, w.open_)) return true;
     if (!parking_.demand()) return false;
-  } else if (run_ready(w)) {
-    return true;  // most likely spawned by the guest's own root
   }
   if (!steal_ || w.victims_.empty()) return false;
   // As many looks as there are others before the caller considers to sleep; each is drawn anew, by Eq. (6).
@@ -505,24 +495,19 @@ bool scheduler::run_private(worker& w) noexcept {
   return true;
 }
 
-bool scheduler::run_own(worker& w) noexcept {
-  if (!w.work.empty()) {
-    // Closures that came in a batch.
-    if (deque::entry const e = w.work.steal([](deque::entry) { return true; }); e != 0) {
-      start_on(w, continuation{e});
+// The newest first, for its cache. Now and then the oldest, or none, for the sake of what came from outside or yielded.
+bool scheduler::run_ready(worker& w) noexcept {
+  if ((++w.ready_taken_ & 63) == 0) [[unlikely]] {
+    if ((w.ready_taken_ & 64) != 0 && (!w.open_.empty() || !w.private_.empty())) return false;
+    w.ready.publish_all();
+    if (deque::entry const e = w.ready.steal([](deque::entry) { return true; }); e != 0) {
+      start_ready(w, continuation{e});
       return true;
     }
   }
-  return take_jobs(w, w.open_);
-}
-
-// The newest first, for its cache. Now and then none, for the sake of what came from outside or yielded.
-bool scheduler::run_ready(worker& w) noexcept {
-  if ((++w.ready_taken_ & 63) == 0 && (!w.open_.empty() || !w.private_.empty())) return false;
   if (!w.ready.empty()) {
     continuation const c{w.ready.newest()};
     if (w.ready.pop() || w.ready.pop_slow()) {
-      w.idle_since_ = 0;
       start_ready(w, c);
       return true;
     }
@@ -541,34 +526,33 @@ void scheduler::start_ready(worker& w, continuation c) noexcept {
 
 void scheduler::stop_looking(worker& w) noexcept {
   if (std::exchange(w.looking_, false)) parking_.stop_looking(w.index());
+  w.idle_since_ = 0;
+  w.backoff_ = shortest_backoff;
 }
 
-void scheduler::start_on(worker& w, continuation c) noexcept {
-  stop_looking(w);
-  if (c.what() != continuation_kind::closure) return w.run_stolen(c);
-  if (steal_) parking_.retract();
-  c.as_job()->run(c.as_job(), w);
-}
-
-// The oldest job is started here, the others are offered in our deque: oldest first for thieves and for us.
+// The oldest job is started here, the others are offered in our ring: oldest first for us, newest first for thieves.
 bool scheduler::take_jobs(worker& w, inbox& from) noexcept {
   job* const first = from.take_all();
   if (first == nullptr) return false;
-  job* rest = first->next;
-  if (rest != nullptr && w.work.empty()) {
-    try {
-      deque::index n = 0;
-      for (job const* j = rest; j != nullptr; j = j->next) ++n;
-      w.work.rewind();
-      w.work.ensure_room(n + w.most_entries());
-      // An entry's job is read by whoever takes it: its link must be read before it is offered.
-      while (rest != nullptr) w.work.push(continuation{std::exchange(rest, rest->next)}.word());
-      w.work.publish_all();
-    } catch (std::bad_alloc const&) {
-    }
+  job* newest = nullptr;
+  for (job* j = first->next; j != nullptr;) {
+    job* const next = std::exchange(j->next, newest);
+    newest = std::exchange(j, next);
   }
-  while (rest != nullptr) w.open_.push(std::exchange(rest, rest->next));
-  start_on(w, continuation{first});
+  try {
+    while (newest != nullptr) {
+      w.make_room_for_ready();
+      job& j = *std::exchange(newest, newest->next);  // its link is read before it is offered
+      w.make_ready(j);
+      if (steal_) parking_.retract();  // the ring counts as a whole
+    }
+  } catch (std::bad_alloc const&) {
+    while (newest != nullptr) w.open_.push(std::exchange(newest, newest->next));
+  }
+  if (&from != &w.open_) worker::counters::add(w.count.steals);
+  stop_looking(w);
+  if (steal_) parking_.retract();
+  first->run(first, w);
   return true;
 }
 
@@ -577,13 +561,12 @@ bool scheduler::steal_from(worker& w, worker& victim, root const* only) noexcept
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
-    deque::entry const e = victim.work.steal([&](deque::entry x) {
-      return only == nullptr || continuation{x}.what() != continuation_kind::closure;
-    });
+    deque::entry const e = victim.work.steal([](deque::entry) { return true; });
     if (e != 0) {
       worker::counters::add(w.count.steals);
       w.busy_with.store(its, std::memory_order_relaxed);
-      start_on(w, continuation{e});
+      stop_looking(w);
+      w.run_stolen(continuation{e});
       return true;
     }
   }

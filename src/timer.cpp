@@ -1,5 +1,8 @@
 #include "nopal/core/timer.hpp"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <system_error>
 #include <utility>
@@ -53,7 +56,14 @@ bool timer::idle() noexcept {
   return queue_.empty();
 }
 
+// The thread that first needed us may be pinned; ours goes where the process may.
+static void run_anywhere() noexcept {
+  cpu_set_t all;
+  if (::sched_getaffinity(::getpid(), sizeof all, &all) == 0) ::sched_setaffinity(0, sizeof all, &all);  // else it stays: no harm
+}
+
 void timer::loop() noexcept {
+  run_anywhere();
   std::unique_lock guard{mutex_};
   while (!stopping_) {
     time_point const next = std::min(call_.when, queue_.empty() ? time_point::max() : queue_.begin()->first);

@@ -1,6 +1,7 @@
 #include "nopal/core/worker.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -30,17 +31,10 @@ void die_unjoined(std::exception_ptr e) noexcept {
   if (e == nullptr) {
     die("a task ended with forked children not joined; write co_await nopal::join before every co_return that follows a fork");
   }
-  char const* what = "an exception that is not a std::exception";
-  try {
-    std::rethrow_exception(e);
-  } catch (std::exception const& x) {
-    what = x.what();
-  } catch (...) {
-  }
   std::fprintf(stderr,
                "nopal: an exception left a task between fork and join, while forked children may still use its variables (%s); "
                "catch it in the task, co_await nopal::join, then rethrow\n",
-               what);
+               words_of(e));
   std::fflush(stderr);
   std::abort();
 }
@@ -235,7 +229,6 @@ worker::aside::aside(worker& w) noexcept
       throwing_{std::exchange(w.throwing_, nullptr)},
       exception_{std::exchange(w.exception_, nullptr)} {
   w.alarm = no_alarm;
-  w.enter();
 }
 
 worker::aside::~aside() {
@@ -303,6 +296,7 @@ void worker::begin_strand() noexcept {
   }
   floor_ = work.bottom();
   alarm = no_alarm;
+  enter();
   work.ask();  // the first fork offers itself
 }
 
@@ -556,7 +550,8 @@ void worker::fork_slowly(child& c, child::starter start) {
 void worker::child_threw(children& c, std::uint64_t epoch) noexcept { c.first.record(c.join, epoch, std::current_exception()); }
 
 void worker::child_had_thrown(children& c) noexcept {
-  if (c.state == 0) c.uncaught = std::uncaught_exceptions();
+  // Of the parent: where it was left while it handled some, they lie with its stack.
+  if (c.state == 0) c.uncaught = std::uncaught_exceptions() + static_cast<int>(c.owner->handled.uncaught);
   c.state |= children::thrown;
 }
 
@@ -648,8 +643,8 @@ void worker::leave_for(departure& d, stack& next) noexcept {
 
 void worker::go_on_with(stack& s) noexcept {
   worker& w = *current();
-  // A stack is gone on with above an empty deque, since nothing of what it had offered is there; jobs of a batch may be.
-  w.give_everything_away();
+  assert(w.work.empty());  // it had offered what is in another deque, or nowhere
+  w.work.rewind();
   counters::add(w.count.switches);
   stack& mine = *std::exchange(w.here, &s);
   mine.leave(s, [](stack& free) noexcept {

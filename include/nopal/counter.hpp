@@ -90,8 +90,6 @@ class counter {
   void lock() noexcept;
   void unlock() noexcept;
   void rethrow_if_thrown();
-  bool wait_on_thread(std::int64_t value, core::time_point limit) noexcept;
-  bool wait_on_stack(std::int64_t value, core::time_point limit);
   NOPAL_COLD void done_slowly(std::int64_t n) noexcept;
   NOPAL_COLD void failed(std::exception_ptr e) noexcept;
   NOPAL_COLD void check_destroyed() noexcept;

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -54,7 +55,7 @@ struct fiber final : job {
     } else if (error != nullptr) [[unlikely]] {
       die_fiber(error, "and no counter was given to nopal::spawn, so that nobody can rethrow it; catch it there, or spawn(counter, f)");
     }
-    worker::counters::add(current()->count.fibers_finished);
+    worker::counters::add(current()->count.fibers_finished, std::memory_order_release);  // pairs with wait_for_all
   }
 };
 
@@ -67,23 +68,33 @@ NOPAL_INLINE void spawn(counter* c, F&& f) {
                 "nopal: a fiber is an ordinary function. Write spawn([=] { nopal::sync_wait(f, a); }) for a coroutine function f.");
   static_assert(std::constructible_from<closure, F&&>,
                 "nopal: spawn keeps its closure by value, and this one cannot be copied. Write spawn(std::move(f)).");
+  static_assert(alignof(closure) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
+                "nopal: a fiber's closure is aligned to at most 16 bytes. Capture a pointer to what needs more.");
   using record = fiber<closure>;
-  worker* const w = current_or_null();
-  void* const at = w != nullptr ? w->blocks.get(sizeof(record)) : ::operator new(sizeof(record));
-  record* r;
-  try {
-    r = ::new (at) record{c, static_cast<F&&>(f)};
-    if (w != nullptr) [[likely]] {
-      worker* const now = current();  // copying the closure may have left the stack
-      worker::counters::add(now->count.fibers_spawned);  // before it can finish
-      now->make_ready(*r);
-      return;
+  struct unspawned {  // until nothing can fail any more
+    void* at;
+    record* made = nullptr;
+    ~unspawned() {
+      if (made != nullptr) std::destroy_at(made);
+      ::operator delete(at);
     }
-  } catch (...) {
-    ::operator delete(at);
-    throw;
+    job& release() noexcept {
+      at = nullptr;
+      return *std::exchange(made, nullptr);
+    }
+  };
+  worker* const w = current_or_null();
+  unspawned r{w != nullptr ? w->blocks.get(sizeof(record)) : ::operator new(block_depot::rounded(sizeof(record)))};
+  r.made = ::new (r.at) record{c, static_cast<F&&>(f)};
+  if (w != nullptr) [[likely]] {
+    worker* const now = current();  // copying the closure may have left the stack
+    now->make_room_for_ready();
+    worker::counters::add(now->count.fibers_spawned);  // before it can finish
+    now->make_ready(r.release());
+  } else {
+    pool& on = default_pool();
+    spawn_from_outside(on, r.release());
   }
-  spawn_from_outside(*r);
 }
 
 }  // namespace core

@@ -48,6 +48,7 @@ typedef struct nopal_options {
 nopal_pool* nopal_pool_create(const nopal_options* options);
 /* Waits for everything that runs there. Null is ignored. Not from a function that runs on it. */
 void nopal_pool_destroy(nopal_pool* pool);
+/* Of the process's own pool if `pool` is null; 0 if that cannot be made. */
 unsigned nopal_pool_workers(const nopal_pool* pool);
 /* Runs fn(arg) on the pool, or on the process's own pool if that is null, and returns when it has ended. */
 nopal_status nopal_pool_run(nopal_pool* pool, nopal_function fn, void* arg);

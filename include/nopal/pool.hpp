@@ -26,8 +26,8 @@ namespace nopal {
 class pool;
 namespace core {
 struct move_awaiter;
-/// A fiber spawned off a pool goes to the default pool.
-NOPAL_COLD void spawn_from_outside(job& j) noexcept;
+/// For a fiber spawned off a pool.
+NOPAL_COLD void spawn_from_outside(pool& on, job& j) noexcept;
 }
 
 /// One worker of one pool: where resume_on goes. Valid as long as its pool.
@@ -305,7 +305,7 @@ class pool {
 
  private:
   friend core::move_awaiter resume_on(pool& p);
-  friend void core::spawn_from_outside(core::job& j) noexcept;
+  friend void core::spawn_from_outside(pool& on, core::job& j) noexcept;
   std::unique_ptr<core::scheduler> scheduler_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -41,6 +42,8 @@ TEST(c_test, nothing_thrown_crosses_it) {
   EXPECT_STREQ(nopal_last_error(), "from inside");
   EXPECT_EQ(nopal_pool_run(pool, throws, nullptr), NOPAL_EXCEPTION);
   EXPECT_NE(std::string{nopal_last_error()}.find("not a std::exception"), std::string::npos);
+
+  EXPECT_EQ(nopal_pool_run(pool, [](void*) { throw std::bad_alloc{}; }, nullptr), NOPAL_EXCEPTION);
 
   nopal_scope s;
   nopal_scope_init(&s);

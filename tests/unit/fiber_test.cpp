@@ -3,6 +3,7 @@
 #include "nopal/fiber.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -275,6 +276,116 @@ TEST(fiber_test, without_stealing_they_stay) {
   nopal::pool pool{{.workers = 3, .steal = false}};
   EXPECT_EQ(pool.run(fib, 12L), 144);
   EXPECT_EQ(pool.stats().steals, 0u);
+}
+
+TEST(fiber_test, yield_lets_run_what_was_offered_or_submitted) {
+  nopal::pool pool{{.workers = 1}};
+  std::atomic<bool> flag{false};
+  auto const until_flag = [&] {
+    while (!flag) nopal::yield();
+  };
+  auto const set_flag = [&] { flag = true; };
+  auto first = pool.submit([] { std::this_thread::sleep_for(10ms); });  // so that the next two come together
+  auto second = pool.submit(until_flag);
+  auto third = pool.submit(set_flag);
+  first.get();
+  second.get();
+  third.get();
+  flag = false;
+  pool.submit([&] { nopal::parallel_invoke(until_flag, set_flag); }).get();
+  flag = false;
+  pool.submit([&] {
+        nopal::scope s;
+        s.fork(until_flag);
+        flag = true;
+        s.join();
+      })
+      .get();
+}
+
+TEST(fiber_test, an_older_fiber_starts_though_newer_ones_keep_waking_each_other) {
+  nopal::pool pool{{.workers = 1}};
+  pool.submit([] {
+        std::atomic<bool> stop{false};
+        nopal::channel<int> numbers{1};
+        counter left;
+        spawn(left, [&] { stop = true; });
+        spawn(left, [&] {
+          while (numbers.pop()) {
+          }
+        });
+        spawn(left, [&] {
+          while (!stop) numbers.push(1);
+          numbers.close();
+        });
+        wait_for(left);
+      })
+      .get();
+}
+
+TEST(fiber_test, many_that_yield_cost_no_more_each) {
+  nopal::pool pool{{.workers = 1}};
+  pool.submit([] {
+        counter left;
+        for (int k = 0; k < test::scaled(4'000, 20); ++k) {
+          spawn(left, [] {
+            for (int n = 0; n < 5; ++n) nopal::yield();
+          });
+        }
+        wait_for(left);  // 15 s where each yield goes over all that wait
+      })
+      .get();
+}
+
+TEST(fiber_test, blocks_from_outside_have_the_size_of_those_from_inside) {
+  struct forty {
+    std::array<long, 2> words;
+    void operator()() const {}
+  };
+  struct more {
+    std::array<long, 4> words;
+    void operator()() const { EXPECT_EQ(words[3], 4); }
+  };
+  counter left;
+  for (int k = 0; k < 600; ++k) spawn(left, forty{{1, 2}});
+  wait_for(left);
+  nopal::default_pool().run([&] {
+    for (int k = 0; k < 600; ++k) spawn(left, more{{1, 2, 3, 4}});
+    wait_for(left);
+  });
+}
+
+task<int> deep(int n) {
+  if (n == 0) co_return 0;
+  co_return 1 + co_await nopal::call(deep, n - 1);
+}
+
+TEST(fiber_test, a_deep_task_follows_an_ordinary_job_on_its_stack) {
+  nopal::pool pool{{.workers = 1}};
+  pool.submit([] {}).get();
+  int const depth = static_cast<int>(test::scaled(1'000'000, 50));
+  EXPECT_EQ(pool.submit(deep, depth).get(), depth);
+}
+
+double cpu_seconds() {
+  rusage u{};
+  ::getrusage(RUSAGE_SELF, &u);
+  return static_cast<double>(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+TEST(fiber_test, a_pool_whose_fibers_thieves_have_taken_comes_to_rest) {
+  nopal::pool pool{{.workers = 2}};
+  std::this_thread::sleep_for(20ms);
+  pool.run([] {
+    std::atomic<bool> ran{false};
+    spawn([&] { ran = true; });
+    while (!ran) {
+    }
+  });
+  std::this_thread::sleep_for(100ms);
+  double const before = cpu_seconds();
+  std::this_thread::sleep_for(500ms);
+  EXPECT_LT(cpu_seconds() - before, 0.05);
 }
 
 TEST(fiber_test, a_report_says_what_waits_for_what) {

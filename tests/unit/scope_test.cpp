@@ -290,6 +290,31 @@ TEST(scope_test, destructors_may_fork_while_an_exception_unwinds) {
   });
 }
 
+struct rethrows_when_destroyed {
+  bool* seen;
+  ~rethrows_when_destroyed() {
+    try {
+      scope s;
+      s.fork([] { throw numbered{7}; });
+    } catch (numbered const& e) {
+      *seen = e.number == 7;
+    }
+  }
+};
+
+TEST(scope_test, a_scope_within_an_unwinding_destructor_rethrows_its_own) {
+  on_some_pools([](nopal::pool& pool) {
+    bool seen = false;
+    EXPECT_EQ(number_thrown(pool,
+                            [&] {
+                              rethrows_when_destroyed const x{&seen};
+                              throw numbered{5};
+                            }),
+              5);
+    EXPECT_TRUE(seen);
+  });
+}
+
 /// Also one that was moved from.
 struct runs_when_destroyed {
   nopal::pool* pool;

@@ -26,6 +26,9 @@ class block_depot {
   static constexpr std::size_t sizes = largest / step;
   static constexpr std::size_t chain_length = 256;
 
+  /// The size of the block that a cache gives for `n` bytes: a block from elsewhere must have it too.
+  static constexpr std::size_t rounded(std::size_t n) noexcept { return n > largest ? n : (n + step - 1) / step * step; }
+
   block_depot() = default;
   block_depot(block_depot const&) = delete;
   block_depot& operator=(block_depot const&) = delete;

@@ -3,6 +3,7 @@
 // The only macros of nopal, and the constants that more than one file needs.
 
 #include <cstddef>
+#include <exception>
 
 /// Inlined whatever the optimiser thinks: the fork path.
 #define NOPAL_INLINE [[gnu::always_inline]] inline
@@ -45,5 +46,8 @@ inline constexpr std::size_t destructive_size = 128;
 
 /// Ends the program with one line on stderr. For misuse that can be neither refused at compile time nor thrown.
 [[noreturn]] NOPAL_COLD void die(char const* what) noexcept;
+
+/// What an exception says, valid as long as `e` lives.
+NOPAL_COLD char const* words_of(std::exception_ptr const& e) noexcept;
 
 }  // namespace nopal::core

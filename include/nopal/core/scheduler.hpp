@@ -57,7 +57,7 @@ class scheduler {
   /// The same, after everything that waits for the worker which calls.
   void resume_later(waiting_stack& s) noexcept;
   /// Is anything waiting for that worker?
-  bool has_more_for(worker const& w) const noexcept { return !w.ready.empty() || !w.open_.empty() || !w.private_.empty(); }
+  bool has_more_for(worker const& w) const noexcept { return !w.work.empty() || !w.ready.empty() || !w.open_.empty() || !w.private_.empty(); }
   /// Starts a fiber from outside.
   void spawn(job& j) noexcept;
   stack_pool& stacks() noexcept { return stacks_; }
@@ -91,7 +91,6 @@ class scheduler {
   bool work_as_guest(worker& w) noexcept;
   bool find_and_run(worker& w, root const* only) noexcept;
   bool run_private(worker& w) noexcept;
-  bool run_own(worker& w) noexcept;
   bool run_ready(worker& w) noexcept;
   void start_ready(worker& w, continuation c) noexcept;
   bool take_jobs(worker& w, inbox& from) noexcept;
@@ -99,7 +98,6 @@ class scheduler {
   void stop_looking(worker& w) noexcept;
   bool nothing_can_run() const noexcept;
   static void warn_if_stuck(void* self) noexcept;
-  void start_on(worker& w, continuation c) noexcept;
   bool run_as_guest(root& r, event& done) noexcept;
   bool must_stay(unsigned i) const noexcept;
 

@@ -66,15 +66,16 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   bool run_from(context& from, void (*what)(context&)) noexcept { return call_on(from, *this, low_, top(), what); }
   bool returns() const noexcept { return body != nullptr; }
 
-  // What a fork that could not be fast left for this stack.
   /// The high-water mark: a word in the second page from the top, below what the search for work needs. While it stands, nothing has gone
-  /// far beyond it since it was set, so that there is nothing to give back. (A frame may skip it; then a few pages stay longer.)
+  /// far beyond it since it was set, so that there is nothing to give back. (A frame may skip it, with an array that it does not use: then what
+  /// was touched below stays until some other frame has reached the mark.)
   void set_mark() noexcept {
     if (!NOPAL_ASAN) *mark() = standing;  // which would take it for a use of a frame that has ended
   }
   bool mark_stands() const noexcept { return !NOPAL_ASAN && *mark() == standing; }
   std::byte* marked_page() const noexcept { return base() + mapped_ - 2 * page_; }
 
+  // What a fork that could not be fast left for this stack.
   child* to_run = nullptr;
   void (*starter)(child&, bool) = nullptr;
   /// What it waits for, while it waits: for reports, which may be a moment late. Relaxed, they order nothing.

@@ -52,9 +52,12 @@ class worker : public fork_state {
 
   /// Closures that were spawned here and stacks that were woken here, for anyone.
   basic_deque<std_sync, places::ring> ready;
-  /// Adds to it, and sees to it that somebody comes for it. Throws std::bad_alloc.
-  NOPAL_INLINE void make_ready(job& j) {
+  /// Throws std::bad_alloc.
+  NOPAL_INLINE void make_room_for_ready() {
     if (ready.must_grow()) [[unlikely]] ready.ensure_room(1);
+  }
+  /// Adds to it, where there is room, and sees to it that somebody comes for it.
+  NOPAL_INLINE void make_ready(job& j) noexcept {
     ready.push(continuation{&j}.word());
     if (!ready_is_offered_ || ready.must_look()) [[unlikely]] offer_ready();
   }
@@ -196,8 +199,8 @@ class worker : public fork_state {
   struct counters {
     std::atomic<std::uint64_t> steals{0}, steal_attempts{0}, suspensions{0}, serial_forks{0}, sleeps{0}, wakeups{0},
         fibers_spawned{0}, fibers_finished{0}, switches{0};
-    static void add(std::atomic<std::uint64_t>& c) noexcept {
-      c.store(c.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
+    static void add(std::atomic<std::uint64_t>& c, std::memory_order o = std::memory_order_relaxed) noexcept {
+      c.store(c.load(std::memory_order_relaxed) + 1, o);  // one writer
     }
   };
   alignas(destructive_size) counters count;
