@@ -119,6 +119,11 @@ class basic_deque {
     low_ = low;
     limit_.store(hides_ ? low : asked, std::memory_order_relaxed);
   }
+  /// The same, and makes the next fork look.
+  NOPAL_INLINE void set_limit_and_ask(std::uintptr_t low) noexcept {
+    low_ = low;
+    limit_.store(asked, std::memory_order_relaxed);
+  }
   /// The same for a caller that changed it for a while: what has been asked meanwhile stays asked.
   void set_limit_back(std::uintptr_t low) noexcept {
     low_ = low;
@@ -158,9 +163,9 @@ class basic_deque {
   /// it, so that between two rewinds the depth bounds the buffer, and push needs no wrap-around.
   void rewind() noexcept {
     if constexpr (is_ring) return;
-    index const b = bottom_.load(std::memory_order_relaxed);
-    if (b + shift_.load(std::memory_order_relaxed) != 0) shift_to(-b);
+    if (!rewound()) shift_to(-bottom_.load(std::memory_order_relaxed));
   }
+  bool rewound() const noexcept { return bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed) == 0; }
 
   /// Room for `n` more pushes. Throws std::bad_alloc. Old buffers stay until the deque dies, since thieves may still read them;
   /// together they are smaller than the present one.

@@ -63,12 +63,15 @@ class worker : public fork_state {
   }
   NOPAL_COLD void offer_ready() noexcept;
 
-  /// A job that runs an ordinary function at the base of this stack: before and after.
-  void begin_job() noexcept {
-    begin_strand();
+  /// A job that runs an ordinary function at the base of a stack, where the deque is empty and rewound: before and after.
+  NOPAL_INLINE void begin_job() noexcept {
+    floor_ = work.bottom();
     begin_without_tasks();
   }
-  void end_job() noexcept { end_strand(); }
+  NOPAL_INLINE void end_job() noexcept {
+    if (offered_ || !work.rewound()) [[unlikely]] return end_strand();
+    busy_with.store(nullptr, std::memory_order_relaxed);
+  }
 
   /// Where dropped results of one word go: written relaxed by whoever drops one, read by nobody.
   alignas(destructive_size) std::uint64_t sink = 0;
@@ -132,8 +135,7 @@ class worker : public fork_state {
   /// what any call would take.
   void begin_without_tasks() noexcept {
     alarm = no_tasks;
-    work.set_limit(0);
-    work.ask();  // the first fork offers itself
+    work.set_limit_and_ask(0);  // the first fork offers itself
   }
 
   // ---- Scopes: scope.hpp.
