@@ -100,9 +100,9 @@ void counter::check_destroyed() noexcept {
   if ((w & thrown) != 0) core::die_fiber(error_, "and its counter was destroyed before anybody waited for it; nopal::wait_for rethrows it");
 }
 
-void core::finish_fiber(counter& c, std::exception_ptr e) noexcept {
-  if (e != nullptr) c.failed(std::move(e));
-  c.done();
+void core::fail_fiber(counter* c, std::exception_ptr e) noexcept {
+  if (c != nullptr) return c->failed(std::move(e));
+  die_fiber(e, "and no counter was given to nopal::spawn, so that nobody can rethrow it; catch it there, or spawn(counter, f)");
 }
 
 void wait_for(counter& c, std::int64_t value) {

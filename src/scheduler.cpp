@@ -367,7 +367,7 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
     w.here = s;
     if (s->run_from(home, on_stack)) w.stacks.put(s);
     // Thieves may have had all that was spawned; what is left the thread comes for, see must_stay.
-    if (w.ready.empty() && std::exchange(w.ready_is_offered_, false)) parking_.retract();
+    if (w.ready.empty()) retract_ready(w);
     w.guest_ = false;
     current_state = &nobody;
   }
@@ -512,11 +512,15 @@ bool scheduler::run_ready(worker& w) noexcept {
       return true;
     }
   }
-  if (w.ready_is_offered_) {
-    w.ready_is_offered_ = false;
-    parking_.retract();
-  }
+  retract_ready(w);
   return false;
+}
+
+// It is empty: no demand, until the next that is made ready offers it again.
+void scheduler::retract_ready(worker& w) noexcept {
+  if (!std::exchange(w.ready_is_offered_, false)) return;
+  w.ready.ask();
+  parking_.retract();
 }
 
 void scheduler::start_ready(worker& w, continuation c) noexcept {
@@ -526,6 +530,7 @@ void scheduler::start_ready(worker& w, continuation c) noexcept {
 
 void scheduler::stop_looking(worker& w) noexcept {
   if (std::exchange(w.looking_, false)) parking_.stop_looking(w.index());
+  if (w.idle_since_ == 0) return;
   w.idle_since_ = 0;
   w.backoff_ = shortest_backoff;
 }

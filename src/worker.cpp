@@ -68,7 +68,7 @@ worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_dep
   arena.use(depot);
   work.reserve(most_entries_);
   ready.reserve(1);
-  ready.set_limit(0);
+  ready.set_limit_and_ask(0);
 }
 
 // ---- The cold ends of the fork path.

@@ -31,8 +31,8 @@ struct reach_awaiter : awaitable_tag {
   void await_resume() const noexcept {}
 };
 
-/// The last that a fiber does: hands on what it has thrown, and counts it.
-void finish_fiber(counter& c, std::exception_ptr e) noexcept;
+/// Hands on what a fiber has thrown, before it is counted; without a counter it ends the program.
+NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
 [[noreturn]] NOPAL_COLD void die_fiber(std::exception_ptr const& e, char const* remedy) noexcept;
 
 }  // namespace core
@@ -74,7 +74,7 @@ class counter {
  private:
   friend void wait_for(counter& c, std::int64_t value);
   friend bool wait_until(counter& c, std::int64_t value, core::time_point limit);
-  friend void core::finish_fiber(counter& c, std::exception_ptr e) noexcept;
+  friend void core::fail_fiber(counter* c, std::exception_ptr e) noexcept;
 
   static constexpr std::int64_t locked = 1;      ///< somebody is at the waiters: short
   static constexpr std::int64_t waited_for = 2;  ///< there are waiters

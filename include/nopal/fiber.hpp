@@ -50,11 +50,8 @@ struct fiber final : job {
     worker& now = *current();
     now.blocks.put(self, sizeof(fiber));
     now.end_job();
-    if (c != nullptr) {
-      finish_fiber(*c, std::move(error));
-    } else if (error != nullptr) [[unlikely]] {
-      die_fiber(error, "and no counter was given to nopal::spawn, so that nobody can rethrow it; catch it there, or spawn(counter, f)");
-    }
+    if (error != nullptr) [[unlikely]] fail_fiber(c, std::move(error));
+    if (c != nullptr) c->done();
     worker::counters::add(current()->count.fibers_finished, std::memory_order_release);  // pairs with wait_for_all
   }
 };

@@ -85,7 +85,8 @@ class block_cache {
     if (size > block_depot::largest) [[unlikely]] return ::operator delete(p);
     std::size_t const c = (size - 1) / block_depot::step;
     list& l = lists_[c];
-    l.first = ::new (p) block{l.first, nullptr};
+    auto* const b = ::new (p) block;
+    b->next = std::exchange(l.first, b);
     if (++l.count == block_depot::chain_length) [[unlikely]] pass_on(c);
   }
 

@@ -92,6 +92,7 @@ class scheduler {
   bool find_and_run(worker& w, root const* only) noexcept;
   bool run_private(worker& w) noexcept;
   bool run_ready(worker& w) noexcept;
+  void retract_ready(worker& w) noexcept;
   void start_ready(worker& w, continuation c) noexcept;
   bool take_jobs(worker& w, inbox& from) noexcept;
   bool steal_from(worker& w, worker& victim, root const* only) noexcept;

@@ -59,7 +59,7 @@ class worker : public fork_state {
   /// Adds to it, where there is room, and sees to it that somebody comes for it.
   NOPAL_INLINE void make_ready(job& j) noexcept {
     ready.push(continuation{&j}.word());
-    if (!ready_is_offered_ || ready.must_look()) [[unlikely]] offer_ready();
+    if (ready.must_look()) [[unlikely]] offer_ready();  // also where it does not yet count as demand
   }
   NOPAL_COLD void offer_ready() noexcept;
 
