@@ -33,7 +33,7 @@ bool counter::enqueue(counter_waiter& w, core::timer::ticket* limit) noexcept {
   bool const waits = (word_.load(std::memory_order_acquire) >> shift) > w.target;  // acquire: pairs with done
   if (waits) {
     w.next_waiter = std::exchange(waiters_, &w);
-    word_.fetch_or(w.target > 0 ? waited_for | wanted_early : waited_for, std::memory_order_relaxed);
+    word_.fetch_or(w.target > 0 ? waited_for | wanted_early : waited_for, std::memory_order_relaxed);  // relaxed: under the lock
     if (limit != nullptr) limit->start();  // woken at once, the waiter still needs the lock on its way out
   }
   unlock();
@@ -78,17 +78,18 @@ void counter::failed(std::exception_ptr e) noexcept {
 }
 
 void counter::rethrow_if_thrown() {
-  if ((word_.load(std::memory_order_acquire) & thrown) == 0) return;
+  if ((word_.load(std::memory_order_acquire) & thrown) == 0) return;  // acquire: pairs with the done that came after failed
   lock();
   std::exception_ptr const e = std::exchange(error_, nullptr);
-  word_.fetch_and(~thrown, std::memory_order_relaxed);
+  word_.fetch_and(~thrown, std::memory_order_relaxed);  // relaxed: under the lock
   unlock();
   if (e != nullptr) std::rethrow_exception(e);
 }
 
 void counter::check_destroyed() noexcept {
-  while ((word_.load(std::memory_order_acquire) & locked) != 0) core::std_sync::yield();  // a done is about to leave
-  std::int64_t const w = word_.load(std::memory_order_acquire);
+  // acquire: pairs with unlock, by a done that is about to leave
+  while ((word_.load(std::memory_order_acquire) & locked) != 0) core::std_sync::yield();
+  std::int64_t const w = word_.load(std::memory_order_relaxed);
   if ((w & waited_for) != 0) core::die("a counter was destroyed while somebody waits for it; let it outlive every wait_for");
   if ((w >> shift) > 0) {
     std::fprintf(stderr,

@@ -170,12 +170,11 @@ void run_waiting(job* j, worker&) noexcept { worker::go_on_with(*static_cast<wai
 }  // namespace
 
 void scheduler::put(job& j, unsigned i) noexcept {
+  if (steal_) parking_.add();
+  workers_[i]->open_.push(&j);
   if (steal_) {
-    parking_.add();
-    workers_[i]->open_.push(&j);
     parking_.announce(i);
   } else {
-    workers_[i]->open_.push(&j);
     parking_.notify(i);  // nobody else may run it, so it is no demand
   }
 }
@@ -251,19 +250,11 @@ void scheduler::wait(event& done) noexcept {
   if (done.is_set()) return;
   worker* const w = current_or_null();
   if (w == nullptr) return done.wait();
-  struct waits : worker::departure {
-    waiting_stack me;
-    event* for_it;
-  } d;
-  d.me.pool = &w->pool();
-  d.me.worker = w->index();
-  d.me.what = w->here;
-  d.for_it = &done;
-  d.publish = [](worker::departure& x) noexcept {
-    auto& self = static_cast<waits&>(x);
-    return !self.for_it->await(self.me);
-  };
-  if (!worker::suspend(d)) done.wait();
+  waiting_stack me;
+  me.pool = &w->pool();
+  me.worker = w->index();
+  me.what = w->here;
+  if (!worker::suspend({"a job", nullptr}, true, [&](stack&) noexcept { return !done.await(me); })) done.wait();
 }
 
 void scheduler::resume(waiting_stack& s) noexcept {
@@ -455,7 +446,7 @@ bool scheduler::work_once(worker& w, stack& mine) noexcept {
     if (slept) {
       worker::counters::add(w.count.wakeups);
       w.home_ = w.thread_home_;  // a guest may have been here
-        w.here = &mine;
+      w.here = &mine;
       w.idle_since_ = 0;
     } else if (idle_for > long_patience) {
       // The one thief that must stay awake, while others are busy with strands that offer nothing for long.
@@ -500,7 +491,7 @@ bool scheduler::run_ready(worker& w) noexcept {
   if ((++w.ready_taken_ & 63) == 0) [[unlikely]] {
     if ((w.ready_taken_ & 64) != 0 && (!w.open_.empty() || !w.private_.empty())) return false;
     w.ready.publish_all();
-    if (deque::entry const e = w.ready.steal([](deque::entry) { return true; }); e != 0) {
+    if (deque::entry const e = w.ready.steal(); e != 0) {
       start_ready(w, continuation{e});
       return true;
     }
@@ -566,7 +557,7 @@ bool scheduler::steal_from(worker& w, worker& victim, root const* only) noexcept
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
-    deque::entry const e = victim.work.steal([](deque::entry) { return true; });
+    deque::entry const e = victim.work.steal();
     if (e != 0) {
       worker::counters::add(w.count.steals);
       w.busy_with.store(its, std::memory_order_relaxed);
@@ -577,7 +568,7 @@ bool scheduler::steal_from(worker& w, worker& victim, root const* only) noexcept
   }
   if (only != nullptr) return false;
   if (!victim.ready.looks_empty()) {
-    if (deque::entry const e = victim.ready.steal([](deque::entry) { return true; }); e != 0) {
+    if (deque::entry const e = victim.ready.steal(); e != 0) {
       worker::counters::add(w.count.steals);
       start_ready(w, continuation{e});
       return true;

@@ -396,7 +396,7 @@ void worker::send_away(move_job& m) noexcept {
 
 void worker::give_everything_away() noexcept {
   while (!work.empty()) {
-    if (deque::entry const e = work.steal([](deque::entry) { return true; }); e != 0) pool_.give_away(*this, continuation{e});
+    if (deque::entry const e = work.steal(); e != 0) pool_.give_away(*this, continuation{e});
   }
   work.rewind();
 }
@@ -433,16 +433,11 @@ bool worker::wait_for(branch& b) noexcept {
     w.work.rewind();  // it was stolen, and with it all below
   }
   if (b.join.complete(1)) return true;
-  struct waits : departure {
-    branch* for_it;
-  } d;
-  d.for_it = &b;
-  d.publish = [](departure& x) noexcept {
-    branch& mine = *static_cast<waits&>(x).for_it;
-    mine.waiting = x.left;
-    return mine.join.announce(1);
-  };
-  if (!suspend(d)) {
+  bool const left = suspend({"a join", nullptr}, true, [&b](stack& mine) noexcept {
+    b.waiting = &mine;
+    return b.join.announce(1);
+  });
+  if (!left) {
     // The thread waits: whoever has the branch needs no help of ours.
     while (!b.join.complete(1)) std_sync::yield();
   }
@@ -493,8 +488,6 @@ void worker::parent_stolen(children& c, arrival* a) noexcept {
   current()->here->stolen = false;
   note_steal(c);
 }
-
-void worker::look_in_child() noexcept { current()->look(); }
 
 // True: the child has returned. False: the parent was stolen, and this is maybe another worker.
 bool worker::fork_on(stack& s, child& c, child::starter start) noexcept {
@@ -584,16 +577,11 @@ std::exception_ptr worker::join_children(children& c) noexcept {
       if (!c.join.announce(steals)) done.wait();
       return take_from(c);
     }
-    struct waits : departure {
-      children* for_them;
-    } d;
-    d.for_them = &c;
-    d.publish = [](departure& x) noexcept {
-      children& mine = *static_cast<waits&>(x).for_them;
-      mine.waiting = x.left;
-      return mine.join.announce(static_cast<std::int64_t>(mine.steals()));
-    };
-    if (!suspend(d)) {
+    bool const left = suspend({"a join", nullptr}, true, [&c, steals](stack& mine) noexcept {
+      c.waiting = &mine;
+      return c.join.announce(steals);
+    });
+    if (!left) {
       while (!c.join.complete(steals)) std_sync::yield();
     }
   }

@@ -58,7 +58,7 @@ class counter {
   /// Wakes whoever waits for the value that this brings: O(waiters). One read-modify-write where nobody waits for more than 0, which is
   /// not reached.
   void done(std::int64_t n = 1) noexcept {
-    std::int64_t w = word_.load(std::memory_order_relaxed);
+    std::int64_t w = word_.load(std::memory_order_relaxed);  // relaxed: the exchange looks again
     // acq_rel: whoever waits sees what came before every done. A compare-exchange, and not a subtraction: where this may wake somebody,
     // the last touch of the counter must be the unlocking, after which a waiter may destroy it.
     while ((w & (waited_for | locked)) == 0 || ((w & (wanted_early | locked)) == 0 && w > n * one + flags)) {
@@ -66,6 +66,7 @@ class counter {
     }
     done_slowly(n);
   }
+  /// acquire: pairs with done
   std::int64_t load() const noexcept { return word_.load(std::memory_order_acquire) >> shift; }
 
   /// To be awaited in a task: `co_await left.reaches(0)`.

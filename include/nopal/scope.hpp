@@ -45,7 +45,7 @@ struct child_of : child {
       if (Fast || offers) {
         current()->work.push(continuation{of.owner}.word());  // from here on the parent may go on elsewhere, and self is gone
         offered = true;
-        if constexpr (!Fast) worker::look_in_child();
+        if constexpr (!Fast) static_cast<void>(current()->look());  // answers whoever asked
       }
       static_cast<void>(f());
     } catch (...) {

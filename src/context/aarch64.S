@@ -35,6 +35,42 @@
         str     x10, [x0]
         .endm
 
+/* Leaves the stack, whose pointer stays in x19, calls x3(x2) on the one that ends at x1, below which nothing lies for the unwinder, and
+   comes back. */
+        .macro call_there
+        leave_stack
+        mov     x19, sp
+        .cfi_remember_state
+        .cfi_undefined x30
+        mov     sp, x1
+        mov     x0, x2
+        blr     x3
+        mov     sp, x19
+        .cfi_restore_state
+        .endm
+
+/* Returns null from there: the body has given back all other registers as it found them. */
+        .macro return_null
+        ldr     x19, [sp]
+        ldp     x29, x30, [sp, #80]
+        add     sp, sp, #176
+        .cfi_def_cfa_offset 0
+        .cfi_restore x19
+        .cfi_restore x20
+        .cfi_restore x21
+        .cfi_restore x22
+        .cfi_restore x23
+        .cfi_restore x24
+        .cfi_restore x25
+        .cfi_restore x26
+        .cfi_restore x27
+        .cfi_restore x28
+        .cfi_restore x29
+        .cfi_restore x30
+        mov     x0, #0
+        ret
+        .endm
+
 /* arrival* nopal_context_switch(void** left, void* to, arrival* a): see x86_64.S. */
         .globl  nopal_context_switch
         .hidden nopal_context_switch
@@ -73,38 +109,13 @@ nopal_context_switch:
         .p2align 4
 nopal_context_call:
         .cfi_startproc
-        leave_stack
-        mov     x19, sp
-        .cfi_remember_state
-        .cfi_undefined x30
-        mov     sp, x1
-        mov     x0, x2
-        blr     x3
-        mov     sp, x19
-        .cfi_restore_state
+        call_there
         ldr     x11, [sp, #160]
         mrs     x9, fpcr
         cmp     x9, x11
         b.eq    1f
         msr     fpcr, x11
-1:      ldp     x19, x20, [sp]
-        ldp     x29, x30, [sp, #80]
-        add     sp, sp, #176
-        .cfi_def_cfa_offset 0
-        .cfi_restore x19
-        .cfi_restore x20
-        .cfi_restore x21
-        .cfi_restore x22
-        .cfi_restore x23
-        .cfi_restore x24
-        .cfi_restore x25
-        .cfi_restore x26
-        .cfi_restore x27
-        .cfi_restore x28
-        .cfi_restore x29
-        .cfi_restore x30
-        mov     x0, #0
-        ret
+1:      return_null
         .cfi_endproc
         .size   nopal_context_call, . - nopal_context_call
 
@@ -114,33 +125,8 @@ nopal_context_call:
         .p2align 4
 nopal_context_fork:
         .cfi_startproc
-        leave_stack
-        mov     x19, sp
-        .cfi_remember_state
-        .cfi_undefined x30
-        mov     sp, x1
-        mov     x0, x2
-        blr     x3
-        mov     sp, x19
-        .cfi_restore_state
-        ldr     x19, [sp]
-        ldp     x29, x30, [sp, #80]
-        add     sp, sp, #176
-        .cfi_def_cfa_offset 0
-        .cfi_restore x19
-        .cfi_restore x20
-        .cfi_restore x21
-        .cfi_restore x22
-        .cfi_restore x23
-        .cfi_restore x24
-        .cfi_restore x25
-        .cfi_restore x26
-        .cfi_restore x27
-        .cfi_restore x28
-        .cfi_restore x29
-        .cfi_restore x30
-        mov     x0, #0
-        ret
+        call_there
+        return_null
         .cfi_endproc
         .size   nopal_context_fork, . - nopal_context_fork
 

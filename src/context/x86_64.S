@@ -30,6 +30,18 @@
         movq    %rsp, (%rdi)
         .endm
 
+/* Leaves the stack, whose pointer stays in rbx, and calls rcx(rdx) on the one that ends at rsi, below which nothing lies for the unwinder.
+   The state before is remembered. */
+        .macro call_there
+        leave_stack
+        movq    %rsp, %rbx
+        .cfi_remember_state
+        .cfi_undefined rip
+        movq    %rsi, %rsp
+        movq    %rdx, %rdi
+        callq   *%rcx
+        .endm
+
 /* arrival* nopal_context_switch(void** left, void* to, arrival* a)
    Leaves the stack, and returns `a` on the stack `to`. The layout is the same on every stack, so that the unwind information holds
    on both sides of the switch. It ends in an indirect jump:
@@ -90,13 +102,7 @@ nopal_context_switch:
         .p2align 4
 nopal_context_call:
         .cfi_startproc
-        leave_stack
-        movq    %rsp, %rbx
-        .cfi_remember_state
-        .cfi_undefined rip
-        movq    %rsi, %rsp
-        movq    %rdx, %rdi
-        callq   *%rcx
+        call_there
         movq    %rbx, %rsp
         .cfi_restore_state
         stmxcsr -8(%rsp)
@@ -151,13 +157,7 @@ nopal_context_call:
         .p2align 4
 nopal_context_fork:
         .cfi_startproc
-        leave_stack
-        movq    %rsp, %rbx
-        .cfi_remember_state
-        .cfi_undefined rip
-        movq    %rsi, %rsp
-        movq    %rdx, %rdi
-        callq   *%rcx
+        call_there
         leaq    56(%rbx), %rsp
         movq    40(%rbx), %rbx
         .cfi_restore_state

@@ -195,7 +195,6 @@ class basic_deque {
   void reserve(index n) {
     reserve_ = n;
     ensure_room(n);
-    know_room();
   }
   NOPAL_INLINE bool must_grow() const noexcept { return bottom_.load(std::memory_order_relaxed) > full_at_; }
 
@@ -243,6 +242,10 @@ class basic_deque {
       }
     }
     return 0;
+  }
+
+  entry steal() noexcept {
+    return steal([](entry) { return true; });
   }
 
   /// Steps that a thief took by force, and of these in vain.

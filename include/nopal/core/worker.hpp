@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <type_traits>
 
 #include "nopal/core/arena.hpp"
 #include "nopal/core/blocks.hpp"
@@ -148,8 +149,6 @@ class worker : public fork_state {
   NOPAL_COLD static void fork_slowly(child& c, child::starter start);
   /// The parent's stack goes on after a fast fork in which it was stolen.
   NOPAL_COLD static void parent_stolen(children& c, arrival* a) noexcept;
-  /// In a child, with the parent offered: answers whoever asked.
-  NOPAL_COLD static void look_in_child() noexcept;
   /// A child left std::current_exception().
   NOPAL_COLD static void child_threw(children& c, std::uint64_t epoch) noexcept;
   /// That child has taken its parent back.
@@ -167,14 +166,27 @@ class worker : public fork_state {
   /// What happens once a stack has been left: on another stack, by the same worker.
   struct departure : arrival {
     stack* left;
-    waits_for why{"a join", nullptr};
-    bool reclaims = true;  ///< gives back what lies unused below
+    waits_for why;
+    bool reclaims;  ///< gives back what lies unused below
     /// Lets others go on with `left`; from then on neither that nor this may be touched. True: nobody will, go on with it here.
     bool (*publish)(departure&) noexcept;
   };
   /// Leaves the stack that runs here until somebody goes on with it. The worker may be another one afterwards. False: no memory for
   /// the stack that this worker would need.
   static bool suspend(departure& d) noexcept;
+  /// The same with a closure, which is told the stack that was left.
+  template <class Publish>
+  static bool suspend(waits_for why, bool reclaims, Publish publish) noexcept {
+    static_assert(std::is_nothrow_invocable_r_v<bool, Publish&, stack&>);
+    struct calls : departure {
+      Publish* closure;
+    } d;
+    d.why = why;
+    d.reclaims = reclaims;
+    d.closure = &publish;
+    d.publish = [](departure& x) noexcept { return (*static_cast<calls&>(x).closure)(*x.left); };
+    return suspend(d);
+  }
   /// From the base of the stack that runs here, which is free then.
   [[noreturn]] static void go_on_with(stack& s) noexcept;
   /// Empties the deque and rewinds it: others go on with what was offered.
@@ -184,7 +196,7 @@ class worker : public fork_state {
 
   /// Runs a root from its start until this worker has nothing left of it.
   void run(root& r) noexcept;
-  /// Runs a stolen continuation, of a task or a branch.
+  /// Runs a stolen continuation: a task, a branch or a stack.
   void run_stolen(continuation c) noexcept;
   /// Goes on with a task that came from elsewhere with its arena.
   void run_moved(frame* f) noexcept;
