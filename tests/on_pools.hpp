@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "nopal/pool.hpp"
 
 namespace test {
@@ -15,6 +17,18 @@ void on_some_pools(F f) {
     SCOPED_TRACE(workers);
     nopal::pool pool{{.workers = workers}};
     f(pool);
+  }
+}
+
+/// The same, and on pools whose workers sleep and such that never do.
+template <class F>
+void on_lazy_and_busy_pools(F&& f) {
+  for (unsigned const workers : {1u, 2u, 3u, 8u}) {
+    for (auto const idle : {nopal::idle::lazy, nopal::idle::busy}) {
+      SCOPED_TRACE(std::to_string(workers) + (idle == nopal::idle::busy ? " busy workers" : " lazy workers"));
+      nopal::pool pool{{.workers = workers, .idle = idle}};
+      f(pool);
+    }
   }
 }
 

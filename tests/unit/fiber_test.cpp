@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "../on_pools.hpp"
 #include "../scale.hpp"
 #include "nopal/native.hpp"
 #include "nopal/task.hpp"
@@ -25,17 +26,7 @@ using nopal::counter;
 using nopal::spawn;
 using nopal::task;
 using nopal::wait_for;
-
-template <class F>
-void on_some_pools(F f) {
-  for (unsigned const workers : {1u, 2u, 3u, 8u}) {
-    for (auto const idle : {nopal::idle::lazy, nopal::idle::busy}) {
-      SCOPED_TRACE(workers);
-      nopal::pool pool{{.workers = workers, .idle = idle}};
-      f(pool);
-    }
-  }
-}
+using test::on_lazy_and_busy_pools;
 
 long fib(long n) {
   if (n < 2) return n;
@@ -48,7 +39,7 @@ long fib(long n) {
 }
 
 TEST(fiber_test, fib_is_exact) {
-  on_some_pools([](nopal::pool& pool) { EXPECT_EQ(pool.run(fib, 15L), 610); });
+  on_lazy_and_busy_pools([](nopal::pool& pool) { EXPECT_EQ(pool.run(fib, 15L), 610); });
 }
 
 TEST(fiber_test, a_million_may_wait_to_start) {
@@ -117,7 +108,7 @@ TEST(counter_test, counts_up_and_down) {
 }
 
 TEST(counter_test, each_waiter_has_its_value) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     pool.run([] {
       counter c{10}, left;
       std::atomic<long> at_five{99}, at_zero{99};
@@ -144,7 +135,7 @@ TEST(counter_test, each_waiter_has_its_value) {
 }
 
 TEST(counter_test, anyone_may_wait) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     counter go{1}, left{4};
     auto const in_a_task = [](counter& g, counter& l) -> task<void> {
       long x = 0;
@@ -170,7 +161,7 @@ TEST(counter_test, anyone_may_wait) {
 }
 
 TEST(counter_test, waits_with_a_time_limit) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     auto const waits = [] {
       counter never{1}, soon{1}, left;
       auto const begin = std::chrono::steady_clock::now();
@@ -199,7 +190,7 @@ TEST(counter_test, waits_with_a_time_limit) {
 }
 
 TEST(counter_test, an_exception_comes_out_of_the_wait_once) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     pool.run([] {
       counter left;
       std::atomic<int> ran{0};
@@ -269,7 +260,7 @@ TEST(fiber_test, fibers_tasks_and_functions_nest) {
     co_await nopal::join;
     co_return a + b;
   };
-  on_some_pools([&](nopal::pool& pool) { EXPECT_EQ(pool.run(task_of, task_of, 11L), 89); });
+  on_lazy_and_busy_pools([&](nopal::pool& pool) { EXPECT_EQ(pool.run(task_of, task_of, 11L), 89); });
 }
 
 TEST(fiber_test, without_stealing_they_stay) {

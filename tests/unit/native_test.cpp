@@ -20,6 +20,8 @@
 #include <variant>
 #include <vector>
 
+#include "../numbered.hpp"
+#include "../on_pools.hpp"
 #include "../scale.hpp"
 #include "nopal/task.hpp"
 
@@ -28,17 +30,9 @@ namespace {
 using nopal::parallel_invoke;
 using nopal::sync_wait;
 using nopal::task;
-
-template <class F>
-void on_some_pools(F f) {
-  for (unsigned const workers : {1u, 2u, 3u, 8u}) {
-    for (auto const idle : {nopal::idle::lazy, nopal::idle::busy}) {
-      SCOPED_TRACE(workers);
-      nopal::pool pool{{.workers = workers, .idle = idle}};
-      f(pool);
-    }
-  }
-}
+using test::number_thrown;
+using test::numbered;
+using test::on_lazy_and_busy_pools;
 
 long fib(long n) {
   if (n < 2) return n;
@@ -79,13 +73,13 @@ void await(std::atomic<bool> const& flag) {
 }
 
 TEST(native, fib_is_exact) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     for (int k = 0; k < 5; ++k) ASSERT_EQ(pool.run(fib, 20L), 6765);
   });
 }
 
 TEST(native, takes_any_number_of_closures) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     std::vector<int> got(7);
     pool.run([&] {
       parallel_invoke([&] { got[0] = 1; });
@@ -166,7 +160,7 @@ TEST(native, greedy_four_naps_take_less_than_two) {
 }
 
 TEST(native, coroutines_and_functions_nest_in_each_other) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     EXPECT_EQ(pool.run(fib_in_turn, 16L), 987);
     EXPECT_EQ(pool.run(fib_turned, 16L), 987);
   });
@@ -192,7 +186,7 @@ int compare(void const* x, void const* y) {
 }
 
 TEST(native, serial_code_in_between_may_fork_in_its_callbacks) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     std::vector<long> v(60);
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<long>(i * 37 % 11);
     EXPECT_EQ(pool.run(sums, v), 55);
@@ -237,7 +231,7 @@ node tree(long from, long to) {
 
 TEST(native, a_visitor_may_fork) {
   node const all = tree(0, 1000);
-  on_some_pools([&](nopal::pool& pool) { EXPECT_EQ(pool.run([&] { return walk(all, sums_in_parallel{}); }), 499'500); });
+  on_lazy_and_busy_pools([&](nopal::pool& pool) { EXPECT_EQ(pool.run([&] { return walk(all, sums_in_parallel{}); }), 499'500); });
 }
 
 TEST(native, a_semaphore_like_lock_may_be_held_across_a_join_above) {
@@ -259,20 +253,8 @@ TEST(native, a_semaphore_like_lock_may_be_held_across_a_join_above) {
   }
 }
 
-struct numbered {
-  int number;
-};
-int number_thrown(nopal::pool& pool, auto f) {
-  try {
-    pool.run(f);
-  } catch (numbered const& e) {
-    return e.number;
-  }
-  return 0;
-}
-
 TEST(native, the_first_exception_of_serial_order_comes_out) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     for (int k = 0; k < 20; ++k) {
       EXPECT_EQ(number_thrown(pool, [] { parallel_invoke([] { throw numbered{1}; }, [] { throw numbered{2}; }); }), 1);
       EXPECT_EQ(number_thrown(pool, [] { parallel_invoke([] {}, [] { throw numbered{2}; }, [] { throw numbered{3}; }); }), 2);
@@ -393,7 +375,7 @@ TEST(native, reclaim_makes_no_difference_to_results) {
 }
 
 TEST(native, sync_wait_returns_values_and_exceptions_anywhere) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     auto const fails = []() -> task<int> {
       throw numbered{9};
       co_return 0;

@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "../numbered.hpp"
+#include "../on_pools.hpp"
 #include "../scale.hpp"
 #include "nopal/native.hpp"
 #include "nopal/task.hpp"
@@ -23,29 +25,9 @@ namespace {
 
 using nopal::scope;
 using nopal::task;
-
-template <class F>
-void on_some_pools(F f) {
-  for (unsigned const workers : {1u, 2u, 3u, 8u}) {
-    for (auto const idle : {nopal::idle::lazy, nopal::idle::busy}) {
-      SCOPED_TRACE(workers);
-      nopal::pool pool{{.workers = workers, .idle = idle}};
-      f(pool);
-    }
-  }
-}
-
-struct numbered {
-  int number;
-};
-int number_thrown(nopal::pool& pool, auto f) {
-  try {
-    pool.run(f);
-  } catch (numbered const& e) {
-    return e.number;
-  }
-  return 0;
-}
+using test::number_thrown;
+using test::numbered;
+using test::on_lazy_and_busy_pools;
 
 void await(std::atomic<bool> const& flag) {
   while (!flag) std::this_thread::yield();
@@ -63,7 +45,7 @@ long fib(long n) {
 }
 
 TEST(scope_test, fib_is_exact) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     for (int k = 0; k < 5; ++k) ASSERT_EQ(pool.run(fib, test::scaled(20, 2)), test::sanitized ? 55 : 6765);
   });
 }
@@ -83,7 +65,7 @@ TEST(scope_test, one_worker_runs_in_serial_order) {
 }
 
 TEST(scope_test, a_loop_of_forks_takes_one_stack_a_worker) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     std::vector<int> done(static_cast<std::size_t>(test::scaled(20'000)));
     pool.run([&] {
       scope s;
@@ -137,7 +119,7 @@ TEST(scope_test, greedy_four_naps_take_less_than_two) {
 }
 
 TEST(scope_test, a_scope_joins_many_times) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     long const sum = pool.run([] {
       scope s;
       long all = 0;
@@ -186,7 +168,7 @@ TEST(scope_test, from_coroutines_serial_callbacks_and_off_a_pool) {
     co_await nopal::join;
     co_return a + b + c;
   };
-  on_some_pools([&](nopal::pool& pool) {
+  on_lazy_and_busy_pools([&](nopal::pool& pool) {
     EXPECT_EQ(pool.run(in_a_task, 8L), 4 * 21);
     std::vector<long> v{5, 3, 1, 4, 2};
     pool.run([&] {
@@ -204,7 +186,7 @@ TEST(scope_test, from_coroutines_serial_callbacks_and_off_a_pool) {
 }
 
 TEST(scope_test, the_join_throws_what_serial_order_meets_first) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     for (int k = 0; k < 20; ++k) {
       EXPECT_EQ(number_thrown(pool,
                               [] {
@@ -229,7 +211,7 @@ TEST(scope_test, the_join_throws_what_serial_order_meets_first) {
 }
 
 TEST(scope_test, an_exception_that_leaves_the_function_waits_for_the_children) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     std::atomic<int> ended{0};
     EXPECT_EQ(number_thrown(pool,
                             [&] {
@@ -278,7 +260,7 @@ struct forks_when_destroyed {
 };
 
 TEST(scope_test, destructors_may_fork_while_an_exception_unwinds) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     long got = 0;
     EXPECT_EQ(number_thrown(pool,
                             [&] {
@@ -303,7 +285,7 @@ struct rethrows_when_destroyed {
 };
 
 TEST(scope_test, a_scope_within_an_unwinding_destructor_rethrows_its_own) {
-  on_some_pools([](nopal::pool& pool) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
     bool seen = false;
     EXPECT_EQ(number_thrown(pool,
                             [&] {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "../on_pools.hpp"
 #include "../scale.hpp"
 #include "nopal/eventually.hpp"
 #include "nopal/pool.hpp"
@@ -31,13 +32,7 @@ using nopal::task;
 /// Runs on pools of 1, 2, 3 and 8 workers, lazy and busy, and on one that does not steal.
 template <class F>
 void on_every_pool(F&& f) {
-  for (unsigned const workers : {1u, 2u, 3u, 8u}) {
-    for (nopal::idle const idle : {nopal::idle::lazy, nopal::idle::busy}) {
-      SCOPED_TRACE(std::to_string(workers) + (idle == nopal::idle::busy ? " busy workers" : " lazy workers"));
-      nopal::pool pool{{.workers = workers, .idle = idle}};
-      f(pool);
-    }
-  }
+  test::on_lazy_and_busy_pools(f);
   SCOPED_TRACE("3 workers that do not steal");
   nopal::pool pool{{.workers = 3, .steal = false}};
   f(pool);
