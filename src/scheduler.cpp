@@ -78,9 +78,15 @@ struct scheduler::site {
 
 scheduler::scheduler(pool_options const& options) : scheduler{options, site{options}} {}
 
+static std::unique_ptr<turns> make_turns(pool_options const& o, unsigned workers) {
+  forced_schedule const s = o.schedule != schedule::free ? forced_schedule{o.schedule, o.seed} : forced_schedule::from_environment();
+  return s.how == schedule::free ? nullptr : std::make_unique<turns>(s, workers);
+}
+
 scheduler::scheduler(pool_options const& o, site&& s)
     : steal_{o.steal},
       idle_{o.idle},
+      turns_{make_turns(o, static_cast<unsigned>(s.places.size()))},
       stacks_{o.stack_size, o.reclaim, kept_stacks * s.places.size()},
       places_{s.places}, parking_{std::span<unsigned const>{s.nodes}} {
   watch_for_overflow();
@@ -135,6 +141,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
 void scheduler::stop() noexcept {
   stopping_.store(true, std::memory_order_seq_cst);  // before the look at the seats in notify: pairs with must_stay in park
   for (unsigned i = 0; i < workers(); ++i) parking_.notify(i);
+  if (turns_ != nullptr) turns_->end();
   for (std::thread& t : threads_) t.join();
   threads_.clear();
   timer_.stop();  // its thread looks at the seats
@@ -177,6 +184,12 @@ void scheduler::put(job& j, unsigned i) noexcept {
   } else {
     parking_.notify(i);  // nobody else may run it, so it is no demand
   }
+  if (turns_ != nullptr) [[unlikely]] turns_->arrived();
+}
+
+void scheduler::step() noexcept {
+  worker const& w = *current();
+  if (core::turns* const t = w.pool().turns(); t != nullptr) [[unlikely]] t->step(w.index());
 }
 
 void scheduler::started() noexcept {
@@ -190,6 +203,7 @@ void scheduler::submit(root& r) noexcept {
   r.run = run_root;
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == this) return put(r, w->index());
+  if (turns_ != nullptr) [[unlikely]] turns_->settle();
   put(r, choose());
 }
 
@@ -215,6 +229,7 @@ void scheduler::send(move_job& m) noexcept {
   m.run = run_move;
   to.private_.push(&m);
   there.parking().notify(to.index());
+  if (there.turns_ != nullptr) [[unlikely]] there.turns_->arrived();
   there.finished();
 }
 
@@ -241,6 +256,7 @@ void scheduler::run(root& r, event& done) noexcept {
     }
     wait(done);
   } else if (w != nullptr || !run_as_guest(r, done)) {
+    if (turns_ != nullptr && (w == nullptr || &w->pool() != this)) [[unlikely]] turns_->settle();
     put(r, turn_.fetch_add(1, std::memory_order_relaxed) % workers());
     wait(done);
   }
@@ -283,6 +299,7 @@ void scheduler::resume_later(waiting_stack& s) noexcept {
 
 void scheduler::spawn(job& j) noexcept {
   spawned_outside_.fetch_add(1, std::memory_order_seq_cst);  // before it can finish: see wait_for_all
+  if (turns_ != nullptr) [[unlikely]] turns_->settle();
   put(j, choose());
 }
 
@@ -396,6 +413,7 @@ void scheduler::loop(unsigned i) noexcept {
   w.home_ = w.thread_home_ = &home;
   w.here = w.stacks.get();  // the constructor has put one there
   w.here->begin(on_stack);
+  if (turns_ != nullptr) turns_->enter(i);
   switch_to(home, *w.here);
   current_state = &nobody;
 }
@@ -428,6 +446,7 @@ void scheduler::work(stack& mine) noexcept {
 
 bool scheduler::work_once(worker& w, stack& mine) noexcept {
   if (stopping_.load(std::memory_order_relaxed)) return false;  // relaxed: park looks again, in order
+  if (turns_ != nullptr) [[unlikely]] return work_in_turn(w);
   unsigned const i = w.index();
   if (!std::exchange(w.looking_, true)) parking_.start_looking(i);
   if (find_and_run(w, nullptr)) return true;
@@ -460,6 +479,13 @@ bool scheduler::work_once(worker& w, stack& mine) noexcept {
   for (std::uint64_t k = 0; k < pause && parking_.demand() == wanted; ++k) cpu_relax();
   if (w.backoff_ < longest_backoff) w.backoff_ *= 2;
   if (idle_for > patience / 4 && (wanted || idle_ == idle::busy)) std_sync::yield();
+  return true;
+}
+
+bool scheduler::work_in_turn(worker& w) noexcept {
+  unsigned const victim = turns_->victim(w.index());
+  if (victim != turns::nobody && steal_ && steal_from(w, *workers_[victim], nullptr)) return true;
+  if (!find_and_run(w, nullptr)) turns_->idle(w.index());
   return true;
 }
 
@@ -562,6 +588,7 @@ bool scheduler::steal_from(worker& w, worker& victim, root const* only) noexcept
       worker::counters::add(w.count.steals);
       w.busy_with.store(its, std::memory_order_relaxed);
       stop_looking(w);
+      step();
       w.run_stolen(continuation{e});
       return true;
     }
@@ -570,6 +597,7 @@ bool scheduler::steal_from(worker& w, worker& victim, root const* only) noexcept
   if (!victim.ready.looks_empty()) {
     if (deque::entry const e = victim.ready.steal(); e != 0) {
       worker::counters::add(w.count.steals);
+      step();
       start_ready(w, continuation{e});
       return true;
     }
@@ -636,6 +664,7 @@ stats scheduler::read_stats() const {
   all.unmaps = c.unmaps;
   all.pages_returned = c.pages_returned;
   all.stack_pages = stacks_.resident_pages();
+  if (turns_ != nullptr) all.lost_turns = turns_->lost();
   return all;
 }
 

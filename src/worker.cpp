@@ -167,6 +167,7 @@ bool worker::look() noexcept {
   if (work.was_asked() && !work.empty()) {
     if (pool_.stealing() && !std::exchange(offered_, true)) pool_.parking().offer();
     work.publish();
+    if (turns* const t = pool_.turns(); t != nullptr && t->at_fork(index_)) [[unlikely]] work.ask();
   }
   return stack_pointer() < work.limit();
 }
@@ -405,6 +406,7 @@ void worker::offer_ready() noexcept {
   if (!pool_.stealing()) return ready.set_limit(0);
   if (!std::exchange(ready_is_offered_, true)) pool_.parking().offer();
   ready.publish();
+  if (turns* const t = pool_.turns(); t != nullptr && t->at_fork(index_)) [[unlikely]] ready.ask();
 }
 
 // ---- Ordinary functions that fork.
@@ -606,6 +608,7 @@ bool worker::suspend(departure& d) noexcept {
     auto& x = static_cast<departure&>(a);
     stack& left = *x.left;
     if (x.reclaims) current()->pool_.stacks().give_back_below(left, left.sp);
+    scheduler::step();
     if (x.publish(x)) go_on_with(left);
   };
   next->begin(scheduler::on_stack);

@@ -15,6 +15,14 @@ enum class idle {
 /// What happens to the unused pages of a suspended native stack.
 enum class reclaim { dontneed, free, remap, none };
 
+/// Who runs when, and who steals what.
+enum class schedule {
+  free,             ///< as the machine has it
+  steal_always,     ///< for tests: one worker runs at a time, and what is forked is stolen at once wherever another worker is idle
+  steal_never,      ///< the same, but nothing is stolen at a fork
+  steal_at_random,  ///< the same, as `seed` decides: the same seed gives the same run, unless that depends on time or on other threads
+};
+
 struct pool_options {
   /// 0: as many as the CPUs this process may really use, by affinity mask and cgroup quota.
   unsigned workers = 0;
@@ -28,6 +36,8 @@ struct pool_options {
   bool steal = true;
   /// Decides the order in which workers look at each other.
   std::uint64_t seed = 0;
+  /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, or random:SEED.
+  nopal::schedule schedule = nopal::schedule::free;
 };
 
 }  // namespace nopal

@@ -48,6 +48,9 @@ struct worker_stats {
 
 /// A pool's counters: the sum, and each worker's own. Reading them never stops the workers.
 struct stats : worker_stats {
+  /// With a forced schedule: how often a worker went on out of turn, or work came from outside while others ran. 0: the same seed gives
+  /// the same run.
+  std::uint64_t lost_turns = 0;
   std::vector<worker_stats> per_worker;
 };
 

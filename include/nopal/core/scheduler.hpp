@@ -16,6 +16,7 @@
 #include "nopal/core/root.hpp"
 #include "nopal/core/timer.hpp"
 #include "nopal/core/topology.hpp"
+#include "nopal/core/turns.hpp"
 #include "nopal/core/worker.hpp"
 #include "nopal/options.hpp"
 #include "nopal/stats.hpp"
@@ -68,6 +69,10 @@ class scheduler {
   [[noreturn]] static void stay_on(stack& mine) noexcept;
   bool stealing() const noexcept { return steal_; }
   core::parking& parking() noexcept { return parking_; }
+  /// Not null under a forced schedule.
+  core::turns* turns() const noexcept { return turns_.get(); }
+  /// Under such a one: others may come first here.
+  static void step() noexcept;
   /// Puts a started continuation where anyone may take it.
   void give_away(worker& from, continuation c) noexcept;
 
@@ -89,6 +94,7 @@ class scheduler {
   void work(stack& mine) noexcept;
   bool work_once(worker& w, stack& mine) noexcept;
   bool work_as_guest(worker& w) noexcept;
+  bool work_in_turn(worker& w) noexcept;
   bool find_and_run(worker& w, root const* only) noexcept;
   bool run_private(worker& w) noexcept;
   bool run_ready(worker& w) noexcept;
@@ -104,6 +110,7 @@ class scheduler {
 
   bool steal_;
   nopal::idle idle_;
+  std::unique_ptr<core::turns> const turns_;
   stacklet_depot depot_;
   stack_pool stacks_;
   block_depot blocks_;

@@ -1,0 +1,37 @@
+# The same tests under forced schedules, each round with other seeds; but for those that measure time or sleep, in which several must run
+# at once whatever their turn, and the largest.
+set(NOPAL_TEST_SEEDS 10 CACHE STRING "how many seeds each test of a forced schedule gets")
+set(scheduled task. exceptions. native. scope_test. fiber_test. counter_test. mutex_test. condition_variable_test. semaphore_test.
+  channel_test. resume_on. scratch. future. c_test.)
+set(unscheduled
+  task.may_be_stolen_in_every_scope task.a_stolen_task_may_call_before_it_joins task.value_arguments_are_copied_at_the_fork
+  task.nesting_asks_little_of_the_callers_stack task.a_million_calls_may_nest task.a_million_forks_may_nest
+  task.deep_nesting_keeps_its_arguments task.ten_million_forks_in_one_scope_are_all_joined
+  exceptions.of_older_children_come_first_even_if_thrown_later exceptions.wait_for_children_that_still_run
+  exceptions.nobody_asks_for_are_destroyed_with_their_future native.both_branches_run_at_once_on_two_workers
+  native.a_join_that_waits_leaves_its_stack native.the_caller_of_run_stays_on_its_thread native.handlers_survive_a_migration
+  native.a_semaphore_like_lock_may_be_held_across_a_join_above native.greedy_four_naps_take_less_than_two
+  scope_test.destructors_of_arguments_may_run_roots_while_a_strand_unwinds scope_test.the_parent_goes_on_elsewhere_while_its_child_runs
+  scope_test.without_memory_for_stacks_forks_run_serially scope_test.greedy_four_naps_take_less_than_two
+  scope_test.a_join_that_waits_leaves_its_stack scope_test.forks_nest_as_deep_as_there_is_memory_for_stacks
+  fiber_test.a_million_may_wait_to_start fiber_test.a_pool_whose_fibers_thieves_have_taken_comes_to_rest
+  fiber_test.sleepers_cost_neither_workers_nor_threads fiber_test.blocks_from_outside_have_the_size_of_those_from_inside
+  fiber_test.a_deep_task_follows_an_ordinary_job_on_its_stack mutex_test.may_be_held_while_forking
+  condition_variable_test.may_be_destroyed_once_all_are_notified condition_variable_test.none_is_lost_to_a_time_limit
+  condition_variable_test.ping_pong channel_test.many_to_many semaphore_test.a_thread_wakes_the_last_that_a_pool_has_to_do
+  resume_on.does_not_mistake_waiting_jobs_for_a_parent scratch.stays_with_a_stolen_task scratch.has_any_size
+  future.wait_for_returns_when_the_result_is_there)
+list(TRANSFORM scheduled APPEND "*")
+list(JOIN scheduled ":" scheduled)
+list(JOIN unscheduled ":" unscheduled)
+foreach(schedule IN ITEMS random:1 always never)
+  string(REGEX REPLACE ":.*" "" name ${schedule})
+  set(rounds 1)
+  if(name STREQUAL "random")
+    set(rounds ${NOPAL_TEST_SEEDS})
+  endif()
+  add_test(NAME schedules.${name}
+    COMMAND nopal_unit_tests --gtest_filter=${scheduled}-${unscheduled} --gtest_repeat=${rounds} --gtest_brief=1)
+  set_tests_properties(schedules.${name} PROPERTIES LABELS schedules TIMEOUT 3600 PROCESSORS 2
+    ENVIRONMENT "NOPAL_SCHEDULE=${schedule};${nopal_sanitizer_environment}")
+endforeach()
