@@ -31,8 +31,9 @@ enum class kind : unsigned {
   futex_wait,    ///< syscall(SYS_futex, FUTEX_WAIT): EINTR, EAGAIN and ENOSYS in turn
   futex_wake,    ///< the same, FUTEX_WAKE: ENOSYS
   membarrier,    ///< syscall(SYS_membarrier): ENOSYS
+  topology,      ///< hwloc_topology_init, _load and _restrict as a whole
 };
-inline constexpr unsigned kinds = 14;
+inline constexpr unsigned kinds = 15;
 char const* name(kind k) noexcept;
 
 using kind_set = std::uint32_t;
@@ -51,6 +52,7 @@ struct plan {
   std::uint64_t last = 0;    ///< 0: only the first
   std::uint64_t one_in = 0;  ///< 0: none
   std::uint64_t seed = 0;
+  std::int64_t milliseconds = 3'600'000;  ///< after that nothing fails any more: memory comes back
 };
 
 /// Forgets what was counted before. Armed already: the new plan takes the old one's place.
