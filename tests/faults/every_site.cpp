@@ -40,6 +40,7 @@ struct told {
   std::array<std::uint64_t, kinds> calls{};
   std::uint64_t failures = 0;
   std::int64_t live = 0;
+  std::int64_t mapped = 0;
   bool threw = false;
   bool finished = false;
   std::array<char, 400> wrong{};
@@ -70,7 +71,11 @@ told* mine = nullptr;  // the child's
 /// In the child. Never returns.
 [[noreturn]] void live_and_die(scenario const& s, plan const& p, told& t) {
   mine = &t;
-  std::atexit([] { mine->live = live_blocks(); });  // after the default pool has gone, which is made later
+  t.mapped = -mapped_bytes();
+  std::atexit([] {
+    mine->live = live_blocks();
+    mine->mapped += mapped_bytes();
+  });  // after the default pool has gone, which is made later
   keep_trace_in(&t.first);
   std::optional<nopal::pool> pool;
   t.doing = "the scenario, with faults";
@@ -211,6 +216,8 @@ void one_life(scenario const& s, plan const& p, std::int64_t& live, outcome& o) 
     o.calls = t.calls;
   } else if (t.live > live) {
     wrong = std::to_string(t.live - live) + " blocks of operator new are left";
+  } else if (t.mapped != 0 && (p.kinds & of(kind::unmap)) == 0) {
+    wrong = std::to_string(t.mapped) + " bytes are left mapped";
   } else {
     ++(t.threw ? o.exceptions : o.results);
   }

@@ -52,7 +52,7 @@ constinit plan now{};            // written before is_armed
 constinit std::int64_t end = 0;  // the same: a time in milliseconds
 constinit std::atomic<std::uint64_t> counted{0}, failed{0};
 constinit std::array<std::atomic<std::uint64_t>, kinds> by_kind{};
-constinit std::atomic<std::int64_t> blocks{0};
+constinit std::atomic<std::int64_t> blocks{0}, mapped{0};
 constinit std::atomic<trace*> kept{nullptr};
 constinit thread_local bool is_spared = false;
 
@@ -139,7 +139,8 @@ char const* name(kind k) noexcept {
                                                         "pthread_key_create or pthread_setspecific",
                                                         "futex wait",
                                                         "futex wake",
-                                                        "membarrier"};
+                                                        "membarrier",
+                                                        "hwloc"};
   return names[static_cast<unsigned>(k)];
 }
 
@@ -166,6 +167,7 @@ spared::~spared() { is_spared = before_; }
 std::uint64_t calls(kind k) noexcept { return by_kind[static_cast<unsigned>(k)].load(); }
 std::uint64_t failures() noexcept { return failed.load(); }
 std::int64_t live_blocks() noexcept { return blocks.load(); }
+std::int64_t mapped_bytes() noexcept { return mapped.load(); }
 void keep_trace_in(trace* t) noexcept { kept = t; }
 
 }  // namespace test::faults
@@ -223,11 +225,13 @@ void* mmap(void* at, std::size_t n, int protection, int flags, int file, off_t o
     return MAP_FAILED;
   }
 #ifdef NOPAL_TEST_SANITIZED
-  return REAL(mmap)(at, n, protection, flags, file, offset);
+  void* const made = REAL(mmap)(at, n, protection, flags, file, offset);
 #else
   static auto* const real = next<decltype(mmap)>("mmap");
-  return real(at, n, protection, flags, file, offset);
+  void* const made = real(at, n, protection, flags, file, offset);
 #endif
+  if (made != MAP_FAILED && (flags & MAP_FIXED) == 0) mapped.fetch_add(static_cast<std::int64_t>(n), std::memory_order_relaxed);
+  return made;
 }
 
 int munmap(void* at, std::size_t n) noexcept {
@@ -236,11 +240,13 @@ int munmap(void* at, std::size_t n) noexcept {
     return -1;
   }
 #ifdef NOPAL_TEST_SANITIZED
-  return REAL(munmap)(at, n);
+  int const error = REAL(munmap)(at, n);
 #else
   static auto* const real = next<decltype(munmap)>("munmap");
-  return real(at, n);
+  int const error = real(at, n);
 #endif
+  if (error == 0) mapped.fetch_sub(static_cast<std::int64_t>(n), std::memory_order_relaxed);
+  return error;
 }
 
 int mprotect(void* at, std::size_t n, int protection) noexcept {

@@ -86,6 +86,8 @@ std::uint64_t failures() noexcept;
 
 /// Blocks of operator new that are not deleted yet, since the program began.
 std::int64_t live_blocks() noexcept;
+/// Bytes that mmap has mapped and munmap has not unmapped, all told: below 0 if somebody has unmapped what was not his.
+std::int64_t mapped_bytes() noexcept;
 
 /// The first call that failed since arm, and who called.
 struct trace {
