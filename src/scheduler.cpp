@@ -24,6 +24,7 @@ namespace {
 
 constexpr unsigned most_workers = 1 << 14;
 constexpr std::size_t least_stack = std::size_t{64} << 10;
+constexpr std::size_t most_stack = std::size_t{1} << 40;  // each is cut out of twice as much
 // Unused stacks that stay mapped, for each worker, with two pages each at most: mapping one costs several system calls, and a thousand
 // fibers that wait at once are not many.
 constexpr std::size_t kept_stacks = 1024;
@@ -40,6 +41,17 @@ constexpr std::int64_t long_patience = 2'000'000;
 // At most one pool of the process pins by default: two would put their workers on the same CPUs.
 std::atomic<bool> some_pool_is_pinned{false};
 
+// Nothing here is marked as made for them, so the loader leaves them off, unless somebody insists.
+bool shadow_stacks_are_on() noexcept {
+#if defined(__x86_64__)
+  std::uint64_t pointer = 0;
+  asm volatile(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8" : "+a"(pointer));  // rdsspq %rax: no operation where there are none
+  return pointer != 0;
+#else
+  return false;
+#endif
+}
+
 [[noreturn]] void reject(std::string const& what) { throw std::invalid_argument{"nopal::pool: " + what}; }
 
 }  // namespace
@@ -53,6 +65,11 @@ struct scheduler::site {
   bool pin;
 
   explicit site(pool_options const& o) : cpus{read_cpu_limits()}, machine{topology::load(cpus.cpus)} {
+    if (shadow_stacks_are_on()) {
+      throw std::system_error{ENOTSUP, std::generic_category(),
+                              "nopal::pool: this process runs with shadow stacks, and the first switch between native stacks would end it; "
+                              "link the program without -z shstk, or turn them off with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off"};
+    }
     unsigned const workers = o.workers != 0 ? o.workers : cpus.usable();
     if (workers > most_workers) {
       reject("workers = " + std::to_string(workers) + " is more than the limit of " + std::to_string(most_workers) +
@@ -61,6 +78,10 @@ struct scheduler::site {
     if (o.stack_size < least_stack) {
       reject("stack_size = " + std::to_string(o.stack_size) + " bytes is less than the " + std::to_string(least_stack) +
              " that a native stack needs; leave it at its default of 1 MiB");
+    }
+    if (o.stack_size > most_stack) {
+      reject("stack_size = " + std::to_string(o.stack_size) + " bytes is more than the limit of " + std::to_string(most_stack) +
+             "; leave it at its default of 1 MiB");
     }
     if (o.pin.value_or(false) && workers > cpus.cpus.size()) {
       reject("pin = true wants a CPU for each of " + std::to_string(workers) + " workers, but this process may use only " +
