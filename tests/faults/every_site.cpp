@@ -28,6 +28,12 @@
 #include "../numbered.hpp"
 #include "../scale.hpp"
 
+// The dynamic linker's own, which LeakSanitizer knows only by its usual caller.
+extern "C" char const* __lsan_default_suppressions();
+extern "C" char const* __lsan_default_options();
+extern "C" char const* __lsan_default_options() { return "print_suppressions=0"; }
+extern "C" char const* __lsan_default_suppressions() { return "leak:_dl_map_object_deps\nleak:dl_open_worker\n"; }
+
 namespace test::faults {
 namespace {
 
@@ -71,9 +77,10 @@ told* mine = nullptr;  // the child's
 /// In the child. Never returns.
 [[noreturn]] void live_and_die(scenario const& s, plan const& p, told& t) {
   mine = &t;
+  t.live = -live_blocks();
   t.mapped = -mapped_bytes();
   std::atexit([] {
-    mine->live = live_blocks();
+    mine->live += live_blocks();
     mine->mapped += mapped_bytes();
   });  // after the default pool has gone, which is made later
   keep_trace_in(&t.first);
@@ -173,7 +180,7 @@ struct shared_memory {
   ~shared_memory() { ::munmap(t, sizeof(told)); }
 };
 
-/// One process. `live`: how many blocks may be left; nothing if that is to be learnt.
+/// One process. `live`: how many blocks may be left; below 0 if that is to be learnt.
 void one_life(scenario const& s, plan const& p, std::int64_t& live, outcome& o) {
   shared_memory const memory;
   told& t = *memory.t;

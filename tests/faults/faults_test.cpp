@@ -23,7 +23,7 @@ class faults : public testing::TestWithParam<scenario> {
 
 TEST_P(faults, of_every_single_call) {
   char const* const all = std::getenv("NOPAL_FAULTS_ALL");
-  outcome const o = fail_each(GetParam(), all != nullptr ? 0 : test::sanitized ? 4 : 10);
+  outcome const o = fail_each(GetParam(), all != nullptr ? 0 : test::sanitized ? 2 : 8);
   expect_right(o);
   EXPECT_GT(o.injected, 0u);
   if (all != nullptr) {
@@ -49,7 +49,7 @@ TEST_P(faults, of_a_kernel_without_futexes) {
 
 TEST_P(faults, of_any_kind_at_random) {
   constexpr kind_set any = everything & ~of(kind::futex_wake, kind::membarrier);
-  for (std::uint64_t seed = 1; seed <= (test::sanitized ? 2 : 6); ++seed) {
+  for (std::uint64_t seed = 1; seed <= (test::sanitized ? 1 : 4); ++seed) {
     SCOPED_TRACE(seed);
     expect_right(fail_at_random(GetParam(), any, seed % 2 == 0 ? 5 : 50, seed));
   }

@@ -54,7 +54,8 @@ constinit std::atomic<std::uint64_t> counted{0}, failed{0};
 constinit std::array<std::atomic<std::uint64_t>, kinds> by_kind{};
 constinit std::atomic<std::int64_t> blocks{0}, mapped{0};
 constinit std::atomic<trace*> kept{nullptr};
-constinit thread_local bool is_spared = false;
+/// A sanitizer ends the program where it finds no memory to start a thread with: until the thread's own function it is spared.
+constinit thread_local bool is_spared = sanitized;
 
 std::int64_t time_in_ms() noexcept {
   timespec t;
@@ -86,6 +87,23 @@ bool fails(kind k) noexcept {
   remember(k, n);
   return true;
 }
+
+#ifdef NOPAL_TEST_SANITIZED
+[[gnu::constructor]] void main_thread_begins() { is_spared = false; }
+
+struct beginning {
+  void* (*f)(void*);
+  void* with;
+};
+void* thread_begins(void* p) {
+  beginning const b = *static_cast<beginning*>(p);
+  std::free(p);
+  is_spared = false;
+  void* const result = b.f(b.with);
+  is_spared = true;
+  return result;
+}
+#endif
 
 template <class F>
 F* next(char const* name) noexcept {
@@ -273,7 +291,12 @@ int mincore(void* at, std::size_t n, unsigned char* resident) noexcept {
 int pthread_create(pthread_t* made, pthread_attr_t const* attributes, void* (*f)(void*), void* with) noexcept {
   if (fails(kind::thread)) return EAGAIN;
 #ifdef NOPAL_TEST_SANITIZED
-  return REAL(pthread_create)(made, attributes, f, with);
+  spared const sanitizer;
+  auto* const b = static_cast<beginning*>(REAL(malloc)(sizeof(beginning)));
+  *b = {f, with};
+  int const error = REAL(pthread_create)(made, attributes, thread_begins, b);
+  if (error != 0) std::free(b);
+  return error;
 #else
   static auto* const real = next<decltype(pthread_create)>("pthread_create");
   return real(made, attributes, f, with);

@@ -10,6 +10,7 @@
 #include "inject.hpp"
 #include "nopal/core/stack.hpp"
 #include "nopal/core/sync.hpp"
+#include "nopal/core/topology.hpp"
 #include "nopal/pool.hpp"
 
 namespace {
@@ -50,9 +51,25 @@ TEST(faults_say, nothing_where_pinning_was_our_own_idea) {
 }
 
 TEST(faults_say, that_there_is_no_address_space) {
+  {
+    nopal::pool const learns_the_machine{{.workers = 1}};
+  }
   std::string const said = refusal({.workers = 2}, {.kinds = of(kind::map), .first = 2});
   EXPECT_TRUE(says(said, "no address space for the first native stack of worker 1")) << said;
   EXPECT_TRUE(says(said, "lower stack_size or the number of workers")) << said;
+}
+
+// Which crashes where it finds no memory.
+TEST(faults_of_hwloc, are_not_provoked) {
+  arm({.kinds = of(kind::map), .first = 1});
+  nopal::core::topology const t = nopal::core::topology::load({1'000'000, 1'000'001});
+  disarm();
+  EXPECT_EQ(calls(kind::topology), 0u);
+  EXPECT_EQ(t.pus(), 2u);
+  arm({});
+  static_cast<void>(nopal::core::topology::load({1'000'000, 1'000'001}));
+  disarm();
+  EXPECT_NE(calls(kind::topology), 0u);
 }
 
 // Where one part of a mapping has gone back, another thread may have mapped something: that part must not go back again.
