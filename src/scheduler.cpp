@@ -24,6 +24,7 @@ namespace {
 
 constexpr unsigned most_workers = 1 << 14;
 constexpr std::size_t least_stack = std::size_t{64} << 10;
+constexpr std::size_t most_stack = std::size_t{1} << 40;  // each is cut out of twice as much
 // Unused stacks that stay mapped, for each worker, with two pages each at most: mapping one costs several system calls, and a thousand
 // fibers that wait at once are not many.
 constexpr std::size_t kept_stacks = 1024;
@@ -40,6 +41,17 @@ constexpr std::int64_t long_patience = 2'000'000;
 // At most one pool of the process pins by default: two would put their workers on the same CPUs.
 std::atomic<bool> some_pool_is_pinned{false};
 
+// Nothing here is marked as made for them, so the loader leaves them off, unless somebody insists.
+bool shadow_stacks_are_on() noexcept {
+#if defined(__x86_64__)
+  std::uint64_t pointer = 0;
+  asm volatile(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8" : "+a"(pointer));  // rdsspq %rax: no operation where there are none
+  return pointer != 0;
+#else
+  return false;
+#endif
+}
+
 [[noreturn]] void reject(std::string const& what) { throw std::invalid_argument{"nopal::pool: " + what}; }
 
 }  // namespace
@@ -53,6 +65,11 @@ struct scheduler::site {
   bool pin;
 
   explicit site(pool_options const& o) : cpus{read_cpu_limits()}, machine{topology::load(cpus.cpus)} {
+    if (shadow_stacks_are_on()) {
+      throw std::system_error{ENOTSUP, std::generic_category(),
+                              "nopal::pool: this process runs with shadow stacks, and the first switch between native stacks would end it; "
+                              "link the program without -z shstk, or turn them off with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off"};
+    }
     unsigned const workers = o.workers != 0 ? o.workers : cpus.usable();
     if (workers > most_workers) {
       reject("workers = " + std::to_string(workers) + " is more than the limit of " + std::to_string(most_workers) +
@@ -61,6 +78,10 @@ struct scheduler::site {
     if (o.stack_size < least_stack) {
       reject("stack_size = " + std::to_string(o.stack_size) + " bytes is less than the " + std::to_string(least_stack) +
              " that a native stack needs; leave it at its default of 1 MiB");
+    }
+    if (o.stack_size > most_stack) {
+      reject("stack_size = " + std::to_string(o.stack_size) + " bytes is more than the limit of " + std::to_string(most_stack) +
+             "; leave it at its default of 1 MiB");
     }
     if (o.pin.value_or(false) && workers > cpus.cpus.size()) {
       reject("pin = true wants a CPU for each of " + std::to_string(workers) + " workers, but this process may use only " +
@@ -111,7 +132,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
   holds_pin_ = pinned_ && !o.pin.has_value();
   try {
     for (unsigned i = 0; i < n; ++i) {
-      threads_.emplace_back([this, i] { loop(i); });
+      start_thread(i);
       if (!pinned_) continue;
       cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(places_[i].cpu) + 1);
       if (set == nullptr) throw std::bad_alloc{};
@@ -126,15 +147,18 @@ scheduler::scheduler(pool_options const& o, site&& s)
                                     std::to_string(places_[i].cpu) + "; leave pin unset"};
       }
     }
-  } catch (std::system_error const& e) {
-    std::size_t const made = threads_.size();
-    stop();
-    if (made == n) throw;
-    throw std::system_error{e.code(), "nopal::pool: only " + std::to_string(made) + " of " + std::to_string(n) +
-                                          " worker threads could be created; ask for fewer workers, or raise the limit on threads"};
   } catch (...) {
     stop();
     throw;
+  }
+}
+
+void scheduler::start_thread(unsigned i) {
+  try {
+    threads_.emplace_back([this, i] { loop(i); });
+  } catch (std::system_error const& e) {
+    throw std::system_error{e.code(), "nopal::pool: only " + std::to_string(i) + " of " + std::to_string(workers()) +
+                                          " worker threads could be created; ask for fewer workers, or raise the limit on threads"};
   }
 }
 
@@ -161,12 +185,6 @@ scheduler::~scheduler() {
 namespace {
 void run_root(job* j, worker& w) noexcept { w.run(*static_cast<root*>(j)); }
 void run_move(job* j, worker& w) noexcept { w.run_moved(static_cast<move_job*>(j)->task); }
-
-// A continuation without a place in any deque.
-struct loose_continuation : job {
-  continuation what;
-  explicit loose_continuation(continuation c) : what{c} {}
-};
 void run_loose(job* j, worker& w) noexcept {
   continuation const c = static_cast<loose_continuation*>(j)->what;
   delete static_cast<loose_continuation*>(j);
@@ -233,23 +251,23 @@ void scheduler::send(move_job& m) noexcept {
   there.finished();
 }
 
-void scheduler::give_away(worker& from, continuation c) noexcept {
+void scheduler::give_away(worker& from, continuation c, loose_continuations& memory) noexcept {
   if (c.what() == continuation_kind::stack) {
     stack& s = *c.as_stack();
     s.run = run_left;
     return put(s, from.index());
   }
-  auto* const j = new (std::nothrow) loose_continuation{c};
-  if (j == nullptr) die("out of memory while a stack was left to wait, or a task moved away from its parents");
-  j->run = run_loose;
-  put(*j, from.index());
+  loose_continuation& j = memory.take(c);
+  j.run = run_loose;
+  put(j, from.index());
 }
 
 // ---- Callers.
 
-void scheduler::run(root& r, event& done) noexcept {
+void scheduler::run(root& r, event& done) {
   r.run = run_root;
   if (worker* const w = current_or_null(); w != nullptr && &w->pool() == this && w->fits_here()) {
+    w->make_room_for_strand();
     {
       worker::aside const outer{*w};  // the caller's strand waits below us
       w->run(r);
@@ -266,11 +284,18 @@ void scheduler::wait(event& done) noexcept {
   if (done.is_set()) return;
   worker* const w = current_or_null();
   if (w == nullptr) return done.wait();
+  wait_on(*w, done, {"a job", nullptr});
+}
+
+// Without memory the worker waits too, and nobody may be there to bring what it waits for: so it tries again and again.
+void scheduler::wait_on(worker& w, event& done, waits_for why) noexcept {
   waiting_stack me;
-  me.pool = &w->pool();
-  me.worker = w->index();
-  me.what = w->here;
-  if (!worker::suspend({"a job", nullptr}, true, [&](stack&) noexcept { return !done.await(me); })) done.wait();
+  me.pool = &w.pool();
+  me.worker = w.index();
+  me.what = w.here;
+  while (!worker::suspend(why, true, [&](stack&) noexcept { return !done.await(me); })) {
+    if (done.wait_for(1'000'000)) return;
+  }
 }
 
 void scheduler::resume(waiting_stack& s) noexcept {

@@ -1,9 +1,11 @@
 #include "nopal/core/topology.hpp"
 
 #include <hwloc.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -29,8 +31,16 @@ struct hwloc_free {
 using machine_ptr = std::unique_ptr<hwloc_topology, hwloc_free>;
 using bitmap_ptr = std::unique_ptr<hwloc_bitmap_s, hwloc_free>;
 
+/// hwloc crashes where an allocation of its own fails. Is there as much as it may want, and more?
+bool is_memory_for_hwloc() noexcept {
+  std::size_t const bytes = (std::size_t{1} << 20) + std::thread::hardware_concurrency() * (std::size_t{16} << 10);
+  void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return p != MAP_FAILED && ::munmap(p, bytes) == 0;
+}
+
 /// Not yet loaded; null if hwloc cannot even start.
 machine_ptr new_machine() {
+  if (!is_memory_for_hwloc()) return nullptr;
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   machine_ptr machine{raw};

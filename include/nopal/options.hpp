@@ -29,7 +29,7 @@ struct pool_options {
   nopal::idle idle = nopal::idle::lazy;
   /// Each worker's thread on one CPU. Unset: when the pool has the machine's CPUs to itself. `true` with more workers than CPUs throws.
   std::optional<bool> pin = {};
-  /// Bytes of virtual memory for each native stack.
+  /// Bytes of virtual memory for each native stack: 64 KiB to 1 TiB.
   std::size_t stack_size = std::size_t{1} << 20;
   nopal::reclaim reclaim = nopal::reclaim::dontneed;
   /// False: every task stays on the worker where it began, for experiments.

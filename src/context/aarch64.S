@@ -1,5 +1,25 @@
 /* The switch between native stacks, AAPCS64. Beside context.hpp. */
 
+/* Branch target identification, where the compiler is told -mbranch-protection: what is called through a register begins with a landing
+   pad. A switch goes to a return address, where none is: then it returns there, which is not checked. */
+#if defined(__ARM_FEATURE_BTI_DEFAULT)
+#define LANDING_PAD hint #34   /* bti c */
+#define GO_TO_X30 ret
+        .section .note.gnu.property, "a", %note
+        .p2align 3
+        .long   4               /* the name's size */
+        .long   16              /* the description's */
+        .long   5               /* NT_GNU_PROPERTY_TYPE_0 */
+        .asciz  "GNU"
+        .long   0xc0000000      /* GNU_PROPERTY_AARCH64_FEATURE_1_AND */
+        .long   4
+        .long   1               /* BTI */
+        .long   0
+#else
+#define LANDING_PAD
+#define GO_TO_X30 br x30
+#endif
+
         .text
 
 /* Puts what the ABI lets a function keep on the stack, and the stack's pointer into *x0; fpcr is also left in x9. From the stack
@@ -78,6 +98,7 @@
         .p2align 4
 nopal_context_switch:
         .cfi_startproc
+        LANDING_PAD
         leave_stack
         ldr     x11, [x1, #160]
         mov     sp, x1
@@ -98,7 +119,7 @@ nopal_context_switch:
         add     sp, sp, #176
         .cfi_def_cfa_offset 0
         .cfi_same_value x30
-        br      x30
+        GO_TO_X30
         .cfi_endproc
         .size   nopal_context_switch, . - nopal_context_switch
 
@@ -109,6 +130,7 @@ nopal_context_switch:
         .p2align 4
 nopal_context_call:
         .cfi_startproc
+        LANDING_PAD
         call_there
         ldr     x11, [sp, #160]
         mrs     x9, fpcr
@@ -125,6 +147,7 @@ nopal_context_call:
         .p2align 4
 nopal_context_fork:
         .cfi_startproc
+        LANDING_PAD
         call_there
         return_null
         .cfi_endproc

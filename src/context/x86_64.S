@@ -1,5 +1,26 @@
 /* The switch between native stacks, System V x86-64. Beside context.hpp; the figures are in ../../docs. */
 
+/* Control-flow enforcement, where the compiler is told -fcf-protection: what is called or jumped to through a register begins with
+   endbr64. A switch jumps to a return address, where none is: it says so. This file is marked for indirect branches only, not for shadow
+   stacks, which know one stack a thread: so the loader leaves those off. */
+#if defined(__CET__) && (__CET__ & 1)
+#define ENDBR endbr64
+#define NOTRACK notrack
+        .section .note.gnu.property, "a", @note
+        .p2align 3
+        .long   4               /* the name's size */
+        .long   16              /* the description's */
+        .long   5               /* NT_GNU_PROPERTY_TYPE_0 */
+        .asciz  "GNU"
+        .long   0xc0000002      /* GNU_PROPERTY_X86_FEATURE_1_AND */
+        .long   4
+        .long   1               /* IBT */
+        .long   0
+#else
+#define ENDBR
+#define NOTRACK
+#endif
+
         .text
 
 /* Puts what the ABI lets a function keep on the stack, and the stack's pointer into *%rdi. From the stack pointer up:
@@ -51,6 +72,7 @@
         .p2align 4
 nopal_context_switch:
         .cfi_startproc
+        ENDBR
         leave_stack
         /* The control words are loaded only where they differ; of mxcsr the status bits belong to nobody. */
         movl    (%rsp), %ecx
@@ -78,7 +100,7 @@ nopal_context_switch:
         .cfi_restore r14
         .cfi_restore r13
         .cfi_restore r12
-        jmpq    *%rcx
+        NOTRACK jmpq *%rcx
         .cfi_def_cfa rsp, 64
         .cfi_offset rip, -8
         .cfi_offset rbp, -16
@@ -102,6 +124,7 @@ nopal_context_switch:
         .p2align 4
 nopal_context_call:
         .cfi_startproc
+        ENDBR
         call_there
         movq    %rbx, %rsp
         .cfi_restore_state
@@ -157,6 +180,7 @@ nopal_context_call:
         .p2align 4
 nopal_context_fork:
         .cfi_startproc
+        ENDBR
         call_there
         leaq    56(%rbx), %rsp
         movq    40(%rbx), %rbx
@@ -181,6 +205,7 @@ nopal_context_fork:
 nopal_context_start:
         .cfi_startproc
         .cfi_undefined rip
+        ENDBR
         movq    %rax, %rdi
         movq    %r12, %rsi
         movq    %r13, %rdx

@@ -73,6 +73,13 @@ TEST(bad_input, too_many_workers_are_refused) {
   EXPECT_TRUE(mentions(said, "workers = 1000000")) << said;
 }
 
+TEST(bad_input, too_large_stacks_are_refused) {
+  for (std::size_t const size : {(std::size_t{1} << 40) + 1, (std::size_t{1} << 63) + 1, ~std::size_t{0}}) {
+    std::string const said = refusal({.workers = 1, .stack_size = size});
+    EXPECT_TRUE(mentions(said, "stack_size = " + std::to_string(size) + " bytes is more than the limit of 1099511627776")) << said;
+  }
+}
+
 TEST(bad_input, too_small_stacks_are_refused) {
   std::string const said = refusal({.workers = 1, .stack_size = 100});
   EXPECT_TRUE(mentions(said, "stack_size = 100")) << said;

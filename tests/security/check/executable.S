@@ -1,0 +1,3 @@
+        .text
+        nop
+        .section .note.GNU-stack, "x", %progbits
