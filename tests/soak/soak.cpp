@@ -1,0 +1,294 @@
+// nopal_soak: random programs for as long as one likes. See README.md.
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../scale.hpp"
+#include "stand.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock_type = std::chrono::steady_clock;
+using namespace soak;
+
+struct arguments {
+  double minutes = 0;
+  std::uint64_t programs = 0;
+  std::uint64_t seed = 1;
+  std::vector<unsigned> workers{1, 2, 3, 8};
+  std::string log, tape;
+};
+
+/// To stdout, and to a file.
+class journal {
+ public:
+  explicit journal(std::string const& file) {
+    if (!file.empty()) file_.open(file, std::ios::app);
+    if (!file.empty() && !file_) throw std::runtime_error{"cannot write " + file};
+  }
+  void line(std::string const& text) {
+    std::lock_guard const guard{mutex_};
+    std::cout << text << '\n' << std::flush;
+    if (file_.is_open()) file_ << text << '\n' << std::flush;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::ofstream file_;
+};
+
+std::string replay(arguments const& a, tape const& t) {
+  std::string workers;
+  for (unsigned const w : a.workers) workers += (workers.empty() ? "" : ",") + std::to_string(w);
+  return "nopal_soak --programs 10000 --workers " + workers + " --tape " + hex(t);
+}
+
+/// Ends the process when a program, or the end of a pool, takes too long.
+class watchdog {
+ public:
+  static constexpr auto patience = 30s;
+
+  watchdog(arguments const& a, journal& j) : arguments_{a}, journal_{j}, thread_{[this] { watch(); }} {}
+  ~watchdog() {
+    stop_ = true;
+    thread_.join();
+  }
+
+  /// What one caller is about to do.
+  class lead {
+   public:
+    lead(watchdog& w, stand const* where, tape t) : w_{w}, where_{where}, tape_{std::move(t)}, since_{clock_type::now()} {
+      std::lock_guard const guard{w_.mutex_};
+      w_.leads_.push_back(this);
+    }
+    lead(lead const&) = delete;
+    lead& operator=(lead const&) = delete;
+    ~lead() {
+      std::lock_guard const guard{w_.mutex_};
+      std::erase(w_.leads_, this);
+    }
+
+   private:
+    friend class watchdog;
+    watchdog& w_;
+    stand const* where_;
+    tape tape_;
+    clock_type::time_point since_;
+  };
+
+ private:
+  void watch() {
+    while (!stop_) {
+      std::this_thread::sleep_for(100ms);
+      std::lock_guard const guard{mutex_};
+      for (lead const* const l : leads_) {
+        if (clock_type::now() - l->since_ < patience) continue;
+        journal_.line("nothing has ended for 30 s: a hang. Replay: " + replay(arguments_, l->tape_));
+        if (l->where_ != nullptr) journal_.line(l->where_->how().text() + "\n" + l->where_->report());
+        std::abort();
+      }
+    }
+  }
+
+  arguments const& arguments_;
+  journal& journal_;
+  std::mutex mutex_;
+  std::vector<lead*> leads_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+class soaking {
+ public:
+  explicit soaking(arguments const& a) : arguments_{a}, journal_{a.log}, watchdog_{arguments_, journal_} {}
+
+  int run() {
+    std::thread progress{[this] { report_progress(); }};
+    if (!arguments_.tape.empty()) {
+      auto const t = from_hex(arguments_.tape);
+      if (!t) throw std::runtime_error{"--tape wants hexadecimal digits"};
+      batch(*t, ~std::uint64_t{0}, [&] { return *t; });
+    } else {
+      for (std::uint64_t k = 0; go_on(); ++k) {
+        tape const head = random_tape(test::mix(arguments_.seed) + k, settings::bytes);
+        std::atomic<std::uint64_t> turn{0};
+        batch(head, 200, [&] { return some_tape(head, test::mix(test::mix(arguments_.seed + k) + turn++)); });
+      }
+    }
+    ended_ = true;
+    progress.join();
+    journal_.line(summary());
+    return failed_ ? 1 : 0;
+  }
+
+ private:
+  bool go_on() const {
+    if (failed_) return false;
+    if (arguments_.programs != 0 && started_ >= arguments_.programs) return false;
+    return arguments_.minutes == 0 || clock_type::now() - begin_ < arguments_.minutes * 1min;
+  }
+
+  static tape some_tape(tape const& head, std::uint64_t seed) {
+    constexpr std::array<std::size_t, 4> sizes{40, 200, 600, 1600};
+    std::size_t const most = sizes[seed % 4] / (test::sanitized ? 2 : 1);
+    tape t = random_tape(seed, 8 + test::mix(seed) % most);
+    t.insert(t.begin(), head.begin(), head.end());
+    return t;
+  }
+  static program made_of(tape const& t, settings const& how) {
+    std::size_t const head = std::min(t.size(), settings::bytes);
+    return {t.data() + head, t.size() - head, how.most};
+  }
+  settings settings_of(tape const& t) const { return {t.data(), t.size(), arguments_.workers}; }
+
+  /// So many programs on one pair of pools. A tape that fails ends everything.
+  template <class NextTape>
+  void batch(tape const& head, std::uint64_t programs, NextTape const& next_tape) {
+    settings const how = settings_of(head);
+    tape failing;
+    std::string wrong;
+    {
+      std::unique_ptr<stand> const where = std::make_unique<stand>(how);
+      std::mutex mutex;
+      auto const complain = [&](tape const& t, std::string const& what) {
+        std::lock_guard const guard{mutex};
+        if (wrong.empty()) {
+          wrong = what;
+          failing = t;
+        }
+        failed_ = true;
+      };
+      std::atomic<std::uint64_t> turn{0};
+      auto const call = [&] {
+        while (turn++ < programs && go_on()) {
+          ++started_;
+          tape const t = next_tape();
+          program p = made_of(t, how);
+          watchdog::lead const watched{watchdog_, where.get(), t};
+          if (std::string const w = where->try_out(p, totals_); !w.empty()) complain(t, w);
+        }
+      };
+      std::atomic<bool> ended{false};
+      std::thread onlooker{[&] {
+        while (!ended) {
+          if (std::string const w = where->look_on(); !w.empty()) complain(head, w);
+          std::this_thread::sleep_for(2ms);
+        }
+      }};
+      std::vector<std::thread> others;
+      for (unsigned k = 1; k < how.callers; ++k) others.emplace_back(call);
+      call();
+      for (std::thread& t : others) t.join();
+      ended = true;
+      onlooker.join();
+      watchdog::lead const watched{watchdog_, where.get(), head};
+      if (std::string const w = where->look_behind(); !w.empty()) complain(head, w);
+      where->add_to(totals_);
+    }
+    if (!wrong.empty()) explain(failing, wrong);
+  }
+
+  void explain(tape const& t, std::string const& wrong) {
+    journal_.line("WRONG: " + wrong + "\n  on " + settings_of(t).text() + "\n  replay: " + replay(arguments_, t));
+    tape const least = minimised(t);
+    journal_.line(least.size() == t.size() ? "  no shorter tape was found that goes wrong"
+                                           : "  shorter, also wrong: " + replay(arguments_, least));
+  }
+
+  /// Does it go wrong within a second, with nothing else on its pools?
+  bool goes_wrong(tape const& t) {
+    settings how = settings_of(t);
+    stand where{how};
+    totals unused;
+    program p = made_of(t, how);
+    auto const until = clock_type::now() + 1s;
+    while (clock_type::now() < until) {
+      watchdog::lead const watched{watchdog_, &where, t};
+      if (!where.try_out(p, unused).empty()) return true;
+    }
+    return false;
+  }
+  /// Leaves out what can be left out, for 30 seconds.
+  tape minimised(tape t) {
+    auto const until = clock_type::now() + 30s;
+    if (!goes_wrong(t)) return t;
+    for (std::size_t piece = t.size() / 2; piece > 0; piece /= 2) {
+      for (std::size_t at = settings::bytes; at < t.size() && clock_type::now() < until;) {
+        tape shorter = t;
+        auto const from = shorter.begin() + static_cast<std::ptrdiff_t>(at);
+        shorter.erase(from, from + static_cast<std::ptrdiff_t>(std::min(piece, t.size() - at)));
+        if (goes_wrong(shorter)) {
+          t = std::move(shorter);
+        } else {
+          at += piece;
+        }
+      }
+    }
+    return t;
+  }
+
+  void report_progress() {
+    auto next = begin_ + 10s;
+    while (!ended_) {
+      std::this_thread::sleep_for(50ms);
+      if (clock_type::now() < next) continue;
+      next += 10s;
+      auto const seconds = std::chrono::duration_cast<std::chrono::seconds>(clock_type::now() - begin_).count();
+      journal_.line(std::to_string(seconds) + " s: " + std::to_string(totals_.programs) + " programs, " + std::to_string(totals_.nodes) +
+                    " nodes, " + std::to_string(totals_.steals) + " steals");
+    }
+  }
+
+  std::string summary() const {
+    std::string s = "seed " + std::to_string(arguments_.seed) + ": " + std::to_string(totals_.programs) + " programs, " +
+                    std::to_string(totals_.nodes) + " nodes, " + std::to_string(totals_.steals) + " steals, " +
+                    std::to_string(totals_.suspensions) + " suspensions, " + std::to_string(totals_.fibers) + " fibers, " +
+                    std::to_string(totals_.sleeps) + " sleeps, " + std::to_string(totals_.thrown) + " programs ended by an exception, " +
+                    std::to_string(failed_ ? 1 : 0) + " wrong\nchildren run by";
+    for (std::size_t k = 0; k < ways; ++k) s += std::string{k == 0 ? " " : ", "} + way_names[k] + ' ' + std::to_string(totals_.forks[k]);
+    return s;
+  }
+
+  arguments const& arguments_;
+  journal journal_;
+  watchdog watchdog_;
+  totals totals_;
+  clock_type::time_point const begin_ = clock_type::now();
+  std::atomic<std::uint64_t> started_{0};
+  std::atomic<bool> failed_{false}, ended_{false};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  arguments a;
+  CLI::App app{"Random programs on nopal, compared with their serial runs. Ends with 1 at the first that differs."};
+  app.add_option("--minutes", a.minutes, "how long; 0: no limit");
+  app.add_option("--programs", a.programs, "how many; 0: no limit");
+  app.add_option("--seed", a.seed, "of the programs")->capture_default_str();
+  app.add_option("--workers", a.workers, "workers of the pools")->delimiter(',')->check(CLI::Range(1u, 1024u))->capture_default_str();
+  app.add_option("--log", a.log, "a file to which all lines are added");
+  app.add_option("--tape", a.tape, "only the program of this tape, in hexadecimal digits");
+  CLI11_PARSE(app, argc, argv);
+  if (a.minutes == 0 && a.programs == 0) a.minutes = 1;
+  try {
+    return soaking{a}.run();
+  } catch (std::exception const& e) {
+    std::cerr << "nopal_soak: " << e.what() << '\n';
+    return 2;
+  }
+}
