@@ -86,7 +86,7 @@ void timed(part const& p) {
   } catch (...) {
     thrown = std::current_exception();
   }
-  while (!wait_for(left, 0, std::chrono::microseconds{p.n.salt})) {
+  while (!wait_for(left, 0, std::chrono::microseconds{20 + p.n.salt})) {
   }
   if (thrown != nullptr) std::rethrow_exception(thrown);
   settle(p, results.data());
@@ -116,11 +116,12 @@ void mutex(part const& p) {
   std::size_t inside = 0, done = 0;
   each(p, [&](std::size_t k) {
     if (!p.n.bit(k)) results[k] = attempt(p.s, *p.children[k]);
-    if (p.n.bit(k + 1)) {
-      while (!m.try_lock()) nopal::yield();
-    } else {
-      m.lock();
+    bool locked = false;
+    for (std::size_t tries = p.n.salt % 4; !locked && tries != 0; --tries) {
+      locked = m.try_lock();
+      if (!locked) nopal::yield();
     }
+    if (!locked) m.lock();
     std::lock_guard const guard{m, std::adopt_lock};
     if (++inside != 1) p.s.wrong(p.n, "two have one mutex");
     if (p.n.bit(k)) results[k] = attempt(p.s, *p.children[k]);  // may come back on another thread, on the same stack
