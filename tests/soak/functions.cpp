@@ -172,7 +172,7 @@ void threads(part const& p) {
     for (std::size_t k = 0; k < p.size(); ++k) {
       all[k] = std::thread{[&, k] {
         nopal::wait_for(go);  // the thread sleeps
-        if (p.n.bit(k)) {
+        if (p.n.bit(k) || !p.s.default_pool) {
           outcomes[k] = p.s.pool(k).run(attempt, p.s, *p.children[k]);
         } else {
           nopal::parallel_invoke([&] { outcomes[k] = attempt(p.s, *p.children[k]); }, [] {});  // on the default pool

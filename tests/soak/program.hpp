@@ -63,8 +63,10 @@ inline constexpr char const* name(way w) { return way_names[static_cast<std::siz
 
 inline constexpr bool is_task(way w) { return w <= way::trunk; }
 inline constexpr bool is_fiber(way w) { return w >= way::spawn; }
-/// Its parts wait for each other, not only for those that they have started.
-inline constexpr bool waits_for_siblings(way w) { return is_fiber(w) || w == way::reaches || w == way::threads; }
+/// What it waits for may need the worker that waits: where there is no memory for another stack, that may be for ever.
+inline constexpr bool needs_stacks(way w) {
+  return is_fiber(w) || w == way::reaches || w == way::moves || w == way::submits || w == way::threads;
+}
 
 /// A value, or the number of the exception that comes instead; 0 for none.
 struct outcome {
@@ -118,7 +120,8 @@ struct node {
 struct limits {
   std::size_t nodes = 400;
   unsigned depth = 24;
-  bool faults = false;  ///< only what comes to an end without memory for another stack
+  bool faults = false;        ///< only what comes to an end without memory for another stack
+  bool default_pool = false;  ///< threads may use it
 };
 
 class program {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "nopal/pool.hpp"
+#include "faults.hpp"
 #include "program.hpp"
 
 namespace soak {
@@ -28,7 +29,9 @@ struct numbered {
 struct site {
   std::array<nopal::pool*, 2> pools;
 
-  site(nopal::pool& own, nopal::pool& other) noexcept : pools{&own, &other} {}
+  bool default_pool;  ///< may be used
+
+  site(nopal::pool& own, nopal::pool& other, bool with_default) noexcept : pools{&own, &other}, default_pool{with_default} {}
 
   std::atomic<long> alive{0};  ///< nodes under way, closures, boxes, exceptions
   std::array<std::atomic<std::uint64_t>, ways> forks{};
@@ -37,6 +40,7 @@ struct site {
 
   /// The first complaint is kept.
   void wrong(node const& n, char const* what) {
+    faults::spared const mine;
     std::lock_guard const guard{mutex_};
     if (wrong_.empty()) wrong_ = std::string{"node "} + std::to_string(n.id) + ", " + name(n.how) + ": " + what;
   }

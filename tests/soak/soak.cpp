@@ -30,6 +30,7 @@ struct arguments {
   std::uint64_t programs = 0;
   std::uint64_t seed = 1;
   std::vector<unsigned> workers{1, 2, 3, 8};
+  double faults = 0;
   std::string log, tape;
 };
 
@@ -54,7 +55,7 @@ class journal {
 std::string replay(arguments const& a, tape const& t) {
   std::string workers;
   for (unsigned const w : a.workers) workers += (workers.empty() ? "" : ",") + std::to_string(w);
-  return "nopal_soak --programs 10000 --workers " + workers + " --tape " + hex(t);
+  return "nopal_soak --programs 10000 --workers " + workers + (a.faults != 0 ? " --faults 1" : "") + " --tape " + hex(t);
 }
 
 /// Ends the process when a program, or the end of a pool, takes too long.
@@ -92,6 +93,7 @@ class watchdog {
 
  private:
   void watch() {
+    faults::spared const mine;
     while (!stop_) {
       std::this_thread::sleep_for(100ms);
       std::lock_guard const guard{mutex_};
@@ -149,11 +151,26 @@ class soaking {
     t.insert(t.begin(), head.begin(), head.end());
     return t;
   }
-  static program made_of(tape const& t, settings const& how) {
+  static program made_of(tape const& t, settings const& how, bool faulty) {
     std::size_t const head = std::min(t.size(), settings::bytes);
-    return {t.data() + head, t.size() - head, how.most};
+    limits most = how.most;
+    most.faults = faulty;
+    return {t.data() + head, t.size() - head, most};
   }
-  settings settings_of(tape const& t) const { return {t.data(), t.size(), arguments_.workers}; }
+  settings settings_of(tape const& t) const {
+    settings s{t.data(), t.size(), arguments_.workers};
+    if (arguments_.faults != 0) s.callers = 1;
+    return s;
+  }
+  /// The `turn`th trial of a tape.
+  std::string try_out(stand& where, tape const& t, std::uint64_t turn, totals& all) {
+    std::uint64_t const draw = test::mix(turn ^ test::mix(arguments_.seed));
+    bool const faulty = static_cast<double>(draw % 1000) < arguments_.faults * 1000;
+    constexpr std::array<std::uint64_t, 4> rarities{5, 50, 500, 5000};
+    program p = made_of(t, where.how(), faulty);
+    watchdog::lead const watched{watchdog_, &where, t};
+    return where.try_out(p, all, faulty ? rarities[draw / 1000 % 4] : 0, draw);
+  }
 
   /// So many programs on one pair of pools. A tape that fails ends everything.
   template <class NextTape>
@@ -161,8 +178,9 @@ class soaking {
     settings const how = settings_of(head);
     tape failing;
     std::string wrong;
+    std::int64_t const blocks = faults::live_blocks();
     {
-      std::unique_ptr<stand> const where = std::make_unique<stand>(how);
+      stand where{how};
       std::mutex mutex;
       auto const complain = [&](tape const& t, std::string const& what) {
         std::lock_guard const guard{mutex};
@@ -175,17 +193,15 @@ class soaking {
       std::atomic<std::uint64_t> turn{0};
       auto const call = [&] {
         while (turn++ < programs && go_on()) {
-          ++started_;
           tape const t = next_tape();
-          program p = made_of(t, how);
-          watchdog::lead const watched{watchdog_, where.get(), t};
-          if (std::string const w = where->try_out(p, totals_); !w.empty()) complain(t, w);
+          if (std::string const w = try_out(where, t, ++started_, totals_); !w.empty()) complain(t, w);
         }
       };
       std::atomic<bool> ended{false};
       std::thread onlooker{[&] {
+        faults::spared const mine;
         while (!ended) {
-          if (std::string const w = where->look_on(); !w.empty()) complain(head, w);
+          if (std::string const w = where.look_on(); !w.empty()) complain(head, w);
           std::this_thread::sleep_for(2ms);
         }
       }};
@@ -195,11 +211,19 @@ class soaking {
       for (std::thread& t : others) t.join();
       ended = true;
       onlooker.join();
-      watchdog::lead const watched{watchdog_, where.get(), head};
-      if (std::string const w = where->look_behind(); !w.empty()) complain(head, w);
-      where->add_to(totals_);
+      watchdog::lead const watched{watchdog_, &where, head};
+      if (std::string const w = where.look_behind(); !w.empty()) complain(head, w);
+      where.add_to(totals_);
     }
-    if (!wrong.empty()) explain(failing, wrong);
+    if (!wrong.empty()) return explain(failing, wrong);
+    // What the default pool keeps is not ours. The other threads need memory now and then.
+    for (int k = 0; !how.most.default_pool && faults::live_blocks() > blocks; ++k) {
+      if (k == 1000) {
+        failed_ = true;
+        return explain(head, std::to_string(faults::live_blocks() - blocks) + " blocks of memory are left behind by some programs");
+      }
+      std::this_thread::sleep_for(1ms);
+    }
   }
 
   void explain(tape const& t, std::string const& wrong) {
@@ -211,14 +235,11 @@ class soaking {
 
   /// Does it go wrong within a second, with nothing else on its pools?
   bool goes_wrong(tape const& t) {
-    settings how = settings_of(t);
-    stand where{how};
+    stand where{settings_of(t)};
     totals unused;
-    program p = made_of(t, how);
     auto const until = clock_type::now() + 1s;
-    while (clock_type::now() < until) {
-      watchdog::lead const watched{watchdog_, &where, t};
-      if (!where.try_out(p, unused).empty()) return true;
+    for (std::uint64_t k = 0; clock_type::now() < until; ++k) {
+      if (!try_out(where, t, k, unused).empty()) return true;
     }
     return false;
   }
@@ -242,6 +263,7 @@ class soaking {
   }
 
   void report_progress() {
+    faults::spared const mine;
     auto next = begin_ + 10s;
     while (!ended_) {
       std::this_thread::sleep_for(50ms);
@@ -258,7 +280,8 @@ class soaking {
                     std::to_string(totals_.nodes) + " nodes, " + std::to_string(totals_.steals) + " steals, " +
                     std::to_string(totals_.suspensions) + " suspensions, " + std::to_string(totals_.fibers) + " fibers, " +
                     std::to_string(totals_.sleeps) + " sleeps, " + std::to_string(totals_.thrown) + " programs ended by an exception, " +
-                    std::to_string(failed_ ? 1 : 0) + " wrong\nchildren run by";
+                    std::to_string(totals_.faults) + " faults, " + std::to_string(totals_.out_of_memory) + " programs out of memory, " +
+                    std::to_string(totals_.serial_forks) + " forks made serial, " + std::to_string(failed_ ? 1 : 0) + " wrong\nchildren run by";
     for (std::size_t k = 0; k < ways; ++k) s += std::string{k == 0 ? " " : ", "} + way_names[k] + ' ' + std::to_string(totals_.forks[k]);
     return s;
   }
@@ -281,9 +304,14 @@ int main(int argc, char** argv) {
   app.add_option("--programs", a.programs, "how many; 0: no limit");
   app.add_option("--seed", a.seed, "of the programs")->capture_default_str();
   app.add_option("--workers", a.workers, "workers of the pools")->delimiter(',')->check(CLI::Range(1u, 1024u))->capture_default_str();
+  app.add_option("--faults", a.faults, "the part of the programs during which memory is refused now and then")->check(CLI::Range(0.0, 1.0));
   app.add_option("--log", a.log, "a file to which all lines are added");
   app.add_option("--tape", a.tape, "only the program of this tape, in hexadecimal digits");
   CLI11_PARSE(app, argc, argv);
+  if (a.faults != 0 && !faults::available) {
+    std::cerr << "nopal_soak: built without the injector of faults\n";
+    return 2;
+  }
   if (a.minutes == 0 && a.programs == 0) a.minutes = 1;
   try {
     return soaking{a}.run();

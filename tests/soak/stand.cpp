@@ -27,10 +27,11 @@ std::string shown(outcome const& o) {
   return o.thrown != 0 ? "the exception " + std::to_string(o.thrown) : "the value " + std::to_string(o.value);
 }
 
-std::string unlike_serial(program const& p) {
+/// Where memory was short, what must run need not have.
+std::string unlike_serial(program const& p, bool all) {
   for (auto const& n : p.nodes()) {
     int const runs = n->runs;
-    bool const right = n->rule == node::run_rule::must ? runs == 1 : n->rule == node::run_rule::may ? runs <= 1 : runs == 0;
+    bool const right = n->rule == node::run_rule::must && all ? runs == 1 : n->rule != node::run_rule::never ? runs <= 1 : runs == 0;
     if (right) continue;
     return "node " + std::to_string(n->id) + ", " + name(n->how) + ", has run " + std::to_string(runs) + " times; it " +
            (n->rule == node::run_rule::must ? "must run" : n->rule == node::run_rule::may ? "may run once" : "must not run");
@@ -55,6 +56,7 @@ settings::settings(std::uint8_t const* data, std::size_t size, std::vector<unsig
   other.reclaim = static_cast<nopal::reclaim>(third / 2 % 4);
   other.pin = false;
   callers = (third & 0x60) == 0x20 ? 3 : 1;
+  most.default_pool = (third & 0x80) != 0;
   most.nodes = test::sanitized ? 150 : 400;
   most.depth = small ? 8 : 20;
 }
@@ -69,13 +71,14 @@ std::string settings::text() const {
 
 stand::stand(settings const& s) : how_{s}, own_{s.own}, other_{s.other} {}
 
-std::string stand::try_out(program& p, totals& all) {
+std::string stand::try_out(program& p, totals& all, std::uint64_t one_in, std::uint64_t seed) {
   p.reset();
-  site s{own_, other_};
+  site s{own_, one_in != 0 ? own_ : other_, how_.most.default_pool};  // a worker that is blocked is missed by the other pool
   outcome got;
   bool no_memory = false;
   std::string wrong;
   try {
+    faults::armed const failing{one_in, seed};
     got.value = run(s, p);
   } catch (numbered const& e) {
     got.thrown = e.number;
@@ -87,9 +90,10 @@ std::string stand::try_out(program& p, totals& all) {
   outcome expected = p.root().expected;
   if (expected.thrown != 0) expected.value = 0;
   if (!no_memory && got != expected) wrong = shown(got) + " came out, and not " + shown(expected);
-  if (no_memory && !how_.most.faults) wrong = "out of memory";
+  std::uint64_t const faults = one_in != 0 ? faults::failures() : 0;
+  if (no_memory && faults == 0) wrong = "out of memory";
   if (std::string const c = s.complaint(); !c.empty()) wrong += (wrong.empty() ? "" : "; ") + c;
-  if (wrong.empty() && !how_.most.faults) wrong = unlike_serial(p);
+  if (wrong.empty()) wrong = unlike_serial(p, faults == 0);
   if (!soon([&] { return s.alive == 0; })) wrong += (wrong.empty() ? "" : "; ") + std::to_string(s.alive) + " objects are left behind";
   if (how_.callers == 1 && wrong.empty()) wrong = look_behind();
 
@@ -97,6 +101,7 @@ std::string stand::try_out(program& p, totals& all) {
   all.nodes += p.nodes().size();
   all.thrown += got.thrown != 0;
   all.out_of_memory += no_memory;
+  all.faults += faults;
   for (std::size_t k = 0; k < ways; ++k) all.forks[k] += s.forks[k];
   return wrong;
 }

@@ -30,7 +30,7 @@ struct settings {
 
 /// What has happened so far.
 struct totals {
-  std::atomic<std::uint64_t> programs{0}, nodes{0}, thrown{0}, out_of_memory{0};
+  std::atomic<std::uint64_t> programs{0}, nodes{0}, thrown{0}, faults{0}, out_of_memory{0};
   std::array<std::atomic<std::uint64_t>, ways> forks{};
   std::atomic<std::uint64_t> steals{0}, suspensions{0}, fibers{0}, serial_forks{0}, sleeps{0};
 };
@@ -39,8 +39,9 @@ class stand {
  public:
   explicit stand(settings const& s);
 
-  /// Runs it, from any thread; what is wrong with it, or "".
-  std::string try_out(program& p, totals& all);
+  /// Runs it, from any thread; what is wrong with it, or "". With `one_in`, so many allocations and mappings fail meanwhile: only for
+  /// programs that were made with limits::faults, one at a time.
+  std::string try_out(program& p, totals& all, std::uint64_t one_in = 0, std::uint64_t seed = 0);
   /// While no program runs: what the pools have left behind, or "".
   std::string look_behind();
   /// Reads what may be read at any time. By one thread at a time.
