@@ -21,44 +21,45 @@ using test::mix;
 /// How a node runs its children.
 enum class way : std::uint8_t {
   // Coroutines.
-  forks,         ///< fork and call, join
-  tickets,       ///< the same, with arguments some of which cannot be copied
-  eventually,    ///< slots without a default constructor
-  scratch,       ///< slots in scratch memory, beside other scratch memory
-  moves,         ///< resume_on in between
-  reaches,       ///< fibers and tasks, and co_await counter.reaches between fork and join
-  trunk,         ///< at the end of a long chain of forks
+  forks,       ///< fork and call, join
+  tickets,     ///< the same, with arguments some of which cannot be copied
+  eventually,  ///< slots without a default constructor
+  scratch,     ///< slots in scratch memory, beside other scratch memory
+  moves,       ///< resume_on in between
+  reaches,     ///< fibers and tasks, and co_await counter.reaches between fork and join
+  trunk,       ///< at the end of a long chain of forks
   // Ordinary functions.
-  invoke,        ///< parallel_invoke
-  invoke_caught, ///< the same, while an exception is handled
-  scope,         ///< with several joins
-  scope_left,    ///< joined by its destructor, while an exception is handled
-  scope_thrown,  ///< left by an exception between fork and join
-  serial,        ///< one after another
-  sort,          ///< in std::sort's comparisons
-  quicksort,     ///< in qsort's
+  invoke,         ///< parallel_invoke
+  invoke_caught,  ///< the same, while an exception is handled
+  scope,          ///< with several joins
+  scope_left,     ///< joined by its destructor, while an exception is handled
+  scope_thrown,   ///< left by an exception between fork and join
+  serial,         ///< one after another
+  sort,           ///< in std::sort's comparisons
+  quicksort,      ///< in qsort's
   sync_waits,
-  runs,          ///< on this pool or another one
-  submits,       ///< the same, with futures
-  threads,       ///< on threads that belong to no pool
+  runs,     ///< on this pool or another one
+  submits,  ///< the same, with futures
+  threads,  ///< on threads that belong to no pool
   c_scope,
   // Fibers.
   spawn,
-  timed,         ///< waits with a time limit, sleeps
-  values,        ///< waits for one counter at many values
+  timed,   ///< waits with a time limit, sleeps
+  values,  ///< waits for one counter at many values
   mutex,
   semaphore,
   channel,
-  condition,     ///< in turn, by a condition_variable
-  rendezvous,    ///< in pairs, which wait for each other
+  condition,   ///< in turn, by a condition_variable
+  rendezvous,  ///< in pairs, which wait for each other
   detach,
   c_spawn,
 };
 inline constexpr std::size_t ways = static_cast<std::size_t>(way::c_spawn) + 1;
 inline constexpr std::array<char const*, ways> way_names{
-    "forks", "tickets", "eventually", "scratch", "moves", "reaches", "trunk", "invoke", "invoke_caught", "scope",
-    "scope_left", "scope_thrown", "serial", "sort", "quicksort", "sync_waits", "runs", "submits", "threads", "c_scope",
-    "spawn", "timed", "values", "mutex", "semaphore", "channel", "condition", "rendezvous", "detach", "c_spawn"};
+    "forks",         "tickets", "eventually", "scratch",      "moves",  "reaches", "trunk",     "invoke",
+    "invoke_caught", "scope",   "scope_left", "scope_thrown", "serial", "sort",    "quicksort", "sync_waits",
+    "runs",          "submits", "threads",    "c_scope",      "spawn",  "timed",   "values",    "mutex",
+    "semaphore",     "channel", "condition",  "rendezvous",   "detach", "c_spawn"};
 inline constexpr char const* name(way w) { return way_names[static_cast<std::size_t>(w)]; }
 
 inline constexpr bool is_task(way w) { return w <= way::trunk; }
@@ -83,11 +84,11 @@ struct node {
   std::vector<node*> children;
   std::size_t first_part = 0;  ///< so many of the children are joined before the others start
   way how = way::serial;
-  unsigned salt = 0;           ///< decides what `how` leaves open
+  unsigned salt = 0;  ///< decides what `how` leaves open
   unsigned depth = 0;
   bool throws_first = false, throws_between = false, throws_last = false;
-  bool catches = false;        ///< what its children have thrown
-  bool tears = false;          ///< if it gets a ticket, that cannot be copied, and it is never run
+  bool catches = false;  ///< what its children have thrown
+  bool tears = false;    ///< if it gets a ticket, that cannot be copied, and it is never run
 
   // From the serial run.
   enum class run_rule : std::uint8_t { never, may, must };

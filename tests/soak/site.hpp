@@ -9,8 +9,8 @@
 #include <mutex>
 #include <string>
 
-#include "nopal/pool.hpp"
 #include "faults.hpp"
+#include "nopal/pool.hpp"
 #include "program.hpp"
 
 namespace soak {

@@ -1,23 +1,29 @@
 // nopal_soak: random programs for as long as one likes. See README.md.
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "../scale.hpp"
 #include "stand.hpp"
+
+#ifdef NOPAL_TEST_SANITIZED
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace {
 
@@ -58,38 +64,50 @@ std::string replay(arguments const& a, tape const& t) {
   return "nopal_soak --programs 10000 --workers " + workers + (a.faults != 0 ? " --faults 1" : "") + " --tape " + hex(t);
 }
 
-/// Ends the process when a program, or the end of a pool, takes too long.
+/// What the callers are about to do: said where the process dies, and where nothing ends for too long.
 class watchdog {
  public:
   static constexpr auto patience = 30s;
 
   watchdog(arguments const& a, journal& j) : arguments_{a}, journal_{j}, thread_{[this] { watch(); }} {}
+  watchdog(watchdog const&) = delete;
+  watchdog& operator=(watchdog const&) = delete;
   ~watchdog() {
     stop_ = true;
     thread_.join();
   }
 
-  /// What one caller is about to do.
   class lead {
    public:
-    lead(watchdog& w, stand const* where, tape t) : w_{w}, where_{where}, tape_{std::move(t)}, since_{clock_type::now()} {
-      std::lock_guard const guard{w_.mutex_};
-      w_.leads_.push_back(this);
+    lead(watchdog& w, stand const& where, tape const& t)
+        : watchdog_{w}, where_{where}, text_{"replay: " + replay(w.arguments_, t) + "\n"}, since_{clock_type::now()} {
+      std::lock_guard const guard{watchdog_.mutex_};
+      while (place_ + 1 < leads.size() && leads[place_] != nullptr) ++place_;
+      leads[place_] = this;
     }
     lead(lead const&) = delete;
     lead& operator=(lead const&) = delete;
     ~lead() {
-      std::lock_guard const guard{w_.mutex_};
-      std::erase(w_.leads_, this);
+      std::lock_guard const guard{watchdog_.mutex_};
+      leads[place_] = nullptr;
     }
 
    private:
     friend class watchdog;
-    watchdog& w_;
-    stand const* where_;
-    tape tape_;
+    watchdog& watchdog_;
+    stand const& where_;
+    std::string text_;
     clock_type::time_point since_;
+    std::size_t place_ = 0;
   };
+
+  /// For signal handlers.
+  static void say_what_was_going_on() noexcept {
+    for (auto const& place : leads) {
+      if (lead const* const l = place; l != nullptr)
+        static_cast<void>(!::write(STDERR_FILENO, l->text_.data(), l->text_.size()));
+    }
+  }
 
  private:
   void watch() {
@@ -97,22 +115,40 @@ class watchdog {
     while (!stop_) {
       std::this_thread::sleep_for(100ms);
       std::lock_guard const guard{mutex_};
-      for (lead const* const l : leads_) {
-        if (clock_type::now() - l->since_ < patience) continue;
-        journal_.line("nothing has ended for 30 s: a hang. Replay: " + replay(arguments_, l->tape_));
-        if (l->where_ != nullptr) journal_.line(l->where_->how().text() + "\n" + l->where_->report());
+      for (auto const& place : leads) {
+        lead const* const l = place;
+        if (l == nullptr || clock_type::now() - l->since_ < patience) continue;
+        journal_.line("nothing has ended for 30 s: a hang, on " + l->where_.how().text() + "\n" + l->text_ +
+                      l->where_.report());
         std::abort();
       }
     }
   }
 
+  static inline std::array<std::atomic<lead const*>, 8> leads{};
   arguments const& arguments_;
   journal& journal_;
   std::mutex mutex_;
-  std::vector<lead*> leads_;
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
+
+/// Says what was going on when the process dies. Before the first pool: the library passes on what is not its own.
+void prepare_to_die() {
+#ifdef NOPAL_TEST_SANITIZED
+  __sanitizer_set_death_callback(watchdog::say_what_was_going_on);
+#else
+  for (int const signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
+    struct sigaction mine{};
+    mine.sa_handler = [](int s) {
+      watchdog::say_what_was_going_on();
+      ::raise(s);
+    };
+    mine.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+    ::sigaction(signal, &mine, nullptr);
+  }
+#endif
+}
 
 class soaking {
  public:
@@ -168,7 +204,7 @@ class soaking {
     bool const faulty = static_cast<double>(draw % 1000) < arguments_.faults * 1000;
     constexpr std::array<std::uint64_t, 4> rarities{5, 50, 500, 5000};
     program p = made_of(t, where.how(), faulty);
-    watchdog::lead const watched{watchdog_, &where, t};
+    watchdog::lead const watched{watchdog_, where, t};
     return where.try_out(p, all, faulty ? rarities[draw / 1000 % 4] : 0, draw);
   }
 
@@ -211,7 +247,7 @@ class soaking {
       for (std::thread& t : others) t.join();
       ended = true;
       onlooker.join();
-      watchdog::lead const watched{watchdog_, &where, head};
+      watchdog::lead const watched{watchdog_, where, head};
       if (std::string const w = where.look_behind(); !w.empty()) complain(head, w);
       where.add_to(totals_);
     }
@@ -221,7 +257,8 @@ class soaking {
     for (int k = 0; faults::live_blocks() > blocks; ++k) {
       if (k == 1000) {
         failed_ = true;
-        return explain(head, std::to_string(faults::live_blocks() - blocks) + " blocks of memory are left behind by some programs");
+        return explain(head,
+                       std::to_string(faults::live_blocks() - blocks) + " blocks of memory are left behind by some programs");
       }
       std::this_thread::sleep_for(1ms);
     }
@@ -271,8 +308,8 @@ class soaking {
       if (clock_type::now() < next) continue;
       next += 10s;
       auto const seconds = std::chrono::duration_cast<std::chrono::seconds>(clock_type::now() - begin_).count();
-      journal_.line(std::to_string(seconds) + " s: " + std::to_string(totals_.programs) + " programs, " + std::to_string(totals_.nodes) +
-                    " nodes, " + std::to_string(totals_.steals) + " steals");
+      journal_.line(std::to_string(seconds) + " s: " + std::to_string(totals_.programs) + " programs, " +
+                    std::to_string(totals_.nodes) + " nodes, " + std::to_string(totals_.steals) + " steals");
     }
   }
 
@@ -280,10 +317,12 @@ class soaking {
     std::string s = "seed " + std::to_string(arguments_.seed) + ": " + std::to_string(totals_.programs) + " programs, " +
                     std::to_string(totals_.nodes) + " nodes, " + std::to_string(totals_.steals) + " steals, " +
                     std::to_string(totals_.suspensions) + " suspensions, " + std::to_string(totals_.fibers) + " fibers, " +
-                    std::to_string(totals_.sleeps) + " sleeps, " + std::to_string(totals_.thrown) + " programs ended by an exception, " +
-                    std::to_string(totals_.faults) + " faults, " + std::to_string(totals_.out_of_memory) + " programs out of memory, " +
-                    std::to_string(totals_.serial_forks) + " forks made serial, " + std::to_string(failed_ ? 1 : 0) + " wrong\nchildren run by";
-    for (std::size_t k = 0; k < ways; ++k) s += std::string{k == 0 ? " " : ", "} + way_names[k] + ' ' + std::to_string(totals_.forks[k]);
+                    std::to_string(totals_.sleeps) + " sleeps, " + std::to_string(totals_.thrown) +
+                    " programs ended by an exception, " + std::to_string(totals_.faults) + " faults, " +
+                    std::to_string(totals_.out_of_memory) + " programs out of memory, " + std::to_string(totals_.serial_forks) +
+                    " forks made serial, " + std::to_string(failed_ ? 1 : 0) + " wrong\nchildren run by";
+    for (std::size_t k = 0; k < ways; ++k)
+      s += std::string{k == 0 ? " " : ", "} + way_names[k] + ' ' + std::to_string(totals_.forks[k]);
     return s;
   }
 
@@ -305,8 +344,12 @@ int main(int argc, char** argv) {
   app.add_option("--minutes", a.minutes, "how long; 0: no limit");
   app.add_option("--programs", a.programs, "how many; 0: no limit");
   app.add_option("--seed", a.seed, "of the programs")->capture_default_str();
-  app.add_option("--workers", a.workers, "workers of the pools")->delimiter(',')->check(CLI::Range(1u, 1024u))->capture_default_str();
-  app.add_option("--faults", a.faults, "the part of the programs during which memory is refused now and then")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--workers", a.workers, "workers of the pools")
+      ->delimiter(',')
+      ->check(CLI::Range(1u, 1024u))
+      ->capture_default_str();
+  app.add_option("--faults", a.faults, "the part of the programs during which memory is refused now and then")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_option("--log", a.log, "a file to which all lines are added");
   app.add_option("--tape", a.tape, "only the program of this tape, in hexadecimal digits");
   CLI11_PARSE(app, argc, argv);
@@ -315,6 +358,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (a.minutes == 0 && a.programs == 0) a.minutes = 1;
+  prepare_to_die();
   try {
     return soaking{a}.run();
   } catch (std::exception const& e) {

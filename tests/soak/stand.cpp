@@ -31,10 +31,14 @@ std::string shown(outcome const& o) {
 std::string unlike_serial(program const& p, bool all) {
   for (auto const& n : p.nodes()) {
     int const runs = n->runs;
-    bool const right = n->rule == node::run_rule::must && all ? runs == 1 : n->rule != node::run_rule::never ? runs <= 1 : runs == 0;
+    bool const right = n->rule == node::run_rule::must && all ? runs == 1
+                       : n->rule != node::run_rule::never     ? runs <= 1
+                                                              : runs == 0;
     if (right) continue;
     return "node " + std::to_string(n->id) + ", " + name(n->how) + ", has run " + std::to_string(runs) + " times; it " +
-           (n->rule == node::run_rule::must ? "must run" : n->rule == node::run_rule::may ? "may run once" : "must not run");
+           (n->rule == node::run_rule::must  ? "must run"
+            : n->rule == node::run_rule::may ? "may run once"
+                                             : "must not run");
   }
   return {};
 }
@@ -94,7 +98,8 @@ std::string stand::try_out(program& p, totals& all, std::uint64_t one_in, std::u
   if (no_memory && faults == 0) wrong = "out of memory";
   if (std::string const c = s.complaint(); !c.empty()) wrong += (wrong.empty() ? "" : "; ") + c;
   if (wrong.empty()) wrong = unlike_serial(p, faults == 0);
-  if (!soon([&] { return s.alive == 0; })) wrong += (wrong.empty() ? "" : "; ") + std::to_string(s.alive) + " objects are left behind";
+  if (!soon([&] { return s.alive == 0; }))
+    wrong += (wrong.empty() ? "" : "; ") + std::to_string(s.alive) + " objects are left behind";
   if (how_.callers == 1 && wrong.empty()) wrong = look_behind();
 
   ++all.programs;
@@ -113,7 +118,8 @@ std::string stand::look_behind() {
           stats = pool->stats();
           return stats.fibers_spawned == stats.fibers_finished;
         })) {
-      return std::to_string(stats.fibers_spawned) + " fibers were spawned, and " + std::to_string(stats.fibers_finished) + " have finished";
+      return std::to_string(stats.fibers_spawned) + " fibers were spawned, and " + std::to_string(stats.fibers_finished) +
+             " have finished";
     }
     std::string report;
     if (!soon([&] {
@@ -131,7 +137,7 @@ std::string stand::look_on() {
   nopal::worker_stats sum;
   for (auto const& w : now.per_worker) sum += w;
   std::string wrong;
-  auto const falls = [&](char const* what, std::uint64_t nopal::worker_stats::*which) {
+  auto const falls = [&](char const* what, std::uint64_t nopal::worker_stats::* which) {
     if (now.*which < last_seen_.*which) wrong = std::string{"stats: fewer "} + what + " than before";
   };
   falls("steals", &nopal::worker_stats::steals);
