@@ -35,31 +35,51 @@ double quota_of(std::string_view quota, std::string_view period) {
   return static_cast<double>(*granted) / static_cast<double>(*every);
 }
 
-std::string first_word(fs::path const& file) {
+// Files are named by strings here: a std::filesystem::path of libstdc++ 12 is destroyed twice over where /= finds no memory.
+std::string first_word(std::string const& file) {
   std::string word;
   std::ifstream{file} >> word;
   return word;
 }
 
-double quota_v2(fs::path const& group) {
+double quota_v2(std::string const& group) {
   std::string quota, period;
-  std::ifstream{group / "cpu.max"} >> quota >> period;
+  std::ifstream{group + "/cpu.max"} >> quota >> period;
   return quota_of(quota, period);
 }
 
-double quota_v1(fs::path const& group) {
-  return quota_of(first_word(group / "cpu.cfs_quota_us"), first_word(group / "cpu.cfs_period_us"));
+double quota_v1(std::string const& group) {
+  return quota_of(first_word(group + "/cpu.cfs_quota_us"), first_word(group + "/cpu.cfs_period_us"));
+}
+
+/// The same group as "/a/b", or "" for the root, without dots. Nothing for one above the root.
+std::optional<std::string> normal(std::string_view group) {
+  std::string path;
+  while (!group.empty()) {
+    auto const slash = std::min(group.find('/'), group.size());
+    auto const name = group.substr(0, slash);
+    group.remove_prefix(std::min(slash + 1, group.size()));
+    if (name.empty() || name == ".") continue;
+    if (name != "..") {
+      path.append("/").append(name);
+    } else if (path.empty()) {
+      return std::nullopt;
+    } else {
+      path.resize(path.rfind('/'));
+    }
+  }
+  return path;
 }
 
 /// The smallest quota from `group` up to and including `root`.
-double smallest_quota(fs::path const& root, std::string_view group, double (*quota_at)(fs::path const&)) {
-  fs::path below = fs::path{group}.relative_path().lexically_normal();
+double smallest_quota(std::string const& root, std::string_view group, double (*quota_at)(std::string const&)) {
   // A process outside the root of its cgroup namespace is told a path like /../other: nothing of it can be seen from here.
-  if (!below.empty() && *below.begin() == "..") return unlimited;
+  std::optional<std::string> below = normal(group);
+  if (!below) return unlimited;
   double smallest = unlimited;
-  for (;; below = below.parent_path()) {
-    smallest = std::min(smallest, quota_at(root / below));
-    if (below.empty()) return smallest;
+  for (;; below->resize(below->rfind('/'))) {
+    smallest = std::min(smallest, quota_at(root + *below));
+    if (below->empty()) return smallest;
   }
 }
 
@@ -87,6 +107,7 @@ unsigned cpu_limits::usable() const noexcept {
 
 double read_cgroup_quota(fs::path const& proc_self_cgroup, fs::path const& cgroup_root) {
   double quota = unlimited;
+  std::string const& root = cgroup_root.native();
   std::ifstream groups{proc_self_cgroup};
   // Each line is hierarchy:controllers:group; the group may hold colons of its own.
   for (std::string text; std::getline(groups, text);) {
@@ -99,12 +120,12 @@ double read_cgroup_quota(fs::path const& proc_self_cgroup, fs::path const& cgrou
     auto const group = line.substr(second + 1);
 
     if (line.substr(0, first) == "0" && controllers.empty()) {
-      quota = std::min(quota, smallest_quota(cgroup_root, group, quota_v2));
-      quota = std::min(quota, smallest_quota(cgroup_root / "unified", group, quota_v2));  // systemd's hybrid of both versions
+      quota = std::min(quota, smallest_quota(root, group, quota_v2));
+      quota = std::min(quota, smallest_quota(root + "/unified", group, quota_v2));  // systemd's hybrid of both versions
     } else if (names_cpu_controller(controllers)) {
       // The folder is named for all controllers of the hierarchy, with a link for each alone; either may be missing.
-      quota = std::min(quota, smallest_quota(cgroup_root / controllers, group, quota_v1));
-      quota = std::min(quota, smallest_quota(cgroup_root / "cpu", group, quota_v1));
+      quota = std::min(quota, smallest_quota((root + "/").append(controllers), group, quota_v1));
+      quota = std::min(quota, smallest_quota(root + "/cpu", group, quota_v1));
     }
   }
   return quota;

@@ -20,6 +20,7 @@ void yield() noexcept {
   if (!w->pool().has_more_for(*w)) return;
   core::waiter me;
   core::park(me, {"yield", nullptr}, [&]() noexcept {
+    if (me.thread != nullptr) return false;  // no memory for another stack: nobody may go on with this one
     me.pool->resume_later(me);
     return true;
   });

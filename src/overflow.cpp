@@ -1,14 +1,17 @@
 #include "nopal/core/overflow.hpp"
 
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "nopal/core/stack.hpp"
 #include "nopal/core/worker.hpp"
@@ -70,37 +73,43 @@ void on_fault(int signal, siginfo_t* info, void* where) {
   ::sigaction(signal, &before, nullptr);  // the fault happens again, and ends the program as it would have
 }
 
-/// A thread's stack for its signal handlers.
-class handler_stack {
- public:
-  handler_stack() noexcept {
-    stack_t now{};
-    if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;  // it has one
-    stack_t mine{};
-    mine.ss_sp = memory_.data();
-    mine.ss_size = memory_.size();
-    installed_ = ::sigaltstack(&mine, nullptr) == 0;
-  }
-  ~handler_stack() {
-    stack_t now{};
-    if (!installed_ || ::sigaltstack(nullptr, &now) != 0 || now.ss_sp != memory_.data()) return;
+// A thread's stack for its signal handlers belongs to a thread key. A thread_local object with a destructor would do, but where the C
+// library finds no memory to note that destructor it ends the program.
+constexpr std::size_t handler_bytes = 32 * 1024;
+pthread_key_t handler_key;
+bool have_key = false;  // once watch_for_overflow has returned
+
+// When the thread ends.
+void give_back(void* memory) noexcept {
+  stack_t now{};
+  if (::sigaltstack(nullptr, &now) != 0) return;
+  if (now.ss_sp == memory) {
     stack_t none{};
     none.ss_flags = SS_DISABLE;
-    ::sigaltstack(&none, nullptr);
+    if (::sigaltstack(&none, nullptr) != 0) return;
   }
-  handler_stack(handler_stack const&) = delete;
-  handler_stack& operator=(handler_stack const&) = delete;
+  std::free(memory);
+}
 
- private:
-  bool installed_ = false;
-  std::array<std::byte, 32 * 1024> memory_;
-};
+void take_handler_stack() noexcept {
+  stack_t now{};
+  if (!have_key || ::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;  // or it has one
+  stack_t mine{};
+  mine.ss_sp = std::malloc(handler_bytes);
+  mine.ss_size = handler_bytes;
+  if (mine.ss_sp == nullptr) return;
+  if (::pthread_setspecific(handler_key, mine.ss_sp) != 0) return std::free(mine.ss_sp);
+  if (::sigaltstack(&mine, nullptr) == 0) return;
+  ::pthread_setspecific(handler_key, nullptr);
+  std::free(mine.ss_sp);
+}
 
 }  // namespace
 
 void watch_for_overflow() noexcept {
   static std::once_flag once;
   std::call_once(once, [] {
+    have_key = ::pthread_key_create(&handler_key, give_back) == 0;
     struct sigaction mine{};
     mine.sa_sigaction = on_fault;
     mine.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -110,7 +119,10 @@ void watch_for_overflow() noexcept {
   });
 }
 
-void prepare_thread_for_overflow() noexcept { static thread_local handler_stack const here; }
+void prepare_thread_for_overflow() noexcept {
+  static constinit thread_local bool prepared = false;
+  if (!std::exchange(prepared, true)) take_handler_stack();
+}
 
 #endif
 

@@ -105,7 +105,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
   holds_pin_ = pinned_ && !o.pin.has_value();
   try {
     for (unsigned i = 0; i < n; ++i) {
-      threads_.emplace_back([this, i] { loop(i); });
+      start_thread(i);
       if (!pinned_) continue;
       cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(places_[i].cpu) + 1);
       if (set == nullptr) throw std::bad_alloc{};
@@ -120,15 +120,18 @@ scheduler::scheduler(pool_options const& o, site&& s)
                                     std::to_string(places_[i].cpu) + "; leave pin unset"};
       }
     }
-  } catch (std::system_error const& e) {
-    std::size_t const made = threads_.size();
-    stop();
-    if (made == n) throw;
-    throw std::system_error{e.code(), "nopal::pool: only " + std::to_string(made) + " of " + std::to_string(n) +
-                                          " worker threads could be created; ask for fewer workers, or raise the limit on threads"};
   } catch (...) {
     stop();
     throw;
+  }
+}
+
+void scheduler::start_thread(unsigned i) {
+  try {
+    threads_.emplace_back([this, i] { loop(i); });
+  } catch (std::system_error const& e) {
+    throw std::system_error{e.code(), "nopal::pool: only " + std::to_string(i) + " of " + std::to_string(workers()) +
+                                          " worker threads could be created; ask for fewer workers, or raise the limit on threads"};
   }
 }
 
@@ -154,12 +157,6 @@ scheduler::~scheduler() {
 namespace {
 void run_root(job* j, worker& w) noexcept { w.run(*static_cast<root*>(j)); }
 void run_move(job* j, worker& w) noexcept { w.run_moved(static_cast<move_job*>(j)->task); }
-
-// A continuation without a place in any deque.
-struct loose_continuation : job {
-  continuation what;
-  explicit loose_continuation(continuation c) : what{c} {}
-};
 void run_loose(job* j, worker& w) noexcept {
   continuation const c = static_cast<loose_continuation*>(j)->what;
   delete static_cast<loose_continuation*>(j);
@@ -218,23 +215,23 @@ void scheduler::send(move_job& m) noexcept {
   there.finished();
 }
 
-void scheduler::give_away(worker& from, continuation c) noexcept {
+void scheduler::give_away(worker& from, continuation c, loose_continuations& memory) noexcept {
   if (c.what() == continuation_kind::stack) {
     stack& s = *c.as_stack();
     s.run = run_left;
     return put(s, from.index());
   }
-  auto* const j = new (std::nothrow) loose_continuation{c};
-  if (j == nullptr) die("out of memory while a stack was left to wait, or a task moved away from its parents");
-  j->run = run_loose;
-  put(*j, from.index());
+  loose_continuation& j = memory.take(c);
+  j.run = run_loose;
+  put(j, from.index());
 }
 
 // ---- Callers.
 
-void scheduler::run(root& r, event& done) noexcept {
+void scheduler::run(root& r, event& done) {
   r.run = run_root;
   if (worker* const w = current_or_null(); w != nullptr && &w->pool() == this && w->fits_here()) {
+    w->make_room_for_strand();
     {
       worker::aside const outer{*w};  // the caller's strand waits below us
       w->run(r);
@@ -250,11 +247,18 @@ void scheduler::wait(event& done) noexcept {
   if (done.is_set()) return;
   worker* const w = current_or_null();
   if (w == nullptr) return done.wait();
+  wait_on(*w, done, {"a job", nullptr});
+}
+
+// Without memory the worker waits too, and nobody may be there to bring what it waits for: so it tries again and again.
+void scheduler::wait_on(worker& w, event& done, waits_for why) noexcept {
   waiting_stack me;
-  me.pool = &w->pool();
-  me.worker = w->index();
-  me.what = w->here;
-  if (!worker::suspend({"a job", nullptr}, true, [&](stack&) noexcept { return !done.await(me); })) done.wait();
+  me.pool = &w.pool();
+  me.worker = w.index();
+  me.what = w.here;
+  while (!worker::suspend(why, true, [&](stack&) noexcept { return !done.await(me); })) {
+    if (done.wait_for(1'000'000)) return;
+  }
 }
 
 void scheduler::resume(waiting_stack& s) noexcept {

@@ -90,11 +90,14 @@ stack* stack_pool::map() noexcept {
   auto* const from = static_cast<std::byte*>(all);
   std::byte* const base = from + ((size_ - word(all) % size_) % size_);
   std::byte* const end = base + size_;
-  // If the kernel refuses to split the mapping (too many of them), all of it goes back.
-  bool const trimmed = (base == from || ::munmap(from, static_cast<std::size_t>(base - from)) == 0) &&
-                       ::munmap(end, static_cast<std::size_t>(from + 2 * size_ - end)) == 0;
-  if (!trimmed || ::mprotect(base + page_, size_ - page_, PROT_READ | PROT_WRITE) != 0) {
-    ::munmap(from, 2 * size_);
+  // If the kernel refuses to split the mapping (too many of them), what is left of it goes back, and no more: where a part has gone back
+  // already, another thread may have mapped something.
+  std::byte* first = from;
+  std::byte* last = from + 2 * size_;
+  if (base == from || ::munmap(from, static_cast<std::size_t>(base - from)) == 0) first = base;
+  if (::munmap(end, static_cast<std::size_t>(last - end)) == 0) last = end;
+  if (first != base || last != end || ::mprotect(base + page_, size_ - page_, PROT_READ | PROT_WRITE) != 0) {
+    ::munmap(first, static_cast<std::size_t>(last - first));
     return nullptr;
   }
   ::madvise(base, size_, MADV_NOHUGEPAGE);  // a huge page would make a stack's first touch cost 2 MiB; it may be unknown here

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -44,7 +45,7 @@ void timer::call_after(std::chrono::milliseconds delay, void (*f)(void*) noexcep
   std::lock_guard const guard{mutex_};
   try {
     start_thread();
-  } catch (std::system_error const&) {
+  } catch (std::exception const&) {  // no thread, or no memory for one
     return;
   }
   call_ = {std::chrono::steady_clock::now() + delay, f, with};

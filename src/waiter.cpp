@@ -12,7 +12,9 @@ void park(waiter& me, waits_for why, bool (*publish)(void* with) noexcept, void*
   }
   event done;
   me.thread = &done;
-  if (publish(with)) done.wait();
+  if (!publish(with)) return;
+  if (worker* const w = current_or_null(); w != nullptr) return scheduler::wait_on(*w, done, why);  // where memory may come back
+  done.wait();
 }
 
 }  // namespace nopal::core

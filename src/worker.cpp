@@ -15,14 +15,6 @@ constinit fork_state nobody;
 
 namespace {
 
-void make_room(worker& w) noexcept {
-  try {
-    w.work.ensure_room(w.most_entries());
-  } catch (std::bad_alloc const&) {
-    die("out of memory for a worker's deque, below whose entries another strand begins");
-  }
-}
-
 constexpr std::uint64_t never_stolen = 0;  // children above their parent in its own arena were forked before it was ever stolen
 
 }  // namespace
@@ -157,7 +149,26 @@ void worker::rethrow() {
   p->rethrow();
 }
 
-bool worker::move(move_job& m) noexcept {
+bool loose_continuations::get(deque const& d) noexcept {
+  for (deque::index i = d.oldest(); i < d.bottom(); ++i) {
+    if (continuation{d.at(i)}.what() == continuation_kind::stack) continue;  // a job itself
+    void* const p = ::operator new(sizeof(loose_continuation), std::nothrow);
+    if (p == nullptr) {
+      clear();
+      return false;
+    }
+    first_ = ::new (p) job{first_, nullptr};
+  }
+  return true;
+}
+
+void loose_continuations::clear() noexcept {
+  while (first_ != nullptr) ::operator delete(std::exchange(first_, first_->next));
+}
+
+bool worker::move(move_job& m) {
+  // The deque can only get shorter until the task is sent: whatever runs while everything unwinds leaves it as it was, or empty.
+  if (!m.memory.get(work)) throw std::bad_alloc{};
   work.publish_all();
   moving_ = &m;
   return unwind(after::move);
@@ -289,11 +300,8 @@ void worker::run_moved(frame* f) noexcept {
 }
 
 void worker::begin_strand() noexcept {
-  if (work.empty()) {
-    work.rewind();
-  } else {
-    make_room(*this);  // foreign entries lie below
-  }
+  if (work.empty()) work.rewind();
+  assert(work.has_room_for(most_entries_));  // where foreign entries lie below: see make_room_for_strand
   floor_ = work.bottom();
   alarm = no_alarm;
   enter();
@@ -390,14 +398,15 @@ frame* worker::resumable(frame* p) noexcept {
 void worker::send_away(move_job& m) noexcept {
   m.task->arena = arena.detach();
   // The task's ancestors on our deque have no native frames any more: they go where anyone may take them, as if stolen.
-  give_everything_away();
+  give_everything_away(m.memory);
   pool_.send(m);
 }
 
-void worker::give_everything_away() noexcept {
+void worker::give_everything_away(loose_continuations& memory) noexcept {
   while (!work.empty()) {
-    if (deque::entry const e = work.steal(); e != 0) pool_.give_away(*this, continuation{e});
+    if (deque::entry const e = work.steal(); e != 0) pool_.give_away(*this, continuation{e}, memory);
   }
+  memory.clear();  // thieves had some
   work.rewind();
 }
 
@@ -592,11 +601,13 @@ std::exception_ptr worker::join_children(children& c) noexcept {
 
 bool worker::suspend(departure& d) noexcept {
   worker& w = *current();
+  loose_continuations memory;
+  if (!w.work.empty() && !memory.get(w.work)) return false;
   stack* const next = w.stacks.get();
   if (next == nullptr) return false;
   counters::add(w.count.suspensions);
   counters::add(w.count.switches);
-  w.give_everything_away();
+  w.give_everything_away(memory);
   if (std::exchange(w.offered_, false)) w.pool_.parking().retract();
   d.left = w.here;
   d.left->body = nullptr;  // whoever goes on with it is not where it began

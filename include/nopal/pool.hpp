@@ -200,13 +200,13 @@ std::exception_ptr move_misuse() noexcept;
 /// Moves the awaiting task to one worker.
 struct move_awaiter : awaitable_tag, move_job {
   explicit move_awaiter(worker& target) noexcept { to = &target; }
-  move_awaiter& in(frame& f) noexcept {
+  move_awaiter in(frame& f) noexcept {
     task = &f;
-    return *this;
+    return std::move(*this);
   }
   bool await_ready() const noexcept { return false; }
   template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise>) noexcept {
+  bool await_suspend(std::coroutine_handle<Promise>) {
     if ((task->state & frame::open) != 0) return current()->fail(task, move_misuse());
     return current()->move(*this);
   }
@@ -266,7 +266,8 @@ class pool {
   ~pool() = default;
 
   /// Runs f(args...) to its end; returns its value or rethrows its exception. The calling thread works too, in the place of a sleeping
-  /// worker, and returns when its own job is done. On a worker of this pool it runs on top of the caller.
+  /// worker, and returns when its own job is done. On a worker of this pool it runs on top of the caller. Throws std::bad_alloc there, and
+  /// has not started.
   template <class F, class... A>
   decltype(auto) run(F&& f, A&&... a) {
     core::awaited_root<F, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
@@ -313,7 +314,7 @@ class pool {
 pool& default_pool();
 
 /// `co_await resume_on(pool.worker(i))`: the task goes on there, on that worker's own thread. Between fork and join
-/// std::logic_error, once the children have ended.
+/// std::logic_error, once the children have ended. Throws std::bad_alloc, and stays where it is.
 inline core::move_awaiter resume_on(worker_ref w) noexcept { return core::move_awaiter{*w.worker_}; }
 /// `co_await resume_on(pool)`: the task goes on on some worker of that pool.
 core::move_awaiter resume_on(pool& p);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <hwloc.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -14,6 +15,7 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdlib>
+#include <ctime>
 #include <new>
 
 #include "../mix.hpp"
@@ -46,12 +48,19 @@ namespace test::faults {
 namespace {
 
 constinit std::atomic<bool> is_armed{false};
-constinit plan now{};  // written before is_armed
+constinit plan now{};            // written before is_armed
+constinit std::int64_t end = 0;  // the same: a time in milliseconds
 constinit std::atomic<std::uint64_t> counted{0}, failed{0};
 constinit std::array<std::atomic<std::uint64_t>, kinds> by_kind{};
-constinit std::atomic<std::int64_t> blocks{0};
+constinit std::atomic<std::int64_t> blocks{0}, mapped{0};
 constinit std::atomic<trace*> kept{nullptr};
 constinit thread_local bool is_spared = false;
+
+std::int64_t time_in_ms() noexcept {
+  timespec t;
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
+}
 
 void remember(kind k, std::uint64_t number) noexcept {
   trace* const t = kept.exchange(nullptr);
@@ -72,7 +81,7 @@ bool fails(kind k) noexcept {
   std::uint64_t const n = counted.fetch_add(1, std::memory_order_relaxed) + 1;
   std::uint64_t const last = now.last != 0 ? now.last : now.first;
   bool const due = (n >= now.first && n <= last) || (now.one_in != 0 && mix(now.seed ^ mix(n)) % now.one_in == 0);
-  if (!due) return false;
+  if (!due || time_in_ms() > end) return false;
   failed.fetch_add(1, std::memory_order_relaxed);
   remember(k, n);
   return true;
@@ -130,7 +139,8 @@ char const* name(kind k) noexcept {
                                                         "pthread_key_create or pthread_setspecific",
                                                         "futex wait",
                                                         "futex wake",
-                                                        "membarrier"};
+                                                        "membarrier",
+                                                        "hwloc"};
   return names[static_cast<unsigned>(k)];
 }
 
@@ -146,6 +156,7 @@ void arm(plan const& p) noexcept {
   for (auto& n : by_kind) n = 0;
   counted = failed = 0;
   now = p;
+  end = time_in_ms() + p.milliseconds;
   is_armed.store(true, std::memory_order_release);
 }
 void disarm() noexcept { is_armed.store(false, std::memory_order_seq_cst); }
@@ -156,6 +167,7 @@ spared::~spared() { is_spared = before_; }
 std::uint64_t calls(kind k) noexcept { return by_kind[static_cast<unsigned>(k)].load(); }
 std::uint64_t failures() noexcept { return failed.load(); }
 std::int64_t live_blocks() noexcept { return blocks.load(); }
+std::int64_t mapped_bytes() noexcept { return mapped.load(); }
 void keep_trace_in(trace* t) noexcept { kept = t; }
 
 }  // namespace test::faults
@@ -213,11 +225,13 @@ void* mmap(void* at, std::size_t n, int protection, int flags, int file, off_t o
     return MAP_FAILED;
   }
 #ifdef NOPAL_TEST_SANITIZED
-  return REAL(mmap)(at, n, protection, flags, file, offset);
+  void* const made = REAL(mmap)(at, n, protection, flags, file, offset);
 #else
   static auto* const real = next<decltype(mmap)>("mmap");
-  return real(at, n, protection, flags, file, offset);
+  void* const made = real(at, n, protection, flags, file, offset);
 #endif
+  if (made != MAP_FAILED && (flags & MAP_FIXED) == 0) mapped.fetch_add(static_cast<std::int64_t>(n), std::memory_order_relaxed);
+  return made;
 }
 
 int munmap(void* at, std::size_t n) noexcept {
@@ -226,11 +240,13 @@ int munmap(void* at, std::size_t n) noexcept {
     return -1;
   }
 #ifdef NOPAL_TEST_SANITIZED
-  return REAL(munmap)(at, n);
+  int const error = REAL(munmap)(at, n);
 #else
   static auto* const real = next<decltype(munmap)>("munmap");
-  return real(at, n);
+  int const error = real(at, n);
 #endif
+  if (error == 0) mapped.fetch_sub(static_cast<std::int64_t>(n), std::memory_order_relaxed);
+  return error;
 }
 
 int mprotect(void* at, std::size_t n, int protection) noexcept {
@@ -286,6 +302,26 @@ int pthread_setspecific(pthread_key_t key, void const* value) noexcept {
   return fails(kind::thread_key) ? ENOMEM : real(key, value);
 }
 #endif
+
+// hwloc 2.9 crashes where an allocation of its own fails (it does not look at what hwloc_bitmap_alloc gave it): it fails as a whole.
+int hwloc_topology_init(hwloc_topology_t* made) {
+  static auto* const real = next<decltype(hwloc_topology_init)>("hwloc_topology_init");
+  if (fails(kind::topology)) return -1;
+  spared const hwloc;
+  return real(made);
+}
+int hwloc_topology_load(hwloc_topology_t machine) {
+  static auto* const real = next<decltype(hwloc_topology_load)>("hwloc_topology_load");
+  if (fails(kind::topology)) return -1;
+  spared const hwloc;
+  return real(machine);
+}
+int hwloc_topology_restrict(hwloc_topology_t machine, hwloc_const_cpuset_t set, unsigned long flags) {
+  static auto* const real = next<decltype(hwloc_topology_restrict)>("hwloc_topology_restrict");
+  if (fails(kind::topology)) return -1;
+  spared const hwloc;
+  return real(machine, set, flags);
+}
 
 long syscall(long number, ...) noexcept {
   static auto* const real = next<decltype(syscall)>("syscall");

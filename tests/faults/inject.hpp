@@ -31,8 +31,9 @@ enum class kind : unsigned {
   futex_wait,    ///< syscall(SYS_futex, FUTEX_WAIT): EINTR, EAGAIN and ENOSYS in turn
   futex_wake,    ///< the same, FUTEX_WAKE: ENOSYS
   membarrier,    ///< syscall(SYS_membarrier): ENOSYS
+  topology,      ///< hwloc_topology_init, _load and _restrict as a whole
 };
-inline constexpr unsigned kinds = 14;
+inline constexpr unsigned kinds = 15;
 char const* name(kind k) noexcept;
 
 using kind_set = std::uint32_t;
@@ -51,6 +52,7 @@ struct plan {
   std::uint64_t last = 0;    ///< 0: only the first
   std::uint64_t one_in = 0;  ///< 0: none
   std::uint64_t seed = 0;
+  std::int64_t milliseconds = 3'600'000;  ///< after that nothing fails any more: memory comes back
 };
 
 /// Forgets what was counted before. Armed already: the new plan takes the old one's place.
@@ -84,6 +86,8 @@ std::uint64_t failures() noexcept;
 
 /// Blocks of operator new that are not deleted yet, since the program began.
 std::int64_t live_blocks() noexcept;
+/// Bytes that mmap has mapped and munmap has not unmapped, all told: below 0 if somebody has unmapped what was not his.
+std::int64_t mapped_bytes() noexcept;
 
 /// The first call that failed since arm, and who called.
 struct trace {

@@ -175,7 +175,7 @@ class basic_deque {
     index const shift = shift_.load(std::memory_order_relaxed);
     index const taken = is_ring ? b - t : b + shift;
     know_room();
-    if (taken + n <= newest_->mask + 1) return;
+    if (has_room_for(n)) return;
     index capacity = 2 * (newest_->mask + 1);
     while (taken + n > capacity) capacity *= 2;
     buffers_.reserve(buffers_.size() + 1);
@@ -191,6 +191,11 @@ class basic_deque {
     know_room();
   }
 
+  bool has_room_for(index n) const noexcept {
+    index const b = bottom_.load(std::memory_order_relaxed);
+    return (is_ring ? b - top_.load(std::memory_order_relaxed) : b + shift_.load(std::memory_order_relaxed)) + n <= newest_->mask + 1;
+  }
+
   /// From now on must_grow says so when there is not room for `n` more pushes.
   void reserve(index n) {
     reserve_ = n;
@@ -202,6 +207,12 @@ class basic_deque {
   entry newest() const noexcept {
     index const b = bottom_.load(std::memory_order_relaxed) - 1;
     return slots_[is_ring ? b & newest_->mask : b].load(std::memory_order_relaxed);
+  }
+
+  /// The entry at an index from oldest() to below bottom(): by then a thief may have taken it.
+  entry at(index i) const noexcept {
+    index const place = is_ring ? i : i + shift_.load(std::memory_order_relaxed);
+    return newest_->at(place & newest_->mask).load(std::memory_order_relaxed);
   }
 
   /// The index of the oldest entry, a moment ago, and the places that there are.

@@ -10,7 +10,8 @@ namespace nopal::core {
 /// Sanitizers keep theirs.
 void watch_for_overflow() noexcept;
 
-/// The calling thread may run workers: its handlers get a stack of their own, unless it has one. Once per thread, then free.
+/// The calling thread may run workers: its handlers get a stack of their own, unless it has one. Once per thread, then free. Without memory
+/// for that, an overflow on this thread ends the program without the message.
 void prepare_thread_for_overflow() noexcept;
 
 }  // namespace nopal::core

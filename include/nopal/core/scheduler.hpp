@@ -32,11 +32,14 @@ class scheduler {
 
   /// Runs a root to its end: `done` is what its finish sets. On a thread outside the pool it works in a sleeping worker's place if
   /// there is one, else it blocks; on a worker of this pool it works on top of the caller's strand, and then leaves the stack.
-  void run(root& r, event& done) noexcept;
+  /// Throws std::bad_alloc, before anything has happened.
+  void run(root& r, event& done);
   /// Lets a worker run it some time.
   void submit(root& r) noexcept;
   /// Blocks until `done`; on a worker of whatever pool the native stack is left, and the worker does something else.
   void wait(event& done) noexcept;
+  /// The same on a worker; `why` is for reports.
+  static void wait_on(worker& w, event& done, waits_for why) noexcept;
   /// Called once by every finish of a root that was submitted, before its waiter may leave.
   void finished() noexcept;
 
@@ -69,12 +72,13 @@ class scheduler {
   bool stealing() const noexcept { return steal_; }
   core::parking& parking() noexcept { return parking_; }
   /// Puts a started continuation where anyone may take it.
-  void give_away(worker& from, continuation c) noexcept;
+  void give_away(worker& from, continuation c, loose_continuations& memory) noexcept;
 
  private:
   struct site;  // what the constructor learns of the machine
   explicit scheduler(pool_options const& options, site&& s);
 
+  void start_thread(unsigned i);
   void stop() noexcept;
   void wait_for_all() noexcept;
   std::uint64_t fibers_finished() const noexcept;

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <type_traits>
+#include <utility>
 
 #include "nopal/core/arena.hpp"
 #include "nopal/core/blocks.hpp"
@@ -37,10 +39,36 @@ struct thunk {
   kind how;
 };
 
+/// A continuation without a place in any deque.
+struct loose_continuation : job {
+  continuation what;
+  explicit loose_continuation(continuation c) noexcept : what{c} {}
+};
+
+/// Memory for the continuations that a deque holds, got before they are given away: who has begun to leave a stack cannot fail any more.
+class loose_continuations {
+ public:
+  loose_continuations() noexcept = default;
+  loose_continuations(loose_continuations&& o) noexcept : first_{std::exchange(o.first_, nullptr)} {}
+  loose_continuations& operator=(loose_continuations&&) = delete;
+  ~loose_continuations() { clear(); }
+  /// For all that is in `d`, by its owner. False: there is none.
+  bool get(deque const& d) noexcept;
+  loose_continuation& take(continuation c) noexcept {
+    job* const j = std::exchange(first_, first_->next);
+    return *::new (static_cast<void*>(j)) loose_continuation{c};
+  }
+  void clear() noexcept;
+
+ private:
+  job* first_ = nullptr;
+};
+
 /// A task on its way to another worker (resume_on).
 struct move_job : job {
   frame* task;
   worker* to;
+  loose_continuations memory;  ///< for its ancestors, until it is sent
 };
 
 class worker : public fork_state {
@@ -94,8 +122,8 @@ class worker : public fork_state {
   NOPAL_COLD bool join_or_throw(frame* p);
   /// `p` is suspended with an error of its own to be thrown once its children have ended.
   NOPAL_COLD bool fail(frame* p, std::exception_ptr e) noexcept;
-  /// `p` is suspended and wants to go on at m.to.
-  NOPAL_COLD bool move(move_job& m) noexcept;
+  /// `p` is suspended and wants to go on at m.to. Throws std::bad_alloc.
+  NOPAL_COLD bool move(move_job& m);
 
   /// must_look said yes. True: the native stack is low, and the caller parks its child's arguments with park().
   NOPAL_COLD bool look() noexcept;
@@ -190,10 +218,14 @@ class worker : public fork_state {
   /// From the base of the stack that runs here, which is free then.
   [[noreturn]] static void go_on_with(stack& s) noexcept;
   /// Empties the deque and rewinds it: others go on with what was offered.
-  void give_everything_away() noexcept;
+  void give_everything_away(loose_continuations& memory) noexcept;
 
   // ---- Strands. The deque holds nothing private, the arena is empty; so they are again afterwards.
 
+  /// Before a strand begins on top of another one: room in the deque for whatever it nests. Throws std::bad_alloc.
+  void make_room_for_strand() {
+    if (!work.empty()) work.ensure_room(most_entries_);
+  }
   /// Runs a root from its start until this worker has nothing left of it.
   void run(root& r) noexcept;
   /// Runs a stolen continuation: a task, a branch or a stack.

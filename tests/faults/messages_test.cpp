@@ -1,0 +1,102 @@
+// Faults whose words or side effects no scenario can see.
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <string>
+#include <system_error>
+
+#include "../scale.hpp"
+#include "inject.hpp"
+#include "nopal/core/stack.hpp"
+#include "nopal/core/sync.hpp"
+#include "nopal/pool.hpp"
+
+namespace {
+
+using namespace test::faults;
+
+std::string refusal(nopal::pool_options const& o, plan const& p) {
+  std::string said;
+  try {
+    armed const now{p};
+    nopal::pool const pool{o};
+    said = "made";
+  } catch (std::system_error const& e) {
+    spared const mine;
+    said = e.what();
+  }
+  return said;
+}
+
+bool says(std::string const& all, char const* part) { return all.find(part) != std::string::npos; }
+
+TEST(faults_say, how_many_threads_could_be_made) {
+  std::string const said = refusal({.workers = 3}, {.kinds = of(kind::thread), .first = 3});
+  EXPECT_TRUE(says(said, "only 2 of 3 worker threads could be created; ask for fewer workers")) << said;
+}
+
+TEST(faults_say, which_worker_could_not_be_pinned) {
+  cpu_set_t all;
+  if (::sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2) GTEST_SKIP() << "one CPU";
+  for (unsigned const i : {0u, 1u}) {
+    std::string const said = refusal({.workers = 2, .pin = true}, {.kinds = of(kind::pin), .first = i + 1});
+    EXPECT_TRUE(says(said, ("pin = true could not put worker " + std::to_string(i)).c_str())) << said;
+  }
+}
+
+TEST(faults_say, nothing_where_pinning_was_our_own_idea) {
+  EXPECT_EQ(refusal({.workers = 1}, {.kinds = of(kind::pin), .first = 1, .last = plan::never}), "made");
+}
+
+TEST(faults_say, that_there_is_no_address_space) {
+  std::string const said = refusal({.workers = 2}, {.kinds = of(kind::map), .first = 2});
+  EXPECT_TRUE(says(said, "no address space for the first native stack of worker 1")) << said;
+  EXPECT_TRUE(says(said, "lower stack_size or the number of workers")) << said;
+}
+
+// Where one part of a mapping has gone back, another thread may have mapped something: that part must not go back again.
+TEST(faults_of_a_stack, give_back_what_was_mapped_once) {
+  using nopal::core::stack_pool;
+  for (auto const what : {kind::protect, kind::unmap, kind::map}) {
+    for (std::uint64_t k = 1; k <= 3; ++k) {
+      for (int again = 0; again < 8; ++again) {  // wherever the kernel puts it
+        std::int64_t const before = mapped_bytes();
+        {
+          stack_pool pool{64 << 10, nopal::reclaim::dontneed, 0};
+          arm({.kinds = of(what), .first = k});
+          nopal::core::stack* const s = pool.get();
+          bool const failed = failures() != 0;
+          disarm();
+          if (s != nullptr) pool.put(s);
+          EXPECT_EQ(s == nullptr, failed) << name(what) << ' ' << k;
+        }
+        EXPECT_EQ(mapped_bytes(), before) << name(what) << ' ' << k;
+      }
+    }
+  }
+}
+
+// On a machine with many CPUs the kernel needs memory for the fast one.
+TEST(faults_of_membarrier, leave_the_slow_one) {
+  if (!nopal::core::heavy_fence_available()) GTEST_SKIP() << "no membarrier on this machine";
+  arm({.kinds = of(kind::membarrier), .first = 1});
+  nopal::core::heavy_fence();
+  disarm();
+  EXPECT_EQ(calls(kind::membarrier), 2u);
+  EXPECT_EQ(failures(), 1u);
+}
+
+TEST(faults_of_membarrier, end_the_program_where_there_is_none_left) {
+  if (!nopal::core::heavy_fence_available()) GTEST_SKIP() << "no membarrier on this machine";
+  GTEST_FLAG_SET(death_test_style, test::death_test_style());
+  EXPECT_DEATH(
+      {
+        nopal::core::heavy_fence_available();
+        arm({.kinds = of(kind::membarrier), .first = 1, .last = plan::never});
+        nopal::core::heavy_fence();
+      },
+      "nopal: membarrier failed after its registration");
+}
+
+}  // namespace
