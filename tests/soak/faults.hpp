@@ -13,6 +13,7 @@ namespace soak::faults {
 #ifdef NOPAL_SOAK_FAULTS
 
 inline constexpr bool available = true;
+using test::faults::disarm;
 using test::faults::failures;
 using test::faults::live_blocks;
 using test::faults::spared;
@@ -39,6 +40,7 @@ class armed {
 #else
 
 inline constexpr bool available = false;
+inline void disarm() noexcept {}
 inline std::uint64_t failures() noexcept { return 0; }
 inline std::int64_t live_blocks() noexcept { return 0; }
 struct spared {

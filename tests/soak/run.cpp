@@ -17,7 +17,6 @@ class visit {
   visit(site& s, node const& n) : token_{s}, parent_{n.parent} {
     if (parent_ != nullptr) ++parent_->active_children;
     ++n.runs;
-    dawdle(s, n);
   }
   visit(visit const&) = delete;
   visit& operator=(visit const&) = delete;
@@ -26,24 +25,24 @@ class visit {
   }
 
  private:
-  // Nodes take different times, and thieves come at all of them.
-  static void dawdle(site& s, node const& n) {
-    if (n.salt % 16 == 3) {
-      auto const until = std::chrono::steady_clock::now() + std::chrono::microseconds{n.salt % 64};
-      while (std::chrono::steady_clock::now() < until) {
-      }
-    } else if (n.salt % 32 == 4) {
-      std::this_thread::yield();
-    } else if (n.salt == 5) {
-      if (s.pool(n.id).stats().success_rate() > 1) s.wrong(n, "more steals than attempts");
-    } else if (n.salt == 6) {
-      if (s.pool(n.id).report().empty()) s.wrong(n, "an empty report");
-    }
-  }
-
   token token_;
   node const* parent_;
 };
+
+/// Nodes take different times, and thieves come at all of them.
+void dawdle(site& s, node const& n) {
+  if (n.salt % 16 == 3) {
+    auto const until = std::chrono::steady_clock::now() + std::chrono::microseconds{n.salt % 64};
+    while (std::chrono::steady_clock::now() < until) {
+    }
+  } else if (n.salt % 32 == 4) {
+    std::this_thread::yield();
+  } else if (n.salt == 5) {
+    if (s.pool(n.id).stats().success_rate() > 1) s.wrong(n, "more steals than attempts");
+  } else if (n.salt == 6) {
+    if (s.pool(n.id).report().empty()) s.wrong(n, "an empty report");
+  }
+}
 
 /// What both kinds of node do, but for the children.
 class course {
@@ -91,6 +90,7 @@ void by(part const& p) { is_fiber(p.n.how) ? by_fibers(p) : by_functions(p); }
 std::uint64_t natively(site& s, node const& n) {
   if (is_task(n.how)) return n.bit(5) ? nopal::sync_wait(as_task, s, n) : s.pool(n.id).run(as_task, s, n);
   visit const here{s, n};
+  dawdle(s, n);
   course c{s, n};
   for (std::size_t k = 0; k < 2 && c.has(k); ++k) {
     try {
@@ -106,6 +106,7 @@ std::uint64_t natively(site& s, node const& n) {
 nopal::task<std::uint64_t> as_task(site& s, node const& n) {
   if (!is_task(n.how)) co_return natively(s, n);
   visit const here{s, n};
+  dawdle(s, n);
   course c{s, n};
   for (std::size_t k = 0; k < 2 && c.has(k); ++k) {
     part const p = c.of(k);

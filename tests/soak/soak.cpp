@@ -117,7 +117,9 @@ class watchdog {
       std::lock_guard const guard{mutex_};
       for (auto const& place : leads) {
         lead const* const l = place;
-        if (l == nullptr || clock_type::now() - l->since_ < patience) continue;
+        auto const lasts = l == nullptr ? clock_type::duration{} : clock_type::now() - l->since_;
+        if (lasts > 1s) faults::disarm();  // memory comes back: what has waited for it must go on
+        if (lasts < patience) continue;
         journal_.line("nothing has ended for 30 s: a hang, on " + l->where_.how().text() + "\n" + l->text_ +
                       l->where_.report());
         std::abort();

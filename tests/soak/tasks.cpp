@@ -57,10 +57,11 @@ task<> forks(part const& p) {
   try {
     for (std::size_t k = 0; k < p.size(); ++k) {
       node const& c = *p.children[k];
-      switch ((p.n.salt + k) % 5) {
+      switch ((p.n.salt + k) % 6) {
         case 0: co_await call(&p.values[k], as_task, p.s, c); break;
         case 1: p.values[k] = co_await call(as_task, p.s, c); break;
-        case 2: co_await fork(stores, p.s, c, &p.values[k]); break;
+        case 2: p.values[k] = natively(p.s, c); break;
+        case 3: co_await fork(stores, p.s, c, &p.values[k]); break;
         default: co_await fork(&p.values[k], as_task, p.s, c); break;
       }
     }
