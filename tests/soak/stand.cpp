@@ -59,7 +59,7 @@ settings::settings(std::uint8_t const* data, std::size_t size, std::vector<unsig
   other.workers = 1 + third % 2;
   other.reclaim = static_cast<nopal::reclaim>(third / 2 % 4);
   other.pin = false;
-  callers = (third & 0x60) == 0x20 ? 3 : 1;
+  callers = 1 + third / 32 % 4 % 3;
   most.default_pool = (third & 0x80) != 0;
   most.nodes = test::sanitized ? 150 : 400;
   most.depth = small ? 8 : 20;
