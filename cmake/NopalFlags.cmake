@@ -38,3 +38,8 @@ if(NOPAL_SANITIZE)
   add_compile_options(-fsanitize=${NOPAL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${NOPAL_SANITIZE})
 endif()
+
+if(NOPAL_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()
