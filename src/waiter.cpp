@@ -2,7 +2,7 @@
 
 namespace nopal::core {
 
-void park(waiter& me, waits_for why, bool (*publish)(void* with) noexcept, void* with) noexcept {
+void park(sleeper& me, waits_for why, bool (*publish)(void* with) noexcept, void* with) noexcept {
   if (worker* const w = current_or_null(); w != nullptr) {
     me.thread = nullptr;  // it may have waited before
     me.pool = &w->pool();
@@ -10,9 +10,16 @@ void park(waiter& me, waits_for why, bool (*publish)(void* with) noexcept, void*
     me.what = w->here;
     if (worker::suspend(why, false, [=](stack&) noexcept { return !publish(with); })) return;
   }
-  event done;
-  me.thread = &done;
-  if (publish(with)) done.wait();
+  park_thread(me, [=]() noexcept { return publish(with); });
+}
+
+bool park_until(waiter& me, waits_for why, time_point limit, bool (*publish)(void* with, timer::ticket* limit) noexcept, void* with) {
+  if (worker* const w = current_or_null(); w != nullptr) {
+    timer::ticket ticket{w->pool().timer(), me, limit};
+    park(me, why, [&]() noexcept { return publish(with, &ticket); });
+    return !ticket.expired();
+  }
+  return park_thread_until(me, limit, [=]() noexcept { return publish(with, nullptr); });
 }
 
 }  // namespace nopal::core
