@@ -296,8 +296,8 @@ class basic_deque {
     std::int64_t const start = Sync::now();
     for (;;) {
       ask();
-      for (int i = 0; i < 8; ++i) {
-        for (int k = 0; k < 4; ++k) Sync::relax();
+      for (int i = 0; i < Sync::looks; ++i) {
+        for (int k = 0; k < Sync::rests; ++k) Sync::relax();
         if (top_.load(std::memory_order_relaxed) < pub_.load(std::memory_order_relaxed)) return answer::published;
       }
       if (bottom_.load(std::memory_order_relaxed) <= split_.load(std::memory_order_relaxed)) return answer::nothing;

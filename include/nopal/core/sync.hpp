@@ -40,6 +40,9 @@ struct std_sync {
   NOPAL_INLINE static void light_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
   static void heavy_fence() noexcept { core::heavy_fence(); }
   static void relax() noexcept { cpu_relax(); }
+  /// A thief that has asked looks so often before it asks again, and rests so long before each look.
+  static constexpr int looks = 8;
+  static constexpr int rests = 4;
   /// A clock in nanoseconds, for patience only.
   static std::int64_t now() noexcept {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
