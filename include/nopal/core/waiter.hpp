@@ -17,14 +17,17 @@
 namespace nopal::core {
 
 /// A stack that was left, or a thread that sleeps.
-struct sleeper : waiting_stack {
-  using event = core::event;
-  event* thread = nullptr;  ///< instead of a stack: the caller works for no pool, or has no memory for another stack
+template <class Sync, class Stack, class Event>
+struct basic_sleeper : Stack {
+  using event = Event;
+  /// Instead of a stack: the caller works for no pool, or has no memory for another stack.
+  typename Sync::template plain<event*> thread{nullptr};
   void wake() noexcept {
-    if (thread != nullptr) return thread->set();
-    resume();
+    if (event* const e = thread; e != nullptr) return e->set();
+    Stack::resume();
   }
 };
+using sleeper = basic_sleeper<std_sync, waiting_stack, event>;
 
 /// A waiter among others. wake(), of `Sleeper`, is the last look at it: by any thread, once it is claimed, or without a lock that the
 /// waiter takes on its way out.
@@ -35,7 +38,7 @@ struct basic_waiter : Sleeper {
   typename Sync::template plain<basic_waiter*> next_waiter{nullptr};
 
   // Only for a wait with a time limit: two may want to wake it, and the one that claims it does.
-  bool timed = false;
+  typename Sync::template plain<bool> timed{false};
   typename Sync::template atomic<bool> claimed{false};
 
   /// True: the caller wakes it. acq_rel: who loses sees what the winner did before.
