@@ -4,23 +4,62 @@
 
 #include <gtest/gtest.h>
 
+#include "sweep.hpp"
+
 namespace {
 
 using model::deque_script;
+using nopal::core::places;
 
-class deque_model : public testing::TestWithParam<deque_script> {};
+/// Scripts: see deque_model.hpp.
+struct entry {
+  deque_script script;
+  int preemptions = -1;
+  int size = 1;
+};
 
-TEST_P(deque_model, is_right) {
-  deque_script const& s = GetParam();
-  model::result const r = model::explore({}, [&](model::program& p) { model::deque_program(s, p); });
-  EXPECT_TRUE(r.ok()) << r.report();
-  EXPECT_TRUE(r.complete) << r.report();
-  RecordProperty("executions", std::to_string(r.executions));
+std::vector<entry> const& entries() {
+  static std::vector<entry> const all{
+      {{"push, pop; a thief", "+-", {1}}},
+      {{"two entries; a thief", "++--", {1}}},
+      {{"asked at a fork; a thief", "++?--", {1}}},
+      {{"one public entry; a thief", "+!-", {1}}},
+      {{"two public entries; a thief", "++!--", {1}}},
+      {{"two public entries, one reclaimed; a thief that comes twice", "++!-", {2}}},
+      {{"half reclaimed; a thief", "+++!---", {1}}},
+      {{"lost, rewound, pushed again; a thief", "+!-+-", {1}}},
+      {{"lost and given again; a thief", "+!-+!-", {1}}},
+      {{"lost, rewound; a thief that comes twice", "+-+-", {2}}},
+      {{"growth; a thief with the old buffer", "+!+g+--", {1}, places::nested, 2}},
+      {{"growth of private entries; a thief", "++g+--", {1}, places::nested, 2}},
+      {{"one private entry; two thieves", "+", {1, 1}}},
+      {{"nothing hidden; a thief", "+?+?--", {1}, places::nested, 4, false}},
+      {{"ring, push, pop; a thief", "+-", {1}, places::ring}},
+      {{"ring, a place used again; a thief that comes twice", "+!+!+!", {2}, places::ring, 2}},
+  };
+  return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(nested, deque_model,
-                         testing::Values(deque_script{"push_pop", "+-", {1}}, deque_script{"two_entries", "++--", {1}},
-                                         deque_script{"asked", "++?--", {1}}, deque_script{"given", "++!--", {1}}),
-                         [](auto const& i) { return std::string{i.param.name}; });
+std::vector<model::scenario> scenarios() {
+  std::vector<model::scenario> all;
+  for (entry const& e : entries()) {
+    all.push_back({e.script.name, [&e](model::program& p) { model::deque_program(e.script, p); }, e.preemptions, e.size});
+  }
+  return all;
+}
+
+class deque_model : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(deque_model, is_right) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  model::explore_and_report("deque", scenarios()[GetParam()]);
+}
+
+INSTANTIATE_TEST_SUITE_P(every, deque_model, testing::Range(std::size_t{0}, entries().size()));
+
+TEST(deque_orders, each_is_needed) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  model::weaken_each(scenarios(), {"core/deque.hpp"}, {});
+}
 
 }  // namespace

@@ -24,6 +24,35 @@ struct deque_script {
   bool hides = true;
 };
 
+/// A place of the buffer is used again only after whoever took what it held has read it. The explorer keeps each thread's program order,
+/// so a read that came too late cannot show in what it reads; here it shows as a read that does not happen before the next write.
+class place_reads {
+ public:
+  void read(std::size_t place) { readers_[place][thread()] = {here(), false, false}; }
+  /// The read counted: its thread has taken the entry.
+  void took(std::size_t place) {
+    reader& r = readers_[place][thread()];
+    r.took = true;
+    check(!r.overwritten, "a place of the buffer is used again only after it was read");
+  }
+  void missed(std::size_t place) { readers_[place][thread()] = {}; }
+  void write(std::size_t place) {
+    for (reader& r : readers_[place]) {
+      if (happens_before(r.when)) continue;
+      r.overwritten = true;
+      check(!r.took, "a place of the buffer is used again only after it was read");
+    }
+  }
+
+ private:
+  struct reader {
+    moment when;
+    bool took = false, overwritten = false;
+  };
+  static std::size_t thread() { return static_cast<std::size_t>(self()); }
+  std::array<std::array<reader, most_threads + 1>, 16> readers_{};
+};
+
 template <nopal::core::places Places>
 struct deque_state {
   using deque = nopal::core::basic_deque<sync, Places>;
@@ -35,6 +64,9 @@ struct deque_state {
   int pushed = 0;
   int depth = 0;  ///< what the owner believes to have in the deque
   std::vector<int> mine;
+  place_reads places;
+  std::array<std::size_t, most> place{};  ///< of each entry
+  bool grew = false;
 
   explicit deque_state(deque_script const& s) : d{s.capacity} {
     if (s.hides) {
@@ -56,10 +88,31 @@ struct deque_state {
     auto const e = static_cast<typename deque::entry>(++pushed);
     frames[e - 1].set(static_cast<int>(e));
     if constexpr (Places == nopal::core::places::ring) {
-      if (d.must_grow()) d.ensure_room(1);
+      if (d.must_grow()) ensure_room(1);
+      place[e - 1] = static_cast<std::size_t>(d.bottom() & (d.capacity() - 1));
+    } else {
+      place[e - 1] = static_cast<std::size_t>(depth);
     }
+    if (!grew) places.write(place[e - 1]);
     d.push(e);
     mine[static_cast<std::size_t>(depth++)] = static_cast<int>(e);
+  }
+
+  void ensure_room(typename deque::index n) {
+    auto const before = d.capacity();
+    d.ensure_room(n);
+    grew = grew || d.capacity() != before;
+  }
+
+  void steal() {
+    std::size_t at = deque_state::most;
+    auto const e = d.steal([&](typename deque::entry x) {
+      if (x != 0 && x <= most && !grew) places.read(at = place[x - 1]);
+      return true;
+    });
+    if (e != 0 && at != most) places.took(at);
+    if (e == 0 && at != most) places.missed(at);
+    if (e != 0) take(e, "a thief gets an entry");
   }
 
   /// As an owner whose entries nest: it knows what it pops.
@@ -92,7 +145,7 @@ struct deque_state {
           break;
         case '!': d.publish_all(); break;
         case 'f': floor = d.bottom(); break;
-        case 'g': d.ensure_room(d.capacity() + 1 - (d.bottom() - d.oldest())); break;
+        case 'g': ensure_room(d.capacity() + 1 - (d.bottom() - d.oldest())); break;
         default: check(false, "a letter that no script has");
       }
     }
@@ -123,8 +176,7 @@ void deque_program(deque_script const& s, program& p) {
   p.thread([&state, &s] { state.own(s.owner); });
   for (int const n : s.thieves) {
     p.thread([&state, n] {
-      for (int i = 0; i < n; ++i)
-        if (auto const e = state.d.steal(); e != 0) state.take(e, "a thief gets an entry");
+      for (int i = 0; i < n; ++i) state.steal();
     });
   }
   p.finally([&state] { state.account(); });

@@ -19,8 +19,8 @@ namespace model {
 namespace {
 
 constexpr int main_thread = most_threads;  // setup and finally
-constexpr int most_locations = 187;
-constexpr int view_size = 192;
+constexpr int most_locations = 91;
+constexpr int view_size = 96;
 static_assert(most_threads + 1 + most_locations == view_size);
 constexpr std::size_t stack_size = 128 * 1024;
 constexpr int most_looks = 32;
@@ -38,6 +38,11 @@ struct alignas(32) view {
 
   void join(view const& o, std::size_t used) noexcept {
     for (std::size_t i = 0; i < used; ++i) at[i] = std::max(at[i], o.at[i]);
+  }
+  bool knows_no_more_than(view const& o, std::size_t used) const noexcept {
+    for (std::size_t i = most_threads + 1; i < used; ++i)
+      if (at[i] > o.at[i]) return false;
+    return true;
   }
   /// Without happens-before: what a fence's place in the single total order tells.
   void join_locations(view const& o, std::size_t used) noexcept {
@@ -66,13 +71,14 @@ struct location {
   int newest() const noexcept { return static_cast<int>(count) - 1; }
 };
 
-using mask = std::array<std::uint64_t, 3>;  // of locations
-static_assert(most_locations <= 192);
+using mask = std::array<std::uint64_t, 2>;  // of locations
+static_assert(most_locations <= 128);
 
 /// An operation as others see it.
 struct access {
   enum kind : std::uint8_t { nothing, load, write, change, failed_change, await, sleep, wake, fence, heavy } what = nothing;
   bool single = false;  // seq_cst
+  bool only_learns = false;  // a fence that tells the order of all seq_cst operations nothing new
   int at = -1;          // location
   int read = -1;        // message
   int written = -1;
@@ -207,6 +213,8 @@ class engine {
     if (!ok) fail(what);
   }
   int self() const noexcept { return self_; }
+  moment here() noexcept { return {self_, me().now.thread(self_)}; }
+  bool happens_before(moment m) noexcept { return m.thread < 0 || me().now.thread(m.thread) >= m.stamp; }
 
  private:
   thread_state& me() noexcept { return threads_[static_cast<std::size_t>(self_)]; }
@@ -406,7 +414,7 @@ effect affects(access const& e, access const& o) noexcept {
   using enum access::kind;
   if (e.what == nothing || o.what == nothing) return effect::none;
   if (e.what == heavy || o.what == heavy) return effect::full;
-  if (e.what == fence || o.what == fence) return e.single && o.single ? effect::full : effect::none;
+  if (e.what == fence || o.what == fence) return e.single && o.single && !(e.only_learns && o.only_learns) ? effect::full : effect::none;
   if (!meet(e, o)) return effect::none;
   if (e.writes()) return o.what == load && !o.single ? effect::newer : effect::full;
   if (e.is_load()) return e.single && (o.single || o.what == change || o.what == write) ? effect::full : effect::none;
@@ -423,7 +431,10 @@ relation relate(access const& e, access const& n) noexcept {
   using enum access::kind;
   if (e.what == nothing || n.what == nothing) return {false, false};
   if (e.what == heavy || n.what == heavy) return {true, true};
-  if (e.what == fence || n.what == fence) return {e.single && n.single, e.single && n.single};
+  if (e.what == fence || n.what == fence) {
+    bool const matters = e.single && n.single && !(e.only_learns && n.only_learns);
+    return {matters, matters};
+  }
   if (!meet(e, n)) return {false, false};
   bool const single = e.single && n.single;
   if (e.writes()) {
@@ -450,7 +461,10 @@ void engine::put_asleep(node& n, node const& before) {
     if (q == before.e.thread) continue;
     n.at_least[i] = before.e.done.what == access::heavy ? stamp{0} : before.at_least[i];
     if ((candidates >> q & 1) == 0) continue;
-    switch (affects(before.e.done, threads_[i].next)) {
+    thread_state& t = threads_[i];
+    if (t.next.what == access::fence)
+      t.next.only_learns = t.now.knows_no_more_than(single_, used()) && (!t.has_later || t.later.knows_no_more_than(single_, used()));
+    switch (affects(before.e.done, t.next)) {
       case effect::none: n.asleep = static_cast<std::uint8_t>(n.asleep | 1 << q); break;
       case effect::newer: n.at_least[i] = static_cast<stamp>(before.e.done.written); break;
       case effect::full: n.at_least[i] = 0; break;
@@ -893,13 +907,15 @@ void engine::fence(std::memory_order order, where const& at) {
   access a;
   a.what = access::fence;
   a.single = single;
-  before(a);
   thread_state& t = me();
+  before(a);
   if (acquires(o) && t.has_later) {
     t.now.join(t.later, used());
     t.has_later = false;
   }
   if (single) {
+    bool const only_learns = t.now.knows_no_more_than(single_, used());
+    if (!in_main() && depth_ - 1 >= fresh_) nodes_[static_cast<std::size_t>(depth_ - 1)].e.done.only_learns = only_learns;
     t.now.join_locations(single_, used());
     single_.join_locations(t.now, used());
   }
@@ -1211,6 +1227,8 @@ result explore(config const& c, std::function<void(program&)> const& p) { return
 void check(bool ok, char const* what) { running->check(ok, what); }
 int choose(int n, where at) { return running->choose(n, at); }
 int self() noexcept { return running->self(); }
+moment here() noexcept { return running->here(); }
+bool happens_before(moment m) noexcept { return running->happens_before(m); }
 
 namespace detail {
 id make_location(raw initial, char const* kind) noexcept { return running->make_location(initial, kind); }

@@ -119,6 +119,14 @@ int choose(int n, where at = where::current());
 /// The index of the calling thread.
 int self() noexcept;
 
+/// A point in the calling thread, and whether it happens before what the caller does now.
+struct moment {
+  int thread = -1;
+  std::int16_t stamp = 0;
+};
+moment here() noexcept;
+bool happens_before(moment m) noexcept;
+
 inline constexpr int most_threads = 4;
 
 // ---- What follows is the machine.
