@@ -12,10 +12,12 @@
 namespace {
 
 using model::check;
+using model::few_spins;
 using model::made;
 using model::program;
+using model::scenario;
 using model::var;
-using model::waiting_program;
+using model::waiting;
 using model::waits;
 using counter = nopal::core::basic_counter<waits>;
 
@@ -224,5 +226,9 @@ std::vector<scenario> const scenarios{
        });
      }, few_spins),
 };
+
+std::vector<model::survivor> const known_survivors{};
+
+NOPAL_MODELS_THAT_WAIT(counter, "counter_word.hpp", "lock_bit.hpp", "waiter.hpp", "time_limit.hpp")
 
 }  // namespace

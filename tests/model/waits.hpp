@@ -87,6 +87,11 @@ struct waits {
   /// Once looked at, and then over.
   static constexpr time_point soon{std::chrono::nanoseconds{1}};
 
+  struct patience {
+    static inline unsigned most_wakeups = 1;
+    static constexpr int most_looks = 0;
+  };
+
   static inline unsigned threads = 0;  ///< a bit each
   static bool is_thread() noexcept { return (threads >> self() & 1) != 0; }
 
@@ -154,11 +159,15 @@ inline scenario waiting(std::string name, unsigned threads, std::function<void(p
     stacks::now = &p.make<stacks>();
     waits::threads = threads;
     waits::ticket::reset(p);
+    waits::patience::most_wakeups = 1;
     steps_clock::looks = {};
     body(p);
   };
   return {std::move(name), whole, -1, size, spins};
 }
+
+/// Of three threads: nobody goes round a loop that waits, which would be the same as to come later. Larger searches go round.
+inline int const few_spins = size_wanted() - 1;
 
 /// What a program's threads share, and one of them may destroy.
 template <class T, class... A>
@@ -167,3 +176,16 @@ std::optional<T>& made(program& p, A&&... a) {
 }
 
 }  // namespace model
+
+/// The tests of `scenarios`; `known_survivors` with their reasons.
+#define NOPAL_MODELS_THAT_WAIT(what, ...)                                                                                       \
+  class what##_model : public testing::TestWithParam<std::size_t> {};                                                           \
+  TEST_P(what##_model, is_right) {                                                                                              \
+    NOPAL_MODEL_SKIP_IF_SLOW();                                                                                                 \
+    model::explore_and_report(#what, scenarios[GetParam()]);                                                                    \
+  }                                                                                                                             \
+  INSTANTIATE_TEST_SUITE_P(every, what##_model, testing::Range(std::size_t{0}, scenarios.size()));                              \
+  TEST(what##_orders, each_is_needed) {                                                                                         \
+    NOPAL_MODEL_SKIP_IF_SLOW();                                                                                                 \
+    model::weaken_each(scenarios, {__VA_ARGS__}, known_survivors);                                                              \
+  }

@@ -18,15 +18,10 @@
 
 namespace nopal::core {
 
-/// How patient the shipped mutex is.
-struct mutex_patience {
-  static constexpr unsigned most_wakeups = 2;  ///< in vain
-  static constexpr int most_looks = 10;        ///< before it parks: less than parking takes
-};
-
-template <class Waits, class Patience = mutex_patience>
+template <class Waits>
 class basic_mutex {
   using words = queued_word<Waits, std::uintptr_t>;
+  using patience = typename Waits::patience;
 
  public:
   constexpr basic_mutex() noexcept : self_{0} {}
@@ -55,7 +50,7 @@ class basic_mutex {
   /// Also where the caller is about to unlock it, on another stack.
   void lock_in_turn(std::uintptr_t who) noexcept {
     waiter me{who};
-    for (int k = 0; k < Patience::most_looks; ++k) {
+    for (int k = 0; k < patience::most_looks; ++k) {
       if (owner() == 0 && take(me)) return;
       Waits::sync::relax();
     }
@@ -80,7 +75,7 @@ class basic_mutex {
     waiter* next = nullptr;
     if (after == 0) next = static_cast<waiter*>(self_.queue.pop_front());
     if (next != nullptr) {
-      next->owns = next->woken == Patience::most_wakeups;
+      next->owns = next->woken == patience::most_wakeups;
       after = next->owns ? next->who : on_its_way;
     }
     self_.unlock(after);

@@ -99,6 +99,11 @@ struct stack_waits {
   using waiter = core::waiter;
   using ticket = timer::ticket;
   using time_point = core::time_point;
+  /// Of who waits for a mutex.
+  struct patience {
+    static constexpr unsigned most_wakeups = 2;  ///< in vain
+    static constexpr int most_looks = 10;        ///< before it parks: less than parking takes
+  };
 
   template <class Publish>
   static void park(waiter& me, waits_for why, Publish publish) noexcept {
