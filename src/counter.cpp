@@ -14,7 +14,7 @@ void counter::rethrow_if_thrown() {
 }
 
 void counter::check_destroyed() noexcept {
-  word_.outlast_done();
+  word_.close();
   if (word_.is_awaited()) core::die("a counter was destroyed while somebody waits for it; let it outlive every wait_for");
   if (std::int64_t const n = word_.load(); n > 0) {
     std::fprintf(stderr,
@@ -23,7 +23,7 @@ void counter::check_destroyed() noexcept {
     std::fflush(stderr);
     std::abort();
   }
-  if (std::exception_ptr const e = word_.take_exception(); e != nullptr) {
+  if (std::exception_ptr const e = word_.unclaimed(); e != nullptr) {
     core::die_fiber(e, "and its counter was destroyed before anybody waited for it; nopal::wait_for rethrows it");
   }
 }

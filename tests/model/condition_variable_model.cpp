@@ -143,7 +143,7 @@ std::vector<scenario> const scenarios{
         x.unlock();
         x.notify_all();
       });
-    }, few_spins),
+    }, 0, 3),
     waiting("two producers", 0, [](program& p) {
       auto& x = p.make<place>();
       p.thread([&] {
@@ -151,7 +151,7 @@ std::vector<scenario> const scenarios{
         x.consume();
       });
       for (int k = 0; k < 2; ++k) p.thread([&] { x.produce(); });
-    }, few_spins),
+    }, 0, 3),
 };
 
 std::vector<model::survivor> const known_survivors{};

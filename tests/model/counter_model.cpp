@@ -28,7 +28,7 @@ void done(counter& c, std::int64_t n = 1) {
 /// As ~counter does, and then the memory is somebody else's.
 void destroy(std::optional<counter>& c) {
   if (!c->at_rest()) {
-    c->outlast_done();
+    c->close();
     check(!c->is_awaited() && c->load() <= 0, "nobody is left when it is destroyed");
   }
   c.reset();

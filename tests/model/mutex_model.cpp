@@ -72,7 +72,7 @@ scenario the_last_destroys(std::string name, int users, unsigned threads = 0) {
         t.reset();
       });
     }
-  }, users > 2 ? few_spins : 12);
+  }, users > 2 ? few_spins : 12, users - 1);
 }
 
 std::vector<scenario> const scenarios{

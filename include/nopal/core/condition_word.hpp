@@ -21,9 +21,11 @@ class basic_condition {
  public:
   constexpr basic_condition() noexcept : self_{0} {}
 
-  /// acquire: pairs with the last notify. No: somebody waits, or has timed out and is not gone yet.
+  /// For who destroys it. No: somebody waits, or has timed out and is not gone yet. acquire: pairs with the unlock by which the last of
+  /// these has gone, whom who destroys it knows nothing of.
   bool at_rest() const noexcept { return self_.word.load(std::memory_order_acquire) == 0; }
-  bool has_waiters() const noexcept { return (self_.word.load() & words::waited_for) != 0; }
+  /// relaxed: who has locked the mutex after a waiter has left it has acquired the flag with it.
+  bool has_waiters() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::waited_for) != 0; }
 
   /// `who` owns the mutex, and will again.
   void wait(mutex& m, std::uintptr_t who) noexcept {

@@ -36,17 +36,18 @@ class basic_counter {
   /// One read-modify-write where this can wake nobody. False: done_slowly must.
   bool done_if_quiet(std::int64_t n) noexcept {
     std::int64_t w = word_.load(std::memory_order_relaxed);  // relaxed: the exchange looks again
-    // acq_rel: whoever waits sees what came before every done. A compare-exchange, and not a subtraction: where this may wake somebody,
-    // the last touch of the counter must be the unlocking, after which a waiter may destroy it.
+    // release: pairs with reached, load and lock: whoever waits sees what came before every done, since the changes of one word are one
+    // release sequence. A compare-exchange, and not a subtraction: where this may wake somebody, the last touch of the counter must be the
+    // unlocking, after which a waiter may destroy it.
     while ((w & (waited_for | locked)) == 0 || ((w & (wanted_early | locked)) == 0 && w > n * one + flags)) {
-      if (word_.compare_exchange_weak(w, w - n * one, std::memory_order_acq_rel, std::memory_order_relaxed)) return true;
+      if (word_.compare_exchange_weak(w, w - n * one, std::memory_order_release, std::memory_order_relaxed)) return true;
     }
     return false;
   }
   void done_slowly(std::int64_t n) noexcept {
     lock();
-    // acq_rel: as in done_if_quiet
-    std::int64_t const value = (word_.fetch_sub(n * one, std::memory_order_acq_rel) >> shift) - n;
+    // release: as in done_if_quiet; what others have done lock has acquired
+    std::int64_t const value = (word_.fetch_sub(n * one, std::memory_order_release) >> shift) - n;
     claimed_waiters<Waits> due;
     waiter* rest = nullptr;
     for (waiter* w = waiters_; w != nullptr;) {
@@ -92,7 +93,8 @@ class basic_counter {
   }
   /// Whoever has waited takes it, or null.
   std::exception_ptr take_exception() noexcept {
-    if ((word_.load(std::memory_order_acquire) & thrown) == 0) return nullptr;  // acquire: pairs with the done that came after failed
+    // relaxed: who has waited has acquired a done that came after failed
+    if ((word_.load(std::memory_order_relaxed) & thrown) == 0) return nullptr;
     lock();
     std::exception_ptr const e = error_;
     error_ = nullptr;
@@ -101,11 +103,10 @@ class basic_counter {
     return e;
   }
 
-  /// Before it is destroyed: waits for a done that is about to leave. acquire: pairs with its unlock.
-  void outlast_done() const noexcept {
-    while ((word_.load(std::memory_order_acquire) & locked) != 0) sync::yield();
-  }
-  bool is_awaited() const noexcept { return (word_.load(std::memory_order_relaxed) & waited_for) != 0; }
+  /// Before it is destroyed: waits for a done that is about to leave. Nobody may use it any more, but for the next two.
+  void close() noexcept { lock(); }
+  bool is_awaited() const noexcept { return waiters_ != nullptr; }
+  std::exception_ptr unclaimed() const noexcept { return error_; }
 
  private:
   struct waiter : Waits::waiter {
@@ -135,7 +136,7 @@ class basic_counter {
   // On another stack than the one that waits, which may go on as soon as the lock is free.
   bool enqueue(waiter& w, ticket* limit) noexcept {
     lock();  // no done comes between the look and the entry in the list: those that do not lock find the word changed
-    bool const waits = (word_.load(std::memory_order_acquire) >> shift) > w.target;  // acquire: pairs with done
+    bool const waits = (word_.load(std::memory_order_relaxed) >> shift) > w.target;  // relaxed: lock has acquired every done that counts
     if (waits) {
       w.next_waiter = waiters_;
       waiters_ = &w;

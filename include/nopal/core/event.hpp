@@ -17,10 +17,10 @@ class basic_event {
   bool is_set() const noexcept { return state_.load(std::memory_order_acquire) == set_; }  // acquire: pairs with set
 
   void set() noexcept {
-    // acq_rel: release for await, which finds it closed; acquire of the stacks that wait
-    Stack* waiting = suspended_.exchange(closed(), std::memory_order_acq_rel);
-    // release: the result; the exchange is the last access, the wake-up uses the address only
-    if (state_.exchange(set_, std::memory_order_acq_rel) == awaited_) Sync::wake_all(state_);
+    // acquire: pairs with await, for the stacks that wait. Who finds it closed waits for the state.
+    Stack* waiting = suspended_.exchange(closed(), std::memory_order_acquire);
+    // release: pairs with is_set and wait_for, for the result; the exchange is the last access, the wake-up uses the address only
+    if (state_.exchange(set_, std::memory_order_release) == awaited_) Sync::wake_all(state_);
     while (waiting != nullptr) {
       Stack& w = *waiting;
       waiting = static_cast<Stack*>(w.next);  // read before it may go on
@@ -32,15 +32,15 @@ class basic_event {
 
   /// `w`, whose stack nobody runs any more, goes on once this is set. False: it is set.
   bool await(Stack& w) noexcept {
-    Stack* first = suspended_.load(std::memory_order_acquire);  // acquire: pairs with set
+    Stack* first = suspended_.load(std::memory_order_relaxed);  // relaxed, here and below: nobody follows it
     do {
       if (first == closed()) {
         while (!is_set()) Sync::yield();  // the setter's last access is yet to come
         return false;
       }
       w.next = first;
-      // release: the stack and the job, for set
-    } while (!suspended_.compare_exchange_weak(first, &w, std::memory_order_release, std::memory_order_acquire));
+      // release: pairs with set, for the stack and the job
+    } while (!suspended_.compare_exchange_weak(first, &w, std::memory_order_release, std::memory_order_relaxed));
     return true;
   }
 
@@ -52,8 +52,8 @@ class basic_event {
   /// Until set, or for `nanoseconds`. True: set.
   bool wait_for(std::int64_t nanoseconds) noexcept {
     std::uint32_t s = clear_;
-    // acquire: pairs with set
-    if (!state_.compare_exchange_strong(s, awaited_, std::memory_order_acquire, std::memory_order_acquire) && s == set_) return true;
+    // acquire, where it is set: pairs with set
+    if (!state_.compare_exchange_strong(s, awaited_, std::memory_order_relaxed, std::memory_order_acquire) && s == set_) return true;
     Sync::wait_for(state_, awaited_, nanoseconds);
     return is_set();
   }

@@ -26,8 +26,8 @@ class basic_mutex {
  public:
   constexpr basic_mutex() noexcept : self_{0} {}
 
-  /// acquire: pairs with the last unlock
-  bool at_rest() const noexcept { return self_.word.load(std::memory_order_acquire) == 0; }
+  /// For who destroys it. relaxed: he has locked it last, or knows of the last unlock.
+  bool at_rest() const noexcept { return self_.word.load(std::memory_order_relaxed) == 0; }
   /// relaxed: for reports. Does somebody wait, or has yet to come?
   bool is_awaited() const noexcept { return (self_.word.load(std::memory_order_relaxed) & (words::waited_for | on_its_way)) != 0; }
   /// Who has it, or 0. relaxed: if it is the caller, it has written it.

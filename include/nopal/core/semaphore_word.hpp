@@ -24,8 +24,8 @@ class basic_semaphore {
     return static_cast<std::ptrdiff_t>(std::numeric_limits<std::int64_t>::max() >> shift);
   }
 
-  /// acquire: pairs with the last release
-  bool at_rest() const noexcept { return (self_.word.load(std::memory_order_acquire) & words::flags) == 0; }
+  /// For who destroys it. relaxed: he has acquired the last permit, or knows of it.
+  bool at_rest() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::flags) == 0; }
 
   /// The fast way; `slowly` calls try_acquire_slowly.
   template <class Slowly>

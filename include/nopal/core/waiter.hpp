@@ -41,10 +41,11 @@ struct basic_waiter : Sleeper {
   typename Sync::template plain<bool> timed{false};
   typename Sync::template atomic<bool> claimed{false};
 
-  /// True: the caller wakes it. acq_rel: who loses sees what the winner did before.
-  bool claim() noexcept { return !timed || !claimed.exchange(true, std::memory_order_acq_rel); }
-  /// Has somebody claimed it? acquire: as in claim.
-  bool expired() const noexcept { return timed && claimed.load(std::memory_order_acquire); }
+  /// True: the caller wakes it. relaxed: it decides who does, no more. The wake-up releases what came before it, and who has lost leaves
+  /// the waiter alone from when it gives back the lock under which it has tried.
+  bool claim() noexcept { return !timed || !claimed.exchange(true, std::memory_order_relaxed); }
+  /// Has somebody claimed it? relaxed: as in claim.
+  bool expired() const noexcept { return timed && claimed.load(std::memory_order_relaxed); }
 };
 
 /// For timer.hpp.
