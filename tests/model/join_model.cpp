@@ -34,7 +34,8 @@ struct scope {
 
   void go_on() {
     resumed.set(resumed.get() + 1);
-    for (int i = 0; i < children; ++i) check(results[static_cast<std::size_t>(i)].get() == i + 1, "whoever goes on sees every child's result");
+    for (int i = 0; i < children; ++i)
+      check(results[static_cast<std::size_t>(i)].get() == i + 1, "whoever goes on sees every child's result");
     check(parent.get() == 1, "whoever goes on sees the parent's frame");
     if (throwing > 0) check(recorded.get() == throwing, "and what was recorded");
     check(join.due() == (throwing > 0), "the word says whether something was recorded");

@@ -367,8 +367,10 @@ TEST(litmus, reduced_and_plain_search_find_the_same) {
               int& to = r[t * 4 + i];
               int const mine = static_cast<int>(t * 4 + i) + 1;
               switch (s.what) {
-                case 0: case 2: to = x[s.object].load(s.o); break;
-                case 1: case 3: x[s.object].store(mine, s.o); break;
+                case 0:
+                case 2: to = x[s.object].load(s.o); break;
+                case 1:
+                case 3: x[s.object].store(mine, s.o); break;
                 case 4: {
                   int e = 0;
                   to = x[s.object].compare_exchange_strong(e, mine, seq_cst, s.o) ? 100 : e;

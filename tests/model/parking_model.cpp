@@ -165,8 +165,19 @@ void pool_program(program& p, std::vector<unsigned> const& nodes, std::vector<un
   });
 }
 
+/// A job for a worker that is busy until somebody else has run it.
+void busy_program(program& p, std::vector<unsigned> const& nodes) {
+  auto& s = p.make<pool>(nodes, 1);
+  p.thread([&s] {
+    s.put(0, 0);
+    while (s.left.load(acquire) != 0) sync::relax();
+  });
+  for (unsigned i = 1; i < s.workers(); ++i) p.thread([&s, i] { s.loop(i, true); });
+  p.finally([&s] { check(s.jobs[0].taken == 1, "the job runs"); });
+}
+
 /// A strand offers, and waits in a long leaf for a thief to come: the thief must not have gone to sleep.
-void offer_program(program& p, bool leaves) {
+void offer_program(program& p, bool leaves, bool guest) {
   struct state {
     parking seats;
     model::atomic<int> offered{0};  // stands for the deque
@@ -194,6 +205,11 @@ void offer_program(program& p, bool leaves) {
       s.seats.stop_looking(i);
     });
   }
+  if (guest) {
+    p.thread([&s] {
+      if (s.seats.borrow(1)) s.seats.give_back(1, [] { return false; });
+    });
+  }
 }
 
 std::vector<model::scenario> scenarios() {
@@ -201,14 +217,17 @@ std::vector<model::scenario> scenarios() {
       {"inbox: a producer, a taker", [](program& p) { inbox_program(p, 1, 2, 1); }},
       {"inbox: two producers, a taker", [](program& p) { inbox_program(p, 2, 1, 1); }},
       {"inbox: a producer of two, two takers", [](program& p) { inbox_program(p, 1, 2, 2); }},
-      {"a job for the only worker", [](program& p) { pool_program(p, {0}, {0}, true, false); }},
-      {"a job that only one may run", [](program& p) { pool_program(p, {0}, {0}, false, false); }},
-      {"a job for a worker that is lent", [](program& p) { pool_program(p, {0}, {0}, true, true); }},
-      {"an offer to a thief", [](program& p) { offer_program(p, false); }},
-      {"an offer, and a thief that leaves", [](program& p) { offer_program(p, true); }},
-      {"a job, two workers of a node", [](program& p) { pool_program(p, {0, 0}, {0}, true, false); }, 2, 2},
-      {"a job, two workers of two nodes", [](program& p) { pool_program(p, {0, 1}, {0}, true, false); }, 2, 2},
-      {"two jobs for the only worker", [](program& p) { pool_program(p, {0}, {0, 0}, true, false); }, -1, 2},
+      {"a job for the only worker", [](program& p) { pool_program(p, {0}, {0}, true, false); }, -1, 1, 2},
+      {"a job that only one may run", [](program& p) { pool_program(p, {0}, {0}, false, false); }, -1, 1, 2},
+      {"a job for a worker that is lent", [](program& p) { pool_program(p, {0}, {0}, true, true); }, 2, 1, 2},
+      {"an offer to a thief", [](program& p) { offer_program(p, false, false); }, -1, 1, 2},
+      {"an offer, and a thief that leaves", [](program& p) { offer_program(p, true, false); }, -1, 1, 2},
+      {"a job for a busy worker, a thief of its node", [](program& p) { busy_program(p, {0, 0}); }, -1, 1, 2},
+      {"a job for a busy worker, a thief of another node", [](program& p) { busy_program(p, {0, 1}); }, -1, 1, 2},
+      {"an offer, a guest that goes, and a thief that leaves", [](program& p) { offer_program(p, true, true); }, 2, 1, 3},
+      {"a job, two workers of a node", [](program& p) { pool_program(p, {0, 0}, {0}, true, false); }, 2, 2, 2},
+      {"a job, two workers of two nodes", [](program& p) { pool_program(p, {0, 1}, {0}, true, false); }, 2, 2, 2},
+      {"two jobs for the only worker", [](program& p) { pool_program(p, {0}, {0, 0}, true, false); }, -1, 2, 2},
   };
 }
 
