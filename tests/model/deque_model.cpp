@@ -63,6 +63,14 @@ TEST_P(deque_model, is_right) {
 
 INSTANTIATE_TEST_SUITE_P(every, deque_model, testing::Range(std::size_t{0}, entries().size()));
 
+// With entries left a thief would read another place, and its exchange succeed.
+TEST(deque_bugs, a_rewind_with_entries_left_is_caught) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  deque_script const s{"rewind", "+-++!-R", {1}};
+  model::result const r = model::explore({}, [&](model::program& p) { model::deque_program(s, p); });
+  EXPECT_FALSE(r.ok()) << r.report();
+}
+
 TEST(deque_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();
   model::weaken_each(scenarios(), {"core/deque.hpp"}, {});

@@ -76,6 +76,7 @@ struct pool {
   model::atomic<bool> stopping{false};
   model::atomic<int> left;  ///< jobs not yet run
   std::array<work, 3> jobs;
+  enum class bug { none, notifies_before_push, sleeps_without_a_look } planted = bug::none;
 
   pool(std::vector<unsigned> const& nodes, int n) : seats{std::span<unsigned const>{nodes}}, left{n} {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -84,7 +85,9 @@ struct pool {
     }
   }
   unsigned workers() const { return static_cast<unsigned>(open.size()); }
-  bool must_stay(unsigned i) const noexcept { return stopping.load(seq_cst) || !open[i]->empty(); }
+  bool must_stay(unsigned i) const noexcept {
+    return stopping.load(seq_cst) || (planted != bug::sleeps_without_a_look && !open[i]->empty());
+  }
 
   void put(int k, unsigned i) {
     work& w = jobs[static_cast<std::size_t>(k)];
@@ -99,8 +102,9 @@ struct pool {
     work& w = jobs[static_cast<std::size_t>(k)];
     w.number = k;
     w.message.set(k + 1);
+    if (planted == bug::notifies_before_push) seats.notify(i);
     open[i]->push(&w);
-    seats.notify(i);
+    if (planted != bug::notifies_before_push) seats.notify(i);
   }
   void stop() {
     stopping.store(true, seq_cst);
@@ -147,8 +151,10 @@ struct pool {
   }
 };
 
-void pool_program(program& p, std::vector<unsigned> const& nodes, std::vector<unsigned> const& puts, bool steals, bool guest) {
+void pool_program(program& p, std::vector<unsigned> const& nodes, std::vector<unsigned> const& puts, bool steals, bool guest,
+                  pool::bug planted = pool::bug::none) {
   auto& s = p.make<pool>(nodes, static_cast<int>(puts.size()));
+  s.planted = planted;
   for (unsigned i = 0; i < s.workers(); ++i) p.thread([&s, i, steals] { s.loop(i, steals); });
   p.thread([&s, puts, steals] {
     for (std::size_t k = 0; k < puts.size(); ++k) {
@@ -239,6 +245,17 @@ TEST_P(parking_model, is_right) {
 }
 
 INSTANTIATE_TEST_SUITE_P(every, parking_model, testing::Range(std::size_t{0}, scenarios().size()));
+
+// With stealing off nothing else keeps the worker awake.
+TEST(parking_bugs, a_lost_wake_up_is_caught) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  auto const run = [](pool::bug b) {
+    return model::explore({}, [b](program& p) { pool_program(p, {0}, {0}, false, false, b); });
+  };
+  EXPECT_TRUE(run(pool::bug::none).ok());
+  EXPECT_FALSE(run(pool::bug::sleeps_without_a_look).ok());
+  EXPECT_FALSE(run(pool::bug::notifies_before_push).ok());
+}
 
 TEST(parking_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();
