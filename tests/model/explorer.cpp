@@ -235,7 +235,7 @@ class engine {
     std::abort();
   }
 
-  site const* note(action a, std::memory_order o, where const& at);
+  site* note(action a, std::memory_order o, where const& at);
   std::memory_order effective(action a, std::memory_order o, where const& at, bool& removed);
   std::memory_order effective(action a, std::memory_order o, where const& at) {
     bool removed = false;
@@ -373,7 +373,7 @@ std::vector<weakening> weakenings(site const& s) {
   }
 }
 
-site const* engine::note(action a, std::memory_order o, where const& at) {
+site* engine::note(action a, std::memory_order o, where const& at) {
   auto& bucket = by_place_[(at.line() * 31 + at.column() * 7 + static_cast<unsigned>(a)) % by_place_.size()];
   for (auto& [w, s] : bucket)
     if (w.line() == at.line() && w.column() == at.column() && s->what == a && w.file_name() == at.file_name()) return s;
@@ -390,10 +390,10 @@ site const* engine::note(action a, std::memory_order o, where const& at) {
 }
 
 std::memory_order engine::effective(action a, std::memory_order o, where const& at, bool& removed) {
-  site const* const s = note(a, o, at);
+  site* const s = note(a, o, at);
   if (a == action::store) me().last_store = s;
-  if (a == action::light_fence && s->store_before == nullptr && !in_main())
-    const_cast<site*>(s)->store_before = me().last_store;
+  if (a == action::light_fence && s->store_before == nullptr && me().last_store != nullptr)
+    s->store_before = std::make_shared<site const>(*me().last_store);
   if (config_.weakened != nullptr && config_.weakened->at.same(*s)) {
     removed = config_.weakened->removed;
     return config_.weakened->to;

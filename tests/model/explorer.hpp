@@ -64,8 +64,8 @@ struct site {
   action what = action::none;
   std::memory_order order{};
   char const* function = nullptr;
-  site const* store_before = nullptr;  ///< of a light_fence: the store that it keeps before the loads after it
-  std::string text() const;            ///< "deque.hpp:65 store release"
+  std::shared_ptr<site const> store_before{};  ///< of a light_fence: the store that it keeps before the loads after it
+  std::string text() const;                    ///< "deque.hpp:65 store release"
   bool same(site const& o) const noexcept;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../scale.hpp"
 #include "explorer.hpp"
 
 namespace {
@@ -340,9 +341,10 @@ TEST(litmus, a_lock_that_spins_ends) {
 TEST(litmus, reduced_and_plain_search_find_the_same) {
   std::vector<order> const loads{relaxed, acquire, seq_cst};
   std::vector<order> const stores{relaxed, release, seq_cst};
+  long const rounds = test::scaled(150, 30);
   unsigned seed = 1;
   auto const random = [&seed](unsigned n) { return (seed = seed * 1664525U + 1013904223U) / 65536U % n; };
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     struct step {
       unsigned what, object;
       order o;
