@@ -16,7 +16,7 @@ namespace model {
 struct deque_script {
   char const* name;
   /// + push, - pop, ? a fork's look at whether it was asked, ! publish_all, g ensure_room for more than there is, f pops go back no
-  /// further than what is there now.
+  /// further than what is there now, R rewind whatever is there: a bug unless that is nothing.
   char const* owner;
   std::vector<int> thieves;  ///< how often each tries to steal
   nopal::core::places places = nopal::core::places::nested;
@@ -145,6 +145,7 @@ struct deque_state {
           break;
         case '!': d.publish_all(); break;
         case 'f': floor = d.bottom(); break;
+        case 'R': d.rewind(); break;
         case 'g': ensure_room(d.capacity() + 1 - (d.bottom() - d.oldest())); break;
         default: check(false, "a letter that no script has");
       }

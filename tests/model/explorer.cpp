@@ -77,12 +77,12 @@ static_assert(most_locations <= 128);
 /// An operation as others see it.
 struct access {
   enum kind : std::uint8_t { nothing, load, write, change, failed_change, await, sleep, wake, fence, heavy } what = nothing;
-  bool single = false;  // seq_cst
-  bool only_learns = false;  // a fence that tells the order of all seq_cst operations nothing new
-  int at = -1;          // location
-  int read = -1;        // message
+  bool single = false;       // seq_cst
+  bool only_learns = false;  // a fence or load that tells the order of all seq_cst operations nothing new
+  int at = -1;               // location
+  int read = -1;             // message
   int written = -1;
-  mask many{};          // of an await
+  mask many{};  // of an await
 
   bool touches(int l) const noexcept {
     if (what == await) return (many[static_cast<std::size_t>(l) / 64] >> (l % 64) & 1) != 0;
@@ -129,11 +129,11 @@ struct look {
 struct thread_state {
   enum : std::uint8_t { ready, asleep, woken, done } status = ready;
   view now;
-  view later;        // what an acquire fence would add
+  view later;  // what an acquire fence would add
   bool has_later = false;
-  view fenced;       // by the last release fence
+  view fenced;  // by the last release fence
   bool has_fenced = false;
-  access next;       // what it is about to do
+  access next;                           // what it is about to do
   std::array<look, most_looks> looks{};  // since it last relaxed
   int looked = 0;
   int spins = 0;
@@ -155,7 +155,8 @@ struct thread_state {
 };
 
 bool acquires(std::memory_order o) noexcept {
-  return o == std::memory_order_acquire || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst || o == std::memory_order_consume;
+  return o == std::memory_order_acquire || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst ||
+         o == std::memory_order_consume;
 }
 bool releases(std::memory_order o) noexcept {
   return o == std::memory_order_release || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst;
@@ -234,7 +235,7 @@ class engine {
     std::abort();
   }
 
-  site const* note(action a, std::memory_order o, where const& at);
+  site* note(action a, std::memory_order o, where const& at);
   std::memory_order effective(action a, std::memory_order o, where const& at, bool& removed);
   std::memory_order effective(action a, std::memory_order o, where const& at) {
     bool removed = false;
@@ -304,9 +305,25 @@ engine* running = nullptr;
 // ---- Places.
 
 char const* name(action a) noexcept {
-  static constexpr std::array names{"load", "store", "exchange", "fetch_add", "fetch_sub", "fetch_or", "fetch_and", "fetch_xor",
-                                    "compare_exchange", "compare_exchange (failure)", "fence", "light_fence", "heavy_fence", "relax", "wait",
-                                    "woken", "wake", "choose", "none"};
+  static constexpr std::array names{"load",
+                                    "store",
+                                    "exchange",
+                                    "fetch_add",
+                                    "fetch_sub",
+                                    "fetch_or",
+                                    "fetch_and",
+                                    "fetch_xor",
+                                    "compare_exchange",
+                                    "compare_exchange (failure)",
+                                    "fence",
+                                    "light_fence",
+                                    "heavy_fence",
+                                    "relax",
+                                    "wait",
+                                    "woken",
+                                    "wake",
+                                    "choose",
+                                    "none"};
   return names[static_cast<std::size_t>(a)];
 }
 
@@ -337,7 +354,8 @@ std::string weakening::text() const { return at.text() + (removed ? " removed" :
 std::vector<weakening> weakenings(site const& s) {
   using enum std::memory_order;
   if (s.what == action::heavy_fence) return {{s, relaxed, true}};
-  if (s.what == action::light_fence) return s.store_before == nullptr ? std::vector<weakening>{} : std::vector<weakening>{{s, relaxed, true}};
+  if (s.what == action::light_fence)
+    return s.store_before == nullptr ? std::vector<weakening>{} : std::vector<weakening>{{s, relaxed, true}};
   if (s.what == action::fence) {
     if (s.order == seq_cst) return {{s, acq_rel, false}};
     return {{s, relaxed, true}};
@@ -355,7 +373,7 @@ std::vector<weakening> weakenings(site const& s) {
   }
 }
 
-site const* engine::note(action a, std::memory_order o, where const& at) {
+site* engine::note(action a, std::memory_order o, where const& at) {
   auto& bucket = by_place_[(at.line() * 31 + at.column() * 7 + static_cast<unsigned>(a)) % by_place_.size()];
   for (auto& [w, s] : bucket)
     if (w.line() == at.line() && w.column() == at.column() && s->what == a && w.file_name() == at.file_name()) return s;
@@ -372,9 +390,10 @@ site const* engine::note(action a, std::memory_order o, where const& at) {
 }
 
 std::memory_order engine::effective(action a, std::memory_order o, where const& at, bool& removed) {
-  site const* const s = note(a, o, at);
+  site* const s = note(a, o, at);
   if (a == action::store) me().last_store = s;
-  if (a == action::light_fence && s->store_before == nullptr && !in_main()) const_cast<site*>(s)->store_before = me().last_store;
+  if (a == action::light_fence && s->store_before == nullptr && me().last_store != nullptr)
+    s->store_before = std::make_shared<site const>(*me().last_store);
   if (config_.weakened != nullptr && config_.weakened->at.same(*s)) {
     removed = config_.weakened->removed;
     return config_.weakened->to;
@@ -410,14 +429,17 @@ bool engine::enabled(int t) const noexcept {
 namespace {
 /// Does `e`, which has happened, keep `o` of another thread from being what it was before? at_least: only for newer messages.
 enum class effect { none, newer, full };
+/// Both have a place in the single total order, and it matters which comes first.
+bool in_order(access const& a, access const& b) noexcept { return a.single && b.single && !(a.only_learns && b.only_learns); }
+
 effect affects(access const& e, access const& o) noexcept {
   using enum access::kind;
   if (e.what == nothing || o.what == nothing) return effect::none;
   if (e.what == heavy || o.what == heavy) return effect::full;
-  if (e.what == fence || o.what == fence) return e.single && o.single && !(e.only_learns && o.only_learns) ? effect::full : effect::none;
+  if (e.what == fence || o.what == fence) return in_order(e, o) ? effect::full : effect::none;
   if (!meet(e, o)) return effect::none;
-  if (e.writes()) return o.what == load && !o.single ? effect::newer : effect::full;
-  if (e.is_load()) return e.single && (o.single || o.what == change || o.what == write) ? effect::full : effect::none;
+  if (e.writes()) return o.what == load && !in_order(e, o) ? effect::newer : effect::full;
+  if (e.is_load()) return in_order(e, o) ? effect::full : effect::none;
   if (e.what == sleep) return o.what == write || o.what == change || o.what == wake ? effect::full : effect::none;
   if (e.what == wake) return o.what == sleep || o.what == wake ? effect::full : effect::none;
   return effect::full;
@@ -431,21 +453,18 @@ relation relate(access const& e, access const& n) noexcept {
   using enum access::kind;
   if (e.what == nothing || n.what == nothing) return {false, false};
   if (e.what == heavy || n.what == heavy) return {true, true};
-  if (e.what == fence || n.what == fence) {
-    bool const matters = e.single && n.single && !(e.only_learns && n.only_learns);
-    return {matters, matters};
-  }
+  bool const single = in_order(e, n);
+  if (e.what == fence || n.what == fence) return {single, single};
   if (!meet(e, n)) return {false, false};
-  bool const single = e.single && n.single;
   if (e.writes()) {
     if (n.writes() || n.what == sleep) return {true, true};
     if (n.what == wake) return {false, false};
-    if (n.what == failed_change) return {n.read >= e.written || n.single, true};
+    if (n.what == failed_change) return {n.read >= e.written || single, true};
     if (n.what == await) return {n.at == -1 && n.read == e.written && e.at == n.written, false};  // which message it waited for
-    return {n.single || n.read >= e.written, n.single};
+    return {n.read >= e.written || single, single};
   }
   if (e.is_load()) {
-    if (n.writes()) return {e.single, true};
+    if (n.writes()) return {single, true};
     return {single, single};
   }
   if (e.what == sleep) return {n.writes() || n.what == wake, n.writes() || n.what == wake};
@@ -462,8 +481,11 @@ void engine::put_asleep(node& n, node const& before) {
     n.at_least[i] = before.e.done.what == access::heavy ? stamp{0} : before.at_least[i];
     if ((candidates >> q & 1) == 0) continue;
     thread_state& t = threads_[i];
+    if (t.next.what == access::load && t.next.single)
+      t.next.only_learns = locations_[static_cast<std::size_t>(t.next.at)].newest() <= single_.location(t.next.at);
     if (t.next.what == access::fence)
-      t.next.only_learns = t.now.knows_no_more_than(single_, used()) && (!t.has_later || t.later.knows_no_more_than(single_, used()));
+      t.next.only_learns =
+          t.now.knows_no_more_than(single_, used()) && (!t.has_later || t.later.knows_no_more_than(single_, used()));
     switch (affects(before.e.done, t.next)) {
       case effect::none: n.asleep = static_cast<std::uint8_t>(n.asleep | 1 << q); break;
       case effect::newer: n.at_least[i] = static_cast<stamp>(before.e.done.written); break;
@@ -541,7 +563,8 @@ void engine::before(access const& a) {
   if (next < 0) leave();
   if (next != caller) {
     self_ = next;
-    nopal::core::switch_to(threads_[static_cast<std::size_t>(caller)].context, threads_[static_cast<std::size_t>(next)].context);
+    nopal::core::switch_to(threads_[static_cast<std::size_t>(caller)].context,
+                           threads_[static_cast<std::size_t>(next)].context);
   }
   arrive();
 }
@@ -750,15 +773,21 @@ detail::raw engine::load_now(int l, std::memory_order o, where const& at) {
   location& x = locations_[static_cast<std::size_t>(l)];
   int low = t.now.location(l);
   if (single) low = std::max<int>(low, single_.location(l));
-  if (!in_main()) low = std::max<int>(low, nodes_[static_cast<std::size_t>(depth_ - 1)].at_least[static_cast<std::size_t>(self_)]);
+  if (!in_main())
+    low = std::max<int>(low, nodes_[static_cast<std::size_t>(depth_ - 1)].at_least[static_cast<std::size_t>(self_)]);
   int const m = in_main() ? x.newest() : x.newest() - pick(x.newest() - low + 1);
   message const& read = x.messages[static_cast<std::size_t>(m)];
   t.now.location(l) = std::max(t.now.location(l), static_cast<stamp>(m));
   read_view(read, o);
+  bool const only_learns = m <= single_.location(l);
   if (single) single_.location(l) = std::max(single_.location(l), static_cast<stamp>(m));
   remember(l, m);
   detail::raw const v = read.value;
-  if (!in_main() && depth_ - 1 >= fresh_) nodes_[static_cast<std::size_t>(depth_ - 1)].e.done.read = m;
+  if (!in_main() && depth_ - 1 >= fresh_) {
+    access& done = nodes_[static_cast<std::size_t>(depth_ - 1)].e.done;
+    done.read = m;
+    done.only_learns = only_learns;
+  }
   after(action::load, o, at).read = v;
   tick();
   return v;
@@ -848,7 +877,8 @@ void engine::end_change(detail::raw v) {
   tick();
 }
 
-bool engine::swap_if(int l, detail::raw& expected, detail::raw v, std::memory_order order, std::memory_order on_failure, where const& at) {
+bool engine::swap_if(int l, detail::raw& expected, detail::raw v, std::memory_order order, std::memory_order on_failure,
+                     where const& at) {
   flush_delayed();
   std::memory_order const o = effective(action::swap_if, order, at);
   std::memory_order const f = effective(action::failed_swap_if, on_failure, at);
@@ -884,12 +914,14 @@ bool engine::swap_if(int l, detail::raw& expected, detail::raw v, std::memory_or
   message const& found = x.messages[static_cast<std::size_t>(m)];
   t.now.location(l) = std::max(t.now.location(l), static_cast<stamp>(m));
   read_view(found, f);
+  bool const only_learns = m <= single_.location(l);
   if (f == std::memory_order_seq_cst) single_.location(l) = std::max(single_.location(l), static_cast<stamp>(m));
   remember(l, m);
   if (!in_main() && depth_ - 1 >= fresh_) {
     access& done = nodes_[static_cast<std::size_t>(depth_ - 1)].e.done;
     done.what = access::failed_change;
     done.single = f == std::memory_order_seq_cst;
+    done.only_learns = only_learns;
     done.read = m;
   }
   after(action::failed_swap_if, f, at).read = read;
@@ -1053,9 +1085,10 @@ void engine::plain(detail::history& h, bool writes, char const* name, where cons
   if (writes)
     for (int q = 0; q <= most_threads && !race; ++q) race = seen.thread(q) < h.reads[static_cast<std::size_t>(q)];
   if (race) {
-    fail(std::string{"a race on "} + name + ", " + (writes ? "written" : "read") + " at " + std::string{base_name(at.file_name())} + ':' +
-         std::to_string(at.line()) + "; another thread's access does not happen before (last written at " +
-         std::string{base_name(h.at.file_name())} + ':' + std::to_string(h.at.line()) + ')');
+    fail(std::string{"a race on "} + name + ", " + (writes ? "written" : "read") + " at " +
+         std::string{base_name(at.file_name())} + ':' + std::to_string(at.line()) +
+         "; another thread's access does not happen before (last written at " + std::string{base_name(h.at.file_name())} + ':' +
+         std::to_string(h.at.line()) + ')');
     return;
   }
   if (writes) {
@@ -1193,7 +1226,8 @@ std::string engine::trace() const {
       bool const writes = e.done.writes();
       if (e.what != action::store && e.what != action::wake) {
         out << " reads " << show(l, e.read);
-        if (e.done.read >= 0 && e.done.read < e.newest - (writes ? 1 : 0)) out << " (stale by " << e.newest - e.done.read << ')';
+        if (e.done.read >= 0 && e.done.read < e.newest - (writes ? 1 : 0))
+          out << " (stale by " << e.newest - e.done.read << ')';
       }
       if (writes) out << " writes " << show(l, e.wrote);
       if (e.what == action::wake) out << " wakes " << e.wrote;
@@ -1216,8 +1250,8 @@ std::string engine::choices() const {
 
 std::string result::report() const {
   std::ostringstream out;
-  out << executions << " executions, " << redundant << " redundant, " << cut << " cut, " << steps << " steps, " << deepest << " at most; "
-      << (complete ? "complete" : "bounded");
+  out << executions << " executions, " << redundant << " redundant, " << cut << " cut, " << steps << " steps, " << deepest
+      << " at most; " << (complete ? "complete" : "bounded");
   if (!ok()) out << "\nFAILED: " << failure << '\n' << trace << "choices: " << choices;
   return out.str();
 }

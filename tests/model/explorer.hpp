@@ -34,8 +34,25 @@ using where = std::source_location;
 
 /// What a thread does where others can notice.
 enum class action : std::uint8_t {
-  load, store, exchange, add, subtract, bit_or, bit_and, bit_xor, swap_if, failed_swap_if,  // on atomics
-  fence, light_fence, heavy_fence, relax, wait, woken, wake, choose, none
+  load,
+  store,
+  exchange,
+  add,
+  subtract,
+  bit_or,
+  bit_and,
+  bit_xor,
+  swap_if,
+  failed_swap_if,  // on atomics
+  fence,
+  light_fence,
+  heavy_fence,
+  relax,
+  wait,
+  woken,
+  wake,
+  choose,
+  none
 };
 char const* name(action a) noexcept;
 char const* name(std::memory_order o) noexcept;
@@ -47,8 +64,8 @@ struct site {
   action what = action::none;
   std::memory_order order{};
   char const* function = nullptr;
-  site const* store_before = nullptr;  ///< of a light_fence: the store that it keeps before the loads after it
-  std::string text() const;            ///< "deque.hpp:65 store release"
+  std::shared_ptr<site const> store_before{};  ///< of a light_fence: the store that it keeps before the loads after it
+  std::string text() const;                    ///< "deque.hpp:65 store release"
   bool same(site const& o) const noexcept;
 };
 
@@ -68,7 +85,7 @@ struct config {
   /// How often a thread may go round a loop that waits for others before an execution is given up (and `complete` is not said).
   int spins = 12;
   std::uint64_t most_executions = 20'000'000;
-  int most_steps = 2000;               ///< more are a failure: an endless loop
+  int most_steps = 2000;                 ///< more are a failure: an endless loop
   std::int64_t clock_step = 10'000'000;  ///< ns that pass between two looks at the clock: any patience is over
   weakening const* weakened = nullptr;
   std::string replay;  ///< the choices of a failure: only that execution, with its trace
@@ -79,12 +96,12 @@ struct result {
   std::uint64_t redundant = 0;   ///< left when they turned out to be like an earlier one
   std::uint64_t cut = 0;         ///< given up, see config::spins
   std::uint64_t steps = 0;
-  int deepest = 0;               ///< most steps of one execution
-  bool complete = false;         ///< nothing was left out
-  std::string failure;           ///< empty: none
-  std::string trace;             ///< of the failure
-  std::string choices;           ///< for config::replay
-  std::vector<site> sites;       ///< that ran
+  int deepest = 0;          ///< most steps of one execution
+  bool complete = false;    ///< nothing was left out
+  std::string failure;      ///< empty: none
+  std::string trace;        ///< of the failure
+  std::string choices;      ///< for config::replay
+  std::vector<site> sites;  ///< that ran
   bool ok() const noexcept { return failure.empty(); }
   std::string report() const;
 };
@@ -152,7 +169,8 @@ using id = std::uintptr_t;
 id make_location(raw initial, char const* kind) noexcept;
 raw load(id& l, std::memory_order o, where const& at) noexcept;
 void store(id& l, raw v, std::memory_order o, where const& at) noexcept;
-raw begin_change(id& l, action a, std::memory_order o, where const& at) noexcept;  ///< reads the newest value; end_change follows at once
+raw begin_change(id& l, action a, std::memory_order o,
+                 where const& at) noexcept;  ///< reads the newest value; end_change follows at once
 void end_change(raw v) noexcept;
 bool swap_if(id& l, raw& expected, raw v, std::memory_order o, std::memory_order failed, where const& at) noexcept;
 void fence(std::memory_order o, where const& at) noexcept;
@@ -217,14 +235,17 @@ class atomic {
     if (!done) expected = detail::from_raw<T>(e);
     return done;
   }
-  bool compare_exchange_strong(T& expected, T v, std::memory_order o = std::memory_order_seq_cst, where at = where::current()) noexcept {
+  bool compare_exchange_strong(T& expected, T v, std::memory_order o = std::memory_order_seq_cst,
+                               where at = where::current()) noexcept {
     return compare_exchange_strong(expected, v, o, failure_of(o), at);
   }
   /// Never fails for no reason: every use is a loop.
-  bool compare_exchange_weak(T& expected, T v, std::memory_order o, std::memory_order failed, where at = where::current()) noexcept {
+  bool compare_exchange_weak(T& expected, T v, std::memory_order o, std::memory_order failed,
+                             where at = where::current()) noexcept {
     return compare_exchange_strong(expected, v, o, failed, at);
   }
-  bool compare_exchange_weak(T& expected, T v, std::memory_order o = std::memory_order_seq_cst, where at = where::current()) noexcept {
+  bool compare_exchange_weak(T& expected, T v, std::memory_order o = std::memory_order_seq_cst,
+                             where at = where::current()) noexcept {
     return compare_exchange_strong(expected, v, o, failure_of(o), at);
   }
 
@@ -236,9 +257,12 @@ class atomic {
                                             : o;
   }
   static char const* kind() noexcept {
-    if constexpr (std::is_pointer_v<T>) return "pointer";
-    else if constexpr (std::is_same_v<T, bool>) return "bool";
-    else return std::is_signed_v<T> ? "signed" : "unsigned";
+    if constexpr (std::is_pointer_v<T>)
+      return "pointer";
+    else if constexpr (std::is_same_v<T, bool>)
+      return "bool";
+    else
+      return std::is_signed_v<T> ? "signed" : "unsigned";
   }
   template <class F>
   T change(action a, std::memory_order o, where const& at, F f) noexcept {
@@ -287,7 +311,9 @@ template <class T>
 class var {
  public:
   var() noexcept(noexcept(T())) : var(T{}) {}
-  explicit var(T v, char const* name = "data") : value_{std::move(v)}, name_{name} { detail::plain_write(history_, name_, where::current()); }
+  explicit var(T v, char const* name = "data") : value_{std::move(v)}, name_{name} {
+    detail::plain_write(history_, name_, where::current());
+  }
   var(var const&) = delete;
   var& operator=(var const&) = delete;
 

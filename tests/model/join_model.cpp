@@ -34,7 +34,8 @@ struct scope {
 
   void go_on() {
     resumed.set(resumed.get() + 1);
-    for (int i = 0; i < children; ++i) check(results[static_cast<std::size_t>(i)].get() == i + 1, "whoever goes on sees every child's result");
+    for (int i = 0; i < children; ++i)
+      check(results[static_cast<std::size_t>(i)].get() == i + 1, "whoever goes on sees every child's result");
     check(parent.get() == 1, "whoever goes on sees the parent's frame");
     if (throwing > 0) check(recorded.get() == throwing, "and what was recorded");
     check(join.due() == (throwing > 0), "the word says whether something was recorded");
@@ -127,7 +128,7 @@ void resumable(task& t, int children) {
 }
 
 /// The child has ended on a worker whose deque holds its parent, unless it was stolen.
-void child_ended(deque& d, task& t, bool holds_parent, int children) {
+void child_ended(deque& d, task& t, bool holds_parent, int children, bool too_late = false) {
   if (d.pop() || d.pop_slow()) {  // not stolen from under this one
     if (t.state.get() == 0) {
       t.finished.set(t.finished.get() + 1);
@@ -138,12 +139,15 @@ void child_ended(deque& d, task& t, bool holds_parent, int children) {
   }
   check(d.empty(), "who loses a pop has an empty deque");
   d.rewind();
-  if (holds_parent) t.arena.set(its_arena);
-  if (t.join.arrive()) resumable(t, children);
+  if (holds_parent && !too_late) t.arena.set(its_arena);
+  bool const last = t.join.arrive();
+  if (too_late) t.arena.set(its_arena);
+  if (last) resumable(t, children);
 }
 
-/// `second`: the thief's half of the task forks too, and another thief is there for it.
-void arena_program(program& p, bool second) {
+/// `second`: the thief's half of the task forks too, and another thief is there for it. `too_late`: a bug, the arena is handed over after
+/// the arrival.
+void arena_program(program& p, bool second, bool too_late = false) {
   struct state {
     deque first{4}, other{4};
     task t;
@@ -151,12 +155,12 @@ void arena_program(program& p, bool second) {
   auto& s = p.make<state>();
   s.first.set_limit(1);
   s.other.set_limit(1);
-  p.thread([&s, second] {
+  p.thread([&s, second, too_late] {
     s.t.frame.set(1);
     s.first.push(1);
     if (second) s.first.publish_all();  // a smaller search: the thief need not ask
     s.t.results[0].set(1);
-    child_ended(s.first, s.t, true, 1);
+    child_ended(s.first, s.t, true, 1, too_late);
   });
   p.thread([&s, second] {
     if (s.first.steal() == 0) return;
@@ -183,8 +187,8 @@ void arena_program(program& p, bool second) {
 }
 
 /// A fork of an ordinary function whose branch is stolen: worker::wait_for and run_branch. The stack is left for another one, on which
-/// the branch is told who waits.
-void stack_program(program& p) {
+/// the branch is told who waits. `too_early`: a bug, that is announced before the stack is saved.
+void stack_program(program& p, bool too_early = false) {
   struct state {
     deque d{4};
     word join;
@@ -201,7 +205,7 @@ void stack_program(program& p) {
   };
   auto& s = p.make<state>();
   s.d.set_limit(1);
-  p.thread([&s] {
+  p.thread([&s, too_early] {
     s.stack.set(1);
     s.d.push(1);
     s.stack.set(2);  // the first half
@@ -212,9 +216,11 @@ void stack_program(program& p) {
     }
     s.d.rewind();
     if (s.join.complete(1)) return s.go_on();
-    s.stack.set(3);  // it is saved
+    if (!too_early) s.stack.set(3);  // it is saved
     s.waiting.set(1);
-    if (s.join.announce(1)) s.go_on();
+    bool const turns_back = s.join.announce(1);
+    if (too_early) s.stack.set(3);
+    if (turns_back) s.go_on();
   });
   p.thread([&s] {
     if (s.d.steal() == 0) return;
@@ -237,7 +243,7 @@ std::vector<model::scenario> scenarios() {
       {"two scopes of a frame, with the deque", two_scopes, -1, 2},
       {"arena of a stolen task, with the deque", [](program& p) { arena_program(p, false); }},
       {"arena of a task stolen twice, with two deques", [](program& p) { arena_program(p, true); }, 2, 2},
-      {"stack of a stolen branch, with the deque", stack_program},
+      {"stack of a stolen branch, with the deque", [](program& p) { stack_program(p); }},
   };
 }
 
@@ -249,6 +255,16 @@ TEST_P(join_model, is_right) {
 }
 
 INSTANTIATE_TEST_SUITE_P(every, join_model, testing::Range(std::size_t{0}, scenarios().size()));
+
+TEST(join_bugs, an_arena_handed_over_after_the_arrival_is_caught) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  EXPECT_FALSE(model::explore({}, [](program& p) { arena_program(p, false, true); }).ok());
+}
+
+TEST(join_bugs, a_stack_announced_before_it_is_saved_is_caught) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  EXPECT_FALSE(model::explore({}, [](program& p) { stack_program(p, true); }).ok());
+}
 
 TEST(join_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();

@@ -76,6 +76,7 @@ struct pool {
   model::atomic<bool> stopping{false};
   model::atomic<int> left;  ///< jobs not yet run
   std::array<work, 3> jobs;
+  enum class bug { none, notifies_before_push, sleeps_without_a_look } planted = bug::none;
 
   pool(std::vector<unsigned> const& nodes, int n) : seats{std::span<unsigned const>{nodes}}, left{n} {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -84,7 +85,9 @@ struct pool {
     }
   }
   unsigned workers() const { return static_cast<unsigned>(open.size()); }
-  bool must_stay(unsigned i) const noexcept { return stopping.load(seq_cst) || !open[i]->empty(); }
+  bool must_stay(unsigned i) const noexcept {
+    return stopping.load(seq_cst) || (planted != bug::sleeps_without_a_look && !open[i]->empty());
+  }
 
   void put(int k, unsigned i) {
     work& w = jobs[static_cast<std::size_t>(k)];
@@ -99,8 +102,9 @@ struct pool {
     work& w = jobs[static_cast<std::size_t>(k)];
     w.number = k;
     w.message.set(k + 1);
+    if (planted == bug::notifies_before_push) seats.notify(i);
     open[i]->push(&w);
-    seats.notify(i);
+    if (planted != bug::notifies_before_push) seats.notify(i);
   }
   void stop() {
     stopping.store(true, seq_cst);
@@ -147,8 +151,10 @@ struct pool {
   }
 };
 
-void pool_program(program& p, std::vector<unsigned> const& nodes, std::vector<unsigned> const& puts, bool steals, bool guest) {
+void pool_program(program& p, std::vector<unsigned> const& nodes, std::vector<unsigned> const& puts, bool steals, bool guest,
+                  pool::bug planted = pool::bug::none) {
   auto& s = p.make<pool>(nodes, static_cast<int>(puts.size()));
+  s.planted = planted;
   for (unsigned i = 0; i < s.workers(); ++i) p.thread([&s, i, steals] { s.loop(i, steals); });
   p.thread([&s, puts, steals] {
     for (std::size_t k = 0; k < puts.size(); ++k) {
@@ -165,8 +171,19 @@ void pool_program(program& p, std::vector<unsigned> const& nodes, std::vector<un
   });
 }
 
+/// A job for a worker that is busy until somebody else has run it.
+void busy_program(program& p, std::vector<unsigned> const& nodes) {
+  auto& s = p.make<pool>(nodes, 1);
+  p.thread([&s] {
+    s.put(0, 0);
+    while (s.left.load(acquire) != 0) sync::relax();
+  });
+  for (unsigned i = 1; i < s.workers(); ++i) p.thread([&s, i] { s.loop(i, true); });
+  p.finally([&s] { check(s.jobs[0].taken == 1, "the job runs"); });
+}
+
 /// A strand offers, and waits in a long leaf for a thief to come: the thief must not have gone to sleep.
-void offer_program(program& p, bool leaves) {
+void offer_program(program& p, bool leaves, bool guest) {
   struct state {
     parking seats;
     model::atomic<int> offered{0};  // stands for the deque
@@ -194,6 +211,11 @@ void offer_program(program& p, bool leaves) {
       s.seats.stop_looking(i);
     });
   }
+  if (guest) {
+    p.thread([&s] {
+      if (s.seats.borrow(1)) s.seats.give_back(1, [] { return false; });
+    });
+  }
 }
 
 std::vector<model::scenario> scenarios() {
@@ -201,14 +223,17 @@ std::vector<model::scenario> scenarios() {
       {"inbox: a producer, a taker", [](program& p) { inbox_program(p, 1, 2, 1); }},
       {"inbox: two producers, a taker", [](program& p) { inbox_program(p, 2, 1, 1); }},
       {"inbox: a producer of two, two takers", [](program& p) { inbox_program(p, 1, 2, 2); }},
-      {"a job for the only worker", [](program& p) { pool_program(p, {0}, {0}, true, false); }},
-      {"a job that only one may run", [](program& p) { pool_program(p, {0}, {0}, false, false); }},
-      {"a job for a worker that is lent", [](program& p) { pool_program(p, {0}, {0}, true, true); }},
-      {"an offer to a thief", [](program& p) { offer_program(p, false); }},
-      {"an offer, and a thief that leaves", [](program& p) { offer_program(p, true); }},
-      {"a job, two workers of a node", [](program& p) { pool_program(p, {0, 0}, {0}, true, false); }, 2, 2},
-      {"a job, two workers of two nodes", [](program& p) { pool_program(p, {0, 1}, {0}, true, false); }, 2, 2},
-      {"two jobs for the only worker", [](program& p) { pool_program(p, {0}, {0, 0}, true, false); }, -1, 2},
+      {"a job for the only worker", [](program& p) { pool_program(p, {0}, {0}, true, false); }, -1, 1, 2},
+      {"a job that only one may run", [](program& p) { pool_program(p, {0}, {0}, false, false); }, -1, 1, 2},
+      {"a job for a worker that is lent", [](program& p) { pool_program(p, {0}, {0}, true, true); }, 2, 1, 2},
+      {"an offer to a thief", [](program& p) { offer_program(p, false, false); }, -1, 1, 2},
+      {"an offer, and a thief that leaves", [](program& p) { offer_program(p, true, false); }, -1, 1, 2},
+      {"a job for a busy worker, a thief of its node", [](program& p) { busy_program(p, {0, 0}); }, -1, 1, 2},
+      {"a job for a busy worker, a thief of another node", [](program& p) { busy_program(p, {0, 1}); }, -1, 1, 2},
+      {"an offer, a guest that goes, and a thief that leaves", [](program& p) { offer_program(p, true, true); }, 2, 1, 3},
+      {"a job, two workers of a node", [](program& p) { pool_program(p, {0, 0}, {0}, true, false); }, 2, 2, 2},
+      {"a job, two workers of two nodes", [](program& p) { pool_program(p, {0, 1}, {0}, true, false); }, 2, 2, 2},
+      {"two jobs for the only worker", [](program& p) { pool_program(p, {0}, {0, 0}, true, false); }, -1, 2, 2},
   };
 }
 
@@ -220,6 +245,17 @@ TEST_P(parking_model, is_right) {
 }
 
 INSTANTIATE_TEST_SUITE_P(every, parking_model, testing::Range(std::size_t{0}, scenarios().size()));
+
+// With stealing off nothing else keeps the worker awake.
+TEST(parking_bugs, a_lost_wake_up_is_caught) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  auto const run = [](pool::bug b) {
+    return model::explore({}, [b](program& p) { pool_program(p, {0}, {0}, false, false, b); });
+  };
+  EXPECT_TRUE(run(pool::bug::none).ok());
+  EXPECT_FALSE(run(pool::bug::sleeps_without_a_look).ok());
+  EXPECT_FALSE(run(pool::bug::notifies_before_push).ok());
+}
 
 TEST(parking_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();
