@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <utility>
 
 #include "nopal/core/root.hpp"
 #include "nopal/core/scheduler.hpp"
@@ -52,49 +51,20 @@ static long futex(std::atomic<std::uint32_t>& a, int operation, std::uint32_t va
 }
 
 void std_sync::wait(std::atomic<std::uint32_t>& a, std::uint32_t expected) noexcept { futex(a, FUTEX_WAIT, expected, nullptr); }
+void std_sync::wait_for(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept {
+  timespec const t{static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
+  futex(a, FUTEX_WAIT, expected, &t);
+}
 void std_sync::wake(std::atomic<std::uint32_t>& a) noexcept { futex(a, FUTEX_WAKE, 1, nullptr); }
+void std_sync::wake_all(std::atomic<std::uint32_t>& a) noexcept { futex(a, FUTEX_WAKE, INT_MAX, nullptr); }
 void std_sync::yield() noexcept { ::sched_yield(); }
 
 void event::set() noexcept {
-  if (waiter_ == &current_state) {  // nobody sleeps: the waiter is here
-    state_.store(set_, std::memory_order_relaxed);
-    return;
-  }
-  // acq_rel: release for await, which finds it closed; acquire of the stacks that wait
-  job* waiting = suspended_.exchange(closed(), std::memory_order_acq_rel);
-  // release: the result; the exchange is the last access, the wake-up uses the address only
-  if (state_.exchange(set_, std::memory_order_acq_rel) == awaited_) futex(state_, FUTEX_WAKE, INT_MAX, nullptr);
-  while (waiting != nullptr) {
-    auto& w = static_cast<waiting_stack&>(*std::exchange(waiting, waiting->next));  // read before it may go on
-    w.pool->resume(w);
-  }
+  if (waiter_ == &current_state) return set_by_waiter();
+  basic_event::set();
 }
-
-bool event::await(waiting_stack& w) noexcept {
-  job* first = suspended_.load(std::memory_order_acquire);  // acquire: pairs with set
-  do {
-    if (first == closed()) {
-      while (!is_set()) std_sync::yield();  // the setter's last access is yet to come
-      return false;
-    }
-    w.next = first;
-    // release: the stack and the job, for set
-  } while (!suspended_.compare_exchange_weak(first, &w, std::memory_order_release, std::memory_order_acquire));
-  return true;
-}
-
-void event::wait() noexcept {
-  while (!wait_for(1'000'000'000)) {
-  }
-}
-
-bool event::wait_for(std::int64_t nanoseconds) noexcept {
-  std::uint32_t s = clear_;
-  // acquire: pairs with set
-  if (!state_.compare_exchange_strong(s, awaited_, std::memory_order_acquire, std::memory_order_acquire) && s == set_) return true;
-  timespec const t{static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
-  futex(state_, FUTEX_WAIT, awaited_, &t);
-  return is_set();
-}
+bool event::await(waiting_stack& w) noexcept { return basic_event::await(w); }
+void event::wait() noexcept { basic_event::wait(); }
+bool event::wait_for(std::int64_t nanoseconds) noexcept { return basic_event::wait_for(nanoseconds); }
 
 }  // namespace nopal::core

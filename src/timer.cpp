@@ -12,7 +12,7 @@
 
 namespace nopal::core {
 
-timer::ticket::ticket(timer& t, waiter& w, time_point when) : timer_{t}, waiter_{w} {
+timer::ticket::ticket(timer& t, waiter& w, time_point when) : timer_{t}, limit_{w} {
   own_.emplace(when, this);
   w.timed = true;
   std::lock_guard const guard{t.mutex_};
@@ -22,13 +22,13 @@ timer::ticket::ticket(timer& t, waiter& w, time_point when) : timer_{t}, waiter_
 void timer::ticket::start() noexcept {
   std::lock_guard const guard{timer_.mutex_};
   at_ = timer_.queue_.insert(own_.extract(own_.begin())).position;
-  waits_ = true;
+  limit_.waits = true;
   if (at_ == timer_.queue_.begin()) timer_.changed_.notify_one();
 }
 
 timer::ticket::~ticket() {
   std::lock_guard const guard{timer_.mutex_};
-  if (waits_) timer_.queue_.erase(at_);
+  if (limit_.waits) timer_.queue_.erase(at_);
 }
 
 // With the mutex.
@@ -80,10 +80,7 @@ void timer::loop() noexcept {
     } else {
       ticket& t = *queue_.begin()->second;
       queue_.erase(queue_.begin());
-      t.waits_ = false;
-      if (!t.waiter_.claim()) continue;  // somebody else wakes it
-      t.expired_ = true;
-      t.waiter_.wake();  // it cannot leave before it has had the mutex, in ~ticket
+      t.limit_.come();
     }
   }
 }

@@ -2,19 +2,28 @@
 
 namespace nopal::core {
 
-void park(waiter& me, waits_for why, bool (*publish)(void* with) noexcept, void* with) noexcept {
+void park(sleeper& me, waits_for why, bool (*publish)(void* with) noexcept, void* with) noexcept {
   if (worker* const w = current_or_null(); w != nullptr) {
     me.thread = nullptr;  // it may have waited before
     me.pool = &w->pool();
     me.worker = w->index();
     me.what = w->here;
     if (worker::suspend(why, false, [=](stack&) noexcept { return !publish(with); })) return;
+    event done;
+    me.thread = &done;
+    if (publish(with)) scheduler::wait_on(*current(), done, why);  // where memory may come back
+    return;
   }
-  event done;
-  me.thread = &done;
-  if (!publish(with)) return;
-  if (worker* const w = current_or_null(); w != nullptr) return scheduler::wait_on(*w, done, why);  // where memory may come back
-  done.wait();
+  park_thread(me, [=]() noexcept { return publish(with); });
+}
+
+bool park_until(waiter& me, waits_for why, time_point limit, bool (*publish)(void* with, timer::ticket* limit) noexcept, void* with) {
+  if (worker* const w = current_or_null(); w != nullptr) {
+    timer::ticket ticket{w->pool().timer(), me, limit};
+    park(me, why, [&]() noexcept { return publish(with, &ticket); });
+    return !ticket.expired();
+  }
+  return park_thread_until(me, limit, [=]() noexcept { return publish(with, nullptr); });
 }
 
 }  // namespace nopal::core

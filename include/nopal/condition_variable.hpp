@@ -2,7 +2,6 @@
 
 // condition_variable: waits for a notification, with a mutex that is locked before and after, but not meanwhile.
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -11,9 +10,9 @@
 #include <mutex>
 #include <type_traits>
 
+#include "nopal/core/condition_word.hpp"
 #include "nopal/core/config.hpp"
 #include "nopal/core/timer.hpp"
-#include "nopal/core/wait_queue.hpp"
 #include "nopal/mutex.hpp"
 
 namespace nopal {
@@ -32,17 +31,16 @@ class condition_variable {
   condition_variable(condition_variable const&) = delete;
   condition_variable& operator=(condition_variable const&) = delete;
   ~condition_variable() {
-    // acquire: pairs with the last notify. Somebody waits, or has timed out and is not gone yet.
-    if (word_.load(std::memory_order_acquire) != 0) [[unlikely]] wait_for_expired();
+    if (!word_.at_rest()) [[unlikely]] wait_for_expired();
   }
 
   /// Wakes the one that has waited longest, if anybody waits. With or without the mutex.
   void notify_one() noexcept {
-    if ((word_.load() & waited_for) != 0) notify(1);
+    if (word_.has_waiters()) notify(1);
   }
   /// Wakes all that wait, first come, first woken.
   void notify_all() noexcept {
-    if ((word_.load() & waited_for) != 0) notify(std::numeric_limits<std::ptrdiff_t>::max());
+    if (word_.has_waiters()) notify(std::numeric_limits<std::ptrdiff_t>::max());
   }
 
   void wait(std::unique_lock<mutex>& lock);
@@ -77,17 +75,10 @@ class condition_variable {
   }
 
  private:
-  static constexpr std::uint32_t locked = 1;      ///< somebody is at the queue: short
-  static constexpr std::uint32_t waited_for = 2;  ///< the queue is not empty
-
   NOPAL_COLD void notify(std::ptrdiff_t most) noexcept;
   NOPAL_COLD void wait_for_expired() noexcept;
-  void enqueue(core::queued_waiter& me, core::timer::ticket* limit) noexcept;
-  void forget(core::queued_waiter& me) noexcept;
-  void unlock() noexcept;
 
-  std::atomic<std::uint32_t> word_{0};
-  core::wait_queue waiters_;
+  core::basic_condition<core::stack_waits> word_;
 };
 
 }  // namespace nopal

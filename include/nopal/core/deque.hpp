@@ -90,11 +90,12 @@ class basic_deque {
     if (!mine) {
       // One entry, or none: the exchange decides between us and the thieves, as in Chase and Lev.
       t = b;
-      // seq_cst: one total order with the thieves' exchanges.
-      mine = top_.compare_exchange_strong(t, b + 1, std::memory_order_seq_cst, std::memory_order_relaxed);
+      // relaxed: one word decides, and the entry is our own; acquire if it was stolen: pairs with take, its place is used again.
+      mine = top_.compare_exchange_strong(t, b + 1, std::memory_order_relaxed, std::memory_order_acquire);
       if constexpr (!is_ring) shift_to(shift_.load(std::memory_order_relaxed) - 1);  // empty at index b + 1, and still at the place of b
-      pub_.store(b + 1, std::memory_order_release);  // release: every store of pub_ carries the slots below it
-      bottom_.store(b + 1, std::memory_order_release);
+      // relaxed: the deque is empty, there is nothing to carry.
+      pub_.store(b + 1, std::memory_order_relaxed);
+      bottom_.store(b + 1, std::memory_order_relaxed);
     }
     unlock();
     return mine;
@@ -238,7 +239,7 @@ class basic_deque {
   template <class Accept>
   entry steal(Accept&& accept) noexcept {
     for (bool again : {true, false}) {
-      index t = top_.load(std::memory_order_acquire);  // acquire: a slot is reused only after top_ has passed it
+      index t = top_.load(std::memory_order_relaxed);  // relaxed: the fence follows
       Sync::fence();                                   // pairs with the fence in reclaim: top_ before pub_
       index const p = pub_.load(std::memory_order_acquire);  // acquire: pairs with every release of pub_: slots, frames, buffer
       if (t < p) return take(t, p, accept);
@@ -291,13 +292,14 @@ class basic_deque {
   template <class Accept>
   entry take(index t, index p, Accept&& accept) noexcept {
     // In a ring the word may belong to a later entry, whose index is a multiple of the capacity higher: then top_ has passed t.
-    index const shift = shift_.load(std::memory_order_acquire);   // acquire: pairs with rewind
+    index const shift = shift_.load(std::memory_order_relaxed);   // relaxed: pub_ has brought it
     buffer const* r = buffer_.load(std::memory_order_acquire);  // acquire: pairs with ensure_room
     entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
     if (!accept(e)) return 0;
-    // seq_cst: one total order with the other thieves and with the owner's exchange for the last entry. Success means that
-    // top_ was t all along since we read it, so the slot was neither reclaimed nor reused.
-    if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) return 0;
+    // One word decides between the other thieves, the owner's exchange for the last entry, and us. Success means that top_ was t all
+    // along since we read it, so the slot was neither reclaimed nor reused. release: our read of it comes before its next use, pairs
+    // with the owner's acquires of top_.
+    if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_release, std::memory_order_relaxed)) return 0;
     if (t + 1 >= p) ask();  // that was the last public one
     return e;
   }
@@ -307,8 +309,8 @@ class basic_deque {
     std::int64_t const start = Sync::now();
     for (;;) {
       ask();
-      for (int i = 0; i < 8; ++i) {
-        for (int k = 0; k < 4; ++k) Sync::relax();
+      for (int i = 0; i < Sync::looks; ++i) {
+        for (int k = 0; k < Sync::rests; ++k) Sync::relax();
         if (top_.load(std::memory_order_relaxed) < pub_.load(std::memory_order_relaxed)) return answer::published;
       }
       if (bottom_.load(std::memory_order_relaxed) <= split_.load(std::memory_order_relaxed)) return answer::nothing;
@@ -320,14 +322,14 @@ class basic_deque {
   void force() noexcept {
     if (!hides_ || (failures_ != 0 && Sync::now() < not_before_)) return;
     index const s = split_.load(std::memory_order_relaxed);
-    // acquire: pairs with the release in push and pop; what lies below is then published by our release of pub_.
-    index b = bottom_.load(std::memory_order_acquire);
+    index b = bottom_.load(std::memory_order_relaxed);  // relaxed: a guess
     if (b <= s) return;
     index m = s + (b - s + 1) / 2;
     split_.store(m, std::memory_order_relaxed);  // tentative: pub_ does not follow yet, so nobody takes these
     // Pairs with light_fence in pop. Afterwards a pop that read the old split has its bottom_ in view below, and a pop that
     // goes under m has read the new one and waits for our lock.
     Sync::heavy_fence();
+    // acquire: pairs with the release in push and pop; what lies below is then published by our release of pub_.
     b = bottom_.load(std::memory_order_acquire);
     if (b <= s) {  // it is popping and pushing around here all the time: back off, 100 µs doubling to 3.2 ms
       failures_ = failures_ < 6 ? failures_ + 1 : 6;
@@ -348,9 +350,9 @@ class basic_deque {
 
   // Owner, the deque is empty.
   void shift_to(index shift) noexcept {
-    // release: a thief that learns of an entry pushed from now on sees the new shift. One that knows only older entries may
-    // read a wrong slot, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
-    shift_.store(shift, std::memory_order_release);
+    // relaxed: a thief that learns of an entry pushed from now on, through pub_, sees the new shift. One that knows only older entries
+    // may read a wrong slot, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
+    shift_.store(shift, std::memory_order_relaxed);
     slots_ = newest_->slots.get() + shift;
     know_room();
   }

@@ -59,7 +59,8 @@ class basic_parking {
 
   // ---- Thieves.
 
-  void start_looking(unsigned i) noexcept { nodes_[seats_[i].node].thieves.fetch_add(1, std::memory_order_seq_cst); }
+  /// relaxed: a count too low for a moment costs a wake-up too many, see node::thieves.
+  void start_looking(unsigned i) noexcept { nodes_[seats_[i].node].thieves.fetch_add(1, std::memory_order_relaxed); }
   /// It found something. The last thief of a node leaves a successor while there is demand.
   void stop_looking(unsigned i) noexcept {
     node& n = nodes_[seats_[i].node];
@@ -76,7 +77,7 @@ class basic_parking {
     c.state.store(raw(seat::parked), std::memory_order_seq_cst);  // before the looks below; releases the worker to a borrower
     if ((demand() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) {
       if (change(c, seat::parked, seat::awake)) {
-        n.thieves.fetch_add(1, std::memory_order_seq_cst);
+        n.thieves.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in start_looking
         return false;
       }  // else somebody notified or borrowed this worker meanwhile
     }
@@ -94,7 +95,8 @@ class basic_parking {
   bool notify(unsigned i) noexcept {
     chair& c = seats_[i];
     if (!change(c, seat::parked, seat::notified)) return false;
-    nodes_[c.node].thieves.fetch_add(1, std::memory_order_seq_cst);  // on its behalf, so that nobody else is woken for the same
+    // On its behalf, so that nobody else is woken for the same; relaxed: as in start_looking.
+    nodes_[c.node].thieves.fetch_add(1, std::memory_order_relaxed);
     Sync::wake(c.state);
     return true;
   }
@@ -132,8 +134,9 @@ class basic_parking {
 
   static bool change(chair& c, seat from, seat to) noexcept {
     std::uint32_t s = raw(from);
+    // seq_cst: the look at the seat. acquire: a borrower gets what the last user wrote; the exchange continues his release.
     return c.state.load(std::memory_order_seq_cst) == s &&
-           c.state.compare_exchange_strong(s, raw(to), std::memory_order_seq_cst, std::memory_order_relaxed);
+           c.state.compare_exchange_strong(s, raw(to), std::memory_order_acquire, std::memory_order_relaxed);
   }
   void wake_if_no_thief(node& n) noexcept {
     if (n.thieves.load(std::memory_order_seq_cst) <= 0) wake_one(n);

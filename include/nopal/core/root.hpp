@@ -2,10 +2,10 @@
 
 // A root: one job given to a pool, from its submission to its result.
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 
+#include "nopal/core/event.hpp"
 #include "nopal/core/inbox.hpp"
 #include "nopal/core/thread.hpp"
 
@@ -28,30 +28,25 @@ struct waiting_stack : job {
   stack* what = nullptr;
   scheduler* pool = nullptr;
   unsigned worker = 0;  ///< the one that left it
+  void resume() noexcept;
 };
 
-/// A way to wait for one event, which must outlive neither: set() touches nothing after the waiter may have left.
-class event {
+/// A way to wait for one event.
+class event : private basic_event<std_sync, waiting_stack> {
  public:
   /// `waiter_only`: only the constructing thread will wait, so that it needs no read-modify-write to set it itself.
   /// (A worker's stack may go on on another thread, so there it means nothing.)
   explicit event(bool waiter_only = false) noexcept
       : waiter_{waiter_only && current_state == &nobody ? &current_state : nullptr} {}
 
-  bool is_set() const noexcept { return state_.load(std::memory_order_acquire) == set_; }  // acquire: pairs with set
+  using basic_event::is_set;
   void set() noexcept;
-  void wait() noexcept;
-  /// `w`, whose stack nobody runs any more, goes on once this is set. False: it is set.
   bool await(waiting_stack& w) noexcept;
-  /// Until set, or for `nanoseconds`. True: set.
+  void wait() noexcept;
   bool wait_for(std::int64_t nanoseconds) noexcept;
 
  private:
-  static constexpr std::uint32_t clear_ = 0, awaited_ = 1, set_ = 2;
-  std::atomic<std::uint32_t> state_{clear_};
   fork_state* const* waiter_;  // an address that is this thread's own
-  std::atomic<job*> suspended_{nullptr};  // waiting_stacks, linked by next; the event itself stands for "set"
-  job* closed() noexcept { return reinterpret_cast<job*>(this); }
 };
 
 }  // namespace nopal::core

@@ -134,4 +134,6 @@ class scheduler {
   std::vector<std::thread> threads_;
 };
 
+inline void waiting_stack::resume() noexcept { pool->resume(*this); }
+
 }  // namespace nopal::core

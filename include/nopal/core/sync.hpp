@@ -1,7 +1,7 @@
 #pragma once
 
-// What the protocols (deque, join word, inbox, parking) ask of the machine, in one place, so that a model checker can put its
-// own in and run the very source that ships.
+// What the protocols (deque, join word, inbox, parking, the words that are waited for) ask of the machine, in one place, so that a
+// model checker can put its own in and run the very source that ships.
 
 #include <atomic>
 #include <chrono>
@@ -30,6 +30,9 @@ NOPAL_INLINE void cpu_relax() noexcept {
 struct std_sync {
   template <class T>
   using atomic = std::atomic<T>;
+  /// What only one thread uses at a time, because the atomics around it say so.
+  template <class T>
+  using plain = T;
 
   /// A full fence; each use names its partner.
   static void fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
@@ -37,14 +40,20 @@ struct std_sync {
   NOPAL_INLINE static void light_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
   static void heavy_fence() noexcept { core::heavy_fence(); }
   static void relax() noexcept { cpu_relax(); }
+  /// A thief that has asked looks so often before it asks again, and rests so long before each look.
+  static constexpr int looks = 8;
+  static constexpr int rests = 4;
   /// A clock in nanoseconds, for patience only.
   static std::int64_t now() noexcept {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
   /// Sleeps until woken, if `a` still holds `expected`. May return for no reason.
   static void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected) noexcept;
-  /// Wakes one sleeper on `a`.
+  /// The same, for at most so long.
+  static void wait_for(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept;
+  /// Wakes one sleeper on `a`, or all. They use its address only: it may be gone.
   static void wake(std::atomic<std::uint32_t>& a) noexcept;
+  static void wake_all(std::atomic<std::uint32_t>& a) noexcept;
   /// Lets another thread run: whoever waits for a lock may be on the CPU of whoever holds it.
   static void yield() noexcept;
 };

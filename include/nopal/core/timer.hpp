@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "nopal/core/time_limit.hpp"
+
 namespace nopal::core {
 
 struct waiter;
@@ -43,17 +45,15 @@ class timer {
     /// From now on the timer may claim and wake the waiter.
     void start() noexcept;
     /// The timer has claimed it. After the waiter was woken.
-    bool expired() const noexcept { return expired_; }
+    bool expired() const noexcept { return limit_.expired; }
 
    private:
     friend class timer;
     using key = std::pair<time_point, ticket*>;
     timer& timer_;
-    waiter& waiter_;
+    basic_time_limit<std_sync, waiter> limit_;
     std::set<key> own_;  // the one node, until it is the timer's
     std::set<key>::const_iterator at_;
-    bool waits_ = false;    // under the timer's mutex
-    bool expired_ = false;  // under the timer's mutex
   };
 
   /// Calls f(with) once, after `delay`, on the timer's thread; an earlier request that still waits is dropped. Nothing if there is no thread

@@ -1,66 +1,77 @@
 #pragma once
 
 // What the mutex, the condition variable and the semaphore wait in: a list whose nodes lie in the waiting frames, first come, first
-// served, and the lock bit that guards it. README.md, "Waiting in a queue", says why none is woken in vain or forgotten.
-// Next: ../mutex.hpp.
+// served. Next: queued_word.hpp, which guards it.
 
-#include <atomic>
 #include <cstddef>
-#include <type_traits>
-#include <utility>
 
-#include "nopal/core/sync.hpp"
-#include "nopal/core/timer.hpp"
 #include "nopal/core/waiter.hpp"
 
 namespace nopal::core {
 
-/// In a wait_queue while it waits; next_waiter links those that are woken together.
-struct queued_waiter : waiter {
-  queued_waiter* ahead = nullptr;
-  queued_waiter* behind = nullptr;
-};
-
 /// Those that were claimed under a lock, to be woken in order once it is free.
+template <class Waits>
 class claimed_waiters {
+  using node = typename Waits::waiter::node;
+
  public:
-  void add(waiter& w) noexcept {
+  void add(node& w) noexcept {
     w.next_waiter = nullptr;
-    last_ = &(*last_ = &w)->next_waiter;
+    *last_ = &w;
+    last_ = &w.next_waiter;
   }
   void wake() noexcept {
-    while (first_ != nullptr) std::exchange(first_, first_->next_waiter)->wake();  // read before it may be gone
+    for (node* w = first_; w != nullptr;) {
+      node* const next = w->next_waiter;  // read before it may be gone
+      w->wake();
+      w = next;
+    }
   }
 
  private:
-  waiter* first_ = nullptr;
-  waiter** last_ = &first_;
+  using link = decltype(node::next_waiter);
+  link first_{nullptr};
+  link* last_ = &first_;
+};
+
+/// In a wait_queue while it waits; next_waiter links those that are woken together.
+template <class Waits>
+struct queued_waiter : Waits::waiter {
+  template <class T>
+  using plain = typename Waits::sync::template plain<T>;
+  plain<queued_waiter*> ahead{nullptr};
+  plain<queued_waiter*> behind{nullptr};
 };
 
 /// Whoever uses it holds its lock bit. O(1), but for skipping those that have timed out and are not gone yet.
+template <class Waits>
 class wait_queue {
+  using node = queued_waiter<Waits>;
+
  public:
   bool empty() const noexcept { return first_ == nullptr; }
 
-  void push_back(queued_waiter& w) noexcept { link(last_, w, nullptr); }
+  void push_back(node& w) noexcept { link(last_, w, nullptr); }
   /// For one that has waited before.
-  void push_front(queued_waiter& w) noexcept { link(nullptr, w, first_); }
-  void remove(queued_waiter& w) noexcept {
-    (w.ahead != nullptr ? w.ahead->behind : first_) = w.behind;
-    (w.behind != nullptr ? w.behind->ahead : last_) = w.ahead;
+  void push_front(node& w) noexcept { link(nullptr, w, first_); }
+  void remove(node& w) noexcept {
+    node* const ahead = w.ahead;
+    node* const behind = w.behind;
+    (ahead != nullptr ? ahead->behind : first_) = behind;
+    (behind != nullptr ? behind->ahead : last_) = ahead;
   }
   /// Null if it is empty. Not where there are time limits.
-  queued_waiter* pop_front() noexcept {
-    queued_waiter* const w = first_;
+  node* pop_front() noexcept {
+    node* const w = first_;
     if (w != nullptr) remove(*w);
     return w;
   }
   /// Takes out the first `most` that the caller may wake: how many there are. One that has timed out stays until it removes itself: thus
   /// whoever destroys the queue can wait for it.
-  std::ptrdiff_t claim(std::ptrdiff_t most, claimed_waiters& into) noexcept {
+  std::ptrdiff_t claim(std::ptrdiff_t most, claimed_waiters<Waits>& into) noexcept {
     std::ptrdiff_t n = 0;
-    for (queued_waiter* w = first_; n < most && w != nullptr;) {
-      queued_waiter* const next = w->behind;
+    for (node* w = first_; n < most && w != nullptr;) {
+      node* const next = w->behind;
       if (w->claim()) {
         remove(*w);
         into.add(*w);
@@ -72,48 +83,24 @@ class wait_queue {
   }
   /// Has somebody in it not timed out?
   bool awaited() const noexcept {
-    for (queued_waiter const* w = first_; w != nullptr; w = w->behind) {
-      // acquire: as in claim
-      if (!w->timed || !w->claimed.load(std::memory_order_acquire)) return true;
+    for (node const* w = first_; w != nullptr; w = w->behind) {
+      if (!w->expired()) return true;
     }
     return false;
   }
 
  private:
-  void link(queued_waiter* ahead, queued_waiter& w, queued_waiter* behind) noexcept {
+  void link(node* ahead, node& w, node* behind) noexcept {
     w.ahead = ahead;
     w.behind = behind;
     (ahead != nullptr ? ahead->behind : first_) = &w;
     (behind != nullptr ? behind->ahead : last_) = &w;
   }
 
-  queued_waiter* first_ = nullptr;
-  queued_waiter* last_ = nullptr;
+  template <class T>
+  using plain = typename Waits::sync::template plain<T>;
+  plain<node*> first_{nullptr};
+  plain<node*> last_{nullptr};
 };
-
-/// Sets `bit` in `word`, alone: while it is set, nobody but the caller changes the word. It is held for a few instructions, and given
-/// back by a store with release. The word as it was.
-template <class Word>
-Word lock_bit(std::atomic<Word>& word, Word bit) noexcept {
-  for (;;) {
-    // acquire: pairs with the release of whoever had it, for the queue
-    if (Word const before = word.fetch_or(bit, std::memory_order_acquire); (before & bit) == 0) return before;
-    for (int k = 0; (word.load(std::memory_order_relaxed) & bit) != 0; ++k) {
-      cpu_relax();
-      if (k > 64) std_sync::yield();
-    }
-  }
-}
-
-/// As park, but no longer than until `limit`. False: that came first, and `me` is still wherever `publish` has put it. `publish` may get
-/// a ticket, which it starts under the lock that `me` will need on its way out: the timer may wake it at once. Throws std::bad_alloc,
-/// std::system_error, before anything has happened.
-bool park_until(waiter& me, waits_for why, time_point limit, bool (*publish)(void* with, timer::ticket* limit) noexcept, void* with);
-template <class Publish>
-bool park_until(waiter& me, waits_for why, time_point limit, Publish publish) {
-  static_assert(std::is_nothrow_invocable_r_v<bool, Publish&, timer::ticket*>);
-  return park_until(
-      me, why, limit, [](void* with, timer::ticket* t) noexcept { return (*static_cast<Publish*>(with))(t); }, &publish);
-}
 
 }  // namespace nopal::core

@@ -1,0 +1,180 @@
+#pragma once
+
+// The counter's protocol: one word, the value and a lock for those that wait. README.md, "Waiting", says why the counter may be destroyed by
+// whoever has waited for its last done. Next: ../counter.hpp.
+
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "nopal/core/lock_bit.hpp"
+#include "nopal/core/wait_queue.hpp"
+
+namespace nopal::core {
+
+template <class Waits>
+class basic_counter {
+  using sync = typename Waits::sync;
+  using ticket = typename Waits::ticket;
+  template <class T>
+  using plain = typename sync::template plain<T>;
+
+ public:
+  explicit basic_counter(std::int64_t n) noexcept : word_{n * one} {}
+
+  /// Does nobody wait, nor still count it down? Besides 0, a negative value is fine. acquire: pairs with the last done.
+  bool at_rest() const noexcept {
+    std::int64_t const w = word_.load(std::memory_order_acquire);
+    return (w & flags) == 0 && w <= 0;
+  }
+  /// acquire: pairs with done
+  std::int64_t load() const noexcept { return word_.load(std::memory_order_acquire) >> shift; }
+
+  /// relaxed: nobody waits for more.
+  void add(std::int64_t n) noexcept { word_.fetch_add(n * one, std::memory_order_relaxed); }
+
+  /// One read-modify-write where this can wake nobody. False: done_slowly must.
+  bool done_if_quiet(std::int64_t n) noexcept {
+    std::int64_t w = word_.load(std::memory_order_relaxed);  // relaxed: the exchange looks again
+    // release: pairs with reached, load and lock: whoever waits sees what came before every done, since the changes of one word are one
+    // release sequence. A compare-exchange, and not a subtraction: where this may wake somebody, the last touch of the counter must be the
+    // unlocking, after which a waiter may destroy it.
+    while ((w & (waited_for | locked)) == 0 || ((w & (wanted_early | locked)) == 0 && w > n * one + flags)) {
+      if (word_.compare_exchange_weak(w, w - n * one, std::memory_order_release, std::memory_order_relaxed)) return true;
+    }
+    return false;
+  }
+  void done_slowly(std::int64_t n) noexcept {
+    lock();
+    // release: as in done_if_quiet; what others have done lock has acquired
+    std::int64_t const value = (word_.fetch_sub(n * one, std::memory_order_release) >> shift) - n;
+    claimed_waiters<Waits> due;
+    waiter* rest = nullptr;
+    for (waiter* w = waiters_; w != nullptr;) {
+      waiter* const next = following(*w);
+      if (w->target < value) {
+        w->next_waiter = rest;
+        rest = w;
+      } else if (w->claim()) {
+        due.add(*w);
+      }
+      w = next;
+    }
+    waiters_ = rest;
+    unlock();
+    due.wake();
+  }
+
+  /// Parks until the value is at most `value`.
+  void wait(std::int64_t value) noexcept {
+    if (reached(value)) return;
+    waiter me;
+    me.target = value;
+    Waits::park(me, {"a counter", this}, [&]() noexcept { return enqueue(me, nullptr); });
+  }
+  /// False: the time came first.
+  bool wait_until(std::int64_t value, typename Waits::time_point limit) {
+    if (reached(value)) return true;
+    waiter me;
+    me.target = value;
+    bool const in_time = Waits::park_until(me, {"a counter, with a time limit", this}, limit,
+                                           [&](ticket* t) noexcept { return enqueue(me, t); });
+    if (in_time) return true;
+    forget(me);
+    return reached(value);
+  }
+
+  /// Keeps the first exception of those that count it down, each before it does.
+  void failed(std::exception_ptr e) noexcept {
+    lock();
+    if (std::exception_ptr const known = error_; known == nullptr) error_ = std::move(e);
+    word_.fetch_or(thrown, std::memory_order_relaxed);  // relaxed: under the lock, and before the done that is seen
+    unlock();
+  }
+  /// Whoever has waited takes it, or null.
+  std::exception_ptr take_exception() noexcept {
+    // relaxed: who has waited has acquired a done that came after failed
+    if ((word_.load(std::memory_order_relaxed) & thrown) == 0) return nullptr;
+    lock();
+    std::exception_ptr const e = error_;
+    error_ = nullptr;
+    word_.fetch_and(~thrown, std::memory_order_relaxed);  // relaxed: under the lock
+    unlock();
+    return e;
+  }
+
+  /// Before it is destroyed: waits for a done that is about to leave. Nobody may use it any more, but for the next two.
+  void close() noexcept { lock(); }
+  bool is_awaited() const noexcept { return waiters_ != nullptr; }
+  std::exception_ptr unclaimed() const noexcept { return error_; }
+
+ private:
+  struct waiter : Waits::waiter {
+    std::int64_t target = 0;
+  };
+  static waiter* following(waiter& w) noexcept {
+    typename waiter::node* const next = w.next_waiter;
+    return static_cast<waiter*>(next);
+  }
+
+  void lock() noexcept { lock_bit<sync>(word_, locked); }
+  // release: the waiters, for the next who locks. The last touch of the counter.
+  void unlock() noexcept {
+    word_.fetch_and(waiters_ == nullptr ? ~(locked | waited_for | wanted_early) : ~locked, std::memory_order_release);
+  }
+
+  // A value that is there while somebody holds the lock counts only once he is gone: the counter may be destroyed when we say yes.
+  bool reached(std::int64_t value) noexcept {
+    for (;;) {
+      std::int64_t const w = word_.load(std::memory_order_acquire);  // acquire: pairs with done
+      if ((w >> shift) > value) return false;
+      if ((w & locked) == 0) return true;
+      sync::yield();
+    }
+  }
+
+  // On another stack than the one that waits, which may go on as soon as the lock is free.
+  bool enqueue(waiter& w, ticket* limit) noexcept {
+    lock();  // no done comes between the look and the entry in the list: those that do not lock find the word changed
+    bool const waits = (word_.load(std::memory_order_relaxed) >> shift) > w.target;  // relaxed: lock has acquired every done that counts
+    if (waits) {
+      w.next_waiter = waiters_;
+      waiters_ = &w;
+      word_.fetch_or(w.target > 0 ? waited_for | wanted_early : waited_for, std::memory_order_relaxed);  // relaxed: under the lock
+      if (limit != nullptr) limit->start();  // woken at once, the waiter still needs the lock on its way out
+    }
+    unlock();
+    return waits;
+  }
+
+  void forget(waiter& w) noexcept {
+    lock();
+    waiter* kept = nullptr;
+    for (waiter* x = waiters_; x != nullptr;) {
+      waiter* const next = following(*x);
+      if (x != &w) {
+        x->next_waiter = kept;
+        kept = x;
+      }
+      x = next;
+    }
+    waiters_ = kept;
+    unlock();
+  }
+
+  static constexpr std::int64_t locked = 1;      ///< somebody is at the waiters: short
+  static constexpr std::int64_t waited_for = 2;  ///< there are waiters
+  static constexpr std::int64_t thrown = 4;      ///< error_ is set
+  static constexpr std::int64_t wanted_early = 8;  ///< some of them may wait for more than 0
+  static constexpr std::int64_t flags = 15;
+  static constexpr int shift = 4;
+  static constexpr std::int64_t one = 1 << shift;
+
+  // | value, signed, 60 bits | wanted_early 8 | thrown 4 | waited_for 2 | locked 1 |
+  typename sync::template atomic<std::int64_t> word_;
+  // Under the lock.
+  plain<waiter*> waiters_{nullptr};
+  plain<std::exception_ptr> error_;
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,234 @@
+// The counter that ships, its waiters and whoever counts it down, under every interleaving and stale value. In most programs one of those
+// that wait destroys the counter at once.
+
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <stdexcept>
+
+#include "nopal/core/counter_word.hpp"
+#include "waits.hpp"
+
+namespace {
+
+using model::check;
+using model::few_spins;
+using model::made;
+using model::program;
+using model::scenario;
+using model::var;
+using model::waiting;
+using model::waits;
+using counter = nopal::core::basic_counter<waits>;
+
+void done(counter& c, std::int64_t n = 1) {
+  if (!c.done_if_quiet(n)) c.done_slowly(n);
+}
+
+/// As ~counter does, and then the memory is somebody else's.
+void destroy(std::optional<counter>& c) {
+  if (!c->at_rest()) {
+    c->close();
+    check(!c->is_awaited() && c->load() <= 0, "nobody is left when it is destroyed");
+  }
+  c.reset();
+}
+
+std::exception_ptr const thrown = std::make_exception_ptr(std::runtime_error{"thrown"});
+
+std::vector<scenario> const scenarios{
+    waiting("one_done", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 1);
+       auto& d = p.make<var<int>>(0);
+       p.thread([&] {
+         d.set(1);
+         done(*c);
+       });
+       p.thread([&] {
+         c->wait(0);
+         check(d.get() == 1, "who waits sees what came before done");
+         destroy(c);
+       });
+     }),
+    waiting("one_done_and_a_thread_that_sleeps", 2,
+     [](program& p) {
+       auto& c = made<counter>(p, 1);
+       auto& d = p.make<var<int>>(0);
+       p.thread([&] {
+         d.set(1);
+         done(*c);
+       });
+       p.thread([&] {
+         c->wait(0);
+         check(d.get() == 1, "who waits sees what came before done");
+         destroy(c);
+       });
+     }),
+    waiting("the_last_of_two", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 2);
+       auto& d = p.make<std::array<var<int>, 2>>();
+       for (std::size_t i = 0; i < 2; ++i) {
+         p.thread([&, i] {
+           d[i].set(1);
+           done(*c);
+         });
+       }
+       p.thread([&] {
+         c->wait(0);
+         check(d[0].get() + d[1].get() == 2, "who waits sees what came before every done");
+         destroy(c);
+       });
+     }, few_spins),
+    waiting("two_targets", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 2);
+       auto& d = p.make<std::array<var<int>, 2>>();
+       p.thread([&] {
+         d[0].set(1);
+         done(*c);
+         d[1].set(1);
+         done(*c);
+       });
+       p.thread([&] {
+         c->wait(1);
+         check(d[0].get() == 1, "who waits for the first done sees what came before");
+       });
+       p.thread([&] {
+         c->wait(0);
+         check(d[1].get() == 1, "who waits for the second done sees what came before");
+       });
+       p.finally([&] { destroy(c); });
+     }, few_spins),
+    waiting("two_for_the_same", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 1);
+       auto& d = p.make<var<int>>(0);
+       p.thread([&] {
+         d.set(1);
+         done(*c);
+       });
+       for (int i = 0; i < 2; ++i) {
+         p.thread([&] {
+           c->wait(0);
+           check(d.get() == 1, "each sees it");
+         });
+       }
+       p.finally([&] { destroy(c); });
+     }, few_spins),
+    waiting("two_at_once", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 3);
+       p.thread([&] { done(*c, 2); });
+       p.thread([&] { c->wait(1); });
+       p.thread([&] {
+         c->wait(2);
+         done(*c);
+       });
+       p.finally([&] { destroy(c); });
+     }, few_spins),
+    waiting("up_and_down", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 1);
+       auto& d = p.make<var<int>>(0);
+       p.thread([&] {
+         c->add(1);
+         done(*c);
+         d.set(1);
+         done(*c);
+       });
+       p.thread([&] {
+         c->wait(0);
+         check(d.get() == 1, "it comes to 0 once");
+         destroy(c);
+       });
+     }),
+    waiting("a_limit_against_done", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 1);
+       auto& d = p.make<var<int>>(0);
+       p.thread([&] {
+         d.set(1);
+         done(*c);
+       });
+       p.thread([&] {
+         if (!c->wait_until(0, waits::soon)) c->wait(0);
+         check(d.get() == 1, "in time or not");
+         destroy(c);
+       });
+       p.thread([] { waits::ticket::come(); });
+     }, few_spins),
+    waiting("a_limit_of_a_thread", 2,
+     [](program& p) {
+       auto& c = made<counter>(p, 1);
+       auto& d = p.make<var<int>>(0);
+       p.thread([&] {
+         d.set(1);
+         done(*c);
+       });
+       p.thread([&] {
+         if (!c->wait_until(0, waits::soon)) {
+           while (c->load() > 0) model::sync::yield();
+         }
+         check(d.get() == 1, "in time or not");
+         destroy(c);
+       });
+     }),
+    waiting("a_limit_beside_others", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 1);
+       p.thread([&] { done(*c); });
+       p.thread([&] { c->wait_until(0, waits::soon); });
+       p.thread([&] { c->wait(0); });
+       p.thread([] { waits::ticket::come(); });
+       p.finally([&] { destroy(c); });
+     }, few_spins),
+    waiting("thrown_before_done", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 2);
+       p.thread([&] {
+         c->failed(thrown);
+         done(*c);
+       });
+       p.thread([&] { done(*c); });
+       p.thread([&] {
+         c->wait(0);
+         check(c->take_exception() == thrown, "who waits gets what was thrown");
+         check(c->take_exception() == nullptr, "once");
+         destroy(c);
+       });
+     }, few_spins),
+    waiting("thrown_twice", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 2);
+       for (int i = 0; i < 2; ++i) {
+         p.thread([&] {
+           c->failed(thrown);
+           done(*c);
+         });
+       }
+       p.thread([&] {
+         c->wait(0);
+         check(c->take_exception() == thrown, "who waits gets what was thrown");
+         destroy(c);
+       });
+     }, few_spins),
+    waiting("who_looks_may_destroy", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 2);
+       p.thread([&] { done(*c); });
+       p.thread([&] { done(*c); });
+       p.thread([&] {
+         c->wait(1);
+         while (c->load() > 0) model::sync::yield();
+         destroy(c);
+       });
+     }, few_spins),
+};
+
+std::vector<model::survivor> const known_survivors{};
+
+NOPAL_MODELS_THAT_WAIT(counter, "counter_word.hpp", "lock_bit.hpp", "waiter.hpp", "time_limit.hpp")
+
+}  // namespace

@@ -1,0 +1,135 @@
+#pragma once
+
+// Memory that ends: atomics and plain data of the model that know when they are gone. A protocol whose objects may be destroyed by
+// whoever has waited for them must not touch them later; here that is a failure, as a race is.
+
+#include <memory>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "explorer.hpp"
+
+namespace model {
+
+/// What lies at an address, or did last. Kept apart from the address, which may lie on a stack that goes on: whoever comes too late shall find
+/// that it is gone, and not something else.
+class memory {
+ public:
+  template <class T>
+  struct cell {
+    T value;
+    detail::history life;  // every use reads it, the end writes it
+    bool gone = false;
+
+    void used(where const& at) noexcept {
+      if (gone) check(false, "what is gone was used");
+      detail::plain_read(life, "the life of an object", at);
+    }
+    void end(where const& at) noexcept {
+      detail::plain_write(life, "the life of an object, which ends here", at);
+      gone = true;
+    }
+  };
+
+  template <class T, class... A>
+  static void begin(void const* at, A&&... a) {
+    auto* const c = new cell<T>{T(std::forward<A>(a)...), {}, false};
+    detail::plain_write(c->life, "the life of an object", where::current());
+    owned_.emplace_back(c, [](void* p) { delete static_cast<cell<T>*>(p); });
+    cells_[at] = c;
+  }
+  template <class T>
+  static cell<T>& at(void const* a) noexcept {
+    return *static_cast<cell<T>*>(cells_.find(a)->second);
+  }
+  /// At the beginning of each execution.
+  static void clear() {
+    cells_.clear();
+    owned_.clear();
+  }
+
+ private:
+  static inline std::unordered_map<void const*, void*> cells_;
+  static inline std::vector<std::unique_ptr<void, void (*)(void*)>> owned_;
+};
+
+template <class T>
+class mortal_atomic {
+  using cell = memory::cell<model::atomic<T>>;
+
+ public:
+  mortal_atomic() : mortal_atomic(T{}) {}
+  explicit(false) mortal_atomic(T v) { memory::begin<model::atomic<T>>(this, v); }
+  mortal_atomic(mortal_atomic const&) = delete;
+  mortal_atomic& operator=(mortal_atomic const&) = delete;
+  ~mortal_atomic() { here().end(where::current()); }
+
+  T load(std::memory_order o = std::memory_order_seq_cst, where at = where::current()) const noexcept { return used(at).load(o, at); }
+  void store(T v, std::memory_order o = std::memory_order_seq_cst, where at = where::current()) noexcept { used(at).store(v, o, at); }
+  T exchange(T v, std::memory_order o = std::memory_order_seq_cst, where at = where::current()) noexcept {
+    return used(at).exchange(v, o, at);
+  }
+  T fetch_add(T v, std::memory_order o = std::memory_order_seq_cst, where at = where::current()) noexcept {
+    return used(at).fetch_add(v, o, at);
+  }
+  T fetch_sub(T v, std::memory_order o = std::memory_order_seq_cst, where at = where::current()) noexcept {
+    return used(at).fetch_sub(v, o, at);
+  }
+  T fetch_or(T v, std::memory_order o = std::memory_order_seq_cst, where at = where::current()) noexcept {
+    return used(at).fetch_or(v, o, at);
+  }
+  T fetch_and(T v, std::memory_order o = std::memory_order_seq_cst, where at = where::current()) noexcept {
+    return used(at).fetch_and(v, o, at);
+  }
+  bool compare_exchange_strong(T& expected, T v, std::memory_order o, std::memory_order failed, where at = where::current()) noexcept {
+    return used(at).compare_exchange_strong(expected, v, o, failed, at);
+  }
+  bool compare_exchange_weak(T& expected, T v, std::memory_order o, std::memory_order failed, where at = where::current()) noexcept {
+    return used(at).compare_exchange_weak(expected, v, o, failed, at);
+  }
+
+  model::atomic<T>& used(where const& at) const noexcept {
+    here().used(at);
+    return here().value;
+  }
+  /// By its address only: it may be gone.
+  model::atomic<T>& address() const noexcept { return here().value; }
+
+ private:
+  cell& here() const noexcept { return memory::at<model::atomic<T>>(this); }
+};
+
+/// A plain member of a class that ships.
+template <class T>
+class mortal {
+  using cell = memory::cell<var<T>>;
+
+ public:
+  mortal() : mortal(T{}) {}
+  explicit(false) mortal(T v) { memory::begin<var<T>>(this, std::move(v)); }
+  mortal(mortal const&) = delete;
+  ~mortal() { here().end(where::current()); }
+
+  operator T() const noexcept { return used().get(); }
+  mortal& operator=(T v) noexcept {
+    used().set(std::move(v));
+    return *this;
+  }
+  mortal& operator=(mortal const& o) noexcept { return *this = static_cast<T>(o); }
+  T operator->() const noexcept
+    requires std::is_pointer_v<T>
+  {
+    return *this;
+  }
+
+ private:
+  var<T>& used() const noexcept {
+    here().used(where::current());
+    return here().value;
+  }
+  cell& here() const noexcept { return memory::at<var<T>>(this); }
+};
+
+}  // namespace model

@@ -1,0 +1,265 @@
+// The inbox and the parking that ship, as scheduler::put, work_once, run_as_guest and stop use them.
+
+#include "nopal/core/parking.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "nopal/core/inbox.hpp"
+#include "sweep.hpp"
+
+namespace {
+
+using model::check;
+using model::program;
+using model::sync;
+using model::var;
+using inbox = nopal::core::basic_inbox<sync>;
+using parking = nopal::core::basic_parking<sync>;
+using nopal::core::job;
+using enum std::memory_order;
+
+struct work : job {
+  var<int> message{0, "a job"};
+  int taken = 0;
+  int number = 0;
+  void take() {
+    check(taken++ == 0, "a job is taken once");
+    check(message.get() == number + 1, "who takes a job sees it as it was pushed");
+    message.set(0);
+  }
+};
+
+void inbox_program(program& p, int producers, int each, int takers) {
+  struct state {
+    inbox in;
+    std::array<work, 4> jobs;
+  };
+  auto& s = p.make<state>();
+  for (int i = 0; i < producers; ++i) {
+    p.thread([&s, i, each] {
+      for (int k = i * each; k < (i + 1) * each; ++k) {
+        work& w = s.jobs[static_cast<std::size_t>(k)];
+        w.number = k;
+        w.message.set(k + 1);
+        s.in.push(&w);
+      }
+    });
+  }
+  auto const take = [&s, each] {
+    std::array<int, 4> last{-1, -1, -1, -1};
+    for (job* j = s.in.take_all(); j != nullptr;) {
+      job* const next = j->next;
+      auto& w = *static_cast<work*>(j);
+      w.take();
+      int& before = last[static_cast<std::size_t>(w.number / each)];
+      check(before < w.number, "what one producer pushed comes in its order");
+      before = w.number;
+      j = next;
+    }
+  };
+  for (int i = 0; i < takers; ++i) p.thread(take);
+  p.finally([&s, take, n = producers * each] {
+    take();
+    for (int i = 0; i < n; ++i) check(s.jobs[static_cast<std::size_t>(i)].taken == 1, "no job is lost");
+  });
+}
+
+/// A pool: workers that look and sleep, jobs from outside, callers that borrow a worker. Nobody may sleep while a job lies there: all would
+/// wait for ever.
+struct pool {
+  parking seats;
+  std::vector<std::unique_ptr<inbox>> open;
+  std::vector<std::unique_ptr<var<int>>> worker;  ///< what belongs to whoever works as it
+  model::atomic<bool> stopping{false};
+  model::atomic<int> left;  ///< jobs not yet run
+  std::array<work, 3> jobs;
+  enum class bug { none, notifies_before_push, sleeps_without_a_look } planted = bug::none;
+
+  pool(std::vector<unsigned> const& nodes, int n) : seats{std::span<unsigned const>{nodes}}, left{n} {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      open.push_back(std::make_unique<inbox>());
+      worker.push_back(std::make_unique<var<int>>(0, "a worker"));
+    }
+  }
+  unsigned workers() const { return static_cast<unsigned>(open.size()); }
+  bool must_stay(unsigned i) const noexcept {
+    return stopping.load(seq_cst) || (planted != bug::sleeps_without_a_look && !open[i]->empty());
+  }
+
+  void put(int k, unsigned i) {
+    work& w = jobs[static_cast<std::size_t>(k)];
+    w.number = k;
+    w.message.set(k + 1);
+    seats.add();
+    open[i]->push(&w);
+    seats.announce(i);
+  }
+  /// As put where stealing is off, or for what only this worker may run.
+  void put_private(int k, unsigned i) {
+    work& w = jobs[static_cast<std::size_t>(k)];
+    w.number = k;
+    w.message.set(k + 1);
+    if (planted == bug::notifies_before_push) seats.notify(i);
+    open[i]->push(&w);
+    if (planted != bug::notifies_before_push) seats.notify(i);
+  }
+  void stop() {
+    stopping.store(true, seq_cst);
+    for (unsigned i = 0; i < workers(); ++i) seats.notify(i);
+  }
+  void use(unsigned i) { worker[i]->set(worker[i]->get() + 1); }
+
+  bool run_all(job* j, bool counts) {
+    bool any = false;
+    while (j != nullptr) {
+      job* const next = j->next;
+      any = true;
+      if (counts) seats.retract();
+      static_cast<work*>(j)->take();
+      if (left.fetch_sub(1, acq_rel) == 1) stop();
+      j = next;
+    }
+    return any;
+  }
+  void loop(unsigned i, bool steals) {
+    bool looking = false;
+    while (!stopping.load(relaxed)) {
+      if (!looking) seats.start_looking(i);
+      looking = true;
+      use(i);
+      job* found = open[i]->take_all();
+      for (unsigned k = 0; steals && found == nullptr && k < workers(); ++k)
+        if (k != i && seats.demand()) found = open[k]->take_all();
+      if (found != nullptr) {
+        looking = false;
+        seats.stop_looking(i);
+        run_all(found, steals);
+        continue;
+      }
+      if (!seats.park(i, [&] { return must_stay(i); })) sync::relax();
+    }
+    if (looking) seats.stop_looking(i);
+  }
+  /// A caller of run: its own job is nothing to the others.
+  void visit(unsigned i) {
+    if (!seats.borrow(i)) return;
+    use(i);
+    seats.give_back(i, [&] { return must_stay(i); });
+  }
+};
+
+void pool_program(program& p, std::vector<unsigned> const& nodes, std::vector<unsigned> const& puts, bool steals, bool guest,
+                  pool::bug planted = pool::bug::none) {
+  auto& s = p.make<pool>(nodes, static_cast<int>(puts.size()));
+  s.planted = planted;
+  for (unsigned i = 0; i < s.workers(); ++i) p.thread([&s, i, steals] { s.loop(i, steals); });
+  p.thread([&s, puts, steals] {
+    for (std::size_t k = 0; k < puts.size(); ++k) {
+      if (steals) {
+        s.put(static_cast<int>(k), puts[k]);
+      } else {
+        s.put_private(static_cast<int>(k), puts[k]);
+      }
+    }
+  });
+  if (guest) p.thread([&s] { s.visit(0); });
+  p.finally([&s, n = puts.size()] {
+    for (std::size_t k = 0; k < n; ++k) check(s.jobs[k].taken == 1, "every job runs");
+  });
+}
+
+/// A job for a worker that is busy until somebody else has run it.
+void busy_program(program& p, std::vector<unsigned> const& nodes) {
+  auto& s = p.make<pool>(nodes, 1);
+  p.thread([&s] {
+    s.put(0, 0);
+    while (s.left.load(acquire) != 0) sync::relax();
+  });
+  for (unsigned i = 1; i < s.workers(); ++i) p.thread([&s, i] { s.loop(i, true); });
+  p.finally([&s] { check(s.jobs[0].taken == 1, "the job runs"); });
+}
+
+/// A strand offers, and waits in a long leaf for a thief to come: the thief must not have gone to sleep.
+void offer_program(program& p, bool leaves, bool guest) {
+  struct state {
+    parking seats;
+    model::atomic<int> offered{0};  // stands for the deque
+    model::atomic<bool> stolen{false};
+    explicit state(std::vector<unsigned> const& nodes) : seats{std::span<unsigned const>{nodes}} {}
+  };
+  auto& s = p.make<state>(std::vector<unsigned>{0, 0, 0});
+  p.thread([&s] {
+    s.offered.store(1, relaxed);
+    s.seats.offer();
+    while (!s.stolen.load(acquire)) sync::relax();
+  });
+  for (unsigned i = 1; i < (leaves ? 3U : 2U); ++i) {
+    p.thread([&s, i, leaves] {
+      s.seats.start_looking(i);
+      if (leaves && i == 2) return s.seats.stop_looking(i);  // a thief that has found something else
+      while (!s.stolen.load(relaxed)) {
+        if (s.seats.demand() && s.offered.exchange(0, acquire) == 1) {
+          s.seats.retract();
+          s.stolen.store(true, release);
+          break;
+        }
+        if (!s.seats.park(i, [] { return false; })) sync::relax();
+      }
+      s.seats.stop_looking(i);
+    });
+  }
+  if (guest) {
+    p.thread([&s] {
+      if (s.seats.borrow(1)) s.seats.give_back(1, [] { return false; });
+    });
+  }
+}
+
+std::vector<model::scenario> scenarios() {
+  return {
+      {"inbox: a producer, a taker", [](program& p) { inbox_program(p, 1, 2, 1); }},
+      {"inbox: two producers, a taker", [](program& p) { inbox_program(p, 2, 1, 1); }},
+      {"inbox: a producer of two, two takers", [](program& p) { inbox_program(p, 1, 2, 2); }},
+      {"a job for the only worker", [](program& p) { pool_program(p, {0}, {0}, true, false); }, -1, 1, 2},
+      {"a job that only one may run", [](program& p) { pool_program(p, {0}, {0}, false, false); }, -1, 1, 2},
+      {"a job for a worker that is lent", [](program& p) { pool_program(p, {0}, {0}, true, true); }, 2, 1, 2},
+      {"an offer to a thief", [](program& p) { offer_program(p, false, false); }, -1, 1, 2},
+      {"an offer, and a thief that leaves", [](program& p) { offer_program(p, true, false); }, -1, 1, 2},
+      {"a job for a busy worker, a thief of its node", [](program& p) { busy_program(p, {0, 0}); }, -1, 1, 2},
+      {"a job for a busy worker, a thief of another node", [](program& p) { busy_program(p, {0, 1}); }, -1, 1, 2},
+      {"an offer, a guest that goes, and a thief that leaves", [](program& p) { offer_program(p, true, true); }, 2, 1, 3},
+      {"a job, two workers of a node", [](program& p) { pool_program(p, {0, 0}, {0}, true, false); }, 2, 2, 2},
+      {"a job, two workers of two nodes", [](program& p) { pool_program(p, {0, 1}, {0}, true, false); }, 2, 2, 2},
+      {"two jobs for the only worker", [](program& p) { pool_program(p, {0}, {0, 0}, true, false); }, -1, 2, 2},
+  };
+}
+
+class parking_model : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(parking_model, is_right) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  model::explore_and_report("inbox, parking", scenarios()[GetParam()]);
+}
+
+INSTANTIATE_TEST_SUITE_P(every, parking_model, testing::Range(std::size_t{0}, scenarios().size()));
+
+// With stealing off nothing else keeps the worker awake.
+TEST(parking_bugs, a_lost_wake_up_is_caught) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  auto const run = [](pool::bug b) {
+    return model::explore({}, [b](program& p) { pool_program(p, {0}, {0}, false, false, b); });
+  };
+  EXPECT_TRUE(run(pool::bug::none).ok());
+  EXPECT_FALSE(run(pool::bug::sleeps_without_a_look).ok());
+  EXPECT_FALSE(run(pool::bug::notifies_before_push).ok());
+}
+
+TEST(parking_orders, each_is_needed) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  model::weaken_each(scenarios(), {"core/parking.hpp", "core/inbox.hpp"}, {});
+}
+
+}  // namespace

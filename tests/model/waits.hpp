@@ -1,0 +1,191 @@
+#pragma once
+
+// The model of nopal::core::stack_waits: a model's thread stands for a stack that is left or for a thread that sleeps. All that decides who
+// wakes whom is the source that ships: the event, the waiter and its claim, the time limit.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "explorer.hpp"
+#include "memory.hpp"
+#include "nopal/core/event.hpp"
+#include "nopal/core/time_limit.hpp"
+#include "nopal/core/waiter.hpp"
+#include "sweep.hpp"
+
+namespace model {
+
+struct mortal_sync : sync {
+  template <class T>
+  using atomic = mortal_atomic<T>;
+  template <class T>
+  using plain = mortal<T>;
+
+  static constexpr std::int64_t a_second = 1'000'000'000;
+  /// A second is for ever, so that a wake-up that got lost is found; what is shorter is over at once.
+  static void wait_for(atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds, where at = where::current()) noexcept {
+    if (nanoseconds >= a_second) sync::wait(a.used(at), expected, at);
+  }
+  static void wake_all(atomic<std::uint32_t>& a, where at = where::current()) noexcept { sync::wake_all(a.address(), at); }
+};
+
+/// Each thread of the program, as far as its stack may be left; lives as long as the execution.
+struct stacks {
+  struct one {
+    model::atomic<std::uint32_t> resumed{0};
+  };
+  std::array<one, most_threads> all;
+  static inline stacks* now = nullptr;
+};
+
+/// The model of waiting_stack.
+struct left_stack {
+  mortal<left_stack*> next{nullptr};
+  mortal<int> whose{0};
+
+  /// As a ring or an inbox does: releases, to whoever goes on with it. The last look at it.
+  void resume() noexcept {
+    auto& r = stacks::now->all[static_cast<std::size_t>(static_cast<int>(whose))].resumed;
+    r.store(1, std::memory_order_release);
+    sync::wake(r);
+  }
+  /// Publishes it once it is left; and goes on, at once or when it is resumed.
+  template <class Publish>
+  void leave(Publish publish) noexcept {
+    whose = self();
+    if (!publish()) return;
+    auto& r = stacks::now->all[static_cast<std::size_t>(self())].resumed;
+    while (r.load(std::memory_order_acquire) == 0) sync::wait(r, 0u);
+    r.store(0, std::memory_order_relaxed);
+  }
+};
+
+using event = nopal::core::basic_event<mortal_sync, left_stack>;
+using sleeper = nopal::core::basic_sleeper<mortal_sync, left_stack, event>;
+
+/// No time passes but when somebody looks.
+struct steps_clock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<steps_clock>;
+  static constexpr bool is_steady = true;
+  static inline std::array<int, most_threads> looks{};
+  static time_point now() noexcept { return time_point{duration{looks[static_cast<std::size_t>(self())]++}}; }
+};
+
+/// The policy.
+struct waits {
+  using sync = mortal_sync;
+  struct waiter : nopal::core::basic_waiter<sync, sleeper> {};
+  using time_point = steps_clock::time_point;
+  /// Once looked at, and then over.
+  static constexpr time_point soon{std::chrono::nanoseconds{1}};
+
+  struct patience {
+    static inline unsigned most_wakeups = 1;
+    static constexpr int most_looks = 0;
+  };
+
+  static inline unsigned threads = 0;  ///< a bit each
+  static bool is_thread() noexcept { return (threads >> self() & 1) != 0; }
+
+  /// The timer: its mutex, and whom it knows.
+  class ticket {
+   public:
+    explicit ticket(waiter& w) : limit_{w} { w.timed = true; }
+    ticket(ticket const&) = delete;
+    ~ticket() {
+      lock();
+      if (limit_.waits) known = nullptr;
+      unlock();
+    }
+    void start() noexcept {
+      lock();
+      limit_.waits = true;
+      known = this;
+      unlock();
+    }
+    bool expired() const noexcept { return limit_.expired; }
+
+    /// A thread of its own: the time has come, if anybody has asked by now.
+    static void come() noexcept {
+      lock();
+      if (ticket* const t = std::exchange(known, nullptr); t != nullptr) t->limit_.come();
+      unlock();
+    }
+    static void reset(program& p) {
+      known = nullptr;
+      mutex = &p.make<model::atomic<bool>>(false);
+    }
+
+   private:
+    static void lock() noexcept {
+      while (mutex->exchange(true, std::memory_order_acquire)) model::sync::yield();
+    }
+    static void unlock() noexcept { mutex->store(false, std::memory_order_release); }
+    static inline ticket* known = nullptr;
+    static inline model::atomic<bool>* mutex = nullptr;
+    nopal::core::basic_time_limit<sync, waiter> limit_;
+  };
+
+  template <class Publish>
+  static void park(waiter& me, nopal::core::waits_for, Publish publish) noexcept {
+    if (is_thread()) return nopal::core::park_thread(me, publish);
+    me.thread = nullptr;
+    me.leave(publish);
+  }
+  template <class Publish>
+  static bool park_until(waiter& me, nopal::core::waits_for why, time_point limit, Publish publish) {
+    if (is_thread()) return nopal::core::park_thread_until(me, limit, [&]() noexcept { return publish(nullptr); });
+    ticket t{me};
+    park(me, why, [&]() noexcept { return publish(&t); });
+    return !t.expired();
+  }
+};
+
+/// Who runs here, as a mutex asks.
+inline std::uintptr_t who() noexcept { return static_cast<std::uintptr_t>(self() + 1) * 8; }
+
+/// A program in which threads wait. Bit i of `threads`: thread i is one that sleeps; the others leave their stacks.
+inline scenario waiting(std::string name, unsigned threads, std::function<void(program&)> body, int spins = 12, int size = 1) {
+  auto const whole = [threads, body = std::move(body)](program& p) {
+    memory::clear();
+    stacks::now = &p.make<stacks>();
+    waits::threads = threads;
+    waits::ticket::reset(p);
+    waits::patience::most_wakeups = 1;
+    steps_clock::looks = {};
+    body(p);
+  };
+  return {std::move(name), whole, -1, size, spins};
+}
+
+/// Of three threads: nobody goes round a loop that waits, which would be the same as to come later. Larger searches go round.
+inline int const few_spins = size_wanted() - 1;
+
+/// What a program's threads share, and one of them may destroy.
+template <class T, class... A>
+std::optional<T>& made(program& p, A&&... a) {
+  return p.make<std::optional<T>>(std::in_place, std::forward<A>(a)...);
+}
+
+}  // namespace model
+
+/// The tests of `scenarios`; `known_survivors` with their reasons.
+#define NOPAL_MODELS_THAT_WAIT(what, ...)                                                                                       \
+  class what##_model : public testing::TestWithParam<std::size_t> {};                                                           \
+  TEST_P(what##_model, is_right) {                                                                                              \
+    NOPAL_MODEL_SKIP_IF_SLOW();                                                                                                 \
+    model::explore_and_report(#what, scenarios[GetParam()]);                                                                    \
+  }                                                                                                                             \
+  INSTANTIATE_TEST_SUITE_P(every, what##_model, testing::Range(std::size_t{0}, scenarios.size()));                              \
+  TEST(what##_orders, each_is_needed) {                                                                                         \
+    NOPAL_MODEL_SKIP_IF_SLOW();                                                                                                 \
+    model::weaken_each(scenarios, {__VA_ARGS__}, known_survivors);                                                              \
+  }
