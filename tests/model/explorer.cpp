@@ -1085,10 +1085,12 @@ void engine::plain(detail::history& h, bool writes, char const* name, where cons
   if (writes)
     for (int q = 0; q <= most_threads && !race; ++q) race = seen.thread(q) < h.reads[static_cast<std::size_t>(q)];
   if (race) {
-    fail(std::string{"a race on "} + name + ", " + (writes ? "written" : "read") + " at " +
-         std::string{base_name(at.file_name())} + ':' + std::to_string(at.line()) +
-         "; another thread's access does not happen before (last written at " + std::string{base_name(h.at.file_name())} + ':' +
-         std::to_string(h.at.line()) + ')');
+    // The stack is never unwound: the text must be gone from it by then.
+    record_failure(std::string{"a race on "} + name + ", " + (writes ? "written" : "read") + " at " +
+                   std::string{base_name(at.file_name())} + ':' + std::to_string(at.line()) +
+                   "; another thread's access does not happen before (last written at " +
+                   std::string{base_name(h.at.file_name())} + ':' + std::to_string(h.at.line()) + ')');
+    if (!in_main()) leave();
     return;
   }
   if (writes) {

@@ -231,9 +231,9 @@ std::vector<model::scenario> scenarios() {
       {"a job for a busy worker, a thief of its node", [](program& p) { busy_program(p, {0, 0}); }, -1, 1, 2},
       {"a job for a busy worker, a thief of another node", [](program& p) { busy_program(p, {0, 1}); }, -1, 1, 2},
       {"an offer, a guest that goes, and a thief that leaves", [](program& p) { offer_program(p, true, true); }, 2, 1, 3},
-      {"a job, two workers of a node", [](program& p) { pool_program(p, {0, 0}, {0}, true, false); }, 2, 2, 2},
-      {"a job, two workers of two nodes", [](program& p) { pool_program(p, {0, 1}, {0}, true, false); }, 2, 2, 2},
-      {"two jobs for the only worker", [](program& p) { pool_program(p, {0}, {0, 0}, true, false); }, -1, 2, 2},
+      {"a job, two workers of a node", [](program& p) { pool_program(p, {0, 0}, {0}, true, false); }, 1, 3, 2},
+      {"a job, two workers of two nodes", [](program& p) { pool_program(p, {0, 1}, {0}, true, false); }, 1, 3, 2},
+      {"two jobs for the only worker", [](program& p) { pool_program(p, {0}, {0, 0}, true, false); }, 3, 2, 2},
   };
 }
 
