@@ -175,8 +175,8 @@ class basic_deque {
     index const t = top_.load(std::memory_order_relaxed);
     index const shift = shift_.load(std::memory_order_relaxed);
     index const taken = is_ring ? b - t : b + shift;
-    know_room();
-    if (has_room_for(n)) return;
+    know_room();  // acquires what top_ then was: by no later value than t there must be room
+    if (taken + n <= newest_->mask + 1) return;
     index capacity = 2 * (newest_->mask + 1);
     while (taken + n > capacity) capacity *= 2;
     buffers_.reserve(buffers_.size() + 1);
@@ -192,9 +192,10 @@ class basic_deque {
     know_room();
   }
 
-  bool has_room_for(index n) const noexcept {
-    index const b = bottom_.load(std::memory_order_relaxed);
-    return (is_ring ? b - top_.load(std::memory_order_relaxed) : b + shift_.load(std::memory_order_relaxed)) + n <= newest_->mask + 1;
+  bool has_room_for(index n) const noexcept
+    requires(!is_ring)
+  {
+    return bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed) + n <= capacity();
   }
 
   /// From now on must_grow says so when there is not room for `n` more pushes.
