@@ -41,14 +41,15 @@ NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
 ///     nopal::wait_for(left);
 class counter {
  public:
-  explicit counter(std::int64_t n = 0) noexcept : word_{n} {}
+  explicit counter(std::int64_t n = 0) noexcept : word_{n, core::current_or_null()} {}
   counter(counter const&) = delete;
   counter& operator=(counter const&) = delete;
   ~counter() {
     if (!word_.at_rest()) [[unlikely]] check_destroyed();
   }
 
-  void add(std::int64_t n = 1) noexcept { word_.add(n); }
+  /// Without a read-modify-write by the worker on which the counter was made.
+  void add(std::int64_t n = 1) noexcept { word_.add(n, core::current_or_null()); }
   /// Wakes whoever waits for the value that this brings: O(waiters). One read-modify-write where nobody waits for more than 0, which is
   /// not reached.
   void done(std::int64_t n = 1) noexcept {

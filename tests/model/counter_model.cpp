@@ -214,6 +214,71 @@ std::vector<scenario> const scenarios{
          destroy(c);
        });
      }, few_spins),
+    waiting("spawned_by_the_owner", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 0, &p);
+       auto& d = p.make<std::array<var<int>, 2>>();
+       auto& spawned = p.make<std::array<model::atomic<int>, 2>>();
+       p.thread([&] {
+         for (auto& s : spawned) {
+           c->add(1, &p);
+           s.store(1, std::memory_order_release);
+         }
+         c->wait(0);
+         check(d[0].get() + d[1].get() == 2, "who spawns and waits sees what both have done");
+         destroy(c);
+       });
+       for (std::size_t i = 0; i < 2; ++i) {
+         p.thread([&, i] {
+           while (spawned[i].load(std::memory_order_acquire) == 0) model::sync::yield();
+           d[i].set(1);
+           done(*c);
+         });
+       }
+     }, few_spins),
+    waiting("the_owner_spawns_while_another_waits", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 1, &p);
+       auto& d = p.make<std::array<var<int>, 2>>();
+       auto& spawned = p.make<model::atomic<int>>(0);
+       p.thread([&] {
+         c->add(1, &p);
+         spawned.store(1, std::memory_order_release);
+         d[0].set(1);
+         done(*c);
+       });
+       p.thread([&] {
+         while (spawned.load(std::memory_order_acquire) == 0) model::sync::yield();
+         d[1].set(1);
+         done(*c);
+       });
+       p.thread([&] {
+         c->wait(0);
+         check(d[0].get() + d[1].get() == 2, "who waits sees what both have done");
+         destroy(c);
+       });
+     }, few_spins),
+    waiting("the_owner_spawns_while_another_looks", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 1, &p);
+       auto& spawned = p.make<model::atomic<int>>(0);
+       p.thread([&] {
+         c->add(1, &p);
+         spawned.store(1, std::memory_order_release);
+         done(*c);
+       });
+       p.thread([&] {
+         while (spawned.load(std::memory_order_acquire) == 0) model::sync::yield();
+         done(*c);
+       });
+       p.thread([&] {
+         for (int k = 0; k < 2; ++k) {
+           std::int64_t const v = c->load();
+           check(v >= 0 && v <= 2, "a value that it has had");
+           if (v == 0) return destroy(c);  // nobody counts it any more
+         }
+       });
+     }, few_spins),
     waiting("who_looks_may_destroy", 0,
      [](program& p) {
        auto& c = made<counter>(p, 2);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The counter's protocol: one word, the value and a lock for those that wait. README.md, "Waiting", says why the counter may be destroyed by
-// whoever has waited for its last done. Next: ../counter.hpp.
+// The counter's protocol: one word, the value and a lock for those that wait, and another for what the counter's owner has added, which only
+// he writes. README.md, "Waiting", says why the counter may be destroyed by whoever has waited for its last done. Next: ../counter.hpp.
 
 #include <cstdint>
 #include <exception>
@@ -20,18 +20,31 @@ class basic_counter {
   using plain = typename sync::template plain<T>;
 
  public:
-  explicit basic_counter(std::int64_t n) noexcept : word_{n * one} {}
+  /// What `owner` stands for never runs twice at once: a worker. Null: it has none.
+  explicit basic_counter(std::int64_t n, void const* owner = nullptr) noexcept : word_{n * one}, owner_{owner} {}
 
   /// Does nobody wait, nor still count it down? Besides 0, a negative value is fine. acquire: pairs with the last done.
   bool at_rest() const noexcept {
     std::int64_t const w = word_.load(std::memory_order_acquire);
-    return (w & flags) == 0 && w <= 0;
+    return (w & flags) == 0 && value(w) <= 0;
   }
-  /// acquire: pairs with done
-  std::int64_t load() const noexcept { return word_.load(std::memory_order_acquire) >> shift; }
+  /// A value that it has had meanwhile.
+  std::int64_t load() const noexcept {
+    for (;;) {
+      std::int64_t const w = word_.load(std::memory_order_acquire);  // acquire: pairs with done
+      std::int64_t const v = value(w);
+      if (word_.load(std::memory_order_relaxed) == w) return v;
+    }
+  }
 
-  /// relaxed: nobody waits for more.
-  void add(std::int64_t n) noexcept { word_.fetch_add(n * one, std::memory_order_relaxed); }
+  /// `here`: who calls, maybe the owner. All are relaxed: nobody waits for more. Who must not miss it learns of it by a done that came later.
+  void add(std::int64_t n, void const* here = nullptr) noexcept {
+    if (here != nullptr && here == owner_) {
+      added_.store(added_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    } else {
+      word_.fetch_add(n * one, std::memory_order_relaxed);
+    }
+  }
 
   /// One read-modify-write where this can wake nobody. False: done_slowly must.
   bool done_if_quiet(std::int64_t n) noexcept {
@@ -39,7 +52,7 @@ class basic_counter {
     // release: pairs with reached, load and lock: whoever waits sees what came before every done, since the changes of one word are one
     // release sequence. A compare-exchange, and not a subtraction: where this may wake somebody, the last touch of the counter must be the
     // unlocking, after which a waiter may destroy it.
-    while ((w & (waited_for | locked)) == 0 || ((w & (wanted_early | locked)) == 0 && w > n * one + flags)) {
+    while ((w & (waited_for | locked)) == 0 || ((w & (wanted_early | locked)) == 0 && value(w) > n)) {
       if (word_.compare_exchange_weak(w, w - n * one, std::memory_order_release, std::memory_order_relaxed)) return true;
     }
     return false;
@@ -47,12 +60,12 @@ class basic_counter {
   void done_slowly(std::int64_t n) noexcept {
     lock();
     // release: as in done_if_quiet; what others have done lock has acquired
-    std::int64_t const value = (word_.fetch_sub(n * one, std::memory_order_release) >> shift) - n;
+    std::int64_t const now = value(word_.fetch_sub(n * one, std::memory_order_release)) - n;
     claimed_waiters<Waits> due;
     waiter* rest = nullptr;
     for (waiter* w = waiters_; w != nullptr;) {
       waiter* const next = following(*w);
-      if (w->target < value) {
+      if (w->target < now) {
         w->next_waiter = rest;
         rest = w;
       } else if (w->claim()) {
@@ -65,23 +78,23 @@ class basic_counter {
     due.wake();
   }
 
-  /// Parks until the value is at most `value`.
-  void wait(std::int64_t value) noexcept {
-    if (reached(value)) return;
+  /// Parks until the value is at most `target`.
+  void wait(std::int64_t target) noexcept {
+    if (reached(target)) return;
     waiter me;
-    me.target = value;
+    me.target = target;
     Waits::park(me, {"a counter", this}, [&]() noexcept { return enqueue(me, nullptr); });
   }
   /// False: the time came first.
-  bool wait_until(std::int64_t value, typename Waits::time_point limit) {
-    if (reached(value)) return true;
+  bool wait_until(std::int64_t target, typename Waits::time_point limit) {
+    if (reached(target)) return true;
     waiter me;
-    me.target = value;
+    me.target = target;
     bool const in_time = Waits::park_until(me, {"a counter, with a time limit", this}, limit,
                                            [&](ticket* t) noexcept { return enqueue(me, t); });
     if (in_time) return true;
     forget(me);
-    return reached(value);
+    return reached(target);
   }
 
   /// Keeps the first exception of those that count it down, each before it does.
@@ -117,6 +130,10 @@ class basic_counter {
     return static_cast<waiter*>(next);
   }
 
+  // The value, as far as the caller knows it: no add is missed that came before a done in `word`, if that was acquired, or before the caller's
+  // own doing. relaxed: that order is all that is needed, and what is missed makes the value too low only for who need not know of it.
+  std::int64_t value(std::int64_t word) const noexcept { return (word >> shift) + added_.load(std::memory_order_relaxed); }
+
   void lock() noexcept { lock_bit<sync>(word_, locked); }
   // release: the waiters, for the next who locks. The last touch of the counter.
   void unlock() noexcept {
@@ -124,10 +141,10 @@ class basic_counter {
   }
 
   // A value that is there while somebody holds the lock counts only once he is gone: the counter may be destroyed when we say yes.
-  bool reached(std::int64_t value) noexcept {
+  bool reached(std::int64_t target) noexcept {
     for (;;) {
       std::int64_t const w = word_.load(std::memory_order_acquire);  // acquire: pairs with done
-      if ((w >> shift) > value) return false;
+      if (value(w) > target) return false;
       if ((w & locked) == 0) return true;
       sync::yield();
     }
@@ -136,7 +153,7 @@ class basic_counter {
   // On another stack than the one that waits, which may go on as soon as the lock is free.
   bool enqueue(waiter& w, ticket* limit) noexcept {
     lock();  // no done comes between the look and the entry in the list: those that do not lock find the word changed
-    bool const waits = (word_.load(std::memory_order_relaxed) >> shift) > w.target;  // relaxed: lock has acquired every done that counts
+    bool const waits = value(word_.load(std::memory_order_relaxed)) > w.target;  // relaxed: lock has acquired every done that counts
     if (waits) {
       w.next_waiter = waiters_;
       waiters_ = &w;
@@ -170,8 +187,10 @@ class basic_counter {
   static constexpr int shift = 4;
   static constexpr std::int64_t one = 1 << shift;
 
-  // | value, signed, 60 bits | wanted_early 8 | thrown 4 | waited_for 2 | locked 1 |
+  // | value but for added_, signed, 60 bits | wanted_early 8 | thrown 4 | waited_for 2 | locked 1 |
   typename sync::template atomic<std::int64_t> word_;
+  typename sync::template atomic<std::int64_t> added_{0};  // the owner's: a read-modify-write would be most of what a spawn costs
+  void const* owner_;
   // Under the lock.
   plain<waiter*> waiters_{nullptr};
   plain<std::exception_ptr> error_;
