@@ -51,7 +51,7 @@ stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep)
 
 stack_pool::~stack_pool() {
   while (free_ != nullptr) unmap(std::exchange(free_, free_->next_));
-  if (live_.load(std::memory_order_relaxed) != 0) die("a pool ends while a native stack of it is in use");
+  if (live_ != 0) die("a pool ends while a native stack of it is in use");
 }
 
 stack* stack_pool::get() noexcept {
@@ -109,9 +109,7 @@ stack* stack_pool::map() noexcept {
     s->older_ = all_;
     if (all_ != nullptr) all_->newer_ = s;
     all_ = s;
-  }
-  std::uint64_t const live = live_.fetch_add(1, std::memory_order_relaxed) + 1;
-  for (std::uint64_t p = peak_.load(std::memory_order_relaxed); p < live && !peak_.compare_exchange_weak(p, live, std::memory_order_relaxed);) {
+    peak_ = std::max(peak_, ++live_);
   }
   return s;
 }
@@ -122,8 +120,8 @@ void stack_pool::unmap(stack* s) noexcept {
     std::lock_guard const guard{mutex_};
     (s->newer_ != nullptr ? s->newer_->older_ : all_) = s->older_;
     if (s->older_ != nullptr) s->older_->newer_ = s->newer_;
+    --live_;
   }
-  live_.fetch_sub(1, std::memory_order_relaxed);  // relaxed, as all counters here: they order nothing
   ::munmap(s->base(), s->mapped());
 }
 
@@ -157,7 +155,7 @@ void stack_pool::give_back_between(std::byte* from, std::byte* to) noexcept {
     case reclaim::none: break;
   }
   if (failed != 0) return;  // then they stay: nothing is lost but memory
-  unmaps_.fetch_add(1, std::memory_order_relaxed);
+  unmaps_.fetch_add(1, std::memory_order_relaxed);  // relaxed, as all counters here: they order nothing
   pages_returned_.fetch_add(pages.value_or(0), std::memory_order_relaxed);
 }
 
@@ -171,8 +169,8 @@ std::uint64_t stack_pool::resident_pages() const noexcept {
 }
 
 stack_counts stack_pool::counts() const noexcept {
-  return {live_.load(std::memory_order_relaxed), peak_.load(std::memory_order_relaxed), unmaps_.load(std::memory_order_relaxed),
-          pages_returned_.load(std::memory_order_relaxed)};
+  std::lock_guard const guard{mutex_};  // so that no stack is counted before the peak has risen to it
+  return {live_, peak_, unmaps_.load(std::memory_order_relaxed), pages_returned_.load(std::memory_order_relaxed)};
 }
 
 void stack_cache::trim(std::size_t n) noexcept {

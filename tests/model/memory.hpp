@@ -34,7 +34,7 @@ class memory {
   };
 
   template <class T, class... A>
-  static void begin(void const* at, A&&... a) {
+  static void begin(void* at, A&&... a) {
     auto* const c = new cell<T>{T(std::forward<A>(a)...), {}, false};
     detail::plain_write(c->life, "the life of an object", where::current());
     owned_.emplace_back(c, [](void* p) { delete static_cast<cell<T>*>(p); });

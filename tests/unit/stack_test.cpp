@@ -7,9 +7,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "../scale.hpp"
@@ -118,6 +120,25 @@ TEST(stack_pool, keeps_as_many_as_it_may_and_unmaps_the_rest) {
   for (stack* const s : all) pool.put(s);
   EXPECT_EQ(pool.counts().live, 3u);
   EXPECT_EQ(pool.counts().peak, 10u);
+}
+
+TEST(stack_pool, never_counts_more_stacks_than_at_their_peak) {
+  stack_pool pool{size, reclaim::dontneed, 0};
+  std::atomic<bool> done{false};
+  std::thread grows{[&] {
+    std::vector<stack*> all;
+    for (int k = 0; k < 3000; ++k) all.push_back(pool.get());
+    for (stack* const s : all) pool.put(s);
+    done = true;
+  }};
+  std::uint64_t wrong = 0;
+  while (!done) {
+    auto const now = pool.counts();
+    wrong += now.live > now.peak;
+  }
+  grows.join();
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(pool.counts().peak, 3000u);
 }
 
 TEST(stack_pool, caches_pass_their_surplus_on) {

@@ -169,8 +169,9 @@ class stack_pool {
   stack* all_ = nullptr;  // linked by older_ and newer_
   stack* free_ = nullptr;
   std::size_t free_count_ = 0;
+  std::uint64_t live_ = 0, peak_ = 0;
   std::atomic<std::uint64_t> made_{0};  // draws the colours
-  std::atomic<std::uint64_t> live_{0}, peak_{0}, unmaps_{0}, pages_returned_{0};
+  std::atomic<std::uint64_t> unmaps_{0}, pages_returned_{0};
 };
 
 /// A worker's own few stacks: the usual get and put cost neither a lock nor a system call. Owner only.
