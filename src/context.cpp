@@ -16,7 +16,6 @@
 namespace nopal::core {
 
 extern "C" {
-arrival* nopal_context_call(void** left, void* top, context* there, void (*body)(context*)) noexcept;
 void nopal_context_start();
 [[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept;
 }
@@ -77,23 +76,6 @@ void switch_to(context& from, context& to, arrival* a, [[maybe_unused]] leaving 
   arrive(from, b);
 }
 #endif
-
-bool call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
-#if !NOPAL_ASAN && !NOPAL_TSAN
-  // With no exception being handled the two stacks may share that state until one is left.
-  if (handles_none()) [[likely]] {
-    to.body = body;
-    arrival* const b = nopal_context_call(&from.sp, top, &to, [](context* c) { c->body(*c); });
-    if (b == nullptr) return true;
-    arrive(from, b);
-    return false;
-  }
-#endif
-  prepare(to, bottom, top, body);
-  to.body = nullptr;
-  switch_to(from, to);
-  return false;
-}
 
 void arrived(context& here, arrival* a) noexcept { arrive(here, a); }
 

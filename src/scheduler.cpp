@@ -265,19 +265,30 @@ void scheduler::give_away(worker& from, continuation c, loose_continuations& mem
 // ---- Callers.
 
 void scheduler::run(root& r, event& done) {
-  r.run = run_root;
-  if (worker* const w = current_or_null(); w != nullptr && &w->pool() == this && w->fits_here()) {
-    w->make_room_for_strand();
+  if (worker* const w = current_or_null(); w != nullptr) return run_on(*w, r, done);
+  if (run_as_guest(r, done)) return;
+  if (turns_ != nullptr) [[unlikely]] turns_->settle();
+  run_elsewhere(r, done);
+}
+
+// The caller runs on a worker.
+void scheduler::run_on(worker& w, root& r, event& done) {
+  if (&w.pool() == this && w.fits_here()) {
+    w.make_room_for_strand();
     {
-      worker::aside const outer{*w};  // the caller's strand waits below us
-      w->run(r);
+      worker::aside const outer{w};  // the caller's strand waits below us
+      w.run(r);
     }
-    wait(done);
-  } else if (w != nullptr || !run_as_guest(r, done)) {
-    if (turns_ != nullptr && (w == nullptr || &w->pool() != this)) [[unlikely]] turns_->settle();
-    put(r, turn_.fetch_add(1, std::memory_order_relaxed) % workers());
-    wait(done);
+    return wait(done);
   }
+  if (turns_ != nullptr && &w.pool() != this) [[unlikely]] turns_->settle();
+  run_elsewhere(r, done);
+}
+
+void scheduler::run_elsewhere(root& r, event& done) noexcept {
+  r.run = run_root;
+  put(r, turn_.fetch_add(1, std::memory_order_relaxed) % workers());
+  wait(done);
 }
 
 void scheduler::wait(event& done) noexcept {
@@ -358,27 +369,31 @@ void scheduler::wait_for_all() noexcept {
   }
 }
 
-// A sleeping worker for the calling thread, or workers() if there is none.
+// A sleeping worker for the calling thread, or workers() if there is none. The one it had last time, most often.
 unsigned scheduler::borrow() noexcept {
-  // The one it had last time, most often. Now and then, and when that one is awake, the worker whose CPU we are on, so that the others
-  // find theirs free.
-  static thread_local struct {
+  static constinit thread_local struct {
     scheduler const* pool;
     unsigned index;
     unsigned uses;
   } last{};
-  unsigned const n = workers();
-  if (last.pool == this && last.index < n && (++last.uses & 63) != 0 && parking_.borrow(last.index)) return last.index;
+  if (last.pool == this && last.index < workers() && (++last.uses & 63) != 0 && parking_.borrow(last.index)) [[likely]] return last.index;
   last.pool = this;
+  return last.index = borrow_another();
+}
+
+// The worker whose CPU we are on, so that the others find theirs free, or any.
+unsigned scheduler::borrow_another() noexcept {
+  prepare_thread_for_overflow();
+  unsigned const n = workers();
   if (pinned_) {
     int const here = ::sched_getcpu();
     for (unsigned k = 0; k < n; ++k) {
-      if (places_[k].cpu == here && parking_.borrow(k)) return last.index = k;
+      if (places_[k].cpu == here && parking_.borrow(k)) return k;
     }
   }
   unsigned const first = turn_.fetch_add(1, std::memory_order_relaxed) % n;
   for (unsigned k = 0; k < n; ++k) {
-    if (unsigned const i = (first + k) % n; parking_.borrow(i)) return last.index = i;
+    if (unsigned const i = (first + k) % n; parking_.borrow(i)) return i;
   }
   return n;
 }
@@ -386,21 +401,20 @@ unsigned scheduler::borrow() noexcept {
 bool scheduler::run_as_guest(root& r, event& done) noexcept {
   unsigned const i = borrow();
   if (i == workers()) return false;
-  prepare_thread_for_overflow();
   worker& w = *workers_[i];
   stack* const s = w.stacks.get();
   if (s != nullptr) {
     context home;
     current_state = &w;
     w.guest_ = true;
-    w.guest_root_ = w.guest_for_ = &r;
+    w.guest_for_ = &r;
     w.guest_done_ = &done;
     w.idle_since_ = 0;
     w.home_ = &home;
     w.here = s;
-    if (s->run_from(home, on_stack)) w.stacks.put(s);
+    if (s->run_from(home, on_stack_of_guest)) w.stacks.put(s);
     // Thieves may have had all that was spawned; what is left the thread comes for, see must_stay.
-    if (w.ready.empty()) retract_ready(w);
+    if (w.ready_is_offered_ && w.ready.empty()) [[unlikely]] retract_ready(w);
     w.guest_ = false;
     current_state = &nobody;
   }
@@ -446,6 +460,13 @@ void scheduler::loop(unsigned i) noexcept {
 void scheduler::on_stack(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
   current()->pool().work(mine);
+  leave_for_home(mine);
+}
+
+void scheduler::on_stack_of_guest(context& c) noexcept {
+  auto& mine = static_cast<stack&>(c);
+  current()->run(*current()->guest_for_);
+  if (worker const& w = *current(); !w.guest_ || !w.guest_done_->is_set()) w.pool().work(mine);
   if (mine.returns()) return;
   leave_for_home(mine);
 }
@@ -462,7 +483,6 @@ void scheduler::leave_for_home(stack& mine) noexcept {
 
 // At the base of a stack. Whatever runs on top of this frame may suspend the stack, and another worker of this pool go on with it.
 void scheduler::work(stack& mine) noexcept {
-  if (root* const r = std::exchange(current()->guest_root_, nullptr); r != nullptr) current()->run(*r);
   for (;;) {
     worker& w = *current();
     if (w.guest_ ? !work_as_guest(w) : !run_ready(w) && !work_once(w, mine)) return;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <new>
+#include <tuple>
 #include <utility>
 
 #include "nopal/core/scheduler.hpp"
@@ -270,13 +271,25 @@ worker::aside::~aside() {
 
 // ---- Strands.
 
-void worker::enter() noexcept { work.set_limit(std::max(stack_pointer() - nesting, here->fork_limit())); }
+inline std::uintptr_t worker::lowest() const noexcept { return std::max(stack_pointer() - nesting, here->fork_limit()); }
 
 bool worker::fits_here() const noexcept { return stack_pointer() > here->fork_limit() + nesting; }
 
 void worker::run(root& r) noexcept {
   busy_with.store(&r, std::memory_order_relaxed);
-  strand(nullptr, &r);
+  begin_strand();
+  parent_word = reinterpret_cast<std::uintptr_t>(&r) | rooted;
+  r.start(r);
+  worker& w = *current();
+  w.alarm = no_alarm;
+  if (w.unwinding_) [[unlikely]] {
+    auto const [f, t] = w.after_unwinding();
+    return strand(f, t);
+  }
+  w.arena.tidy();
+  w.not_started_ = false;
+  w.root_ended(r);
+  current()->end_strand();
 }
 
 void worker::run_stolen(continuation c) noexcept {
@@ -288,6 +301,7 @@ void worker::run_stolen(continuation c) noexcept {
   frame* const f = c.as_frame();
   f->state += frame::one_steal;
   arena.mark = f->steals();
+  begin_strand();
   strand(f, nullptr);
 }
 
@@ -297,59 +311,68 @@ void worker::run_moved(frame* f) noexcept {
   } else {
     arena.mark = f->steals();
   }
+  begin_strand();
   strand(f, nullptr);
 }
 
+inline void worker::rewind_if_empty() noexcept {
+  if (!work.rewound() && work.empty()) work.rewind();
+}
+
 void worker::begin_strand() noexcept {
-  if (work.empty()) work.rewind();
+  rewind_if_empty();
   assert(work.has_room_for(most_entries_));  // where foreign entries lie below: see make_room_for_strand
   floor_ = work.bottom();
   alarm = no_alarm;
-  enter();
-  work.ask();  // the first fork offers itself
+  work.set_limit_and_ask(lowest());  // the first fork offers itself
 }
 
 void worker::end_strand() noexcept {
-  if (work.empty()) work.rewind();  // for the strand below, if one was put aside: see "Depth"
+  rewind_if_empty();  // for the strand below, if one was put aside: see "Depth"
   if (std::exchange(offered_, false)) pool_.parking().retract();
   busy_with.store(nullptr, std::memory_order_relaxed);
 }
 
-void worker::strand(frame* f, root* r) noexcept {
-  current()->begin_strand();
-  thunk* t = nullptr;
-  while (f != nullptr || r != nullptr || t != nullptr) {
+void worker::strand(frame* f, thunk* t) noexcept {
+  while (f != nullptr || t != nullptr) {
     std::uintptr_t parent_of_it;
     if (f != nullptr) {
       parent_of_it = f->parent_word;
       if (f == current()->throwing_) current()->must_throw_into(f);
       std::exchange(f, nullptr)->coroutine().resume();
-    } else if (t != nullptr) {
+    } else {
       parent_of_it = reinterpret_cast<std::uintptr_t>(t->parent) | t->how;
       thunk* const now = std::exchange(t, nullptr);
       now->start(now);
-    } else {
-      parent_of_it = reinterpret_cast<std::uintptr_t>(r) | rooted;
-      current()->parent_word = parent_of_it;
-      root& now = *std::exchange(r, nullptr);
-      now.start(now);
     }
     // Back at the base of this stack, with no native frame of the strand above us: but the stack may have moved to another worker.
     worker& w = *current();
     w.alarm = no_alarm;
-    if (!std::exchange(w.unwinding_, false)) {
+    if (!w.unwinding_) {
       w.arena.tidy();
       f = w.ended(parent_of_it);
-      continue;
-    }
-    switch (w.after_) {
-      case after::arrival: f = w.arrive(w.lost_); break;
-      case after::thunk: t = std::exchange(w.parked_, nullptr); break;
-      case after::move: w.send_away(*std::exchange(w.moving_, nullptr)); break;
-      case after::nothing: break;
+    } else {
+      std::tie(f, t) = w.after_unwinding();
     }
   }
   current()->end_strand();
+}
+
+// What the strand goes on with once every native frame of it has unwound: nothing, a task or a thunk.
+std::pair<frame*, thunk*> worker::after_unwinding() noexcept {
+  unwinding_ = false;
+  switch (after_) {
+    case after::arrival: return {arrive(lost_), nullptr};
+    case after::thunk: return {nullptr, std::exchange(parked_, nullptr)};
+    case after::move: send_away(*std::exchange(moving_, nullptr)); break;
+    case after::nothing: break;
+  }
+  return {};
+}
+
+void worker::root_ended(root& r) noexcept {
+  if (std::exchange(threw_, false)) r.error = std::exchange(exception_, nullptr);
+  r.finish(r);
 }
 
 frame* worker::ended(std::uintptr_t parent_of_it) noexcept {
@@ -357,12 +380,7 @@ frame* worker::ended(std::uintptr_t parent_of_it) noexcept {
   auto* const p = reinterpret_cast<frame*>(address);  // NOLINT(performance-no-int-to-ptr)
   not_started_ = false;
   switch (parent_of_it & kind_mask) {
-    case rooted: {
-      root& r = *reinterpret_cast<root*>(address);  // NOLINT(performance-no-int-to-ptr)
-      if (std::exchange(threw_, false)) r.error = std::exchange(exception_, nullptr);
-      r.finish(r);
-      return nullptr;
-    }
+    case rooted: root_ended(*reinterpret_cast<root*>(address)); return nullptr;  // NOLINT(performance-no-int-to-ptr)
     case called:
       if (!threw_) return p;
       child_failed(p);
@@ -379,7 +397,7 @@ frame* worker::ended(std::uintptr_t parent_of_it) noexcept {
 }
 
 frame* worker::arrive(frame* p) noexcept {
-  if (work.empty()) work.rewind();  // p was stolen, and with it all below: but for foreign entries above which a strand began
+  rewind_if_empty();  // p was stolen, and with it all below: but for foreign entries above which a strand began
   // What is left in the arena are p and its ancestors: then the child was forked before p was ever stolen in this scope.
   // Otherwise the child lay at the bottom of an arena that began with p's theft.
   bool const holds_parent = !arena.empty();

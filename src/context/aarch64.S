@@ -123,7 +123,7 @@ nopal_context_switch:
         .cfi_endproc
         .size   nopal_context_switch, . - nopal_context_switch
 
-/* arrival* nopal_context_call(void** left, void* top, context* there, void (*body)(context*)): see x86_64.S. */
+/* arrival* nopal_context_call(void** left, void* top, context& with, void (*body)(context&)): see x86_64.S. */
         .globl  nopal_context_call
         .hidden nopal_context_call
         .type   nopal_context_call, %function

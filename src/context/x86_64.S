@@ -115,8 +115,8 @@ nopal_context_switch:
         .cfi_endproc
         .size   nopal_context_switch, . - nopal_context_switch
 
-/* arrival* nopal_context_call(void** left, void* top, context* there, void (*body)(context*))
-   Calls body(there) on the fresh stack that ends at `top`. The stack that is left has the layout above, so that it can also be
+/* arrival* nopal_context_call(void** left, void* top, context& with, void (*body)(context&))
+   Calls body(with) on the fresh stack that ends at `top`. The stack that is left has the layout above, so that it can also be
    switched to; where body returns it returns here, null, and the processor has predicted both returns. */
         .globl  nopal_context_call
         .hidden nopal_context_call

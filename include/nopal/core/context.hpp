@@ -58,10 +58,6 @@ struct context {
 /// lets no exception out.
 void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept;
 
-/// As prepare and switch_to in one, and cheaper: `body` may return too, as long as nobody has ever left `to`, and then goes on at `from`
-/// as a function returns: true, and `to` is the caller's again. That `from` is gone on with by a switch ends it as well.
-bool call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept;
-
 extern "C" {
 /// Leaves the stack that runs here, its pointer in *left, and returns `a` on the one whose pointer is `to`.
 arrival* nopal_context_switch(void** left, void* to, arrival* a) noexcept;
@@ -69,6 +65,8 @@ arrival* nopal_context_switch(void** left, void* to, arrival* a) noexcept;
 /// returns null. That somebody has switched to what was left ends it as well, with what arrived() then needs. For callers that handle no
 /// exception, see handles_none, and not under sanitizers.
 arrival* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*));
+/// The same, and the control words of the processor are afterwards what they were.
+arrival* nopal_context_call(void** left, void* top, context& with, void (*body)(context&)) noexcept;
 }
 /// The caller runs on `here`, which has just been switched to.
 void arrived(context& here, arrival* a) noexcept;
@@ -91,5 +89,24 @@ NOPAL_INLINE void switch_to(context& from, context& to, arrival* a = nullptr, le
 #else
 void switch_to(context& from, context& to, arrival* a = nullptr, leaving how = leaving::for_now) noexcept;
 #endif
+
+/// As prepare and switch_to in one, and cheaper: `body` may return too, as long as nobody has ever left `to`, and then goes on at `from`
+/// as a function returns: true, and `to` is the caller's again. That `from` is gone on with by a switch ends it as well.
+NOPAL_INLINE bool call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
+#if !NOPAL_ASAN && !NOPAL_TSAN
+  // With no exception being handled the two stacks may share that state until one is left.
+  if (handles_none()) [[likely]] {
+    to.body = body;
+    arrival* const a = nopal_context_call(&from.sp, top, to, body);
+    if (a == nullptr) [[likely]] return true;
+    arrived(from, a);
+    return false;
+  }
+#endif
+  prepare(to, bottom, top, body);
+  to.body = nullptr;
+  switch_to(from, to);
+  return false;
+}
 
 }  // namespace nopal::core

@@ -46,8 +46,7 @@ class basic_event {
 
   /// The thread sleeps.
   void wait() noexcept {
-    while (!wait_for(1'000'000'000)) {
-    }
+    while (!is_set()) wait_for(1'000'000'000);
   }
   /// Until set, or for `nanoseconds`. True: set.
   bool wait_for(std::int64_t nanoseconds) noexcept {

@@ -68,6 +68,8 @@ class scheduler {
   core::timer& timer() noexcept { return timer_; }
   /// What a fresh stack runs: the search for work.
   static void on_stack(context& c) noexcept;
+  /// And what that of a guest runs: its root first.
+  static void on_stack_of_guest(context& c) noexcept;
   /// The same for the stack that runs here, above whose frames nobody goes on any more.
   [[noreturn]] static void stay_on(stack& mine) noexcept;
   bool stealing() const noexcept { return steal_; }
@@ -91,6 +93,7 @@ class scheduler {
   void started() noexcept;
   unsigned choose() noexcept;
   unsigned borrow() noexcept;
+  NOPAL_COLD unsigned borrow_another() noexcept;
   void put(job& j, unsigned i) noexcept;
 
   void loop(unsigned i) noexcept;
@@ -110,6 +113,8 @@ class scheduler {
   bool nothing_can_run() const noexcept;
   static void warn_if_stuck(void* self) noexcept;
   bool run_as_guest(root& r, event& done) noexcept;
+  void run_on(worker& w, root& r, event& done);
+  void run_elsewhere(root& r, event& done) noexcept;
   bool must_stay(unsigned i) const noexcept;
 
   bool steal_;

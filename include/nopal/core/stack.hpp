@@ -63,7 +63,7 @@ class stack : public context, public job {  // as a job: left at a fork, and any
     prepare(*this, low_, top(), what);
   }
   /// Leaves `from` and runs `what` here at once. It may return if returns() still says so: true, and this is the caller's again.
-  bool run_from(context& from, void (*what)(context&)) noexcept { return call_on(from, *this, low_, top(), what); }
+  NOPAL_INLINE bool run_from(context& from, void (*what)(context&)) noexcept { return call_on(from, *this, low_, top(), what); }
   bool returns() const noexcept { return body != nullptr; }
 
   /// The high-water mark: a word in the second page from the top, below what the search for work needs. While it stands, nothing has gone

@@ -233,8 +233,6 @@ class worker : public fork_state {
   /// Goes on with a task that came from elsewhere with its arena.
   void run_moved(frame* f) noexcept;
 
-  /// The native stack, from here down, is for strands.
-  void enter() noexcept;
   /// Has the native stack room for another strand on top of this one?
   bool fits_here() const noexcept;
 
@@ -293,8 +291,13 @@ class worker : public fork_state {
   static bool fork_on(stack& s, child& c, child::starter start) noexcept;
   static void note_steal(children& c) noexcept;
 
-  static void strand(frame* f, root* r) noexcept;
+  /// How far the native stack may grow, from here, by the forks of a strand.
+  std::uintptr_t lowest() const noexcept;
+  void rewind_if_empty() noexcept;
   void begin_strand() noexcept;
+  static void strand(frame* f, thunk* t) noexcept;
+  std::pair<frame*, thunk*> after_unwinding() noexcept;
+  void root_ended(root& r) noexcept;
   void end_strand() noexcept;
   static bool wait_for(branch& b) noexcept;
   /// Goes on with the stack that waits for it, if there is one.
@@ -325,8 +328,7 @@ class worker : public fork_state {
   bool guest_ = false;         ///< a calling thread works in its thread's place
   context* home_ = nullptr;         ///< the own stack of the thread that works here now, where it leaves to
   context* thread_home_ = nullptr;  ///< that of the worker's thread
-  root* guest_root_ = nullptr;      ///< what a guest came for, until it starts
-  root* guest_for_ = nullptr;
+  root* guest_for_ = nullptr;       ///< what a guest came for
   event* guest_done_ = nullptr;
   std::int64_t idle_since_ = 0;     ///< 0: not idle
   bool offered_ = false;       ///< this strand has forked: it counts as demand
