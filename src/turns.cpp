@@ -13,6 +13,8 @@ namespace {
 
 // A worker that has made no decision for so long does not run, or waits for one of the others.
 constexpr std::chrono::milliseconds patience{50};
+// So many times longer a worker waits that knows of nothing to be found: a thief may miss some, and not everything offered is news.
+constexpr unsigned longer_without_news = 4;
 // All that is left to do for workers without work is to see that.
 constexpr std::chrono::milliseconds until_rest{5};
 
@@ -76,12 +78,13 @@ void turns::pass(lock& guard, unsigned from, unsigned to) noexcept {
 
 void turns::wait(lock& guard, unsigned i) noexcept {
   seat& mine = seats_[i];
-  while (holder_ != i && !ended_) {
+  for (unsigned in_vain = 0; holder_ != i && !ended_;) {
     std::uint64_t const before = given_;
-    if (mine.turn.wait_for(guard, patience) == std::cv_status::timeout && given_ == before && holder_ != nobody && holder_ != i && may_find(mine)) {
-      ++lost_;
-      give(i);
-    }
+    bool const stands = mine.turn.wait_for(guard, patience) == std::cv_status::timeout && given_ == before && holder_ != nobody;
+    in_vain = stands ? in_vain + 1 : 0;
+    if (in_vain < (may_find(mine) ? 1 : longer_without_news)) continue;
+    ++lost_;
+    give(i);
   }
   mine.idle = false;
   mine.seen = news_;

@@ -455,21 +455,28 @@ void worker::look_natively() noexcept {
   if (look()) work.set_limit(here->fork_limit());
 }
 
+// Until `n` have arrived: `waiting` is the stack that is left. Without memory for another one the thread waits, and tries again now and
+// then, since what it waits for may have come to need this very thread, by a resume_on.
+void worker::wait_at(join_word& j, std::int64_t n, stack*& waiting) noexcept {
+  constexpr int looks = 100;
+  for (int k = 0; !j.complete(n); ++k) {
+    if (k % looks == 0 && suspend({"a join", nullptr}, true, [&](stack& mine) noexcept {
+          waiting = &mine;
+          return j.announce(n);
+        })) {
+      return;
+    }
+    std_sync::yield();
+  }
+}
+
 bool worker::wait_for(branch& b) noexcept {
   {
     worker& w = *current();
     if (w.work.pop_slow(w.floor())) return false;
     w.work.rewind();  // it was stolen, and with it all below
   }
-  if (b.join.complete(1)) return true;
-  bool const left = suspend({"a join", nullptr}, true, [&b](stack& mine) noexcept {
-    b.waiting = &mine;
-    return b.join.announce(1);
-  });
-  if (!left) {
-    // The thread waits: whoever has the branch needs no help of ours.
-    while (!b.join.complete(1)) std_sync::yield();
-  }
+  wait_at(b.join, 1, b.waiting);
   return true;
 }
 
@@ -599,20 +606,12 @@ std::exception_ptr worker::join_children(children& c) noexcept {
     die("a scope was joined on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
   }
   auto const steals = static_cast<std::int64_t>(c.steals());
-  if (steals > 0 && !c.join.complete(steals)) {
-    if (c.owner == nullptr) {
-      event done{};
-      c.done = &done;
-      if (!c.join.announce(steals)) done.wait();
-      return take_from(c);
-    }
-    bool const left = suspend({"a join", nullptr}, true, [&c, steals](stack& mine) noexcept {
-      c.waiting = &mine;
-      return c.join.announce(steals);
-    });
-    if (!left) {
-      while (!c.join.complete(steals)) std_sync::yield();
-    }
+  if (steals > 0 && c.owner == nullptr) {
+    event done{};
+    c.done = &done;
+    if (!c.join.complete(steals) && !c.join.announce(steals)) done.wait();
+  } else if (steals > 0) {
+    wait_at(c.join, steals, c.waiting);
   }
   return take_from(c);
 }

@@ -1,5 +1,5 @@
 # The same tests under forced schedules, each round with other seeds; but for those that measure time or sleep, in which several must run
-# at once whatever their turn, and the largest.
+# at once whatever their turn, that look at workers which sleep, and the largest.
 set(NOPAL_TEST_SEEDS 10 CACHE STRING "how many seeds each test of a forced schedule gets")
 set(scheduled task. exceptions. native. scope_test. fiber_test. counter_test. mutex_test. condition_variable_test. semaphore_test.
   channel_test. resume_on. scratch. future. c_test.)
@@ -16,7 +16,8 @@ set(unscheduled
   scope_test.a_join_that_waits_leaves_its_stack scope_test.forks_nest_as_deep_as_there_is_memory_for_stacks
   fiber_test.a_million_may_wait_to_start fiber_test.a_pool_whose_fibers_thieves_have_taken_comes_to_rest
   fiber_test.sleepers_cost_neither_workers_nor_threads fiber_test.blocks_from_outside_have_the_size_of_those_from_inside
-  fiber_test.a_deep_task_follows_an_ordinary_job_on_its_stack mutex_test.may_be_held_while_forking
+  fiber_test.a_deep_task_follows_an_ordinary_job_on_its_stack fiber_test.a_pool_that_comes_to_a_stop_says_so
+  mutex_test.may_be_held_while_forking
   condition_variable_test.may_be_destroyed_once_all_are_notified condition_variable_test.none_is_lost_to_a_time_limit
   condition_variable_test.ping_pong channel_test.many_to_many semaphore_test.a_thread_wakes_the_last_that_a_pool_has_to_do
   resume_on.does_not_mistake_waiting_jobs_for_a_parent scratch.stays_with_a_stolen_task scratch.has_any_size

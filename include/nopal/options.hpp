@@ -36,7 +36,8 @@ struct pool_options {
   bool steal = true;
   /// Decides the order in which workers look at each other.
   std::uint64_t seed = 0;
-  /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, or random:SEED.
+  /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, or random:SEED;
+  /// anything else throws std::invalid_argument.
   nopal::schedule schedule = nopal::schedule::free;
 };
 

@@ -279,6 +279,21 @@ std::vector<scenario> const scenarios{
          }
        });
      }, few_spins),
+    waiting("up_and_down_while_another_looks", 0,
+     [](program& p) {
+       auto& c = made<counter>(p, 0, &p);
+       p.thread([&] {
+         for (int k = 0; k < 2; ++k) {
+           c->add(1, &p);
+           done(*c);
+         }
+       });
+       p.thread([&] {
+         std::int64_t const v = c->load();
+         check(v == 0 || v == 1, "a value that it has had");
+       });
+       p.finally([&] { destroy(c); });
+     }),
     waiting("who_looks_may_destroy", 0,
      [](program& p) {
        auto& c = made<counter>(p, 2);

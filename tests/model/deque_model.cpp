@@ -22,6 +22,7 @@ std::vector<entry> const& entries() {
   static std::vector<entry> const all{
       {{"push, pop; a thief", "+-", {1}}},
       {{"growth; a thief with the old buffer", "+!+g+--", {1}, places::nested, 2}},
+      {{"all stolen, rewound, pushed again; a thief", "+!e+", {1}}},
       {{"ring, push, pop; a thief", "+-", {1}, places::ring}},
       {{"ring, a place used again; a thief", "+!+", {1}, places::ring, 1}},
       {{"one public entry; a thief", "+!-", {1}}},

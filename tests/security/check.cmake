@@ -2,7 +2,7 @@
 #       -P check.cmake
 #
 # objects: each object of FILE (an archive, an object or a shared library), or of SOURCE assembled, says that its stack need not be
-# executable. program: the kernel is told so. marks: SOURCE assembled with FLAG has the property MARK and not the property NOT.
+# executable. program: the kernel is told so. marks: SOURCE assembled with FLAG has the property MARK and not the property FORBIDDEN.
 
 set(ENV{LC_ALL} C)
 

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "../scale.hpp"
@@ -147,6 +149,25 @@ TEST(schedule, a_worker_that_waits_for_another_loses_its_turn) {
         [&] { flag = true; });
   });
   EXPECT_GE(pool.stats().lost_turns, 1u);
+}
+
+// Nobody is told of the second fork, since nobody has come since the first: a worker that has looked in vain must look again some time.
+TEST(schedule, what_no_thief_was_told_of_is_found) {
+  for (auto const how : {nopal::schedule::steal_never, nopal::schedule::steal_at_random}) {
+    nopal::pool pool{{.workers = 3, .schedule = how}};
+    for (int k = 0; k < 2; ++k) {
+      std::atomic<bool> flag{false};
+      pool.run([&] {
+        parallel_invoke([] {}, [] {});
+        std::this_thread::sleep_for(std::chrono::milliseconds{150});  // the others come, look and find nothing
+        parallel_invoke(
+            [&] {
+              while (!flag) std::this_thread::yield();
+            },
+            [&] { flag = true; });
+      });
+    }
+  }
 }
 
 // A wake-up may come wherever a waiter stands on its way to sleep.

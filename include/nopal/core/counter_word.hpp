@@ -32,15 +32,17 @@ class basic_counter {
   std::int64_t load() const noexcept {
     for (;;) {
       std::int64_t const w = word_.load(std::memory_order_acquire);  // acquire: pairs with done
-      std::int64_t const v = value(w);
-      if (word_.load(std::memory_order_relaxed) == w) return v;
+      // acquire: pairs with add; whoever has counted down before that is seen by the second look
+      std::int64_t const added = added_.load(std::memory_order_acquire);
+      if (word_.load(std::memory_order_relaxed) == w) return (w >> shift) + added;
     }
   }
 
-  /// `here`: who calls, maybe the owner. All are relaxed: nobody waits for more. Who must not miss it learns of it by a done that came later.
+  /// `here`: who calls, maybe the owner. Relaxed: nobody waits for more, and who must not miss it learns of it by a done that came later; but
+  /// release where load reads it: it counts no add without the dones that the owner knew of.
   void add(std::int64_t n, void const* here = nullptr) noexcept {
     if (here != nullptr && here == owner_) {
-      added_.store(added_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+      added_.store(added_.load(std::memory_order_relaxed) + n, std::memory_order_release);
     } else {
       word_.fetch_add(n * one, std::memory_order_relaxed);
     }

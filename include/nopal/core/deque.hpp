@@ -224,9 +224,10 @@ class basic_deque {
   /// The index of the next entry to be pushed.
   index bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
-  /// The owner's own test. By top and not by split, which a thief may have raised for a moment.
+  /// The owner's own test. By top and not by split, which a thief may have raised for a moment. acquire: pairs with take; whoever has
+  /// taken what was there has read its places, which are used again.
   bool empty() const noexcept {
-    return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed);
+    return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_acquire);
   }
 
   // ---- Thieves.

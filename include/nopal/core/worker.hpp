@@ -186,9 +186,6 @@ class worker : public fork_state {
   /// Waits for the children, and takes the exception that is due. state is not 0.
   NOPAL_COLD static std::exception_ptr join_children(children& c) noexcept;
 
-  /// Room in the deque for whatever one strand may nest.
-  deque::index most_entries() const noexcept { return most_entries_; }
-
   // ---- Stacks. Whoever leaves one offers nothing: what was in the deque goes where others find it.
 
   /// What happens once a stack has been left: on another stack, by the same worker.
@@ -299,6 +296,7 @@ class worker : public fork_state {
   std::pair<frame*, thunk*> after_unwinding() noexcept;
   void root_ended(root& r) noexcept;
   void end_strand() noexcept;
+  static void wait_at(join_word& j, std::int64_t n, stack*& waiting) noexcept;
   static bool wait_for(branch& b) noexcept;
   /// Goes on with the stack that waits for it, if there is one.
   void run_branch(branch& b) noexcept;
