@@ -151,13 +151,13 @@ void worker::rethrow() {
 }
 
 bool loose_continuations::get(deque const& d) noexcept {
+  deque::index wanted = 0;
   for (deque::index i = d.oldest(); i < d.bottom(); ++i) {
-    if (continuation{d.at(i)}.what() == continuation_kind::stack) continue;  // a job itself
+    if (continuation{d.at(i)}.what() != continuation_kind::stack) ++wanted;  // which is a job itself
+  }
+  for (; count_ < wanted; ++count_) {
     void* const p = ::operator new(sizeof(loose_continuation), std::nothrow);
-    if (p == nullptr) {
-      clear();
-      return false;
-    }
+    if (p == nullptr) return false;
     first_ = ::new (p) job{first_, nullptr};
   }
   return true;
@@ -165,6 +165,7 @@ bool loose_continuations::get(deque const& d) noexcept {
 
 void loose_continuations::clear() noexcept {
   while (first_ != nullptr) ::operator delete(std::exchange(first_, first_->next));
+  count_ = 0;
 }
 
 bool worker::move(move_job& m) {
@@ -620,13 +621,12 @@ std::exception_ptr worker::join_children(children& c) noexcept {
 
 bool worker::suspend(departure& d) noexcept {
   worker& w = *current();
-  loose_continuations memory;
-  if (!w.work.empty() && !memory.get(w.work)) return false;
+  if (!w.work.empty() && !w.loose_.get(w.work)) return false;
   stack* const next = w.stacks.get();
   if (next == nullptr) return false;
   counters::add(w.count.suspensions);
   counters::add(w.count.switches);
-  w.give_everything_away(memory);
+  w.give_everything_away(w.loose_);
   if (std::exchange(w.offered_, false)) w.pool_.parking().retract();
   d.left = w.here;
   d.left->body = nullptr;  // whoever goes on with it is not where it began

@@ -1,6 +1,10 @@
 # The same tests under forced schedules, each round with other seeds; but for those that measure time or sleep, in which several must run
 # at once whatever their turn, that look at workers which sleep, and the largest.
-set(NOPAL_TEST_SEEDS 10 CACHE STRING "how many seeds each test of a forced schedule gets")
+if(NOPAL_SANITIZE)
+  set(NOPAL_TEST_SEEDS 3 CACHE STRING "how many seeds each test of a forced schedule gets")
+else()
+  set(NOPAL_TEST_SEEDS 10 CACHE STRING "how many seeds each test of a forced schedule gets")
+endif()
 set(scheduled task. exceptions. native. scope_test. fiber_test. counter_test. mutex_test. condition_variable_test. semaphore_test.
   channel_test. resume_on. scratch. future. c_test.)
 set(unscheduled
@@ -11,6 +15,7 @@ set(unscheduled
   exceptions.nobody_asks_for_are_destroyed_with_their_future native.both_branches_run_at_once_on_two_workers
   native.a_join_that_waits_leaves_its_stack native.the_caller_of_run_stays_on_its_thread native.handlers_survive_a_migration
   native.a_semaphore_like_lock_may_be_held_across_a_join_above native.starts_whatever_can_run_at_once
+  native.recursion_goes_as_deep_as_the_stack
   scope_test.destructors_of_arguments_may_run_roots_while_a_strand_unwinds scope_test.the_parent_goes_on_elsewhere_while_its_child_runs
   scope_test.without_memory_for_stacks_forks_run_serially scope_test.starts_whatever_can_run_at_once
   scope_test.a_join_that_waits_leaves_its_stack scope_test.forks_nest_as_deep_as_there_is_memory_for_stacks

@@ -48,12 +48,16 @@ class counter {
     if (!word_.at_rest()) [[unlikely]] check_destroyed();
   }
 
-  /// Without a read-modify-write by the worker on which the counter was made.
-  void add(std::int64_t n = 1) noexcept { word_.add(n, core::current_or_null()); }
+  /// Without a read-modify-write by the worker on which the counter was made. A negative `n` counts down, as done(-n).
+  void add(std::int64_t n = 1) noexcept {
+    if (n < 0) [[unlikely]] return count_down(-n);
+    count_up(n);
+  }
   /// Wakes whoever waits for the value that this brings: O(waiters). One read-modify-write where nobody waits for more than 0, which is
-  /// not reached.
+  /// not reached. A negative `n` counts up, as add(-n).
   void done(std::int64_t n = 1) noexcept {
-    if (!word_.done_if_quiet(n)) done_slowly(n);
+    if (n < 0) [[unlikely]] return count_up(-n);
+    count_down(n);
   }
   std::int64_t load() const noexcept { return word_.load(); }
 
@@ -65,6 +69,10 @@ class counter {
   friend bool wait_until(counter& c, std::int64_t value, core::time_point limit);
   friend void core::fail_fiber(counter* c, std::exception_ptr e) noexcept;
 
+  void count_up(std::int64_t n) noexcept { word_.add(n, core::current_or_null()); }
+  void count_down(std::int64_t n) noexcept {
+    if (!word_.done_if_quiet(n)) done_slowly(n);
+  }
   void rethrow_if_thrown();
   NOPAL_COLD void done_slowly(std::int64_t n) noexcept;
   NOPAL_COLD void failed(std::exception_ptr e) noexcept;

@@ -25,9 +25,7 @@ class armed {
     using test::faults::kind;
     constexpr auto kinds =
         test::faults::of(kind::allocation, kind::map, kind::protect, kind::unmap, kind::advise, kind::resident);
-    // Memory comes back: a worker that must give away many entries before it leaves its stack wants a block for each at once, and where one in
-    // five is refused for ever it may try for longer than the watchdog waits.
-    if (armed_) test::faults::arm({.kinds = kinds, .one_in = one_in, .seed = seed, .milliseconds = 1000});
+    if (armed_) test::faults::arm({.kinds = kinds, .one_in = one_in, .seed = seed});
   }
   armed(armed const&) = delete;
   armed& operator=(armed const&) = delete;

@@ -23,7 +23,7 @@ program::program(std::uint8_t const* data, std::size_t size, limits const& most)
     n.salt = in.next();
     n.how = static_cast<way>((favourite >= 128 && how >= 128 ? favourite : how) % ways);
     if (n.how == way::threads && n.salt % 4 != 0) n.how = way::spawn;  // threads are slow
-    if (most.faults && needs_stacks(n.how)) n.how = n.bit(0) ? way::scope : way::forks;
+    if (most.faults && needs_memory(n.how)) n.how = n.bit(0) ? way::scope : way::forks;
     if (rarely != 0) {
       n.throws_first = temper % rarely == 1;
       n.throws_between = temper % rarely == 2;

@@ -64,10 +64,8 @@ inline constexpr char const* name(way w) { return way_names[static_cast<std::siz
 
 inline constexpr bool is_task(way w) { return w <= way::trunk; }
 inline constexpr bool is_fiber(way w) { return w >= way::spawn; }
-/// What it waits for may need the worker that waits: where there is no memory for another stack, that may be for ever.
-inline constexpr bool needs_stacks(way w) {
-  return is_fiber(w) || w == way::reaches || w == way::moves || w == way::submits || w == way::threads;
-}
+/// It cannot go back where there is memory for some of its children only.
+inline constexpr bool needs_memory(way w) { return is_fiber(w) || w == way::reaches || w == way::threads; }
 
 /// A value, or the number of the exception that comes instead; 0 for none.
 struct outcome {
@@ -121,7 +119,7 @@ struct node {
 struct limits {
   std::size_t nodes = 400;
   unsigned depth = 24;
-  bool faults = false;        ///< only what comes to an end without memory for another stack
+  bool faults = false;        ///< only what may be refused memory
   bool default_pool = false;  ///< threads may use it
 };
 

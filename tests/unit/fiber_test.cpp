@@ -107,6 +107,26 @@ TEST(counter_test, counts_up_and_down) {
   wait_for(c);
 }
 
+TEST(counter_test, what_is_counted_down_by_add_wakes_as_well) {
+  on_lazy_and_busy_pools([](nopal::pool& pool) {
+    pool.run([] {
+      counter c{5}, left;
+      bool woken = false;
+      spawn(left, [&] {
+        wait_for(c, 2);
+        woken = true;
+      });
+      nopal::yield();
+      c.add(-3);
+      wait_for(left);
+      EXPECT_TRUE(woken);
+      c.done(-4);
+      EXPECT_EQ(c.load(), 6);
+      c.add(-6);
+    });
+  });
+}
+
 TEST(counter_test, each_waiter_has_its_value) {
   on_lazy_and_busy_pools([](nopal::pool& pool) {
     pool.run([] {

@@ -49,12 +49,13 @@ struct loose_continuation : job {
 class loose_continuations {
  public:
   loose_continuations() noexcept = default;
-  loose_continuations(loose_continuations&& o) noexcept : first_{std::exchange(o.first_, nullptr)} {}
+  loose_continuations(loose_continuations&& o) noexcept : first_{std::exchange(o.first_, nullptr)}, count_{std::exchange(o.count_, 0)} {}
   loose_continuations& operator=(loose_continuations&&) = delete;
   ~loose_continuations() { clear(); }
-  /// For all that is in `d`, by its owner. False: there is none.
+  /// For all that is in `d`, by its owner. False: there is none for some; what there was is kept for the next try.
   bool get(deque const& d) noexcept;
   loose_continuation& take(continuation c) noexcept {
+    --count_;
     job* const j = std::exchange(first_, first_->next);
     return *::new (static_cast<void*>(j)) loose_continuation{c};
   }
@@ -62,6 +63,7 @@ class loose_continuations {
 
  private:
   job* first_ = nullptr;
+  deque::index count_ = 0;
 };
 
 /// A task on its way to another worker (resume_on).
@@ -340,6 +342,7 @@ class worker : public fork_state {
   frame* throwing_ = nullptr;  ///< must_throw is for this one
   std::uintptr_t alarm_before_ = no_alarm;  ///< what alarm was before an exception set it to 0
   std::exception_ptr exception_;
+  loose_continuations loose_;  ///< for what the deque holds when a stack is left
 
   rng random_;
   victim_table victims_;
