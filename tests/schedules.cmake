@@ -3,7 +3,7 @@
 if(NOPAL_SANITIZE)
   set(NOPAL_TEST_SEEDS 3 CACHE STRING "how many seeds each test of a forced schedule gets")
 else()
-  set(NOPAL_TEST_SEEDS 10 CACHE STRING "how many seeds each test of a forced schedule gets")
+  set(NOPAL_TEST_SEEDS 5 CACHE STRING "how many seeds each test of a forced schedule gets")
 endif()
 set(scheduled task. exceptions. native. scope_test. fiber_test. counter_test. mutex_test. condition_variable_test. semaphore_test.
   channel_test. resume_on. scratch. future. c_test.)
@@ -38,6 +38,6 @@ foreach(schedule IN ITEMS random:1 always never)
   endif()
   add_test(NAME schedules.${name}
     COMMAND nopal_unit_tests --gtest_filter=${scheduled}-${unscheduled} --gtest_repeat=${rounds} --gtest_brief=1)
-  set_tests_properties(schedules.${name} PROPERTIES LABELS schedules TIMEOUT 3600 PROCESSORS 2
+  set_tests_properties(schedules.${name} PROPERTIES LABELS schedules TIMEOUT 3600
     ENVIRONMENT "NOPAL_SCHEDULE=${schedule};${nopal_sanitizer_environment}")
 endforeach()
