@@ -23,7 +23,7 @@ static void fib(void* arg) {
 }
 
 int main(void) {
-  struct fib f = {25, 0};
+  struct fib f = {20, 0};
   nopal_pool* pool = nopal_pool_create(NULL);
   if (pool == NULL || nopal_pool_run(pool, fib, &f) != NOPAL_OK) {
     fprintf(stderr, "%s\n", nopal_last_error());
@@ -31,5 +31,5 @@ int main(void) {
   }
   nopal_pool_destroy(pool);
   printf("fib(%ld) = %ld\n", f.n, f.result);
-  return f.result != 75025;
+  return f.result != 6765;
 }
