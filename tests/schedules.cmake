@@ -38,6 +38,6 @@ foreach(schedule IN ITEMS random:1 always never)
   endif()
   add_test(NAME schedules.${name}
     COMMAND nopal_unit_tests --gtest_filter=${scheduled}-${unscheduled} --gtest_repeat=${rounds} --gtest_brief=1)
-  set_tests_properties(schedules.${name} PROPERTIES LABELS schedules TIMEOUT 3600
+  set_tests_properties(schedules.${name} PROPERTIES LABELS schedules TIMEOUT 3600 COST 60
     ENVIRONMENT "NOPAL_SCHEDULE=${schedule};${nopal_sanitizer_environment}")
 endforeach()
