@@ -53,8 +53,8 @@ void arena::enter(stacklet* s, std::byte* top) noexcept {
   top_ = top;
 }
 
+// The last that was left, which the next growth wants. One twice as large instead would leave its bytes out of the arena.
 void arena::keep_or_return(stacklet* s) noexcept {
-  if (kept_ != nullptr && kept_->size >= s->size) return depot_->put(s);
   if (kept_ != nullptr) depot_->put(kept_);
   kept_ = s;
 }
@@ -64,7 +64,7 @@ void* arena::grow(std::size_t n) {
   std::size_t const twice = segment_ == nullptr ? first_size : 2 * segment_->size;
   std::size_t const size = std::max(twice, n + sizeof(stacklet));
   stacklet* s = nullptr;
-  if (kept_ != nullptr && kept_->size >= size && kept_->size <= 4 * size) {
+  if (kept_ != nullptr && kept_->size >= size && kept_->size <= 2 * size) {
     s = std::exchange(kept_, nullptr);
   } else {
     s = depot_->get(size);

@@ -377,7 +377,7 @@ void worker::root_ended(root& r) noexcept {
 }
 
 frame* worker::ended(std::uintptr_t parent_of_it) noexcept {
-  std::uintptr_t const address = parent_of_it & ~std::uintptr_t{15};
+  std::uintptr_t const address = parent_of_it & ~parent_bits;
   auto* const p = reinterpret_cast<frame*>(address);  // NOLINT(performance-no-int-to-ptr)
   not_started_ = false;
   switch (parent_of_it & kind_mask) {

@@ -33,7 +33,7 @@ class scratch_array {
   scratch_array& operator=(scratch_array const&) = delete;
   ~scratch_array() {
     std::destroy(std::make_reverse_iterator(data_ + size_), std::make_reverse_iterator(data_));
-    core::release_scratch(block_, block_bytes_);
+    core::release_scratch(block(), bytes_for(size_));
   }
 
   T* data() const noexcept { return data_; }
@@ -46,22 +46,35 @@ class scratch_array {
  private:
   template <class U>
   friend class core::scratch_awaiter;
-  scratch_array(void* block, std::size_t bytes, std::size_t n) : block_{block}, block_bytes_{bytes}, size_{n} {
+  // What the block is longer by where T wants more than the arena's alignment.
+  static constexpr std::size_t slack = alignof(T) > 16 ? alignof(T) : 0;
+  static constexpr std::size_t bytes_for(std::size_t n) noexcept { return (n * sizeof(T) + slack + 15) & ~std::size_t{15}; }
+
+  scratch_array(void* block, std::size_t n) : size_{n} {
     void* at = block;
-    std::size_t room = bytes;
+    std::size_t room = bytes_for(n);
     data_ = static_cast<T*>(std::align(alignof(T), n * sizeof(T), at, room));
+    if constexpr (slack != 0) block_ = block;
     try {
       std::uninitialized_default_construct_n(data_, n);
     } catch (...) {
-      core::release_scratch(block_, block_bytes_);
+      core::release_scratch(block, bytes_for(n));
       throw;
     }
   }
 
-  void* block_;
-  std::size_t block_bytes_;
+  void* block() const noexcept {
+    if constexpr (slack != 0)
+      return block_;
+    else
+      return data_;
+  }
+
+  // No more than it must: it lies in the coroutine's frame.
+  struct nothing {};
   std::size_t size_;
   T* data_;
+  [[no_unique_address]] std::conditional_t<slack != 0, void*, nothing> block_;
 };
 
 namespace core {
@@ -81,10 +94,9 @@ class scratch_awaiter : public awaitable_tag {
   }
   scratch_array<T> await_resume() const {
     if (current()->must_throw()) [[unlikely]] current()->rethrow();
-    constexpr std::size_t slack = alignof(T) > 16 ? alignof(T) : 0;
-    if (n_ > (arena::max_request - slack) / sizeof(T)) throw std::bad_array_new_length{};
-    std::size_t const bytes = (n_ * sizeof(T) + slack + 15) & ~std::size_t{15};
-    return {current()->allocate_in_body(bytes), bytes, n_};
+    using array = scratch_array<T>;
+    if (n_ > (arena::max_request - array::slack) / sizeof(T)) throw std::bad_array_new_length{};
+    return {current()->allocate_in_body(array::bytes_for(n_)), n_};
   }
 
  private:

@@ -167,7 +167,7 @@ class promise_base : public join_awaiter {
   }
 
  private:
-  [[maybe_unused]] alignas(16) std::byte rest_of_frame_[sizeof(frame) - 2 * sizeof(void*)];
+  [[maybe_unused]] alignas(frame) std::byte rest_of_frame_[sizeof(frame) - 2 * sizeof(void*)];
 };
 
 template <class T>
@@ -296,7 +296,7 @@ class starter : public awaitable_tag {
       if constexpr (Slow) {
         if (w->look()) return park(p, slot, f, args);
       }
-      w->parent_word = reinterpret_cast<std::uintptr_t>(p) + How + Bits;  // frames are aligned: the low bits are free
+      w->parent_word = reinterpret_cast<std::uintptr_t>(p) + How + (Bits & parent_bits);  // frames are aligned: the low bits are free
       w->slot = slot;
       args.apply([&](auto&... a) { (void)std::invoke(*f, static_cast<P&&>(a)...); });
     } catch (...) {

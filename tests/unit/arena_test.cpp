@@ -132,6 +132,21 @@ TEST_F(arena_test, filling_it_again_and_again_takes_no_more_memory) {
   EXPECT_EQ(blocks_made, settled);
 }
 
+TEST_F(arena_test, no_size_is_left_out_after_several_segments_were_left) {
+  std::vector<void*> all = fill(6);
+  while (a.segment()->size > 2 * first) {
+    release(all.back());
+    all.pop_back();
+  }
+  for (int n = 0; n < 4;) {
+    stacklet const* const before = a.segment();
+    all.push_back(allocate(1024));
+    if (a.segment() == before) continue;
+    EXPECT_EQ(a.segment()->size, 2 * before->size);
+    ++n;
+  }
+}
+
 TEST_F(arena_test, a_request_larger_than_the_next_segment_gets_one_large_enough) {
   allocate(16);
   std::size_t const large = 100 * first;

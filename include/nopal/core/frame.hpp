@@ -26,13 +26,14 @@ enum kind : std::uintptr_t {
 inline constexpr std::uintptr_t kind_mask = 3;
 /// Also in frame::parent: the slot is an eventually<T>, so the result is constructed in it, not assigned.
 inline constexpr std::uintptr_t constructs = 4;
+inline constexpr std::uintptr_t parent_bits = kind_mask | constructs;
 /// Only in a starter's type: some reference parameter refers to a converted argument that the starter itself keeps.
 inline constexpr std::uintptr_t refers_to_starter = 8;
 
 /// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that every coroutine ABI of our
 /// compilers puts there; the promise (task.hpp) provides the memory of the rest and checks the layout. A frame's address is that of
 /// its coroutine, so that the fork path needs no second pointer.
-struct alignas(16) frame {
+struct frame {
   void* resume_function;
   void* destroy_function;
 
@@ -61,7 +62,7 @@ struct alignas(16) frame {
 
   NOPAL_INLINE std::coroutine_handle<> coroutine() noexcept { return std::coroutine_handle<>::from_address(this); }
   NOPAL_INLINE frame* parent() const noexcept {
-    return reinterpret_cast<frame*>(parent_word & ~std::uintptr_t{15});  // NOLINT(performance-no-int-to-ptr)
+    return reinterpret_cast<frame*>(parent_word & ~parent_bits);  // NOLINT(performance-no-int-to-ptr)
   }
   NOPAL_INLINE kind how() const noexcept { return static_cast<kind>(parent_word & kind_mask); }
   std::uint64_t steals() const noexcept { return state / one_steal; }
@@ -80,5 +81,7 @@ struct alignas(16) frame {
   /// Takes what was recorded; null if there is nothing.
   NOPAL_COLD std::exception_ptr take() noexcept;
 };
+
+static_assert(alignof(frame) > parent_bits);
 
 }  // namespace nopal::core
