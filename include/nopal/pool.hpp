@@ -269,7 +269,7 @@ class pool {
   /// worker, and returns when its own job is done. On a worker of this pool it runs on top of the caller. Throws std::bad_alloc there, and
   /// has not started.
   template <class F, class... A>
-  decltype(auto) run(F&& f, A&&... a) {
+  NOPAL_INLINE decltype(auto) run(F&& f, A&&... a) {
     core::awaited_root<F, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
     r.pool = scheduler_.get();
     scheduler_->run(r, r.done);
