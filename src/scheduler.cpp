@@ -266,6 +266,7 @@ void scheduler::give_away(worker& from, continuation c, loose_continuations& mem
 
 void scheduler::run(root& r, event& done) {
   if (worker* const w = current_or_null(); w != nullptr) return run_on(*w, r, done);
+  done.only_this_thread_waits();
   if (run_as_guest(r, done)) return;
   if (turns_ != nullptr) [[unlikely]] turns_->settle();
   run_elsewhere(r, done);

@@ -144,7 +144,7 @@ class awaited_root final : public typed_root<F, A...> {
   explicit awaited_root(G&& f, B&&... a) : typed_root<F, A...>{static_cast<G&&>(f), static_cast<B&&>(a)...} {
     this->finish = [](root& r) noexcept { static_cast<awaited_root&>(r).done.set(); };
   }
-  event done{true};
+  event done;
 };
 
 /// What a future shares with its job.

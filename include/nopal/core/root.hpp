@@ -34,10 +34,10 @@ struct waiting_stack : job {
 /// A way to wait for one event.
 class event : private basic_event<std_sync, waiting_stack> {
  public:
-  /// `waiter_only`: only the constructing thread will wait, so that it needs no read-modify-write to set it itself.
-  /// (A worker's stack may go on on another thread, so there it means nothing.)
-  explicit event(bool waiter_only = false) noexcept
-      : waiter_{waiter_only && current_state == &nobody ? &current_state : nullptr} {}
+  /// Only the calling thread, which works for no pool, will wait: it then needs no read-modify-write to set it itself. Before anyone
+  /// else knows of the event. (A worker's stack may go on on another thread. Not for headers that programs inline: their compiler may keep
+  /// a thread-local's address across a change of threads.)
+  void only_this_thread_waits() noexcept { waiter_ = &current_state; }
 
   using basic_event::is_set;
   void set() noexcept;
@@ -46,7 +46,7 @@ class event : private basic_event<std_sync, waiting_stack> {
   bool wait_for(std::int64_t nanoseconds) noexcept;
 
  private:
-  fork_state* const* waiter_;  // an address that is this thread's own
+  fork_state* const* waiter_ = nullptr;  // an address that is that thread's own
 };
 
 }  // namespace nopal::core
