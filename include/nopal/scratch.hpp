@@ -47,8 +47,8 @@ class scratch_array {
   template <class U>
   friend class core::scratch_awaiter;
   // What the block is longer by where T wants more than the arena's alignment.
-  static constexpr std::size_t slack = alignof(T) > 16 ? alignof(T) : 0;
-  static constexpr std::size_t bytes_for(std::size_t n) noexcept { return (n * sizeof(T) + slack + 15) & ~std::size_t{15}; }
+  static constexpr std::size_t slack = alignof(T) > core::arena::alignment ? alignof(T) : 0;
+  static constexpr std::size_t bytes_for(std::size_t n) noexcept { return core::arena::rounded(n * sizeof(T) + slack); }
 
   scratch_array(void* block, std::size_t n) : size_{n} {
     void* at = block;

@@ -112,7 +112,7 @@ class promise_base : public join_awaiter {
     self().birth(w->parent_word, w->slot);
   }
 
-  static void* operator new(std::size_t n) { return state_here()->allocate((n + 15) & ~std::size_t{15}); }
+  static void* operator new(std::size_t n) { return state_here()->allocate(arena::rounded(n)); }
   static void operator delete(void* p, std::size_t) noexcept { state_here()->arena.release(p); }
 
   // Eager nested start: the child's body runs inside the call that makes it, and the frame is gone when it returns.
@@ -331,9 +331,9 @@ class starter : public awaitable_tag {
         begin<false>(waiting, current(), to, function, args);
       }
     };
-    static_assert(alignof(parked) <= 16, "nopal: arguments of a task may be aligned to at most 16 bytes");
+    static_assert(alignof(parked) <= arena::alignment, "nopal: arguments of a task may be aligned to at most 16 bytes");
     current()->prepare_to_park();
-    void* const at = current()->allocate_in_body((sizeof(parked) + 15) & ~std::size_t{15});
+    void* const at = current()->allocate_in_body(arena::rounded(sizeof(parked)));
     parked* t;
     try {
       t = ::new (at) parked{p, slot, f, args};

@@ -49,6 +49,8 @@ class arena {
  public:
   static constexpr std::size_t first_size = 32 * 1024;
   static constexpr std::size_t max_request = std::size_t{1} << 46;
+  static constexpr std::size_t alignment = 16;  ///< of every allocation
+  static constexpr std::size_t rounded(std::size_t n) noexcept { return (n + alignment - 1) & ~(alignment - 1); }
 
   constexpr arena() noexcept = default;
   arena(arena const&) = delete;
@@ -57,7 +59,7 @@ class arena {
 
   void use(stacklet_depot& d) noexcept { depot_ = &d; }
 
-  /// `n` bytes, a multiple of 16, in `p`. False if the topmost segment has no room.
+  /// `n` bytes, which are rounded, in `p`. False if the topmost segment has no room.
   NOPAL_INLINE bool bump(std::size_t n, void*& p) noexcept {
     std::byte* const next = top_ + n;
     p = top_;

@@ -26,6 +26,7 @@ enum kind : std::uintptr_t {
 inline constexpr std::uintptr_t kind_mask = 3;
 /// Also in frame::parent: the slot is an eventually<T>, so the result is constructed in it, not assigned.
 inline constexpr std::uintptr_t constructs = 4;
+/// All that frame::parent_word holds beside the address.
 inline constexpr std::uintptr_t parent_bits = kind_mask | constructs;
 /// Only in a starter's type: some reference parameter refers to a converted argument that the starter itself keeps.
 inline constexpr std::uintptr_t refers_to_starter = 8;

@@ -35,8 +35,7 @@ struct waiting_stack : job {
 class event : private basic_event<std_sync, waiting_stack> {
  public:
   /// Only the calling thread, which works for no pool, will wait: it then needs no read-modify-write to set it itself. Before anyone
-  /// else knows of the event. (A worker's stack may go on on another thread. Not for headers that programs inline: their compiler may keep
-  /// a thread-local's address across a change of threads.)
+  /// else knows of the event. (A worker's stack may go on on another thread. Only inside the library: see scheduler::run.)
   void only_this_thread_waits() noexcept { waiter_ = &current_state; }
 
   using basic_event::is_set;

@@ -33,8 +33,9 @@ class scheduler {
 
   /// Runs a root to its end: `done` is what its finish sets. On a thread outside the pool it works in a sleeping worker's place if
   /// there is one, else it blocks; on a worker of this pool it works on top of the caller's strand, and then leaves the stack.
-  /// Throws std::bad_alloc, before anything has happened.
-  void run(root& r, event& done);
+  /// Throws std::bad_alloc, before anything has happened. Never inlined, not even when linking: it takes thread-locals' addresses, which a
+  /// compiler may keep across a change of threads in the caller.
+  [[gnu::noinline]] void run(root& r, event& done);
   /// Lets a worker run it some time.
   void submit(root& r) noexcept;
   /// Blocks until `done`; on a worker of whatever pool the native stack is left, and the worker does something else.
