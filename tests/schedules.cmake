@@ -1,7 +1,7 @@
 # The same tests under forced schedules, each round with other seeds; but for those that measure time or sleep, in which several must run
 # at once whatever their turn, that look at workers which sleep, and the largest.
 if(NOPAL_SANITIZE)
-  set(NOPAL_TEST_SEEDS 2 CACHE STRING "how many seeds each test of a forced schedule gets")
+  set(NOPAL_TEST_SEEDS 3 CACHE STRING "how many seeds each test of a forced schedule gets")
 else()
   set(NOPAL_TEST_SEEDS 5 CACHE STRING "how many seeds each test of a forced schedule gets")
 endif()
