@@ -42,15 +42,18 @@ SCALING = {
     for experiment in (
         Experiment("balanced", "fibers_loops", variants=(FIBER, NO_STEALING)),
         Experiment("imbalanced", "fibers_loops", ("--imbalanced",), (FIBER, NO_STEALING)),
-        Experiment("fib", "fibers_fib"),
+        Experiment("fib", "fibers_fib", variants=(FIBER, NO_STEALING)),
         Experiment("heat", "fibers_heat", variants=(FIBER, NO_STEALING)),
-        Experiment("bfs", "fibers_bfs"),
+        Experiment("bfs", "fibers_bfs", variants=(FIBER, NO_STEALING)),
         Experiment(
             "nqueens",
             "fibers_nqueens",
-            variants=tuple(Variant(f"fiber, depth {depth}", ("--depth", str(depth))) for depth in (1, 2, 3)),
+            variants=(
+                *(Variant(f"fiber, depth {depth}", ("--depth", str(depth))) for depth in (1, 2, 3)),
+                Variant("fiber, depth 2, no stealing", ("--depth", "2", "--no-steal")),
+            ),
         ),
-        Experiment("mergesort", "fibers_mergesort"),
+        Experiment("mergesort", "fibers_mergesort", variants=(FIBER, NO_STEALING)),
     )
 }
 SWITCH, MIGRATION, COST = "switch", "migration", "cost"
