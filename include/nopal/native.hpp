@@ -11,6 +11,7 @@
 #include "nopal/core/branch.hpp"
 #include "nopal/core/config.hpp"
 #include "nopal/core/continuation.hpp"
+#include "nopal/core/forwarding.hpp"
 #include "nopal/core/worker.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"
@@ -27,7 +28,7 @@ template <class G>
 struct branch_of : branch {
   taken<G> g;
   NOPAL_INLINE explicit branch_of(std::remove_reference_t<G>& callable) noexcept
-      : branch{[](branch& b) { static_cast<branch_of&>(b).g(); }}, g{callable} {}
+      : branch{[](branch& b) { static_cast<branch_of&>(b).g(); }}, g{kept_copy<taken<G>>(callable)} {}
 };
 
 template <bool Slow, class G, class F>

@@ -12,12 +12,6 @@
 
 namespace bench {
 
-struct interval {
-  double x1, y1;  // the left end and the function there
-  double x2, y2;  // the right end and the function there
-  double area;    // by one trapezoid
-};
-
 struct integrate_problem {
   static constexpr const char* name = "integrate";
   static constexpr double epsilon = 1e-9;
@@ -26,9 +20,10 @@ struct integrate_problem {
 
   static double function(double x) { return (x * x + 1) * x; }
 
-  [[nodiscard]] interval whole() const {
+  // integrate(x1, y1, x2, y2, area) for the whole: both ends, with the function there, and the area by one trapezoid.
+  void start(auto&& integrate) {
     const double end = static_cast<double>(n);
-    return {.x1 = 0, .y1 = function(0), .x2 = end, .y2 = function(end), .area = 0};
+    answer = integrate(0.0, function(0), end, function(end), 0.0);
   }
 
   [[nodiscard]] std::string size() const { return std::to_string(n); }
@@ -41,33 +36,37 @@ struct integrate_problem {
   }
 
   // By halving the intervals once more.
-  [[nodiscard]] std::size_t fork_depth() const { return fork_depth(whole()); }
+  [[nodiscard]] std::size_t fork_depth() const {
+    const double end = static_cast<double>(n);
+    return fork_depth(0, function(0), end, function(end), 0);
+  }
 
   std::size_t n;
   double answer = 0;
 
  private:
-  static std::size_t fork_depth(const interval& whole);
+  static std::size_t fork_depth(double x1, double y1, double x2, double y2, double area);
 };
 
-// One step: the two halves of an interval, and whether they are close enough to be the answer.
+// One step: where an interval is halved, the areas of its halves, and whether they are close enough to be the answer.
 struct halves {
-  interval left, right;
+  double x, y;  // the middle and the function there
+  double left, right;
   bool close;
 
-  explicit halves(const interval& whole) {
-    const double half = (whole.x2 - whole.x1) / 2;
-    const double middle = whole.x1 + half;
-    const double height = integrate_problem::function(middle);
-    left = {whole.x1, whole.y1, middle, height, (whole.y1 + height) / 2 * half};
-    right = {middle, height, whole.x2, whole.y2, (height + whole.y2) / 2 * half};
-    close = std::abs(left.area + right.area - whole.area) < integrate_problem::epsilon;
+  halves(double x1, double y1, double x2, double y2, double area) {
+    const double half = (x2 - x1) / 2;
+    x = x1 + half;
+    y = integrate_problem::function(x);
+    left = (y1 + y) / 2 * half;
+    right = (y + y2) / 2 * half;
+    close = std::abs(left + right - area) < integrate_problem::epsilon;
   }
 };
 
-inline std::size_t integrate_problem::fork_depth(const interval& whole) {
-  const halves half{whole};
-  return half.close ? 0 : 1 + std::max(fork_depth(half.left), fork_depth(half.right));
+inline std::size_t integrate_problem::fork_depth(double x1, double y1, double x2, double y2, double area) {
+  const halves at{x1, y1, x2, y2, area};
+  return at.close ? 0 : 1 + std::max(fork_depth(x1, y1, at.x, at.y, at.left), fork_depth(at.x, at.y, x2, y2, at.right));
 }
 
 }  // namespace bench

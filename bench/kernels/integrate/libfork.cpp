@@ -3,13 +3,13 @@
 
 namespace {
 
-constexpr auto integrate = [](auto self, bench::interval whole) -> lf::task<double> {
-  const bench::halves half{whole};
-  if (half.close) co_return half.left.area + half.right.area;
+constexpr auto integrate = [](auto self, double x1, double y1, double x2, double y2, double area) -> lf::task<double> {
+  const bench::halves at{x1, y1, x2, y2, area};
+  if (at.close) co_return at.left + at.right;
   double a = 0;
   double b = 0;
-  co_await lf::fork(&a, self)(half.left);
-  co_await lf::call(&b, self)(half.right);
+  co_await lf::fork(&a, self)(x1, y1, at.x, at.y, at.left);
+  co_await lf::call(&b, self)(at.x, at.y, x2, y2, at.right);
   co_await lf::join;
   co_return a + b;
 };
@@ -18,6 +18,6 @@ constexpr auto integrate = [](auto self, bench::interval whole) -> lf::task<doub
 
 int main(int argc, char** argv) {
   return bench::run<bench::integrate_problem, bench::libfork_runtime>(argc, argv, "libfork", [](auto& on, auto& problem) {
-    problem.answer = lf::sync_wait(on.pool, integrate, problem.whole());
+    problem.start([&](auto... whole) { return lf::sync_wait(on.pool, integrate, whole...); });
   });
 }

@@ -3,18 +3,20 @@
 
 namespace {
 
-double integrate(bench::interval whole) {
-  const bench::halves half{whole};
-  if (half.close) return half.left.area + half.right.area;
+double integrate(double x1, double y1, double x2, double y2, double area) {
+  const bench::halves at{x1, y1, x2, y2, area};
+  if (at.close) return at.left + at.right;
   double a = 0;
   double b = 0;
-  nopal::parallel_invoke([&] { a = integrate(half.left); }, [&] { b = integrate(half.right); });
+  nopal::parallel_invoke([&] { a = integrate(x1, y1, at.x, at.y, at.left); },
+                         [&] { b = integrate(at.x, at.y, x2, y2, at.right); });
   return a + b;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::integrate_problem, bench::nopal_runtime>(
-      argc, argv, "native", [](auto& on, auto& problem) { problem.answer = on.pool.run(integrate, problem.whole()); });
+  return bench::run<bench::integrate_problem, bench::nopal_runtime>(argc, argv, "native", [](auto& on, auto& problem) {
+    problem.start([&](auto... whole) { return on.pool.run(integrate, whole...); });
+  });
 }

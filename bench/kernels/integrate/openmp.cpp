@@ -3,13 +3,13 @@
 
 namespace {
 
-double integrate(bench::interval whole) {
-  const bench::halves half{whole};
-  if (half.close) return half.left.area + half.right.area;
+double integrate(double x1, double y1, double x2, double y2, double area) {
+  const bench::halves at{x1, y1, x2, y2, area};
+  if (at.close) return at.left + at.right;
   double a = 0;
-#pragma omp task shared(a, half)
-  a = integrate(half.left);
-  const double b = integrate(half.right);
+#pragma omp task shared(a, x1, y1, at)
+  a = integrate(x1, y1, at.x, at.y, at.left);
+  const double b = integrate(at.x, at.y, x2, y2, at.right);
 #pragma omp taskwait
   return a + b;
 }
@@ -20,6 +20,6 @@ int main(int argc, char** argv) {
   return bench::run<bench::integrate_problem, bench::openmp_runtime>(argc, argv, "openmp", [](auto& on, auto& problem) {
 #pragma omp parallel num_threads(on.workers)
 #pragma omp single
-    problem.answer = integrate(problem.whole());
+    problem.start(integrate);
   });
 }

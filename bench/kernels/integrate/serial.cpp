@@ -3,17 +3,17 @@
 
 namespace {
 
-double integrate(bench::interval whole) {
-  const bench::halves half{whole};
-  if (half.close) return half.left.area + half.right.area;
-  const double a = integrate(half.left);
-  const double b = integrate(half.right);
+double integrate(double x1, double y1, double x2, double y2, double area) {
+  const bench::halves at{x1, y1, x2, y2, area};
+  if (at.close) return at.left + at.right;
+  const double a = integrate(x1, y1, at.x, at.y, at.left);
+  const double b = integrate(at.x, at.y, x2, y2, at.right);
   return a + b;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::integrate_problem, bench::serial_runtime>(
-      argc, argv, "serial", [](auto&, auto& problem) { problem.answer = integrate(problem.whole()); });
+  return bench::run<bench::integrate_problem, bench::serial_runtime>(argc, argv, "serial",
+                                                                     [](auto&, auto& problem) { problem.start(integrate); });
 }

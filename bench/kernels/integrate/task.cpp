@@ -3,13 +3,13 @@
 
 namespace {
 
-nopal::task<double> integrate(bench::interval whole) {
-  const bench::halves half{whole};
-  if (half.close) co_return half.left.area + half.right.area;
+nopal::task<double> integrate(double x1, double y1, double x2, double y2, double area) {
+  const bench::halves at{x1, y1, x2, y2, area};
+  if (at.close) co_return at.left + at.right;
   double a = 0;
   double b = 0;
-  co_await nopal::fork(&a, integrate, half.left);
-  co_await nopal::call(&b, integrate, half.right);
+  co_await nopal::fork(&a, integrate, x1, y1, at.x, at.y, at.left);
+  co_await nopal::call(&b, integrate, at.x, at.y, x2, y2, at.right);
   co_await nopal::join;
   co_return a + b;
 }
@@ -17,6 +17,7 @@ nopal::task<double> integrate(bench::interval whole) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::integrate_problem, bench::nopal_runtime>(
-      argc, argv, "task", [](auto& on, auto& problem) { problem.answer = on.pool.run(integrate, problem.whole()); });
+  return bench::run<bench::integrate_problem, bench::nopal_runtime>(argc, argv, "task", [](auto& on, auto& problem) {
+    problem.start([&](auto... whole) { return on.pool.run(integrate, whole...); });
+  });
 }

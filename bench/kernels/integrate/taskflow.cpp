@@ -3,13 +3,13 @@
 
 namespace {
 
-double integrate(tf::Executor& executor, bench::interval whole) {
-  const bench::halves half{whole};
-  if (half.close) return half.left.area + half.right.area;
+double integrate(tf::Executor& executor, double x1, double y1, double x2, double y2, double area) {
+  const bench::halves at{x1, y1, x2, y2, area};
+  if (at.close) return at.left + at.right;
   double a = 0;
   tf::TaskGroup group = executor.task_group();
-  group.silent_async([&executor, &a, left = half.left] { a = integrate(executor, left); });
-  const double b = integrate(executor, half.right);
+  group.silent_async([&executor, &a, x1, y1, at] { a = integrate(executor, x1, y1, at.x, at.y, at.left); });
+  const double b = integrate(executor, at.x, at.y, x2, y2, at.right);
   group.corun();
   return a + b;
 }
@@ -18,6 +18,6 @@ double integrate(tf::Executor& executor, bench::interval whole) {
 
 int main(int argc, char** argv) {
   return bench::run<bench::integrate_problem, bench::taskflow_runtime>(argc, argv, "taskflow", [](auto& on, auto& problem) {
-    on.run([&] { problem.answer = integrate(on.executor, problem.whole()); });
+    on.run([&] { problem.start([&](auto... whole) { return integrate(on.executor, whole...); }); });
   });
 }

@@ -4,13 +4,13 @@
 
 namespace {
 
-double integrate(bench::interval whole) {
-  const bench::halves half{whole};
-  if (half.close) return half.left.area + half.right.area;
+double integrate(double x1, double y1, double x2, double y2, double area) {
+  const bench::halves at{x1, y1, x2, y2, area};
+  if (at.close) return at.left + at.right;
   double a = 0;
   tbb::task_group group;
-  group.run([&a, left = half.left] { a = integrate(left); });
-  const double b = integrate(half.right);
+  group.run([&a, x1, y1, at] { a = integrate(x1, y1, at.x, at.y, at.left); });
+  const double b = integrate(at.x, at.y, x2, y2, at.right);
   group.wait();
   return a + b;
 }
@@ -18,7 +18,6 @@ double integrate(bench::interval whole) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::integrate_problem, bench::tbb_runtime>(argc, argv, "tbb", [](auto& on, auto& problem) {
-    on.arena.execute([&] { problem.answer = integrate(problem.whole()); });
-  });
+  return bench::run<bench::integrate_problem, bench::tbb_runtime>(
+      argc, argv, "tbb", [](auto& on, auto& problem) { on.arena.execute([&] { problem.start(integrate); }); });
 }

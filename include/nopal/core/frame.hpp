@@ -40,7 +40,7 @@ struct frame {
 
   // Written at birth, from what the parent handed over through its worker.
   std::uintptr_t parent_word;  ///< parent frame, kind, `constructs`
-  void* slot;                  ///< where the result goes; null: dropped
+  void* slot;                  ///< where the result goes; null: dropped; undefined for a task<void>
 
   // Zero at birth. Only the frame's present owner touches state: whoever runs it, stole it, or completed its join.
   std::uint64_t state;  ///< | steals … | thrown 2 | open 1 |
@@ -54,9 +54,9 @@ struct frame {
   static constexpr std::uint64_t thrown = 2;  ///< a child's exception waits in `first`
   static constexpr std::uint64_t one_steal = 4;
 
-  NOPAL_INLINE void birth(std::uintptr_t parent, void* result) noexcept {
+  /// All but the slot, which a task<void> has not.
+  NOPAL_INLINE void birth(std::uintptr_t parent) noexcept {
     parent_word = parent;
-    slot = result;
     state = 0;
     std::construct_at(&join);
   }

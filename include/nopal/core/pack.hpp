@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "nopal/core/forwarding.hpp"
+
 namespace nopal::core {
 
 template <std::size_t I, class T>
@@ -13,6 +15,8 @@ struct pack_element {
   T value;
 };
 
+template <class... T>
+struct pack;
 template <class Indices, class... T>
 struct pack_base;
 template <std::size_t... I, class... T>
@@ -22,6 +26,8 @@ struct pack_base<std::index_sequence<I...>, T...> : pack_element<I, T>... {
   [[gnu::always_inline]] decltype(auto) apply(F&& f) {
     return static_cast<F&&>(f)(static_cast<pack_element<I, T>&>(*this).value...);
   }
+  /// The elements, moved out for a child that starts now.
+  [[gnu::always_inline]] pack<T...> hand_over() { return {{{outgoing<T>(static_cast<pack_element<I, T>&>(*this).value)}...}}; }
 };
 
 /// An aggregate of T...; references stay references. Make one by pack<T...>{{a}, {b}, ...}.

@@ -1,0 +1,92 @@
+#pragma once
+
+// Copies of small structures that were written just before, member by member. A processor forwards one store to a later load, but not
+// several: a copy that loads wide waits until all of them are in the cache, 13 ns (docs/fork-cost.md). GCC puts the members together in
+// registers first. Clang copies by wide loads, so for it these read word by word, which costs no load at all where it still knows the
+// words' values.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "nopal/core/config.hpp"
+
+namespace nopal::core {
+
+#if defined(__clang__) && defined(__x86_64__)
+
+template <class T>
+inline constexpr bool copied_by_words = std::is_class_v<T> && std::is_trivially_copyable_v<T> &&
+                                        (alignof(T) == 4 || alignof(T) == 8) && sizeof(T) > alignof(T) && sizeof(T) <= 128;
+
+#if defined(__AVX__)
+inline constexpr std::size_t widest_copy = 32;
+#else
+inline constexpr std::size_t widest_copy = 16;
+#endif
+
+/// Reads words, and stores `Widest` bytes at a time.
+template <class Word, std::size_t Bytes, std::size_t Widest>
+NOPAL_INLINE void copy_words(std::byte* to, std::byte const* from) noexcept {
+  constexpr std::size_t width = Bytes >= Widest ? Widest : Bytes >= 16 && Widest > 16 ? 16 : sizeof(Word);
+  if constexpr (width == sizeof(Word)) {
+    __builtin_memcpy(to, from, width);
+  } else {
+    Word __attribute__((vector_size(width))) together;
+    for (std::size_t i = 0; i < width / sizeof(Word); ++i) {
+      Word one;
+      __builtin_memcpy(&one, from + i * sizeof one, sizeof one);
+      together[i] = one;
+    }
+    asm("" : "+x"(together));  // or the compiler takes it to pieces again
+    __builtin_memcpy(to, &together, width);
+  }
+  if constexpr (Bytes > width) copy_words<Word, Bytes - width, Widest>(to + width, from + width);
+}
+
+template <std::size_t Widest, class T>
+NOPAL_INLINE T copy_of(T const& value) noexcept {
+  using word = std::conditional_t<alignof(T) == 8, std::uint64_t, std::uint32_t>;
+  struct alignas(T) bytes {
+    std::byte all[sizeof(T)];
+  } copy;
+  copy_words<word, sizeof(T), (Widest > sizeof(word) ? Widest : sizeof(word))>(copy.all,
+                                                                               reinterpret_cast<std::byte const*>(&value));
+  return std::bit_cast<T>(copy);
+}
+
+/// `value`, to be passed to a function by value: what travels in memory, more than two words, is stored as wide as it is read next.
+template <class T>
+NOPAL_INLINE T outgoing(std::remove_reference_t<T>& value) {
+  if constexpr (copied_by_words<T> && sizeof(T) > 2 * sizeof(void*)) {
+    return copy_of<widest_copy, T>(value);
+  } else {
+    return static_cast<T&&>(value);
+  }
+}
+
+/// `value`, a callable by value or reference, to be kept where others may find it later.
+template <class T>
+NOPAL_INLINE T kept_copy(std::remove_reference_t<T>& value) noexcept {
+  if constexpr (copied_by_words<T>) {
+    return copy_of<0, T>(value);
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+#else
+
+template <class T>
+NOPAL_INLINE T outgoing(std::remove_reference_t<T>& value) {
+  return static_cast<T&&>(value);
+}
+template <class T>
+NOPAL_INLINE T kept_copy(std::remove_reference_t<T>& value) noexcept {
+  return static_cast<T>(value);
+}
+
+#endif
+
+}  // namespace nopal::core
