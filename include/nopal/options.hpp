@@ -28,6 +28,8 @@ struct pool_options {
   unsigned workers = 0;
   nopal::idle idle = nopal::idle::lazy;
   /// Each worker's thread on one CPU. Unset: when the pool has the machine's CPUs to itself. `true` with more workers than CPUs throws.
+  /// `false` answers jobs of some 20 us sooner that come after a rest, as the system may wake a worker where that is cheap, beside the caller;
+  /// longer ones run in parallel sooner when pinned.
   std::optional<bool> pin = {};
   /// Bytes of virtual memory for each native stack: 64 KiB to 1 TiB.
   std::size_t stack_size = std::size_t{1} << 20;
