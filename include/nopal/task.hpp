@@ -354,7 +354,12 @@ class starter : public awaitable_tag {
     return true;
   }
 
-  void* slot_;
+  // A task<void> has no result: then nothing is kept or handed over.
+  struct no_slot {
+    NOPAL_INLINE constexpr no_slot(void*) noexcept {}
+    NOPAL_INLINE constexpr operator void*() const noexcept { return nullptr; }
+  };
+  [[no_unique_address]] std::conditional_t<has_result, void*, no_slot> slot_;
   F f_;
   [[no_unique_address]] arguments args_;
 };

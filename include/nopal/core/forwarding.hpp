@@ -26,10 +26,10 @@ inline constexpr std::size_t widest_copy = 32;
 inline constexpr std::size_t widest_copy = 16;
 #endif
 
-/// Reads words, and stores `Widest` bytes at a time.
-template <class Word, std::size_t Bytes, std::size_t Widest>
+/// Reads words, and stores them one by one, or together where `Wide`.
+template <class Word, bool Wide, std::size_t Bytes>
 NOPAL_INLINE void copy_words(std::byte* to, std::byte const* from) noexcept {
-  constexpr std::size_t width = Bytes >= Widest ? Widest : Bytes >= 16 && Widest > 16 ? 16 : sizeof(Word);
+  constexpr std::size_t width = !Wide || Bytes < 16 ? sizeof(Word) : Bytes < widest_copy ? 16 : widest_copy;
   if constexpr (width == sizeof(Word)) {
     __builtin_memcpy(to, from, width);
   } else {
@@ -42,25 +42,33 @@ NOPAL_INLINE void copy_words(std::byte* to, std::byte const* from) noexcept {
     asm("" : "+x"(together));  // or the compiler takes it to pieces again
     __builtin_memcpy(to, &together, width);
   }
-  if constexpr (Bytes > width) copy_words<Word, Bytes - width, Widest>(to + width, from + width);
+  if constexpr (Bytes > width) copy_words<Word, Wide, Bytes - width>(to + width, from + width);
 }
 
-template <std::size_t Widest, class T>
+template <bool Wide, class T>
 NOPAL_INLINE T copy_of(T const& value) noexcept {
   using word = std::conditional_t<alignof(T) == 8, std::uint64_t, std::uint32_t>;
   struct alignas(T) bytes {
     std::byte all[sizeof(T)];
   } copy;
-  copy_words<word, sizeof(T), (Widest > sizeof(word) ? Widest : sizeof(word))>(copy.all,
-                                                                               reinterpret_cast<std::byte const*>(&value));
+  copy_words<word, Wide, sizeof(T)>(copy.all, reinterpret_cast<std::byte const*>(&value));
   return std::bit_cast<T>(copy);
 }
+
+#else
+
+template <class T>
+inline constexpr bool copied_by_words = false;
+template <bool Wide, class T>
+T copy_of(T const& value) noexcept;
+
+#endif
 
 /// `value`, to be passed to a function by value: what travels in memory, more than two words, is stored as wide as it is read next.
 template <class T>
 NOPAL_INLINE T outgoing(std::remove_reference_t<T>& value) {
   if constexpr (copied_by_words<T> && sizeof(T) > 2 * sizeof(void*)) {
-    return copy_of<widest_copy, T>(value);
+    return copy_of<true, T>(value);
   } else {
     return static_cast<T&&>(value);
   }
@@ -70,23 +78,10 @@ NOPAL_INLINE T outgoing(std::remove_reference_t<T>& value) {
 template <class T>
 NOPAL_INLINE T kept_copy(std::remove_reference_t<T>& value) noexcept {
   if constexpr (copied_by_words<T>) {
-    return copy_of<0, T>(value);
+    return copy_of<false, T>(value);
   } else {
     return static_cast<T>(value);
   }
 }
-
-#else
-
-template <class T>
-NOPAL_INLINE T outgoing(std::remove_reference_t<T>& value) {
-  return static_cast<T&&>(value);
-}
-template <class T>
-NOPAL_INLINE T kept_copy(std::remove_reference_t<T>& value) noexcept {
-  return static_cast<T>(value);
-}
-
-#endif
 
 }  // namespace nopal::core
