@@ -1,4 +1,5 @@
-// What `blocked_loads.py` runs: one program for each way of handing something to a child. arguments PROGRAM N
+// What `fork_cost.py` and `blocked_loads.py` run: one program for each way of handing something to a child, on one worker, and nothing
+// else that runs long. arguments PROGRAM N
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -12,7 +13,7 @@ namespace {
 
 long leaves;
 
-nopal::task<long> word(long n) {
+nopal::task<long> word(long n) {  // fib
   if (n < 2) co_return n;
   long a = 0;
   long b = 0;
@@ -93,7 +94,6 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const long n = std::atol(argv[2]);
   nopal::pool pool{{.workers = 1, .pin = false}};
-  const std::vector<long> numbers(std::size_t{1} << n, 1);
   const std::map<std::string, std::function<double()>> programs{
       {"word", [&] { return static_cast<double>(pool.run(word, n)); }},
       {"nothing",
@@ -101,7 +101,11 @@ int main(int argc, char** argv) {
          pool.run(nothing, n);
          return static_cast<double>(leaves);
        }},
-      {"two_words", [&] { return static_cast<double>(pool.run(two_words, std::span<const long>{numbers})); }},
+      {"two_words",
+       [&] {
+         const std::vector<long> numbers(std::size_t{1} << n, 1);
+         return static_cast<double>(pool.run(two_words, std::span<const long>{numbers}));
+       }},
       {"five_words", [&] { return pool.run(five_words, box{0, 0, 1, 1, 0}, n); }},
       {"five_ints", [&] { return static_cast<double>(pool.run(five_ints, five{static_cast<int>(n), 0, 0, 0, 0})); }},
       {"closures", [&] { return pool.run(closures, 0.0, 0.0, 0.0, n); }},

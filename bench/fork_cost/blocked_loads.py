@@ -6,7 +6,8 @@ reads. Otherwise the load waits until all are in the cache: some 13 ns, more tha
 members into one wide load, or copy a structure that was written member by member.
 
 Builds arguments.cpp beside this file, has valgrind trace the memory accesses of each of its programs at two sizes, and divides the
-difference by the difference in forks. The count is the same on every run.
+difference by the difference in forks. Start-up cancels out, but for a few loads that depend on threads: a hundredth of a
+load a fork.
 
     python3 bench/fork_cost/blocked_loads.py [--cxx clang++-22] [--where]
 
@@ -20,21 +21,17 @@ import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+from arguments import build
+
 STORES_ON_THEIR_WAY = 40  # of the stores that a processor keeps, those that are surely not in the cache yet
-SMALL, LARGE = 4, 8
-
-
-def fibonacci(n):
-    a, b = 0, 1
-    for _ in range(n):
-        a, b = b, a + b
-    return a
+SMALL, LARGE = 4, 12
 
 
 def forks_of_fib(n):
-    return fibonacci(n + 1) - 1
+    a, b = 0, 1
+    for _ in range(n + 1):
+        a, b = b, a + b
+    return a - 1
 
 
 def forks_of_tree(n):
@@ -43,13 +40,6 @@ def forks_of_tree(n):
 
 PROGRAMS = {"word": forks_of_fib, "nothing": forks_of_fib, "two_words": forks_of_tree, "five_words": forks_of_tree,
             "five_ints": forks_of_tree, "closures": forks_of_tree, "scopes": forks_of_tree}
-
-
-def build(cxx, out):
-    subprocess.run(
-        [cxx, "-std=c++20", "-O3", "-DNDEBUG", "-march=x86-64-v3", "-no-pie", f"-I{ROOT / 'include'}", str(HERE / "arguments.cpp"),
-         *map(str, sorted((ROOT / "src").glob("*.cpp"))), str(ROOT / "src/context/x86_64.S"), "-lhwloc", "-pthread", "-o", str(out)],
-        check=True)
 
 
 def blocked(binary, program, n):
@@ -87,7 +77,7 @@ def main():
     args = args.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         binary = pathlib.Path(folder) / "arguments"
-        build(args.cxx, binary)
+        build(args.cxx, binary, "-no-pie")  # the trace then names the addresses that addr2line knows
         print(f"blocked loads per fork ({args.cxx})")
         worst = 0.0
         for program, forks in PROGRAMS.items():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the instructions of one fork, by what they are for.
 
-Builds fib.cpp beside this file with debug information, runs fib(20) and fib(25) under callgrind, and divides the difference by the
+Builds arguments.cpp beside this file with debug information, runs its fib(20) and fib(25) under callgrind, and divides the difference by the
 difference in forks: start-up and the first fork's slow path cancel out, and the count is the same on every run. Each instruction is put
 down to the innermost inlined source line; the table below says which part that line belongs to.
 
@@ -18,8 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+from arguments import build
+
 # (file, regular expression for the enclosing function, part); the first that fits decides.
 PARTS = [
     ("arena.hpp", r"", "frame: memory (bump, release)"),
@@ -40,21 +40,14 @@ PARTS = [
     ("invoke.h", r"", "start: hand-over to the child"),
     ("atomic_base.h", r"", "push and pop: loads and stores of bottom and split"),
     ("atomic", r"", "push and pop: loads and stores of bottom and split"),
-    ("fib.cpp", r"", "the coroutine itself: its body, frame set-up, calls and returns by the compiler"),
+    ("arguments.cpp", r"", "the coroutine itself: its body, frame set-up, calls and returns by the compiler"),
 ]
-
-
-def build(cxx, out):
-    subprocess.run(
-        [cxx, "-std=c++20", "-O3", "-DNDEBUG", "-gdwarf-4", "-march=x86-64-v3", f"-I{ROOT / 'include'}", str(HERE / "fib.cpp"),
-         *map(str, sorted((ROOT / "src").glob("*.cpp"))), str(ROOT / "src/context/x86_64.S"), "-lhwloc", "-pthread", "-o", str(out)],
-        check=True)
 
 
 def run(binary, n, folder):
     out = folder / f"callgrind.{n}"
     subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--compress-strings=no", "--compress-pos=no",
-                    str(binary), str(n)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    str(binary), "word", str(n)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     costs = collections.Counter()
     file = None
     called = False
@@ -91,8 +84,8 @@ def main():
     args = args.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        build(args.cxx, folder / "fib")
-        small, large = run(folder / "fib", 20, folder), run(folder / "fib", 25, folder)
+        build(args.cxx, folder / "arguments")
+        small, large = run(folder / "arguments", 20, folder), run(folder / "arguments", 25, folder)
     forks = 121_392 - 10_945
     parts, lines, cache = collections.Counter(), [], {}
     for key in set(small) | set(large):

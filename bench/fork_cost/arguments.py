@@ -1,0 +1,16 @@
+"""Builds arguments.cpp with the library's sources, for the scripts beside this file."""
+
+import pathlib
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+def build(cxx, out, *flags):
+    """For a machine that valgrind knows, which is not every one that -march=native means."""
+    subprocess.run(
+        [cxx, "-std=c++20", "-O3", "-DNDEBUG", "-gdwarf-4", "-march=x86-64-v3", *flags, f"-I{ROOT / 'include'}",
+         str(HERE / "arguments.cpp"), *map(str, sorted((ROOT / "src").glob("*.cpp"))), str(ROOT / "src/context/x86_64.S"), "-lhwloc",
+         "-pthread", "-o", str(out)],
+        check=True)
