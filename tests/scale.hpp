@@ -20,8 +20,11 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
+/// Does an emulator of another machine run this? Its own mappings and limits are then what the system sees.
+inline bool emulated() { return std::getenv("NOPAL_TEST_EMULATED") != nullptr; }
+
 /// How a death test gets its process. Under an emulator a program cannot start itself again.
-inline char const* death_test_style() { return std::getenv("NOPAL_TEST_EMULATED") != nullptr ? "fast" : "threadsafe"; }
+inline char const* death_test_style() { return emulated() ? "fast" : "threadsafe"; }
 
 /// `n`, or the `part`th of it under a sanitizer.
 constexpr long scaled(long n, long part = 20) { return sanitized ? n / part : n; }

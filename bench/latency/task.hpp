@@ -16,6 +16,14 @@ inline nopal::task<std::uint64_t> sum(const job& work, leaf_range leaves) {
   co_return left + right;
 }
 
+// A pool that leaves it to the system where a worker runs.
+template <nopal::idle Idle>
+struct unpinned_runtime {
+  explicit unpinned_runtime(unsigned workers) : pool{{.workers = workers, .idle = Idle, .pin = false}} {}
+  static std::string version() { return nopal_runtime::version(); }
+  nopal::pool pool;
+};
+
 // `Runtime` has a pool.
 template <class Runtime>
 int run_task_latency(int argc, char** argv, const std::string& impl) {

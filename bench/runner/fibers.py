@@ -34,17 +34,17 @@ class Experiment:
     name: str
     kernel: str
     arguments: tuple[str, ...] = ()
-    variants: tuple[Variant, ...] = (FIBER,)
+    variants: tuple[Variant, ...] = (FIBER, NO_STEALING)
 
 
 SCALING = {
     experiment.name: experiment
     for experiment in (
-        Experiment("balanced", "fibers_loops", variants=(FIBER, NO_STEALING)),
-        Experiment("imbalanced", "fibers_loops", ("--imbalanced",), (FIBER, NO_STEALING)),
-        Experiment("fib", "fibers_fib", variants=(FIBER, NO_STEALING)),
-        Experiment("heat", "fibers_heat", variants=(FIBER, NO_STEALING)),
-        Experiment("bfs", "fibers_bfs", variants=(FIBER, NO_STEALING)),
+        Experiment("balanced", "fibers_loops"),
+        Experiment("imbalanced", "fibers_loops", ("--imbalanced",)),
+        Experiment("fib", "fibers_fib"),
+        Experiment("heat", "fibers_heat"),
+        Experiment("bfs", "fibers_bfs"),
         Experiment(
             "nqueens",
             "fibers_nqueens",
@@ -53,7 +53,7 @@ SCALING = {
                 Variant("fiber, depth 2, no stealing", ("--depth", "2", "--no-steal")),
             ),
         ),
-        Experiment("mergesort", "fibers_mergesort", variants=(FIBER, NO_STEALING)),
+        Experiment("mergesort", "fibers_mergesort"),
     )
 }
 SWITCH, MIGRATION, COST = "switch", "migration", "cost"

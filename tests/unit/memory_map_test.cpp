@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <string>
 
+#include "../scale.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"
@@ -34,18 +34,15 @@ long scope_fib(long n) {
   return a + b;
 }
 
-/// An emulator shows the mappings of its own that the program's lie in.
-bool maps_are_not_ours() { return std::getenv("NOPAL_TEST_EMULATED") != nullptr; }
-
 TEST(memory_map, has_nothing_that_is_writable_and_executable) {
-  if (maps_are_not_ours()) GTEST_SKIP() << "the emulator keeps the rights of mappings to itself";
+  if (test::emulated()) GTEST_SKIP() << "the emulator keeps the rights of mappings to itself";
   nopal::pool pool{{.workers = 3}};
   EXPECT_EQ(pool.run(scope_fib, 12), 144);
   EXPECT_EQ(pool.run(writable_and_executable), "");  // also on a native stack of ours, while others work
 }
 
 TEST(memory_map, would_show_it) {
-  if (maps_are_not_ours()) GTEST_SKIP() << "the emulator keeps the rights of mappings to itself";
+  if (test::emulated()) GTEST_SKIP() << "the emulator keeps the rights of mappings to itself";
   void* const both = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (both == MAP_FAILED) GTEST_SKIP() << "the kernel gives no such memory";
   std::string const found = writable_and_executable();

@@ -351,7 +351,7 @@ TEST(scope_test, forks_nest_as_deep_as_there_is_memory_for_stacks) {
 #ifndef NOPAL_TEST_SANITIZED  // whose own mappings a limit on address space would hit
 
 TEST(scope_test, without_memory_for_stacks_forks_run_serially) {
-  if (std::getenv("NOPAL_TEST_EMULATED") != nullptr) GTEST_SKIP() << "the emulator's own mappings would fail";
+  if (test::emulated()) GTEST_SKIP() << "the emulator's own mappings would fail";
   for (unsigned const workers : {1u, 2u, 8u}) {
     nopal::pool pool{{.workers = workers, .stack_size = std::size_t{8} << 20}};
     EXPECT_EQ(pool.run(fib, 15L), 610);

@@ -20,10 +20,10 @@ struct integrate_problem {
 
   static double function(double x) { return (x * x + 1) * x; }
 
-  // integrate(x1, y1, x2, y2, area) for the whole: both ends, with the function there, and the area by one trapezoid.
-  void start(auto&& integrate) {
+  // f(x1, y1, x2, y2, area) of the whole interval: both ends, with the function there, and the area by one trapezoid.
+  auto whole(auto&& f) const {
     const double end = static_cast<double>(n);
-    answer = integrate(0.0, function(0), end, function(end), 0.0);
+    return f(0.0, function(0), end, function(end), 0.0);
   }
 
   [[nodiscard]] std::string size() const { return std::to_string(n); }
@@ -37,8 +37,7 @@ struct integrate_problem {
 
   // By halving the intervals once more.
   [[nodiscard]] std::size_t fork_depth() const {
-    const double end = static_cast<double>(n);
-    return fork_depth(0, function(0), end, function(end), 0);
+    return whole([](auto... interval) { return fork_depth(interval...); });
   }
 
   std::size_t n;

@@ -18,6 +18,6 @@ constexpr auto integrate = [](auto self, double x1, double y1, double x2, double
 
 int main(int argc, char** argv) {
   return bench::run<bench::integrate_problem, bench::libfork_runtime>(argc, argv, "libfork", [](auto& on, auto& problem) {
-    problem.start([&](auto... whole) { return lf::sync_wait(on.pool, integrate, whole...); });
+    problem.answer = problem.whole([&](auto... interval) { return lf::sync_wait(on.pool, integrate, interval...); });
   });
 }

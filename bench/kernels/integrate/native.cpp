@@ -17,6 +17,6 @@ double integrate(double x1, double y1, double x2, double y2, double area) {
 
 int main(int argc, char** argv) {
   return bench::run<bench::integrate_problem, bench::nopal_runtime>(argc, argv, "native", [](auto& on, auto& problem) {
-    problem.start([&](auto... whole) { return on.pool.run(integrate, whole...); });
+    problem.answer = problem.whole([&](auto... interval) { return on.pool.run(integrate, interval...); });
   });
 }

@@ -14,6 +14,6 @@ double integrate(double x1, double y1, double x2, double y2, double area) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::integrate_problem, bench::serial_runtime>(argc, argv, "serial",
-                                                                     [](auto&, auto& problem) { problem.start(integrate); });
+  return bench::run<bench::integrate_problem, bench::serial_runtime>(
+      argc, argv, "serial", [](auto&, auto& problem) { problem.answer = problem.whole(integrate); });
 }

@@ -18,6 +18,6 @@ nopal::task<double> integrate(double x1, double y1, double x2, double y2, double
 
 int main(int argc, char** argv) {
   return bench::run<bench::integrate_problem, bench::nopal_runtime>(argc, argv, "task", [](auto& on, auto& problem) {
-    problem.start([&](auto... whole) { return on.pool.run(integrate, whole...); });
+    problem.answer = problem.whole([&](auto... interval) { return on.pool.run(integrate, interval...); });
   });
 }

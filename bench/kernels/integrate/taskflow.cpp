@@ -18,6 +18,6 @@ double integrate(tf::Executor& executor, double x1, double y1, double x2, double
 
 int main(int argc, char** argv) {
   return bench::run<bench::integrate_problem, bench::taskflow_runtime>(argc, argv, "taskflow", [](auto& on, auto& problem) {
-    on.run([&] { problem.start([&](auto... whole) { return integrate(on.executor, whole...); }); });
+    on.run([&] { problem.answer = problem.whole([&](auto... interval) { return integrate(on.executor, interval...); }); });
   });
 }
