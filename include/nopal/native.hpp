@@ -135,8 +135,9 @@ NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
 /// the caller works for, else on default_pool(). The callable and the arguments stay the caller's, so temporaries are as good as for a call. While it is not done the caller's native stack is left, not its worker blocked.
 template <class F, class... A>
 decltype(auto) sync_wait(F&& f, A&&... a) {
-  if constexpr (!core::checked<core::way::waits, F&&, A&&...>::ok) {
-    return core::refused{};
+  using c = core::checked<core::way::waits, F&&, A&&...>;
+  if constexpr (!c::ok) {
+    return core::explained<core::way::waits, c::wrong>();
   } else {
     core::worker* const w = core::current_or_null();
     if (w == nullptr) return default_pool().run(static_cast<F&&>(f), static_cast<A&&>(a)...);

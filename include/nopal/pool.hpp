@@ -262,8 +262,9 @@ class pool {
   /// has not started.
   template <class F, class... A>
   NOPAL_INLINE decltype(auto) run(F&& f, A&&... a) {
-    if constexpr (!core::checked<core::way::waits, F&&, A&&...>::ok) {
-      return core::refused{};
+    using c = core::checked<core::way::waits, F&&, A&&...>;
+    if constexpr (!c::ok) {
+      return core::explained<core::way::waits, c::wrong>();
     } else {
       core::awaited_root<F&&, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
       r.pool = scheduler_.get();
@@ -275,7 +276,9 @@ class pool {
   /// Starts f(args...) on some worker. Throws std::bad_alloc.
   template <class F, class... A>
   auto submit(F&& f, A&&... a) {
-    if constexpr (!core::checked<core::way::submits, F&&, A&&...>::ok) {
+    using c = core::checked<core::way::submits, F&&, A&&...>;
+    if constexpr (!c::ok) {
+      core::explained<core::way::submits, c::wrong>();
       return future<core::refused>{};
     } else {
       using root = core::submitted_root<F&&, A&&...>;
@@ -291,7 +294,10 @@ class pool {
   /// As submit, but nobody waits. An exception that escapes terminates the program with its message. Throws std::bad_alloc.
   template <class F, class... A>
   void detach(F&& f, A&&... a) {
-    if constexpr (core::checked<core::way::submits, F&&, A&&...>::ok) {
+    using c = core::checked<core::way::submits, F&&, A&&...>;
+    if constexpr (!c::ok) {
+      core::explained<core::way::submits, c::wrong>();
+    } else {
       auto r = std::make_unique<core::detached_root<F&&, A&&...>>(static_cast<F&&>(f), static_cast<A&&>(a)...);
       r->pool = scheduler_.get();
       scheduler_->submit(*r.release());

@@ -156,7 +156,11 @@ class promise_base : public join_awaiter {
                   "nopal: a task is not awaited directly. Write co_await nopal::call(f, args...) instead of co_await f(args...).");
     static_assert(std::derived_from<awaited, awaitable_tag> || is_task<awaited> || std::is_same_v<awaited, refused>,
                   "nopal: a task can await only what nopal makes: fork, call, join, stack_array, resume_on.");
-    return static_cast<A&&>(a).in(self());
+    if constexpr (std::derived_from<awaited, awaitable_tag>) {
+      return static_cast<A&&>(a).in(self());
+    } else {
+      return refused{};
+    }
   }
 
  protected:
@@ -423,7 +427,7 @@ template <kind How, class S, class F, class... A>
 NOPAL_INLINE auto start_into(S* slot, F&& f, A&&... a) {
   using c = checked_child<How, F&&, A&&...>;
   if constexpr (!c::ok) {
-    return refused{};
+    return explained<How == forked ? way::forks : way::calls, c::wrong>();
   } else {
     using T = c::result::value_type;
     static_assert(fits_slot<T, S>, "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>.");
@@ -472,7 +476,7 @@ template <class F, class... A>
 NOPAL_INLINE auto fork(F&& f, A&&... a) {
   using c = core::checked_child<core::forked, F&&, A&&...>;
   if constexpr (!c::ok) {
-    return core::refused{};
+    return core::explained<core::way::forks, c::wrong>();
   } else {
     return core::make_starter<core::forked, 0>(core::nowhere<typename c::result::value_type>(), static_cast<F&&>(f),
                                                static_cast<A&&>(a)...);
@@ -498,7 +502,7 @@ template <class F, class... A>
 NOPAL_INLINE auto call(F&& f, A&&... a) {
   using c = core::checked_child<core::called, F&&, A&&...>;
   if constexpr (!c::ok) {
-    return core::refused{};
+    return core::explained<core::way::calls, c::wrong>();
   } else if constexpr (std::is_void_v<typename c::result::value_type>) {
     return core::make_starter<core::called, 0>(nullptr, static_cast<F&&>(f), static_cast<A&&>(a)...);
   } else {

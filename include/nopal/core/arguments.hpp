@@ -3,12 +3,11 @@
 // What may be given to whom, and how it is kept: one rule for fork, call, submit, detach, run and sync_wait. Next: ../task.hpp and
 // ../pool.hpp, which keep it so.
 
-#include <concepts>
+#include <algorithm>
 #include <coroutine>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -40,8 +39,6 @@ enum class way {
 struct refused {
   template <class T>
   operator T() const noexcept;  // NOLINT(google-explicit-constructor)
-  template <class Frame>
-  refused in(Frame&) const noexcept;
   bool await_ready() const noexcept;
   void await_suspend(std::coroutine_handle<>) const noexcept;
   refused await_resume() const noexcept;
@@ -63,27 +60,29 @@ inline constexpr bool returns_task = is_task<typename returned_by<F, A...>::type
 template <class F, class... A>
 using called_once = std::conditional_t<std::is_invocable_v<F&&, A...>, F&&, F&>;
 
+/// What was given that cannot be taken.
+enum class mistake {
+  none,
+  arguments,          ///< the callable does not take them
+  ordinary_function,  ///< where a coroutine function belongs
+  temporary_closure,
+  uncopyable_closure,
+  hidden_parameters,
+  default_argument,    ///< which a coroutine would refer to
+  reference,           ///< to a temporary
+  view,                ///< of a temporary
+  object,              ///< of a member, through a temporary
+  uncopyable_argument  ///< for parameters that nobody sees
+};
+
 /// How one argument A is kept for the parameter P. Where the caller waits, references may also be bound to temporaries, and what must
 /// be converted for them first is kept converted.
 template <way How, class P, class A>
 struct keeps {
   static constexpr bool leaves = How == way::forks || How == way::submits;
-  static constexpr bool dies = leaves && std::is_reference_v<P> && !binds_for_long<P, A>;
-  static constexpr bool viewed = leaves && views_a_temporary<std::remove_cvref_t<P>, A>;
-  static constexpr bool ok = !dies && !viewed;
-  static_assert(How != way::forks || !dies,
-                "nopal::fork: this parameter is a reference and its argument is a temporary, which dies before the child does. "
-                "Give the argument a name, or let the function take it by value.");
-  static_assert(How != way::forks || !viewed,
-                "nopal::fork: this parameter is a view of an argument that is a temporary, which dies before the child does. "
-                "Give the argument a name, or let the function take it by value.");
-  static_assert(How != way::submits || !dies,
-                "nopal::pool::submit and detach: this parameter is a reference and its argument is a temporary, which dies before the job "
-                "does. Give the argument a name that outlives the job, or let the function take it by value.");
-  static_assert(How != way::submits || !viewed,
-                "nopal::pool::submit and detach: this parameter is a view of an argument that is a temporary, which dies before the job "
-                "does. Give the argument a name that outlives the job, or let the function take it by value.");
-
+  static constexpr mistake wrong = leaves && std::is_reference_v<P> && !binds_for_long<P, A>              ? mistake::reference
+                                   : leaves && views_a_temporary<std::remove_cvref_t<P>, A> ? mistake::view
+                                                                                            : mistake::none;
   static constexpr bool direct =
       std::is_reference_v<P> && (std::is_convertible_v<std::remove_reference_t<A>*, std::remove_reference_t<P>*> || binds_for_long<P, A>);
   static constexpr bool converted = std::is_reference_v<P> && !direct;
@@ -93,8 +92,7 @@ struct keeps {
 template <way How, class Object, class A>
 struct keeps<How, object_through<Object>, A> {
   static constexpr bool converted = false;
-  static constexpr bool ok = How != way::forks || std::is_lvalue_reference_v<A>;
-  static_assert(ok, "nopal::fork: this object is given through a temporary, which dies before the child does. Give it a name.");
+  static constexpr mistake wrong = How == way::forks && !std::is_lvalue_reference_v<A> ? mistake::object : mistake::none;
   using type = std::conditional_t<How == way::submits, std::decay_t<A>, A>;
 };
 
@@ -104,14 +102,14 @@ struct kept_arguments;
 template <way How, class... P, class... A>
   requires(sizeof...(P) == sizeof...(A))
 struct kept_arguments<How, parameter_list<P...>, A...> {
-  static constexpr bool ok = (keeps<How, P, A>::ok && ...);
+  static constexpr mistake wrong = std::max({mistake::none, keeps<How, P, A>::wrong...});
   static constexpr bool converted = (keeps<How, P, A>::converted || ...);
   using type = pack<typename keeps<How, P, A>::type...>;
 };
 // Parameters that nobody sees, of an ordinary function. A job has copies.
 template <way How, class... A>
 struct kept_arguments<How, unknown_parameters, A...> {
-  static constexpr bool ok = true;
+  static constexpr mistake wrong = mistake::none;
   static constexpr bool converted = false;
   using type = pack<std::conditional_t<How == way::waits, A, std::decay_t<A>>...>;
 };
@@ -142,78 +140,96 @@ struct callee<way::submits, F, A...> {
   using type = called_once<std::decay_t<F>, A...>;
 };
 
-/// What is asked of a callable F and of arguments A..., all references as they were given, before anything is made of them. Where a message
-/// was given, `ok` is false, and nothing else may be asked of it, so that the message is the only one.
+/// What is asked of a callable F and of arguments A..., all references as they were given, before anything is made of them.
 template <way How, class F, class... A>
 struct checked {
  private:
   static constexpr bool of_pool = How == way::submits || How == way::waits;
   using called_as = callee<How, F, A...>::type;
-  static constexpr bool fits = std::is_invocable_v<called_as, A...>;
-  static_assert(fits, "nopal: the function cannot be called with these arguments.");
 
  public:
   using result = returned_by<called_as, A...>::type;
 
  private:
   static constexpr bool coroutine = is_task<result>;
-  static constexpr bool right_kind = !fits || of_pool || coroutine;
-  static_assert(right_kind, "nopal: fork and call start coroutine functions, which return nopal::task<T>. Call an ordinary "
-                            "function as it is, or use nopal::scope.");
-  static constexpr bool stays = How != way::forks || lasts<F>;
-  static_assert(!fits || !right_kind || stays,
-                "nopal::fork: this closure is a temporary, which dies before the child does. Give it a name that outlives the join: "
-                "auto f = [...](...) -> nopal::task<> {...}; co_await nopal::fork(f, args...).");
-  static constexpr bool kept = How != way::submits || std::is_constructible_v<std::decay_t<F>, F>;
-  static_assert(!fits || kept, "nopal::pool::submit and detach: the job keeps its callable by value, and this one cannot be copied. Give it by "
-                               "std::move(f).");
-  static constexpr bool started = fits && right_kind && stays && kept;
-
-  // Where the caller waits for an ordinary function there is nothing to see to, and its signature need not be seen.
+  static constexpr mistake wrong_callable = !std::is_invocable_v<called_as, A...>                               ? mistake::arguments
+                                            : !of_pool && !coroutine                                            ? mistake::ordinary_function
+                                            : How == way::forks && !lasts<F>                                    ? mistake::temporary_closure
+                                            : How == way::submits && !std::is_constructible_v<std::decay_t<F>, F> ? mistake::uncopyable_closure
+                                                                                                                : mistake::none;
   static consteval auto seen() {
-    if constexpr (!started || (How == way::waits && !coroutine)) {
-      return std::type_identity<unknown_parameters>{};
+    if constexpr (wrong_callable != mistake::none || (How == way::waits && !coroutine)) {
+      return std::type_identity<unknown_parameters>{};  // an ordinary function that is waited for: there is nothing to see to
     } else {
       return std::type_identity<typename parameters_of<std::remove_cvref_t<F>, A...>::type>{};
     }
   }
-  using all_parameters = decltype(seen())::type;
-  static constexpr bool visible = !started || !coroutine || all_parameters::known;
-  static_assert(visible, "nopal: the parameters of this callable cannot be seen, because it is overloaded or a template. Name one "
-                         "instantiation, or wrap it in a lambda with plain parameter types.");
-  static constexpr bool whole = !started || !coroutine || !visible || !refers_to_defaults<sizeof...(A), all_parameters>;
-  static_assert(whole, "nopal: a coroutine's reference parameter has a default argument, which dies before the coroutine does. Give the "
-                       "argument, or let the function take it by value.");
-  using parameters = first_parameters<sizeof...(A), all_parameters>::type;
-  static consteval bool check_arguments() {
-    if constexpr (!started || !visible || !whole) {
-      return false;
-    } else {
-      return kept_arguments<How, parameters, A...>::ok;
-    }
-  }
-  static constexpr bool arguments_ok = check_arguments();
+  using parameters = decltype(seen())::type;
 
  public:
-  using arguments = kept_arguments<How, parameters, A...>;
+  using arguments = kept_arguments<How, typename first_parameters<sizeof...(A), parameters>::type, A...>;
 
  private:
-  // Copies are given as what they are, temporaries.
-  static consteval bool check_copies() {
-    if constexpr (How != way::submits || !arguments_ok || all_parameters::known) {
-      return true;
+  static consteval mistake find() {
+    if constexpr (wrong_callable != mistake::none) {
+      return wrong_callable;
+    } else if constexpr (coroutine && !parameters::known) {
+      return mistake::hidden_parameters;
+    } else if constexpr (coroutine && refers_to_defaults<sizeof...(A), parameters>) {
+      return mistake::default_argument;
+    } else if constexpr (How == way::submits && !parameters::known) {
+      constexpr bool copied = (std::is_constructible_v<std::decay_t<A>, A> && ...);
+      return copied && std::is_invocable_v<called_once<std::decay_t<F>, std::decay_t<A>...>, std::decay_t<A>...> ? mistake::none
+                                                                                                               : mistake::uncopyable_argument;
     } else {
-      return (std::is_constructible_v<std::decay_t<A>, A> && ...) && std::is_invocable_v<called_once<std::decay_t<F>, std::decay_t<A>...>, std::decay_t<A>...>;
+      return arguments::wrong;
     }
   }
-  static constexpr bool takes_copies = check_copies();
-  static_assert(takes_copies, "nopal::pool::submit and detach: the parameters of this callable cannot be seen, because it is overloaded or a "
-                              "template, so the job copies its arguments, and cannot call it with the copies. Give std::ref(x) for what is "
-                              "not to be copied, or wrap it in a lambda with plain parameter types.");
 
  public:
-  static constexpr bool ok = arguments_ok && takes_copies;
+  static constexpr mistake wrong = find();
+  static constexpr bool ok = wrong == mistake::none;
 };
+
+/// Says what was wrong, once, and what to write instead.
+template <way How, mistake Wrong>
+refused explained() {
+  static_assert(Wrong != mistake::arguments, "nopal: the function cannot be called with these arguments.");
+  static_assert(Wrong != mistake::ordinary_function,
+                "nopal: fork and call start coroutine functions, which return nopal::task<T>. Call an ordinary function as it is, or use "
+                "nopal::scope.");
+  static_assert(Wrong != mistake::temporary_closure,
+                "nopal::fork: this closure is a temporary, which dies before the child does. Give it a name that outlives the join: "
+                "auto f = [...](...) -> nopal::task<> {...}; co_await nopal::fork(f, args...).");
+  static_assert(Wrong != mistake::uncopyable_closure,
+                "nopal::pool::submit and detach: the job keeps its closure by value, and this one cannot be copied. Write std::move(f).");
+  static_assert(Wrong != mistake::hidden_parameters,
+                "nopal: the parameters of this callable cannot be seen, because it is overloaded or a template. Name one instantiation, "
+                "or wrap it in a lambda with plain parameter types.");
+  static_assert(Wrong != mistake::default_argument,
+                "nopal: a reference parameter of this coroutine has a default argument, which may die before the coroutine does. Give "
+                "the argument, or let the function take it by value.");
+  static_assert(How != way::forks || Wrong != mistake::reference,
+                "nopal::fork: this parameter is a reference and its argument is a temporary, which dies before the child does. "
+                "Give the argument a name, or let the function take it by value.");
+  static_assert(How != way::forks || Wrong != mistake::view,
+                "nopal::fork: this parameter is a view of an argument that is a temporary, which dies before the child does. "
+                "Give the argument a name, or let the function take it by value.");
+  static_assert(Wrong != mistake::object,
+                "nopal::fork: the object is given through a pointer that is a temporary, which dies before the child does. Give the "
+                "pointer a name.");
+  static_assert(How != way::submits || Wrong != mistake::reference,
+                "nopal::pool::submit and detach: this parameter is a reference and its argument is a temporary, which dies before the "
+                "job does. Give the argument a name that outlives the job, or let the function take it by value.");
+  static_assert(How != way::submits || Wrong != mistake::view,
+                "nopal::pool::submit and detach: this parameter is a view of an argument that is a temporary, which dies before the "
+                "job does. Give the argument a name that outlives the job, or let the function take it by value.");
+  static_assert(Wrong != mistake::uncopyable_argument,
+                "nopal::pool::submit and detach: the parameters of this callable cannot be seen, because it is overloaded or a template, "
+                "so the job copies its arguments, and it does not take the copies. Write std::ref(x) for what is not to be copied, or "
+                "wrap it in a lambda with plain parameter types.");
+  return {};
+}
 
 /// A temporary callable, called as one.
 template <class F>
