@@ -3,6 +3,7 @@
 // Fork-join in ordinary functions, on native stacks (the Fibril paper). The fork path begins here, goes on in core/branch.hpp and
 // core/deque.hpp, and where a branch was stolen in core/worker.hpp.
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -21,13 +22,14 @@ namespace nopal {
 namespace core {
 
 /// How a callable is kept where it needs an address: a small temporary is moved there, so that on the fast path it needs no memory.
-/// A large one is in memory anyway, and one whose move is not a copy of its bytes stays where it is.
+/// A large or over-aligned one is in memory anyway, and one whose move is not a copy of its bytes stays where it is.
 template <class F>
 struct taken_as {
   using type = std::remove_reference_t<F>&;
 };
 template <class F>
-  requires(!std::is_reference_v<F>) && (std::is_trivially_copyable_v<F> && std::is_trivially_move_constructible_v<F> && sizeof(F) <= 128)
+  requires(!std::is_reference_v<F>) && (std::is_trivially_copyable_v<F> && std::is_trivially_move_constructible_v<F>) &&
+          (sizeof(F) <= 128 && alignof(F) <= alignof(std::max_align_t))
 struct taken_as<F> {
   using type = F;
 };
