@@ -306,7 +306,8 @@ class pool {
 
   unsigned workers() const noexcept { return scheduler_->workers(); }
   /// i < workers(); throws std::out_of_range.
-  worker_ref worker(unsigned i) const;
+  worker_ref worker(unsigned i) const&;
+  worker_ref worker(unsigned i) const&& = delete;  // it would outlive its pool
   nopal::stats stats() const { return scheduler_->read_stats(); }
   /// What waits for what: a line for each native stack that has been left, or "nothing waits". For programs that have come to a stop.
   /// In builds without NDEBUG the pool prints it by itself where nothing has been able to run for a second. Throws std::bad_alloc.

@@ -431,6 +431,8 @@ NOPAL_INLINE auto start_into(S* slot, F&& f, A&&... a) {
   } else {
     using T = c::result::value_type;
     static_assert(fits_slot<T, S>, "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>.");
+    static_assert(!std::is_same_v<S, T> || std::is_move_assignable_v<T>,
+                  "nopal: this function's result cannot be assigned to the slot. Let the slot be a nopal::eventually<T>.");
     constexpr std::uintptr_t bits = std::is_same_v<S, eventually<T>> ? constructs : 0;
     return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
@@ -465,7 +467,7 @@ NOPAL_INLINE auto fork(S* slot, F&& f, A&&... a) {
   return core::start_into<core::forked>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
 }
 template <class T, class... P>
-  requires(!(std::is_reference_v<P> || ...))
+  requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
 NOPAL_INLINE auto fork(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
   return core::starter<core::forked, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
 }
@@ -491,7 +493,7 @@ NOPAL_INLINE auto call(S* slot, F&& f, A&&... a) {
   return core::start_into<core::called>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
 }
 template <class T, class... P>
-  requires(!(std::is_reference_v<P> || ...))
+  requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
 NOPAL_INLINE auto call(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
   return core::starter<core::called, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
 }
