@@ -39,6 +39,8 @@ enum class way {
 struct refused {
   template <class T>
   operator T() const noexcept;  // NOLINT(google-explicit-constructor)
+  template <class T>
+  friend bool operator==(refused, T const&) noexcept;
   bool await_ready() const noexcept;
   void await_suspend(std::coroutine_handle<>) const noexcept;
   refused await_resume() const noexcept;
@@ -191,9 +193,9 @@ struct checked {
   static constexpr bool ok = wrong == mistake::none;
 };
 
-/// Says what was wrong, once, and what to write instead.
+/// Says what was wrong, once, and what to write instead. `auto`, so that it is said at once and not at the end of the file.
 template <way How, mistake Wrong>
-refused explained() {
+auto explained() {
   static_assert(Wrong != mistake::arguments, "nopal: the function cannot be called with these arguments.");
   static_assert(Wrong != mistake::ordinary_function,
                 "nopal: fork and call start coroutine functions, which return nopal::task<T>. Call an ordinary function as it is, or use "
@@ -228,7 +230,7 @@ refused explained() {
                 "nopal::pool::submit and detach: the parameters of this callable cannot be seen, because it is overloaded or a template, "
                 "so the job copies its arguments, and it does not take the copies. Write std::ref(x) for what is not to be copied, or "
                 "wrap it in a lambda with plain parameter types.");
-  return {};
+  return refused{};
 }
 
 /// A temporary callable, called as one.
