@@ -114,12 +114,6 @@ class scope {
     if constexpr (callable && ordinary && kept) fork_checked<closure>(static_cast<F&&>(f));
   }
 
-  /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child is
-  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen.
-  NOPAL_INLINE void join() {
-    if (children_.state != 0) [[unlikely]] join_slowly();
-  }
-
  private:
   template <class closure, class F>
   NOPAL_INLINE void fork_checked(F&& f) {
@@ -143,6 +137,15 @@ class scope {
     if (children_.owner == nullptr) [[unlikely]] return core::fork_off_pool<closure>(children_, static_cast<F&&>(f));
     core::worker::fork_slowly(c, c.start_slowly);
   }
+
+ public:
+  /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child is
+  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen.
+  NOPAL_INLINE void join() {
+    if (children_.state != 0) [[unlikely]] join_slowly();
+  }
+
+ private:
   NOPAL_COLD void join_slowly() {
     if (std::exception_ptr const e = core::worker::join_children(children_); e != nullptr) std::rethrow_exception(e);
   }
