@@ -45,11 +45,16 @@ NOPAL_INLINE void arrive(context& here, arrival* a) noexcept {
 
 }  // namespace
 
-constinit handled_exceptions not_yet_learned{&not_yet_learned, 0};
+// What a thread points to before it has learned where the C++ runtime keeps its own: seems to handle something, so that it learns. Its
+// thread words begin with it: src/context.
+extern "C" {
+constinit handled_exceptions nopal_not_yet_learned{&nopal_not_yet_learned, 0};
+}
 
 static handled_exceptions& learn() noexcept {
-  where_handled = reinterpret_cast<handled_exceptions*>(abi::__cxa_get_globals());
-  return *where_handled;
+  auto* const now = reinterpret_cast<handled_exceptions*>(abi::__cxa_get_globals());
+  write_thread_word<thread_word::handled>(now);
+  return *now;
 }
 void put_away_handled(handled_exceptions& h) noexcept { h = std::exchange(learn(), {}); }
 void put_back_handled(handled_exceptions& h) noexcept { learn() = std::exchange(h, {}); }

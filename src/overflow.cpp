@@ -50,8 +50,8 @@ class message {
 };
 
 void on_fault(int signal, siginfo_t* info, void* where) {
-  if (current_state != &nobody && current_state->here != nullptr) {
-    auto const& w = static_cast<worker const&>(*current_state);
+  if (state_here()->works()) {
+    auto const& w = static_cast<worker const&>(*state_here());
     stack const& s = *w.here;
     if (s.guards(info->si_addr)) {
       message m;

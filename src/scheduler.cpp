@@ -406,7 +406,7 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
   stack* const s = w.stacks.get();
   if (s != nullptr) {
     context home;
-    current_state = &w;
+    work_for(&w);
     w.guest_ = true;
     w.guest_for_ = &r;
     w.guest_done_ = &done;
@@ -417,7 +417,7 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
     // Thieves may have had all that was spawned; what is left the thread comes for, see must_stay.
     if (w.ready_is_offered_ && w.ready.empty()) [[unlikely]] retract_ready(w);
     w.guest_ = false;
-    current_state = &nobody;
+    work_for(nullptr);
   }
   parking_.give_back(i, [&] { return must_stay(i); });
   if (s == nullptr) return false;
@@ -448,14 +448,14 @@ bool scheduler::must_stay(unsigned i) const noexcept {
 void scheduler::loop(unsigned i) noexcept {
   prepare_thread_for_overflow();
   worker& w = *workers_[i];
-  current_state = &w;
+  work_for(&w);
   context home;
   w.home_ = w.thread_home_ = &home;
   w.here = w.stacks.get();  // the constructor has put one there
   w.here->begin(on_stack);
   if (turns_ != nullptr) turns_->enter(i);
   switch_to(home, *w.here);
-  current_state = &nobody;
+  work_for(nullptr);
 }
 
 void scheduler::on_stack(context& c) noexcept {

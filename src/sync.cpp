@@ -60,7 +60,7 @@ void std_sync::wake_all(std::atomic<std::uint32_t>& a) noexcept { futex(a, FUTEX
 void std_sync::yield() noexcept { ::sched_yield(); }
 
 void event::set() noexcept {
-  if (waiter_ == &current_state) return set_by_waiter();
+  if (waiter_ == this_thread()) return set_by_waiter();
   basic_event::set();
 }
 bool event::await(waiting_stack& w) noexcept { return basic_event::await(w); }

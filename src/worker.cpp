@@ -12,7 +12,12 @@
 
 namespace nopal::core {
 
-constinit fork_state nobody;
+// What threads without a worker have: every allocation ends in a message. The thread words begin with it: src/context.
+extern "C" {
+constinit fork_state nopal_no_worker;
+}
+
+void work_for(fork_state* s) noexcept { write_thread_word<thread_word::state>(s != nullptr ? s : &nopal_no_worker); }
 
 namespace {
 
@@ -38,7 +43,7 @@ void die_called_directly() noexcept {
 }
 
 void* fork_state::grow(std::size_t n) {
-  if (this == &nobody) die_called_directly();
+  if (!works()) die_called_directly();
   void* const p = arena.grow(n);
   if (arena.segment()->below == nullptr) return p;  // the first segment stays, even empty
   // Whoever started this child must come by when it has returned: a caller by the alarm, which is the stack pointer of our caller, the

@@ -14,9 +14,6 @@ class condition_variable;
 
 namespace core {
 
-/// An address that is this thread's own. Out of line: a compiler could keep it where a stack goes on on another thread.
-std::uintptr_t this_thread() noexcept;
-
 /// Who runs here: the native stack, on whatever worker; off a pool the thread. A multiple of 8.
 inline std::uintptr_t self() noexcept {
   stack* const here = state_here()->here;

@@ -102,7 +102,7 @@ NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
                 "nopal: parallel_invoke calls ordinary functions. Write [&] { x = nopal::sync_wait(f, a); } for a coroutine function f.");
   if constexpr (sizeof...(G) == 0) {
     static_cast<void>(f());
-  } else if (core::state_here() == &core::nobody) [[unlikely]] {
+  } else if (!core::state_here()->works()) [[unlikely]] {
     core::invoke_off_pool<F, G...>(f, g...);
   } else {
     core::invoke_all<F, G...>(f, g...);

@@ -77,13 +77,15 @@ struct join_awaiter : frame_awaiter {
 /// What awaits a called child that has already run, as a nested call, when await_ready asks. Only if the child had to be left
 /// does the parent suspend.
 struct call_awaiter {
+  bool disturbed = false;  // so that await_resume's look is compiled only for tasks that had to suspend, or nearly
   NOPAL_INLINE bool await_ready() const noexcept { return current()->undisturbed(); }
   template <class Promise>
-  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) const {
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) {
+    disturbed = true;
     return current()->called_returned(static_cast<frame*>(h.address()));
   }
   NOPAL_INLINE void await_resume() const {
-    if (current()->must_throw()) [[unlikely]] current()->rethrow();
+    if (disturbed && current()->must_throw()) [[unlikely]] current()->rethrow();
   }
 };
 
@@ -104,11 +106,11 @@ struct awaiter_of_promise {
 /// What every task's promise does, whatever its result.
 class promise_base : public join_awaiter {
  public:
-  NOPAL_INLINE promise_base() noexcept {
+  NOPAL_INLINE explicit promise_base(fork_state& here) noexcept {
 #ifndef NDEBUG
-    if (state_here() == &nobody) die_called_directly();  // without this check: found when the frame needs memory
+    if (!here.works()) die_called_directly();  // without this check: found when the frame needs memory
 #endif
-    std::uintptr_t parent = current()->parent_word;
+    std::uintptr_t parent = here.parent_word;
     // Not to be loaded together with the slot: the parent stored them one by one, and a processor does not forward two stores to one load,
     // but waits until both are in the cache. 5 ns a fork.
     asm("" : "+r"(parent));
@@ -176,7 +178,7 @@ class promise_base : public join_awaiter {
 template <class T>
 class promise final : public promise_base {
  public:
-  NOPAL_INLINE promise() noexcept { self().slot = current()->slot; }
+  NOPAL_INLINE promise() noexcept : promise{*state_here()} {}
   NOPAL_INLINE task<T> get_return_object() noexcept { return task<T>{nullptr}; }
 
   template <class U = T>
@@ -200,6 +202,8 @@ class promise final : public promise_base {
   }
 
  private:
+  NOPAL_INLINE explicit promise(fork_state& here) noexcept : promise_base{here} { self().slot = here.slot; }
+
   template <class W>
   NOPAL_INLINE static void put(void* to, W word) noexcept {
     __atomic_store(static_cast<W*>(to), &word, __ATOMIC_RELAXED);
@@ -209,6 +213,7 @@ class promise final : public promise_base {
 template <>
 class promise<void> final : public promise_base {
  public:
+  NOPAL_INLINE promise() noexcept : promise_base{*state_here()} {}
   NOPAL_INLINE task<void> get_return_object() noexcept;
   NOPAL_INLINE void return_void() noexcept { check_joined(); }
 };
@@ -259,8 +264,8 @@ class starter : public awaitable_tag {
   }
   NOPAL_INLINE bool launch(frame* p) {
     worker* const w = current();
-    if (w->work.must_look()) [[unlikely]] return fork_slowly(p);
-    return fork<false>(p, w);
+    if (w->work.must_look()) [[unlikely]] return fork_slowly(p, slot_, f_, std::move(args_));
+    return fork<false>(p, w, slot_, f_, args_);
   }
   NOPAL_INLINE void await_resume() const noexcept {}
 
@@ -284,11 +289,9 @@ class starter : public awaitable_tag {
 
  private:
   template <bool Slow>
-  NOPAL_INLINE bool fork(frame* const p, worker* before) {
+  NOPAL_INLINE static bool fork(frame* const p, worker* before, void* const slot, F const f, arguments& kept) {
     // Everything is read out of the parent's frame before the parent is published: from then on a thief may run it.
-    void* const slot = slot_;
-    F const f = f_;
-    arguments args = args_.hand_over();
+    arguments args = kept.hand_over();
     p->state |= frame::open;
     before->work.push(reinterpret_cast<std::uintptr_t>(p));
     if (begin<Slow>(p, before, slot, f, args)) return true;
@@ -313,7 +316,7 @@ class starter : public awaitable_tag {
     return false;
   }
 
-  NOPAL_COLD bool fork_slowly(frame* p) { return fork<true>(p, current()); }
+  NOPAL_COLD static bool fork_slowly(frame* p, void* slot, F f, arguments args) { return fork<true>(p, current(), slot, f, args); }
   NOPAL_COLD static void call_slowly(frame* p, void* slot, F f, arguments args) {
     begin<true>(p, current(), slot, f, args);
   }
@@ -376,11 +379,12 @@ class value_call : public awaitable_tag {
     return current()->undisturbed();
   }
   template <class Promise>
-  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise>) const {
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise>) {
+    disturbed_ = true;
     return current()->called_returned(parent_);
   }
   NOPAL_INLINE T await_resume() {
-    if (current()->must_throw()) [[unlikely]] current()->rethrow();
+    if (disturbed_ && current()->must_throw()) [[unlikely]] current()->rethrow();
     if constexpr (std::is_reference_v<T>) {
       return static_cast<T>(**result_);
     } else {
@@ -392,6 +396,7 @@ class value_call : public awaitable_tag {
   using held = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
   Start start_;
   frame* parent_ = nullptr;
+  bool disturbed_ = false;  // as in call_awaiter
   eventually<held> result_;
 };
 

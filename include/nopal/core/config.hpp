@@ -10,11 +10,15 @@
 /// Kept out of line and away from the hot code: stealing, sleeping, growing, errors.
 #define NOPAL_COLD [[gnu::noinline, gnu::cold]]
 
-/// On the one thread-local variable of the fork path.
-#if defined(__PIC__) && !defined(__PIE__)
-#define NOPAL_TLS [[gnu::tls_model("initial-exec")]]
+/// What a program sees of a shared library that is built with everything else hidden, and what its copies in one process share.
+#define NOPAL_API [[gnu::visibility("default")]]
+
+// Where the thread words lie is known when linking a program that holds them. In a shared library, and where nopal is one (NOPAL_SHARED), the
+// loader knows it, and says so in one word: an instruction more where that is not kept.
+#if defined(NOPAL_SHARED) || (defined(__PIC__) && !defined(__PIE__))
+#define NOPAL_TLS_BY_OFFSET 1
 #else
-#define NOPAL_TLS
+#define NOPAL_TLS_BY_OFFSET 0
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "nopal/core/config.hpp"
+#include "nopal/core/thread_words.hpp"
 
 namespace nopal::core {
 
@@ -23,19 +24,8 @@ struct handled_exceptions {
   NOPAL_INLINE bool none() const noexcept { return caught == nullptr && uncaught == 0; }
 };
 
-/// What a thread points to before it has learned where the C++ runtime keeps its own: seems to handle something, so that it learns.
-extern constinit handled_exceptions not_yet_learned;
-NOPAL_TLS inline constinit thread_local handled_exceptions* where_handled = &not_yet_learned;
-
-/// Does the calling thread surely handle no exception? Read afresh after every switch: see state_here.
-#if defined(__x86_64__) && !NOPAL_ASAN && !NOPAL_TSAN
-NOPAL_INLINE bool handles_none() noexcept { return where_handled->none(); }
-#else
-[[gnu::noinline]] inline bool handles_none() noexcept {
-  asm volatile("");
-  return where_handled->none();
-}
-#endif
+/// Does the calling thread surely handle no exception? Read afresh after every switch.
+NOPAL_INLINE bool handles_none() noexcept { return static_cast<handled_exceptions*>(read_thread_word<thread_word::handled>())->none(); }
 /// What the thread handles is put into `h`, and back.
 NOPAL_COLD void put_away_handled(handled_exceptions& h) noexcept;
 NOPAL_COLD void put_back_handled(handled_exceptions& h) noexcept;

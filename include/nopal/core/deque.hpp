@@ -55,7 +55,7 @@ class basic_deque {
     assert(has_room());
     slots_[is_ring ? b & newest_->mask : b].store(e, std::memory_order_relaxed);
     // release: pairs with the acquire of bottom_ in force, which publishes on our behalf; carries the slot and the frame.
-    bottom_.store(b + 1, std::memory_order_release);
+    store_successor(bottom_, b);
   }
 
   /// Takes back the newest entry, which the caller knows. True: done. False: pop_slow decides.
@@ -66,7 +66,7 @@ class basic_deque {
     bottom_.store(b, std::memory_order_release);
     // The store of bottom_ and the load of split_ must not pass each other: pairs with heavy_fence in force.
     Sync::light_fence();
-    return b >= split_.load(std::memory_order_relaxed);
+    return at_least(b, split_);
   }
 
   /// After pop() said no. True: the entry is the caller's. False: it was stolen and the deque is empty. Older entries may become

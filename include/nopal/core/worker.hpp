@@ -353,7 +353,7 @@ class worker : public fork_state {
 NOPAL_INLINE worker* current() noexcept { return static_cast<worker*>(state_here()); }
 inline worker* current_or_null() noexcept {
   fork_state* const s = state_here();
-  return s == &nobody ? nullptr : static_cast<worker*>(s);
+  return s->works() ? static_cast<worker*>(s) : nullptr;
 }
 
 }  // namespace nopal::core
