@@ -37,29 +37,32 @@ TEST(thread_change_stress, fibers_lock_yield_and_unlock) {
   });
 }
 
-// The worker's index from before and after a change, in one function that the compiler sees whole.
+// The worker's index from before and after a change, in one function that the compiler sees whole. Under a forced schedule functions change
+// workers for certain; without one they run at once.
 TEST(thread_change_stress, the_worker_is_the_one_that_runs_here) {
-  nopal::pool pool{{.workers = 4}};
   std::atomic<int> changes{0};
-  pool.run([&] {
-    nopal::counter left;
-    std::vector<std::atomic<bool>> busy(pool.workers());
-    for (int k = 0; k < fibers; ++k) {
-      nopal::spawn(left, [&] {
-        unsigned before = nopal::this_worker::index();
-        for (int i = 0; i < rounds; ++i) {
-          unsigned const here = nopal::this_worker::index();
-          EXPECT_FALSE(busy[here].exchange(true)) << "two run as one worker";
-          changes += here != before;
-          before = here;
-          EXPECT_TRUE(busy[here].exchange(false));
-          nopal::yield();
-        }
-      });
-    }
-    nopal::wait_for(left);
-  });
-  if (std::thread::hardware_concurrency() > 1) EXPECT_GT(changes, 0);
+  for (nopal::schedule const how : {nopal::schedule::free, nopal::schedule::steal_at_random}) {
+    nopal::pool pool{{.workers = 4, .seed = 7, .schedule = how}};
+    pool.run([&] {
+      nopal::counter left;
+      std::vector<std::atomic<bool>> busy(4);
+      for (int k = 0; k < fibers; ++k) {
+        nopal::spawn(left, [&] {
+          unsigned before = nopal::this_worker::index();
+          for (int i = 0; i < rounds / 10; ++i) {
+            unsigned const here = nopal::this_worker::index();
+            EXPECT_FALSE(busy[here].exchange(true)) << "two run as one worker";
+            changes += here != before;
+            before = here;
+            EXPECT_TRUE(busy[here].exchange(false));
+            nopal::yield();
+          }
+        });
+      }
+      nopal::wait_for(left);
+    });
+  }
+  EXPECT_GT(changes, 0);
 }
 
 // Forks and exceptions, whose state is the thread's too, around waits.
