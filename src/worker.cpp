@@ -38,6 +38,10 @@ void die_unjoined(std::exception_ptr e) noexcept {
 }
 
 void die_called_directly() noexcept {
+  if (state_here()->works()) {
+    die("a task's function was called directly on a worker, so that its result would go to another task's slot; inside a task use "
+        "co_await nopal::call(f, args...), in an ordinary function nopal::sync_wait(f, args...)");
+  }
   die("a task's function was called directly outside a pool; use nopal::pool::run(f, args...), or inside a task "
       "co_await nopal::call(f, args...)");
 }

@@ -5,10 +5,14 @@
 // A fork publishes its suspended parent and then *calls* the child, as a nested native call (eager nested start): an
 // unstolen child returns like a function, and the native caller takes the parent back. See docs/fork-cost.md.
 
+#include <bit>
+#include <cassert>
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -35,10 +39,11 @@ inline constexpr bool is_task<task<T>> = true;
 
 [[noreturn]] NOPAL_COLD void die_unjoined(std::exception_ptr e) noexcept;
 
-/// Results that go to their slot in one relaxed store, so that a dropped one may go to a place that others write too.
+/// Results that go to their slot in one relaxed store, so that a dropped one may go to a place that others write too. A word is aligned to
+/// its size: for two ints side by side compilers would call a library that takes locks.
 template <class T>
-inline constexpr bool is_word =
-    std::is_trivially_copyable_v<T> && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+inline constexpr bool is_word = std::is_trivially_copyable_v<T> && alignof(T) >= sizeof(T) &&
+                                (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
 
 struct join_tag {
   explicit join_tag() = default;
@@ -107,10 +112,12 @@ struct awaiter_of_promise {
 class promise_base : public join_awaiter {
  public:
   NOPAL_INLINE explicit promise_base(fork_state& here) noexcept {
-#ifndef NDEBUG
-    if (!here.works()) die_called_directly();  // without this check: found when the frame needs memory
-#endif
     std::uintptr_t parent = here.parent_word;
+#ifndef NDEBUG
+    // Whoever starts a task says for whom just before; once. Without this look, three instructions a task: what an ordinary function calls
+    // directly is found out, what a task does is not.
+    if (std::exchange(here.parent_word, 0) == 0) die_called_directly();
+#endif
     // Not to be loaded together with the slot: the parent stored them one by one, and a processor does not forward two stores to one load,
     // but waits until both are in the cache. 5 ns a fork.
     asm("" : "+r"(parent));
@@ -175,11 +182,40 @@ class promise_base : public join_awaiter {
   [[maybe_unused]] alignas(frame) std::byte rest_of_frame_[sizeof(frame) - 2 * sizeof(void*)];
 };
 
+/// The optional at `slot` as a task's slot: see `engages`.
+template <class T>
+NOPAL_INLINE void* engaged_slot(void* slot) noexcept {
+  auto& optional = *static_cast<std::optional<T>*>(slot);
+  if constexpr (is_word<T>) {
+    struct alignas(T) bytes {
+      unsigned char all[sizeof(T)]{};
+    };
+    T& value = optional.emplace(std::bit_cast<T>(bytes{}));
+    assert(static_cast<void*>(std::addressof(value)) == slot);
+    return std::addressof(value);
+  } else {
+    optional.reset();
+    return slot;
+  }
+}
+/// Such a task failed: the optional is empty again. (A T in it lies where the optional does, as has been asserted.)
+template <class T>
+NOPAL_COLD void disengage(void* slot) noexcept {
+  static_cast<std::optional<T>*>(slot)->reset();
+}
+
 template <class T>
 class promise final : public promise_base {
  public:
   NOPAL_INLINE promise() noexcept : promise{*state_here()} {}
   NOPAL_INLINE task<T> get_return_object() noexcept { return task<T>{nullptr}; }
+
+  NOPAL_COLD void unhandled_exception() noexcept {
+    if constexpr (!std::is_reference_v<T>) {
+      if ((self().parent_word & engages) != 0) disengage<T>(self().slot);
+    }
+    promise_base::unhandled_exception();
+  }
 
   template <class U = T>
     requires std::convertible_to<U&&, T>
@@ -193,7 +229,11 @@ class promise final : public promise_base {
     } else if (to == nullptr) {
       return;
     } else if ((self().parent_word & constructs) != 0) {
-      static_cast<eventually<T>*>(to)->emplace(static_cast<U&&>(value));
+      if ((self().parent_word & engages) != 0) {
+        static_cast<std::optional<T>*>(to)->emplace(static_cast<U&&>(value));
+      } else {
+        static_cast<eventually<T>*>(to)->emplace(static_cast<U&&>(value));
+      }
     } else if constexpr (std::is_assignable_v<T&, U&&>) {
       *static_cast<T*>(to) = static_cast<U&&>(value);
     } else if constexpr (std::is_move_assignable_v<T>) {
@@ -251,7 +291,8 @@ template <kind How, std::uintptr_t Bits, class F, class... P>
 class starter : public awaitable_tag {
  public:
   using arguments = pack<P...>;
-  static constexpr bool has_result = !std::is_void_v<typename std::invoke_result_t<decltype(*std::declval<F&>()), P...>::value_type>;
+  using result = std::invoke_result_t<decltype(*std::declval<F&>()), P...>;
+  static constexpr bool has_result = !std::is_void_v<typename result::value_type>;
 
   template <class... A>
   NOPAL_INLINE explicit starter(void* slot, F f, A&&... a) : slot_{slot}, f_{f}, args_{make_pack<P...>(static_cast<A&&>(a)...)} {}
@@ -308,9 +349,14 @@ class starter : public awaitable_tag {
         if (w->look()) return park(p, slot, f, args);
       }
       w->parent_word = reinterpret_cast<std::uintptr_t>(p) + How + (Bits & parent_bits);  // frames are aligned: the low bits are free
-      if constexpr (has_result) w->slot = slot;
+      if constexpr ((Bits & engages) != 0) {
+        w->slot = engaged_slot<typename result::value_type>(slot);
+      } else if constexpr (has_result) {
+        w->slot = slot;
+      }
       args.apply([&](auto&... a) { (void)std::invoke(*f, static_cast<P&&>(a)...); });
     } catch (...) {
+      if constexpr ((Bits & engages) != 0) disengage<typename result::value_type>(slot);
       current()->start_threw();
     }
     return false;
@@ -406,8 +452,14 @@ template <class F>
 inline constexpr bool is_slot = std::is_pointer_v<F> && !std::is_function_v<std::remove_pointer_t<F>> && !std::is_void_v<std::remove_pointer_t<F>>;
 
 template <class T, class S>
-inline constexpr bool fits_slot = std::is_same_v<S, T> || std::is_same_v<S, eventually<T>> ||
-                                  (std::is_reference_v<T> && std::is_same_v<S, std::remove_reference_t<T>*>);
+inline constexpr bool is_optional_slot = false;
+template <class T>
+inline constexpr bool is_optional_slot<T, std::optional<T>> = true;
+
+/// A result is assigned to a T, which is there already; so a T that cannot be assigned goes elsewhere.
+template <class T, class S>
+inline constexpr bool fits_slot = (std::is_same_v<S, T> && (is_word<T> || std::is_move_assignable_v<T>)) || std::is_same_v<S, eventually<T>> ||
+                                  is_optional_slot<T, S> || (std::is_reference_v<T> && std::is_same_v<S, std::remove_reference_t<T>*>);
 
 /// How a child keeps one argument for its parameter P: see signature.hpp. For a call the parent waits, so its references may also
 /// be bound to temporaries of the co_await expression, and what must be converted first is kept converted.
@@ -496,9 +548,16 @@ template <kind How, class S, class F, class... A>
 NOPAL_INLINE auto start_into(S* slot, F&& f, A&&... a) {
   using result = checked<How, F&&, A&&...>::result;
   static_assert(fits_slot<typename result::value_type, S>,
-                "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>.");
-  constexpr std::uintptr_t bits = std::is_same_v<S, eventually<typename result::value_type>> ? constructs : 0;
-  return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
+                "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>. A std::optional<T>* will "
+                "do too; where T cannot be assigned, only these two.");
+  using T = typename result::value_type;
+  if constexpr (is_optional_slot<T, S>) {
+    constexpr std::uintptr_t bits = is_word<T> ? engages : engages | constructs;
+    return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
+  } else {
+    constexpr std::uintptr_t bits = std::is_same_v<S, eventually<T>> ? constructs : 0;
+    return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
+  }
 }
 
 /// Where a result goes that nobody wants. Null where that costs nothing.
@@ -521,7 +580,7 @@ NOPAL_INLINE void* nowhere() noexcept {
 // reach the child without a temporary in between, which GCC would keep in the parent's frame.
 
 /// `co_await fork(&slot, f, args...)`: starts f(args...) as a child that may run in parallel with what follows; its result is in the
-/// slot after `co_await join`. The slot is a T* or an eventually<T>*. By-value arguments are copied now; reference parameters must be
+/// slot after `co_await join`. The slot is a T*, an eventually<T>*, or a std::optional<T>*, which is empty where the task fails. By-value arguments are copied now; reference parameters must be
 /// bound to named objects that live until the join. Throws std::bad_alloc where there is no memory for the child, here or at the join.
 /// O(1): docs/fork-cost.md. Algorithm 3 of the libfork paper.
 template <class S, class F, class... A>

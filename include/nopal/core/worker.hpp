@@ -165,6 +165,7 @@ class worker : public fork_state {
   /// No task's frame lies on this stack: see no_tasks. Then forks need not watch how much of it is left: what one of them takes is
   /// what any call would take.
   void begin_without_tasks() noexcept {
+    parent_word = 0;  // no task is started here, but by another job
     alarm = no_tasks;
     work.set_limit_and_ask(0);  // the first fork offers itself
   }
