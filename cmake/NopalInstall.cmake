@@ -10,7 +10,6 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT nopalTargets NAMESPACE nopal:: DESTINATION "${nopal_package_dir}")
 
-get_target_property(nopal_type nopal TYPE)
 if(nopal_type STREQUAL "STATIC_LIBRARY")
   set(nopal_is_static ON)
 else()
@@ -31,8 +30,10 @@ install(FILES
 # A static libnopal leaves hwloc and the threads to the link of whoever uses it, so they are public there and
 # `pkg-config --libs nopal` is enough. (With --static, Debian's hwloc.pc would ask for libudev's development files too.)
 if(nopal_is_static)
+  set(nopal_pc_cflags "")
   set(nopal_pc_link "Libs: -L\${libdir} -lnopal -pthread\nRequires: hwloc >= 2.0")
 else()
+  set(nopal_pc_cflags " -DNOPAL_SHARED")
   set(nopal_pc_link "Libs: -L\${libdir} -lnopal\nLibs.private: -pthread\nRequires.private: hwloc >= 2.0")
 endif()
 file(RELATIVE_PATH nopal_pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")

@@ -20,7 +20,7 @@
 namespace nopal {
 
 /// What push throws into a closed channel.
-class channel_closed : public std::logic_error {
+class NOPAL_API channel_closed : public std::logic_error {
  public:
   channel_closed() : std::logic_error{"nopal: push into a closed channel; close it after the last push has returned"} {}
 };

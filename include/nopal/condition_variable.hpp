@@ -25,7 +25,7 @@ namespace nopal {
 /// Every wait throws std::system_error (operation_not_permitted) if `lock` owns no mutex; one with a time limit also std::bad_alloc, and
 /// std::system_error where there is no thread for time limits. The mutex is locked whenever a wait returns or throws. It may be
 /// destroyed once all that wait are notified, even before they have returned; earlier, it ends the program with a message.
-class condition_variable {
+class NOPAL_API condition_variable {
  public:
   constexpr condition_variable() noexcept = default;
   condition_variable(condition_variable const&) = delete;

@@ -28,7 +28,7 @@ struct reach_awaiter : awaitable_tag {
 };
 
 /// Hands on what a fiber has thrown, before it is counted; without a counter it ends the program.
-NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
+NOPAL_API NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
 [[noreturn]] NOPAL_COLD void die_fiber(std::exception_ptr const& e, char const* remedy) noexcept;
 
 }  // namespace core
@@ -39,7 +39,7 @@ NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
 ///     nopal::counter left;
 ///     for (auto& item : items) nopal::spawn(left, [&] { cook(item); });
 ///     nopal::wait_for(left);
-class counter {
+class NOPAL_API counter {
  public:
   explicit counter(std::int64_t n = 0) noexcept : word_{n, core::current_or_null()} {}
   counter(counter const&) = delete;
@@ -83,10 +83,10 @@ class counter {
 
 /// Parks until `c` is at most `value`: the fiber, task or function leaves its native stack, and the worker does something else; a thread
 /// that works for no pool sleeps. Rethrows the first exception that has left a fiber spawned with `c`, once. O(1).
-void wait_for(counter& c, std::int64_t value = 0);
+NOPAL_API void wait_for(counter& c, std::int64_t value = 0);
 /// The same with a time limit. False: it came first. Throws std::bad_alloc, std::system_error where there is no memory or thread for
 /// time limits.
-bool wait_until(counter& c, std::int64_t value, core::time_point limit);
+NOPAL_API bool wait_until(counter& c, std::int64_t value, core::time_point limit);
 template <class Rep, class Period>
 bool wait_for(counter& c, std::int64_t value, std::chrono::duration<Rep, Period> timeout) {
   return wait_until(c, value, core::limit_after(timeout));

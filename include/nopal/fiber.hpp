@@ -116,11 +116,11 @@ void spawn(counter& c, F&& f) {
 }
 
 /// Lets everything run that waits for the caller's worker. Off a pool: std::this_thread::yield().
-void yield() noexcept;
+NOPAL_API void yield() noexcept;
 
 /// Parks for a time; off a pool the thread sleeps. Throws std::bad_alloc, std::system_error where there is no memory or thread for
 /// time limits.
-void sleep_until(std::chrono::steady_clock::time_point t);
+NOPAL_API void sleep_until(std::chrono::steady_clock::time_point t);
 template <class Rep, class Period>
 void sleep_for(std::chrono::duration<Rep, Period> d) {
   sleep_until(core::limit_after(d));

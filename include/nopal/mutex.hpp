@@ -30,7 +30,7 @@ inline std::uintptr_t self() noexcept {
 /// whatever it forks or waits for; a task may go on on another one after a co_await, so it must not hold a mutex across that. What one
 /// locks and another unlocks is a semaphore{1}. It may be destroyed by whoever locked it last, as soon as it is unlocked; destroyed
 /// while locked or waited for, it ends the program with a message.
-class mutex {
+class NOPAL_API mutex {
  public:
   constexpr mutex() noexcept = default;
   mutex(mutex const&) = delete;

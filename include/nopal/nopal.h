@@ -11,6 +11,9 @@
 extern "C" {
 #endif
 
+/* Also where everything else is hidden: with -fvisibility=hidden. */
+#pragma GCC visibility push(default)
+
 typedef enum nopal_status {
   NOPAL_OK = 0,
   NOPAL_INVALID = 1,   /* an argument or option that cannot be met */
@@ -86,6 +89,8 @@ nopal_status nopal_wait(nopal_counter* counter, int64_t value);
 nopal_status nopal_wait_for(nopal_counter* counter, int64_t value, int64_t nanoseconds);
 void nopal_yield(void);
 nopal_status nopal_sleep_for(int64_t nanoseconds);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

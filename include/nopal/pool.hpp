@@ -27,7 +27,7 @@ class pool;
 namespace core {
 struct move_awaiter;
 /// For a fiber spawned off a pool.
-NOPAL_COLD void spawn_from_outside(pool& on, job& j) noexcept;
+NOPAL_API NOPAL_COLD void spawn_from_outside(pool& on, job& j) noexcept;
 }
 
 /// One worker of one pool: where resume_on goes. Valid as long as its pool.
@@ -177,7 +177,7 @@ class submitted_root final : public typed_root<F, A...>, public shared_result<ty
   std::shared_ptr<submitted_root> self_;
 };
 
-[[noreturn]] NOPAL_COLD void die_detached(std::exception_ptr e) noexcept;
+NOPAL_API [[noreturn]] NOPAL_COLD void die_detached(std::exception_ptr e) noexcept;
 
 template <class F, class... A>
 class detached_root final : public typed_root<F, A...> {
@@ -195,7 +195,7 @@ class detached_root final : public typed_root<F, A...> {
 };
 
 /// The error for resume_on between fork and join.
-std::exception_ptr move_misuse() noexcept;
+NOPAL_API std::exception_ptr move_misuse() noexcept;
 
 /// Moves the awaiting task to one worker.
 struct move_awaiter : awaitable_tag, move_job {
@@ -298,7 +298,7 @@ class pool {
 
   unsigned workers() const noexcept { return scheduler_->workers(); }
   /// i < workers(); throws std::out_of_range.
-  worker_ref worker(unsigned i) const;
+  NOPAL_API worker_ref worker(unsigned i) const;
   nopal::stats stats() const { return scheduler_->read_stats(); }
   /// What waits for what: a line for each native stack that has been left, or "nothing waits". For programs that have come to a stop.
   /// In builds without NDEBUG the pool prints it by itself where nothing has been able to run for a second. Throws std::bad_alloc.
@@ -311,18 +311,18 @@ class pool {
 };
 
 /// The process's own pool, made with default options on first use.
-pool& default_pool();
+NOPAL_API pool& default_pool();
 
 /// `co_await resume_on(pool.worker(i))`: the task goes on there, on that worker's own thread. Between fork and join
 /// std::logic_error, once the children have ended. Throws std::bad_alloc, and stays where it is.
 inline core::move_awaiter resume_on(worker_ref w) noexcept { return core::move_awaiter{*w.worker_}; }
 /// `co_await resume_on(pool)`: the task goes on on some worker of that pool.
-core::move_awaiter resume_on(pool& p);
+NOPAL_API core::move_awaiter resume_on(pool& p);
 
 namespace this_worker {
 /// The index of the worker that runs the caller, below its pool's workers(); two that run at once differ. Throws std::logic_error
 /// on a thread that works for no pool.
-unsigned index();
+NOPAL_API unsigned index();
 }  // namespace this_worker
 
 }  // namespace nopal

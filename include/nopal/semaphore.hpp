@@ -16,7 +16,7 @@ namespace nopal {
 /// for no pool sleeps. Permits go to those that wait first come, first served. Each operation costs one read-modify-write while nobody
 /// waits; any thread may use it; who acquires sees what came before the release. It may be destroyed by whoever has acquired the last
 /// permit; while somebody waits for it, that ends the program with a message.
-class semaphore {
+class NOPAL_API semaphore {
  public:
   /// Throws std::invalid_argument if `n` is negative or more than max().
   explicit semaphore(std::ptrdiff_t n);

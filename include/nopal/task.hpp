@@ -37,8 +37,6 @@ inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<task<T>> = true;
 
-[[noreturn]] NOPAL_COLD void die_unjoined(std::exception_ptr e) noexcept;
-
 /// Results that go to their slot in one relaxed store, so that a dropped one may go to a place that others write too. A word is aligned to
 /// its size: for two ints side by side compilers would call a library that takes locks.
 template <class T>

@@ -68,6 +68,7 @@
    on both sides of the switch. It ends in an indirect jump:
    a ret here is mispredicted every time. */
         .globl  nopal_context_switch
+        .hidden nopal_context_switch
         .type   nopal_context_switch, @function
         .p2align 4
 nopal_context_switch:

@@ -45,7 +45,7 @@ class stacklet_depot {
 };
 
 /// The arena that the running strand allocates from. Each worker has one; strands come and go in it.
-class arena {
+class NOPAL_API arena {
  public:
   static constexpr std::size_t first_size = 32 * 1024;
   static constexpr std::size_t max_request = std::size_t{1} << 46;
@@ -103,7 +103,7 @@ class arena {
   static void unpoison(void* p, std::size_t n) noexcept;
 
   // Where an arena without segments is full; not null, so that adding to it is defined.
-  static inline constinit std::byte nothing_[16]{};
+  [[gnu::visibility("hidden")]] static inline constinit std::byte nothing_[16]{};
 
   std::byte* top_ = nothing_;
   std::byte* end_ = nothing_;

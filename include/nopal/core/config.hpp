@@ -49,9 +49,9 @@ namespace nopal::core {
 inline constexpr std::size_t destructive_size = 128;
 
 /// Ends the program with one line on stderr. For misuse that can be neither refused at compile time nor thrown.
-[[noreturn]] NOPAL_COLD void die(char const* what) noexcept;
+NOPAL_API [[noreturn]] NOPAL_COLD void die(char const* what) noexcept;
 
 /// What an exception says, valid as long as `e` lives.
-NOPAL_COLD char const* words_of(std::exception_ptr const& e) noexcept;
+NOPAL_API NOPAL_COLD char const* words_of(std::exception_ptr const& e) noexcept;
 
 }  // namespace nopal::core

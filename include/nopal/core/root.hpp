@@ -32,7 +32,7 @@ struct waiting_stack : job {
 };
 
 /// A way to wait for one event.
-class event : private basic_event<std_sync, waiting_stack> {
+class NOPAL_API event : private basic_event<std_sync, waiting_stack> {
  public:
   /// Only the calling thread, which works for no pool, will wait: it then needs no read-modify-write to set it itself. Before anyone
   /// else knows of the event. (A worker's stack may go on on another thread. Only inside the library: see scheduler::run.)

@@ -23,7 +23,7 @@
 
 namespace nopal::core {
 
-class scheduler {
+class NOPAL_API scheduler {
  public:
   explicit scheduler(pool_options const& options);
   scheduler(scheduler const&) = delete;

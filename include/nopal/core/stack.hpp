@@ -123,7 +123,7 @@ struct stack_counts {
 };
 
 /// All stacks of a scheduler. At most `keep` unused ones stay mapped in it, their pages given back: the rest is unmapped.
-class stack_pool {
+class NOPAL_API stack_pool {
  public:
   stack_pool(std::size_t stack_size, reclaim how, std::size_t keep);
   stack_pool(stack_pool const&) = delete;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 
 #include "nopal/core/arena.hpp"
 #include "nopal/core/config.hpp"
@@ -68,10 +69,12 @@ struct fork_state {
     if (arena.bump(n, p)) [[likely]] return p;
     return grow(n);
   }
-  NOPAL_COLD void* grow(std::size_t n);
+  NOPAL_API NOPAL_COLD void* grow(std::size_t n);
 };
 
-[[noreturn]] NOPAL_COLD void die_called_directly() noexcept;
+NOPAL_API [[noreturn]] NOPAL_COLD void die_called_directly() noexcept;
+/// A task ends with children not joined; `e`: that it ends by, or null.
+NOPAL_API [[noreturn]] NOPAL_COLD void die_unjoined(std::exception_ptr e) noexcept;
 
 /// What the running thread works for, read afresh; what it has of a thread that works for no pool says so by works(). All that a fork needs
 /// lies behind this one pointer: addressed through the thread register itself it costs 1.5 ns a fork more (docs/fork-cost.md).

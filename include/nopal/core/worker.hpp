@@ -46,7 +46,7 @@ struct loose_continuation : job {
 };
 
 /// Memory for the continuations that a deque holds, got before they are given away: who has begun to leave a stack cannot fail any more.
-class loose_continuations {
+class NOPAL_API loose_continuations {
  public:
   loose_continuations() noexcept = default;
   loose_continuations(loose_continuations&& o) noexcept : first_{std::exchange(o.first_, nullptr)}, count_{std::exchange(o.count_, 0)} {}
@@ -73,7 +73,7 @@ struct move_job : job {
   loose_continuations memory;  ///< for its ancestors, until it is sent
 };
 
-class worker : public fork_state {
+class NOPAL_API worker : public fork_state {
   enum class after { nothing, arrival, thunk, move };
 
  public:
