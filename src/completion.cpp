@@ -4,18 +4,29 @@
 #include <stdexcept>
 #include <string>
 
+#include "nopal/core/worker.hpp"
+
 namespace nopal::core {
 
 void completion::set() noexcept {
-  if (!running_.done_if_quiet(1)) running_.done_slowly(1);
+  for_threads_.set();
+  if (!for_stacks_.done_if_quiet(1)) for_stacks_.done_slowly(1);
 }
 
-void completion::wait() noexcept { running_.wait(0, "a future"); }
+void completion::wait() noexcept {
+  if (is_set()) return;
+  if (current_or_null() == nullptr) return for_threads_.wait();
+  for_stacks_.wait(0, "a future");
+}
 
 bool completion::wait_until(time_point limit) {
-  if (is_set()) return true;
-  if (limit <= std::chrono::steady_clock::now()) return false;  // who only asks needs no timer
-  return running_.wait_until(0, limit, "a future, with a time limit");
+  auto now = std::chrono::steady_clock::now();
+  if (is_set() || limit <= now) return is_set();  // who only asks needs no timer
+  if (current_or_null() != nullptr) return for_stacks_.wait_until(0, limit, "a future, with a time limit");
+  for (; now < limit; now = std::chrono::steady_clock::now()) {
+    if (for_threads_.wait_for(std::chrono::nanoseconds{limit - now}.count())) return true;
+  }
+  return is_set();
 }
 
 void throw_empty_future(char const* what) {
