@@ -162,7 +162,14 @@ bool the_joining_thread_helps() {
   return by_caller > 0;
 }
 
-TEST_F(scope_off_pool_test, the_joining_thread_works_in_a_sleeping_workers_place) { EXPECT_WITH_WORKERS(2u, the_joining_thread_helps); }
+TEST_F(scope_off_pool_test, the_joining_thread_works_in_a_sleeping_workers_place) {
+  EXPECT_EXIT(
+      {
+        ::unsetenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): where workers take turns none sleeps
+        with_workers(2u, the_joining_thread_helps);
+      },
+      testing::ExitedWithCode(0), "");
+}
 
 TEST_F(scope_off_pool_test, children_run_on_workers_whoever_runs_them) {
   for (int k = 0; k < 300; ++k) {
