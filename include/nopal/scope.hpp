@@ -112,7 +112,7 @@ class scope {
 
   /// Runs f() now, while the caller may go on on another thread: so the caller must not rely on thread-locals, or on a lock that only
   /// its thread may release, across this call. `f` is moved or copied first. What it throws is kept for the join. Off a pool the
-  /// child is a job for default_pool(), and std::bad_alloc may be thrown. O(1).
+  /// child begins as soon as a worker of default_pool() is free, and std::bad_alloc may be thrown, or what default_pool() throws. O(1).
   template <class F>
   NOPAL_INLINE void fork(F&& f) {
     using closure = std::decay_t<F>;
@@ -144,7 +144,8 @@ class scope {
   }
 
   /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child is
-  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen.
+  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen. Off a pool the
+  /// thread takes part in what nobody has begun, in a sleeping worker's place, and otherwise sleeps.
   NOPAL_INLINE void join() {
     if (children_.state != 0) [[unlikely]] join_slowly();
   }
