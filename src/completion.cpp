@@ -31,8 +31,8 @@ bool completion::wait_until(time_point limit) {
 
 void throw_empty_future(char const* what) {
   throw std::logic_error{std::string{"nopal: "} + what +
-                         " on an empty future: its result was taken by get() or co_await, it was moved from, or it never had a job. Take the "
-                         "result once and keep it, move on the future that pool::submit returns, or ask valid() first"};
+                         " on an empty future: its result was taken by get() or co_await, it was moved from, or it never had a job. Take "
+                         "the result once and keep it, move on the future that pool::submit returns, or ask valid() first"};
 }
 
 }  // namespace nopal::core

@@ -244,8 +244,8 @@ class future_awaiter : public stack_awaiter {
 
 }  // namespace core
 
-/// The result of pool::submit, for one get() or `co_await`. Dropping it does not stop or wait for the job. Any number of threads may wait for
-/// it at once, but one takes the result. It may outlive its pool. An empty one, without a job or with its result taken, throws
+/// The result of pool::submit, for one get() or `co_await`. Dropping it does not stop or wait for the job. Any number of threads may wait
+/// for it at once, but one takes the result. It may outlive its pool. An empty one, without a job or with its result taken, throws
 /// std::logic_error from all but valid().
 ///
 ///     auto f = pool.submit(fib, 30);
@@ -257,7 +257,7 @@ class future : public core::awaitable_tag {
 
   bool valid() const noexcept { return state_ != nullptr; }
   bool ready() const { return state("future::ready()").done.is_set(); }
-  /// Parks: the fiber, task or function leaves its native stack, and the worker does something else; a thread that works for no pool sleeps.
+  /// Parks: the fiber, task or function leaves its native stack, and the worker does something else; a thread off a pool sleeps.
   void wait() const { state("future::wait()").done.wait(); }
   /// The same with a time limit, of whatever clock. False: it came first. Throws std::bad_alloc, std::system_error where there is no memory
   /// or thread for time limits.

@@ -1,4 +1,4 @@
-// Many threads that work for no pool fork and join at once: a child that nobody begins would hang it, one that two begin would spoil the sums.
+// Many threads that work for no pool fork and join at once: a child that nobody begins would hang it, one that two begin spoil the sums.
 
 #include <gtest/gtest.h>
 

@@ -60,7 +60,8 @@ TEST_F(nopal_workers_test, sets_the_default_pools_size_and_no_others) {
 
 TEST_F(nopal_workers_test, empty_or_0_is_as_if_unset) {
   for (char const* const text : {"", "0"}) {
-    EXPECT_EXIT(with_workers(text, [] { return nopal::default_pool().workers() == nopal::pool{}.workers(); }), testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(with_workers(text, [] { return nopal::default_pool().workers() == nopal::pool{}.workers(); }),
+                testing::ExitedWithCode(0), "");
   }
 }
 

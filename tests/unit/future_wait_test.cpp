@@ -392,7 +392,9 @@ TEST(future_wait_test, a_report_says_that_it_is_waited_for) {
   auto f = pool.submit(std::ref(job));
   auto waiter = pool.submit([&] { f.wait(); });
   std::string report;
-  for (auto const limit = steady::now() + 30s; steady::now() < limit && report.find("a future") == std::string::npos;) report = pool.report();
+  for (auto const limit = steady::now() + 30s; steady::now() < limit && report.find("a future") == std::string::npos;) {
+    report = pool.report();
+  }
   EXPECT_NE(report.find("waits for a future"), std::string::npos) << report;
   job.go = true;
   waiter.get();

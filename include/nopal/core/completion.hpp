@@ -1,6 +1,6 @@
 #pragma once
 
-// The end of a submitted job: it comes once, and futures wait for it: any number of stacks, tasks and threads, with time limits and without.
+// The end of a submitted job: it comes once, and futures wait for it: any number of stacks and threads, with time limits and without.
 // The stacks of workers wait at a counter of one, for which README.md, "Waiting", holds; threads that work for no pool at an event, which
 // is one exchange where a counter has a list and a lock. Next: ../pool.hpp.
 

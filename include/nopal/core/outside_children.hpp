@@ -1,8 +1,8 @@
 #pragma once
 
 // The children of a scope off a pool that nobody has begun. The thread that forks them has no stack to offer, so it puts them here, and one
-// job of the default pool, the carrier, brings them to the workers. README.md, "Scopes off a pool", says why each begins as soon as a worker
-// is free, and who frees what. Next: ../scope.hpp, which makes them.
+// job of the default pool, the carrier, brings them to the workers. README.md, "Scopes off a pool", says why each begins once a worker is
+// free, and who frees what. Next: ../scope.hpp, which makes them.
 
 #include <atomic>
 #include <cstdint>
@@ -29,11 +29,11 @@ struct outside_child {
   outside_child(children& c, void (*f)(outside_child&) noexcept) noexcept : run{f}, of{c}, epoch{c.steals()} {}
 };
 
-/// What one scope has forked since its last join. It is the carrier, too: as a job it brings one child, and comes again while there are more.
+/// What one scope has forked since its last join. It is the carrier, too: as a job it brings one child, and comes again if there are more.
 class outside_children : job {
  public:
-  /// Those of `c`; its first fork makes them. By the scope's thread, which dies with a message if it works for a pool. Throws std::bad_alloc
-  /// and what default_pool() throws: then nothing has happened.
+  /// Those of `c`; its first fork makes them. By the scope's thread, which dies with a message if it works for a pool. Throws
+  /// std::bad_alloc and what default_pool() throws: then nothing has happened.
   static outside_children& of(children& c);
   /// By the scope's thread. A worker that is free begins it, if nobody has taken it before.
   void add(outside_child& c) noexcept;
