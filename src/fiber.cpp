@@ -12,8 +12,6 @@ void core::die_fiber(std::exception_ptr const& e, char const* remedy) noexcept {
   std::abort();
 }
 
-void core::spawn_from_outside(pool& on, job& j) noexcept { on.scheduler_->spawn(j); }
-
 void yield() noexcept {
   core::worker* const w = core::current_or_null();
   if (w == nullptr) return std::this_thread::yield();

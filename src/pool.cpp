@@ -1,17 +1,38 @@
 #include "nopal/pool.hpp"
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include "nopal/scratch.hpp"
 
 namespace nopal {
 
+static pool_options options_of_default_pool() {
+  pool_options o;
+  char const* const text = std::getenv("NOPAL_WORKERS");  // NOLINT(concurrency-mt-unsafe): nobody may change the environment meanwhile
+  if (text == nullptr || *text == '\0') return o;
+  std::string_view const number{text};
+  auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), o.workers);
+  if (error != std::errc{} || end != number.data() + number.size() || o.workers > core::scheduler::most_workers) {
+    throw std::invalid_argument{"nopal::default_pool: NOPAL_WORKERS = \"" + std::string{number} + "\" is no number of workers from 1 to " +
+                                std::to_string(core::scheduler::most_workers) + "; write one, or unset it: one worker per usable CPU then"};
+  }
+  return o;
+}
+
 pool& default_pool() {
-  static pool p;
+  static pool p{options_of_default_pool()};
   return p;
+}
+
+pool* pool::current() noexcept {
+  core::worker const* const w = core::current_or_null();
+  return w != nullptr ? w->pool().owner() : nullptr;
 }
 
 worker_ref pool::worker(unsigned i) const {
@@ -21,12 +42,22 @@ worker_ref pool::worker(unsigned i) const {
   return worker_ref{scheduler_->at(i)};
 }
 
+core::scheduler& core::default_scheduler() { return *default_pool().scheduler_; }
+
 core::move_awaiter resume_on(pool& p) { return core::move_awaiter{p.scheduler_->any_worker()}; }
 
 unsigned this_worker::index() {
   core::worker const* const w = core::current_or_null();
-  if (w == nullptr) throw std::logic_error{"nopal::this_worker::index(): this thread works for no pool; call it inside a task"};
+  if (w == nullptr) {
+    throw std::logic_error{
+        "nopal::this_worker::index(): this thread works for no pool; call it inside a task, or this_worker::index_or(otherwise)"};
+  }
   return w->index();
+}
+
+unsigned this_worker::index_or(unsigned otherwise) noexcept {
+  core::worker const* const w = core::current_or_null();
+  return w != nullptr ? w->index() : otherwise;
 }
 
 namespace core {

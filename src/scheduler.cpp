@@ -22,7 +22,6 @@ namespace nopal::core {
 
 namespace {
 
-constexpr unsigned most_workers = 1 << 14;
 constexpr std::size_t least_stack = std::size_t{64} << 10;
 constexpr std::size_t most_stack = std::size_t{1} << 40;  // each is cut out of twice as much
 // Unused stacks that stay mapped, for each worker, with two pages each at most: mapping one costs several system calls, and a thousand
@@ -272,6 +271,11 @@ void scheduler::run(root& r, event& done) {
   run_elsewhere(r, done);
 }
 
+bool scheduler::run_if_one_sleeps(root& r, event& done) noexcept {
+  done.only_this_thread_waits();
+  return run_as_guest(r, done);
+}
+
 // The caller runs on a worker.
 void scheduler::run_on(worker& w, root& r, event& done) {
   if (&w.pool() == this && w.fits_here()) {
@@ -338,6 +342,16 @@ void scheduler::spawn(job& j) noexcept {
   spawned_outside_.fetch_add(1, std::memory_order_seq_cst);  // before it can finish: see wait_for_all
   if (turns_ != nullptr) [[unlikely]] turns_->settle();
   put(j, choose());
+}
+
+void scheduler::spawn_again(worker& w, job& j) noexcept {
+  worker::counters::add(w.count.fibers_spawned);  // before it can finish
+  try {
+    w.make_room_for_ready();
+    w.make_ready(j);
+  } catch (std::bad_alloc const&) {
+    put(j, w.index());
+  }
 }
 
 std::uint64_t scheduler::fibers_finished() const noexcept {

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "nopal/core/outside_children.hpp"
 #include "nopal/core/scheduler.hpp"
 
 namespace nopal::core {
@@ -617,9 +618,7 @@ std::exception_ptr worker::join_children(children& c) noexcept {
   }
   auto const steals = static_cast<std::int64_t>(c.steals());
   if (steals > 0 && c.owner == nullptr) {
-    event done{};
-    c.done = &done;
-    if (!c.join.complete(steals) && !c.join.announce(steals)) done.wait();
+    c.outside->join(c);
   } else if (steals > 0) {
     wait_at(c.join, steals, c.waiting);
   }

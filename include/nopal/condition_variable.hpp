@@ -53,8 +53,9 @@ class NOPAL_API condition_variable {
   /// By whatever clock.
   template <class Clock, class Duration>
   std::cv_status wait_until(std::unique_lock<mutex>& lock, std::chrono::time_point<Clock, Duration> limit) {
-    auto const notified = wait_until(lock, core::limit_after(limit - Clock::now())) == std::cv_status::no_timeout;
-    return notified || Clock::now() < limit ? std::cv_status::no_timeout : std::cv_status::timeout;
+    auto const notified = wait_until(lock, core::limit_after(core::time_left(limit))) == std::cv_status::no_timeout;
+    // Where the clocks differ, it does not wait again: it has left the queue, and might miss a notification.
+    return notified || core::time_left(limit).count() > 0 ? std::cv_status::no_timeout : std::cv_status::timeout;
   }
   template <class Rep, class Period>
   std::cv_status wait_for(std::unique_lock<mutex>& lock, std::chrono::duration<Rep, Period> timeout) {

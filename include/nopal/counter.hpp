@@ -17,14 +17,21 @@ class counter;
 
 namespace core {
 
-/// co_await left.reaches(0). The coroutine's native stack waits, so it may also wait between fork and join.
-struct reach_awaiter : awaitable_tag {
-  counter* what;
+/// co_await left.reaches(0).
+class reach_awaiter : public stack_awaiter {
+ public:
+  reach_awaiter(counter& c, std::int64_t target, frame& t) noexcept : stack_awaiter{t}, what_{c}, target_{target} {}
+  bool await_ready();
+  void await_resume() const { rethrow_if_failed(); }
+
+ private:
+  counter& what_;
+  std::int64_t target_;
+};
+struct reach : awaitable_tag {
+  counter& what;
   std::int64_t target;
-  reach_awaiter in(frame&) noexcept { return *this; }
-  bool await_ready() const;
-  void await_suspend(std::coroutine_handle<>) const noexcept {}
-  void await_resume() const noexcept {}
+  reach_awaiter in(frame& task) const noexcept { return {what, target, task}; }
 };
 
 /// Hands on what a fiber has thrown, before it is counted; without a counter it ends the program.
@@ -62,7 +69,7 @@ class NOPAL_API counter {
   std::int64_t load() const noexcept { return word_.load(); }
 
   /// To be awaited in a task: `co_await left.reaches(0)`.
-  core::reach_awaiter reaches(std::int64_t value) noexcept { return {{}, this, value}; }
+  core::reach reaches(std::int64_t value) noexcept { return {{}, *this, value}; }
 
  private:
   friend void wait_for(counter& c, std::int64_t value);
@@ -87,14 +94,18 @@ NOPAL_API void wait_for(counter& c, std::int64_t value = 0);
 /// The same with a time limit. False: it came first. Throws std::bad_alloc, std::system_error where there is no memory or thread for
 /// time limits.
 NOPAL_API bool wait_until(counter& c, std::int64_t value, core::time_point limit);
+/// By whatever clock.
+template <class Clock, class Duration>
+bool wait_until(counter& c, std::int64_t value, std::chrono::time_point<Clock, Duration> limit) {
+  return core::by_clock(limit, [&](core::time_point t) { return wait_until(c, value, t); });
+}
 template <class Rep, class Period>
 bool wait_for(counter& c, std::int64_t value, std::chrono::duration<Rep, Period> timeout) {
   return wait_until(c, value, core::limit_after(timeout));
 }
 
-inline bool core::reach_awaiter::await_ready() const {
-  wait_for(*what, target);
-  return true;
+inline bool core::reach_awaiter::await_ready() {
+  return wait([this] { wait_for(what_, target_); });
 }
 
 }  // namespace nopal

@@ -56,8 +56,9 @@ struct fiber final : job {
   }
 };
 
+/// `to`: null where the caller works, or on the default pool.
 template <class F>
-NOPAL_INLINE void spawn(counter* c, F&& f) {
+NOPAL_INLINE void spawn(scheduler* to, counter* c, F&& f) {
   using closure = std::decay_t<F>;
   static_assert(std::invocable<closure&>,
                 "nopal: spawn takes something to be called without arguments. Write spawn([=] { f(a, b); }) for f(a, b).");
@@ -80,7 +81,8 @@ NOPAL_INLINE void spawn(counter* c, F&& f) {
       return *std::exchange(made, nullptr);
     }
   };
-  worker* const w = current_or_null();
+  worker* w = current_or_null();
+  if (to != nullptr && w != nullptr && &w->pool() != to) w = nullptr;
   unspawned r{w != nullptr ? w->blocks.get(sizeof(record)) : ::operator new(block_depot::rounded(sizeof(record)))};
   r.made = ::new (r.at) record{c, static_cast<F&&>(f)};
   if (w != nullptr) [[likely]] {
@@ -89,8 +91,19 @@ NOPAL_INLINE void spawn(counter* c, F&& f) {
     worker::counters::add(now->count.fibers_spawned);  // before it can finish
     now->make_ready(r.release());
   } else {
-    pool& on = default_pool();
-    spawn_from_outside(on, r.release());
+    scheduler& on = to != nullptr ? *to : default_scheduler();
+    on.spawn(r.release());
+  }
+}
+/// The same, and `c` counts it.
+template <class F>
+NOPAL_INLINE void spawn_counted(scheduler* to, counter& c, F&& f) {
+  c.add();
+  try {
+    spawn(to, &c, static_cast<F&&>(f));
+  } catch (...) {
+    c.done();
+    throw;
   }
 }
 
@@ -101,18 +114,20 @@ NOPAL_INLINE void spawn(counter* c, F&& f) {
 /// ends the program with its message: give a counter, and wait_for rethrows it. Throws std::bad_alloc. The pool's destructor waits for it.
 template <class F>
 void spawn(F&& f) {
-  core::spawn(nullptr, static_cast<F&&>(f));
+  core::spawn(nullptr, nullptr, static_cast<F&&>(f));
 }
 /// The same, and `c` counts it: up now, down when it has ended.
 template <class F>
 void spawn(counter& c, F&& f) {
-  c.add();
-  try {
-    core::spawn(&c, static_cast<F&&>(f));
-  } catch (...) {
-    c.done();
-    throw;
-  }
+  core::spawn_counted(nullptr, c, static_cast<F&&>(f));
+}
+template <class F>
+void pool::spawn(F&& f) {
+  core::spawn(scheduler_.get(), nullptr, static_cast<F&&>(f));
+}
+template <class F>
+void pool::spawn(counter& c, F&& f) {
+  core::spawn_counted(scheduler_.get(), c, static_cast<F&&>(f));
 }
 
 /// Lets everything run that waits for the caller's worker. Off a pool: std::this_thread::yield().
@@ -127,7 +142,7 @@ void sleep_for(std::chrono::duration<Rep, Period> d) {
 }
 template <class Clock, class Duration>
 void sleep_until(std::chrono::time_point<Clock, Duration> t) {
-  for (auto now = Clock::now(); now < t; now = Clock::now()) sleep_for(t - now);
+  for (auto left = core::time_left(t); left.count() > 0; left = core::time_left(t)) sleep_for(left);
 }
 
 }  // namespace nopal

@@ -24,7 +24,8 @@ enum class schedule {
 };
 
 struct pool_options {
-  /// 0: as many as the CPUs this process may really use, by affinity mask and cgroup quota.
+  /// 0: as many as the CPUs this process may really use, by affinity mask and cgroup quota. (Of default_pool(): what the environment
+  /// variable NOPAL_WORKERS says, from 1 to 16384, or this where it is unset, empty or 0.)
   unsigned workers = 0;
   nopal::idle idle = nopal::idle::lazy;
   /// Each worker's thread on one CPU. Unset: when the pool has the machine's CPUs to itself. `true` with more workers than CPUs throws.

@@ -40,10 +40,7 @@ class NOPAL_API semaphore {
   bool try_acquire_until(core::time_point limit);
   template <class Clock, class Duration>
   bool try_acquire_until(std::chrono::time_point<Clock, Duration> limit) {
-    do {
-      if (try_acquire_until(core::limit_after(limit - Clock::now()))) return true;
-    } while (Clock::now() < limit);
-    return false;
+    return core::by_clock(limit, [this](core::time_point t) { return try_acquire_until(t); });
   }
   template <class Rep, class Period>
   bool try_acquire_for(std::chrono::duration<Rep, Period> timeout) {

@@ -19,7 +19,7 @@ struct worker_stats {
   std::uint64_t sleeps = 0;          ///< times that the worker's thread went to sleep
   std::uint64_t wakeups = 0;
   std::uint64_t fibers_spawned = 0;
-  std::uint64_t fibers_finished = 0;
+  std::uint64_t fibers_finished = 0;  ///< with those that came from outside, as children of scopes off a pool do
   std::uint64_t switches = 0;
 
   /// Of all looks at another worker, the part that found something; 0 where there was none.

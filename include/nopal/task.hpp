@@ -92,6 +92,40 @@ struct call_awaiter {
   }
 };
 
+/// Awaits by waiting on the task's native stack, which may also be between fork and join. What the wait throws there goes to the task as a
+/// called child's exception does: once all that it has forked have ended, the one that serial execution would have met first.
+class stack_awaiter : public awaitable_tag {
+ public:
+  bool await_suspend(std::coroutine_handle<>) const noexcept { return current()->join(&task_); }
+
+ protected:
+  explicit stack_awaiter(frame& task) noexcept : task_{task} {}
+  /// For await_ready. False: it has thrown, and children run.
+  template <class F>
+  bool wait(F f) {
+    if ((task_.state & frame::open) == 0) {
+      f();
+      return true;
+    }
+    try {
+      f();
+      return true;
+    } catch (...) {
+      task_.record(task_.steals(), std::current_exception());
+    }
+    task_.state |= frame::thrown;
+    failed_ = true;
+    return false;
+  }
+  void rethrow_if_failed() const {
+    if (failed_) [[unlikely]] current()->rethrow();
+  }
+
+ private:
+  frame& task_;
+  bool failed_ = false;
+};
+
 #if defined(__clang__)
 template <class A>
 using awaiter_of_promise = A&;
@@ -167,7 +201,8 @@ class promise_base : public join_awaiter {
     static_assert(!is_task<awaited>,
                   "nopal: a task is not awaited directly. Write co_await nopal::call(f, args...) instead of co_await f(args...).");
     static_assert(std::derived_from<awaited, awaitable_tag> || is_task<awaited>,
-                  "nopal: a task can await only what nopal makes: fork, call, join, stack_array, resume_on.");
+                  "nopal: a task can await only what nopal makes: fork, call, join, stack_array, resume_on, a future, "
+                  "counter::reaches.");
     return static_cast<A&&>(a).in(self());
   }
 

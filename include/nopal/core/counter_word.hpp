@@ -80,19 +80,19 @@ class basic_counter {
     due.wake();
   }
 
-  /// Parks until the value is at most `target`.
-  void wait(std::int64_t target) noexcept {
+  /// Parks until the value is at most `target`. `what` it is, for reports.
+  void wait(std::int64_t target, char const* what = "a counter") noexcept {
     if (reached(target)) return;
     waiter me;
     me.target = target;
-    Waits::park(me, {"a counter", this}, [&]() noexcept { return enqueue(me, nullptr); });
+    Waits::park(me, {what, this}, [&]() noexcept { return enqueue(me, nullptr); });
   }
   /// False: the time came first.
-  bool wait_until(std::int64_t target, typename Waits::time_point limit) {
+  bool wait_until(std::int64_t target, typename Waits::time_point limit, char const* what = "a counter, with a time limit") {
     if (reached(target)) return true;
     waiter me;
     me.target = target;
-    bool const in_time = Waits::park_until(me, {"a counter, with a time limit", this}, limit,
+    bool const in_time = Waits::park_until(me, {what, this}, limit,
                                            [&](ticket* t) noexcept { return enqueue(me, t); });
     if (in_time) return true;
     forget(me);

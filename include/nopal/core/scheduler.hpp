@@ -21,10 +21,17 @@
 #include "nopal/options.hpp"
 #include "nopal/stats.hpp"
 
+namespace nopal {
+class pool;
+}
+
 namespace nopal::core {
 
 class NOPAL_API scheduler {
  public:
+  /// Of one pool.
+  static constexpr unsigned most_workers = 1 << 14;
+
   explicit scheduler(pool_options const& options);
   scheduler(scheduler const&) = delete;
   scheduler& operator=(scheduler const&) = delete;
@@ -36,6 +43,8 @@ class NOPAL_API scheduler {
   /// Throws std::bad_alloc, before anything has happened. Never inlined, not even when linking: it takes thread-locals' addresses, which a
   /// compiler may keep across a change of threads in the caller.
   [[gnu::noinline]] void run(root& r, event& done);
+  /// The same on a thread that works for no pool, if a worker sleeps in whose place it can. False: nothing has happened.
+  [[gnu::noinline]] bool run_if_one_sleeps(root& r, event& done) noexcept;
   /// Lets a worker run it some time.
   void submit(root& r) noexcept;
   /// Blocks until `done`; on a worker of whatever pool the native stack is left, and the worker does something else.
@@ -48,6 +57,9 @@ class NOPAL_API scheduler {
   /// A task for one worker only.
   void send(move_job& m) noexcept;
 
+  /// What pool::current() says on its workers. Before anything runs there.
+  void belongs_to(pool& p) noexcept { owner_ = &p; }
+  pool* owner() const noexcept { return owner_; }
   unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
   worker& at(unsigned i) const noexcept { return *workers_[i]; }
   /// For a task that comes from elsewhere: a sleeping worker if there is one.
@@ -65,6 +77,8 @@ class NOPAL_API scheduler {
   bool has_more_for(worker const& w) const noexcept { return !w.work.empty() || !w.ready.empty() || !w.open_.empty() || !w.private_.empty(); }
   /// Starts a fiber from outside.
   void spawn(job& j) noexcept;
+  /// The same by a worker of this pool.
+  void spawn_again(worker& w, job& j) noexcept;
   stack_pool& stacks() noexcept { return stacks_; }
   core::timer& timer() noexcept { return timer_; }
   /// What a fresh stack runs: the search for work.
@@ -118,6 +132,7 @@ class NOPAL_API scheduler {
   void run_elsewhere(root& r, event& done) noexcept;
   bool must_stay(unsigned i) const noexcept;
 
+  pool* owner_ = nullptr;
   bool steal_;
   nopal::idle idle_;
   std::unique_ptr<core::turns> const turns_;
@@ -139,6 +154,9 @@ class NOPAL_API scheduler {
   std::atomic<std::uint64_t> spawned_outside_{0};  // fibers
   std::vector<std::thread> threads_;
 };
+
+/// That of default_pool(), and throws what that does.
+NOPAL_COLD scheduler& default_scheduler();
 
 inline void waiting_stack::resume() noexcept { pool->resume(*this); }
 
