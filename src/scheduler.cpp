@@ -108,7 +108,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
     : steal_{o.steal},
       idle_{o.idle},
       turns_{make_turns(o, static_cast<unsigned>(s.places.size()))},
-      stacks_{o.stack_size, o.reclaim, kept_stacks * s.places.size()},
+      stacks_{o.stack_size, o.reclaim, kept_stacks * s.places.size(), static_cast<unsigned>(s.places.size())},
       places_{s.places}, parking_{std::span<unsigned const>{s.nodes}} {
   watch_for_overflow();
   auto const n = static_cast<unsigned>(places_.size());
@@ -120,7 +120,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
       workers_[i]->work.hide_nothing();
       workers_[i]->ready.hide_nothing();
     }
-    stack* const first = stacks_.get();
+    stack* const first = stacks_.get(i);
     if (first == nullptr) {
       throw std::system_error{ENOMEM, std::generic_category(),
                               "nopal::pool: no address space for the first native stack of worker " + std::to_string(i) + ", of " +
@@ -479,7 +479,7 @@ void scheduler::stay_on(stack& mine) noexcept {
 
 void scheduler::leave_for_home(stack& mine) noexcept {
   mine.leave(*current()->home_, [](stack& free) noexcept { current()->stacks.put(&free); });
-  die("a native stack that was free has been gone on with");
+  die("a native stack that was given back was resumed; this is a fault of nopal, or memory was overwritten");
 }
 
 // At the base of a stack. Whatever runs on top of this frame may suspend the stack, and another worker of this pool go on with it.
@@ -690,6 +690,7 @@ void scheduler::warn_if_stuck(void* self) noexcept {
 
 stats scheduler::read_stats() const {
   stats all;
+  std::vector<std::uint64_t> const pages = stacks_.resident_pages_by_maker();
   for (auto const& w : workers_) {
     worker_stats one;
     one.steals = w->count.steals.load(std::memory_order_relaxed);
@@ -701,15 +702,19 @@ stats scheduler::read_stats() const {
     one.switches = w->count.switches.load(std::memory_order_relaxed);
     one.sleeps = w->count.sleeps.load(std::memory_order_relaxed);
     one.wakeups = w->count.wakeups.load(std::memory_order_relaxed);
+    stack_counts const its = stacks_.counts(w->index());
+    one.stacks_live = its.live;
+    one.stacks_peak = its.peak;
+    one.unmaps = its.unmaps;
+    one.pages_returned = its.pages_returned;
+    one.stack_pages = pages[w->index()];
     all.per_worker.push_back(one);
     all += one;
   }
+  // The workers' peaks were not at the same time, and their numbers of stacks were read one after the other.
   stack_counts const c = stacks_.counts();
   all.stacks_live = c.live;
   all.stacks_peak = c.peak;
-  all.unmaps = c.unmaps;
-  all.pages_returned = c.pages_returned;
-  all.stack_pages = stacks_.resident_pages();
   if (turns_ != nullptr) all.lost_turns = turns_->lost();
   return all;
 }

@@ -52,7 +52,7 @@ void* fork_state::grow(std::size_t n) {
 }
 
 worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot, stack_pool& all, block_depot& all_blocks)
-    : stacks{all},
+    : stacks{all, index},
       blocks{all_blocks},
       pool_{pool},
       index_{index},
@@ -671,7 +671,7 @@ void worker::go_on_with(stack& s) noexcept {
     now.pool_.stacks().give_back(free);
     now.stacks.put(&free);
   });
-  die("a native stack that was free has been gone on with");
+  die("a native stack that was given back was resumed; this is a fault of nopal, or memory was overwritten");
 }
 
 }  // namespace nopal::core

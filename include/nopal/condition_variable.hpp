@@ -53,7 +53,7 @@ class condition_variable {
   /// By whatever clock.
   template <class Clock, class Duration>
   std::cv_status wait_until(std::unique_lock<mutex>& lock, std::chrono::time_point<Clock, Duration> limit) {
-    auto const notified = wait_until(lock, core::limit_after(limit - Clock::now())) == std::cv_status::no_timeout;
+    auto const notified = wait_until(lock, core::limit_at(limit)) == std::cv_status::no_timeout;
     return notified || Clock::now() < limit ? std::cv_status::no_timeout : std::cv_status::timeout;
   }
   template <class Rep, class Period>

@@ -127,7 +127,7 @@ void sleep_for(std::chrono::duration<Rep, Period> d) {
 }
 template <class Clock, class Duration>
 void sleep_until(std::chrono::time_point<Clock, Duration> t) {
-  for (auto now = Clock::now(); now < t; now = Clock::now()) sleep_for(t - now);
+  while (Clock::now() < t) sleep_until(core::limit_at(t));
 }
 
 }  // namespace nopal

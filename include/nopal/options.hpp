@@ -8,7 +8,7 @@ namespace nopal {
 
 /// What a worker does when it finds nothing.
 enum class idle {
-  lazy,  ///< sleeps; while anything runs, one worker per NUMA node keeps looking
+  lazy,  ///< sleeps; while a job has forked, or some job or fiber waits for a worker, one worker per NUMA node keeps looking
   busy,  ///< keeps looking: the lowest latency, at the price of the CPU
 };
 

@@ -41,7 +41,7 @@ class semaphore {
   template <class Clock, class Duration>
   bool try_acquire_until(std::chrono::time_point<Clock, Duration> limit) {
     do {
-      if (try_acquire_until(core::limit_after(limit - Clock::now()))) return true;
+      if (try_acquire_until(core::limit_at(limit))) return true;
     } while (Clock::now() < limit);
     return false;
   }

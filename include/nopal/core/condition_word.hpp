@@ -21,8 +21,8 @@ class basic_condition {
  public:
   constexpr basic_condition() noexcept : self_{0} {}
 
-  /// For who destroys it. No: somebody waits, or has timed out and is not gone yet. acquire: pairs with the unlock by which the last of
-  /// these has gone, whom who destroys it knows nothing of.
+  /// For the one that destroys it. False: somebody waits, or has timed out and is still in the queue. acquire: pairs with the unlock by which
+  /// the last that timed out has left the queue; the destroyer has no other order with it.
   bool at_rest() const noexcept { return self_.word.load(std::memory_order_acquire) == 0; }
   /// relaxed: who has locked the mutex after a waiter has left it has acquired the flag with it.
   bool has_waiters() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::waited_for) != 0; }

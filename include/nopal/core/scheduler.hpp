@@ -71,7 +71,7 @@ class scheduler {
   static void on_stack(context& c) noexcept;
   /// And what that of a guest runs: its root first.
   static void on_stack_of_guest(context& c) noexcept;
-  /// The same for the stack that runs here, above whose frames nobody goes on any more.
+  /// Searches for work at the caller's own depth of the stack that runs here. For a caller whose frames nobody will return to.
   [[noreturn]] static void stay_on(stack& mine) noexcept;
   bool stealing() const noexcept { return steal_; }
   core::parking& parking() noexcept { return parking_; }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 #include "nopal/core/config.hpp"
 #include "nopal/core/context.hpp"
@@ -82,6 +83,7 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   std::atomic<char const*> waits_what{nullptr};
   std::atomic<void const*> waits_object{nullptr};
 
+  unsigned maker = 0;       ///< the worker that has mapped it
   bool stolen = false;      ///< left at a fork, and taken by another worker: written by whoever takes it
 
  private:
@@ -125,7 +127,8 @@ struct stack_counts {
 /// All stacks of a scheduler. At most `keep` unused ones stay mapped in it, their pages given back: the rest is unmapped.
 class stack_pool {
  public:
-  stack_pool(std::size_t stack_size, reclaim how, std::size_t keep);
+  /// `makers`: who map stacks, numbered from 0.
+  stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1);
   stack_pool(stack_pool const&) = delete;
   stack_pool& operator=(stack_pool const&) = delete;
   /// All stacks must have come back.
@@ -133,8 +136,8 @@ class stack_pool {
 
   /// Of each, rounded up to a power of two, in bytes.
   std::size_t stack_size() const noexcept { return size_; }
-  /// Null where there is no memory or address space for one more. A mutex, and an mmap if none is free.
-  stack* get() noexcept;
+  /// Null where there is no memory or address space for one more. A mutex, and an mmap by `maker` if none is free.
+  stack* get(unsigned maker = 0) noexcept;
   void put(stack* s) noexcept;
 
   /// Gives back what lies unused below `sp` in `s`, which nobody runs, as pool_options::reclaim says.
@@ -143,8 +146,12 @@ class stack_pool {
   void give_back(stack& s) noexcept;
 
   stack_counts counts() const noexcept;
+  /// Of the stacks that one has mapped.
+  stack_counts counts(unsigned maker) const noexcept;
   /// Pages of memory that all mapped stacks hold now, apart from what their owners change meanwhile. An mincore for every 2 MiB.
   std::uint64_t resident_pages() const noexcept;
+  /// Those of each maker. Throws std::bad_alloc.
+  std::vector<std::uint64_t> resident_pages_by_maker() const;
   /// Calls f(stack, what it waits for) for each that waits, a moment ago. No stack comes or goes meanwhile.
   template <class F>
   void for_each_waiting(F f) const {
@@ -156,9 +163,17 @@ class stack_pool {
   }
 
  private:
-  stack* map() noexcept;
+  stack* map(unsigned maker) noexcept;
   void unmap(stack* s) noexcept;
-  void give_back_between(std::byte* from, std::byte* to) noexcept;
+  void give_back_between(stack const& s, std::byte* from, std::byte* to) noexcept;
+  template <class F>
+  void count_resident(F f) const noexcept;
+
+  /// Of one maker's stacks: the first two under the mutex.
+  struct tally {
+    std::uint64_t live = 0, peak = 0;
+    std::atomic<std::uint64_t> unmaps{0}, pages_returned{0};
+  };
 
   std::size_t const page_;
   std::size_t const size_;
@@ -171,20 +186,20 @@ class stack_pool {
   std::size_t free_count_ = 0;
   std::uint64_t live_ = 0, peak_ = 0;
   std::atomic<std::uint64_t> made_{0};  // draws the colours
-  std::atomic<std::uint64_t> unmaps_{0}, pages_returned_{0};
+  std::vector<tally> tallies_;          // by maker
 };
 
 /// A worker's own few stacks: the usual get and put cost neither a lock nor a system call. Owner only.
 class stack_cache {
  public:
-  explicit stack_cache(stack_pool& pool) noexcept : pool_{pool} {}
+  explicit stack_cache(stack_pool& pool, unsigned maker = 0) noexcept : pool_{pool}, maker_{maker} {}
   stack_cache(stack_cache const&) = delete;
   stack_cache& operator=(stack_cache const&) = delete;
   ~stack_cache();
 
   bool empty() const noexcept { return count_ == 0; }
   NOPAL_INLINE stack* get() noexcept {
-    if (empty()) [[unlikely]] return pool_.get();
+    if (empty()) [[unlikely]] return pool_.get(maker_);
     return kept_[--count_];
   }
   NOPAL_INLINE void put(stack* s) noexcept {
@@ -199,6 +214,7 @@ class stack_cache {
 
  private:
   stack_pool& pool_;
+  unsigned const maker_;
   std::size_t count_ = 0;
   std::array<stack*, most> kept_;
 };

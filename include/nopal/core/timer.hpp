@@ -27,6 +27,18 @@ time_point limit_after(std::chrono::duration<Rep, Period> d) {
   return seconds.count() > 0 ? now + std::chrono::ceil<std::chrono::steady_clock::duration>(d) : now;
 }
 
+/// The time limit for a point in time of any clock. More than a century from now is for ever, and what is past is now: the difference of two
+/// points may overflow, so it is looked at in floating point first.
+template <class Clock, class Duration>
+time_point limit_at(std::chrono::time_point<Clock, Duration> t) {
+  using seconds = std::chrono::duration<double>;
+  auto const now = Clock::now();
+  if (t <= now) return std::chrono::steady_clock::now();
+  constexpr seconds century{100 * 365.25 * 86400};
+  if (seconds{t.time_since_epoch()} - seconds{now.time_since_epoch()} > century) return time_point::max();
+  return limit_after(t - now);
+}
+
 class timer {
  public:
   timer() = default;
