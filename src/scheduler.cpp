@@ -3,11 +3,11 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
-#include <cstdio>
-
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -17,6 +17,8 @@
 
 #include "nopal/core/cpus.hpp"
 #include "nopal/core/overflow.hpp"
+#include "nopal/core/thread_name.hpp"
+#include "sleeping.hpp"
 
 namespace nopal::core {
 
@@ -83,6 +85,11 @@ struct scheduler::site {
       reject("stack_size = " + std::to_string(o.stack_size) + " bytes is more than the limit of " + std::to_string(most_stack) +
              "; leave it at its default of 1 MiB");
     }
+    if (std::any_of(o.name.begin(), o.name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+      std::string shown;
+      for (char const c : o.name) shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+      reject("name = \"" + shown + "\" has a control character (shown as ?), and reports have a line for each thing; use printable ones");
+    }
     if (o.pin.value_or(false) && workers > cpus.cpus.size()) {
       reject("pin = true wants a CPU for each of " + std::to_string(workers) + " workers, but this process may use only " +
              std::to_string(cpus.cpus.size()) + "; ask for at most " + std::to_string(cpus.cpus.size()) +
@@ -107,8 +114,10 @@ static std::unique_ptr<turns> make_turns(pool_options const& o, unsigned workers
 scheduler::scheduler(pool_options const& o, site&& s)
     : steal_{o.steal},
       idle_{o.idle},
+      name_{o.name},
       turns_{make_turns(o, static_cast<unsigned>(s.places.size()))},
       stacks_{o.stack_size, o.reclaim, kept_stacks * s.places.size(), static_cast<unsigned>(s.places.size())},
+      timer_{name_},
       places_{s.places}, parking_{std::span<unsigned const>{s.nodes}} {
   watch_for_overflow();
   auto const n = static_cast<unsigned>(places_.size());
@@ -295,7 +304,7 @@ void scheduler::run_elsewhere(root& r, event& done) noexcept {
 void scheduler::wait(event& done) noexcept {
   if (done.is_set()) return;
   worker* const w = current_or_null();
-  if (w == nullptr) return done.wait();
+  if (w == nullptr) return sleep_until_set(done, {"a job", nullptr});
   wait_on(*w, done, {"a job", nullptr});
 }
 
@@ -421,7 +430,7 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
   }
   parking_.give_back(i, [&] { return must_stay(i); });
   if (s == nullptr) return false;
-  done.wait();
+  sleep_until_set(done, {"a job", nullptr});
   return true;
 }
 
@@ -446,6 +455,8 @@ bool scheduler::must_stay(unsigned i) const noexcept {
 }
 
 void scheduler::loop(unsigned i) noexcept {
+  std::array<char, 12> number;
+  name_this_thread(name_, {number.data(), std::to_chars(number.data(), number.data() + number.size(), i).ptr});
   prepare_thread_for_overflow();
   worker& w = *workers_[i];
   current_state = &w;
@@ -649,43 +660,6 @@ bool scheduler::steal_from(worker& w, worker& victim, root const* only) noexcept
     }
   }
   return take_jobs(w, victim.open_);
-}
-
-std::string scheduler::report() const {
-  std::string lines;
-  std::size_t n = 0;
-  stacks_.for_each_waiting([&](stack const& s, waits_for w) {
-    std::array<char, 160> line;
-    if (w.object != nullptr) {
-      std::snprintf(line.data(), line.size(), "  the stack at %p waits for %s at %p\n", static_cast<void const*>(s.base()), w.what, w.object);
-    } else {
-      std::snprintf(line.data(), line.size(), "  the stack at %p waits for %s\n", static_cast<void const*>(s.base()), w.what);
-    }
-    lines += line.data();
-    ++n;
-  });
-  if (n == 0) return "nothing waits\n";
-  return std::to_string(n) + (n == 1 ? " native stack waits\n" : " native stacks wait\n") + lines;
-}
-
-bool scheduler::nothing_can_run() const noexcept {
-  if (parking_.demand() || !timer_.idle()) return false;
-  bool some = false;
-  stacks_.for_each_waiting([&](stack const&, waits_for) { some = true; });
-  return some;
-}
-
-void scheduler::warn_if_stuck(void* self) noexcept {
-  auto const& s = *static_cast<scheduler const*>(self);
-  for (unsigned i = 0; i < s.workers(); ++i) {
-    if (!s.parking_.is_parked(i)) return;
-  }
-  if (!s.nothing_can_run()) return;
-  try {
-    std::fprintf(stderr, "nopal: for a second nothing has been able to run, and nothing will unless a thread outside the pool wakes it: %s",
-                 s.report().c_str());
-  } catch (std::bad_alloc const&) {
-  }
 }
 
 stats scheduler::read_stats() const {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
 #include <memory>
 #include <new>
 #include <tuple>
 #include <utility>
 
 #include "nopal/core/scheduler.hpp"
+#include "sleeping.hpp"
 
 namespace nopal::core {
 
@@ -24,12 +24,10 @@ void die_unjoined(std::exception_ptr e) noexcept {
   if (e == nullptr) {
     die("a task ended with forked children not joined; write co_await nopal::join before every co_return that follows a fork");
   }
-  std::fprintf(stderr,
-               "nopal: an exception left a task between fork and join, while forked children may still use its variables (%s); "
-               "catch it in the task, co_await nopal::join, then rethrow\n",
-               words_of(e));
-  std::fflush(stderr);
-  std::abort();
+  die_in(nullptr,
+         "an exception left a task between fork and join, while forked children may still use its variables (%s); "
+         "catch it in the task, co_await nopal::join, then rethrow",
+         words_of(e));
 }
 
 void die_called_directly() noexcept {
@@ -610,7 +608,7 @@ std::exception_ptr worker::join_children(children& c) noexcept {
   if (steals > 0 && c.owner == nullptr) {
     event done{};
     c.done = &done;
-    if (!c.join.complete(steals) && !c.join.announce(steals)) done.wait();
+    if (!c.join.complete(steals) && !c.join.announce(steals)) sleep_until_set(done, {"the children of a scope", nullptr});
   } else if (steals > 0) {
     wait_at(c.join, steals, c.waiting);
   }
@@ -630,11 +628,10 @@ bool worker::suspend(departure& d) noexcept {
   if (std::exchange(w.offered_, false)) w.pool_.parking().retract();
   d.left = w.here;
   d.left->body = nullptr;  // whoever goes on with it is not where it began
-  d.left->waits_what.store(d.why.what, std::memory_order_relaxed);
-  d.left->waits_object.store(d.why.object, std::memory_order_relaxed);
   d.run = [](arrival& a) noexcept {
     auto& x = static_cast<departure&>(a);
     stack& left = *x.left;
+    left.begins_to_wait(x.why);
     if (x.reclaims) current()->pool_.stacks().give_back_below(left, left.sp);
     scheduler::step();
     if (x.publish(x)) go_on_with(left);
@@ -657,7 +654,6 @@ void worker::leave_for(departure& d, stack& next) noexcept {
   w.busy_with.store(nullptr, std::memory_order_relaxed);
   w.here = &next;
   switch_to(*d.left, next, &d);
-  d.left->waits_what.store(nullptr, std::memory_order_relaxed);
 }
 
 void worker::go_on_with(stack& s) noexcept {
@@ -666,6 +662,7 @@ void worker::go_on_with(stack& s) noexcept {
   w.work.rewind();
   counters::add(w.count.switches);
   stack& mine = *std::exchange(w.here, &s);
+  s.begins_to_run();
   mine.leave(s, [](stack& free) noexcept {
     worker& now = *current();
     now.pool_.stacks().give_back(free);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace nopal {
 
@@ -41,6 +42,10 @@ struct pool_options {
   /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, or random:SEED;
   /// anything else throws std::invalid_argument.
   nopal::schedule schedule = nopal::schedule::free;
+  /// What the pool's threads are called: name:0, name:1, … and name:timer, as top, gdb and perf show them, and what its reports say. The
+  /// system keeps 15 characters of a thread's name: a longer one loses the end of `name`, never what follows it. Empty: they keep the name
+  /// of the thread that made them. A control character in it throws.
+  std::string name = "nopal";
 };
 
 }  // namespace nopal

@@ -28,9 +28,11 @@ class basic_condition {
   bool has_waiters() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::waited_for) != 0; }
 
   /// `who` owns the mutex, and will again.
-  void wait(mutex& m, std::uintptr_t who) noexcept {
+  void wait(mutex& m, std::uintptr_t who) noexcept { wait(m, who, {"a condition_variable", this}); }
+  /// The same, as a part of what `why` says.
+  void wait(mutex& m, std::uintptr_t who, waits_for const& why) noexcept {
     node me;
-    Waits::park(me, {"a condition_variable", this}, [&]() noexcept { return enqueue(me, nullptr, m, who); });
+    Waits::park(me, why, [&]() noexcept { return enqueue(me, nullptr, m, who); });
     m.lock_in_turn(who);  // perhaps before it was unlocked: not lock, which would find it ours
   }
   /// False: the time came first.

@@ -53,8 +53,10 @@ class scheduler {
   /// For a task that comes from elsewhere: a sleeping worker if there is one.
   worker& any_worker() noexcept { return *workers_[choose()]; }
   stats read_stats() const;
-  /// A line for each native stack that waits, with what it waits for. Throws std::bad_alloc.
+  /// See pool::report. Throws std::bad_alloc.
   std::string report() const;
+  /// What the pool is called: "nopal", if nobody has said.
+  std::string const& name() const noexcept { return name_; }
 
   // For workers.
   /// Lets some worker go on with a stack.
@@ -120,6 +122,7 @@ class scheduler {
 
   bool steal_;
   nopal::idle idle_;
+  std::string const name_;
   std::unique_ptr<core::turns> const turns_;
   stacklet_depot depot_;
   stack_pool stacks_;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <vector>
 
@@ -20,10 +21,24 @@ namespace nopal::core {
 
 struct child;
 
+/// What a report can say of an object that is waited for, beyond its address.
+enum class awaited : unsigned char { nothing_more, mutex, counter };
+
 /// What a report says of a stack that waits.
 struct waits_for {
   char const* what;
   void const* object;
+  awaited kind = awaited::nothing_more;
+  std::int64_t target = 0;  ///< of a counter
+  std::int64_t limit = no_limit;  ///< by the steady clock, in nanoseconds
+  static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+};
+
+/// A name that a program has given to what runs on a stack: ../named.hpp. Reports read it while that stack may run.
+struct stack_name {
+  static constexpr std::size_t most = 31;
+  char text[most + 1];
+  stack_name const* outer;
 };
 
 /// A mapping of a power of two of bytes, aligned to its size. From the low end: guard page, room, this object, the colour: stacks
@@ -79,9 +94,25 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   // What a fork that could not be fast left for this stack.
   child* to_run = nullptr;
   void (*starter)(child&, bool) = nullptr;
-  /// What it waits for, while it waits: for reports, which may be a moment late. Relaxed, they order nothing.
-  std::atomic<char const*> waits_what{nullptr};
-  std::atomic<void const*> waits_object{nullptr};
+  // For reports, which look on while this stack may go on at any moment. What lies on it, and what it waits for, is at rest if it waits before
+  // and after the look, for the same time.
+  /// In the frame that waits, from when the stack is saved until it is resumed; else null.
+  std::atomic<waits_for const*> waits{nullptr};
+  /// How often it has waited.
+  std::atomic<std::uint64_t> wait_number{0};
+  /// The innermost name of what runs on it; or null.
+  std::atomic<stack_name const*> name{nullptr};
+
+  /// Whoever has just left it: from now on it waits. release: pairs with the looks of reports, as begins_to_run.
+  void begins_to_wait(waits_for const& why) noexcept {
+    wait_number.store(wait_number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    waits.store(&why, std::memory_order_release);
+  }
+  /// Whoever resumes it, before it runs. The fence keeps all that it does from then on behind.
+  void begins_to_run() noexcept {
+    waits.store(nullptr, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+  }
 
   unsigned maker = 0;       ///< the worker that has mapped it
   bool stolen = false;      ///< left at a fork, and taken by another worker: written by whoever takes it
@@ -152,14 +183,11 @@ class stack_pool {
   std::uint64_t resident_pages() const noexcept;
   /// Those of each maker. Throws std::bad_alloc.
   std::vector<std::uint64_t> resident_pages_by_maker() const;
-  /// Calls f(stack, what it waits for) for each that waits, a moment ago. No stack comes or goes meanwhile.
+  /// Calls f(stack) for each. No stack comes or goes meanwhile.
   template <class F>
-  void for_each_waiting(F f) const {
+  void for_each(F f) const {
     std::lock_guard const guard{mutex_};
-    for (stack const* s = all_; s != nullptr; s = s->older_) {
-      waits_for const w{s->waits_what.load(std::memory_order_relaxed), s->waits_object.load(std::memory_order_relaxed)};
-      if (w.what != nullptr) f(*s, w);
-    }
+    for (stack const* s = all_; s != nullptr; s = s->older_) f(*s);
   }
 
  private:
