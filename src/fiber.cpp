@@ -27,13 +27,13 @@ void yield() noexcept {
 void sleep_until(std::chrono::steady_clock::time_point t) {
   core::worker* const w = core::current_or_null();
   if (w == nullptr) {
-    core::sleeping_thread const listed{{"a time", nullptr, core::awaited::nothing_more, 0, core::nanoseconds_of(t)}};
+    core::sleeping_thread const listed{{"a time", nullptr, core::wait_kind::nothing_more, 0, core::nanoseconds_of(t)}};
     return std::this_thread::sleep_until(t);
   }
   if (t <= std::chrono::steady_clock::now()) return yield();
   core::waiter me;
   core::timer::ticket ticket{w->pool().timer(), me, t};
-  core::park(me, {"a time", nullptr, core::awaited::nothing_more, 0, core::nanoseconds_of(t)}, [&]() noexcept {
+  core::park(me, {"a time", nullptr, core::wait_kind::nothing_more, 0, core::nanoseconds_of(t)}, [&]() noexcept {
     ticket.start();
     return true;
   });

@@ -58,14 +58,14 @@ struct one_wait {
 
 void copy_object(one_wait& w) noexcept {
   switch (w.why.kind) {
-    case awaited::nothing_more: break;
-    case awaited::mutex: {
+    case wait_kind::nothing_more: break;
+    case wait_kind::mutex: {
       std::uintptr_t word = 0;
       w.known = peek(word, w.why.object);
       w.owner = basic_mutex<stack_waits>::owner_in(word);
       break;
     }
-    case awaited::counter: w.known = peek(w.counter, w.why.object); break;
+    case wait_kind::counter: w.known = peek(w.counter, w.why.object); break;
   }
 }
 
@@ -221,8 +221,8 @@ std::string about_limit(waits_for const& w) {
 std::string lines_of(one_wait const& w, waits_seen const& seen) {
   std::string lines = "  " + w.who + " waits for " + object_of(w.why) + "\n";
   if (!w.in.empty()) lines += "    " + w.in + "\n";
-  if (w.why.kind == awaited::mutex) lines += about_owner(w, seen);
-  if (w.why.kind == awaited::counter) lines += about_counter(w);
+  if (w.why.kind == wait_kind::mutex) lines += about_owner(w, seen);
+  if (w.why.kind == wait_kind::counter) lines += about_counter(w);
   return lines + about_limit(w.why);
 }
 

@@ -85,14 +85,14 @@ class basic_counter {
     if (reached(target)) return;
     waiter me;
     me.target = target;
-    Waits::park(me, {"a counter", this, awaited::counter, target}, [&]() noexcept { return enqueue(me, nullptr); });
+    Waits::park(me, {"a counter", this, wait_kind::counter, target}, [&]() noexcept { return enqueue(me, nullptr); });
   }
   /// False: the time came first.
   bool wait_until(std::int64_t target, typename Waits::time_point limit) {
     if (reached(target)) return true;
     waiter me;
     me.target = target;
-    bool const in_time = Waits::park_until(me, {"a counter, with a time limit", this, awaited::counter, target}, limit,
+    bool const in_time = Waits::park_until(me, {"a counter, with a time limit", this, wait_kind::counter, target}, limit,
                                            [&](ticket* t) noexcept { return enqueue(me, t); });
     if (in_time) return true;
     forget(me);

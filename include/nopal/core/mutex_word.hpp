@@ -57,7 +57,7 @@ class basic_mutex {
       Waits::sync::relax();
     }
     for (;;) {
-      Waits::park(me, {"a mutex", this, awaited::mutex}, [&]() noexcept { return enqueue(me); });
+      Waits::park(me, {"a mutex", this, wait_kind::mutex}, [&]() noexcept { return enqueue(me); });
       if (me.owns) return;
       ++me.woken;
       if (take(me)) return;

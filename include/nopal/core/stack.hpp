@@ -22,13 +22,13 @@ namespace nopal::core {
 struct child;
 
 /// What a report can say of an object that is waited for, beyond its address.
-enum class awaited : unsigned char { nothing_more, mutex, counter };
+enum class wait_kind : unsigned char { nothing_more, mutex, counter };
 
 /// What a report says of a stack that waits.
 struct waits_for {
   char const* what;
   void const* object;
-  awaited kind = awaited::nothing_more;
+  wait_kind kind = wait_kind::nothing_more;
   std::int64_t target = 0;  ///< of a counter
   std::int64_t limit = no_limit;  ///< by the steady clock, in nanoseconds
   static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
