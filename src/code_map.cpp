@@ -219,7 +219,7 @@ function_name const& code_map::name(std::uintptr_t pc) {
   std::uintptr_t const call = pc - 1;  // what comes after a call may be another function
   object const* const o = find(call);
   if (o == nullptr) {
-    f = {"code of no known object", false};
+    f = {"code of no known object", false, false};
     return f;
   }
   mapped_file const file{o->path.c_str()};
@@ -238,7 +238,7 @@ function_name const& code_map::name(std::uintptr_t pc) {
   } else {
     std::array<char, 32> offset;
     std::snprintf(offset.data(), offset.size(), "+0x%zx", static_cast<std::size_t>(call - o->base));
-    f = {o->label + offset.data(), true};
+    f = {o->label + offset.data(), true, false};
   }
   return f;
 }
@@ -261,15 +261,16 @@ std::size_t callers(std::uintptr_t* pcs, std::size_t most) noexcept {
 }
 
 std::string where(code_map& code, std::uintptr_t const* pcs, std::size_t n) {
-  constexpr std::size_t most_named = 6;
+  constexpr std::size_t most_named = 6, most_shown = 16;
   std::string line;
   std::string last;
-  std::size_t named = 0;
-  for (std::size_t k = 0; k < n && named < most_named; ++k) {
+  std::size_t names = 0, shown = 0;
+  for (std::size_t k = 0; k < n && names < most_named && shown < most_shown; ++k) {
     function_name const& f = code.name(pcs[k]);
     // A recursion, or the parts of one coroutine, or a closure and what runs it.
     if (!f.is_users || f.text.empty() || last.compare(0, f.text.size(), f.text) == 0) continue;
-    line += (named++ == 0 ? "in " : ", called by ") + f.text;
+    line += (shown++ == 0 ? "in " : ", called by ") + f.text;
+    names += f.is_name;
     last = f.text;
   }
   return line;

@@ -14,7 +14,8 @@ namespace nopal::core {
 /// A function as users know it.
 struct function_name {
   std::string text;      ///< demangled; "libx.so+0x12ab" where the object was stripped
-  bool is_users = true;  ///< no: of nopal or the standard library, and not worth a line
+  bool is_users = true;  ///< no: of nopal or the standard library, and not worth a word
+  bool is_name = true;   ///< no: stripped, and perhaps not the user's
 };
 
 /// The objects that were loaded when it was made. Throws std::bad_alloc, wherever it says nothing else.
