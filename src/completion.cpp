@@ -5,6 +5,7 @@
 #include <string>
 
 #include "nopal/core/worker.hpp"
+#include "sleeping.hpp"
 
 namespace nopal::core {
 
@@ -15,14 +16,15 @@ void completion::set() noexcept {
 
 void completion::wait() noexcept {
   if (is_set()) return;
-  if (current_or_null() == nullptr) return for_threads_.wait();
-  for_stacks_.wait(0, "a future");
+  if (current_or_null() == nullptr) return sleep_until_set(for_threads_, {"a future", this});
+  for_stacks_.wait(0, "a future", wait_kind::nothing_more);
 }
 
 bool completion::wait_until(time_point limit) {
   auto now = std::chrono::steady_clock::now();
   if (is_set() || limit <= now) return is_set();  // who only asks needs no timer
-  if (current_or_null() != nullptr) return for_stacks_.wait_until(0, limit, "a future, with a time limit");
+  if (current_or_null() != nullptr) return for_stacks_.wait_until(0, limit, "a future, with a time limit", wait_kind::nothing_more);
+  sleeping_thread const listed{{"a future, with a time limit", this, wait_kind::nothing_more, 0, nanoseconds_of(limit)}};
   for (; now < limit; now = std::chrono::steady_clock::now()) {
     if (for_threads_.wait_for(std::chrono::nanoseconds{limit - now}.count())) return true;
   }

@@ -62,7 +62,7 @@ void put_back_handled(handled_exceptions& h) noexcept { learn() = std::exchange(
 void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept {
   arrive(*here, a);
   body(*here);
-  die("the body of a native stack returned");
+  die("the first function of a native stack returned; this is a fault of nopal, or memory was overwritten");
 }
 
 #if !defined(__x86_64__) || NOPAL_ASAN || NOPAL_TSAN

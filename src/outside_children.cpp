@@ -5,6 +5,7 @@
 #include "nopal/core/worker.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"
+#include "sleeping.hpp"
 
 namespace nopal::core {
 
@@ -91,7 +92,7 @@ void outside_children::join(children& c) noexcept {
     help();
     event done;
     c.done = &done;
-    if (!c.join.announce(forked)) done.wait();
+    if (!c.join.announce(forked)) sleep_until_set(done, {"the children of a scope", nullptr});
   }
   leave();
 }

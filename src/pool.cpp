@@ -1,13 +1,13 @@
 #include "nopal/pool.hpp"
 
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "code_map.hpp"
 #include "nopal/scratch.hpp"
 
 namespace nopal {
@@ -62,10 +62,14 @@ unsigned this_worker::index_or(unsigned otherwise) noexcept {
 
 namespace core {
 
-void die_detached(std::exception_ptr e) noexcept {
-  std::fprintf(stderr, "nopal: an exception left a job that was given to pool::detach (%s); catch it there, or use pool::submit\n", words_of(e));
-  std::fflush(stderr);
-  std::abort();
+void die_detached(std::exception_ptr e, void const* function) noexcept {
+  die_in(function, "an exception left a job that was given to pool::detach (%s); catch it there, or use pool::submit", words_of(e));
+}
+
+// An exception's words, with the function that it is about.
+static std::string with_place(std::string words) {
+  if (std::string const in = place_of(nullptr); !in.empty()) words += " (" + in + ")";
+  return words;
 }
 
 void release_scratch(void* block, std::size_t bytes) noexcept {
@@ -78,18 +82,23 @@ void release_scratch(void* block, std::size_t bytes) noexcept {
 }
 
 std::exception_ptr move_misuse() noexcept {
-  return std::make_exception_ptr(std::logic_error{
-      "nopal::resume_on between fork and join: this task's stack may belong to a child now; move before the first fork, or after the join"});
+  try {
+    throw std::logic_error{with_place(
+        "nopal::resume_on between fork and join: this task's stack may belong to a child now; move before the first fork, or after the join")};
+  } catch (...) {
+    return std::current_exception();
+  }
 }
 
 std::exception_ptr scratch_misuse(std::size_t n, bool in_scope) noexcept {
   try {
     if (in_scope) {
-      throw std::logic_error{"nopal::stack_array(" + std::to_string(n) +
-                             ") between fork and join: this task's stack may belong to a child now; make the array before the "
-                             "first fork, or after the join"};
+      throw std::logic_error{with_place("nopal::stack_array(" + std::to_string(n) +
+                                        ") between fork and join: this task's stack may belong to a child now; make the array before the "
+                                        "first fork, or after the join")};
     }
-    throw std::invalid_argument{"nopal::stack_array(0): scratch memory has at least 1 element; skip it when there is nothing to store"};
+    throw std::invalid_argument{
+        with_place("nopal::stack_array(0): scratch memory has at least 1 element; skip it when there is nothing to store")};
   } catch (...) {
     return std::current_exception();
   }

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "nopal/core/thread_name.hpp"
 #include "nopal/core/waiter.hpp"
 
 namespace nopal::core {
@@ -64,6 +65,7 @@ static void run_anywhere() noexcept {
 }
 
 void timer::loop() noexcept {
+  name_this_thread(name_, "timer");
   run_anywhere();
   std::unique_lock guard{mutex_};
   while (!stopping_) {

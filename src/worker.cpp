@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
 #include <memory>
 #include <new>
 #include <tuple>
@@ -10,6 +9,7 @@
 
 #include "nopal/core/outside_children.hpp"
 #include "nopal/core/scheduler.hpp"
+#include "sleeping.hpp"
 
 namespace nopal::core {
 
@@ -30,12 +30,10 @@ void die_unjoined(std::exception_ptr e) noexcept {
   if (e == nullptr) {
     die("a task ended with forked children not joined; write co_await nopal::join before every co_return that follows a fork");
   }
-  std::fprintf(stderr,
-               "nopal: an exception left a task between fork and join, while forked children may still use its variables (%s); "
-               "catch it in the task, co_await nopal::join, then rethrow\n",
-               words_of(e));
-  std::fflush(stderr);
-  std::abort();
+  die_in(nullptr,
+         "an exception left a task between fork and join, while forked children may still use its variables (%s); "
+         "catch it in the task, co_await nopal::join, then rethrow",
+         words_of(e));
 }
 
 void die_called_directly() noexcept {
@@ -62,7 +60,7 @@ void* fork_state::grow(std::size_t n) {
 }
 
 worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot, stack_pool& all, block_depot& all_blocks)
-    : stacks{all},
+    : stacks{all, index},
       blocks{all_blocks},
       pool_{pool},
       index_{index},
@@ -638,11 +636,10 @@ bool worker::suspend(departure& d) noexcept {
   if (std::exchange(w.offered_, false)) w.pool_.parking().retract();
   d.left = w.here;
   d.left->body = nullptr;  // whoever goes on with it is not where it began
-  d.left->waits_what.store(d.why.what, std::memory_order_relaxed);
-  d.left->waits_object.store(d.why.object, std::memory_order_relaxed);
   d.run = [](arrival& a) noexcept {
     auto& x = static_cast<departure&>(a);
     stack& left = *x.left;
+    left.begins_to_wait(x.why);
     if (x.reclaims) current()->pool_.stacks().give_back_below(left, left.sp);
     scheduler::step();
     if (x.publish(x)) go_on_with(left);
@@ -665,7 +662,6 @@ void worker::leave_for(departure& d, stack& next) noexcept {
   w.busy_with.store(nullptr, std::memory_order_relaxed);
   w.here = &next;
   switch_to(*d.left, next, &d);
-  d.left->waits_what.store(nullptr, std::memory_order_relaxed);
 }
 
 void worker::go_on_with(stack& s) noexcept {
@@ -674,12 +670,13 @@ void worker::go_on_with(stack& s) noexcept {
   w.work.rewind();
   counters::add(w.count.switches);
   stack& mine = *std::exchange(w.here, &s);
+  s.begins_to_run();
   mine.leave(s, [](stack& free) noexcept {
     worker& now = *current();
     now.pool_.stacks().give_back(free);
     now.stacks.put(&free);
   });
-  die("a native stack that was free has been gone on with");
+  die("a native stack that was given back was resumed; this is a fault of nopal, or memory was overwritten");
 }
 
 }  // namespace nopal::core

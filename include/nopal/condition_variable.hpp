@@ -17,6 +17,9 @@
 
 namespace nopal {
 
+template <class T>
+class channel;
+
 /// As std::condition_variable, with a nopal::mutex; it may be constinit. Whoever waits parks: the fiber, task or function leaves its
 /// native stack, a thread that works for no pool sleeps. Any thread may use it, and nothing that is notified after the waiter has
 /// released the mutex is missed. It wakes nobody that was not notified, but the condition may have changed again when the mutex is
@@ -76,6 +79,10 @@ class NOPAL_API condition_variable {
   }
 
  private:
+  template <class T>
+  friend class channel;
+
+  void wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why);
   NOPAL_COLD void notify(std::ptrdiff_t most) noexcept;
   NOPAL_COLD void wait_for_expired() noexcept;
 

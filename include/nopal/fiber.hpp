@@ -20,6 +20,7 @@
 #include "nopal/core/worker.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/mutex.hpp"
+#include "nopal/named.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/semaphore.hpp"
 

@@ -94,8 +94,8 @@ NOPAL_COLD void invoke_off_pool(taken<F> f, taken<G>... g) {
 /// is left, and the worker does something else: the function may go on on another thread, so it must not rely on
 /// thread-locals, or on a lock that only its thread may release, across this call.
 /// Rethrows the exception that serial execution would have met first, once all that were started have ended; what serial execution
-/// would not have come to may have run or not. Off a pool it runs on default_pool(). O(1) besides the calls; time T1/P + O(T∞), stack
-/// space P(S1 + D), Theorems 1 and 2 of the Fibril paper.
+/// would not have come to may have run or not. Off a pool it runs on default_pool(). O(1) besides the calls; expected time
+/// T1/P + O(S1 + D)·T∞ and P(S1 + D) pages of stacks, Theorems 4.3 and 4.2 of the Fibril paper.
 template <std::invocable F, std::invocable... G>
 NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
   static_assert(!core::is_task<std::invoke_result_t<F>> && (!core::is_task<std::invoke_result_t<G>> && ...),

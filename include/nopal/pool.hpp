@@ -82,6 +82,15 @@ class typed_root : public root {
     }
   }
 
+  /// If that is what is called.
+  void const* function() const noexcept {
+    if constexpr (std::is_pointer_v<called_type> && std::is_function_v<std::remove_pointer_t<called_type>>) {
+      return reinterpret_cast<void const*>(f_);
+    } else {
+      return nullptr;
+    }
+  }
+
  private:
   template <class P, class B>
   struct kept {
@@ -180,7 +189,8 @@ class submitted_root final : public typed_root<F, A...>, public shared_result<ty
   std::shared_ptr<submitted_root> self_;
 };
 
-NOPAL_API [[noreturn]] NOPAL_COLD void die_detached(std::exception_ptr e) noexcept;
+/// `function`: null, if its name is that of the closure whose code has called here.
+NOPAL_API [[noreturn]] NOPAL_COLD void die_detached(std::exception_ptr e, void const* function) noexcept;
 
 template <class F, class... A>
 class detached_root final : public typed_root<F, A...> {
@@ -189,7 +199,7 @@ class detached_root final : public typed_root<F, A...> {
   explicit detached_root(G&& f, B&&... a) : typed_root<F, A...>{static_cast<G&&>(f), static_cast<B&&>(a)...} {
     this->finish = [](root& r) noexcept {
       auto& self = static_cast<detached_root&>(r);
-      if (self.error != nullptr) die_detached(self.error);
+      if (self.error != nullptr) die_detached(self.error, self.function());
       scheduler& owner = *self.pool;
       delete &self;
       owner.finished();
@@ -355,8 +365,11 @@ class pool {
   /// i < workers(); throws std::out_of_range.
   NOPAL_API worker_ref worker(unsigned i) const;
   nopal::stats stats() const { return scheduler_->read_stats(); }
-  /// What waits for what: a line for each native stack that has been left, or "nothing waits". For programs that have come to a stop.
-  /// In builds without NDEBUG the pool prints it by itself where nothing has been able to run for a second. Throws std::bad_alloc.
+  /// What waits for what, for programs that have come to a stop: each native stack that has been left, and each thread that sleeps in
+  /// nopal without working for a pool; the functions that wait, by name where the program has symbols; who has the mutex that is waited for,
+  /// and mutexes whose owners wait for each other; a counter's value, and what the exception says that it holds. "nothing waits" if so.
+  /// Nothing is stopped for it, so each line is of its own moment. Takes milliseconds. In builds without NDEBUG the pool prints it by
+  /// itself where nothing has been able to run for a second. Throws std::bad_alloc.
   std::string report() const { return scheduler_->report(); }
 
  private:

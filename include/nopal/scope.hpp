@@ -97,7 +97,7 @@ NOPAL_COLD void fork_off_pool(children& c, Given&& f) {
 ///     s.join();
 ///
 /// Cost: a fork takes a native stack from the worker's cache for as long as its child runs: at most as many as forks nest, so a loop
-/// of forks takes one. Space: see core/README.md, "Stacks". Time T1/P + O(T∞), as parallel_invoke.
+/// of forks takes one. Space: see core/README.md, "Stacks". Time as parallel_invoke.
 class scope {
  public:
   scope() noexcept : children_{core::state_here()->here} {}

@@ -236,6 +236,9 @@ template <class T>
 NOPAL_COLD void disengage(void* slot) noexcept {
   static_cast<std::optional<T>*>(slot)->reset();
 }
+// The compilers put a promise behind the frame's two pointers, rounded up to its alignment: so it begins where `frame` goes on.
+static_assert(alignof(promise_base) <= 2 * sizeof(void*) && sizeof(promise_base) == sizeof(frame) - 2 * sizeof(void*),
+              "nopal: a promise and the frame's two pointers make up a core::frame");
 
 template <class T>
 class promise final : public promise_base {
@@ -290,6 +293,9 @@ class promise<void> final : public promise_base {
   NOPAL_INLINE task<void> get_return_object() noexcept;
   NOPAL_INLINE void return_void() noexcept { check_joined(); }
 };
+static_assert(sizeof(promise<void>) == sizeof(promise_base) && sizeof(promise<int>) == sizeof(promise_base) &&
+                  alignof(promise<int>) == alignof(promise_base),
+              "nopal: what is added to promise_base would move it within the frame");
 
 }  // namespace core
 

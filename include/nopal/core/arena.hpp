@@ -93,7 +93,8 @@ class NOPAL_API arena {
   /// Goes on with what detach gave. This arena must be empty.
   void attach(stacklet* s) noexcept;
 
-  /// How often the frame whose children lie at the bottom of this arena had been stolen: see worker::epoch.
+  /// How often the frame whose children lie at the bottom of this arena had been stolen: worker::arrive takes it for
+  /// the epoch of a child that has thrown.
   std::uint64_t mark = 0;
 
  private:

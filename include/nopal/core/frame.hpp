@@ -36,8 +36,8 @@ inline constexpr std::uintptr_t parent_bits = kind_mask | constructs | engages;
 inline constexpr std::uintptr_t refers_to_starter = 16;
 
 /// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that every coroutine ABI of our
-/// compilers puts there; the promise (task.hpp) provides the memory of the rest and checks the layout. A frame's address is that of
-/// its coroutine, so that the fork path needs no second pointer.
+/// compilers puts there; the promise (task.hpp) provides the memory of the rest: assertions there and a test look at the layout. A frame's
+/// address is that of its coroutine, so that the fork path needs no second pointer.
 struct frame {
   void* resume_function;
   void* destroy_function;

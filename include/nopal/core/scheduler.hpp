@@ -65,8 +65,10 @@ class NOPAL_API scheduler {
   /// For a task that comes from elsewhere: a sleeping worker if there is one.
   worker& any_worker() noexcept { return *workers_[choose()]; }
   stats read_stats() const;
-  /// A line for each native stack that waits, with what it waits for. Throws std::bad_alloc.
+  /// See pool::report. Throws std::bad_alloc.
   std::string report() const;
+  /// What the pool is called: "nopal", if nobody has said.
+  std::string const& name() const noexcept { return name_; }
 
   // For workers.
   /// Lets some worker go on with a stack.
@@ -85,7 +87,7 @@ class NOPAL_API scheduler {
   static void on_stack(context& c) noexcept;
   /// And what that of a guest runs: its root first.
   static void on_stack_of_guest(context& c) noexcept;
-  /// The same for the stack that runs here, above whose frames nobody goes on any more.
+  /// Searches for work at the caller's own depth of the stack that runs here. For a caller whose frames nobody will return to.
   [[noreturn]] static void stay_on(stack& mine) noexcept;
   bool stealing() const noexcept { return steal_; }
   core::parking& parking() noexcept { return parking_; }
@@ -135,6 +137,7 @@ class NOPAL_API scheduler {
   pool* owner_ = nullptr;
   bool steal_;
   nopal::idle idle_;
+  std::string const name_;
   std::unique_ptr<core::turns> const turns_;
   stacklet_depot depot_;
   stack_pool stacks_;

@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -16,6 +18,11 @@ namespace nopal::core {
 
 struct waiter;
 using time_point = std::chrono::steady_clock::time_point;
+
+/// For reports: a limit as waits_for keeps it.
+inline std::int64_t nanoseconds_of(time_point t) noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count();
+}
 
 /// More than that is for ever: what is added to it, or to a time, could overflow.
 inline constexpr std::chrono::duration<double> century{100 * 365.25 * 86400};
@@ -53,6 +60,8 @@ bool by_clock(std::chrono::time_point<Clock, Duration> t, Wait wait) {
 class timer {
  public:
   timer() = default;
+  /// Its thread is called name:timer. `name` must last as long.
+  explicit timer(std::string_view name) noexcept : name_{name} {}
   timer(timer const&) = delete;
   timer& operator=(timer const&) = delete;
   ~timer() { stop(); }
@@ -100,6 +109,7 @@ class timer {
     void (*f)(void*) noexcept = nullptr;
     void* with = nullptr;
   } call_;
+  std::string_view const name_;
   std::thread thread_;
   bool stopping_ = false;
 };

@@ -116,7 +116,7 @@ class NOPAL_API worker : public fork_state {
   NOPAL_COLD bool forked_returned(frame* p);
   /// A called child of `p` returned, disturbed.
   NOPAL_COLD bool called_returned(frame* p) noexcept;
-  /// must_throw said yes.
+  /// Throws the exception that the task which was just resumed is to see, from its await_resume. Only after must_throw() has said yes.
   [[noreturn]] NOPAL_COLD void rethrow();
   /// `p` is suspended at a join after it was stolen, or has an exception waiting.
   NOPAL_COLD bool join(frame* p) noexcept;
