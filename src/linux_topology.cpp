@@ -63,6 +63,17 @@ class folder {
 constexpr std::int64_t most_cpus = 1 << 22, most_nodes = 1 << 16;  // far beyond any kernel's: a garbled list is not counted through
 constexpr unsigned nobody_knows = ~0u;
 
+/// What CPUs can share besides caches: the file that says with whom, and its name on older kernels.
+struct level {
+  char const* name;
+  char const* older_name;
+  bool is_core;
+};
+constexpr level levels[]{{"/topology/core_cpus_list", "/topology/thread_siblings_list", true},
+                         {"/topology/cluster_cpus_list", "", false},
+                         {"/topology/die_cpus_list", "", false},
+                         {"/topology/package_cpus_list", "/topology/core_siblings_list", false}};
+
 /// All of the list, each below `limit`; nothing where it is garbled.
 std::vector<int> numbers_in(std::string_view list, std::int64_t limit) {
   std::vector<int> all;
@@ -122,21 +133,14 @@ class topology::linux_reader {
   }
 
   bool read_cpus() {
-    static constexpr std::pair<char const*, char const*> levels[]{{"core_cpus_list", "thread_siblings_list"},  // first
-                                                                  {"cluster_cpus_list", nullptr},
-                                                                  {"die_cpus_list", nullptr},
-                                                                  {"package_cpus_list", "core_siblings_list"}};
-    for (auto const& [name, older_name] : levels) {
+    for (level const& l : levels) {
       bool some = false;
-      if (!read_level(std::string{"/topology/"} + name, older_name == nullptr ? std::string{} : std::string{"/topology/"} + older_name,
-                      name == levels[0].first ? &core_ : nullptr, some)) {
-        return false;
-      }
+      if (!read_level(l.name, l.older_name, l.is_core ? &core_ : nullptr, some)) return false;
     }
     bool some = true;
     for (int index = 0; some && index < 16; ++index) {
       some = false;
-      if (!read_level("/cache/index" + std::to_string(index) + "/shared_cpu_list", {}, nullptr, some)) return false;
+      if (!read_level("/cache/index" + std::to_string(index) + "/shared_cpu_list", "", nullptr, some)) return false;
     }
     return true;
   }
@@ -240,14 +244,14 @@ class topology::linux_reader {
   };
 
   folder files_;
-  std::vector<int> cpus_;     // ascending
-  cpu_set core_, node_;       // by CPU: the first of its core, its node's number
-  std::vector<bool> known_;   // by CPU: some file names it
-  std::vector<cpu_set> sets_; // of two CPUs and more
+  std::vector<int> cpus_;                     // ascending
+  cpu_set core_, node_;                       // by CPU: the first of its core, its node's number
+  std::vector<bool> known_;                   // by CPU: some file names it
+  std::vector<cpu_set> sets_;                 // of two CPUs and more
   std::vector<std::vector<child>> children_;  // by vertex; 0 is the root
-  std::vector<unsigned> taken_;  // by the first CPU of a core: how many of that core were visited
-  std::vector<unsigned> rank_;   // by PU: how many of its core came before
-  std::vector<unsigned> dense_;  // by node's number
+  std::vector<unsigned> taken_;               // by the first CPU of a core: how many of that core were visited
+  std::vector<unsigned> rank_;                // by PU: how many of its core came before
+  std::vector<unsigned> dense_;               // by node's number
   unsigned nodes_seen_ = 0;
   topology made_;
 };
