@@ -1,7 +1,5 @@
 #include "nopal/core/context.hpp"
 
-#include <cxxabi.h>
-
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -17,6 +15,9 @@ namespace nopal::core {
 
 extern "C" {
 void nopal_context_start();
+// The Itanium C++ ABI's __cxa_get_globals, where a thread's handled exceptions are. libc++abi declares it nowhere, and libstdc++ as a function
+// whose result the compiler may keep, which it must not across a switch.
+void* nopal_runtime_get_globals() noexcept asm("__cxa_get_globals");
 [[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept;
 }
 
@@ -52,7 +53,7 @@ constinit handled_exceptions nopal_not_yet_learned{&nopal_not_yet_learned, 0};
 }
 
 static handled_exceptions& learn() noexcept {
-  auto* const now = reinterpret_cast<handled_exceptions*>(abi::__cxa_get_globals());
+  auto* const now = static_cast<handled_exceptions*>(nopal_runtime_get_globals());
   write_thread_word<thread_word::handled>(now);
   return *now;
 }

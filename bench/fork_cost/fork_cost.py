@@ -7,7 +7,7 @@ down to the innermost inlined source line; the table below says which part that 
 
     python3 bench/fork_cost/fork_cost.py [--cxx clang++-22]
 
-Needs valgrind, the compiler and libhwloc-dev. A fork of fib is one fork, one call, one join and two task frames.
+Needs valgrind and the compiler. A fork of fib is one fork, one call, one join and two task frames.
 """
 
 import argparse

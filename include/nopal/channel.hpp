@@ -2,6 +2,8 @@
 
 // channel: a queue of bounded length between fibers, tasks, functions and threads.
 
+#include "nopal/core/config.hpp"
+
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -14,7 +16,6 @@
 #include <utility>
 
 #include "nopal/condition_variable.hpp"
-#include "nopal/core/config.hpp"
 #include "nopal/mutex.hpp"
 
 namespace nopal {

@@ -2,6 +2,8 @@
 
 // condition_variable: waits for a notification, with a mutex that is locked before and after, but not meanwhile.
 
+#include "nopal/core/config.hpp"
+
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -11,7 +13,6 @@
 #include <type_traits>
 
 #include "nopal/core/condition_word.hpp"
-#include "nopal/core/config.hpp"
 #include "nopal/core/timer.hpp"
 #include "nopal/mutex.hpp"
 

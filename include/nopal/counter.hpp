@@ -2,6 +2,8 @@
 
 // counter: how fibers wait for each other. It is counted up and down by anyone, and whoever waits for a value parks until it is reached.
 
+#include "nopal/core/config.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <exception>

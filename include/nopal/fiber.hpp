@@ -3,6 +3,8 @@
 // Fibers: green threads on the workers of a pool. A fiber is a closure in its worker's deque until it starts, then whatever runs on a
 // native stack; where it waits, the stack is left. Fibers, tasks and ordinary functions wait for each other.
 
+#include "nopal/core/config.hpp"
+
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -14,7 +16,6 @@
 
 #include "nopal/channel.hpp"
 #include "nopal/condition_variable.hpp"
-#include "nopal/core/config.hpp"
 #include "nopal/core/root.hpp"
 #include "nopal/core/timer.hpp"
 #include "nopal/core/worker.hpp"

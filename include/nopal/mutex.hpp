@@ -2,9 +2,10 @@
 
 // mutex: mutual exclusion for fibers, tasks, ordinary functions and threads. Whoever waits for it leaves the worker to others.
 
+#include "nopal/core/config.hpp"
+
 #include <cstdint>
 
-#include "nopal/core/config.hpp"
 #include "nopal/core/mutex_word.hpp"
 #include "nopal/core/thread.hpp"
 

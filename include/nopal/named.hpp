@@ -2,6 +2,8 @@
 
 // named: what a fiber, or a function, is called in the reports of its pool. Costs nothing where it is not used.
 
+#include "nopal/core/config.hpp"
+
 #include <string_view>
 
 #include "nopal/core/stack.hpp"
@@ -15,7 +17,7 @@ namespace nopal {
 /// Of a longer name the first 31 characters; control characters are shown as ?. Nested ones end in reverse order, as they do in a function.
 /// Off a pool it does nothing: threads have names of their own. In a task it must end before the next co_await, after which the task may be on
 /// another stack: otherwise it ends the program with a message. It throws nothing. O(1).
-class named {
+class NOPAL_API named {
  public:
   explicit named(std::string_view name) noexcept;
   named(named const&) = delete;

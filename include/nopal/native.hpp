@@ -3,13 +3,14 @@
 // Fork-join in ordinary functions, on native stacks (the Fibril paper). The fork path begins here, goes on in core/branch.hpp and
 // core/deque.hpp, and where a branch was stolen in core/worker.hpp.
 
+#include "nopal/core/config.hpp"
+
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
 #include "nopal/core/branch.hpp"
-#include "nopal/core/config.hpp"
 #include "nopal/core/continuation.hpp"
 #include "nopal/core/forwarding.hpp"
 #include "nopal/core/worker.hpp"

@@ -4,6 +4,8 @@
 /* nopal for C11: pools, fork and join in ordinary functions, fibers. No C++ exception crosses these functions: what went wrong is the
    return value, and nopal_last_error() says it in words. Link with the C++ library. */
 
+#include "nopal/core/sanitizers.h"
+
 #include <stddef.h>
 #include <stdint.h>
 

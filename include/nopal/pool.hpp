@@ -2,6 +2,8 @@
 
 // pool: the workers, and the ways to give them something to do.
 
+#include "nopal/core/config.hpp"
+
 #include <chrono>
 #include <concepts>
 #include <cstdint>

@@ -3,6 +3,8 @@
 // scope: an ordinary function forks as many children as it likes, one by one, and joins them. Each child runs at once, on a native stack
 // of its own; the forking function's stack, left as it is, is offered to thieves, who go on with it where the fork returns.
 
+#include "nopal/core/config.hpp"
+
 #include <concepts>
 #include <cstdint>
 #include <exception>
@@ -11,7 +13,6 @@
 #include <utility>
 
 #include "nopal/core/children.hpp"
-#include "nopal/core/config.hpp"
 #include "nopal/core/context.hpp"
 #include "nopal/core/outside_children.hpp"
 #include "nopal/core/root.hpp"

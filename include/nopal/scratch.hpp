@@ -2,6 +2,8 @@
 
 // stack_array: scratch memory on the task's own segmented stack (the paper's Section III-C).
 
+#include "nopal/core/config.hpp"
+
 #include <concepts>
 #include <cstddef>
 #include <exception>

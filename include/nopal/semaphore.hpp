@@ -2,11 +2,12 @@
 
 // semaphore: a number of permits, which anyone gives and anyone takes.
 
+#include "nopal/core/config.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-#include "nopal/core/config.hpp"
 #include "nopal/core/semaphore_word.hpp"
 #include "nopal/core/timer.hpp"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "nopal/core/config.hpp"
+
 #include <cstdint>
 #include <vector>
 

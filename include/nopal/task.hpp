@@ -5,6 +5,8 @@
 // A fork publishes its suspended parent and then *calls* the child, as a nested native call (eager nested start): an
 // unstolen child returns like a function, and the native caller takes the parent back. See docs/fork-cost.md.
 
+#include "nopal/core/config.hpp"
+
 #include <bit>
 #include <cassert>
 #include <concepts>
@@ -302,10 +304,7 @@ static_assert(sizeof(promise<void>) == sizeof(promise_base) && sizeof(promise<in
 /// What a coroutine function of nopal returns. It holds nothing: the result goes to the slot that fork or call was given.
 /// A task is started by nopal::fork, nopal::call or a pool, never by calling its function directly.
 template <class T = void>
-class
-#if defined(__clang__)
-    [[clang::coro_only_destroy_when_complete]]
-#endif
+class NOPAL_ENDS_BEFORE_IT_GOES
     [[nodiscard("nopal: start a task with nopal::fork, nopal::call or a pool, not by calling its function")]] task {
  public:
   using value_type = T;

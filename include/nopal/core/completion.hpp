@@ -12,7 +12,7 @@
 
 namespace nopal::core {
 
-class completion {
+class NOPAL_API completion {
  public:
   /// acquire: pairs with set, for the result. Once true it stays so.
   bool is_set() const noexcept { return for_threads_.is_set(); }
@@ -29,6 +29,6 @@ class completion {
 };
 
 /// For a future without a result, of which `what` was asked.
-[[noreturn]] NOPAL_COLD void throw_empty_future(char const* what);
+NOPAL_API [[noreturn]] NOPAL_COLD void throw_empty_future(char const* what);
 
 }  // namespace nopal::core

@@ -1,12 +1,29 @@
 #pragma once
 
-// The only macros of nopal, and the constants that more than one file needs.
+// The only macros of nopal, and the constants that more than one file needs. Every public header includes it before anything else, so that
+// the first line a compiler says is the one that helps.
+
+#if !defined(__cpp_impl_coroutine) || __cplusplus < 202002L
+#error "nopal needs C++20: compile with -std=c++20 (in CMake: target_compile_features(<target> PRIVATE cxx_std_20)), with GCC 12 or Clang 16 or newer"
+#endif
+
+#include "nopal/core/sanitizers.h"
 
 #include <cstddef>
 #include <exception>
 
 /// Inlined whatever the optimiser thinks: the fork path.
 #define NOPAL_INLINE [[gnu::always_inline]] inline
+/// On a coroutine's type: its frame is destroyed where it has ended, and nowhere else. A Clang that knows this writes less code.
+#if defined(__has_cpp_attribute)
+#if __has_cpp_attribute(clang::coro_only_destroy_when_complete)
+#define NOPAL_ENDS_BEFORE_IT_GOES [[clang::coro_only_destroy_when_complete]]
+#endif
+#endif
+#ifndef NOPAL_ENDS_BEFORE_IT_GOES
+#define NOPAL_ENDS_BEFORE_IT_GOES
+#endif
+
 /// Kept out of line and away from the hot code: stealing, sleeping, growing, errors.
 #define NOPAL_COLD [[gnu::noinline, gnu::cold]]
 
@@ -19,28 +36,6 @@
 #define NOPAL_TLS_BY_OFFSET 1
 #else
 #define NOPAL_TLS_BY_OFFSET 0
-#endif
-
-#if defined(__SANITIZE_ADDRESS__)
-#define NOPAL_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NOPAL_ASAN 1
-#endif
-#endif
-#ifndef NOPAL_ASAN
-#define NOPAL_ASAN 0
-#endif
-
-#if defined(__SANITIZE_THREAD__)
-#define NOPAL_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define NOPAL_TSAN 1
-#endif
-#endif
-#ifndef NOPAL_TSAN
-#define NOPAL_TSAN 0
 #endif
 
 namespace nopal::core {

@@ -30,7 +30,7 @@ struct outside_child {
 };
 
 /// What one scope has forked since its last join. It is the carrier, too: as a job it brings one child, and comes again if there are more.
-class outside_children : job {
+class NOPAL_API outside_children : job {
  public:
   /// Those of `c`; its first fork makes them. By the scope's thread, which dies with a message if it works for a pool. Throws
   /// std::bad_alloc and what default_pool() throws: then nothing has happened.

@@ -159,7 +159,7 @@ class NOPAL_API scheduler {
 };
 
 /// That of default_pool(), and throws what that does.
-NOPAL_COLD scheduler& default_scheduler();
+NOPAL_API NOPAL_COLD scheduler& default_scheduler();
 
 inline void waiting_stack::resume() noexcept { pool->resume(*this); }
 

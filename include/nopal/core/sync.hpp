@@ -14,7 +14,7 @@ namespace nopal::core {
 
 /// Makes every thread of this process pass a full fence before it returns: the thief's half of an asymmetric pair whose
 /// other half is a mere compiler barrier. About 20 µs when the others run, 0.2 µs when they sleep.
-NOPAL_COLD void heavy_fence() noexcept;
+NOPAL_API NOPAL_COLD void heavy_fence() noexcept;
 
 /// Asks the kernel for heavy_fence, once per process. False where it has none: the deque then hides nothing from thieves.
 bool heavy_fence_available() noexcept;
@@ -65,7 +65,7 @@ NOPAL_INLINE bool at_least(std::int64_t value, Atomic const& a) noexcept {
 }
 
 /// The real machine.
-struct std_sync {
+struct NOPAL_API std_sync {
   template <class T>
   using atomic = std::atomic<T>;
   /// What only one thread uses at a time, because the atomics around it say so.
