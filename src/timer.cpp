@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "nopal/core/signals.hpp"
 #include "nopal/core/waiter.hpp"
 
 namespace nopal::core {
@@ -34,6 +35,7 @@ timer::ticket::~ticket() {
 // With the mutex.
 void timer::start_thread() {
   if (thread_.joinable()) return;
+  only_own_signals const until_it_has_begun;
   try {
     thread_ = std::thread{[this] { loop(); }};
   } catch (std::system_error const& e) {
@@ -64,6 +66,7 @@ static void run_anywhere() noexcept {
 }
 
 void timer::loop() noexcept {
+  take_own_signals();
   run_anywhere();
   std::unique_lock guard{mutex_};
   while (!stopping_) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nopal/core/arena.hpp"
+#include "nopal/core/overflow.hpp"
 #include "nopal/core/parking.hpp"
 #include "nopal/core/root.hpp"
 #include "nopal/core/timer.hpp"
@@ -118,6 +119,7 @@ class scheduler {
   void run_elsewhere(root& r, event& done) noexcept;
   bool must_stay(unsigned i) const noexcept;
 
+  stack_overflow_handler handler_;  // first made, last gone
   bool steal_;
   nopal::idle idle_;
   std::unique_ptr<core::turns> const turns_;
