@@ -65,15 +65,23 @@ bool have_key = false;  // written under `changes`, before any pool lets a threa
 
 void unmap(std::byte* low) noexcept { ::munmap(low - page, page + alternate_bytes); }
 
+bool disable() noexcept {
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  return ::sigaltstack(&none, nullptr) == 0;
+}
+
 // When the thread ends: what the program has put in its place stays.
 void thread_ends(void* memory) noexcept {
   auto* const low = static_cast<std::byte*>(memory);
   stack_t now{};
-  if (::sigaltstack(nullptr, &now) != 0) return;
-  if (now.ss_sp == low) {
-    stack_t none{};
-    none.ss_flags = SS_DISABLE;
-    if (::sigaltstack(&none, nullptr) != 0) return;
+  bool const known = ::sigaltstack(nullptr, &now) == 0;
+  if (known && (now.ss_flags & SS_ONSTACK) != 0) return;  // a handler on it ends the thread
+  if (!known || (now.ss_sp == low && !disable())) {
+    // Where the kernel refuses, the thread takes no more signals, so that none can come to a stack that is gone.
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
   }
   mine = {};
   unmap(low);
@@ -277,22 +285,19 @@ bool take_back(link& l) noexcept {
   return !l.in_chain;
 }
 
-// When the library goes: the program ends, or the last handle to a shared object that holds it is closed. Pools that live as long as the program
-// have been destroyed before, since each has made this first.
-struct end_of_library {
-  ~end_of_library() {
-    std::lock_guard const guard{changes};
-    for (link& l : links) take_back(l);
-    give_back_alternate_stack();
-    // Threads that live on, and have worked for a pool that another thread destroyed, keep theirs for good.
-    if (std::exchange(have_key, false)) ::pthread_key_delete(key);
-  }
-};
+// When the library goes: the program ends, or the last handle to a shared object that holds it is closed. This priority comes after the
+// destructors of all static objects, so also of the pools among them.
+[[gnu::destructor(101)]] void library_ends() noexcept {
+  std::lock_guard const guard{changes};
+  for (link& l : links) take_back(l);
+  give_back_alternate_stack();
+  // Threads that live on, and have worked for a pool that another thread destroyed, keep theirs for good.
+  if (std::exchange(have_key, false)) ::pthread_key_delete(key);
+}
 
 }  // namespace
 
 stack_overflow_handler::stack_overflow_handler() noexcept {
-  static end_of_library const at_end;
   std::lock_guard const guard{changes};
   if (pools++ != 0) return;
   if (!have_key) {
@@ -328,10 +333,7 @@ void give_back_alternate_stack() noexcept {
   mine.has_some = true;
   // Unless a handler runs on it, or the program has put another one in its place and may put ours back: then when the thread ends.
   stack_t now{};
-  if (::sigaltstack(nullptr, &now) != 0 || now.ss_sp != mine.low || (now.ss_flags & SS_ONSTACK) != 0) return;
-  stack_t none{};
-  none.ss_flags = SS_DISABLE;
-  if (::sigaltstack(&none, nullptr) != 0) return;
+  if (::sigaltstack(nullptr, &now) != 0 || now.ss_sp != mine.low || (now.ss_flags & SS_ONSTACK) != 0 || !disable()) return;
   if (have_key) ::pthread_setspecific(key, nullptr);
   unmap(mine.low);
   mine = {};
