@@ -143,8 +143,8 @@ std::uintptr_t interrupted_stack_pointer([[maybe_unused]] void const* where) noe
 #endif
 }
 
-// The kernel found no room for the frame of some other signal's handler, which runs on the native stack, and sent SIGSEGV instead: of that it
-// gives no address.
+// The kernel found no room for the frame of some other signal's handler, which runs on the native stack, and sent SIGSEGV
+// instead, without an address.
 bool left_no_room_for_a_handler(stack const& s, siginfo_t const& info, void const* where) noexcept {
   std::uintptr_t const sp = interrupted_stack_pointer(where);
   return info.si_code == SI_KERNEL && s.holds(sp) && sp < reinterpret_cast<std::uintptr_t>(s.low()) + 128 + largest_frame;
@@ -188,7 +188,8 @@ void say_what_overflowed(siginfo_t const& info, void const* where) noexcept {
         .add(static_cast<std::uint64_t>(w.work.capacity()))
         .add(" forks nest on worker ")
         .add(w.index())
-        .add(", on a stack that the program made itself; fork less deeply there, or raise pool_options::stack_size, which that limit follows\n")
+        .add(", on a stack that the program made itself; fork less deeply there, or raise pool_options::stack_size, ")
+        .add("which that limit follows\n")
         .die();
   }
 }
@@ -212,8 +213,9 @@ bool was_sent(int signal, siginfo_t const& info) noexcept {
   return info.si_code <= 0 || (signal == SIGBUS && info.si_code == BUS_MCEERR_AO);
 }
 
-// The same signal again, which waits until the handler has returned, and then finds no handler: so it ends the program where the thread is, and
-// for the reason that is known. A fault would happen again by itself, but not one that the kernel has made of another signal.
+// The same signal again, which waits until the handler has returned, and then finds no handler: so it ends the program where the
+// thread is, and for the reason that is known. A fault would happen again by itself, but not one that the kernel has made of
+// another signal.
 void act_by_default(int signal, siginfo_t* info) noexcept {
   struct sigaction none{};
   none.sa_handler = SIG_DFL;

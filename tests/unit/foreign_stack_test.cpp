@@ -182,8 +182,8 @@ void await(std::atomic<bool> const& flag) {
   while (!flag) std::this_thread::yield();
 }
 
-/// A join that has to wait: the second half is stolen, and is not done when the first has ended. Then the stack goes on where the second has
-/// ended, on another thread. On a slow machine the second may be done by then: so again until the stack has moved.
+/// A join that has to wait: the second half is stolen, and is not done when the first has ended. Then the stack goes on where the
+/// second has ended, on another thread. On a slow machine the second may be done by then: so again until the stack has moved.
 [[gnu::noinline]] void join_that_waits() {
   for (int k = 0; k < 100; ++k) {
     std::atomic<bool> begun{false};

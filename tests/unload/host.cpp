@@ -1,5 +1,5 @@
-// A program that opens a shared object with nopal inside, closes it, and opens it again: what it had installed must be gone, or its code must
-// stay. host PLUGIN SCENARIO: 0 if all is as it should be.
+// A program that opens a shared object with nopal inside, closes it, and opens it again: what it had installed must be gone, or its
+// code must stay. host PLUGIN SCENARIO: 0 if all is as it should be.
 
 #include <dlfcn.h>
 #include <signal.h>

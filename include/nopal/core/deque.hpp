@@ -29,7 +29,8 @@ namespace nopal::core {
 /// closures that it has spawned others may take the old ones for ever while it adds new ones.
 enum class places { nested, ring };
 
-/// Zeros, which cost no memory before they are used, with a page behind them that nothing can be read from or written to. Null without memory.
+/// Zeros, which cost no memory before they are used, with a page behind them that nothing can be read from or written to. Null
+/// without memory.
 NOPAL_COLD void* map_guarded(std::size_t bytes) noexcept;
 NOPAL_COLD void unmap_guarded(void* memory, std::size_t bytes) noexcept;
 /// Does the address lie in that page, behind memory that ends at `end`?
@@ -38,8 +39,8 @@ bool is_guarded_end(void const* end, void const* address) noexcept;
 template <class Sync = std_sync, places Places = places::nested>
 class basic_deque {
   static constexpr bool is_ring = Places == places::ring;
-  // On stacks of ours what nests is bounded, see README.md, "Depth"; on a foreign stack, whose size nobody knows, a push beyond the last place
-  // must be seen, and push has no instruction to spare. It takes one place after the other, so a page is enough.
+  // On stacks of ours what nests is bounded, see README.md, "Depth"; on a foreign stack, whose size nobody knows, a push beyond the
+  // last place must be seen, and push has no instruction to spare. It takes one place after the other, so a page is enough.
   static constexpr bool is_guarded = !is_ring && std::is_base_of_v<std_sync, Sync>;
 
  public:

@@ -1,7 +1,8 @@
 #pragma once
 
-// The stack-overflow handler. The guard page below each native stack makes an overflow a fault; this handler, for SIGSEGV and SIGBUS, tells whose
-// stack it was. Every other signal goes on to whatever was installed before, as the kernel would have delivered it. src/overflow.cpp says how.
+// The stack-overflow handler. The guard page below each native stack makes an overflow a fault; this handler, for SIGSEGV and
+// SIGBUS, tells whose stack it was. Every other signal goes on to whatever was installed before, as the kernel would have delivered
+// it. src/overflow.cpp says how.
 
 #include "nopal/core/config.hpp"
 
@@ -17,8 +18,8 @@ class stack_overflow_handler {
   ~stack_overflow_handler();
 };
 
-/// The calling thread may run workers: its signal handlers get an alternate stack, unless it has one. It goes back when the thread ends. Cheap
-/// but for the first time. Without memory for it, an overflow on this thread ends the program without the message.
+/// The calling thread may run workers: its signal handlers get an alternate stack, unless it has one. It goes back when the thread
+/// ends. Cheap but for the first time. Without memory for it, an overflow on this thread ends the program without the message.
 void take_alternate_stack() noexcept;
 
 /// The calling thread, which works for no pool now, may not need that any more.

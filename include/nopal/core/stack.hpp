@@ -46,7 +46,7 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   }
   std::byte* base() const noexcept { return low_ - page_; }
   /// Does the address lie in this mapping? A running function's stack pointer does not while it works on a stack that the program made
-  /// itself and switched to: the native stack that runs here is still this one, and what it needs is nobody's to know. README.md, "Foreign stacks".
+  /// itself and switched to: the native stack that runs here is still this one. README.md, "Foreign stacks".
   bool holds(std::uintptr_t address) const noexcept { return address - reinterpret_cast<std::uintptr_t>(base()) < mapped_; }
   /// The lowest address that forks may reach: what lies below, `reserve` bytes at most, is for the ordinary functions that tasks call.
   std::uintptr_t fork_limit() const noexcept { return fork_limit_; }
