@@ -71,12 +71,12 @@ void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noex
 void switch_to(context& from, context& to, arrival* a, [[maybe_unused]] leaving how) noexcept {
   if (!handles_none()) [[unlikely]] put_away_handled(from.handled);
 #if NOPAL_ASAN
-  note_left(how == leaving::for_now && from.bottom == nullptr ? &from : nullptr);
+  note_left(how == leaving::for_now ? &from : nullptr);
   __sanitizer_start_switch_fiber(how == leaving::for_now ? &from.fake_stack : nullptr, to.bottom, to.size);
 #endif
 #if NOPAL_TSAN
-  if (from.fiber == nullptr) from.fiber = __tsan_get_current_fiber();
-  __tsan_switch_to_fiber(to.fiber, 0);
+  from.left_on = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to.left_on, 0);
 #endif
   arrival* const b = nopal_context_switch(&from.sp, to.sp, a);
   arrive(from, b);
@@ -93,7 +93,7 @@ void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context
 #if NOPAL_TSAN
   // A new one each time: in the shadow of its calls those that left for good would stay, until it is full.
   forget(c);
-  c.fiber = __tsan_create_fiber(0);
+  c.fiber = c.left_on = __tsan_create_fiber(0);
 #endif
   auto const word = [](auto* p) { return reinterpret_cast<std::uint64_t>(p); };
 #if defined(__x86_64__)

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "nopal/core/cpus.hpp"
-#include "nopal/core/overflow.hpp"
+#include "nopal/core/signals.hpp"
 #include "nopal/core/thread_name.hpp"
 #include "sleeping.hpp"
 
@@ -41,6 +41,13 @@ constexpr std::int64_t long_patience = 2'000'000;
 
 // At most one pool of the process pins by default: two would put their workers on the same CPUs.
 std::atomic<bool> some_pool_is_pinned{false};
+
+// The worker in whose place the calling thread has worked last.
+constinit thread_local struct {
+  scheduler const* pool;
+  unsigned index;
+  unsigned uses;
+} last{};
 
 // Nothing here is marked as made for them, so the loader leaves them off, unless somebody insists.
 bool shadow_stacks_are_on() noexcept {
@@ -118,7 +125,6 @@ scheduler::scheduler(pool_options const& o, site&& s)
       stacks_{o.stack_size, o.reclaim, kept_stacks * s.places.size(), static_cast<unsigned>(s.places.size())},
       timer_{name_},
       places_{s.places}, parking_{std::span<unsigned const>{s.nodes}} {
-  watch_for_overflow();
   auto const n = static_cast<unsigned>(places_.size());
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < n; ++i) {
@@ -162,6 +168,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
 }
 
 void scheduler::start_thread(unsigned i) {
+  only_own_signals const until_it_has_begun;
   try {
     threads_.emplace_back([this, i] { loop(i); });
   } catch (std::system_error const& e) {
@@ -186,6 +193,7 @@ scheduler::~scheduler() {
   }
   wait_for_all();
   stop();
+  last = {};  // with the pool goes the thread's alternate stack: another pool, maybe at the same address, must see to one
 }
 
 // ---- Jobs from outside.
@@ -395,11 +403,6 @@ void scheduler::wait_for_all() noexcept {
 
 // A sleeping worker for the calling thread, or workers() if there is none. The one it had last time, most often.
 unsigned scheduler::borrow() noexcept {
-  static constinit thread_local struct {
-    scheduler const* pool;
-    unsigned index;
-    unsigned uses;
-  } last{};
   if (last.pool == this && last.index < workers() && (++last.uses & 63) != 0 && parking_.borrow(last.index)) [[likely]] return last.index;
   last.pool = this;
   return last.index = borrow_another();
@@ -407,7 +410,7 @@ unsigned scheduler::borrow() noexcept {
 
 // The worker whose CPU we are on, so that the others find theirs free, or any.
 unsigned scheduler::borrow_another() noexcept {
-  prepare_thread_for_overflow();
+  take_alternate_stack();
   unsigned const n = workers();
   if (pinned_) {
     int const here = ::sched_getcpu();
@@ -469,9 +472,10 @@ bool scheduler::must_stay(unsigned i) const noexcept {
 }
 
 void scheduler::loop(unsigned i) noexcept {
+  take_own_signals();
+  take_alternate_stack();
   std::array<char, 12> number;
   name_this_thread(name_, {number.data(), std::to_chars(number.data(), number.data() + number.size(), i).ptr});
-  prepare_thread_for_overflow();
   worker& w = *workers_[i];
   work_for(&w);
   context home;

@@ -131,9 +131,10 @@ void stack_pool::unmap(stack* s) noexcept {
 }
 
 void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
+  if (!s.holds(word(sp))) return;
   // The page of sp stays, and the red zone below sp: leaf functions may use 128 bytes there.
-  auto* const to = s.low() + (word(sp) - 128 - word(s.low())) / page_ * page_;
-  if (to > s.low()) give_back_between(s, s.low(), to);
+  std::uintptr_t const used_from = word(sp) - 128;
+  if (used_from > word(s.low())) give_back_between(s, s.low(), s.low() + (used_from - word(s.low())) / page_ * page_);
 }
 
 void stack_pool::give_back(stack& s) noexcept {

@@ -282,7 +282,10 @@ worker::aside::~aside() {
 
 inline std::uintptr_t worker::lowest() const noexcept { return std::max(stack_pointer() - nesting, here->fork_limit()); }
 
-bool worker::fits_here() const noexcept { return stack_pointer() > here->fork_limit() + nesting; }
+bool worker::fits_here() const noexcept {
+  std::uintptr_t const sp = stack_pointer();
+  return sp > here->fork_limit() + nesting && here->holds(sp);  // of a foreign stack nobody knows how much is left
+}
 
 void worker::run(root& r) noexcept {
   busy_with.store(&r, std::memory_order_relaxed);
@@ -448,7 +451,12 @@ void worker::offer_ready() noexcept {
 // ---- Ordinary functions that fork.
 
 bool worker::may_fork_natively() noexcept {
-  if (stack_pointer() <= here->fork_limit()) return false;
+  if (std::uintptr_t const sp = stack_pointer(); here->holds(sp)) {
+    if (sp <= here->fork_limit()) return false;
+  } else if (!has_room_on_foreign_stack()) {
+    counters::add(count.serial_forks);
+    return false;
+  }
   if (stacks.empty()) {  // a join that waits will want one
     stack* const s = stacks.get();
     if (s == nullptr) {
@@ -460,8 +468,24 @@ bool worker::may_fork_natively() noexcept {
   return true;
 }
 
+// The size of our stacks bounds how many forks nest on one; that of a foreign stack is unknown. Room for the next `nesting` bytes of it.
+bool worker::has_room_on_foreign_stack() noexcept {
+  if (!work.must_grow()) return true;
+  try {
+    work.ensure_room(most_entries_);
+    return true;
+  } catch (std::bad_alloc const&) {
+    return false;
+  }
+}
+
 void worker::look_natively() noexcept {
-  if (look()) work.set_limit(here->fork_limit());
+  bool const low = look();
+  if (std::uintptr_t const sp = stack_pointer(); !here->holds(sp)) {
+    work.set_limit(sp - nesting);  // the deque has room for so many forks: the next one looks again, see has_room_on_foreign_stack
+  } else if (low) {
+    work.set_limit(here->fork_limit());
+  }
 }
 
 // Until `n` have arrived: `waiting` is the stack that is left. Without memory for another one the thread waits, and tries again now and

@@ -311,6 +311,9 @@ class future : public core::awaitable_tag {
 
 /// A set of worker threads. Any number of threads may use one pool at once. A callable is a coroutine function (it returns
 /// nopal::task<T>) or an ordinary one; arguments are taken as for fork.
+///
+/// The threads block the signals that are meant for the program, and so does a process that a task starts, unless it is told otherwise:
+/// posix_spawn with POSIX_SPAWN_SETSIGMASK, pthread_sigmask between fork and exec.
 class pool {
  public:
   pool() : pool{pool_options{}} {}

@@ -343,7 +343,7 @@ class starter : public awaitable_tag {
   }
   NOPAL_INLINE bool launch(frame* p) {
     worker* const w = current();
-    if (w->work.must_look()) [[unlikely]] return fork_slowly(p, slot_, f_, std::move(args_));
+    if (w->work.must_look()) [[unlikely]] return fork_slowly(p, slot_, f_, args_);
     return fork<false>(p, w, slot_, f_, args_);
   }
   NOPAL_INLINE void await_resume() const noexcept {}
@@ -400,7 +400,9 @@ class starter : public awaitable_tag {
     return false;
   }
 
-  NOPAL_COLD static bool fork_slowly(frame* p, void* slot, F f, arguments args) { return fork<true>(p, current(), slot, f, args); }
+  /// By value where that costs nothing: then the starter itself needs no memory.
+  using passed = std::conditional_t<std::is_trivially_copyable_v<arguments>, arguments, arguments&>;
+  NOPAL_COLD static bool fork_slowly(frame* p, void* slot, F f, passed args) { return fork<true>(p, current(), slot, f, args); }
   NOPAL_COLD static void call_slowly(frame* p, void* slot, F f, arguments args) {
     begin<true>(p, current(), slot, f, args);
   }

@@ -36,12 +36,14 @@ struct context {
 
   void (*body)(context&) = nullptr;  ///< while it may return: see call_on
 
-  // Where the stack lies, for AddressSanitizer; of a thread's own stack it learns that itself when the stack is first left.
+  // Where the stack lies, for AddressSanitizer, which says so itself when one is left: it may be a thread's own, or a foreign one that the
+  // program has switched to.
   void const* bottom = nullptr;
   std::size_t size = 0;
 
   void* fake_stack = nullptr;  ///< AddressSanitizer's, while nobody runs it
-  void* fiber = nullptr;       ///< ThreadSanitizer's
+  void* fiber = nullptr;       ///< ThreadSanitizer's that was made for it
+  void* left_on = nullptr;     ///< and the one to go on with, while nobody runs it: a foreign stack has its own
 };
 
 /// Makes `c` a fresh stack that ends at `top` (16-byte aligned): the first switch to it runs `body`, which must not return and

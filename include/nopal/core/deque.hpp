@@ -29,9 +29,19 @@ namespace nopal::core {
 /// closures that it has spawned others may take the old ones for ever while it adds new ones.
 enum class places { nested, ring };
 
+/// Zeros, which cost no memory before they are used, with a page behind them that nothing can be read from or written to. Null
+/// without memory.
+NOPAL_COLD void* map_guarded(std::size_t bytes) noexcept;
+NOPAL_COLD void unmap_guarded(void* memory, std::size_t bytes) noexcept;
+/// Does the address lie in that page, behind memory that ends at `end`?
+bool is_guarded_end(void const* end, void const* address) noexcept;
+
 template <class Sync = std_sync, places Places = places::nested>
 class basic_deque {
   static constexpr bool is_ring = Places == places::ring;
+  // On stacks of ours what nests is bounded, see README.md, "Depth"; on a foreign stack, whose size nobody knows, a push beyond the
+  // last place must be seen, and push has no instruction to spare. It takes one place after the other, so a page is enough.
+  static constexpr bool is_guarded = !is_ring && std::is_base_of_v<std_sync, Sync>;
 
  public:
   using entry = std::uintptr_t;  ///< never 0
@@ -262,6 +272,11 @@ class basic_deque {
     return steal([](entry) { return true; });
   }
 
+  /// Owner: does an access to `address` mean that more was pushed than there is room for?
+  bool guards(void const* address) const noexcept {
+    return is_guarded && is_guarded_end(newest_->slots.get() + newest_->mask + 1, address);
+  }
+
   /// Steps that a thief took by force, and of these in vain.
   std::uint64_t forces() const noexcept { return forces_.load(std::memory_order_relaxed); }
   std::uint64_t retreats() const noexcept { return retreats_.load(std::memory_order_relaxed); }
@@ -272,14 +287,21 @@ class basic_deque {
   using slot = atomic<entry>;
 
   struct give_back {
-    void operator()(slot* p) const noexcept { std::free(p); }
+    std::size_t places;
+    void operator()(slot* p) const noexcept {
+      if constexpr (is_guarded) {
+        unmap_guarded(p, places * sizeof(slot));
+      } else {
+        std::free(p);
+      }
+    }
   };
   /// Places cost no memory before they are used: an atomic word of zeros is a valid slot, and fresh pages are zeros.
-  static slot* untouched(std::size_t n) {
+  static std::unique_ptr<slot[], give_back> untouched(std::size_t n) {
     static_assert(std::is_trivially_destructible_v<slot> && sizeof(slot) == sizeof(entry));
-    void* const p = std::calloc(n, sizeof(slot));
+    void* const p = is_guarded ? map_guarded(n * sizeof(slot)) : std::calloc(n, sizeof(slot));
     if (p == nullptr) throw std::bad_alloc{};
-    return static_cast<slot*>(p);
+    return {static_cast<slot*>(p), give_back{n}};
   }
 
   struct buffer {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nopal/core/arena.hpp"
+#include "nopal/core/overflow.hpp"
 #include "nopal/core/parking.hpp"
 #include "nopal/core/root.hpp"
 #include "nopal/core/timer.hpp"
@@ -134,6 +135,7 @@ class NOPAL_API scheduler {
   void run_elsewhere(root& r, event& done) noexcept;
   bool must_stay(unsigned i) const noexcept;
 
+  stack_overflow_handler handler_;  // first made, last gone
   pool* owner_ = nullptr;
   bool steal_;
   nopal::idle idle_;

@@ -61,6 +61,9 @@ class stack : public context, public job {  // as a job: left at a fork, and any
     return a >= base() && a < low_;
   }
   std::byte* base() const noexcept { return low_ - page_; }
+  /// Does the address lie in this mapping? A running function's stack pointer does not while it works on a stack that the program made
+  /// itself and switched to: the native stack that runs here is still this one. README.md, "Foreign stacks".
+  bool holds(std::uintptr_t address) const noexcept { return address - reinterpret_cast<std::uintptr_t>(base()) < mapped_; }
   /// The lowest address that forks may reach: what lies below, `reserve` bytes at most, is for the ordinary functions that tasks call.
   std::uintptr_t fork_limit() const noexcept { return fork_limit_; }
   static constexpr std::size_t reserve = std::size_t{64} << 10;
@@ -171,7 +174,8 @@ class NOPAL_API stack_pool {
   stack* get(unsigned maker = 0) noexcept;
   void put(stack* s) noexcept;
 
-  /// Gives back what lies unused below `sp` in `s`, which nobody runs, as pool_options::reclaim says.
+  /// Gives back what lies unused below `sp` in `s`, which nobody runs, as pool_options::reclaim says. Nothing where `sp` lies elsewhere: how
+  /// much of `s` is in use is unknown then.
   void give_back_below(stack& s, void const* sp) noexcept;
   /// Gives back all of `s`, of which nothing is in use. Costs nothing while its high-water mark stands.
   void give_back(stack& s) noexcept;

@@ -233,7 +233,7 @@ class NOPAL_API worker : public fork_state {
   /// Goes on with a task that came from elsewhere with its arena.
   void run_moved(frame* f) noexcept;
 
-  /// Has the native stack room for another strand on top of this one?
+  /// Has the native stack room for another strand on top of this one? No while the caller works on a stack that is not ours.
   bool fits_here() const noexcept;
 
   stack_cache stacks;
@@ -293,6 +293,7 @@ class NOPAL_API worker : public fork_state {
 
   /// How far the native stack may grow, from here, by the forks of a strand.
   std::uintptr_t lowest() const noexcept;
+  bool has_room_on_foreign_stack() noexcept;
   void rewind_if_empty() noexcept;
   void begin_strand() noexcept;
   static void strand(frame* f, thunk* t) noexcept;
