@@ -10,7 +10,6 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT nopalTargets NAMESPACE nopal:: DESTINATION "${nopal_package_dir}")
 
-get_target_property(nopal_type nopal TYPE)
 if(nopal_type STREQUAL "STATIC_LIBRARY")
   set(nopal_is_static ON)
 else()
@@ -28,12 +27,21 @@ install(FILES
   "${PROJECT_SOURCE_DIR}/cmake/Findhwloc.cmake"
   DESTINATION "${nopal_package_dir}")
 
-# A static libnopal leaves hwloc and the threads to the link of whoever uses it, so they are public there and
+# A static libnopal leaves hwloc, the threads and the C++ library to the link of whoever uses it, in C too, so they are public there and
 # `pkg-config --libs nopal` is enough. (With --static, Debian's hwloc.pc would ask for libudev's development files too.)
-if(nopal_is_static)
-  set(nopal_pc_link "Libs: -L\${libdir} -lnopal -pthread\nRequires: hwloc >= 2.0")
+if(NOPAL_HWLOC)
+  set(nopal_pc_requires "hwloc >= 2.0")
 else()
-  set(nopal_pc_link "Libs: -L\${libdir} -lnopal\nLibs.private: -pthread\nRequires.private: hwloc >= 2.0")
+  set(nopal_pc_requires "")
+endif()
+if(nopal_is_static)
+  set(nopal_pc_cflags "")
+  list(TRANSFORM nopal_cxx_libraries PREPEND "-l" OUTPUT_VARIABLE nopal_pc_cxx)
+  list(JOIN nopal_pc_cxx " " nopal_pc_cxx)
+  set(nopal_pc_link "Libs: -L\${libdir} -lnopal ${nopal_pc_cxx} -pthread\nRequires: ${nopal_pc_requires}")
+else()
+  set(nopal_pc_cflags " -DNOPAL_SHARED")
+  set(nopal_pc_link "Libs: -L\${libdir} -lnopal\nLibs.private: -pthread\nRequires.private: ${nopal_pc_requires}")
 endif()
 file(RELATIVE_PATH nopal_pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" nopal_pc_prefix "${nopal_pc_prefix}")

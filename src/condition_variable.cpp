@@ -16,6 +16,11 @@ mutex& mutex_of(std::unique_lock<mutex> const& lock) {
 
 void condition_variable::wait(std::unique_lock<mutex>& lock) { word_.wait(mutex_of(lock).word_, core::self()); }
 
+// For a channel: `why` says more than that it is a condition variable.
+void condition_variable::wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why) {
+  word_.wait(mutex_of(lock).word_, core::self(), why);
+}
+
 std::cv_status condition_variable::wait_until(std::unique_lock<mutex>& lock, core::time_point limit) {
   return word_.wait_until(mutex_of(lock).word_, core::self(), limit) ? std::cv_status::no_timeout : std::cv_status::timeout;
 }

@@ -1,7 +1,5 @@
 #include "nopal/core/context.hpp"
 
-#include <cxxabi.h>
-
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -17,6 +15,9 @@ namespace nopal::core {
 
 extern "C" {
 void nopal_context_start();
+// The Itanium C++ ABI's __cxa_get_globals, where a thread's handled exceptions are. libc++abi declares it nowhere, and libstdc++ as a function
+// whose result the compiler may keep, which it must not across a switch.
+void* nopal_runtime_get_globals() noexcept asm("__cxa_get_globals");
 [[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept;
 }
 
@@ -45,11 +46,16 @@ NOPAL_INLINE void arrive(context& here, arrival* a) noexcept {
 
 }  // namespace
 
-constinit handled_exceptions not_yet_learned{&not_yet_learned, 0};
+// What a thread points to before it has learned where the C++ runtime keeps its own: seems to handle something, so that it learns. Its
+// thread words begin with it: src/context.
+extern "C" {
+constinit handled_exceptions nopal_not_yet_learned{&nopal_not_yet_learned, 0};
+}
 
 static handled_exceptions& learn() noexcept {
-  where_handled = reinterpret_cast<handled_exceptions*>(abi::__cxa_get_globals());
-  return *where_handled;
+  auto* const now = static_cast<handled_exceptions*>(nopal_runtime_get_globals());
+  write_thread_word<thread_word::handled>(now);
+  return *now;
 }
 void put_away_handled(handled_exceptions& h) noexcept { h = std::exchange(learn(), {}); }
 void put_back_handled(handled_exceptions& h) noexcept { learn() = std::exchange(h, {}); }
@@ -57,7 +63,7 @@ void put_back_handled(handled_exceptions& h) noexcept { learn() = std::exchange(
 void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept {
   arrive(*here, a);
   body(*here);
-  die("the body of a native stack returned");
+  die("the first function of a native stack returned; this is a fault of nopal, or memory was overwritten");
 }
 
 #if !defined(__x86_64__) || NOPAL_ASAN || NOPAL_TSAN
@@ -65,12 +71,12 @@ void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noex
 void switch_to(context& from, context& to, arrival* a, [[maybe_unused]] leaving how) noexcept {
   if (!handles_none()) [[unlikely]] put_away_handled(from.handled);
 #if NOPAL_ASAN
-  note_left(how == leaving::for_now && from.bottom == nullptr ? &from : nullptr);
+  note_left(how == leaving::for_now ? &from : nullptr);
   __sanitizer_start_switch_fiber(how == leaving::for_now ? &from.fake_stack : nullptr, to.bottom, to.size);
 #endif
 #if NOPAL_TSAN
-  if (from.fiber == nullptr) from.fiber = __tsan_get_current_fiber();
-  __tsan_switch_to_fiber(to.fiber, 0);
+  from.left_on = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to.left_on, 0);
 #endif
   arrival* const b = nopal_context_switch(&from.sp, to.sp, a);
   arrive(from, b);
@@ -87,7 +93,7 @@ void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context
 #if NOPAL_TSAN
   // A new one each time: in the shadow of its calls those that left for good would stay, until it is full.
   forget(c);
-  c.fiber = __tsan_create_fiber(0);
+  c.fiber = c.left_on = __tsan_create_fiber(0);
 #endif
   auto const word = [](auto* p) { return reinterpret_cast<std::uint64_t>(p); };
 #if defined(__x86_64__)

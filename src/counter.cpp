@@ -1,27 +1,29 @@
 #include "nopal/counter.hpp"
 
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
+
+#include "held_exceptions.hpp"
 
 namespace nopal {
 
 void counter::done_slowly(std::int64_t n) noexcept { word_.done_slowly(n); }
-void counter::failed(std::exception_ptr e) noexcept { word_.failed(std::move(e)); }
+void counter::failed(std::exception_ptr e) noexcept {
+  core::hold(this, e, [&] { word_.failed(e); });
+}
 
 void counter::rethrow_if_thrown() {
-  if (std::exception_ptr const e = word_.take_exception(); e != nullptr) std::rethrow_exception(e);
+  if (!word_.has_exception()) return;
+  std::exception_ptr e;
+  core::drop_held(this, [&] { e = word_.take_exception(); });
+  if (e != nullptr) std::rethrow_exception(e);
 }
 
 void counter::check_destroyed() noexcept {
   word_.close();
   if (word_.is_awaited()) core::die("a counter was destroyed while somebody waits for it; let it outlive every wait_for");
   if (std::int64_t const n = word_.load(); n > 0) {
-    std::fprintf(stderr,
-                 "nopal: a counter was destroyed at %lld, while fibers may still count it down; nopal::wait_for(counter) before its scope ends\n",
+    core::die_in(nullptr, "a counter was destroyed at %lld, while fibers may still count it down; nopal::wait_for(counter) before its scope ends",
                  static_cast<long long>(n));
-    std::fflush(stderr);
-    std::abort();
   }
   if (std::exception_ptr const e = word_.unclaimed(); e != nullptr) {
     core::die_fiber(e, "and its counter was destroyed before anybody waited for it; nopal::wait_for rethrows it");

@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+#include "nopal/core/cpu_list.hpp"
+
 namespace nopal::core {
 namespace {
 
@@ -155,21 +157,12 @@ std::vector<int> read_affinity(affinity_reader read) {
 }
 
 bool holds_every_cpu(std::vector<int> const& cpus, std::string_view list) {
-  while (!list.empty() && (list.back() == '\n' || list.back() == ' ')) list.remove_suffix(1);
-  if (list.empty()) return false;
-  for (;;) {
-    auto const comma = std::min(list.find(','), list.size());
-    auto const range = list.substr(0, comma);
-    auto const dash = range.find('-');
-    auto const first = to_number(range.substr(0, dash));
-    auto const last = dash == range.npos ? first : to_number(range.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first) return false;
-    for (auto cpu = *first; cpu <= *last; ++cpu) {
+  return for_each_range(list, [&](std::int64_t first, std::int64_t last) {
+    for (auto cpu = first; cpu <= last; ++cpu) {
       if (!std::binary_search(cpus.begin(), cpus.end(), cpu)) return false;
     }
-    if (comma == list.size()) return true;
-    list.remove_prefix(comma + 1);
-  }
+    return true;
+  });
 }
 
 cpu_limits read_cpu_limits() {

@@ -6,11 +6,6 @@ namespace nopal {
 
 static_assert(alignof(core::stack) >= 8, "the flags of a mutex lie in its owner's address");
 
-std::uintptr_t core::this_thread() noexcept {
-  alignas(8) static thread_local constinit char mine = 0;
-  return reinterpret_cast<std::uintptr_t>(&mine);
-}
-
 void mutex::lock_slowly() {
   std::uintptr_t const self = core::self();
   if (word_.owner() == self) {

@@ -1,17 +1,38 @@
 #include "nopal/pool.hpp"
 
-#include <cstdio>
+#include <charconv>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 
+#include "code_map.hpp"
 #include "nopal/scratch.hpp"
 
 namespace nopal {
 
+static pool_options options_of_default_pool() {
+  pool_options o;
+  char const* const text = std::getenv("NOPAL_WORKERS");  // NOLINT(concurrency-mt-unsafe): nobody may change the environment meanwhile
+  if (text == nullptr || *text == '\0') return o;
+  std::string_view const number{text};
+  auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), o.workers);
+  if (error != std::errc{} || end != number.data() + number.size() || o.workers > core::scheduler::most_workers) {
+    throw std::invalid_argument{"nopal::default_pool: NOPAL_WORKERS = \"" + std::string{number} + "\" is no number of workers from 1 to " +
+                                std::to_string(core::scheduler::most_workers) + "; write one, or unset it: one worker per usable CPU then"};
+  }
+  return o;
+}
+
 pool& default_pool() {
-  static pool p;
+  static pool p{options_of_default_pool()};
   return p;
+}
+
+pool* pool::current() noexcept {
+  core::worker const* const w = core::current_or_null();
+  return w != nullptr ? w->pool().owner() : nullptr;
 }
 
 worker_ref pool::worker(unsigned i) const& {
@@ -21,20 +42,34 @@ worker_ref pool::worker(unsigned i) const& {
   return worker_ref{scheduler_->at(i)};
 }
 
+core::scheduler& core::default_scheduler() { return *default_pool().scheduler_; }
+
 core::move_awaiter resume_on(pool& p) { return core::move_awaiter{p.scheduler_->any_worker()}; }
 
 unsigned this_worker::index() {
   core::worker const* const w = core::current_or_null();
-  if (w == nullptr) throw std::logic_error{"nopal::this_worker::index(): this thread works for no pool; call it inside a task"};
+  if (w == nullptr) {
+    throw std::logic_error{
+        "nopal::this_worker::index(): this thread works for no pool; call it inside a task, or this_worker::index_or(otherwise)"};
+  }
   return w->index();
+}
+
+unsigned this_worker::index_or(unsigned otherwise) noexcept {
+  core::worker const* const w = core::current_or_null();
+  return w != nullptr ? w->index() : otherwise;
 }
 
 namespace core {
 
-void die_detached(std::exception_ptr e) noexcept {
-  std::fprintf(stderr, "nopal: an exception left a job that was given to pool::detach (%s); catch it there, or use pool::submit\n", words_of(e));
-  std::fflush(stderr);
-  std::abort();
+void die_detached(std::exception_ptr e, void const* function) noexcept {
+  die_in(function, "an exception left a job that was given to pool::detach (%s); catch it there, or use pool::submit", words_of(e));
+}
+
+// An exception's words, with the function that it is about.
+static std::string with_place(std::string words) {
+  if (std::string const in = place_of(nullptr); !in.empty()) words += " (" + in + ")";
+  return words;
 }
 
 void release_scratch(void* block, std::size_t bytes) noexcept {
@@ -47,18 +82,23 @@ void release_scratch(void* block, std::size_t bytes) noexcept {
 }
 
 std::exception_ptr move_misuse() noexcept {
-  return std::make_exception_ptr(std::logic_error{
-      "nopal::resume_on between fork and join: this task's stack may belong to a child now; move before the first fork, or after the join"});
+  try {
+    throw std::logic_error{with_place(
+        "nopal::resume_on between fork and join: this task's stack may belong to a child now; move before the first fork, or after the join")};
+  } catch (...) {
+    return std::current_exception();
+  }
 }
 
 std::exception_ptr scratch_misuse(std::size_t n, bool in_scope) noexcept {
   try {
     if (in_scope) {
-      throw std::logic_error{"nopal::stack_array(" + std::to_string(n) +
-                             ") between fork and join: this task's stack may belong to a child now; make the array before the "
-                             "first fork, or after the join"};
+      throw std::logic_error{with_place("nopal::stack_array(" + std::to_string(n) +
+                                        ") between fork and join: this task's stack may belong to a child now; make the array before the "
+                                        "first fork, or after the join")};
     }
-    throw std::invalid_argument{"nopal::stack_array(0): scratch memory has at least 1 element; skip it when there is nothing to store"};
+    throw std::invalid_argument{
+        with_place("nopal::stack_array(0): scratch memory has at least 1 element; skip it when there is nothing to store")};
   } catch (...) {
     return std::current_exception();
   }

@@ -3,11 +3,11 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
-#include <cstdio>
-
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -16,13 +16,14 @@
 #include <utility>
 
 #include "nopal/core/cpus.hpp"
-#include "nopal/core/overflow.hpp"
+#include "nopal/core/signals.hpp"
+#include "nopal/core/thread_name.hpp"
+#include "sleeping.hpp"
 
 namespace nopal::core {
 
 namespace {
 
-constexpr unsigned most_workers = 1 << 14;
 constexpr std::size_t least_stack = std::size_t{64} << 10;
 constexpr std::size_t most_stack = std::size_t{1} << 40;  // each is cut out of twice as much
 // Unused stacks that stay mapped, for each worker, with two pages each at most: mapping one costs several system calls, and a thousand
@@ -40,6 +41,13 @@ constexpr std::int64_t long_patience = 2'000'000;
 
 // At most one pool of the process pins by default: two would put their workers on the same CPUs.
 std::atomic<bool> some_pool_is_pinned{false};
+
+// The worker in whose place the calling thread has worked last.
+constinit thread_local struct {
+  scheduler const* pool;
+  unsigned index;
+  unsigned uses;
+} last{};
 
 // Nothing here is marked as made for them, so the loader leaves them off, unless somebody insists.
 bool shadow_stacks_are_on() noexcept {
@@ -83,6 +91,11 @@ struct scheduler::site {
       reject("stack_size = " + std::to_string(o.stack_size) + " bytes is more than the limit of " + std::to_string(most_stack) +
              "; leave it at its default of 1 MiB");
     }
+    if (std::any_of(o.name.begin(), o.name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+      std::string shown;
+      for (char const c : o.name) shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+      reject("name = \"" + shown + "\" has a control character (shown as ?), and reports have a line for each thing; use printable ones");
+    }
     if (o.pin.value_or(false) && workers > cpus.cpus.size()) {
       reject("pin = true wants a CPU for each of " + std::to_string(workers) + " workers, but this process may use only " +
              std::to_string(cpus.cpus.size()) + "; ask for at most " + std::to_string(cpus.cpus.size()) +
@@ -107,10 +120,11 @@ static std::unique_ptr<turns> make_turns(pool_options const& o, unsigned workers
 scheduler::scheduler(pool_options const& o, site&& s)
     : steal_{o.steal},
       idle_{o.idle},
+      name_{o.name},
       turns_{make_turns(o, static_cast<unsigned>(s.places.size()))},
-      stacks_{o.stack_size, o.reclaim, kept_stacks * s.places.size()},
+      stacks_{o.stack_size, o.reclaim, kept_stacks * s.places.size(), static_cast<unsigned>(s.places.size())},
+      timer_{name_},
       places_{s.places}, parking_{std::span<unsigned const>{s.nodes}} {
-  watch_for_overflow();
   auto const n = static_cast<unsigned>(places_.size());
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < n; ++i) {
@@ -120,7 +134,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
       workers_[i]->work.hide_nothing();
       workers_[i]->ready.hide_nothing();
     }
-    stack* const first = stacks_.get();
+    stack* const first = stacks_.get(i);
     if (first == nullptr) {
       throw std::system_error{ENOMEM, std::generic_category(),
                               "nopal::pool: no address space for the first native stack of worker " + std::to_string(i) + ", of " +
@@ -154,6 +168,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
 }
 
 void scheduler::start_thread(unsigned i) {
+  only_own_signals const until_it_has_begun;
   try {
     threads_.emplace_back([this, i] { loop(i); });
   } catch (std::system_error const& e) {
@@ -178,6 +193,7 @@ scheduler::~scheduler() {
   }
   wait_for_all();
   stop();
+  last = {};  // with the pool goes the thread's alternate stack: another pool, maybe at the same address, must see to one
 }
 
 // ---- Jobs from outside.
@@ -272,6 +288,11 @@ void scheduler::run(root& r, event& done) {
   run_elsewhere(r, done);
 }
 
+bool scheduler::run_if_one_sleeps(root& r, event& done) noexcept {
+  done.only_this_thread_waits();
+  return run_as_guest(r, done);
+}
+
 // The caller runs on a worker.
 void scheduler::run_on(worker& w, root& r, event& done) {
   if (&w.pool() == this && w.fits_here()) {
@@ -295,7 +316,7 @@ void scheduler::run_elsewhere(root& r, event& done) noexcept {
 void scheduler::wait(event& done) noexcept {
   if (done.is_set()) return;
   worker* const w = current_or_null();
-  if (w == nullptr) return done.wait();
+  if (w == nullptr) return sleep_until_set(done, {"a job", nullptr});
   wait_on(*w, done, {"a job", nullptr});
 }
 
@@ -340,6 +361,16 @@ void scheduler::spawn(job& j) noexcept {
   put(j, choose());
 }
 
+void scheduler::spawn_again(worker& w, job& j) noexcept {
+  worker::counters::add(w.count.fibers_spawned);  // before it can finish
+  try {
+    w.make_room_for_ready();
+    w.make_ready(j);
+  } catch (std::bad_alloc const&) {
+    put(j, w.index());
+  }
+}
+
 std::uint64_t scheduler::fibers_finished() const noexcept {
   std::uint64_t n = 0;
   for (auto const& w : workers_) n += w->count.fibers_finished.load(std::memory_order_seq_cst);
@@ -372,11 +403,6 @@ void scheduler::wait_for_all() noexcept {
 
 // A sleeping worker for the calling thread, or workers() if there is none. The one it had last time, most often.
 unsigned scheduler::borrow() noexcept {
-  static constinit thread_local struct {
-    scheduler const* pool;
-    unsigned index;
-    unsigned uses;
-  } last{};
   if (last.pool == this && last.index < workers() && (++last.uses & 63) != 0 && parking_.borrow(last.index)) [[likely]] return last.index;
   last.pool = this;
   return last.index = borrow_another();
@@ -384,7 +410,7 @@ unsigned scheduler::borrow() noexcept {
 
 // The worker whose CPU we are on, so that the others find theirs free, or any.
 unsigned scheduler::borrow_another() noexcept {
-  prepare_thread_for_overflow();
+  take_alternate_stack();
   unsigned const n = workers();
   if (pinned_) {
     int const here = ::sched_getcpu();
@@ -406,7 +432,7 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
   stack* const s = w.stacks.get();
   if (s != nullptr) {
     context home;
-    current_state = &w;
+    work_for(&w);
     w.guest_ = true;
     w.guest_for_ = &r;
     w.guest_done_ = &done;
@@ -417,11 +443,11 @@ bool scheduler::run_as_guest(root& r, event& done) noexcept {
     // Thieves may have had all that was spawned; what is left the thread comes for, see must_stay.
     if (w.ready_is_offered_ && w.ready.empty()) [[unlikely]] retract_ready(w);
     w.guest_ = false;
-    current_state = &nobody;
+    work_for(nullptr);
   }
   parking_.give_back(i, [&] { return must_stay(i); });
   if (s == nullptr) return false;
-  done.wait();
+  sleep_until_set(done, {"a job", nullptr});
   return true;
 }
 
@@ -446,16 +472,19 @@ bool scheduler::must_stay(unsigned i) const noexcept {
 }
 
 void scheduler::loop(unsigned i) noexcept {
-  prepare_thread_for_overflow();
+  take_own_signals();
+  take_alternate_stack();
+  std::array<char, 12> number;
+  name_this_thread(name_, {number.data(), std::to_chars(number.data(), number.data() + number.size(), i).ptr});
   worker& w = *workers_[i];
-  current_state = &w;
+  work_for(&w);
   context home;
   w.home_ = w.thread_home_ = &home;
   w.here = w.stacks.get();  // the constructor has put one there
   w.here->begin(on_stack);
   if (turns_ != nullptr) turns_->enter(i);
   switch_to(home, *w.here);
-  current_state = &nobody;
+  work_for(nullptr);
 }
 
 void scheduler::on_stack(context& c) noexcept {
@@ -479,7 +508,7 @@ void scheduler::stay_on(stack& mine) noexcept {
 
 void scheduler::leave_for_home(stack& mine) noexcept {
   mine.leave(*current()->home_, [](stack& free) noexcept { current()->stacks.put(&free); });
-  die("a native stack that was free has been gone on with");
+  die("a native stack that was given back was resumed; this is a fault of nopal, or memory was overwritten");
 }
 
 // At the base of a stack. Whatever runs on top of this frame may suspend the stack, and another worker of this pool go on with it.
@@ -651,45 +680,9 @@ bool scheduler::steal_from(worker& w, worker& victim, root const* only) noexcept
   return take_jobs(w, victim.open_);
 }
 
-std::string scheduler::report() const {
-  std::string lines;
-  std::size_t n = 0;
-  stacks_.for_each_waiting([&](stack const& s, waits_for w) {
-    std::array<char, 160> line;
-    if (w.object != nullptr) {
-      std::snprintf(line.data(), line.size(), "  the stack at %p waits for %s at %p\n", static_cast<void const*>(s.base()), w.what, w.object);
-    } else {
-      std::snprintf(line.data(), line.size(), "  the stack at %p waits for %s\n", static_cast<void const*>(s.base()), w.what);
-    }
-    lines += line.data();
-    ++n;
-  });
-  if (n == 0) return "nothing waits\n";
-  return std::to_string(n) + (n == 1 ? " native stack waits\n" : " native stacks wait\n") + lines;
-}
-
-bool scheduler::nothing_can_run() const noexcept {
-  if (parking_.demand() || !timer_.idle()) return false;
-  bool some = false;
-  stacks_.for_each_waiting([&](stack const&, waits_for) { some = true; });
-  return some;
-}
-
-void scheduler::warn_if_stuck(void* self) noexcept {
-  auto const& s = *static_cast<scheduler const*>(self);
-  for (unsigned i = 0; i < s.workers(); ++i) {
-    if (!s.parking_.is_parked(i)) return;
-  }
-  if (!s.nothing_can_run()) return;
-  try {
-    std::fprintf(stderr, "nopal: for a second nothing has been able to run, and nothing will unless a thread outside the pool wakes it: %s",
-                 s.report().c_str());
-  } catch (std::bad_alloc const&) {
-  }
-}
-
 stats scheduler::read_stats() const {
   stats all;
+  std::vector<std::uint64_t> const pages = stacks_.resident_pages_by_maker();
   for (auto const& w : workers_) {
     worker_stats one;
     one.steals = w->count.steals.load(std::memory_order_relaxed);
@@ -701,15 +694,19 @@ stats scheduler::read_stats() const {
     one.switches = w->count.switches.load(std::memory_order_relaxed);
     one.sleeps = w->count.sleeps.load(std::memory_order_relaxed);
     one.wakeups = w->count.wakeups.load(std::memory_order_relaxed);
+    stack_counts const its = stacks_.counts(w->index());
+    one.stacks_live = its.live;
+    one.stacks_peak = its.peak;
+    one.unmaps = its.unmaps;
+    one.pages_returned = its.pages_returned;
+    one.stack_pages = pages[w->index()];
     all.per_worker.push_back(one);
     all += one;
   }
+  // The workers' peaks were not at the same time, and their numbers of stacks were read one after the other.
   stack_counts const c = stacks_.counts();
   all.stacks_live = c.live;
   all.stacks_peak = c.peak;
-  all.unmaps = c.unmaps;
-  all.pages_returned = c.pages_returned;
-  all.stack_pages = stacks_.resident_pages();
   if (turns_ != nullptr) all.lost_turns = turns_->lost();
   return all;
 }

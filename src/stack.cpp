@@ -46,15 +46,16 @@ std::optional<std::uint64_t> resident_in(std::byte* from, std::size_t bytes, std
 
 }  // namespace
 
-stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep)
-    : page_{static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))}, size_{std::bit_ceil(std::max(stack_size, 4 * page_))}, how_{how}, keep_{keep} {}
+stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers)
+    : page_{static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))}, size_{std::bit_ceil(std::max(stack_size, 4 * page_))}, how_{how}, keep_{keep},
+      tallies_(makers) {}
 
 stack_pool::~stack_pool() {
   while (free_ != nullptr) unmap(std::exchange(free_, free_->next_));
-  if (live_ != 0) die("a pool ends while a native stack of it is in use");
+  if (live_ != 0) die("a pool was destroyed while one of its native stacks is in use; let everything that waits on it end first");
 }
 
-stack* stack_pool::get() noexcept {
+stack* stack_pool::get(unsigned maker) noexcept {
   {
     std::lock_guard const guard{mutex_};
     if (stack* const s = free_; s != nullptr) {
@@ -63,7 +64,7 @@ stack* stack_pool::get() noexcept {
       return s;
     }
   }
-  return map();
+  return map(maker);
 }
 
 void stack_pool::put(stack* s) noexcept {
@@ -82,7 +83,7 @@ void stack_pool::put(stack* s) noexcept {
   unmap(s);
 }
 
-stack* stack_pool::map() noexcept {
+stack* stack_pool::map(unsigned maker) noexcept {
   // Twice the size holds an aligned block; what lies before and behind it goes back at once. It is mapped without access, so
   // that the guard page never had any, and so that it counts as no memory.
   void* const all = ::mmap(nullptr, 2 * size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -104,12 +105,15 @@ stack* stack_pool::map() noexcept {
   std::size_t const colour = made_.fetch_add(1, std::memory_order_relaxed) % colours * colour_step % page_ / 64 * 64;
   constexpr std::size_t own = (sizeof(stack) + 63) / 64 * 64;
   auto* const s = ::new (end - colour - own) stack{base + page_, size_, page_};
+  s->maker = maker;
   {
     std::lock_guard const guard{mutex_};
     s->older_ = all_;
     if (all_ != nullptr) all_->newer_ = s;
     all_ = s;
     peak_ = std::max(peak_, ++live_);
+    tally& t = tallies_[maker];
+    t.peak = std::max(t.peak, ++t.live);
   }
   return s;
 }
@@ -121,24 +125,26 @@ void stack_pool::unmap(stack* s) noexcept {
     (s->newer_ != nullptr ? s->newer_->older_ : all_) = s->older_;
     if (s->older_ != nullptr) s->older_->newer_ = s->newer_;
     --live_;
+    --tallies_[s->maker].live;
   }
   ::munmap(s->base(), s->mapped());
 }
 
 void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
+  if (!s.holds(word(sp))) return;
   // The page of sp stays, and the red zone below sp: leaf functions may use 128 bytes there.
-  auto* const to = s.low() + (word(sp) - 128 - word(s.low())) / page_ * page_;
-  if (to > s.low()) give_back_between(s.low(), to);
+  std::uintptr_t const used_from = word(sp) - 128;
+  if (used_from > word(s.low())) give_back_between(s, s.low(), s.low() + (used_from - word(s.low())) / page_ * page_);
 }
 
 void stack_pool::give_back(stack& s) noexcept {
   if (how_ == reclaim::none || s.mark_stands()) return;
-  give_back_between(s.low(), s.marked_page());
+  give_back_between(s, s.low(), s.marked_page());
   s.set_mark();
 }
 
 // Both are multiples of a page apart from the last page, which stays if it is begun.
-void stack_pool::give_back_between(std::byte* from, std::byte* to) noexcept {
+void stack_pool::give_back_between(stack const& s, std::byte* from, std::byte* to) noexcept {
   if (how_ == reclaim::none) return;
   auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
   if (bytes == 0) return;
@@ -155,22 +161,43 @@ void stack_pool::give_back_between(std::byte* from, std::byte* to) noexcept {
     case reclaim::none: break;
   }
   if (failed != 0) return;  // then they stay: nothing is lost but memory
-  unmaps_.fetch_add(1, std::memory_order_relaxed);  // relaxed, as all counters here: they order nothing
-  pages_returned_.fetch_add(pages.value_or(0), std::memory_order_relaxed);
+  tally& t = tallies_[s.maker];
+  t.unmaps.fetch_add(1, std::memory_order_relaxed);  // relaxed, as all counters here: they order nothing
+  t.pages_returned.fetch_add(pages.value_or(0), std::memory_order_relaxed);
+}
+
+template <class F>
+void stack_pool::count_resident(F f) const noexcept {
+  std::lock_guard const guard{mutex_};  // none is unmapped meanwhile
+  for (stack const* s = all_; s != nullptr; s = s->older_) f(*s, resident_in(s->low(), s->mapped() - page_, page_).value_or(0));
 }
 
 std::uint64_t stack_pool::resident_pages() const noexcept {
-  std::lock_guard const guard{mutex_};  // none is unmapped meanwhile
   std::uint64_t pages = 0;
-  for (stack const* s = all_; s != nullptr; s = s->older_) {
-    pages += resident_in(s->low(), s->mapped() - page_, page_).value_or(0);
-  }
+  count_resident([&](stack const&, std::uint64_t n) { pages += n; });
   return pages;
+}
+
+std::vector<std::uint64_t> stack_pool::resident_pages_by_maker() const {
+  std::vector<std::uint64_t> pages(tallies_.size());
+  count_resident([&](stack const& s, std::uint64_t n) { pages[s.maker] += n; });
+  return pages;
+}
+
+stack_counts stack_pool::counts(unsigned maker) const noexcept {
+  std::lock_guard const guard{mutex_};
+  tally const& t = tallies_[maker];
+  return {t.live, t.peak, t.unmaps.load(std::memory_order_relaxed), t.pages_returned.load(std::memory_order_relaxed)};
 }
 
 stack_counts stack_pool::counts() const noexcept {
   std::lock_guard const guard{mutex_};  // so that no stack is counted before the peak has risen to it
-  return {live_, peak_, unmaps_.load(std::memory_order_relaxed), pages_returned_.load(std::memory_order_relaxed)};
+  stack_counts all{live_, peak_, 0, 0};
+  for (tally const& t : tallies_) {
+    all.unmaps += t.unmaps.load(std::memory_order_relaxed);
+    all.pages_returned += t.pages_returned.load(std::memory_order_relaxed);
+  }
+  return all;
 }
 
 void stack_cache::trim(std::size_t n) noexcept {

@@ -6,22 +6,39 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <climits>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 
+#include "code_map.hpp"
 #include "nopal/core/root.hpp"
 #include "nopal/core/scheduler.hpp"
 
 namespace nopal::core {
 
-void die(char const* what) noexcept {
+// What happened first, in case that the search for names fails.
+[[noreturn]] static void die_saying(char const* what, void const* function) noexcept {
   std::fputs("nopal: ", stderr);
   std::fputs(what, stderr);
+  std::fflush(stderr);
+  if (std::string const in = place_of(function); !in.empty()) std::fprintf(stderr, " (%s)", in.c_str());
   std::fputc('\n', stderr);
   std::fflush(stderr);
   std::abort();
+}
+
+void die(char const* what) noexcept { die_saying(what, nullptr); }
+
+void die_in(void const* function, char const* format, ...) noexcept {
+  std::array<char, 1024> text;
+  std::va_list rest;
+  va_start(rest, format);
+  std::vsnprintf(text.data(), text.size(), format, rest);
+  va_end(rest);
+  die_saying(text.data(), function);
 }
 
 char const* words_of(std::exception_ptr const& e) noexcept {
@@ -60,7 +77,7 @@ void std_sync::wake_all(std::atomic<std::uint32_t>& a) noexcept { futex(a, FUTEX
 void std_sync::yield() noexcept { ::sched_yield(); }
 
 void event::set() noexcept {
-  if (waiter_ == &current_state) return set_by_waiter();
+  if (waiter_ == this_thread()) return set_by_waiter();
   basic_event::set();
 }
 bool event::await(waiting_stack& w) noexcept { return basic_event::await(w); }

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "nopal/core/signals.hpp"
+#include "nopal/core/thread_name.hpp"
 #include "nopal/core/waiter.hpp"
 
 namespace nopal::core {
@@ -34,6 +36,7 @@ timer::ticket::~ticket() {
 // With the mutex.
 void timer::start_thread() {
   if (thread_.joinable()) return;
+  only_own_signals const until_it_has_begun;
   try {
     thread_ = std::thread{[this] { loop(); }};
   } catch (std::system_error const& e) {
@@ -64,6 +67,8 @@ static void run_anywhere() noexcept {
 }
 
 void timer::loop() noexcept {
+  take_own_signals();
+  name_this_thread(name_, "timer");
   run_anywhere();
   std::unique_lock guard{mutex_};
   while (!stopping_) {

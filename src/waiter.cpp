@@ -1,5 +1,7 @@
 #include "nopal/core/waiter.hpp"
 
+#include "sleeping.hpp"
+
 namespace nopal::core {
 
 void park(sleeper& me, waits_for why, bool (*publish)(void* with) noexcept, void* with) noexcept {
@@ -14,15 +16,18 @@ void park(sleeper& me, waits_for why, bool (*publish)(void* with) noexcept, void
     if (publish(with)) scheduler::wait_on(*current(), done, why);  // where memory may come back
     return;
   }
+  sleeping_thread const listed{why};
   park_thread(me, [=]() noexcept { return publish(with); });
 }
 
 bool park_until(waiter& me, waits_for why, time_point limit, bool (*publish)(void* with, timer::ticket* limit) noexcept, void* with) {
+  why.limit = nanoseconds_of(limit);
   if (worker* const w = current_or_null(); w != nullptr) {
     timer::ticket ticket{w->pool().timer(), me, limit};
     park(me, why, [&]() noexcept { return publish(with, &ticket); });
     return !ticket.expired();
   }
+  sleeping_thread const listed{why};
   return park_thread_until(me, limit, [=]() noexcept { return publish(with, nullptr); });
 }
 

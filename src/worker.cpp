@@ -2,17 +2,23 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
 #include <memory>
 #include <new>
 #include <tuple>
 #include <utility>
 
+#include "nopal/core/outside_children.hpp"
 #include "nopal/core/scheduler.hpp"
+#include "sleeping.hpp"
 
 namespace nopal::core {
 
-constinit fork_state nobody;
+// What threads without a worker have: every allocation ends in a message. The thread words begin with it: src/context.
+extern "C" {
+constinit fork_state nopal_no_worker;
+}
+
+void work_for(fork_state* s) noexcept { write_thread_word<thread_word::state>(s != nullptr ? s : &nopal_no_worker); }
 
 namespace {
 
@@ -24,21 +30,23 @@ void die_unjoined(std::exception_ptr e) noexcept {
   if (e == nullptr) {
     die("a task ended with forked children not joined; write co_await nopal::join before every co_return that follows a fork");
   }
-  std::fprintf(stderr,
-               "nopal: an exception left a task between fork and join, while forked children may still use its variables (%s); "
-               "catch it in the task, co_await nopal::join, then rethrow\n",
-               words_of(e));
-  std::fflush(stderr);
-  std::abort();
+  die_in(nullptr,
+         "an exception left a task between fork and join, while forked children may still use its variables (%s); "
+         "catch it in the task, co_await nopal::join, then rethrow",
+         words_of(e));
 }
 
 void die_called_directly() noexcept {
+  if (state_here()->works()) {
+    die("a task's function was called directly on a worker, so that its result would go to another task's slot; inside a task use "
+        "co_await nopal::call(f, args...), in an ordinary function nopal::sync_wait(f, args...)");
+  }
   die("a task's function was called directly outside a pool; use nopal::pool::run(f, args...), or inside a task "
       "co_await nopal::call(f, args...)");
 }
 
 void* fork_state::grow(std::size_t n) {
-  if (this == &nobody) die_called_directly();
+  if (!works()) die_called_directly();
   void* const p = arena.grow(n);
   if (arena.segment()->below == nullptr) return p;  // the first segment stays, even empty
   // Whoever started this child must come by when it has returned: a caller by the alarm, which is the stack pointer of our caller, the
@@ -52,7 +60,7 @@ void* fork_state::grow(std::size_t n) {
 }
 
 worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_depot& depot, stack_pool& all, block_depot& all_blocks)
-    : stacks{all},
+    : stacks{all, index},
       blocks{all_blocks},
       pool_{pool},
       index_{index},
@@ -274,7 +282,10 @@ worker::aside::~aside() {
 
 inline std::uintptr_t worker::lowest() const noexcept { return std::max(stack_pointer() - nesting, here->fork_limit()); }
 
-bool worker::fits_here() const noexcept { return stack_pointer() > here->fork_limit() + nesting; }
+bool worker::fits_here() const noexcept {
+  std::uintptr_t const sp = stack_pointer();
+  return sp > here->fork_limit() + nesting && here->holds(sp);  // of a foreign stack nobody knows how much is left
+}
 
 void worker::run(root& r) noexcept {
   busy_with.store(&r, std::memory_order_relaxed);
@@ -440,7 +451,12 @@ void worker::offer_ready() noexcept {
 // ---- Ordinary functions that fork.
 
 bool worker::may_fork_natively() noexcept {
-  if (stack_pointer() <= here->fork_limit()) return false;
+  if (std::uintptr_t const sp = stack_pointer(); here->holds(sp)) {
+    if (sp <= here->fork_limit()) return false;
+  } else if (!has_room_on_foreign_stack()) {
+    counters::add(count.serial_forks);
+    return false;
+  }
   if (stacks.empty()) {  // a join that waits will want one
     stack* const s = stacks.get();
     if (s == nullptr) {
@@ -452,8 +468,24 @@ bool worker::may_fork_natively() noexcept {
   return true;
 }
 
+// The size of our stacks bounds how many forks nest on one; that of a foreign stack is unknown. Room for the next `nesting` bytes of it.
+bool worker::has_room_on_foreign_stack() noexcept {
+  if (!work.must_grow()) return true;
+  try {
+    work.ensure_room(most_entries_);
+    return true;
+  } catch (std::bad_alloc const&) {
+    return false;
+  }
+}
+
 void worker::look_natively() noexcept {
-  if (look()) work.set_limit(here->fork_limit());
+  bool const low = look();
+  if (std::uintptr_t const sp = stack_pointer(); !here->holds(sp)) {
+    work.set_limit(sp - nesting);  // the deque has room for so many forks: the next one looks again, see has_room_on_foreign_stack
+  } else if (low) {
+    work.set_limit(here->fork_limit());
+  }
 }
 
 // Until `n` have arrived: `waiting` is the stack that is left. Without memory for another one the thread waits, and tries again now and
@@ -608,9 +640,7 @@ std::exception_ptr worker::join_children(children& c) noexcept {
   }
   auto const steals = static_cast<std::int64_t>(c.steals());
   if (steals > 0 && c.owner == nullptr) {
-    event done{};
-    c.done = &done;
-    if (!c.join.complete(steals) && !c.join.announce(steals)) done.wait();
+    c.outside->join(c);
   } else if (steals > 0) {
     wait_at(c.join, steals, c.waiting);
   }
@@ -630,11 +660,10 @@ bool worker::suspend(departure& d) noexcept {
   if (std::exchange(w.offered_, false)) w.pool_.parking().retract();
   d.left = w.here;
   d.left->body = nullptr;  // whoever goes on with it is not where it began
-  d.left->waits_what.store(d.why.what, std::memory_order_relaxed);
-  d.left->waits_object.store(d.why.object, std::memory_order_relaxed);
   d.run = [](arrival& a) noexcept {
     auto& x = static_cast<departure&>(a);
     stack& left = *x.left;
+    left.begins_to_wait(x.why);
     if (x.reclaims) current()->pool_.stacks().give_back_below(left, left.sp);
     scheduler::step();
     if (x.publish(x)) go_on_with(left);
@@ -657,7 +686,6 @@ void worker::leave_for(departure& d, stack& next) noexcept {
   w.busy_with.store(nullptr, std::memory_order_relaxed);
   w.here = &next;
   switch_to(*d.left, next, &d);
-  d.left->waits_what.store(nullptr, std::memory_order_relaxed);
 }
 
 void worker::go_on_with(stack& s) noexcept {
@@ -666,12 +694,13 @@ void worker::go_on_with(stack& s) noexcept {
   w.work.rewind();
   counters::add(w.count.switches);
   stack& mine = *std::exchange(w.here, &s);
+  s.begins_to_run();
   mine.leave(s, [](stack& free) noexcept {
     worker& now = *current();
     now.pool_.stacks().give_back(free);
     now.stacks.put(&free);
   });
-  die("a native stack that was free has been gone on with");
+  die("a native stack that was given back was resumed; this is a fault of nopal, or memory was overwritten");
 }
 
 }  // namespace nopal::core

@@ -11,7 +11,7 @@ load a fork.
 
     python3 bench/fork_cost/blocked_loads.py [--cxx clang++-22] [--where]
 
-Exit status 1 if one of the programs has a blocked load in every fork, or in every tenth. Needs valgrind, the compiler and libhwloc-dev.
+Exit status 1 if one of the programs has a blocked load in every fork, or in every tenth. Needs valgrind and the compiler.
 """
 
 import argparse

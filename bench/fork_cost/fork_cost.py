@@ -7,7 +7,7 @@ down to the innermost inlined source line; the table below says which part that 
 
     python3 bench/fork_cost/fork_cost.py [--cxx clang++-22]
 
-Needs valgrind, the compiler and libhwloc-dev. A fork of fib is one fork, one call, one join and two task frames.
+Needs valgrind and the compiler. A fork of fib is one fork, one call, one join and two task frames.
 """
 
 import argparse
@@ -23,7 +23,8 @@ from arguments import build
 # (file, regular expression for the enclosing function, part); the first that fits decides.
 PARTS = [
     ("arena.hpp", r"", "frame: memory (bump, release)"),
-    ("thread.hpp", r"undisturbed|stack_pointer|must_throw", "call: did the child have to be left?"),
+    ("thread_words.hpp", r"", "reading what this thread works for"),
+    ("thread.hpp", r"undisturbed|stack_pointer|stack_below|must_throw", "call: did the child have to be left?"),
     ("thread.hpp", r"", "frame: memory (bump, release)"),
     ("frame.hpp", r"", "frame: birth (parent, slot, state, join word)"),
     ("join.hpp", r"", "frame: birth (parent, slot, state, join word)"),
@@ -38,6 +39,7 @@ PARTS = [
     ("worker.hpp", r"", "reading the current worker"),
     ("pack.hpp", r"", "start: hand-over to the child"),
     ("invoke.h", r"", "start: hand-over to the child"),
+    ("sync.hpp", r"", "push and pop: loads and stores of bottom and split"),
     ("atomic_base.h", r"", "push and pop: loads and stores of bottom and split"),
     ("atomic", r"", "push and pop: loads and stores of bottom and split"),
     ("arguments.cpp", r"", "the coroutine itself: its body, frame set-up, calls and returns by the compiler"),

@@ -2,6 +2,8 @@
 
 // channel: a queue of bounded length between fibers, tasks, functions and threads.
 
+#include "nopal/core/config.hpp"
+
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -14,13 +16,12 @@
 #include <utility>
 
 #include "nopal/condition_variable.hpp"
-#include "nopal/core/config.hpp"
 #include "nopal/mutex.hpp"
 
 namespace nopal {
 
 /// What push throws into a closed channel.
-class channel_closed : public std::logic_error {
+class NOPAL_API channel_closed : public std::logic_error {
  public:
   channel_closed() : std::logic_error{"nopal: push into a closed channel; close it after the last push has returned"} {}
 };
@@ -71,7 +72,7 @@ class channel {
   /// Waits while it is empty. Nothing: it is closed, and drained.
   std::optional<T> pop() {
     std::unique_lock lock{mutex_};
-    while (size_ == 0 && !closed_) wait(not_empty_, lock);
+    while (size_ == 0 && !closed_) wait(not_empty_, lock, "a pop from an empty channel");
     return take_front();
   }
   /// Nothing: it is empty. Waits for the mutex only.
@@ -104,7 +105,7 @@ class channel {
   template <class V>
   void push_waiting(V&& value) {
     std::unique_lock lock{mutex_};
-    while (size_ == capacity_ && !closed_) wait(not_full_, lock);
+    while (size_ == capacity_ && !closed_) wait(not_full_, lock, "a push into a full channel");
     if (closed_) throw channel_closed{};
     put(std::forward<V>(value));
   }
@@ -135,9 +136,9 @@ class channel {
     first_ = first_ + 1 == capacity_ ? 0 : first_ + 1;
     --size_;
   }
-  void wait(condition_variable& changed, std::unique_lock<mutex>& lock) {
+  void wait(condition_variable& changed, std::unique_lock<mutex>& lock, char const* what) {
     ++waiting_;
-    changed.wait(lock);
+    changed.wait_within(lock, {what, this});
     --waiting_;
   }
 

@@ -2,6 +2,8 @@
 
 // condition_variable: waits for a notification, with a mutex that is locked before and after, but not meanwhile.
 
+#include "nopal/core/config.hpp"
+
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -11,11 +13,13 @@
 #include <type_traits>
 
 #include "nopal/core/condition_word.hpp"
-#include "nopal/core/config.hpp"
 #include "nopal/core/timer.hpp"
 #include "nopal/mutex.hpp"
 
 namespace nopal {
+
+template <class T>
+class channel;
 
 /// As std::condition_variable, with a nopal::mutex; it may be constinit. Whoever waits parks: the fiber, task or function leaves its
 /// native stack, a thread that works for no pool sleeps. Any thread may use it, and nothing that is notified after the waiter has
@@ -25,7 +29,7 @@ namespace nopal {
 /// Every wait throws std::system_error (operation_not_permitted) if `lock` owns no mutex; one with a time limit also std::bad_alloc, and
 /// std::system_error where there is no thread for time limits. The mutex is locked whenever a wait returns or throws. It may be
 /// destroyed once all that wait are notified, even before they have returned; earlier, it ends the program with a message.
-class condition_variable {
+class NOPAL_API condition_variable {
  public:
   constexpr condition_variable() noexcept = default;
   condition_variable(condition_variable const&) = delete;
@@ -53,8 +57,9 @@ class condition_variable {
   /// By whatever clock.
   template <class Clock, class Duration>
   std::cv_status wait_until(std::unique_lock<mutex>& lock, std::chrono::time_point<Clock, Duration> limit) {
-    auto const notified = wait_until(lock, core::limit_after(limit - Clock::now())) == std::cv_status::no_timeout;
-    return notified || Clock::now() < limit ? std::cv_status::no_timeout : std::cv_status::timeout;
+    auto const notified = wait_until(lock, core::limit_after(core::time_left(limit))) == std::cv_status::no_timeout;
+    // Where the clocks differ, it does not wait again: it has left the queue, and might miss a notification.
+    return notified || core::time_left(limit).count() > 0 ? std::cv_status::no_timeout : std::cv_status::timeout;
   }
   template <class Rep, class Period>
   std::cv_status wait_for(std::unique_lock<mutex>& lock, std::chrono::duration<Rep, Period> timeout) {
@@ -75,6 +80,10 @@ class condition_variable {
   }
 
  private:
+  template <class T>
+  friend class channel;
+
+  void wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why);
   NOPAL_COLD void notify(std::ptrdiff_t most) noexcept;
   NOPAL_COLD void wait_for_expired() noexcept;
 

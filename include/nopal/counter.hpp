@@ -2,6 +2,8 @@
 
 // counter: how fibers wait for each other. It is counted up and down by anyone, and whoever waits for a value parks until it is reached.
 
+#include "nopal/core/config.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -17,18 +19,25 @@ class counter;
 
 namespace core {
 
-/// co_await left.reaches(0). The coroutine's native stack waits, so it may also wait between fork and join.
-struct reach_awaiter : awaitable_tag {
-  counter* what;
+/// co_await left.reaches(0).
+class reach_awaiter : public stack_awaiter {
+ public:
+  reach_awaiter(counter& c, std::int64_t target, frame& t) noexcept : stack_awaiter{t}, what_{c}, target_{target} {}
+  bool await_ready();
+  void await_resume() const { rethrow_if_failed(); }
+
+ private:
+  counter& what_;
+  std::int64_t target_;
+};
+struct reach : awaitable_tag {
+  counter& what;
   std::int64_t target;
-  reach_awaiter in(frame&) noexcept { return *this; }
-  bool await_ready() const;
-  void await_suspend(std::coroutine_handle<>) const noexcept {}
-  void await_resume() const noexcept {}
+  reach_awaiter in(frame& task) const noexcept { return {what, target, task}; }
 };
 
 /// Hands on what a fiber has thrown, before it is counted; without a counter it ends the program.
-NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
+NOPAL_API NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
 [[noreturn]] NOPAL_COLD void die_fiber(std::exception_ptr const& e, char const* remedy) noexcept;
 
 }  // namespace core
@@ -39,7 +48,7 @@ NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
 ///     nopal::counter left;
 ///     for (auto& item : items) nopal::spawn(left, [&] { cook(item); });
 ///     nopal::wait_for(left);
-class counter {
+class NOPAL_API counter {
  public:
   explicit counter(std::int64_t n = 0) noexcept : word_{n, core::current_or_null()} {}
   counter(counter const&) = delete;
@@ -62,7 +71,7 @@ class counter {
   std::int64_t load() const noexcept { return word_.load(); }
 
   /// To be awaited in a task: `co_await left.reaches(0)`.
-  core::reach_awaiter reaches(std::int64_t value) noexcept { return {{}, this, value}; }
+  core::reach reaches(std::int64_t value) noexcept { return {{}, *this, value}; }
 
  private:
   friend void wait_for(counter& c, std::int64_t value);
@@ -83,18 +92,22 @@ class counter {
 
 /// Parks until `c` is at most `value`: the fiber, task or function leaves its native stack, and the worker does something else; a thread
 /// that works for no pool sleeps. Rethrows the first exception that has left a fiber spawned with `c`, once. O(1).
-void wait_for(counter& c, std::int64_t value = 0);
+NOPAL_API void wait_for(counter& c, std::int64_t value = 0);
 /// The same with a time limit. False: it came first. Throws std::bad_alloc, std::system_error where there is no memory or thread for
 /// time limits.
-bool wait_until(counter& c, std::int64_t value, core::time_point limit);
+NOPAL_API bool wait_until(counter& c, std::int64_t value, core::time_point limit);
+/// By whatever clock.
+template <class Clock, class Duration>
+bool wait_until(counter& c, std::int64_t value, std::chrono::time_point<Clock, Duration> limit) {
+  return core::by_clock(limit, [&](core::time_point t) { return wait_until(c, value, t); });
+}
 template <class Rep, class Period>
 bool wait_for(counter& c, std::int64_t value, std::chrono::duration<Rep, Period> timeout) {
   return wait_until(c, value, core::limit_after(timeout));
 }
 
-inline bool core::reach_awaiter::await_ready() const {
-  wait_for(*what, target);
-  return true;
+inline bool core::reach_awaiter::await_ready() {
+  return wait([this] { wait_for(what_, target_); });
 }
 
 }  // namespace nopal

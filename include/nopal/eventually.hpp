@@ -1,5 +1,7 @@
 #pragma once
 
+#include "nopal/core/config.hpp"
+
 #include <memory>
 #include <type_traits>
 #include <utility>

@@ -3,6 +3,8 @@
 // Fibers: green threads on the workers of a pool. A fiber is a closure in its worker's deque until it starts, then whatever runs on a
 // native stack; where it waits, the stack is left. Fibers, tasks and ordinary functions wait for each other.
 
+#include "nopal/core/config.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -14,12 +16,12 @@
 #include "nopal/channel.hpp"
 #include "nopal/condition_variable.hpp"
 #include "nopal/core/arguments.hpp"
-#include "nopal/core/config.hpp"
 #include "nopal/core/root.hpp"
 #include "nopal/core/timer.hpp"
 #include "nopal/core/worker.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/mutex.hpp"
+#include "nopal/named.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/semaphore.hpp"
 
@@ -57,7 +59,7 @@ struct fiber final : job {
 };
 
 template <class closure, class F>
-NOPAL_INLINE void spawn_checked(counter* c, F&& f) {
+NOPAL_INLINE void spawn_checked(scheduler* to, counter* c, F&& f) {
   using record = fiber<closure>;
   struct unspawned {  // until nothing can fail any more
     void* at;
@@ -71,7 +73,8 @@ NOPAL_INLINE void spawn_checked(counter* c, F&& f) {
       return *std::exchange(made, nullptr);
     }
   };
-  worker* const w = current_or_null();
+  worker* w = current_or_null();
+  if (to != nullptr && w != nullptr && &w->pool() != to) w = nullptr;
   unspawned r{w != nullptr ? w->blocks.get(sizeof(record)) : ::operator new(block_depot::rounded(sizeof(record)))};
   r.made = ::new (r.at) record{c, static_cast<F&&>(f)};
   if (w != nullptr) [[likely]] {
@@ -80,13 +83,14 @@ NOPAL_INLINE void spawn_checked(counter* c, F&& f) {
     worker::counters::add(now->count.fibers_spawned);  // before it can finish
     now->make_ready(r.release());
   } else {
-    pool& on = default_pool();
-    spawn_from_outside(on, r.release());
+    scheduler& on = to != nullptr ? *to : default_scheduler();
+    on.spawn(r.release());
   }
 }
 
+/// `to`: null where the caller works, or on the default pool.
 template <class F>
-NOPAL_INLINE void spawn(counter* c, F&& f) {
+NOPAL_INLINE void spawn(scheduler* to, counter* c, F&& f) {
   using closure = std::decay_t<F>;
   using called = called_once<closure>;
   constexpr bool callable = std::is_invocable_v<called>;
@@ -97,7 +101,18 @@ NOPAL_INLINE void spawn(counter* c, F&& f) {
   static_assert(kept, "nopal: spawn keeps its closure by value, and this one cannot be copied. Write spawn(std::move(f)).");
   constexpr bool aligned = alignof(closure) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
   static_assert(aligned, "nopal: a fiber's closure is aligned to at most 16 bytes. Capture a pointer to what needs more.");
-  if constexpr (callable && ordinary && kept && aligned) spawn_checked<closure>(c, static_cast<F&&>(f));
+  if constexpr (callable && ordinary && kept && aligned) spawn_checked<closure>(to, c, static_cast<F&&>(f));
+}
+/// The same, and `c` counts it.
+template <class F>
+NOPAL_INLINE void spawn_counted(scheduler* to, counter& c, F&& f) {
+  c.add();
+  try {
+    spawn(to, &c, static_cast<F&&>(f));
+  } catch (...) {
+    c.done();
+    throw;
+  }
 }
 
 }  // namespace core
@@ -107,33 +122,35 @@ NOPAL_INLINE void spawn(counter* c, F&& f) {
 /// ends the program with its message: give a counter, and wait_for rethrows it. Throws std::bad_alloc. The pool's destructor waits for it.
 template <class F>
 void spawn(F&& f) {
-  core::spawn(nullptr, static_cast<F&&>(f));
+  core::spawn(nullptr, nullptr, static_cast<F&&>(f));
 }
 /// The same, and `c` counts it: up now, down when it has ended.
 template <class F>
 void spawn(counter& c, F&& f) {
-  c.add();
-  try {
-    core::spawn(&c, static_cast<F&&>(f));
-  } catch (...) {
-    c.done();
-    throw;
-  }
+  core::spawn_counted(nullptr, c, static_cast<F&&>(f));
+}
+template <class F>
+void pool::spawn(F&& f) {
+  core::spawn(scheduler_.get(), nullptr, static_cast<F&&>(f));
+}
+template <class F>
+void pool::spawn(counter& c, F&& f) {
+  core::spawn_counted(scheduler_.get(), c, static_cast<F&&>(f));
 }
 
 /// Lets everything run that waits for the caller's worker. Off a pool: std::this_thread::yield().
-void yield() noexcept;
+NOPAL_API void yield() noexcept;
 
 /// Parks for a time; off a pool the thread sleeps. Throws std::bad_alloc, std::system_error where there is no memory or thread for
 /// time limits.
-void sleep_until(std::chrono::steady_clock::time_point t);
+NOPAL_API void sleep_until(std::chrono::steady_clock::time_point t);
 template <class Rep, class Period>
 void sleep_for(std::chrono::duration<Rep, Period> d) {
   sleep_until(core::limit_after(d));
 }
 template <class Clock, class Duration>
 void sleep_until(std::chrono::time_point<Clock, Duration> t) {
-  for (auto now = Clock::now(); now < t; now = Clock::now()) sleep_for(t - now);
+  for (auto left = core::time_left(t); left.count() > 0; left = core::time_left(t)) sleep_for(left);
 }
 
 }  // namespace nopal

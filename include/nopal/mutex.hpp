@@ -2,9 +2,10 @@
 
 // mutex: mutual exclusion for fibers, tasks, ordinary functions and threads. Whoever waits for it leaves the worker to others.
 
+#include "nopal/core/config.hpp"
+
 #include <cstdint>
 
-#include "nopal/core/config.hpp"
 #include "nopal/core/mutex_word.hpp"
 #include "nopal/core/thread.hpp"
 
@@ -13,9 +14,6 @@ namespace nopal {
 class condition_variable;
 
 namespace core {
-
-/// An address that is this thread's own. Out of line: a compiler could keep it where a stack goes on on another thread.
-std::uintptr_t this_thread() noexcept;
 
 /// Who runs here: the native stack, on whatever worker; off a pool the thread. A multiple of 8.
 inline std::uintptr_t self() noexcept {
@@ -33,7 +31,7 @@ inline std::uintptr_t self() noexcept {
 /// whatever it forks or waits for; a task may go on on another one after a co_await, so it must not hold a mutex across that. What one
 /// locks and another unlocks is a semaphore{1}. It may be destroyed by whoever locked it last, as soon as it is unlocked; destroyed
 /// while locked or waited for, it ends the program with a message.
-class mutex {
+class NOPAL_API mutex {
  public:
   constexpr mutex() noexcept = default;
   mutex(mutex const&) = delete;

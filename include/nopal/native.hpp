@@ -3,6 +3,8 @@
 // Fork-join in ordinary functions, on native stacks (the Fibril paper). The fork path begins here, goes on in core/branch.hpp and
 // core/deque.hpp, and where a branch was stolen in core/worker.hpp.
 
+#include "nopal/core/config.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -10,7 +12,6 @@
 
 #include "nopal/core/arguments.hpp"
 #include "nopal/core/branch.hpp"
-#include "nopal/core/config.hpp"
 #include "nopal/core/continuation.hpp"
 #include "nopal/core/forwarding.hpp"
 #include "nopal/core/worker.hpp"
@@ -112,8 +113,8 @@ NOPAL_COLD void invoke_off_pool(taken<F> f, taken<G>... g) {
 /// is left, and the worker does something else: the function may go on on another thread, so it must not rely on
 /// thread-locals, or on a lock that only its thread may release, across this call.
 /// Rethrows the exception that serial execution would have met first, once all that were started have ended; what serial execution
-/// would not have come to may have run or not. Off a pool it runs on default_pool(). O(1) besides the calls; time T1/P + O(T∞), stack
-/// space P(S1 + D), Theorems 1 and 2 of the Fibril paper.
+/// would not have come to may have run or not. Off a pool it runs on default_pool(). O(1) besides the calls; expected time
+/// T1/P + O(S1 + D)·T∞ and P(S1 + D) pages of stacks, Theorems 4.3 and 4.2 of the Fibril paper.
 template <class F, class... G>
 NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
   constexpr bool called = std::is_invocable_v<F&&> && (std::is_invocable_v<G&&> && ...);
@@ -126,7 +127,7 @@ NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
     return;  // the message above is the only one
   } else if constexpr (sizeof...(G) == 0) {
     core::call_once<F>(f);
-  } else if (core::state_here() == &core::nobody) [[unlikely]] {
+  } else if (!core::state_here()->works()) [[unlikely]] {
     core::invoke_off_pool<F, G...>(static_cast<core::taken<F>&&>(f), static_cast<core::taken<G>&&>(g)...);
   } else {
     core::invoke_all<F, G...>(f, g...);

@@ -4,12 +4,17 @@
 /* nopal for C11: pools, fork and join in ordinary functions, fibers. No C++ exception crosses these functions: what went wrong is the
    return value, and nopal_last_error() says it in words. Link with the C++ library. */
 
+#include "nopal/core/sanitizers.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Also where everything else is hidden: with -fvisibility=hidden. */
+#pragma GCC visibility push(default)
 
 typedef enum nopal_status {
   NOPAL_OK = 0,
@@ -86,6 +91,8 @@ nopal_status nopal_wait(nopal_counter* counter, int64_t value);
 nopal_status nopal_wait_for(nopal_counter* counter, int64_t value, int64_t nanoseconds);
 void nopal_yield(void);
 nopal_status nopal_sleep_for(int64_t nanoseconds);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,8 @@
 
 // Everything.
 
+#include "nopal/core/config.hpp"
+
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"

@@ -1,14 +1,17 @@
 #pragma once
 
+#include "nopal/core/config.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace nopal {
 
 /// What a worker does when it finds nothing.
 enum class idle {
-  lazy,  ///< sleeps; while anything runs, one worker per NUMA node keeps looking
+  lazy,  ///< sleeps; while a job has forked, or some job or fiber waits for a worker, one worker per NUMA node keeps looking
   busy,  ///< keeps looking: the lowest latency, at the price of the CPU
 };
 
@@ -24,7 +27,8 @@ enum class schedule {
 };
 
 struct pool_options {
-  /// 0: as many as the CPUs this process may really use, by affinity mask and cgroup quota.
+  /// 0: as many as the CPUs this process may really use, by affinity mask and cgroup quota. (Of default_pool(): what the environment
+  /// variable NOPAL_WORKERS says, from 1 to 16384, or this where it is unset, empty or 0.)
   unsigned workers = 0;
   nopal::idle idle = nopal::idle::lazy;
   /// Each worker's thread on one CPU. Unset: when the pool has the machine's CPUs to itself. `true` with more workers than CPUs throws.
@@ -41,6 +45,10 @@ struct pool_options {
   /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, or random:SEED;
   /// anything else throws std::invalid_argument.
   nopal::schedule schedule = nopal::schedule::free;
+  /// What the pool's threads are called: name:0, name:1, … and name:timer, as top, gdb and perf show them, and what its reports say. The
+  /// system keeps 15 characters of a thread's name: a longer one loses the end of `name`, never what follows it. Empty: they keep the name
+  /// of the thread that made them. A control character in it throws.
+  std::string name = "nopal";
 };
 
 }  // namespace nopal

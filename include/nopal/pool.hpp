@@ -2,6 +2,8 @@
 
 // pool: the workers, and the ways to give them something to do.
 
+#include "nopal/core/config.hpp"
+
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -13,9 +15,11 @@
 #include <utility>
 
 #include "nopal/core/arguments.hpp"
+#include "nopal/core/completion.hpp"
 #include "nopal/core/pack.hpp"
 #include "nopal/core/root.hpp"
 #include "nopal/core/scheduler.hpp"
+#include "nopal/core/timer.hpp"
 #include "nopal/eventually.hpp"
 #include "nopal/options.hpp"
 #include "nopal/stats.hpp"
@@ -23,11 +27,10 @@
 
 namespace nopal {
 
+class counter;
 class pool;
 namespace core {
 struct move_awaiter;
-/// For a fiber spawned off a pool.
-NOPAL_COLD void spawn_from_outside(pool& on, job& j) noexcept;
 }
 
 /// One worker of one pool: where resume_on goes. Valid as long as its pool.
@@ -58,7 +61,8 @@ struct result_of_run<task<T>> {
 template <way How, class F, class... A>
 class typed_root : public root {
   using arguments = checked<How, F, A...>::arguments::type;
-  using callable = std::conditional_t<How == way::waits, F, std::decay_t<F>>;
+  using called_type = std::decay_t<F>;
+  using callable = std::conditional_t<How == way::waits, F, called_type>;
   template <class Pack>
   struct call_of;
   template <class... P>
@@ -90,6 +94,15 @@ class typed_root : public root {
       return static_cast<result>(**result_);
     } else if constexpr (!std::is_void_v<result>) {
       return std::move(*result_);
+    }
+  }
+
+  /// If that is what is called.
+  void const* function() const noexcept {
+    if constexpr (std::is_pointer_v<called_type> && std::is_function_v<std::remove_pointer_t<called_type>>) {
+      return reinterpret_cast<void const*>(static_cast<called_type>(f_));
+    } else {
+      return nullptr;
     }
   }
 
@@ -143,9 +156,11 @@ class awaited_root final : public typed_root<way::waits, F, A...> {
 template <class R>
 struct shared_result {
   virtual ~shared_result() = default;
+  /// The result, or the exception thrown. Once, after the end.
   virtual R take() = 0;
-  event done;
-  scheduler* pool = nullptr;
+  /// The exception, or null. After the end.
+  virtual std::exception_ptr thrown() const noexcept = 0;
+  completion done;
 };
 
 template <class F, class... A>
@@ -162,14 +177,15 @@ class submitted_root final : public typed_root<way::submits, F, A...>,
     };
   }
   typename typed_root<way::submits, F, A...>::result take() override { return typed_root<way::submits, F, A...>::take(); }
+  std::exception_ptr thrown() const noexcept override { return this->error; }
   void keep(std::shared_ptr<submitted_root> self) noexcept { self_ = std::move(self); }
-  using root::pool;
 
  private:
   std::shared_ptr<submitted_root> self_;
 };
 
-[[noreturn]] NOPAL_COLD void die_detached(std::exception_ptr e) noexcept;
+/// `function`: null, if its name is that of the closure whose code has called here.
+NOPAL_API [[noreturn]] NOPAL_COLD void die_detached(std::exception_ptr e, void const* function) noexcept;
 
 template <class F, class... A>
 class detached_root final : public typed_root<way::submits, F, A...> {
@@ -177,7 +193,7 @@ class detached_root final : public typed_root<way::submits, F, A...> {
   explicit detached_root(F f, A... a) : typed_root<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
     this->finish = [](root& r) noexcept {
       auto& self = static_cast<detached_root&>(r);
-      if (self.error != nullptr) die_detached(self.error);
+      if (self.error != nullptr) die_detached(self.error, self.function());
       scheduler& owner = *self.pool;
       delete &self;
       owner.finished();
@@ -186,7 +202,7 @@ class detached_root final : public typed_root<way::submits, F, A...> {
 };
 
 /// The error for resume_on between fork and join.
-std::exception_ptr move_misuse() noexcept;
+NOPAL_API std::exception_ptr move_misuse() noexcept;
 
 /// Moves the awaiting task to one worker.
 struct move_awaiter : awaitable_tag, move_job {
@@ -208,50 +224,96 @@ struct move_awaiter : awaitable_tag, move_job {
 
 }  // namespace core
 
-/// The result of pool::submit, for one get(). Dropping it does not stop or wait for the job.
 template <class R>
-class future {
+class future;
+
+namespace core {
+
+/// co_await f, for a future.
+template <class R>
+class future_awaiter : public stack_awaiter {
+ public:
+  future_awaiter(future<R>& f, frame& t) noexcept : stack_awaiter{t}, what_{f} {}
+  bool await_ready() {
+    return wait([this] { what_.wait_and_throw(); });
+  }
+  R await_resume() {
+    rethrow_if_failed();
+    return what_.get();
+  }
+
+ private:
+  future<R>& what_;
+};
+
+}  // namespace core
+
+/// The result of pool::submit, for one get() or `co_await`. Dropping it does not stop or wait for the job. Any number of threads may wait
+/// for it at once, but one takes the result. It may outlive its pool. An empty one, without a job or with its result taken, throws
+/// std::logic_error from all but valid().
+///
+///     auto f = pool.submit(fib, 30);
+///     long const x = co_await f;      // in a task, also between fork and join; f.get() anywhere
+template <class R>
+class future : public core::awaitable_tag {
  public:
   future() noexcept = default;
 
   bool valid() const noexcept { return state_ != nullptr; }
-  bool ready() const noexcept { return state_->done.is_set(); }
-  /// Blocks; on a worker other work goes on meanwhile.
-  void wait() const {
-    if (!ready()) state_->pool->wait(state_->done);
+  bool ready() const { return state("future::ready()").done.is_set(); }
+  /// Parks: the fiber, task or function leaves its native stack, and the worker does something else; a thread off a pool sleeps.
+  void wait() const { state("future::wait()").done.wait(); }
+  /// The same with a time limit, of whatever clock. False: it came first. Throws std::bad_alloc, std::system_error where there is no memory
+  /// or thread for time limits.
+  template <class Clock, class Duration>
+  bool wait_until(std::chrono::time_point<Clock, Duration> limit) const {
+    auto& s = state("future::wait_until()");
+    return core::by_clock(limit, [&](core::time_point t) { return s.done.wait_until(t); });
   }
-  /// True: the result is there. On a worker this blocks the worker for that time.
   template <class Rep, class Period>
-  bool wait_for(std::chrono::duration<Rep, Period> d) const {
-    auto const until = std::chrono::steady_clock::now() + d;
-    while (!ready()) {
-      auto const left = std::chrono::duration_cast<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now()).count();
-      if (left <= 0) return false;
-      state_->done.wait_for(left);
-    }
-    return true;
+  bool wait_for(std::chrono::duration<Rep, Period> timeout) const {
+    return state("future::wait_for()").done.wait_until(core::limit_after(timeout));
   }
   /// Waits; the value, or the exception rethrown. Afterwards the future is not valid.
   R get() {
-    wait();
+    state("future::get()").done.wait();
     auto const s = std::exchange(state_, nullptr);
     return s->take();
   }
 
+  /// For `co_await`.
+  core::future_awaiter<R> in(core::frame& task) noexcept { return {*this, task}; }
+
  private:
   friend class pool;
+  friend core::future_awaiter<R>;
   explicit future(std::shared_ptr<core::shared_result<R>> s) noexcept : state_{std::move(s)} {}
+
+  void wait_and_throw() {
+    auto& s = state("co_await");
+    s.done.wait();
+    if (s.thrown() != nullptr) static_cast<void>(get());
+  }
+  core::shared_result<R>& state(char const* asked) const {
+    if (state_ == nullptr) [[unlikely]] core::throw_empty_future(asked);
+    return *state_;
+  }
   std::shared_ptr<core::shared_result<R>> state_;
 };
 
 /// A set of worker threads. Any number of threads may use one pool at once. A callable is a coroutine function (it returns
 /// nopal::task<T>) or an ordinary one. run and sync_wait leave it and its arguments with their caller, who waits; submit and detach keep
 /// the callable, and what is taken by value, and take references as fork does: to objects that have a name and outlive the job.
+///
+/// The threads block the signals that are meant for the program, and so does a process that a task starts, unless it is told otherwise:
+/// posix_spawn with POSIX_SPAWN_SETSIGMASK, pthread_sigmask between fork and exec.
 class pool {
  public:
   pool() : pool{pool_options{}} {}
   /// Throws std::invalid_argument for options that cannot be met, std::system_error when threads cannot be made or pinned.
-  explicit(false) pool(pool_options const& options) : scheduler_{std::make_unique<core::scheduler>(options)} {}
+  explicit(false) pool(pool_options const& options) : scheduler_{std::make_unique<core::scheduler>(options)} {
+    scheduler_->belongs_to(*this);
+  }
   pool(pool const&) = delete;
   pool& operator=(pool const&) = delete;
   /// Waits for everything that was submitted and detached.
@@ -283,8 +345,7 @@ class pool {
     } else {
       using root = core::submitted_root<F&&, A&&...>;
       auto r = std::make_shared<root>(static_cast<F&&>(f), static_cast<A&&>(a)...);
-      static_cast<core::root&>(*r).pool = scheduler_.get();
-      static_cast<core::shared_result<typename root::result>&>(*r).pool = scheduler_.get();
+      r->pool = scheduler_.get();
       r->keep(r);
       scheduler_->submit(*r);
       return future<typename root::result>{std::move(r)};
@@ -304,34 +365,52 @@ class pool {
     }
   }
 
+  /// As nopal::spawn, but on this pool, whoever calls: one of its workers, another pool's, or a thread that works for none.
+  template <class F>
+  void spawn(F&& f);
+  /// The same, and `c` counts it: up now, down when it has ended.
+  template <class F>
+  void spawn(counter& c, F&& f);
+
+  /// The pool that the calling thread works for; null on a thread that works for none.
+  NOPAL_API static pool* current() noexcept;
+
   unsigned workers() const noexcept { return scheduler_->workers(); }
   /// i < workers(); throws std::out_of_range.
-  worker_ref worker(unsigned i) const&;
+  NOPAL_API worker_ref worker(unsigned i) const&;
   worker_ref worker(unsigned i) const&& = delete;  // it would outlive its pool
   nopal::stats stats() const { return scheduler_->read_stats(); }
-  /// What waits for what: a line for each native stack that has been left, or "nothing waits". For programs that have come to a stop.
-  /// In builds without NDEBUG the pool prints it by itself where nothing has been able to run for a second. Throws std::bad_alloc.
+  /// What waits for what, for programs that have come to a stop: each native stack that has been left, and each thread that sleeps in
+  /// nopal without working for a pool; the functions that wait, by name where the program has symbols; who has the mutex that is waited for,
+  /// and mutexes whose owners wait for each other; a counter's value, and what the exception says that it holds. "nothing waits" if so.
+  /// Nothing is stopped for it, so each line is of its own moment. Takes milliseconds. In builds without NDEBUG the pool prints it by
+  /// itself where nothing has been able to run for a second. Throws std::bad_alloc.
   std::string report() const { return scheduler_->report(); }
 
  private:
   friend core::move_awaiter resume_on(pool& p);
-  friend void core::spawn_from_outside(pool& on, core::job& j) noexcept;
+  friend core::scheduler& core::default_scheduler();
   std::unique_ptr<core::scheduler> scheduler_;
 };
 
-/// The process's own pool, made with default options on first use.
-pool& default_pool();
+/// The process's own pool, made on first use with default options, but that the environment variable NOPAL_WORKERS may say how many
+/// workers; one that is no number of workers throws std::invalid_argument.
+NOPAL_API pool& default_pool();
 
 /// `co_await resume_on(pool.worker(i))`: the task goes on there, on that worker's own thread. Between fork and join
 /// std::logic_error, once the children have ended. Throws std::bad_alloc, and stays where it is.
 inline core::move_awaiter resume_on(worker_ref w) noexcept { return core::move_awaiter{*w.worker_}; }
 /// `co_await resume_on(pool)`: the task goes on on some worker of that pool.
-core::move_awaiter resume_on(pool& p);
+NOPAL_API core::move_awaiter resume_on(pool& p);
 
 namespace this_worker {
 /// The index of the worker that runs the caller, below its pool's workers(); two that run at once differ. Throws std::logic_error
 /// on a thread that works for no pool.
-unsigned index();
+NOPAL_API unsigned index();
+/// The same, but `otherwise` on a thread that works for no pool.
+NOPAL_API unsigned index_or(unsigned otherwise) noexcept;
 }  // namespace this_worker
 
 }  // namespace nopal
+
+#include "nopal/fiber.hpp"  // pool::spawn

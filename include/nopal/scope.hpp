@@ -3,17 +3,18 @@
 // scope: an ordinary function forks as many children as it likes, one by one, and joins them. Each child runs at once, on a native stack
 // of its own; the forking function's stack, left as it is, is offered to thieves, who go on with it where the fork returns.
 
+#include "nopal/core/config.hpp"
+
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "nopal/core/arguments.hpp"
 #include "nopal/core/children.hpp"
-#include "nopal/core/config.hpp"
 #include "nopal/core/context.hpp"
+#include "nopal/core/outside_children.hpp"
 #include "nopal/core/root.hpp"
 #include "nopal/core/stack.hpp"
 #include "nopal/core/worker.hpp"
@@ -58,20 +59,33 @@ struct child_of : child {
   }
 };
 
-/// Off a pool there is no stack to offer: the child is a job for the default pool.
+/// A child that was forked off a pool, with its closure.
+template <class F>
+struct outside_child_of final : outside_child {
+  F f;
+
+  template <class Given>
+  outside_child_of(children& c, Given&& closure) : outside_child{c, run_and_free}, f(static_cast<Given&&>(closure)) {}
+
+  static void run_and_free(outside_child& c) noexcept {
+    children& of = c.of;
+    auto& self = static_cast<outside_child_of&>(c);
+    try {
+      static_cast<void>(static_cast<called_once<F>>(self.f)());
+    } catch (...) {
+      worker::child_threw(of, self.epoch);
+    }
+    delete &self;
+    if (of.join.arrive()) of.done->set();
+  }
+};
+
+/// Off a pool there is no stack to offer: the child waits for a worker of the default pool.
 template <class F, class Given>
 NOPAL_COLD void fork_off_pool(children& c, Given&& f) {
-  default_pool().detach([closure = std::optional<F>{std::in_place, static_cast<Given&&>(f)}, &c, epoch = c.steals()]() mutable noexcept {
-    try {
-      static_cast<void>(static_cast<called_once<F>>(*closure)());
-    } catch (...) {
-      worker::child_threw(c, epoch);
-    }
-    closure.reset();
-    if (c.join.arrive()) c.done->set();
-  });
-  if (c.state == 0) c.uncaught = std::uncaught_exceptions();
-  c.state += children::one_steal;
+  auto child = std::make_unique<outside_child_of<F>>(c, static_cast<Given&&>(f));
+  outside_children& all = outside_children::of(c);
+  all.add(*child.release());
 }
 
 }  // namespace core
@@ -84,7 +98,7 @@ NOPAL_COLD void fork_off_pool(children& c, Given&& f) {
 ///     s.join();
 ///
 /// Cost: a fork takes a native stack from the worker's cache for as long as its child runs: at most as many as forks nest, so a loop
-/// of forks takes one. Space: see core/README.md, "Stacks". Time T1/P + O(T∞), as parallel_invoke.
+/// of forks takes one. Space: see core/README.md, "Stacks". Time as parallel_invoke.
 class scope {
  public:
   scope() noexcept : children_{core::state_here()->here} {}
@@ -99,7 +113,7 @@ class scope {
 
   /// Runs f() now, while the caller may go on on another thread: so the caller must not rely on thread-locals, or on a lock that only
   /// its thread may release, across this call. `f` is moved or copied first. What it throws is kept for the join. Off a pool the
-  /// child is a job for default_pool(), and std::bad_alloc may be thrown. O(1).
+  /// child begins as soon as a worker of default_pool() is free, and std::bad_alloc may be thrown, or what default_pool() throws. O(1).
   template <class F>
   NOPAL_INLINE void fork(F&& f) {
     using closure = std::decay_t<F>;
@@ -140,7 +154,8 @@ class scope {
 
  public:
   /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child is
-  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen.
+  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen. Off a pool the
+  /// thread takes part in what nobody has begun, in a sleeping worker's place, and otherwise sleeps.
   NOPAL_INLINE void join() {
     if (children_.state != 0) [[unlikely]] join_slowly();
   }

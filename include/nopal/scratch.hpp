@@ -2,6 +2,8 @@
 
 // stack_array: scratch memory on the task's own segmented stack (the paper's Section III-C).
 
+#include "nopal/core/config.hpp"
+
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -19,9 +21,9 @@ namespace core {
 template <class T>
 class scratch_awaiter;
 /// Frees the newest block of the running task's arena; ends the program if it is not the newest.
-void release_scratch(void* block, std::size_t bytes) noexcept;
+NOPAL_API void release_scratch(void* block, std::size_t bytes) noexcept;
 /// The error for stack_array<T>(n): with n = 0, or (in_scope) between fork and join.
-std::exception_ptr scratch_misuse(std::size_t n, bool in_scope) noexcept;
+NOPAL_API std::exception_ptr scratch_misuse(std::size_t n, bool in_scope) noexcept;
 }  // namespace core
 
 /// Scratch memory of a task: n default-initialised objects, destroyed in reverse order and freed at scope exit. Usable as a

@@ -2,11 +2,12 @@
 
 // semaphore: a number of permits, which anyone gives and anyone takes.
 
+#include "nopal/core/config.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-#include "nopal/core/config.hpp"
 #include "nopal/core/semaphore_word.hpp"
 #include "nopal/core/timer.hpp"
 
@@ -16,7 +17,7 @@ namespace nopal {
 /// for no pool sleeps. Permits go to those that wait first come, first served. Each operation costs one read-modify-write while nobody
 /// waits; any thread may use it; who acquires sees what came before the release. It may be destroyed by whoever has acquired the last
 /// permit; while somebody waits for it, that ends the program with a message.
-class semaphore {
+class NOPAL_API semaphore {
  public:
   /// Throws std::invalid_argument if `n` is negative or more than max().
   explicit semaphore(std::ptrdiff_t n);
@@ -40,10 +41,7 @@ class semaphore {
   bool try_acquire_until(core::time_point limit);
   template <class Clock, class Duration>
   bool try_acquire_until(std::chrono::time_point<Clock, Duration> limit) {
-    do {
-      if (try_acquire_until(core::limit_after(limit - Clock::now()))) return true;
-    } while (Clock::now() < limit);
-    return false;
+    return core::by_clock(limit, [this](core::time_point t) { return try_acquire_until(t); });
   }
   template <class Rep, class Period>
   bool try_acquire_for(std::chrono::duration<Rep, Period> timeout) {

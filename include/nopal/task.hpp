@@ -5,10 +5,16 @@
 // A fork publishes its suspended parent and then *calls* the child, as a nested native call (eager nested start): an
 // unstolen child returns like a function, and the native caller takes the parent back. See docs/fork-cost.md.
 
+#include "nopal/core/config.hpp"
+
+#include <bit>
+#include <cassert>
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -28,12 +34,11 @@ namespace core {
 /// Marks what a nopal task may await.
 struct awaitable_tag {};
 
-[[noreturn]] NOPAL_COLD void die_unjoined(std::exception_ptr e) noexcept;
-
-/// Results that go to their slot in one relaxed store, so that a dropped one may go to a place that others write too.
+/// Results that go to their slot in one relaxed store, so that a dropped one may go to a place that others write too. A word is aligned to
+/// its size: for two ints side by side compilers would call a library that takes locks.
 template <class T>
-inline constexpr bool is_word =
-    std::is_trivially_copyable_v<T> && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+inline constexpr bool is_word = std::is_trivially_copyable_v<T> && alignof(T) >= sizeof(T) &&
+                                (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
 
 struct join_tag {
   explicit join_tag() = default;
@@ -72,14 +77,50 @@ struct join_awaiter : frame_awaiter {
 /// What awaits a called child that has already run, as a nested call, when await_ready asks. Only if the child had to be left
 /// does the parent suspend.
 struct call_awaiter {
+  bool disturbed = false;  // so that await_resume's look is compiled only for tasks that had to suspend, or nearly
   NOPAL_INLINE bool await_ready() const noexcept { return current()->undisturbed(); }
   template <class Promise>
-  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) const {
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) {
+    disturbed = true;
     return current()->called_returned(static_cast<frame*>(h.address()));
   }
   NOPAL_INLINE void await_resume() const {
-    if (current()->must_throw()) [[unlikely]] current()->rethrow();
+    if (disturbed && current()->must_throw()) [[unlikely]] current()->rethrow();
   }
+};
+
+/// Awaits by waiting on the task's native stack, which may also be between fork and join. What the wait throws there goes to the task as a
+/// called child's exception does: once all that it has forked have ended, the one that serial execution would have met first.
+class stack_awaiter : public awaitable_tag {
+ public:
+  bool await_suspend(std::coroutine_handle<>) const noexcept { return current()->join(&task_); }
+
+ protected:
+  explicit stack_awaiter(frame& task) noexcept : task_{task} {}
+  /// For await_ready. False: it has thrown, and children run.
+  template <class F>
+  bool wait(F f) {
+    if ((task_.state & frame::open) == 0) {
+      f();
+      return true;
+    }
+    try {
+      f();
+      return true;
+    } catch (...) {
+      task_.record(task_.steals(), std::current_exception());
+    }
+    task_.state |= frame::thrown;
+    failed_ = true;
+    return false;
+  }
+  void rethrow_if_failed() const {
+    if (failed_) [[unlikely]] current()->rethrow();
+  }
+
+ private:
+  frame& task_;
+  bool failed_ = false;
 };
 
 #if defined(__clang__)
@@ -99,11 +140,13 @@ struct awaiter_of_promise {
 /// What every task's promise does, whatever its result.
 class promise_base : public join_awaiter {
  public:
-  NOPAL_INLINE promise_base() noexcept {
+  NOPAL_INLINE explicit promise_base(fork_state& here) noexcept {
+    std::uintptr_t parent = here.parent_word;
 #ifndef NDEBUG
-    if (state_here() == &nobody) die_called_directly();  // without this check: found when the frame needs memory
+    // Whoever starts a task says for whom just before; once. Without this look, three instructions a task: what an ordinary function calls
+    // directly is found out, what a task does is not.
+    if (std::exchange(here.parent_word, 0) == 0) die_called_directly();
 #endif
-    std::uintptr_t parent = current()->parent_word;
     // Not to be loaded together with the slot: the parent stored them one by one, and a processor does not forward two stores to one load,
     // but waits until both are in the cache. 5 ns a fork.
     asm("" : "+r"(parent));
@@ -155,7 +198,8 @@ class promise_base : public join_awaiter {
     static_assert(!is_task<awaited>,
                   "nopal: a task is not awaited directly. Write co_await nopal::call(f, args...) instead of co_await f(args...).");
     static_assert(std::derived_from<awaited, awaitable_tag> || is_task<awaited> || std::is_same_v<awaited, refused>,
-                  "nopal: a task can await only what nopal makes: fork, call, join, stack_array, resume_on.");
+                  "nopal: a task can await only what nopal makes: fork, call, join, stack_array, resume_on, a future, "
+                  "counter::reaches.");
     if constexpr (std::derived_from<awaited, awaitable_tag>) {
       return static_cast<A&&>(a).in(self());
     } else {
@@ -172,11 +216,43 @@ class promise_base : public join_awaiter {
   [[maybe_unused]] alignas(frame) std::byte rest_of_frame_[sizeof(frame) - 2 * sizeof(void*)];
 };
 
+/// The optional at `slot` as a task's slot: see `engages`.
+template <class T>
+NOPAL_INLINE void* engaged_slot(void* slot) noexcept {
+  auto& optional = *static_cast<std::optional<T>*>(slot);
+  if constexpr (is_word<T>) {
+    struct alignas(T) bytes {
+      unsigned char all[sizeof(T)]{};
+    };
+    T& value = optional.emplace(std::bit_cast<T>(bytes{}));
+    assert(static_cast<void*>(std::addressof(value)) == slot);
+    return std::addressof(value);
+  } else {
+    optional.reset();
+    return slot;
+  }
+}
+/// Such a task failed: the optional is empty again. (A T in it lies where the optional does, as has been asserted.)
+template <class T>
+NOPAL_COLD void disengage(void* slot) noexcept {
+  static_cast<std::optional<T>*>(slot)->reset();
+}
+// The compilers put a promise behind the frame's two pointers, rounded up to its alignment: so it begins where `frame` goes on.
+static_assert(alignof(promise_base) <= 2 * sizeof(void*) && sizeof(promise_base) == sizeof(frame) - 2 * sizeof(void*),
+              "nopal: a promise and the frame's two pointers make up a core::frame");
+
 template <class T>
 class promise final : public promise_base {
  public:
-  NOPAL_INLINE promise() noexcept { self().slot = current()->slot; }
+  NOPAL_INLINE promise() noexcept : promise{*state_here()} {}
   NOPAL_INLINE task<T> get_return_object() noexcept { return task<T>{nullptr}; }
+
+  NOPAL_COLD void unhandled_exception() noexcept {
+    if constexpr (!std::is_reference_v<T>) {
+      if ((self().parent_word & engages) != 0) disengage<T>(self().slot);
+    }
+    promise_base::unhandled_exception();
+  }
 
   template <class U = T>
     requires std::convertible_to<U&&, T>
@@ -190,7 +266,11 @@ class promise final : public promise_base {
     } else if (to == nullptr) {
       return;
     } else if ((self().parent_word & constructs) != 0) {
-      static_cast<eventually<T>*>(to)->emplace(static_cast<U&&>(value));
+      if ((self().parent_word & engages) != 0) {
+        static_cast<std::optional<T>*>(to)->emplace(static_cast<U&&>(value));
+      } else {
+        static_cast<eventually<T>*>(to)->emplace(static_cast<U&&>(value));
+      }
     } else if constexpr (std::is_assignable_v<T&, U&&>) {
       *static_cast<T*>(to) = static_cast<U&&>(value);
     } else if constexpr (std::is_move_assignable_v<T>) {
@@ -199,6 +279,8 @@ class promise final : public promise_base {
   }
 
  private:
+  NOPAL_INLINE explicit promise(fork_state& here) noexcept : promise_base{here} { self().slot = here.slot; }
+
   template <class W>
   NOPAL_INLINE static void put(void* to, W word) noexcept {
     __atomic_store(static_cast<W*>(to), &word, __ATOMIC_RELAXED);
@@ -208,19 +290,20 @@ class promise final : public promise_base {
 template <>
 class promise<void> final : public promise_base {
  public:
+  NOPAL_INLINE promise() noexcept : promise_base{*state_here()} {}
   NOPAL_INLINE task<void> get_return_object() noexcept;
   NOPAL_INLINE void return_void() noexcept { check_joined(); }
 };
+static_assert(sizeof(promise<void>) == sizeof(promise_base) && sizeof(promise<int>) == sizeof(promise_base) &&
+                  alignof(promise<int>) == alignof(promise_base),
+              "nopal: what is added to promise_base would move it within the frame");
 
 }  // namespace core
 
 /// What a coroutine function of nopal returns. It holds nothing: the result goes to the slot that fork or call was given.
 /// A task is started by nopal::fork, nopal::call or a pool, never by calling its function directly.
 template <class T = void>
-class
-#if defined(__clang__)
-    [[clang::coro_only_destroy_when_complete]]
-#endif
+class NOPAL_ENDS_BEFORE_IT_GOES
     [[nodiscard("nopal: start a task with nopal::fork, nopal::call or a pool, not by calling its function")]] task {
  public:
   using value_type = T;
@@ -245,7 +328,8 @@ template <kind How, std::uintptr_t Bits, class F, class... P>
 class starter : public awaitable_tag {
  public:
   using arguments = pack<P...>;
-  static constexpr bool has_result = !std::is_void_v<typename std::invoke_result_t<decltype(*std::declval<F&>()), P...>::value_type>;
+  using result = std::invoke_result_t<decltype(*std::declval<F&>()), P...>;
+  static constexpr bool has_result = !std::is_void_v<typename result::value_type>;
 
   template <class... A>
   NOPAL_INLINE explicit starter(void* slot, F f, A&&... a) : slot_{slot}, f_{f}, args_{make_pack<P...>(static_cast<A&&>(a)...)} {}
@@ -258,8 +342,8 @@ class starter : public awaitable_tag {
   }
   NOPAL_INLINE bool launch(frame* p) {
     worker* const w = current();
-    if (w->work.must_look()) [[unlikely]] return fork_slowly(p);
-    return fork<false>(p, w);
+    if (w->work.must_look()) [[unlikely]] return fork_slowly(p, slot_, f_, static_cast<passed&&>(args_));
+    return fork<false>(p, w, slot_, f_, args_);
   }
   NOPAL_INLINE void await_resume() const noexcept {}
 
@@ -283,11 +367,9 @@ class starter : public awaitable_tag {
 
  private:
   template <bool Slow>
-  NOPAL_INLINE bool fork(frame* const p, worker* before) {
+  NOPAL_INLINE static bool fork(frame* const p, worker* before, void* const slot, F const f, arguments& kept) {
     // Everything is read out of the parent's frame before the parent is published: from then on a thief may run it.
-    void* const slot = slot_;
-    F const f = f_;
-    arguments args = args_.hand_over();
+    arguments args = kept.hand_over();
     p->state |= frame::open;
     before->work.push(reinterpret_cast<std::uintptr_t>(p));
     if (begin<Slow>(p, before, slot, f, args)) return true;
@@ -304,15 +386,23 @@ class starter : public awaitable_tag {
         if (w->look()) return park(p, slot, f, args);
       }
       w->parent_word = reinterpret_cast<std::uintptr_t>(p) + How + (Bits & parent_bits);  // frames are aligned: the low bits are free
-      if constexpr (has_result) w->slot = slot;
+      if constexpr ((Bits & engages) != 0) {
+        w->slot = engaged_slot<typename result::value_type>(slot);
+      } else if constexpr (has_result) {
+        w->slot = slot;
+      }
       args.apply([&](auto&... a) { (void)std::invoke(*f, static_cast<P&&>(a)...); });
     } catch (...) {
+      if constexpr ((Bits & engages) != 0) disengage<typename result::value_type>(slot);
       current()->start_threw();
     }
     return false;
   }
 
-  NOPAL_COLD bool fork_slowly(frame* p) { return fork<true>(p, current()); }
+  /// By value where that costs nothing: then the starter itself needs no memory. Moved: some cannot be copied.
+  using passed =
+      std::conditional_t<std::is_trivially_copyable_v<arguments> && std::is_trivially_move_constructible_v<arguments>, arguments, arguments&>;
+  NOPAL_COLD static bool fork_slowly(frame* p, void* slot, F f, passed args) { return fork<true>(p, current(), slot, f, args); }
   NOPAL_COLD static void call_slowly(frame* p, void* slot, F f, arguments args) {
     begin<true>(p, current(), slot, f, args);
   }
@@ -375,11 +465,12 @@ class value_call : public awaitable_tag {
     return current()->undisturbed();
   }
   template <class Promise>
-  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise>) const {
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise>) {
+    disturbed_ = true;
     return current()->called_returned(parent_);
   }
   NOPAL_INLINE T await_resume() {
-    if (current()->must_throw()) [[unlikely]] current()->rethrow();
+    if (disturbed_ && current()->must_throw()) [[unlikely]] current()->rethrow();
     if constexpr (std::is_reference_v<T>) {
       return static_cast<T>(**result_);
     } else {
@@ -391,6 +482,7 @@ class value_call : public awaitable_tag {
   using held = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
   Start start_;
   frame* parent_ = nullptr;
+  bool disturbed_ = false;  // as in call_awaiter
   eventually<held> result_;
 };
 
@@ -400,8 +492,14 @@ template <class F>
 inline constexpr bool is_slot = std::is_pointer_v<F> && !std::is_function_v<std::remove_pointer_t<F>> && !std::is_void_v<std::remove_pointer_t<F>>;
 
 template <class T, class S>
-inline constexpr bool fits_slot = std::is_same_v<S, T> || std::is_same_v<S, eventually<T>> ||
-                                  (std::is_reference_v<T> && std::is_same_v<S, std::remove_reference_t<T>*>);
+inline constexpr bool is_optional_slot = false;
+template <class T>
+inline constexpr bool is_optional_slot<T, std::optional<T>> = true;
+
+/// A result is assigned to a T, which is there already; so a T that cannot be assigned goes elsewhere.
+template <class T, class S>
+inline constexpr bool fits_slot = (std::is_same_v<S, T> && (is_word<T> || std::is_move_assignable_v<T>)) || std::is_same_v<S, eventually<T>> ||
+                                  is_optional_slot<T, S> || (std::is_reference_v<T> && std::is_same_v<S, std::remove_reference_t<T>*>);
 
 template <kind How, std::uintptr_t Bits, class F, class Pack>
 struct starter_of;
@@ -423,18 +521,26 @@ NOPAL_INLINE auto make_starter(void* slot, F&& f, A&&... a) {
   return type{slot, kept, static_cast<A&&>(a)...};
 }
 
+template <kind How, class T, class S, class F, class... A>
+NOPAL_INLINE auto start_checked_into(S* slot, F&& f, A&&... a) {
+  static_assert(fits_slot<T, S>,
+                "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>. A std::optional<T>* will "
+                "do too; where T cannot be assigned, only these two.");
+  if constexpr (is_optional_slot<T, S>) {
+    constexpr std::uintptr_t bits = is_word<T> ? engages : engages | constructs;
+    return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
+  } else {
+    constexpr std::uintptr_t bits = std::is_same_v<S, eventually<T>> ? constructs : 0;
+    return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
+  }
+}
 template <kind How, class S, class F, class... A>
 NOPAL_INLINE auto start_into(S* slot, F&& f, A&&... a) {
   using c = checked_child<How, F&&, A&&...>;
   if constexpr (!c::ok) {
     return explained<How == forked ? way::forks : way::calls, c::wrong>();
   } else {
-    using T = c::result::value_type;
-    static_assert(fits_slot<T, S>, "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>.");
-    static_assert(!std::is_same_v<S, T> || std::is_move_assignable_v<T>,
-                  "nopal: this function's result cannot be assigned to the slot. Let the slot be a nopal::eventually<T>.");
-    constexpr std::uintptr_t bits = std::is_same_v<S, eventually<T>> ? constructs : 0;
-    return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
+    return start_checked_into<How, typename c::result::value_type>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
 }
 
@@ -458,7 +564,7 @@ NOPAL_INLINE void* nowhere() noexcept {
 // reach the child without a temporary in between, which GCC would keep in the parent's frame.
 
 /// `co_await fork(&slot, f, args...)`: starts f(args...) as a child that may run in parallel with what follows; its result is in the
-/// slot after `co_await join`. The slot is a T* or an eventually<T>*. By-value arguments are copied now; reference parameters must be
+/// slot after `co_await join`. The slot is a T*, an eventually<T>*, or a std::optional<T>*, which is empty where the task fails. By-value arguments are copied now; reference parameters must be
 /// bound to named objects that live until the join. Throws std::bad_alloc where there is no memory for the child, here or at the join.
 /// O(1): docs/fork-cost.md. Algorithm 3 of the libfork paper.
 template <class S, class F, class... A>
@@ -467,7 +573,7 @@ NOPAL_INLINE auto fork(S* slot, F&& f, A&&... a) {
   return core::start_into<core::forked>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
 }
 template <class T, class... P>
-  requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
+  requires(!(std::is_reference_v<P> || ...) && core::fits_slot<T, T>)
 NOPAL_INLINE auto fork(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
   return core::starter<core::forked, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
 }
@@ -493,7 +599,7 @@ NOPAL_INLINE auto call(S* slot, F&& f, A&&... a) {
   return core::start_into<core::called>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
 }
 template <class T, class... P>
-  requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
+  requires(!(std::is_reference_v<P> || ...) && core::fits_slot<T, T>)
 NOPAL_INLINE auto call(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
   return core::starter<core::called, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
 }

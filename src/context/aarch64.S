@@ -168,4 +168,14 @@ nopal_context_start:
         .cfi_endproc
         .size   nopal_context_start, . - nopal_context_start
 
+/* The words that each thread has of its own: thread_words.hpp. Here, so that no compiler knows them for thread-locals. */
+        .section .tdata, "awT", %progbits
+        .globl  nopal_thread_words
+        .type   nopal_thread_words, %tls_object
+        .p2align 4
+nopal_thread_words:
+        .xword   nopal_no_worker         /* what the thread works for */
+        .xword   nopal_not_yet_learned   /* where the C++ runtime keeps the exceptions that it handles */
+        .size   nopal_thread_words, . - nopal_thread_words
+
         .section .note.GNU-stack, "", %progbits

@@ -68,6 +68,7 @@
    on both sides of the switch. It ends in an indirect jump:
    a ret here is mispredicted every time. */
         .globl  nopal_context_switch
+        .hidden nopal_context_switch
         .type   nopal_context_switch, @function
         .p2align 4
 nopal_context_switch:
@@ -213,5 +214,15 @@ nopal_context_start:
         ud2
         .cfi_endproc
         .size   nopal_context_start, . - nopal_context_start
+
+/* The words that each thread has of its own: thread_words.hpp. Here, so that no compiler knows them for thread-locals. */
+        .section .tdata, "awT", @progbits
+        .globl  nopal_thread_words
+        .type   nopal_thread_words, @tls_object
+        .p2align 4
+nopal_thread_words:
+        .quad   nopal_no_worker         /* what the thread works for */
+        .quad   nopal_not_yet_learned   /* where the C++ runtime keeps the exceptions that it handles */
+        .size   nopal_thread_words, . - nopal_thread_words
 
         .section .note.GNU-stack, "", @progbits

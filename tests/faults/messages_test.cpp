@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <stdlib.h>
 
 #include <string>
 #include <system_error>
 
 #include "../scale.hpp"
 #include "inject.hpp"
+#include "nopal/core/cpus.hpp"
 #include "nopal/core/stack.hpp"
 #include "nopal/core/sync.hpp"
 #include "nopal/core/topology.hpp"
@@ -54,13 +56,15 @@ TEST(faults_say, that_there_is_no_address_space) {
   {
     nopal::pool const learns_the_machine{{.workers = 1}};
   }
-  std::string const said = refusal({.workers = 2}, {.kinds = of(kind::map), .first = 2});
+  // Each worker maps its deque twice, small and large, and then a stack.
+  std::string const said = refusal({.workers = 2}, {.kinds = of(kind::map), .first = 6});
   EXPECT_TRUE(says(said, "no address space for the first native stack of worker 1")) << said;
   EXPECT_TRUE(says(said, "lower stack_size or the number of workers")) << said;
 }
 
-// Which crashes where it finds no memory.
+// Which crashes where it finds no memory. It is asked only where its variables say so.
 TEST(faults_of_hwloc, are_not_provoked) {
+  ::setenv("HWLOC_THISSYSTEM", "1", 1);
   arm({.kinds = of(kind::map), .first = 1});
   nopal::core::topology const t = nopal::core::topology::load({1'000'000, 1'000'001});
   disarm();
@@ -69,7 +73,35 @@ TEST(faults_of_hwloc, are_not_provoked) {
   arm({});
   static_cast<void>(nopal::core::topology::load({1'000'000, 1'000'001}));
   disarm();
+  ::unsetenv("HWLOC_THISSYSTEM");
   EXPECT_NE(calls(kind::topology), 0u);
+}
+
+TEST(faults_of_hwloc, leave_a_flat_machine) {
+  ::setenv("HWLOC_THISSYSTEM", "1", 1);
+  auto const cpus = nopal::core::read_affinity();
+  for (std::uint64_t k = 1; k <= 3; ++k) {
+    ::setenv("HWLOC_NOPAL_TEST", std::to_string(k).c_str(), 1);  // so that the answer before is not given again
+    arm({.kinds = of(kind::topology), .first = k});
+    nopal::core::topology const t = nopal::core::topology::load(cpus);
+    disarm();
+    EXPECT_EQ(failures(), 1u) << k;
+    EXPECT_EQ(t.pus(), cpus.size()) << k;
+    EXPECT_EQ(t.nodes(), 1u) << k;
+  }
+  ::unsetenv("HWLOC_NOPAL_TEST");
+  ::unsetenv("HWLOC_THISSYSTEM");
+}
+
+// It loads plug-ins (OpenCL, OpenGL, X11), wherever they are installed: those meet with faults as little as with a pool.
+TEST(faults_of_hwloc, are_none_where_nobody_asks_it) {
+  arm({});
+  {
+    nopal::pool const pool{{.workers = 1}};
+    static_cast<void>(nopal::core::topology::load({0, 1'000'000}));
+  }
+  disarm();
+  EXPECT_EQ(calls(kind::topology), 0u);
 }
 
 // Where one part of a mapping has gone back, another thread may have mapped something: that part must not go back again.

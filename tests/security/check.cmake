@@ -1,8 +1,9 @@
-# cmake -DWHAT=objects|program|marks -DREADELF=... -DCOMPILER=... -DWORK=... [-DFILE=...] [-DSOURCE=...] [-DFLAG=...] [-DMARK=... -DFORBIDDEN=...]
+# cmake -DWHAT=objects|program|marks|thread_words -DREADELF=... -DCOMPILER=... -DWORK=... [-DFILE=...] [-DSOURCE=...] [-DFLAG=...] [-DMARK=... -DFORBIDDEN=...]
 #       -P check.cmake
 #
 # objects: each object of FILE (an archive, an object or a shared library), or of SOURCE assembled, says that its stack need not be
-# executable. program: the kernel is told so. marks: SOURCE assembled with FLAG has the property MARK and not the property FORBIDDEN.
+# executable. program: the kernel is told so. marks: SOURCE assembled with FLAG has the property MARK and not the property FORBIDDEN. thread_words: in SOURCE compiled with
+# FLAG nothing that a thread has of its own is touched but nopal_thread_words.
 
 set(ENV{LC_ALL} C)
 
@@ -22,6 +23,7 @@ endfunction()
 if(DEFINED SOURCE)
   file(MAKE_DIRECTORY "${WORK}")
   set(FILE "${WORK}/object.o")
+  separate_arguments(FLAG UNIX_COMMAND "${FLAG}")
   run("${COMPILER}" ${FLAG} -c "${SOURCE}" -o "${FILE}")
 endif()
 
@@ -53,4 +55,15 @@ elseif(WHAT STREQUAL "marks")
   if(output MATCHES "${FORBIDDEN}")
     fail("It is marked ${FORBIDDEN}:\n${output}")
   endif()
+elseif(WHAT STREQUAL "thread_words")
+  run("${READELF}" -rW "${FILE}")
+  string(REGEX MATCHALL "R_[A-Z0-9_]*(TPOFF|TPREL|TLS)[A-Z0-9_]* +[^\n]*" uses "${output}")
+  if(NOT uses)
+    fail("It touches no thread's own word at all:\n${output}")
+  endif()
+  foreach(use IN LISTS uses)
+    if(NOT use MATCHES " nopal_thread_words ")
+      fail("A compiler may keep a thread-local's address across a change of threads: ${use}")
+    endif()
+  endforeach()
 endif()

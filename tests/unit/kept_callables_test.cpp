@@ -46,6 +46,12 @@ TYPED_TEST(KeptCallables, Fibers) {
     this->expect(1);
     TypeParam::give(spawn);  // off a pool
     this->expect(1);
+    TypeParam::give([this](auto&& f) {
+      nopal::counter left;
+      this->pool_.spawn(left, GIVEN);
+      nopal::wait_for(left);
+    });
+    this->expect(1);
     this->on_pool([](auto&& f) {
       nopal::spawn(GIVEN);
       while (calls == 0) nopal::yield();

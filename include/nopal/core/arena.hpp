@@ -45,7 +45,7 @@ class stacklet_depot {
 };
 
 /// The arena that the running strand allocates from. Each worker has one; strands come and go in it.
-class arena {
+class NOPAL_API arena {
  public:
   static constexpr std::size_t first_size = 32 * 1024;
   static constexpr std::size_t max_request = std::size_t{1} << 46;
@@ -93,7 +93,8 @@ class arena {
   /// Goes on with what detach gave. This arena must be empty.
   void attach(stacklet* s) noexcept;
 
-  /// How often the frame whose children lie at the bottom of this arena had been stolen: see worker::epoch.
+  /// How often the frame whose children lie at the bottom of this arena had been stolen: worker::arrive takes it for
+  /// the epoch of a child that has thrown.
   std::uint64_t mark = 0;
 
  private:
@@ -103,7 +104,7 @@ class arena {
   static void unpoison(void* p, std::size_t n) noexcept;
 
   // Where an arena without segments is full; not null, so that adding to it is defined.
-  static inline constinit std::byte nothing_[16]{};
+  [[gnu::visibility("hidden")]] static inline constinit std::byte nothing_[16]{};
 
   std::byte* top_ = nothing_;
   std::byte* end_ = nothing_;

@@ -11,6 +11,7 @@
 namespace nopal::core {
 
 class event;
+class outside_children;
 class stack;
 
 struct children {
@@ -20,8 +21,9 @@ struct children {
 
   // Undefined until state is not 0.
   union {
-    stack* waiting;  ///< written before the join word announces it
-    event* done;     ///< the same, off a pool
+    stack* waiting;             ///< written before the join word announces it
+    outside_children* outside;  ///< off a pool, until it joins
+    event* done;                ///< then; written as `waiting` is
   };
   int uncaught;  ///< std::uncaught_exceptions() at the first of these forks
   kept_exception first;

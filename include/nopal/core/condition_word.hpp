@@ -21,16 +21,18 @@ class basic_condition {
  public:
   constexpr basic_condition() noexcept : self_{0} {}
 
-  /// For who destroys it. No: somebody waits, or has timed out and is not gone yet. acquire: pairs with the unlock by which the last of
-  /// these has gone, whom who destroys it knows nothing of.
+  /// For the one that destroys it. False: somebody waits, or has timed out and is still in the queue. acquire: pairs with the unlock by which
+  /// the last that timed out has left the queue; the destroyer has no other order with it.
   bool at_rest() const noexcept { return self_.word.load(std::memory_order_acquire) == 0; }
   /// relaxed: who has locked the mutex after a waiter has left it has acquired the flag with it.
   bool has_waiters() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::waited_for) != 0; }
 
   /// `who` owns the mutex, and will again.
-  void wait(mutex& m, std::uintptr_t who) noexcept {
+  void wait(mutex& m, std::uintptr_t who) noexcept { wait(m, who, {"a condition_variable", this}); }
+  /// The same, as a part of what `why` says.
+  void wait(mutex& m, std::uintptr_t who, waits_for const& why) noexcept {
     node me;
-    Waits::park(me, {"a condition_variable", this}, [&]() noexcept { return enqueue(me, nullptr, m, who); });
+    Waits::park(me, why, [&]() noexcept { return enqueue(me, nullptr, m, who); });
     m.lock_in_turn(who);  // perhaps before it was unlocked: not lock, which would find it ours
   }
   /// False: the time came first.

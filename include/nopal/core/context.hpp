@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "nopal/core/config.hpp"
+#include "nopal/core/thread_words.hpp"
 
 namespace nopal::core {
 
@@ -23,19 +24,8 @@ struct handled_exceptions {
   NOPAL_INLINE bool none() const noexcept { return caught == nullptr && uncaught == 0; }
 };
 
-/// What a thread points to before it has learned where the C++ runtime keeps its own: seems to handle something, so that it learns.
-extern constinit handled_exceptions not_yet_learned;
-NOPAL_TLS inline constinit thread_local handled_exceptions* where_handled = &not_yet_learned;
-
-/// Does the calling thread surely handle no exception? Read afresh after every switch: see state_here.
-#if defined(__x86_64__) && !NOPAL_ASAN && !NOPAL_TSAN
-NOPAL_INLINE bool handles_none() noexcept { return where_handled->none(); }
-#else
-[[gnu::noinline]] inline bool handles_none() noexcept {
-  asm volatile("");
-  return where_handled->none();
-}
-#endif
+/// Does the calling thread surely handle no exception? Read afresh after every switch.
+NOPAL_INLINE bool handles_none() noexcept { return static_cast<handled_exceptions*>(read_thread_word<thread_word::handled>())->none(); }
 /// What the thread handles is put into `h`, and back.
 NOPAL_COLD void put_away_handled(handled_exceptions& h) noexcept;
 NOPAL_COLD void put_back_handled(handled_exceptions& h) noexcept;
@@ -46,12 +36,14 @@ struct context {
 
   void (*body)(context&) = nullptr;  ///< while it may return: see call_on
 
-  // Where the stack lies, for AddressSanitizer; of a thread's own stack it learns that itself when the stack is first left.
+  // Where the stack lies, for AddressSanitizer, which says so itself when one is left: it may be a thread's own, or a foreign one that the
+  // program has switched to.
   void const* bottom = nullptr;
   std::size_t size = 0;
 
   void* fake_stack = nullptr;  ///< AddressSanitizer's, while nobody runs it
-  void* fiber = nullptr;       ///< ThreadSanitizer's
+  void* fiber = nullptr;       ///< ThreadSanitizer's that was made for it
+  void* left_on = nullptr;     ///< and the one to go on with, while nobody runs it: a foreign stack has its own
 };
 
 /// Makes `c` a fresh stack that ends at `top` (16-byte aligned): the first switch to it runs `body`, which must not return and

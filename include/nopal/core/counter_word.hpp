@@ -80,19 +80,20 @@ class basic_counter {
     due.wake();
   }
 
-  /// Parks until the value is at most `target`.
-  void wait(std::int64_t target) noexcept {
+  /// Parks until the value is at most `target`. `what` it is, for reports, which tell the value of a counter.
+  void wait(std::int64_t target, char const* what = "a counter", wait_kind kind = wait_kind::counter) noexcept {
     if (reached(target)) return;
     waiter me;
     me.target = target;
-    Waits::park(me, {"a counter", this}, [&]() noexcept { return enqueue(me, nullptr); });
+    Waits::park(me, {what, this, kind, target}, [&]() noexcept { return enqueue(me, nullptr); });
   }
   /// False: the time came first.
-  bool wait_until(std::int64_t target, typename Waits::time_point limit) {
+  bool wait_until(std::int64_t target, typename Waits::time_point limit, char const* what = "a counter, with a time limit",
+                  wait_kind kind = wait_kind::counter) {
     if (reached(target)) return true;
     waiter me;
     me.target = target;
-    bool const in_time = Waits::park_until(me, {"a counter, with a time limit", this}, limit,
+    bool const in_time = Waits::park_until(me, {what, this, kind, target}, limit,
                                            [&](ticket* t) noexcept { return enqueue(me, t); });
     if (in_time) return true;
     forget(me);
@@ -106,10 +107,14 @@ class basic_counter {
     word_.fetch_or(thrown, std::memory_order_relaxed);  // relaxed: under the lock, and before the done that is seen
     unlock();
   }
+  /// Is there one for take_exception?
+  bool has_exception() const noexcept {
+    // relaxed: who has waited has acquired a done that came after failed
+    return (word_.load(std::memory_order_relaxed) & thrown) != 0;
+  }
   /// Whoever has waited takes it, or null.
   std::exception_ptr take_exception() noexcept {
-    // relaxed: who has waited has acquired a done that came after failed
-    if ((word_.load(std::memory_order_relaxed) & thrown) == 0) return nullptr;
+    if (!has_exception()) return nullptr;
     lock();
     std::exception_ptr const e = error_;
     error_ = nullptr;
@@ -122,6 +127,13 @@ class basic_counter {
   void close() noexcept { lock(); }
   bool is_awaited() const noexcept { return waiters_ != nullptr; }
   std::exception_ptr unclaimed() const noexcept { return error_; }
+
+  /// What a report finds in a copy of a counter's first two words.
+  struct copied {
+    std::int64_t word, added;
+    std::int64_t value() const noexcept { return (word >> shift) + added; }
+    bool has_exception() const noexcept { return (word & thrown) != 0; }
+  };
 
  private:
   struct waiter : Waits::waiter {

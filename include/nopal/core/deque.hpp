@@ -29,9 +29,19 @@ namespace nopal::core {
 /// closures that it has spawned others may take the old ones for ever while it adds new ones.
 enum class places { nested, ring };
 
+/// Zeros, which cost no memory before they are used, with a page behind them that nothing can be read from or written to. Null
+/// without memory.
+NOPAL_COLD void* map_guarded(std::size_t bytes) noexcept;
+NOPAL_COLD void unmap_guarded(void* memory, std::size_t bytes) noexcept;
+/// Does the address lie in that page, behind memory that ends at `end`?
+bool is_guarded_end(void const* end, void const* address) noexcept;
+
 template <class Sync = std_sync, places Places = places::nested>
 class basic_deque {
   static constexpr bool is_ring = Places == places::ring;
+  // On stacks of ours what nests is bounded, see README.md, "Depth"; on a foreign stack, whose size nobody knows, a push beyond the
+  // last place must be seen, and push has no instruction to spare. It takes one place after the other, so a page is enough.
+  static constexpr bool is_guarded = !is_ring && std::is_base_of_v<std_sync, Sync>;
 
  public:
   using entry = std::uintptr_t;  ///< never 0
@@ -55,7 +65,7 @@ class basic_deque {
     assert(has_room());
     slots_[is_ring ? b & newest_->mask : b].store(e, std::memory_order_relaxed);
     // release: pairs with the acquire of bottom_ in force, which publishes on our behalf; carries the slot and the frame.
-    bottom_.store(b + 1, std::memory_order_release);
+    store_successor(bottom_, b);
   }
 
   /// Takes back the newest entry, which the caller knows. True: done. False: pop_slow decides.
@@ -66,7 +76,7 @@ class basic_deque {
     bottom_.store(b, std::memory_order_release);
     // The store of bottom_ and the load of split_ must not pass each other: pairs with heavy_fence in force.
     Sync::light_fence();
-    return b >= split_.load(std::memory_order_relaxed);
+    return at_least(b, split_);
   }
 
   /// After pop() said no. True: the entry is the caller's. False: it was stolen and the deque is empty. Older entries may become
@@ -262,6 +272,11 @@ class basic_deque {
     return steal([](entry) { return true; });
   }
 
+  /// Owner: does an access to `address` mean that more was pushed than there is room for?
+  bool guards(void const* address) const noexcept {
+    return is_guarded && is_guarded_end(newest_->slots.get() + newest_->mask + 1, address);
+  }
+
   /// Steps that a thief took by force, and of these in vain.
   std::uint64_t forces() const noexcept { return forces_.load(std::memory_order_relaxed); }
   std::uint64_t retreats() const noexcept { return retreats_.load(std::memory_order_relaxed); }
@@ -272,14 +287,21 @@ class basic_deque {
   using slot = atomic<entry>;
 
   struct give_back {
-    void operator()(slot* p) const noexcept { std::free(p); }
+    std::size_t places;
+    void operator()(slot* p) const noexcept {
+      if constexpr (is_guarded) {
+        unmap_guarded(p, places * sizeof(slot));
+      } else {
+        std::free(p);
+      }
+    }
   };
   /// Places cost no memory before they are used: an atomic word of zeros is a valid slot, and fresh pages are zeros.
-  static slot* untouched(std::size_t n) {
+  static std::unique_ptr<slot[], give_back> untouched(std::size_t n) {
     static_assert(std::is_trivially_destructible_v<slot> && sizeof(slot) == sizeof(entry));
-    void* const p = std::calloc(n, sizeof(slot));
+    void* const p = is_guarded ? map_guarded(n * sizeof(slot)) : std::calloc(n, sizeof(slot));
     if (p == nullptr) throw std::bad_alloc{};
-    return static_cast<slot*>(p);
+    return {static_cast<slot*>(p), give_back{n}};
   }
 
   struct buffer {

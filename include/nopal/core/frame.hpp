@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 
+#include "nopal/core/arena.hpp"
 #include "nopal/core/config.hpp"
 #include "nopal/core/join.hpp"
 #include "nopal/core/kept_exception.hpp"
@@ -26,20 +27,23 @@ enum kind : std::uintptr_t {
 inline constexpr std::uintptr_t kind_mask = 3;
 /// Also in frame::parent: the slot is an eventually<T>, so the result is constructed in it, not assigned.
 inline constexpr std::uintptr_t constructs = 4;
+/// Also: the slot is a std::optional<T>, empty again where the task fails. Together with `constructs` for a T that does not go to its slot as
+/// one word; else the optional holds a T from the start, whose address the slot is.
+inline constexpr std::uintptr_t engages = 8;
 /// All that frame::parent_word holds beside the address.
-inline constexpr std::uintptr_t parent_bits = kind_mask | constructs;
+inline constexpr std::uintptr_t parent_bits = kind_mask | constructs | engages;
 /// Only in a starter's type: some reference parameter refers to a converted argument that the starter itself keeps.
-inline constexpr std::uintptr_t refers_to_starter = 8;
+inline constexpr std::uintptr_t refers_to_starter = 16;
 
 /// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that every coroutine ABI of our
-/// compilers puts there; the promise (task.hpp) provides the memory of the rest and checks the layout. A frame's address is that of
-/// its coroutine, so that the fork path needs no second pointer.
+/// compilers puts there; the promise (task.hpp) provides the memory of the rest: assertions there and a test look at the layout. A frame's
+/// address is that of its coroutine, so that the fork path needs no second pointer.
 struct frame {
   void* resume_function;
   void* destroy_function;
 
   // Written at birth, from what the parent handed over through its worker.
-  std::uintptr_t parent_word;  ///< parent frame, kind, `constructs`
+  std::uintptr_t parent_word;  ///< parent frame, kind, `constructs`, `engages`
   void* slot;                  ///< where the result goes; null: dropped; undefined for a task<void>
 
   // Zero at birth. Only the frame's present owner touches state: whoever runs it, stole it, or completed its join.
@@ -83,6 +87,6 @@ struct frame {
   NOPAL_COLD std::exception_ptr take() noexcept;
 };
 
-static_assert(alignof(frame) > parent_bits);
+static_assert(arena::alignment > parent_bits);
 
 }  // namespace nopal::core

@@ -30,6 +30,8 @@ class basic_mutex {
   bool at_rest() const noexcept { return self_.word.load(std::memory_order_relaxed) == 0; }
   /// relaxed: for reports. Does somebody wait, or has yet to come?
   bool is_awaited() const noexcept { return (self_.word.load(std::memory_order_relaxed) & (words::waited_for | on_its_way)) != 0; }
+  /// Who has it, as a report finds in a copy of the mutex's first word, which is its only one but for the queue.
+  static std::uintptr_t owner_in(std::uintptr_t word) noexcept { return word & owners; }
   /// Who has it, or 0. relaxed: if it is the caller, it has written it.
   std::uintptr_t owner() const noexcept { return self_.word.load(std::memory_order_relaxed) & owners; }
 
@@ -55,7 +57,7 @@ class basic_mutex {
       Waits::sync::relax();
     }
     for (;;) {
-      Waits::park(me, {"a mutex", this}, [&]() noexcept { return enqueue(me); });
+      Waits::park(me, {"a mutex", this, wait_kind::mutex}, [&]() noexcept { return enqueue(me); });
       if (me.owns) return;
       ++me.woken;
       if (take(me)) return;

@@ -32,11 +32,11 @@ struct waiting_stack : job {
 };
 
 /// A way to wait for one event.
-class event : private basic_event<std_sync, waiting_stack> {
+class NOPAL_API event : private basic_event<std_sync, waiting_stack> {
  public:
   /// Only the calling thread, which works for no pool, will wait: it then needs no read-modify-write to set it itself. Before anyone
   /// else knows of the event. (A worker's stack may go on on another thread. Only inside the library: see scheduler::run.)
-  void only_this_thread_waits() noexcept { waiter_ = &current_state; }
+  void only_this_thread_waits() noexcept { waiter_ = this_thread(); }
 
   using basic_event::is_set;
   void set() noexcept;
@@ -45,7 +45,7 @@ class event : private basic_event<std_sync, waiting_stack> {
   bool wait_for(std::int64_t nanoseconds) noexcept;
 
  private:
-  fork_state* const* waiter_ = nullptr;  // an address that is that thread's own
+  std::uintptr_t waiter_ = 0;  // an address that is that thread's own
 };
 
 }  // namespace nopal::core

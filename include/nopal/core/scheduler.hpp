@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nopal/core/arena.hpp"
+#include "nopal/core/overflow.hpp"
 #include "nopal/core/parking.hpp"
 #include "nopal/core/root.hpp"
 #include "nopal/core/timer.hpp"
@@ -21,10 +22,17 @@
 #include "nopal/options.hpp"
 #include "nopal/stats.hpp"
 
+namespace nopal {
+class pool;
+}
+
 namespace nopal::core {
 
-class scheduler {
+class NOPAL_API scheduler {
  public:
+  /// Of one pool.
+  static constexpr unsigned most_workers = 1 << 14;
+
   explicit scheduler(pool_options const& options);
   scheduler(scheduler const&) = delete;
   scheduler& operator=(scheduler const&) = delete;
@@ -36,6 +44,8 @@ class scheduler {
   /// Throws std::bad_alloc, before anything has happened. Never inlined, not even when linking: it takes thread-locals' addresses, which a
   /// compiler may keep across a change of threads in the caller.
   [[gnu::noinline]] void run(root& r, event& done);
+  /// The same on a thread that works for no pool, if a worker sleeps in whose place it can. False: nothing has happened.
+  [[gnu::noinline]] bool run_if_one_sleeps(root& r, event& done) noexcept;
   /// Lets a worker run it some time.
   void submit(root& r) noexcept;
   /// Blocks until `done`; on a worker of whatever pool the native stack is left, and the worker does something else.
@@ -48,13 +58,18 @@ class scheduler {
   /// A task for one worker only.
   void send(move_job& m) noexcept;
 
+  /// What pool::current() says on its workers. Before anything runs there.
+  void belongs_to(pool& p) noexcept { owner_ = &p; }
+  pool* owner() const noexcept { return owner_; }
   unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
   worker& at(unsigned i) const noexcept { return *workers_[i]; }
   /// For a task that comes from elsewhere: a sleeping worker if there is one.
   worker& any_worker() noexcept { return *workers_[choose()]; }
   stats read_stats() const;
-  /// A line for each native stack that waits, with what it waits for. Throws std::bad_alloc.
+  /// See pool::report. Throws std::bad_alloc.
   std::string report() const;
+  /// What the pool is called: "nopal", if nobody has said.
+  std::string const& name() const noexcept { return name_; }
 
   // For workers.
   /// Lets some worker go on with a stack.
@@ -65,13 +80,15 @@ class scheduler {
   bool has_more_for(worker const& w) const noexcept { return !w.work.empty() || !w.ready.empty() || !w.open_.empty() || !w.private_.empty(); }
   /// Starts a fiber from outside.
   void spawn(job& j) noexcept;
+  /// The same by a worker of this pool.
+  void spawn_again(worker& w, job& j) noexcept;
   stack_pool& stacks() noexcept { return stacks_; }
   core::timer& timer() noexcept { return timer_; }
   /// What a fresh stack runs: the search for work.
   static void on_stack(context& c) noexcept;
   /// And what that of a guest runs: its root first.
   static void on_stack_of_guest(context& c) noexcept;
-  /// The same for the stack that runs here, above whose frames nobody goes on any more.
+  /// Searches for work at the caller's own depth of the stack that runs here. For a caller whose frames nobody will return to.
   [[noreturn]] static void stay_on(stack& mine) noexcept;
   bool stealing() const noexcept { return steal_; }
   core::parking& parking() noexcept { return parking_; }
@@ -118,8 +135,11 @@ class scheduler {
   void run_elsewhere(root& r, event& done) noexcept;
   bool must_stay(unsigned i) const noexcept;
 
+  stack_overflow_handler handler_;  // first made, last gone
+  pool* owner_ = nullptr;
   bool steal_;
   nopal::idle idle_;
+  std::string const name_;
   std::unique_ptr<core::turns> const turns_;
   stacklet_depot depot_;
   stack_pool stacks_;
@@ -139,6 +159,9 @@ class scheduler {
   std::atomic<std::uint64_t> spawned_outside_{0};  // fibers
   std::vector<std::thread> threads_;
 };
+
+/// That of default_pool(), and throws what that does.
+NOPAL_API NOPAL_COLD scheduler& default_scheduler();
 
 inline void waiting_stack::resume() noexcept { pool->resume(*this); }
 

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
+#include <vector>
 
 #include "nopal/core/config.hpp"
 #include "nopal/core/context.hpp"
@@ -19,10 +21,24 @@ namespace nopal::core {
 
 struct child;
 
+/// What a report can say of an object that is waited for, beyond its address.
+enum class wait_kind : unsigned char { nothing_more, mutex, counter };
+
 /// What a report says of a stack that waits.
 struct waits_for {
   char const* what;
   void const* object;
+  wait_kind kind = wait_kind::nothing_more;
+  std::int64_t target = 0;  ///< of a counter
+  std::int64_t limit = no_limit;  ///< by the steady clock, in nanoseconds
+  static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+};
+
+/// A name that a program has given to what runs on a stack: ../named.hpp. Reports read it while that stack may run.
+struct stack_name {
+  static constexpr std::size_t most = 31;
+  char text[most + 1];
+  stack_name const* outer;
 };
 
 /// A mapping of a power of two of bytes, aligned to its size. From the low end: guard page, room, this object, the colour: stacks
@@ -45,6 +61,9 @@ class stack : public context, public job {  // as a job: left at a fork, and any
     return a >= base() && a < low_;
   }
   std::byte* base() const noexcept { return low_ - page_; }
+  /// Does the address lie in this mapping? A running function's stack pointer does not while it works on a stack that the program made
+  /// itself and switched to: the native stack that runs here is still this one. README.md, "Foreign stacks".
+  bool holds(std::uintptr_t address) const noexcept { return address - reinterpret_cast<std::uintptr_t>(base()) < mapped_; }
   /// The lowest address that forks may reach: what lies below, `reserve` bytes at most, is for the ordinary functions that tasks call.
   std::uintptr_t fork_limit() const noexcept { return fork_limit_; }
   static constexpr std::size_t reserve = std::size_t{64} << 10;
@@ -78,10 +97,27 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   // What a fork that could not be fast left for this stack.
   child* to_run = nullptr;
   void (*starter)(child&, bool) = nullptr;
-  /// What it waits for, while it waits: for reports, which may be a moment late. Relaxed, they order nothing.
-  std::atomic<char const*> waits_what{nullptr};
-  std::atomic<void const*> waits_object{nullptr};
+  // For reports, which look on while this stack may go on at any moment. What lies on it, and what it waits for, is at rest if it waits before
+  // and after the look, for the same time.
+  /// In the frame that waits, from when the stack is saved until it is resumed; else null.
+  std::atomic<waits_for const*> waits{nullptr};
+  /// How often it has waited.
+  std::atomic<std::uint64_t> wait_number{0};
+  /// The innermost name of what runs on it; or null.
+  std::atomic<stack_name const*> name{nullptr};
 
+  /// Whoever has just left it: from now on it waits. release: pairs with the looks of reports, as begins_to_run.
+  void begins_to_wait(waits_for const& why) noexcept {
+    wait_number.store(wait_number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    waits.store(&why, std::memory_order_release);
+  }
+  /// Whoever resumes it, before it runs. The fence keeps all that it does from then on behind.
+  void begins_to_run() noexcept {
+    waits.store(nullptr, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+  }
+
+  unsigned maker = 0;       ///< the worker that has mapped it
   bool stolen = false;      ///< left at a fork, and taken by another worker: written by whoever takes it
 
  private:
@@ -123,9 +159,10 @@ struct stack_counts {
 };
 
 /// All stacks of a scheduler. At most `keep` unused ones stay mapped in it, their pages given back: the rest is unmapped.
-class stack_pool {
+class NOPAL_API stack_pool {
  public:
-  stack_pool(std::size_t stack_size, reclaim how, std::size_t keep);
+  /// `makers`: who map stacks, numbered from 0.
+  stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1);
   stack_pool(stack_pool const&) = delete;
   stack_pool& operator=(stack_pool const&) = delete;
   /// All stacks must have come back.
@@ -133,32 +170,42 @@ class stack_pool {
 
   /// Of each, rounded up to a power of two, in bytes.
   std::size_t stack_size() const noexcept { return size_; }
-  /// Null where there is no memory or address space for one more. A mutex, and an mmap if none is free.
-  stack* get() noexcept;
+  /// Null where there is no memory or address space for one more. A mutex, and an mmap by `maker` if none is free.
+  stack* get(unsigned maker = 0) noexcept;
   void put(stack* s) noexcept;
 
-  /// Gives back what lies unused below `sp` in `s`, which nobody runs, as pool_options::reclaim says.
+  /// Gives back what lies unused below `sp` in `s`, which nobody runs, as pool_options::reclaim says. Nothing where `sp` lies elsewhere: how
+  /// much of `s` is in use is unknown then.
   void give_back_below(stack& s, void const* sp) noexcept;
   /// Gives back all of `s`, of which nothing is in use. Costs nothing while its high-water mark stands.
   void give_back(stack& s) noexcept;
 
   stack_counts counts() const noexcept;
+  /// Of the stacks that one has mapped.
+  stack_counts counts(unsigned maker) const noexcept;
   /// Pages of memory that all mapped stacks hold now, apart from what their owners change meanwhile. An mincore for every 2 MiB.
   std::uint64_t resident_pages() const noexcept;
-  /// Calls f(stack, what it waits for) for each that waits, a moment ago. No stack comes or goes meanwhile.
+  /// Those of each maker. Throws std::bad_alloc.
+  std::vector<std::uint64_t> resident_pages_by_maker() const;
+  /// Calls f(stack) for each. No stack comes or goes meanwhile.
   template <class F>
-  void for_each_waiting(F f) const {
+  void for_each(F f) const {
     std::lock_guard const guard{mutex_};
-    for (stack const* s = all_; s != nullptr; s = s->older_) {
-      waits_for const w{s->waits_what.load(std::memory_order_relaxed), s->waits_object.load(std::memory_order_relaxed)};
-      if (w.what != nullptr) f(*s, w);
-    }
+    for (stack const* s = all_; s != nullptr; s = s->older_) f(*s);
   }
 
  private:
-  stack* map() noexcept;
+  stack* map(unsigned maker) noexcept;
   void unmap(stack* s) noexcept;
-  void give_back_between(std::byte* from, std::byte* to) noexcept;
+  void give_back_between(stack const& s, std::byte* from, std::byte* to) noexcept;
+  template <class F>
+  void count_resident(F f) const noexcept;
+
+  /// Of one maker's stacks: the first two under the mutex.
+  struct tally {
+    std::uint64_t live = 0, peak = 0;
+    std::atomic<std::uint64_t> unmaps{0}, pages_returned{0};
+  };
 
   std::size_t const page_;
   std::size_t const size_;
@@ -171,20 +218,20 @@ class stack_pool {
   std::size_t free_count_ = 0;
   std::uint64_t live_ = 0, peak_ = 0;
   std::atomic<std::uint64_t> made_{0};  // draws the colours
-  std::atomic<std::uint64_t> unmaps_{0}, pages_returned_{0};
+  std::vector<tally> tallies_;          // by maker
 };
 
 /// A worker's own few stacks: the usual get and put cost neither a lock nor a system call. Owner only.
 class stack_cache {
  public:
-  explicit stack_cache(stack_pool& pool) noexcept : pool_{pool} {}
+  explicit stack_cache(stack_pool& pool, unsigned maker = 0) noexcept : pool_{pool}, maker_{maker} {}
   stack_cache(stack_cache const&) = delete;
   stack_cache& operator=(stack_cache const&) = delete;
   ~stack_cache();
 
   bool empty() const noexcept { return count_ == 0; }
   NOPAL_INLINE stack* get() noexcept {
-    if (empty()) [[unlikely]] return pool_.get();
+    if (empty()) [[unlikely]] return pool_.get(maker_);
     return kept_[--count_];
   }
   NOPAL_INLINE void put(stack* s) noexcept {
@@ -199,6 +246,7 @@ class stack_cache {
 
  private:
   stack_pool& pool_;
+  unsigned const maker_;
   std::size_t count_ = 0;
   std::array<stack*, most> kept_;
 };

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <type_traits>
 
 #include "nopal/core/config.hpp"
 
@@ -13,7 +14,7 @@ namespace nopal::core {
 
 /// Makes every thread of this process pass a full fence before it returns: the thief's half of an asymmetric pair whose
 /// other half is a mere compiler barrier. About 20 µs when the others run, 0.2 µs when they sleep.
-NOPAL_COLD void heavy_fence() noexcept;
+NOPAL_API NOPAL_COLD void heavy_fence() noexcept;
 
 /// Asks the kernel for heavy_fence, once per process. False where it has none: the deque then hides nothing from thieves.
 bool heavy_fence_available() noexcept;
@@ -26,8 +27,45 @@ NOPAL_INLINE void cpu_relax() noexcept {
 #endif
 }
 
+// What the fork path does with a word of the machine in one instruction, where compilers take two for one that is atomic. A model's
+// atomics, and ThreadSanitizer, get the plain meaning.
+
+template <class Atomic>
+inline constexpr bool is_machine_word =
+#if defined(__x86_64__) && !NOPAL_TSAN
+    std::is_same_v<Atomic, std::atomic<std::int64_t>>;
+#else
+    false;
+#endif
+
+/// a.store(before + 1, release), by the only one who writes it and has read `before` there.
+template <class Atomic>
+NOPAL_INLINE void store_successor(Atomic& a, std::int64_t before) noexcept {
+#if defined(__x86_64__)
+  // Others see the value before or after, as with a store. memory: what came before stays before, which is release here.
+  if constexpr (is_machine_word<Atomic>) {
+    asm volatile("incq %0" : "+m"(a) : : "memory", "cc");
+    return;
+  }
+#endif
+  a.store(before + 1, std::memory_order_release);
+}
+
+/// value >= a.load(relaxed).
+template <class Atomic>
+NOPAL_INLINE bool at_least(std::int64_t value, Atomic const& a) noexcept {
+#if defined(__x86_64__)
+  if constexpr (is_machine_word<Atomic>) {
+    bool yes;
+    asm("cmpq %2, %1" : "=@ccge"(yes) : "r"(value), "m"(a));
+    return yes;
+  }
+#endif
+  return value >= a.load(std::memory_order_relaxed);
+}
+
 /// The real machine.
-struct std_sync {
+struct NOPAL_API std_sync {
   template <class T>
   using atomic = std::atomic<T>;
   /// What only one thread uses at a time, because the atomics around it say so.

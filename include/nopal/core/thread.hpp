@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 
 #include "nopal/core/arena.hpp"
 #include "nopal/core/config.hpp"
+#include "nopal/core/thread_words.hpp"
 
 namespace nopal::core {
 
@@ -26,6 +28,17 @@ NOPAL_INLINE std::uintptr_t stack_pointer() noexcept {
   return sp;
 }
 
+/// stack_pointer() < limit: where it can be one instruction, without a frame pointer.
+NOPAL_INLINE bool stack_below(std::uintptr_t const& limit) noexcept {
+#if defined(__x86_64__)
+  bool below;
+  asm("cmpq %1, %%rsp" : "=@ccb"(below) : "m"(limit));
+  return below;
+#else
+  return stack_pointer() < limit;
+#endif
+}
+
 /// The part of a worker that a fork touches first, and all that a thread without a worker has of one.
 struct fork_state {
   /// What the next child to be born finds: written just before its function is called.
@@ -36,6 +49,7 @@ struct fork_state {
 
   /// The native stack that runs here: null on a thread that works for no pool.
   stack* here = nullptr;
+  NOPAL_INLINE bool works() const noexcept { return here != nullptr; }
 
   /// After a called child returned, its caller may go on only from below the alarm: see undisturbed.
   std::uintptr_t alarm = no_alarm;
@@ -45,7 +59,7 @@ struct fork_state {
 
   /// No if the caller's stack frame lies at or above the alarm: everything unwinds or the child left an exception (alarm 0), or the
   /// child left an empty segment in the arena (alarm just above that child's frame).
-  NOPAL_INLINE bool undisturbed() const noexcept { return stack_pointer() < alarm; }
+  NOPAL_INLINE bool undisturbed() const noexcept { return stack_below(alarm); }
   /// For a coroutine that was resumed by the worker loop: is there an exception for it?
   NOPAL_INLINE bool must_throw() const noexcept { return alarm == 0; }
 
@@ -55,29 +69,18 @@ struct fork_state {
     if (arena.bump(n, p)) [[likely]] return p;
     return grow(n);
   }
-  NOPAL_COLD void* grow(std::size_t n);
+  NOPAL_API NOPAL_COLD void* grow(std::size_t n);
 };
 
-[[noreturn]] NOPAL_COLD void die_called_directly() noexcept;
+NOPAL_API [[noreturn]] NOPAL_COLD void die_called_directly() noexcept;
+/// A task ends with children not joined; `e`: that it ends by, or null.
+NOPAL_API [[noreturn]] NOPAL_COLD void die_unjoined(std::exception_ptr e) noexcept;
 
-/// What threads without a worker have: every allocation ends in a message.
-extern constinit fork_state nobody;
-
-/// constinit: no guard and no wrapper. In position-independent code for a shared library also initial-exec: no call. All that a fork
-/// needs lies behind this one pointer: addressed through the segment register itself it costs 1.5 ns a fork more
-/// (docs/fork-cost.md).
-NOPAL_TLS inline constinit thread_local fork_state* current_state = &nobody;
-
-/// What the running thread works for, read afresh. A thread-local's address may be kept by the compiler, and a native stack may go
-/// on on another thread after any call: where reads go by the address (sanitizers, other machines), out of line.
-#if defined(__x86_64__) && !NOPAL_ASAN && !NOPAL_TSAN
-NOPAL_INLINE fork_state* state_here() noexcept { return current_state; }
-#else
-[[gnu::noinline]] inline fork_state* state_here() noexcept {
-  asm volatile("");  // not pure
-  return current_state;
-}
-#endif
+/// What the running thread works for, read afresh; what it has of a thread that works for no pool says so by works(). All that a fork needs
+/// lies behind this one pointer: addressed through the thread register itself it costs 1.5 ns a fork more (docs/fork-cost.md).
+NOPAL_INLINE fork_state* state_here() noexcept { return static_cast<fork_state*>(read_thread_word<thread_word::state>()); }
+/// `s`: a worker; or null: from now on it works for no pool.
+void work_for(fork_state* s) noexcept;
 
 /// The worker whose strand runs here. Only where one does; never keep the result across anything that can suspend.
 NOPAL_INLINE worker* current() noexcept;

@@ -1,8 +1,10 @@
 #pragma once
 
-// How the CPUs lie: the hwloc tree, copied into plain data when a pool is made. Where worker i goes, which NUMA node that is,
+// How the CPUs lie: a tree in plain data, read when a pool is made. Where worker i goes, which NUMA node that is,
 // and how far two workers are apart. Immutable after load, so any thread may ask. Next: victim.hpp, whom a thief tries.
 
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace nopal::core {
@@ -19,17 +21,24 @@ struct place {
 /// The tree of the machine, restricted to the CPUs we may use; its leaves are processing units (PUs), that is hardware threads.
 class topology {
  public:
-  /// The topology of this machine, restricted to `allowed_cpus` (OS indices; empty: all).
+  /// The topology of this machine, restricted to `allowed_cpus` (OS indices, ascending; empty: all): of_linux.
   ///
-  /// If HWLOC_SYNTHETIC is set and not empty, it is that made-up machine instead, whole, whatever is allowed: for tests of
-  /// placement on any machine. hwloc's other variables (HWLOC_XMLFILE…) work as ever. If hwloc cannot read the machine, or
-  /// sees other CPUs than those allowed, the answer is flat(allowed_cpus): no pool fails for it.
+  /// If hwloc's variables describe another machine, hwloc is asked instead. HWLOC_SYNTHETIC, set and not empty, is a made-up machine,
+  /// whole, whatever is allowed: for tests of placement on any machine. HWLOC_XMLFILE, HWLOC_FSROOT and the like work as in any program
+  /// of hwloc's. If hwloc cannot read that machine, or sees other CPUs than those allowed, the answer is flat(allowed_cpus): no pool fails
+  /// for it. A nopal that was built without hwloc takes no notice of these variables, but for HWLOC_SYNTHETIC, which it refuses.
   ///
   /// The last answer is kept for the process and given again while `allowed_cpus` and all HWLOC_ variables stay the same.
-  /// Loading costs about a quarter of a millisecond on a small machine, linear in the number of CPUs.
   ///
-  /// Throws std::invalid_argument if HWLOC_SYNTHETIC is not a topology.
+  /// Throws std::invalid_argument if HWLOC_SYNTHETIC is not a topology, or if there is no hwloc to understand it.
   static topology load(std::vector<int> const& allowed_cpus);
+
+  /// What Linux tells of the machine in the files under `sys`, restricted to `allowed_cpus` (ascending; empty: those online).
+  ///
+  /// The tree holds each set of CPUs that share something once: a core, a cache, a cluster, a die, a package, a NUMA node. Files that are
+  /// missing or empty tell nothing. Where one is garbled, where two sets overlap in part, or where a CPU occurs nowhere, nobody knows:
+  /// flat(allowed_cpus). Throws nothing but std::bad_alloc. A tenth of a millisecond on a small machine; one small file for each set.
+  static topology of_linux(std::vector<int> const& allowed_cpus, std::string const& sys = "/sys");
 
   /// One NUMA node, every CPU its own core, all at distance 1.
   static topology flat(std::vector<int> cpus);
@@ -58,9 +67,17 @@ class topology {
     int depth;
   };
 
-  class reader;  // the only one who knows hwloc
+  class linux_reader;
+  class hwloc_reader;  // the only one who knows hwloc
 
   topology() = default;
+
+  /// of_linux, or nothing where it is flat for want of anything better.
+  static std::optional<topology> read_linux(std::vector<int> const& allowed_cpus, std::string const& sys);
+  /// What hwloc's variables describe, or nothing where they describe no machine that hwloc knows.
+  static std::optional<topology> of_hwloc(std::vector<int> const& allowed_cpus);
+  /// The order of spread, by how many PUs of the same core came before each.
+  void order(std::vector<unsigned> const& rank);
 
   std::vector<vertex> tree_;
   std::vector<place> places_;     // by PU

@@ -46,7 +46,7 @@ struct loose_continuation : job {
 };
 
 /// Memory for the continuations that a deque holds, got before they are given away: who has begun to leave a stack cannot fail any more.
-class loose_continuations {
+class NOPAL_API loose_continuations {
  public:
   loose_continuations() noexcept = default;
   loose_continuations(loose_continuations&& o) noexcept : first_{std::exchange(o.first_, nullptr)}, count_{std::exchange(o.count_, 0)} {}
@@ -73,7 +73,7 @@ struct move_job : job {
   loose_continuations memory;  ///< for its ancestors, until it is sent
 };
 
-class worker : public fork_state {
+class NOPAL_API worker : public fork_state {
   enum class after { nothing, arrival, thunk, move };
 
  public:
@@ -116,7 +116,7 @@ class worker : public fork_state {
   NOPAL_COLD bool forked_returned(frame* p);
   /// A called child of `p` returned, disturbed.
   NOPAL_COLD bool called_returned(frame* p) noexcept;
-  /// must_throw said yes.
+  /// Throws the exception that the task which was just resumed is to see, from its await_resume. Only after must_throw() has said yes.
   [[noreturn]] NOPAL_COLD void rethrow();
   /// `p` is suspended at a join after it was stolen, or has an exception waiting.
   NOPAL_COLD bool join(frame* p) noexcept;
@@ -165,6 +165,7 @@ class worker : public fork_state {
   /// No task's frame lies on this stack: see no_tasks. Then forks need not watch how much of it is left: what one of them takes is
   /// what any call would take.
   void begin_without_tasks() noexcept {
+    parent_word = 0;  // no task is started here, but by another job
     alarm = no_tasks;
     work.set_limit_and_ask(0);  // the first fork offers itself
   }
@@ -232,7 +233,7 @@ class worker : public fork_state {
   /// Goes on with a task that came from elsewhere with its arena.
   void run_moved(frame* f) noexcept;
 
-  /// Has the native stack room for another strand on top of this one?
+  /// Has the native stack room for another strand on top of this one? No while the caller works on a stack that is not ours.
   bool fits_here() const noexcept;
 
   stack_cache stacks;
@@ -292,6 +293,7 @@ class worker : public fork_state {
 
   /// How far the native stack may grow, from here, by the forks of a strand.
   std::uintptr_t lowest() const noexcept;
+  bool has_room_on_foreign_stack() noexcept;
   void rewind_if_empty() noexcept;
   void begin_strand() noexcept;
   static void strand(frame* f, thunk* t) noexcept;
@@ -353,7 +355,7 @@ class worker : public fork_state {
 NOPAL_INLINE worker* current() noexcept { return static_cast<worker*>(state_here()); }
 inline worker* current_or_null() noexcept {
   fork_state* const s = state_here();
-  return s == &nobody ? nullptr : static_cast<worker*>(s);
+  return s->works() ? static_cast<worker*>(s) : nullptr;
 }
 
 }  // namespace nopal::core

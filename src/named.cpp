@@ -1,0 +1,29 @@
+#include "nopal/named.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "nopal/core/thread.hpp"
+
+namespace nopal {
+
+named::named(std::string_view name) noexcept : name_{}, of_{core::state_here()->here} {
+  if (of_ == nullptr) return;
+  name = name.substr(0, core::stack_name::most);
+  std::transform(name.begin(), name.end(), name_.text, [](char c) {
+    auto const code = static_cast<unsigned char>(c);
+    return code < 0x20 || code == 0x7f ? '?' : c;
+  });
+  name_.outer = of_->name.load(std::memory_order_relaxed);  // relaxed, but for reports: nobody else looks
+  of_->name.store(&name_, std::memory_order_release);       // release: pairs with reports, for the text
+}
+
+named::~named() {
+  if (of_ == nullptr) return;
+  if (core::state_here()->here != of_ || of_->name.load(std::memory_order_relaxed) != &name_) {
+    core::die("a nopal::named ended on another native stack than its own, in a task after a co_await, or not in reverse order; let it end first");
+  }
+  of_->name.store(name_.outer, std::memory_order_relaxed);
+}
+
+}  // namespace nopal

@@ -1,0 +1,3 @@
+#include "nopal/core/sanitizers.h"
+
+void NOPAL_SAME_SANITIZERS(void) {}

@@ -1,0 +1,52 @@
+# nopal within the project CONSUMER, which says nothing of optimisation: nopal is optimised, and the project is not. Where the project does
+# say something, nopal has nothing to add.
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
+
+function(configure where generator)
+  run("${CMAKE_COMMAND}" -S "${CONSUMER}" -B "${WORK}/${where}" -G "${generator}" "-DNOPAL_SOURCE=${SOURCE}"
+    "-DCMAKE_C_COMPILER=${CC}" "-DCMAKE_CXX_COMPILER=${CXX}" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${ARGN})
+endfunction()
+
+# What the objects that match PATTERN were compiled with, as they say themselves.
+function(optimisation_of pattern)
+  file(GLOB_RECURSE objects "${WORK}/build/${pattern}")
+  if(NOT objects)
+    message(FATAL_ERROR "There are no ${pattern}")
+  endif()
+  set(optimised 0)
+  foreach(object IN LISTS objects)
+    execute_process(COMMAND "${READELF}" -p .GCC.command.line "${object}" OUTPUT_VARIABLE options COMMAND_ERROR_IS_FATAL ANY)
+    if(NOT options MATCHES "-frecord|-c |-std=")
+      message(FATAL_ERROR "${object} does not say how it was compiled:\n${options}")
+    elseif(options MATCHES "[ \n\t]-O[123s]")
+      math(EXPR optimised "${optimised} + 1")
+    endif()
+  endforeach()
+  list(LENGTH objects all)
+  set(optimised ${optimised} PARENT_SCOPE)
+  set(all ${all} PARENT_SCOPE)
+  message(STATUS "${pattern}: ${optimised} of ${all} optimised")
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+configure(build "${GENERATOR}" -DCMAKE_CXX_FLAGS=-frecord-gcc-switches)
+run("${CMAKE_COMMAND}" --build "${WORK}/build" --target program)
+run("${WORK}/build/program")
+
+optimisation_of("nopal/*.cpp.o")
+if(NOT optimised EQUAL all)
+  message(FATAL_ERROR "Of nopal's ${all} objects ${optimised} are optimised")
+endif()
+optimisation_of("CMakeFiles/program.dir/*.cpp.o")
+if(NOT optimised EQUAL 0)
+  message(FATAL_ERROR "Of the project's own ${all} objects ${optimised} are optimised")
+endif()
+
+foreach(option IN ITEMS CMAKE_BUILD_TYPE=Debug CMAKE_CXX_FLAGS=-Og)
+  configure(said "${GENERATOR}" -D${option})
+  file(READ "${WORK}/said/compile_commands.json" commands)
+  if(commands MATCHES " -O3 ")
+    message(FATAL_ERROR "nopal is compiled with -O3 where the project says ${option}")
+  endif()
+  file(REMOVE_RECURSE "${WORK}/said")
+endforeach()

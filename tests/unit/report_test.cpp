@@ -1,0 +1,402 @@
+// What a report says of those that wait: functions, owners, rounds, values, names, threads.
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "nopal/fiber.hpp"
+#include "nopal/native.hpp"
+#include "nopal/task.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using nopal::counter;
+using nopal::named;
+using nopal::spawn;
+using nopal::wait_for;
+
+std::string at(char const* what, void const* object) {
+  std::array<char, 96> text;
+  std::snprintf(text.data(), text.size(), "%s at %p", what, object);
+  return text.data();
+}
+
+bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+
+/// The report, once it has all of `parts`, or after a while.
+std::string report(nopal::pool const& pool, std::initializer_list<std::string> parts) {
+  std::string text;
+  for (int k = 0; k < 1000; ++k) {
+    text = pool.report();
+    bool all = true;
+    for (std::string const& p : parts) all = all && has(text, p);
+    if (all) break;
+    std::this_thread::sleep_for(10ms);
+  }
+  for (std::string const& p : parts) EXPECT_TRUE(has(text, p)) << p << "\n" << text;
+  return text;
+}
+
+/// What the report says of the one that `who` is: its line, and those that are indented below.
+std::string part_of(std::string const& text, std::string const& who) {
+  std::size_t const found = text.find(who);
+  if (found == text.npos) return {};
+  std::size_t const begin = text.rfind('\n', found) + 1;
+  std::size_t end = text.find('\n', found);
+  while (end != text.npos && text.compare(end + 1, 4, "    ") == 0) end = text.find('\n', end + 1);
+  return text.substr(begin, end - begin);
+}
+
+/// The last line, if that is of a round.
+std::string round_of(std::string const& text) {
+  std::size_t const found = text.find("these wait for each other: ");
+  return found == text.npos ? std::string{} : text.substr(found);
+}
+
+void const* here() { return reinterpret_cast<void const*>(nopal::core::self()); }
+
+/// Ends a round of mutexes, which no program can: unlocks in the name of another stack, which then does not.
+void unlock_for(void const* owner, nopal::mutex& m) {
+  reinterpret_cast<nopal::core::basic_mutex<nopal::core::stack_waits>&>(m).unlock(reinterpret_cast<std::uintptr_t>(owner));
+}
+
+struct accounts {
+  nopal::mutex first, second;
+  nopal::semaphore locked{0}, go{0};
+  void const* owner_of_first = nullptr;
+};
+
+[[gnu::noinline]] void from_first_to_second(accounts& a) {
+  a.first.lock();
+  a.owner_of_first = here();
+  a.locked.release();
+  a.go.acquire();
+  a.second.lock();
+  a.second.unlock();  // the first was unlocked in our name
+}
+[[gnu::noinline]] void from_second_to_first(accounts& a) {
+  a.second.lock();
+  a.locked.release();
+  a.go.acquire();
+  a.first.lock();
+  a.first.unlock();
+  a.second.unlock();
+}
+
+TEST(report, says_that_two_wait_for_each_other) {
+  nopal::pool pool{{.workers = 2}};
+  accounts a;
+  counter left;
+  pool.run([&] {
+    spawn(left, [&] {
+      named const me{"giver"};
+      from_first_to_second(a);
+    });
+    spawn(left, [&] {
+      named const me{"taker"};
+      from_second_to_first(a);
+    });
+  });
+  for (int k = 0; k < 2; ++k) a.locked.acquire();
+  a.go.release(2);
+  std::string const text = report(pool, {"2 native stacks wait\n", "these wait for each other: "});
+  EXPECT_TRUE(has(part_of(text, "(giver) waits"), at(" waits for a mutex", &a.second))) << text;
+  EXPECT_TRUE(has(part_of(text, "(giver) waits"), "in (anonymous namespace)::from_first_to_second(")) << text;
+  EXPECT_TRUE(has(part_of(text, "(giver) waits"), "(taker) has it, in (anonymous namespace)::from_second_to_first(")) << text;
+  EXPECT_TRUE(has(part_of(text, "(giver) waits"), at(" and waits for a mutex", &a.first))) << text;
+  EXPECT_TRUE(has(part_of(text, "(taker) waits"), at(" waits for a mutex", &a.first))) << text;
+  EXPECT_TRUE(has(part_of(text, "(taker) waits"), "(giver) has it, in (anonymous namespace)::from_first_to_second(")) << text;
+  std::string const round = round_of(text);
+  EXPECT_TRUE(has(round, "(giver) waits for" + at(" a mutex", &a.second) + ", which the stack at ")) << text;
+  EXPECT_TRUE(has(round, "(taker) waits for" + at(" a mutex", &a.first) + ", which the stack at ")) << text;
+  EXPECT_TRUE(has(round, "(giver) has")) << text;
+  EXPECT_TRUE(has(round, "(taker) has")) << text;
+  unlock_for(a.owner_of_first, a.first);
+  wait_for(left);
+  EXPECT_EQ(pool.report(), "nothing waits\n");
+}
+
+TEST(report, says_that_a_fiber_and_a_thread_wait_for_each_other) {
+  nopal::pool pool{{.workers = 2}};
+  accounts a;
+  counter left;
+  pool.run([&] { spawn(left, [&] { from_first_to_second(a); }); });
+  pid_t id = 0;
+  std::thread other{[&] {
+    ::pthread_setname_np(::pthread_self(), "outsider");
+    id = static_cast<pid_t>(::syscall(SYS_gettid));
+    from_second_to_first(a);
+  }};
+  for (int k = 0; k < 2; ++k) a.locked.acquire();
+  a.go.release(2);
+  std::string const who = "thread " + std::to_string(id) + " (outsider)";
+  std::string const text = report(pool, {"1 native stack waits\n", "1 thread that works for no pool waits\n", "these wait for each other: "});
+  EXPECT_TRUE(has(part_of(text, who + " waits"), at(" waits for a mutex", &a.first))) << text;
+  EXPECT_TRUE(has(part_of(text, who + " waits"), " has it, in (anonymous namespace)::from_first_to_second(")) << text;
+  EXPECT_TRUE(has(text, "    " + who + " has it" + at(" and waits for a mutex", &a.first))) << text;
+  EXPECT_TRUE(has(round_of(text), who + " has")) << text;
+  unlock_for(a.owner_of_first, a.first);
+  other.join();
+  wait_for(left);
+  EXPECT_EQ(pool.report(), "nothing waits\n");
+}
+
+TEST(report, says_that_the_owner_of_a_mutex_does_not_wait) {
+  nopal::pool pool{{.workers = 2}};
+  nopal::mutex m;
+  counter left;
+  m.lock();
+  pool.run([&] {
+    spawn(left, [&] {
+      m.lock();
+      m.unlock();
+    });
+  });
+  report(pool, {at(" waits for a mutex", &m), "    a thread that does not wait, or another pool's native stack, has it\n"});
+  m.unlock();
+  wait_for(left);
+  // And one that a stack of the pool has, which runs.
+  std::atomic<bool> locked{false}, go{false};
+  pool.run([&] {
+    spawn(left, [&] {
+      named const me{"busy"};
+      m.lock();
+      locked = true;
+      while (!go) std::this_thread::yield();
+      m.unlock();
+    });
+  });
+  while (!locked) std::this_thread::yield();
+  pool.run([&] {
+    spawn(left, [&] {
+      m.lock();
+      m.unlock();
+    });
+  });
+  report(pool, {at(" waits for a mutex", &m), " (busy) has it, and runs, or ended without unlocking it\n"});
+  go = true;
+  wait_for(left);
+}
+
+TEST(report, says_what_channels_wait_for) {
+  nopal::pool pool{{.workers = 2}};
+  nopal::channel<int> full{1}, empty{1};
+  counter left;
+  full.push(1);
+  pool.run([&] {
+    spawn(left, [&] { full.push(2); });
+    spawn(left, [&] { empty.pop(); });
+  });
+  std::thread outside{[&] { empty.pop(); }};
+  std::string const text = report(pool, {at(" waits for a push into a full channel", &full), at(" waits for a pop from an empty channel", &empty),
+                                         "1 thread that works for no pool waits\n"});
+  EXPECT_FALSE(has(text, "condition_variable")) << text;
+  full.pop();
+  empty.close();
+  outside.join();
+  wait_for(left);
+}
+
+TEST(report, says_what_a_counter_holds) {
+  nopal::pool pool{{.workers = 2}};
+  counter some{5};
+  counter left;
+  pool.run([&] {
+    spawn(left, [&] {
+      try {
+        wait_for(some, 2);
+      } catch (std::runtime_error const&) {
+      }
+    });
+  });
+  EXPECT_FALSE(has(report(pool, {"    it is 5, and this waits until it is 2 at most\n"}), "exception"));
+  pool.run([&] {
+    spawn(some, [] { throw std::runtime_error{"the disk is full"}; });
+    spawn(some, [] { throw std::runtime_error{"another"}; });
+  });
+  std::string const text = report(pool, {"    it has an exception for the one that has waited: "});
+  EXPECT_TRUE(has(text, "has waited: the disk is full\n") || has(text, "has waited: another\n")) << text;
+  some.done(5);
+  wait_for(left);
+  // Nothing of it is left for another counter in its place.
+  some.add(1);
+  pool.run([&] { spawn(left, [&] { wait_for(some); }); });
+  EXPECT_FALSE(has(report(pool, {"    it is 1, and this waits until it is 0 at most\n"}), "exception"));
+  some.done();
+  wait_for(left);
+}
+
+[[gnu::noinline]] nopal::task<int> waits_below(counter& c, int depth) {
+  int below = 0;
+  if (depth > 0) {
+    co_await nopal::call(&below, waits_below, c, depth - 1);
+  } else {
+    co_await c.reaches(0);
+  }
+  co_return below + 1;
+}
+
+TEST(report, names_tasks_jobs_and_closures) {
+  nopal::pool pool{{.workers = 2}};
+  counter one{1};
+  auto task = pool.submit(waits_below, one, 3);
+  auto job = pool.submit([&] { wait_for(one); });
+  counter left;
+  pool.run([&] { spawn(left, [&] { nopal::parallel_invoke([&] { wait_for(one); }, [] {}); }); });
+  std::string const text = report(pool, {"3 native stacks wait\n", "in (anonymous namespace)::waits_below("});
+  // Each is named after the function that they are written in.
+  std::size_t closures = 0;
+  for (std::size_t k = text.find("    in "); k != text.npos; k = text.find("    in ", k + 1)) {
+    closures += has(text.substr(k, text.find('\n', k) - k), "names_tasks_jobs_and_closures");
+  }
+  EXPECT_EQ(closures, 2u) << text;
+  one.done();
+  EXPECT_EQ(task.get(), 4);
+  job.get();
+  wait_for(left);
+}
+
+TEST(report, says_when_a_time_comes) {
+  nopal::pool pool{{.workers = 2}};
+  nopal::semaphore none{0};
+  nopal::mutex m;
+  nopal::condition_variable changed;
+  counter left;
+  pool.run([&] {
+    spawn(left, [&] { EXPECT_TRUE(none.try_acquire_for(1000s)); });
+    spawn(left, [&] { none.acquire(); });
+    spawn(left, [&] {
+      std::unique_lock lock{m};
+      changed.wait(lock);
+    });
+    spawn(left, [&] { nopal::sleep_for(1s); });
+  });
+  std::string const text = report(pool, {at(" waits for a semaphore, with a time limit", &none), at(" waits for a semaphore", &none),
+                                         at(" waits for a condition_variable", &changed), " waits for a time\n"});
+  std::string const limited = part_of(text, "a semaphore, with a time limit");
+  EXPECT_TRUE(has(limited, "    the time comes in 99")) << text;
+  EXPECT_FALSE(has(part_of(text, " waits for a condition_variable"), "the time comes")) << text;
+  none.release(2);
+  {
+    std::lock_guard const guard{m};
+    changed.notify_all();
+  }
+  wait_for(left);
+}
+
+TEST(report, says_which_threads_wait_for_jobs) {
+  nopal::pool pool{{.workers = 1}};
+  nopal::pool another{{.workers = 1}};
+  counter one{1};
+  auto job = pool.submit([&] { wait_for(one); });
+  std::thread waits{[&] {
+    ::pthread_setname_np(::pthread_self(), "for a job");
+    job.wait();
+  }};
+  std::thread runs{[&] {
+    ::pthread_setname_np(::pthread_self(), "for a run");
+    pool.run([&] { wait_for(one); });
+  }};
+  std::thread sleeps{[] {
+    ::pthread_setname_np(::pthread_self(), "asleep");
+    nopal::sleep_for(300ms);
+  }};
+  report(pool, {"(for a run) waits for a job\n", "(asleep) waits for a time\n"});
+  report(another, {"(for a run) waits for a job\n"});  // they belong to no pool
+  one.done();
+  waits.join();
+  runs.join();
+  sleeps.join();
+  EXPECT_EQ(pool.report(), "nothing waits\n");
+}
+
+// ---- Names.
+
+TEST(names, nest_and_are_cut) {
+  nopal::pool pool{{.workers = 1, .name = "bank"}};
+  counter one{1}, two{1};
+  counter left;
+  pool.run([&] {
+    spawn(left, [&] {
+      named const outer{"outer\nname"};
+      {
+        named const inner{"a name of more than thirty-one characters"};
+        wait_for(one);
+      }
+      wait_for(two);
+    });
+  });
+  report(pool, {"the pool bank: 1 native stack waits\n", " (a name of more than thirty-one ) waits for"});
+  one.done();
+  report(pool, {" (outer?name) waits for"});
+  two.done();
+  wait_for(left);
+  named const off_a_pool{"nobody"};
+  EXPECT_EQ(pool.report(), "nothing waits\n");
+}
+
+std::string this_thread() {
+  std::array<char, 16> name{};
+  ::pthread_getname_np(::pthread_self(), name.data(), name.size());
+  return name.data();
+}
+
+/// What the threads are called that work for a pool.
+std::string thread_of(nopal::pool& pool, unsigned i) {
+  return pool.submit([&, i](int) -> nopal::task<std::string> {
+    co_await nopal::resume_on(pool.worker(i));
+    co_return this_thread();
+  }, 0).get();
+}
+
+TEST(names, of_threads) {
+  nopal::pool usual{{.workers = 2}};
+  EXPECT_EQ(thread_of(usual, 0), "nopal:0");
+  EXPECT_EQ(thread_of(usual, 1), "nopal:1");
+  nopal::pool of_its_own{{.workers = 2, .name = "physics"}};
+  EXPECT_EQ(thread_of(of_its_own, 1), "physics:1");
+  nopal::pool longer{{.workers = 12, .name = "a very long name"}};
+  EXPECT_EQ(thread_of(longer, 0), "a very long n:0");
+  EXPECT_EQ(thread_of(longer, 11), "a very long :11");
+  std::string const mine = this_thread();
+  nopal::pool unnamed{{.workers = 1, .name = ""}};
+  EXPECT_EQ(thread_of(unnamed, 0), mine);
+}
+
+TEST(names, of_the_timer) {
+  nopal::pool pool{{.workers = 1, .name = "physics"}};
+  pool.run([] { nopal::sleep_for(1ms); });
+  bool found = false;
+  for (int k = 0; k < 100 && !found; ++k) {
+    std::FILE* const list = ::popen(("cat /proc/" + std::to_string(::getpid()) + "/task/*/comm").c_str(), "r");
+    ASSERT_NE(list, nullptr);
+    std::array<char, 64> line;
+    while (std::fgets(line.data(), line.size(), list) != nullptr) found = found || std::string{line.data()} == "physics:timer\n";
+    ::pclose(list);
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(names, with_control_characters_are_refused) {
+  try {
+    nopal::pool const pool{{.workers = 1, .name = "two\nlines"}};
+    FAIL();
+  } catch (std::invalid_argument const& e) {
+    EXPECT_EQ(std::string{e.what()},
+              "nopal::pool: name = \"two?lines\" has a control character (shown as ?), and reports have a line for each thing; use printable ones");
+  }
+}
+
+}  // namespace

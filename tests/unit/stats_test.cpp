@@ -1,0 +1,77 @@
+// stats(): what is said of each worker adds up to what is said of all.
+
+#include "nopal/stats.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "nopal/fiber.hpp"
+#include "nopal/native.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+void deep(int levels) {
+  char volatile pages[8192];
+  for (std::size_t k = 0; k < sizeof pages; ++k) pages[k] = static_cast<char>(levels);  // all: also where the high-water mark stands
+  if (levels > 0) deep(levels - 1);
+  pages[0] = pages[1];
+}
+
+TEST(stats, of_each_worker_add_up) {
+  nopal::pool pool{{.workers = 3}};
+  pool.run([] {
+    nopal::counter left;
+    for (int k = 0; k < 64; ++k) {
+      nopal::spawn(left, [] {
+        deep(4);
+        nopal::sleep_for(20ms);
+      });
+    }
+    nopal::wait_for(left);
+  });
+  nopal::stats const all = pool.stats();
+  nopal::worker_stats sum;
+  for (nopal::worker_stats const& w : all.per_worker) {
+    sum += w;
+    EXPECT_LE(w.stacks_live, w.stacks_peak);
+    EXPECT_GE(w.stacks_peak, 1u);  // each has its first
+  }
+  EXPECT_EQ(all.per_worker.size(), 3u);
+  EXPECT_GE(all.stacks_peak, 64u);
+  EXPECT_GE(all.unmaps, 1u);
+  EXPECT_GE(all.pages_returned, all.unmaps);
+  EXPECT_EQ(sum.stacks_live, all.stacks_live);
+  EXPECT_GE(sum.stacks_peak, all.stacks_peak);
+  EXPECT_EQ(sum.stack_pages, all.stack_pages);
+  EXPECT_GT(all.stack_pages, 0u);
+  EXPECT_EQ(sum.unmaps, all.unmaps);
+  EXPECT_EQ(sum.pages_returned, all.pages_returned);
+  EXPECT_EQ(sum.fibers_spawned, 64u);
+}
+
+// A stack is somebody's from its mapping on, whoever uses it later.
+TEST(stats, of_native_stacks_by_their_maker) {
+  nopal::core::stack_pool pool{64 << 10, nopal::reclaim::dontneed, 4, 2};
+  nopal::core::stack* const first = pool.get(0);
+  nopal::core::stack* const second = pool.get(1);
+  nopal::core::stack* const third = pool.get(1);
+  EXPECT_EQ(pool.counts(0).live, 1u);
+  EXPECT_EQ(pool.counts(1).live, 2u);
+  second->low()[0] = std::byte{1};
+  pool.put(second);
+  EXPECT_EQ(pool.counts(0).pages_returned, 0u);
+  EXPECT_GE(pool.counts(1).pages_returned, 1u);
+  EXPECT_EQ(pool.get(0), second);
+  EXPECT_EQ(pool.counts(0).live, 1u);
+  EXPECT_EQ(pool.counts(1).peak, 2u);
+  pool.put(first);
+  pool.put(second);
+  pool.put(third);
+}
+
+}  // namespace
