@@ -35,7 +35,7 @@ pool* pool::current() noexcept {
   return w != nullptr ? w->pool().owner() : nullptr;
 }
 
-worker_ref pool::worker(unsigned i) const {
+worker_ref pool::worker(unsigned i) const& {
   if (i >= workers()) {
     throw std::out_of_range{"nopal::pool::worker(" + std::to_string(i) + "): this pool has workers 0 to " + std::to_string(workers() - 1)};
   }

@@ -6,7 +6,6 @@
 #include "nopal/core/config.hpp"
 
 #include <chrono>
-#include <concepts>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -16,6 +15,7 @@
 
 #include "nopal/channel.hpp"
 #include "nopal/condition_variable.hpp"
+#include "nopal/core/arguments.hpp"
 #include "nopal/core/root.hpp"
 #include "nopal/core/timer.hpp"
 #include "nopal/core/worker.hpp"
@@ -43,7 +43,7 @@ struct fiber final : job {
     auto* const self = static_cast<fiber*>(j);
     std::exception_ptr error;
     try {
-      static_cast<void>(self->f());
+      static_cast<void>(static_cast<called_once<F>>(self->f)());
     } catch (...) {
       error = std::current_exception();
     }
@@ -59,17 +59,8 @@ struct fiber final : job {
 };
 
 /// `to`: null where the caller works, or on the default pool.
-template <class F>
-NOPAL_INLINE void spawn(scheduler* to, counter* c, F&& f) {
-  using closure = std::decay_t<F>;
-  static_assert(std::invocable<closure&>,
-                "nopal: spawn takes something to be called without arguments. Write spawn([=] { f(a, b); }) for f(a, b).");
-  static_assert(!is_task<std::invoke_result_t<closure&>>,
-                "nopal: a fiber is an ordinary function. Write spawn([=] { nopal::sync_wait(f, a); }) for a coroutine function f.");
-  static_assert(std::constructible_from<closure, F&&>,
-                "nopal: spawn keeps its closure by value, and this one cannot be copied. Write spawn(std::move(f)).");
-  static_assert(alignof(closure) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
-                "nopal: a fiber's closure is aligned to at most 16 bytes. Capture a pointer to what needs more.");
+template <class closure, class F>
+NOPAL_INLINE void spawn_checked(scheduler* to, counter* c, F&& f) {
   using record = fiber<closure>;
   struct unspawned {  // until nothing can fail any more
     void* at;
@@ -96,6 +87,20 @@ NOPAL_INLINE void spawn(scheduler* to, counter* c, F&& f) {
     scheduler& on = to != nullptr ? *to : default_scheduler();
     on.spawn(r.release());
   }
+}
+template <class F>
+NOPAL_INLINE void spawn(scheduler* to, counter* c, F&& f) {
+  using closure = std::decay_t<F>;
+  using called = called_once<closure>;
+  constexpr bool callable = std::is_invocable_v<called>;
+  static_assert(callable, "nopal: spawn takes something to be called without arguments. Write spawn([=] { f(a, b); }) for f(a, b).");
+  constexpr bool ordinary = !returns_task<called>;
+  static_assert(ordinary, "nopal: a fiber is an ordinary function. Write spawn([=] { nopal::sync_wait(f, a); }) for a coroutine function f.");
+  constexpr bool kept = std::is_constructible_v<closure, F&&>;
+  static_assert(kept, "nopal: spawn keeps its closure by value, and this one cannot be copied. Write spawn(std::move(f)).");
+  constexpr bool aligned = alignof(closure) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+  static_assert(aligned, "nopal: a fiber's closure is aligned to at most 16 bytes. Capture a pointer to what needs more.");
+  if constexpr (callable && ordinary && kept && aligned) spawn_checked<closure>(to, c, static_cast<F&&>(f));
 }
 /// The same, and `c` counts it.
 template <class F>

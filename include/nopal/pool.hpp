@@ -11,14 +11,14 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/arguments.hpp"
 #include "nopal/core/completion.hpp"
+#include "nopal/core/pack.hpp"
 #include "nopal/core/root.hpp"
 #include "nopal/core/scheduler.hpp"
-#include "nopal/core/signature.hpp"
 #include "nopal/core/timer.hpp"
 #include "nopal/eventually.hpp"
 #include "nopal/options.hpp"
@@ -57,20 +57,32 @@ struct result_of_run<task<T>> {
   using type = T;
 };
 
-/// A callable, its arguments and its result. The callable is kept by value, and so are arguments of by-value parameters;
-/// reference parameters refer to the caller's objects, as for fork.
-template <class F, class... A>
+/// A callable, its arguments and its result. F, A...: as they were given, references; how they are kept: core/arguments.hpp.
+template <way How, class F, class... A>
 class typed_root : public root {
-  using called_type = std::decay_t<F>;
-  using parameters = typename parameters_of<called_type, A...>::type;
-  using returned = std::invoke_result_t<called_type&, A...>;
+  using arguments = checked<How, F, A...>::arguments::type;
+  using callable = std::conditional_t<How == way::waits, F, std::decay_t<F>>;
+  template <class Pack>
+  struct call_of;
+  template <class... P>
+  struct call_of<pack<P...>> {
+    using callee_type = callee<How, F, P...>::type;
+    using returned = std::invoke_result_t<callee_type, P...>;
+    static pack<P...> keep(A... a) { return make_pack<P...>(static_cast<A>(a)...); }
+    // By-value arguments are handed over, references are passed on.
+    static returned invoke(callable& f, pack<P...>& args) {
+      return args.apply([&](auto&... a) -> returned { return std::invoke(static_cast<callee_type>(f), static_cast<P&&>(a)...); });
+    }
+  };
+  using call = call_of<arguments>;
 
  public:
-  using result = typename result_of_run<returned>::type;
-  static constexpr bool is_coroutine = is_task<returned>;
+  using result = std::remove_cv_t<typename result_of_run<std::remove_cv_t<typename call::returned>>::type>;
+  static constexpr bool is_coroutine = is_task<std::remove_cv_t<typename call::returned>>;
+  static_assert(std::is_void_v<result> || std::is_reference_v<result> || std::is_move_constructible_v<result>,
+                "nopal: what this function returns cannot be moved to who waits for it. Let it fill an object of the caller's.");
 
-  template <class G, class... B>
-  explicit typed_root(G&& f, B&&... a) : f_(static_cast<G&&>(f)), args_{static_cast<B&&>(a)...} {
+  explicit typed_root(F f, A... a) : f_(static_cast<F>(f)), args_(call::keep(static_cast<A>(a)...)) {
     start = [](root& r) { static_cast<typed_root&>(r).begin(); };
   }
 
@@ -86,7 +98,8 @@ class typed_root : public root {
 
   /// If that is what is called.
   void const* function() const noexcept {
-    if constexpr (std::is_pointer_v<called_type> && std::is_function_v<std::remove_pointer_t<called_type>>) {
+    using kept = std::remove_cvref_t<callable>;
+    if constexpr (std::is_pointer_v<kept> && std::is_function_v<std::remove_pointer_t<kept>>) {
       return reinterpret_cast<void const*>(f_);
     } else {
       return nullptr;
@@ -94,66 +107,46 @@ class typed_root : public root {
   }
 
  private:
-  template <class P, class B>
-  struct kept {
-    static_assert(!std::is_reference_v<P> || binds_for_long<P, B>,
-                  "nopal::pool: this parameter is a reference and its argument is a temporary. Give the argument a name that outlives "
-                  "the job, or let the function take it by value.");
-    using type = std::conditional_t<std::is_reference_v<P>, P, std::remove_cv_t<P>>;
-  };
-  template <class List, class... B>
-  struct tuple_for {
-    using type = std::tuple<std::decay_t<B>...>;
-  };
-  template <class... P, class... B>
-    requires(sizeof...(P) == sizeof...(B))
-  struct tuple_for<parameter_list<P...>, B...> {
-    using type = std::tuple<typename kept<P, B>::type...>;
-  };
-  using arguments = typename tuple_for<parameters, A...>::type;
   using held = std::conditional_t<std::is_reference_v<result>, std::remove_reference_t<result>*,
                                   std::conditional_t<std::is_void_v<result>, char, result>>;
 
   void begin() {
     try {
-      begin_with(std::make_index_sequence<std::tuple_size_v<arguments>>{});
+      begin_call();
     } catch (...) {
       current()->start_threw();
     }
   }
-  template <std::size_t... I>
-  void begin_with(std::index_sequence<I...>) {
-    // By-value arguments are handed over, references are passed on.
-    auto const invoke = [this]() -> returned { return std::invoke(f_, static_cast<std::tuple_element_t<I, arguments>&&>(std::get<I>(args_))...); };
+  void begin_call() {
     if constexpr (is_coroutine) {
       worker* const w = current();
       constexpr std::uintptr_t bits = std::is_void_v<result> || std::is_reference_v<result> ? 0 : constructs;
       w->parent_word = reinterpret_cast<std::uintptr_t>(static_cast<root*>(this)) | rooted | bits;
       w->slot = &result_;
-      (void)invoke();
+      static_cast<void>(call::invoke(f_, args_));
     } else {
       current()->begin_without_tasks();
       if constexpr (std::is_void_v<result>) {
-        invoke();
+        call::invoke(f_, args_);
       } else if constexpr (std::is_reference_v<result>) {
-        result_.emplace(std::addressof(invoke()));
+        auto&& there = call::invoke(f_, args_);
+        result_.emplace(std::addressof(there));
       } else {
-        result_.emplace(invoke());
+        result_.emplace(call::invoke(f_, args_));
       }
     }
   }
 
-  called_type f_;
-  [[no_unique_address]] arguments args_;
+  callable f_;
+  arguments args_;
   eventually<held> result_;
 };
 
 /// A root that a thread waits for on its own stack.
 template <class F, class... A>
-class awaited_root final : public typed_root<F, A...> {
+class awaited_root final : public typed_root<way::waits, F, A...> {
  public:
-  template <class G, class... B>
-  explicit awaited_root(G&& f, B&&... a) : typed_root<F, A...>{static_cast<G&&>(f), static_cast<B&&>(a)...} {
+  explicit awaited_root(F f, A... a) : typed_root<way::waits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
     this->finish = [](root& r) noexcept { static_cast<awaited_root&>(r).done.set(); };
   }
   event done;
@@ -171,10 +164,10 @@ struct shared_result {
 };
 
 template <class F, class... A>
-class submitted_root final : public typed_root<F, A...>, public shared_result<typename typed_root<F, A...>::result> {
+class submitted_root final : public typed_root<way::submits, F, A...>,
+                             public shared_result<typename typed_root<way::submits, F, A...>::result> {
  public:
-  template <class G, class... B>
-  explicit submitted_root(G&& f, B&&... a) : typed_root<F, A...>{static_cast<G&&>(f), static_cast<B&&>(a)...} {
+  explicit submitted_root(F f, A... a) : typed_root<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
     this->finish = [](root& r) noexcept {
       auto& self = static_cast<submitted_root&>(r);
       scheduler& owner = *self.pool;
@@ -183,7 +176,7 @@ class submitted_root final : public typed_root<F, A...>, public shared_result<ty
       owner.finished();
     };
   }
-  typename typed_root<F, A...>::result take() override { return typed_root<F, A...>::take(); }
+  typename typed_root<way::submits, F, A...>::result take() override { return typed_root<way::submits, F, A...>::take(); }
   std::exception_ptr thrown() const noexcept override { return this->error; }
   void keep(std::shared_ptr<submitted_root> self) noexcept { self_ = std::move(self); }
 
@@ -195,10 +188,9 @@ class submitted_root final : public typed_root<F, A...>, public shared_result<ty
 NOPAL_API [[noreturn]] NOPAL_COLD void die_detached(std::exception_ptr e, void const* function) noexcept;
 
 template <class F, class... A>
-class detached_root final : public typed_root<F, A...> {
+class detached_root final : public typed_root<way::submits, F, A...> {
  public:
-  template <class G, class... B>
-  explicit detached_root(G&& f, B&&... a) : typed_root<F, A...>{static_cast<G&&>(f), static_cast<B&&>(a)...} {
+  explicit detached_root(F f, A... a) : typed_root<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
     this->finish = [](root& r) noexcept {
       auto& self = static_cast<detached_root&>(r);
       if (self.error != nullptr) die_detached(self.error, self.function());
@@ -310,7 +302,8 @@ class future : public core::awaitable_tag {
 };
 
 /// A set of worker threads. Any number of threads may use one pool at once. A callable is a coroutine function (it returns
-/// nopal::task<T>) or an ordinary one; arguments are taken as for fork.
+/// nopal::task<T>) or an ordinary one. run and sync_wait leave it and its arguments with their caller, who waits; submit and detach keep
+/// the callable, and what is taken by value, and take references as fork does: to objects that have a name and outlive the job.
 ///
 /// The threads block the signals that are meant for the program, and so does a process that a task starts, unless it is told otherwise:
 /// posix_spawn with POSIX_SPAWN_SETSIGMASK, pthread_sigmask between fork and exec.
@@ -331,29 +324,45 @@ class pool {
   /// has not started.
   template <class F, class... A>
   NOPAL_INLINE decltype(auto) run(F&& f, A&&... a) {
-    core::awaited_root<F, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
-    r.pool = scheduler_.get();
-    scheduler_->run(r, r.done);
-    return r.take();
+    using c = core::checked<core::way::waits, F&&, A&&...>;
+    if constexpr (!c::ok) {
+      return core::explained<core::way::waits, c::wrong>();
+    } else {
+      core::awaited_root<F&&, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
+      r.pool = scheduler_.get();
+      scheduler_->run(r, r.done);
+      return r.take();
+    }
   }
 
   /// Starts f(args...) on some worker. Throws std::bad_alloc.
   template <class F, class... A>
   auto submit(F&& f, A&&... a) {
-    using root = core::submitted_root<F, A&&...>;
-    auto r = std::make_shared<root>(static_cast<F&&>(f), static_cast<A&&>(a)...);
-    r->pool = scheduler_.get();
-    r->keep(r);
-    scheduler_->submit(*r);
-    return future<typename root::result>{std::move(r)};
+    using c = core::checked<core::way::submits, F&&, A&&...>;
+    if constexpr (!c::ok) {
+      core::explained<core::way::submits, c::wrong>();
+      return future<core::refused>{};
+    } else {
+      using root = core::submitted_root<F&&, A&&...>;
+      auto r = std::make_shared<root>(static_cast<F&&>(f), static_cast<A&&>(a)...);
+      r->pool = scheduler_.get();
+      r->keep(r);
+      scheduler_->submit(*r);
+      return future<typename root::result>{std::move(r)};
+    }
   }
 
   /// As submit, but nobody waits. An exception that escapes terminates the program with its message. Throws std::bad_alloc.
   template <class F, class... A>
   void detach(F&& f, A&&... a) {
-    auto r = std::make_unique<core::detached_root<F, A&&...>>(static_cast<F&&>(f), static_cast<A&&>(a)...);
-    r->pool = scheduler_.get();
-    scheduler_->submit(*r.release());
+    using c = core::checked<core::way::submits, F&&, A&&...>;
+    if constexpr (!c::ok) {
+      core::explained<core::way::submits, c::wrong>();
+    } else {
+      auto r = std::make_unique<core::detached_root<F&&, A&&...>>(static_cast<F&&>(f), static_cast<A&&>(a)...);
+      r->pool = scheduler_.get();
+      scheduler_->submit(*r.release());
+    }
   }
 
   /// As nopal::spawn, but on this pool, whoever calls: one of its workers, another pool's, or a thread that works for none.
@@ -368,7 +377,8 @@ class pool {
 
   unsigned workers() const noexcept { return scheduler_->workers(); }
   /// i < workers(); throws std::out_of_range.
-  NOPAL_API worker_ref worker(unsigned i) const;
+  NOPAL_API worker_ref worker(unsigned i) const&;
+  worker_ref worker(unsigned i) const&& = delete;  // it would outlive its pool
   nopal::stats stats() const { return scheduler_->read_stats(); }
   /// What waits for what, for programs that have come to a stop: each native stack that has been left, and each thread that sleeps in
   /// nopal without working for a pool; the functions that wait, by name where the program has symbols; who has the mutex that is waited for,

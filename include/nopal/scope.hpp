@@ -5,13 +5,13 @@
 
 #include "nopal/core/config.hpp"
 
-#include <concepts>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/arguments.hpp"
 #include "nopal/core/children.hpp"
 #include "nopal/core/context.hpp"
 #include "nopal/core/outside_children.hpp"
@@ -30,7 +30,7 @@ template <class F, class Given>
 struct child_of : child {
   std::remove_reference_t<Given>* closure;
 
-  child_of(children& c, std::remove_reference_t<Given>& f) noexcept : child{&c}, closure{&f} {}
+  child_of(children& c, std::remove_reference_t<Given>& f) noexcept : child{&c}, closure{std::addressof(f)} {}
 
   static void start_fast(void* self) { start<true>(*static_cast<child_of*>(self), true); }
   static void start_slowly(child& self, bool offers) { start<false>(static_cast<child_of&>(self), offers); }
@@ -49,7 +49,7 @@ struct child_of : child {
         offered = true;
         if constexpr (!Fast) static_cast<void>(current()->look());  // answers whoever asked
       }
-      static_cast<void>(f());
+      static_cast<void>(static_cast<called_once<F>>(f)());
     } catch (...) {
       worker::child_threw(of, epoch);
       threw = true;
@@ -71,7 +71,7 @@ struct outside_child_of final : outside_child {
     children& of = c.of;
     auto& self = static_cast<outside_child_of&>(c);
     try {
-      static_cast<void>(self.f());
+      static_cast<void>(static_cast<called_once<F>>(self.f)());
     } catch (...) {
       worker::child_threw(of, self.epoch);
     }
@@ -117,12 +117,27 @@ class scope {
   template <class F>
   NOPAL_INLINE void fork(F&& f) {
     using closure = std::decay_t<F>;
-    static_assert(std::invocable<closure&>,
-                  "nopal: scope::fork takes something to be called without arguments. Write s.fork([=] { f(a, b); }) for f(a, b).");
-    static_assert(!core::is_task<std::invoke_result_t<closure&>>,
-                  "nopal: scope::fork runs ordinary functions. Write s.fork([&] { x = nopal::sync_wait(f, a); }) for a coroutine function f.");
-    static_assert(std::constructible_from<closure, F&&>,
-                  "nopal: scope::fork keeps its closure by value, and this one cannot be copied. Write s.fork(std::move(f)).");
+    using called = core::called_once<closure>;
+    constexpr bool callable = std::is_invocable_v<called>;
+    static_assert(callable, "nopal: scope::fork takes something to be called without arguments. Write s.fork([=] { f(a, b); }) for f(a, b).");
+    constexpr bool ordinary = !core::returns_task<called>;
+    static_assert(ordinary, "nopal: scope::fork runs ordinary functions. Write s.fork([&] { x = nopal::sync_wait(f, a); }) for a coroutine "
+                            "function f.");
+    constexpr bool kept = std::is_constructible_v<closure, F&&>;
+    static_assert(kept, "nopal: scope::fork keeps its closure by value, and this one cannot be copied. Write s.fork(std::move(f)).");
+    if constexpr (callable && ordinary && kept) fork_checked<closure>(static_cast<F&&>(f));
+  }
+
+  /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child is
+  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen. Off a pool the
+  /// thread takes part in what nobody has begun, in a sleeping worker's place, and otherwise sleeps.
+  NOPAL_INLINE void join() {
+    if (children_.state != 0) [[unlikely]] join_slowly();
+  }
+
+ private:
+  template <class closure, class F>
+  NOPAL_INLINE void fork_checked(F&& f) {
     core::child_of<closure, F&&> c{children_, f};
 #if !NOPAL_ASAN && !NOPAL_TSAN
     core::fork_state* const state = core::state_here();
@@ -143,15 +158,6 @@ class scope {
     if (children_.owner == nullptr) [[unlikely]] return core::fork_off_pool<closure>(children_, static_cast<F&&>(f));
     core::worker::fork_slowly(c, c.start_slowly);
   }
-
-  /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child is
-  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen. Off a pool the
-  /// thread takes part in what nobody has begun, in a sleeping worker's place, and otherwise sleeps.
-  NOPAL_INLINE void join() {
-    if (children_.state != 0) [[unlikely]] join_slowly();
-  }
-
- private:
   NOPAL_COLD void join_slowly() {
     if (std::exception_ptr const e = core::worker::join_children(children_); e != nullptr) std::rethrow_exception(e);
   }

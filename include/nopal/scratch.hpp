@@ -43,7 +43,8 @@ class scratch_array {
   T* begin() const noexcept { return data_; }
   T* end() const noexcept { return data_ + size_; }
   T& operator[](std::size_t i) const noexcept { return data_[i]; }
-  operator std::span<T>() const noexcept { return {data_, size_}; }  // NOLINT(google-explicit-constructor)
+  operator std::span<T>() const& noexcept { return {data_, size_}; }  // NOLINT(google-explicit-constructor)
+  operator std::span<T>() const&& = delete;  // the array would be gone: give it a name, auto tmp = co_await stack_array<T>(n)
 
  private:
   template <class U>

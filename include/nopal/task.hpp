@@ -18,8 +18,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/arguments.hpp"
 #include "nopal/core/pack.hpp"
-#include "nopal/core/signature.hpp"
 #include "nopal/core/thread.hpp"
 #include "nopal/core/worker.hpp"
 #include "nopal/eventually.hpp"
@@ -33,11 +33,6 @@ namespace core {
 
 /// Marks what a nopal task may await.
 struct awaitable_tag {};
-
-template <class T>
-inline constexpr bool is_task = false;
-template <class T>
-inline constexpr bool is_task<task<T>> = true;
 
 /// Results that go to their slot in one relaxed store, so that a dropped one may go to a place that others write too. A word is aligned to
 /// its size: for two ints side by side compilers would call a library that takes locks.
@@ -202,10 +197,14 @@ class promise_base : public join_awaiter {
     using awaited = std::remove_cvref_t<A>;
     static_assert(!is_task<awaited>,
                   "nopal: a task is not awaited directly. Write co_await nopal::call(f, args...) instead of co_await f(args...).");
-    static_assert(std::derived_from<awaited, awaitable_tag> || is_task<awaited>,
+    static_assert(std::derived_from<awaited, awaitable_tag> || is_task<awaited> || std::is_same_v<awaited, refused>,
                   "nopal: a task can await only what nopal makes: fork, call, join, stack_array, resume_on, a future, "
                   "counter::reaches.");
-    return static_cast<A&&>(a).in(self());
+    if constexpr (std::derived_from<awaited, awaitable_tag>) {
+      return static_cast<A&&>(a).in(self());
+    } else {
+      return refused{};
+    }
   }
 
  protected:
@@ -496,106 +495,44 @@ inline constexpr bool is_optional_slot = false;
 template <class T>
 inline constexpr bool is_optional_slot<T, std::optional<T>> = true;
 
-/// A result is assigned to a T, which is there already; so a T that cannot be assigned goes elsewhere.
 template <class T, class S>
-inline constexpr bool fits_slot = (std::is_same_v<S, T> && (is_word<T> || std::is_move_assignable_v<T>)) || std::is_same_v<S, eventually<T>> ||
-                                  is_optional_slot<T, S> || (std::is_reference_v<T> && std::is_same_v<S, std::remove_reference_t<T>*>);
+inline constexpr bool fits_slot = std::is_same_v<S, T> || std::is_same_v<S, eventually<T>> || is_optional_slot<T, S> ||
+                                  (std::is_reference_v<T> && std::is_same_v<S, std::remove_reference_t<T>*>);
 
-/// How a child keeps one argument for its parameter P: see signature.hpp. For a call the parent waits, so its references may also
-/// be bound to temporaries of the co_await expression, and what must be converted first is kept converted.
-template <kind How, class P, class A>
-struct keeps {
-  static_assert(How == called || !std::is_reference_v<P> || binds_for_long<P, A>,
-                "nopal::fork: this parameter is a reference and its argument is a temporary, which dies before the child does. "
-                "Give the argument a name, or let the function take it by value.");
-  static_assert(How == called || !views_a_temporary<std::remove_cvref_t<P>, A>,
-                "nopal::fork: this parameter is a view of an argument that is a temporary, which dies before the child does. "
-                "Give the argument a name, or let the function take it by value.");
-  static constexpr bool direct =
-      std::is_reference_v<P> && (std::is_convertible_v<std::remove_reference_t<A>*, std::remove_reference_t<P>*> || binds_for_long<P, A>);
-  static constexpr bool converted = std::is_reference_v<P> && !direct;
-  using type = std::conditional_t<direct, P, std::remove_cvref_t<P>>;
+template <kind How, std::uintptr_t Bits, class F, class Pack>
+struct starter_of;
+template <kind How, std::uintptr_t Bits, class F, class... P>
+struct starter_of<How, Bits, F, pack<P...>> {
+  using type = starter<How, Bits, F, P...>;
 };
 
-template <class List, class Indices>
-struct starter_type;
-template <class... P, std::size_t... I>
-struct starter_type<parameter_list<P...>, std::index_sequence<I...>> {
-  template <kind How, std::uintptr_t Bits, class F, class... A>
-  using with = starter<How, Bits | ((keeps<How, P, A>::converted || ...) ? refers_to_starter : 0), F,
-                       typename keeps<How, P, A>::type...>;
-};
-
-template <class F, class... A>
-using task_of = std::invoke_result_t<F, A...>;
-
-/// A callable as the child keeps it: functions and named closures by pointer. A temporary closure without captures is as good as
-/// any other object of its type.
-template <class F>
-inline constexpr bool lasts = std::is_lvalue_reference_v<F> || std::is_pointer_v<std::remove_cvref_t<F>> ||
-                              std::is_member_pointer_v<std::remove_cvref_t<F>> ||
-                              (std::is_empty_v<std::remove_cvref_t<F>> && std::is_default_constructible_v<std::remove_cvref_t<F>>);
-template <class F>
-struct callable_holder {
-  static inline F instance{};
-};
-/// A member function's pointer, which itself may be a temporary.
-template <class M>
-struct kept_member {
-  M m;
-  M operator*() const noexcept { return m; }
-};
-template <class F>
-NOPAL_INLINE auto keep_callable(F&& f) noexcept {
-  using plain = std::remove_reference_t<F>;
-  if constexpr (std::is_function_v<plain>) {
-    return &f;
-  } else if constexpr (std::is_pointer_v<plain> && std::is_function_v<std::remove_pointer_t<plain>>) {
-    return std::remove_cv_t<plain>{f};
-  } else if constexpr (std::is_member_pointer_v<plain>) {
-    return kept_member<std::remove_cv_t<plain>>{f};
-  } else if constexpr (!std::is_lvalue_reference_v<F> && std::is_empty_v<plain> && std::is_default_constructible_v<plain>) {
-    return &callable_holder<plain>::instance;
-  } else {
-    return std::addressof(f);
-  }
-}
-
+/// What core/arguments.hpp asks of a child.
 template <kind How, class F, class... A>
-struct checked {
-  static_assert(std::is_invocable_v<F, A...>, "nopal: the function cannot be called with these arguments.");
-  using result = task_of<F, A...>;
-  static_assert(is_task<result>, "nopal: fork and call start coroutine functions, which return nopal::task<T>. Call an ordinary "
-                                 "function as it is, or use nopal::scope.");
-  static_assert(How == called || lasts<F>,
-                "nopal::fork: this closure is a temporary, which dies before the child does. Give it a name that outlives the join: "
-                "auto f = [...](...) -> nopal::task<> {...}; co_await nopal::fork(f, args...).");
-  using parameters = parameters_of<std::remove_cvref_t<F>, A...>::type;
-  static_assert(parameters::known,
-                "nopal: the parameters of this callable cannot be seen, because it is overloaded or a template. Name one "
-                "instantiation, or wrap it in a lambda with plain parameter types.");
-};
+using checked_child = checked<How == forked ? way::forks : way::calls, F, A...>;
 
 template <kind How, std::uintptr_t Bits, class F, class... A>
 NOPAL_INLINE auto make_starter(void* slot, F&& f, A&&... a) {
-  using c = checked<How, F&&, A&&...>;
+  using arguments = checked_child<How, F&&, A&&...>::arguments;
   auto const kept = keep_callable(static_cast<F&&>(f));
-  using type = starter_type<typename c::parameters, std::index_sequence_for<A...>>::template with<How, Bits, decltype(kept), A&&...>;
+  constexpr std::uintptr_t bits = Bits | (arguments::converted ? refers_to_starter : 0);
+  using type = starter_of<How, bits, std::remove_const_t<decltype(kept)>, typename arguments::type>::type;
   return type{slot, kept, static_cast<A&&>(a)...};
 }
 
 template <kind How, class S, class F, class... A>
 NOPAL_INLINE auto start_into(S* slot, F&& f, A&&... a) {
-  using result = checked<How, F&&, A&&...>::result;
-  static_assert(fits_slot<typename result::value_type, S>,
-                "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>. A std::optional<T>* will "
-                "do too; where T cannot be assigned, only these two.");
-  using T = typename result::value_type;
-  if constexpr (is_optional_slot<T, S>) {
-    constexpr std::uintptr_t bits = is_word<T> ? engages : engages | constructs;
-    return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
+  using c = checked_child<How, F&&, A&&...>;
+  if constexpr (!c::ok) {
+    return explained<How == forked ? way::forks : way::calls, c::wrong>();
   } else {
-    constexpr std::uintptr_t bits = std::is_same_v<S, eventually<T>> ? constructs : 0;
+    using T = c::result::value_type;
+    static_assert(fits_slot<T, S>, "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>, or a "
+                                   "std::optional<T>*.");
+    static_assert(!std::is_same_v<S, T> || is_word<T> || std::is_move_assignable_v<T>,
+                  "nopal: this function's result cannot be assigned to the slot. Let the slot be a nopal::eventually<T>.");
+    constexpr std::uintptr_t bits = is_optional_slot<T, S> ? (is_word<T> ? engages : engages | constructs)
+                                    : std::is_same_v<S, eventually<T>> ? constructs
+                                                                       : 0;
     return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
 }
@@ -620,8 +557,8 @@ NOPAL_INLINE void* nowhere() noexcept {
 // reach the child without a temporary in between, which GCC would keep in the parent's frame.
 
 /// `co_await fork(&slot, f, args...)`: starts f(args...) as a child that may run in parallel with what follows; its result is in the
-/// slot after `co_await join`. The slot is a T*, an eventually<T>*, or a std::optional<T>*, which is empty where the task fails. By-value arguments are copied now; reference parameters must be
-/// bound to named objects that live until the join. Throws std::bad_alloc where there is no memory for the child, here or at the join.
+/// slot after `co_await join`. The slot is a T*, an eventually<T>*, or a std::optional<T>*, which is empty where the task fails. By-value
+/// arguments are copied now; reference parameters must be bound to named objects that live until the join. Throws std::bad_alloc where there is no memory for the child, here or at the join.
 /// O(1): docs/fork-cost.md. Algorithm 3 of the libfork paper.
 template <class S, class F, class... A>
   requires(core::is_slot<S*>)
@@ -629,7 +566,7 @@ NOPAL_INLINE auto fork(S* slot, F&& f, A&&... a) {
   return core::start_into<core::forked>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
 }
 template <class T, class... P>
-  requires(!(std::is_reference_v<P> || ...))
+  requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
 NOPAL_INLINE auto fork(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
   return core::starter<core::forked, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
 }
@@ -638,9 +575,13 @@ NOPAL_INLINE auto fork(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a
 template <class F, class... A>
   requires(!core::is_slot<std::remove_cvref_t<F>>)
 NOPAL_INLINE auto fork(F&& f, A&&... a) {
-  using result = core::checked<core::forked, F&&, A&&...>::result;
-  return core::make_starter<core::forked, 0>(core::nowhere<typename result::value_type>(), static_cast<F&&>(f),
-                                             static_cast<A&&>(a)...);
+  using c = core::checked_child<core::forked, F&&, A&&...>;
+  if constexpr (!c::ok) {
+    return core::explained<core::way::forks, c::wrong>();
+  } else {
+    return core::make_starter<core::forked, 0>(core::nowhere<typename c::result::value_type>(), static_cast<F&&>(f),
+                                               static_cast<A&&>(a)...);
+  }
 }
 
 /// `co_await call(&slot, f, args...)`: runs f(args...) as a child and goes on when it has ended. Rethrows its exception, once
@@ -651,7 +592,7 @@ NOPAL_INLINE auto call(S* slot, F&& f, A&&... a) {
   return core::start_into<core::called>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
 }
 template <class T, class... P>
-  requires(!(std::is_reference_v<P> || ...))
+  requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
 NOPAL_INLINE auto call(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
   return core::starter<core::called, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
 }
@@ -660,10 +601,13 @@ NOPAL_INLINE auto call(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a
 template <class F, class... A>
   requires(!core::is_slot<std::remove_cvref_t<F>>)
 NOPAL_INLINE auto call(F&& f, A&&... a) {
-  using T = core::checked<core::called, F&&, A&&...>::result::value_type;
-  if constexpr (std::is_void_v<T>) {
+  using c = core::checked_child<core::called, F&&, A&&...>;
+  if constexpr (!c::ok) {
+    return core::explained<core::way::calls, c::wrong>();
+  } else if constexpr (std::is_void_v<typename c::result::value_type>) {
     return core::make_starter<core::called, 0>(nullptr, static_cast<F&&>(f), static_cast<A&&>(a)...);
   } else {
+    using T = c::result::value_type;
     auto s = core::make_starter<core::called, std::is_reference_v<T> ? 0 : core::constructs>(nullptr, static_cast<F&&>(f),
                                                                                             static_cast<A&&>(a)...);
     return core::value_call<T, decltype(s)>{std::move(s)};

@@ -1,7 +1,7 @@
 # cmake -DCOMPILER=... -DINCLUDE=... -DSOURCE=... -P check.cmake
 #
 # SOURCE begins with comments. Where one of them is `// expect: text`, SOURCE must not compile and the compiler's output
-# must hold every such text; where none is, SOURCE must compile.
+# must hold every such text, the first error the first of them, so that nobody has to look for it; where none is, SOURCE must compile.
 
 function(fail explanation)
   message("${explanation}")  # as it stands: FATAL_ERROR would wrap it
@@ -13,6 +13,8 @@ execute_process(
   COMMAND "${COMPILER}" -std=c++20 -fsyntax-only -fdiagnostics-color=never "-I${INCLUDE}" "${SOURCE}"
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
+string(REGEX MATCH "[^\n]*error:[^\n]*" first_error "${output}")
+
 file(READ "${SOURCE}" rest)
 set(must_compile YES)
 while(rest MATCHES "^//([^\n]*)\n(.*)$")
@@ -20,14 +22,18 @@ while(rest MATCHES "^//([^\n]*)\n(.*)$")
   set(rest "${CMAKE_MATCH_2}")
   if(comment MATCHES "^ expect: *(.*[^ ])")
     set(text "${CMAKE_MATCH_1}")
-    set(must_compile NO)
     if(result EQUAL 0)
       fail("It must not compile, but it compiles.")
     endif()
-    string(FIND "${output}" "${text}" position)
+    if(must_compile)
+      string(FIND "${first_error}" "${text}" position)
+    else()
+      string(FIND "${output}" "${text}" position)
+    endif()
     if(position EQUAL -1)
       fail("It does not compile, as it should, but the compiler does not say: ${text}\n${output}")
     endif()
+    set(must_compile NO)
   endif()
 endwhile()
 

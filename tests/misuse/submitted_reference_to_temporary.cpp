@@ -1,4 +1,4 @@
-// expect: nopal::pool: this parameter is a reference and its argument is a temporary.
+// expect: nopal::pool::submit and detach: this parameter is a reference and its argument is a temporary, which dies before the job does.
 #include <nopal/nopal.hpp>
 #include <string>
 

@@ -71,9 +71,10 @@ TYPED_TEST_SUITE(Forwarding, handed_over);
 
 TYPED_TEST(Forwarding, CopiesAreEqual) {
   for (long n = 0; n < 100; ++n) {
-    auto from = made<TypeParam>(n);
-    EXPECT_EQ(nopal::core::kept_copy<TypeParam>(from), made<TypeParam>(n));
-    EXPECT_EQ(nopal::core::outgoing<TypeParam>(from), made<TypeParam>(n));
+    auto kept = made<TypeParam>(n);
+    auto handed = made<TypeParam>(n);  // both are moved where copies cost more
+    EXPECT_EQ(nopal::core::kept_copy<TypeParam>(kept), made<TypeParam>(n));
+    EXPECT_EQ(nopal::core::outgoing<TypeParam>(handed), made<TypeParam>(n));
   }
 }
 

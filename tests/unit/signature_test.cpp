@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +31,10 @@ struct object {
   void member(int) {}
   void constant(int) const {}
   void calm(int) noexcept {}
+  void temporary(int) && {}
+  void constant_named(int) const& noexcept {}
+  void changing(int) volatile {}
+  long value = 0;
   int operator()(std::string&&) const { return 0; }
 };
 struct overloaded {
@@ -46,6 +52,24 @@ TEST(signature, of_members_begins_with_the_object) {
   EXPECT_TRUE((has<parameter_list<object&, int>, decltype(&object::member)>));
   EXPECT_TRUE((has<parameter_list<object const&, int>, decltype(&object::constant)>));
   EXPECT_TRUE((has<parameter_list<object&, int>, decltype(&object::calm)>));
+}
+
+TEST(signature, of_qualified_members) {
+  EXPECT_TRUE((has<parameter_list<object&&, int>, decltype(&object::temporary)>));
+  EXPECT_TRUE((has<parameter_list<object const&, int>, decltype(&object::constant_named)>));
+  EXPECT_TRUE((has<parameter_list<object volatile&, int>, decltype(&object::changing)>));
+}
+
+TEST(signature, of_members_with_an_object_takes_it_as_it_was_given) {
+  using plain = decltype(&object::member);
+  struct derived : object {};
+  EXPECT_TRUE((has<parameter_list<object&, int>, plain, object&, int>));
+  EXPECT_TRUE((has<parameter_list<derived&, int>, plain, derived&, int>));
+  EXPECT_TRUE((has<parameter_list<object&&, int>, plain, object&&, int>));
+  EXPECT_TRUE((has<parameter_list<object*, int>, plain, object*&, int>));
+  EXPECT_TRUE((has<parameter_list<std::reference_wrapper<object>, int>, plain, std::reference_wrapper<object>, int>));
+  EXPECT_TRUE((has<parameter_list<nopal::core::object_through<std::unique_ptr<object>&>, int>, plain, std::unique_ptr<object>&, int>));
+  EXPECT_TRUE((has<parameter_list<object const&>, decltype(&object::value), object const&>));
 }
 
 TEST(signature, of_objects_that_can_be_called) {
@@ -66,6 +90,31 @@ TEST(signature, of_generic_closures_with_plain_placeholders) {
   using first_type = std::remove_cv_t<decltype(first)>;
   EXPECT_TRUE((has<parameter_list<int, std::string>, all_type, int&, std::string const&>));
   EXPECT_TRUE((has<parameter_list<first_type, int, std::string const&>, first_type, first_type const&, int, std::string&>));
+}
+
+TEST(signature, of_generic_closures_that_take_references) {
+  [[maybe_unused]] auto const forwarding = [](auto&&...) {};
+  [[maybe_unused]] auto const by_reference = [](auto&, auto const&) {};
+  using forwarding_type = std::remove_cv_t<decltype(forwarding)>;
+  using by_reference_type = std::remove_cv_t<decltype(by_reference)>;
+  EXPECT_TRUE((has<parameter_list<int&, std::string&&>, forwarding_type, int&, std::string&&>));
+  EXPECT_TRUE((has<parameter_list<int const&>, forwarding_type, int const&>));
+  EXPECT_TRUE((has<parameter_list<int&, long const&>, by_reference_type, int&, long&>));
+}
+
+// Template arguments are a guess: vector<T> is not for a T that is a vector.
+TEST(signature, of_templates_that_take_something_else_is_hidden) {
+  [[maybe_unused]] auto const of_vector = []<class T>(std::vector<T>) {};
+  EXPECT_TRUE((hidden<std::remove_cv_t<decltype(of_vector)>, std::vector<int>&>));
+}
+
+TEST(signature, of_a_call_without_arguments_is_always_known) {
+  EXPECT_TRUE((has<parameter_list<>, overloaded>));
+  EXPECT_TRUE((has<parameter_list<>, std::plus<>>));
+}
+
+TEST(signature, of_a_reference_wrapper_is_that_of_what_it_refers_to) {
+  EXPECT_TRUE((has<parameter_list<std::string&&>, std::reference_wrapper<object const>, std::string>));
 }
 
 TEST(signature, of_overloads_and_packs_is_hidden) {
@@ -95,6 +144,8 @@ TEST(signature, a_reference_does_not_bind_for_long_to_a_temporary) {
 TEST(signature, a_view_must_not_be_made_from_a_container_that_dies) {
   EXPECT_TRUE((views_a_temporary<std::string_view, std::string>));
   EXPECT_TRUE((views_a_temporary<std::span<int const>, std::vector<int>>));
+  EXPECT_TRUE((views_a_temporary<std::initializer_list<int>, std::initializer_list<int>>));
+  EXPECT_FALSE((views_a_temporary<std::initializer_list<int>, std::initializer_list<int>&>));
   EXPECT_FALSE((views_a_temporary<std::string_view, std::string&>));
   EXPECT_FALSE((views_a_temporary<std::string_view, std::string_view>));
   EXPECT_FALSE((views_a_temporary<std::span<int>, std::span<int>>));

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 
 #include "nopal/core/config.hpp"
@@ -17,8 +18,11 @@ namespace nopal::core {
 #if defined(__clang__) && defined(__x86_64__)
 
 template <class T>
-inline constexpr bool copied_by_words = std::is_class_v<T> && std::is_trivially_copyable_v<T> &&
-                                        (alignof(T) == 4 || alignof(T) == 8) && sizeof(T) > alignof(T) && sizeof(T) <= 128;
+inline constexpr bool copied_by_words = false;
+template <class T>
+  requires std::is_class_v<T>  // only these have an alignment for certain
+inline constexpr bool copied_by_words<T> =
+    std::is_trivially_copyable_v<T> && (alignof(T) == 4 || alignof(T) == 8) && sizeof(T) > alignof(T) && sizeof(T) <= 128;
 
 #if defined(__AVX__)
 inline constexpr std::size_t widest_copy = 32;
@@ -51,7 +55,7 @@ NOPAL_INLINE T copy_of(T const& value) noexcept {
   struct alignas(T) bytes {
     std::byte all[sizeof(T)];
   } copy;
-  copy_words<word, Wide, sizeof(T)>(copy.all, reinterpret_cast<std::byte const*>(&value));
+  copy_words<word, Wide, sizeof(T)>(copy.all, reinterpret_cast<std::byte const*>(std::addressof(value)));
   return std::bit_cast<T>(copy);
 }
 
@@ -74,13 +78,13 @@ NOPAL_INLINE T outgoing(std::remove_reference_t<T>& value) {
   }
 }
 
-/// `value`, a callable by value or reference, to be kept where others may find it later.
+/// `value`, a callable by value or reference, to be kept where others may find it later. It is moved: some cannot be copied.
 template <class T>
 NOPAL_INLINE T kept_copy(std::remove_reference_t<T>& value) noexcept {
   if constexpr (copied_by_words<T>) {
     return copy_of<false, T>(value);
   } else {
-    return static_cast<T>(value);
+    return static_cast<T&&>(value);
   }
 }
 

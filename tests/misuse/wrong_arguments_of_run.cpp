@@ -1,0 +1,10 @@
+// expect: nopal: the function cannot be called with these arguments.
+#include <nopal/nopal.hpp>
+#include <string>
+
+int f(int n);
+
+void from_outside(nopal::pool& pool) {
+  int const n = pool.run(f, std::string{"one"});
+  (void)n;
+}

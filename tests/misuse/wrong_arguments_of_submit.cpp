@@ -1,0 +1,11 @@
+// expect: nopal: the function cannot be called with these arguments.
+#include <nopal/nopal.hpp>
+#include <string>
+
+int f(int n);
+
+void from_outside(nopal::pool& pool) {
+  auto later = pool.submit(f, std::string{"one"});
+  while (later.get() != 1) {
+  }
+}
