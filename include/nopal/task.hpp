@@ -342,7 +342,7 @@ class starter : public awaitable_tag {
   }
   NOPAL_INLINE bool launch(frame* p) {
     worker* const w = current();
-    if (w->work.must_look()) [[unlikely]] return fork_slowly(p, slot_, f_, args_);
+    if (w->work.must_look()) [[unlikely]] return fork_slowly(p, slot_, f_, static_cast<passed&&>(args_));
     return fork<false>(p, w, slot_, f_, args_);
   }
   NOPAL_INLINE void await_resume() const noexcept {}
