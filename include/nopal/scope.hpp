@@ -158,6 +158,7 @@ class scope {
     if (children_.owner == nullptr) [[unlikely]] return core::fork_off_pool<closure>(children_, static_cast<F&&>(f));
     core::worker::fork_slowly(c, c.start_slowly);
   }
+
   NOPAL_COLD void join_slowly() {
     if (std::exception_ptr const e = core::worker::join_children(children_); e != nullptr) std::rethrow_exception(e);
   }

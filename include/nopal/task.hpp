@@ -526,8 +526,8 @@ NOPAL_INLINE auto start_into(S* slot, F&& f, A&&... a) {
     return explained<How == forked ? way::forks : way::calls, c::wrong>();
   } else {
     using T = c::result::value_type;
-    static_assert(fits_slot<T, S>, "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>, or a "
-                                   "std::optional<T>*.");
+    static_assert(fits_slot<T, S>, "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>. A "
+                                   "std::optional<T>* will do too.");
     static_assert(!std::is_same_v<S, T> || is_word<T> || std::is_move_assignable_v<T>,
                   "nopal: this function's result cannot be assigned to the slot. Let the slot be a nopal::eventually<T>.");
     constexpr std::uintptr_t bits = is_optional_slot<T, S> ? (is_word<T> ? engages : engages | constructs)
