@@ -161,6 +161,7 @@ class promise_base : public join_awaiter {
   NOPAL_INLINE std::suspend_never final_suspend() const noexcept { return {}; }
 
   NOPAL_COLD void unhandled_exception() noexcept {
+    if (self().parent() == nullptr) die_called_directly();
     if ((self().state & frame::open) != 0) die_unjoined(std::current_exception());
     current()->child_threw();
   }
