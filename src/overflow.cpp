@@ -33,20 +33,10 @@
 
 namespace nopal::core {
 
-namespace {
-std::atomic<std::byte*> no_slot{nullptr};  // once a worker has been made; relaxed everywhere, it leads to no memory
-}
+// Constant: what is written there faults.
+alignas(64) static constexpr std::array<std::byte, 4096> no_slot{};
 
-void* page_of_no_slot() noexcept {
-  if (std::byte* const known = no_slot.load(std::memory_order_relaxed); known != nullptr) return known;
-  auto const bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* const made = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (made == MAP_FAILED) return nullptr;
-  std::byte* before = nullptr;
-  if (no_slot.compare_exchange_strong(before, static_cast<std::byte*>(made), std::memory_order_relaxed)) return made;
-  ::munmap(made, bytes);  // another thread was first
-  return before;
-}
+void* place_without_slot() noexcept { return const_cast<std::byte*>(no_slot.data()); }
 
 #if NOPAL_ASAN || NOPAL_TSAN
 
@@ -175,7 +165,7 @@ void say_what_overflowed(siginfo_t const& info, void const* where) noexcept {
         .add(" bytes; give the thread a larger one by sigaltstack, before it works for a pool\n")
         .die();
   }
-  if (std::byte const* const none = no_slot.load(std::memory_order_relaxed); none != nullptr && address >= none && address < none + page) {
+  if (address >= no_slot.data() && address < no_slot.data() + no_slot.size()) {
     message{}
         .add("nopal: a task's function was called directly on a worker, by an ordinary function: its result has nowhere to go; use ")
         .add("nopal::sync_wait(f, args...)\n")

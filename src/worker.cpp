@@ -64,7 +64,7 @@ worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_dep
       blocks{all_blocks},
       pool_{pool},
       index_{index},
-      no_slot_{page_of_no_slot()},
+      no_slot_{place_without_slot()},
       most_entries_{most_nested_forks + static_cast<deque::index>(all.stack_size() / least_native_fork)},
       random_{seed, index} {
   arena.use(depot);
