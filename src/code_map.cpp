@@ -122,15 +122,19 @@ bool begins_with_any(std::string_view s, std::initializer_list<std::string_view>
   return false;
 }
 
-/// The first template argument of the first `<…>` in a demangled name.
+/// The first template argument that is a type, of the first `<…>` in a demangled name. Before a value, such as (nopal::core::way)2, stands its
+/// type.
 std::string_view first_argument(std::string_view name) noexcept {
-  std::size_t const open = name.find('<');
-  if (open == name.npos) return {};
+  std::size_t first = name.find('<');
+  if (first == name.npos) return {};
+  ++first;
   int depth = 0;
-  for (std::size_t k = open + 1; k < name.size(); ++k) {
+  for (std::size_t k = first; k < name.size(); ++k) {
     char const c = name[k];
-    if (depth == 0 && (c == ',' || c == '>')) {
-      std::string_view argument = name.substr(open + 1, k - open - 1);
+    if (depth == 0 && c == ',' && name.substr(first, 8) == "(nopal::") {
+      first = k + 2;
+    } else if (depth == 0 && (c == ',' || c == '>')) {
+      std::string_view argument = name.substr(first, k - first);
       while (!argument.empty() && (argument.back() == '&' || argument.back() == ' ')) argument.remove_suffix(1);
       return argument;
     }

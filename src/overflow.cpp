@@ -33,6 +33,11 @@
 
 namespace nopal::core {
 
+// Constant: what is written there faults.
+alignas(64) static constexpr std::array<std::byte, 4096> no_slot{};
+
+void* place_without_slot() noexcept { return const_cast<std::byte*>(no_slot.data()); }
+
 #if NOPAL_ASAN || NOPAL_TSAN
 
 stack_overflow_handler::stack_overflow_handler() noexcept {}
@@ -158,6 +163,12 @@ void say_what_overflowed(siginfo_t const& info, void const* where) noexcept {
         .add("nopal: a signal handler overflowed its alternate stack, all of its ")
         .add(alternate_bytes)
         .add(" bytes; give the thread a larger one by sigaltstack, before it works for a pool\n")
+        .die();
+  }
+  if (address >= no_slot.data() && address < no_slot.data() + no_slot.size()) {
+    message{}
+        .add("nopal: a task's function was called directly on a worker, by an ordinary function: its result has nowhere to go; use ")
+        .add("nopal::sync_wait(f, args...)\n")
         .die();
   }
   fork_state const* const state = state_here();

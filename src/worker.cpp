@@ -46,7 +46,7 @@ void die_called_directly() noexcept {
 }
 
 void* fork_state::grow(std::size_t n) {
-  if (!works()) die_called_directly();
+  if (!works() || parent_word == 0) die_called_directly();
   void* const p = arena.grow(n);
   if (arena.segment()->below == nullptr) return p;  // the first segment stays, even empty
   // Whoever started this child must come by when it has returned: a caller by the alarm, which is the stack pointer of our caller, the
@@ -64,6 +64,7 @@ worker::worker(scheduler& pool, unsigned index, std::uint64_t seed, stacklet_dep
       blocks{all_blocks},
       pool_{pool},
       index_{index},
+      no_slot_{place_without_slot()},
       most_entries_{most_nested_forks + static_cast<deque::index>(all.stack_size() / least_native_fork)},
       random_{seed, index} {
   arena.use(depot);
@@ -394,6 +395,7 @@ frame* worker::ended(std::uintptr_t parent_of_it) noexcept {
   switch (parent_of_it & kind_mask) {
     case rooted: root_ended(*reinterpret_cast<root*>(address)); return nullptr;  // NOLINT(performance-no-int-to-ptr)
     case called:
+      if (p == nullptr) die_called_directly();
       if (!threw_) return p;
       child_failed(p);
       if (!join(p)) return p;

@@ -58,6 +58,7 @@ struct fiber final : job {
   }
 };
 
+/// `to`: null where the caller works, or on the default pool.
 template <class closure, class F>
 NOPAL_INLINE void spawn_checked(scheduler* to, counter* c, F&& f) {
   using record = fiber<closure>;
@@ -87,8 +88,6 @@ NOPAL_INLINE void spawn_checked(scheduler* to, counter* c, F&& f) {
     on.spawn(r.release());
   }
 }
-
-/// `to`: null where the caller works, or on the default pool.
 template <class F>
 NOPAL_INLINE void spawn(scheduler* to, counter* c, F&& f) {
   using closure = std::decay_t<F>;

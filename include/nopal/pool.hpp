@@ -61,8 +61,7 @@ struct result_of_run<task<T>> {
 template <way How, class F, class... A>
 class typed_root : public root {
   using arguments = checked<How, F, A...>::arguments::type;
-  using called_type = std::decay_t<F>;
-  using callable = std::conditional_t<How == way::waits, F, called_type>;
+  using callable = std::conditional_t<How == way::waits, F, std::decay_t<F>>;
   template <class Pack>
   struct call_of;
   template <class... P>
@@ -99,8 +98,9 @@ class typed_root : public root {
 
   /// If that is what is called.
   void const* function() const noexcept {
-    if constexpr (std::is_pointer_v<called_type> && std::is_function_v<std::remove_pointer_t<called_type>>) {
-      return reinterpret_cast<void const*>(static_cast<called_type>(f_));
+    using kept = std::remove_cvref_t<callable>;
+    if constexpr (std::is_pointer_v<kept> && std::is_function_v<std::remove_pointer_t<kept>>) {
+      return reinterpret_cast<void const*>(f_);
     } else {
       return nullptr;
     }

@@ -128,6 +128,13 @@ class scope {
     if constexpr (callable && ordinary && kept) fork_checked<closure>(static_cast<F&&>(f));
   }
 
+  /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child is
+  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen. Off a pool the
+  /// thread takes part in what nobody has begun, in a sleeping worker's place, and otherwise sleeps.
+  NOPAL_INLINE void join() {
+    if (children_.state != 0) [[unlikely]] join_slowly();
+  }
+
  private:
   template <class closure, class F>
   NOPAL_INLINE void fork_checked(F&& f) {
@@ -152,15 +159,6 @@ class scope {
     core::worker::fork_slowly(c, c.start_slowly);
   }
 
- public:
-  /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child is
-  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen. Off a pool the
-  /// thread takes part in what nobody has begun, in a sleeping worker's place, and otherwise sleeps.
-  NOPAL_INLINE void join() {
-    if (children_.state != 0) [[unlikely]] join_slowly();
-  }
-
- private:
   NOPAL_COLD void join_slowly() {
     if (std::exception_ptr const e = core::worker::join_children(children_); e != nullptr) std::rethrow_exception(e);
   }

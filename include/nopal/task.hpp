@@ -161,6 +161,7 @@ class promise_base : public join_awaiter {
   NOPAL_INLINE std::suspend_never final_suspend() const noexcept { return {}; }
 
   NOPAL_COLD void unhandled_exception() noexcept {
+    if (self().parent() == nullptr) die_called_directly();
     if ((self().state & frame::open) != 0) die_unjoined(std::current_exception());
     current()->child_threw();
   }
@@ -399,9 +400,8 @@ class starter : public awaitable_tag {
     return false;
   }
 
-  /// By value where that costs nothing: then the starter itself needs no memory. Moved: some cannot be copied.
-  using passed =
-      std::conditional_t<std::is_trivially_copyable_v<arguments> && std::is_trivially_move_constructible_v<arguments>, arguments, arguments&>;
+  /// By value where that costs nothing: then the starter itself needs no memory.
+  using passed = std::conditional_t<std::is_trivially_copyable_v<arguments>, arguments, arguments&>;
   NOPAL_COLD static bool fork_slowly(frame* p, void* slot, F f, passed args) { return fork<true>(p, current(), slot, f, args); }
   NOPAL_COLD static void call_slowly(frame* p, void* slot, F f, arguments args) {
     begin<true>(p, current(), slot, f, args);
@@ -496,10 +496,9 @@ inline constexpr bool is_optional_slot = false;
 template <class T>
 inline constexpr bool is_optional_slot<T, std::optional<T>> = true;
 
-/// A result is assigned to a T, which is there already; so a T that cannot be assigned goes elsewhere.
 template <class T, class S>
-inline constexpr bool fits_slot = (std::is_same_v<S, T> && (is_word<T> || std::is_move_assignable_v<T>)) || std::is_same_v<S, eventually<T>> ||
-                                  is_optional_slot<T, S> || (std::is_reference_v<T> && std::is_same_v<S, std::remove_reference_t<T>*>);
+inline constexpr bool fits_slot = std::is_same_v<S, T> || std::is_same_v<S, eventually<T>> || is_optional_slot<T, S> ||
+                                  (std::is_reference_v<T> && std::is_same_v<S, std::remove_reference_t<T>*>);
 
 template <kind How, std::uintptr_t Bits, class F, class Pack>
 struct starter_of;
@@ -521,26 +520,21 @@ NOPAL_INLINE auto make_starter(void* slot, F&& f, A&&... a) {
   return type{slot, kept, static_cast<A&&>(a)...};
 }
 
-template <kind How, class T, class S, class F, class... A>
-NOPAL_INLINE auto start_checked_into(S* slot, F&& f, A&&... a) {
-  static_assert(fits_slot<T, S>,
-                "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>. A std::optional<T>* will "
-                "do too; where T cannot be assigned, only these two.");
-  if constexpr (is_optional_slot<T, S>) {
-    constexpr std::uintptr_t bits = is_word<T> ? engages : engages | constructs;
-    return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
-  } else {
-    constexpr std::uintptr_t bits = std::is_same_v<S, eventually<T>> ? constructs : 0;
-    return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
-  }
-}
 template <kind How, class S, class F, class... A>
 NOPAL_INLINE auto start_into(S* slot, F&& f, A&&... a) {
   using c = checked_child<How, F&&, A&&...>;
   if constexpr (!c::ok) {
     return explained<How == forked ? way::forks : way::calls, c::wrong>();
   } else {
-    return start_checked_into<How, typename c::result::value_type>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
+    using T = c::result::value_type;
+    static_assert(fits_slot<T, S>, "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>. A "
+                                   "std::optional<T>* will do too.");
+    static_assert(!std::is_same_v<S, T> || is_word<T> || std::is_move_assignable_v<T>,
+                  "nopal: this function's result cannot be assigned to the slot. Let the slot be a nopal::eventually<T>.");
+    constexpr std::uintptr_t bits = is_optional_slot<T, S> ? (is_word<T> ? engages : engages | constructs)
+                                    : std::is_same_v<S, eventually<T>> ? constructs
+                                                                       : 0;
+    return make_starter<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
 }
 
@@ -564,8 +558,8 @@ NOPAL_INLINE void* nowhere() noexcept {
 // reach the child without a temporary in between, which GCC would keep in the parent's frame.
 
 /// `co_await fork(&slot, f, args...)`: starts f(args...) as a child that may run in parallel with what follows; its result is in the
-/// slot after `co_await join`. The slot is a T*, an eventually<T>*, or a std::optional<T>*, which is empty where the task fails. By-value arguments are copied now; reference parameters must be
-/// bound to named objects that live until the join. Throws std::bad_alloc where there is no memory for the child, here or at the join.
+/// slot after `co_await join`. The slot is a T*, an eventually<T>*, or a std::optional<T>*, which is empty where the task fails. By-value
+/// arguments are copied now; reference parameters must be bound to named objects that live until the join. Throws std::bad_alloc where there is no memory for the child, here or at the join.
 /// O(1): docs/fork-cost.md. Algorithm 3 of the libfork paper.
 template <class S, class F, class... A>
   requires(core::is_slot<S*>)
@@ -573,7 +567,7 @@ NOPAL_INLINE auto fork(S* slot, F&& f, A&&... a) {
   return core::start_into<core::forked>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
 }
 template <class T, class... P>
-  requires(!(std::is_reference_v<P> || ...) && core::fits_slot<T, T>)
+  requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
 NOPAL_INLINE auto fork(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
   return core::starter<core::forked, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
 }
@@ -599,7 +593,7 @@ NOPAL_INLINE auto call(S* slot, F&& f, A&&... a) {
   return core::start_into<core::called>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
 }
 template <class T, class... P>
-  requires(!(std::is_reference_v<P> || ...) && core::fits_slot<T, T>)
+  requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
 NOPAL_INLINE auto call(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
   return core::starter<core::called, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
 }

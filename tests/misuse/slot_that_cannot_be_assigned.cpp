@@ -1,4 +1,4 @@
-// expect: nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>. A std::optional<T>* will do too; where T cannot be assigned, only these two.
+// expect: nopal: this function's result cannot be assigned to the slot. Let the slot be a nopal::eventually<T>.
 #include <nopal/nopal.hpp>
 #include <string>
 

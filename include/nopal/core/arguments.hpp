@@ -3,8 +3,6 @@
 // What may be given to whom, and how it is kept: one rule for fork, call, submit, detach, run and sync_wait. Next: ../task.hpp and
 // ../pool.hpp, which keep it so.
 
-#include "nopal/core/config.hpp"
-
 #include <algorithm>
 #include <coroutine>
 #include <cstddef>
@@ -13,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/config.hpp"
 #include "nopal/core/pack.hpp"
 #include "nopal/core/signature.hpp"
 

@@ -165,7 +165,9 @@ class NOPAL_API worker : public fork_state {
   /// No task's frame lies on this stack: see no_tasks. Then forks need not watch how much of it is left: what one of them takes is
   /// what any call would take.
   void begin_without_tasks() noexcept {
-    parent_word = 0;  // no task is started here, but by another job
+    // No task is started here, but by another job: one whose function is called directly finds no parent, and nowhere to put its result.
+    parent_word = 0;
+    slot = no_slot_;
     alarm = no_tasks;
     work.set_limit_and_ask(0);  // the first fork offers itself
   }
@@ -318,6 +320,7 @@ class NOPAL_API worker : public fork_state {
 
   scheduler& pool_;
   unsigned index_;
+  void* no_slot_;
 
   deque::index most_entries_;
   deque::index floor_ = 0;  ///< where this strand's entries begin in the deque
