@@ -46,6 +46,10 @@ std::optional<std::uint64_t> resident_in(std::byte* from, std::size_t bytes, std
 
 }  // namespace
 
+#if NOPAL_ASAN
+void stack::forget_frames() noexcept { forget_poison(static_cast<std::byte*>(sp), top()); }
+#endif
+
 stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers)
     : page_{static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))}, size_{std::bit_ceil(std::max(stack_size, 4 * page_))}, how_{how}, keep_{keep},
       tallies_(makers) {}

@@ -72,7 +72,13 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   void leave(context& to, void (*free)(stack&) noexcept) noexcept {
     last_.self = this;
     last_.free = free;
-    last_.run = [](arrival& a) noexcept { static_cast<last_words&>(a).free(*static_cast<last_words&>(a).self); };
+    last_.run = [](arrival& a) noexcept {
+      stack& left = *static_cast<last_words&>(a).self;
+#if NOPAL_ASAN
+      left.forget_frames();
+#endif
+      static_cast<last_words&>(a).free(left);
+    };
     switch_to(*this, to, &last_, leaving::for_good);
   }
 
@@ -129,6 +135,11 @@ class stack : public context, public job {  // as a job: left at a fork, and any
 
   stack(std::byte* low, std::size_t mapped, std::size_t page) noexcept
       : low_{low}, mapped_{mapped}, page_{page}, fork_limit_{reinterpret_cast<std::uintptr_t>(low) + (reserve < mapped / 4 ? reserve : mapped / 4)} {}
+
+#if NOPAL_ASAN
+  /// The frames that it was left in will never end: AddressSanitizer must not take what it remembers of them for later ones'.
+  void forget_frames() noexcept;
+#endif
 
   // Here and not in a frame: what AddressSanitizer keeps of a stack's frames ends when that is left for good.
   struct last_words : arrival {
