@@ -76,7 +76,7 @@ NOPAL_API [[noreturn]] NOPAL_COLD void die_called_directly() noexcept;
 /// A task ends with children not joined; `e`: that it ends by, or null.
 NOPAL_API [[noreturn]] NOPAL_COLD void die_unjoined(std::exception_ptr e) noexcept;
 
-/// What the running thread works for, read afresh; what it has of a thread that works for no pool says so by works(). All that a fork needs
+/// What the running thread works for, read afresh; on a thread that works for no pool, a state that says no to works(). All that a fork needs
 /// lies behind this one pointer: addressed through the thread register itself it costs 1.5 ns a fork more (docs/fork-cost.md).
 NOPAL_INLINE fork_state* state_here() noexcept { return static_cast<fork_state*>(read_thread_word<thread_word::state>()); }
 /// `s`: a worker; or null: from now on it works for no pool.
