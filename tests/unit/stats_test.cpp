@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,8 +11,6 @@
 #include "nopal/native.hpp"
 
 namespace {
-
-using namespace std::chrono_literals;
 
 void deep(int levels) {
   char volatile pages[8192];
@@ -26,10 +23,12 @@ TEST(stats, of_each_worker_add_up) {
   nopal::pool pool{{.workers = 3}};
   pool.run([] {
     nopal::counter left;
+    nopal::counter to_come{64};
     for (int k = 0; k < 64; ++k) {
-      nopal::spawn(left, [] {
+      nopal::spawn(left, [&] {
         deep(4);
-        nopal::sleep_for(20ms);
+        to_come.done();
+        nopal::wait_for(to_come);  // all of them at once
       });
     }
     nopal::wait_for(left);
