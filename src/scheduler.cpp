@@ -177,6 +177,9 @@ void scheduler::start_thread(unsigned i) {
   }
 }
 
+// Out of line: GCC 12 takes the address of a pool that is a local variable for one that dangles.
+void scheduler::belongs_to(pool& p) noexcept { owner_ = &p; }
+
 void scheduler::stop() noexcept {
   stopping_.store(true, std::memory_order_seq_cst);  // before the look at the seats in notify: pairs with must_stay in park
   for (unsigned i = 0; i < workers(); ++i) parking_.notify(i);

@@ -59,7 +59,7 @@ class NOPAL_API scheduler {
   void send(move_job& m) noexcept;
 
   /// What pool::current() says on its workers. Before anything runs there.
-  void belongs_to(pool& p) noexcept { owner_ = &p; }
+  void belongs_to(pool& p) noexcept;
   pool* owner() const noexcept { return owner_; }
   unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
   worker& at(unsigned i) const noexcept { return *workers_[i]; }
