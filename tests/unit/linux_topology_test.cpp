@@ -406,7 +406,8 @@ TEST(linux_topology, lists_may_be_longer_than_a_page) {
   std::string even, odd;
   for (int cpu = 0; cpu < 4096; ++cpu) {
     std::string& list = cpu % 2 == 0 ? even : odd;
-    list += (list.empty() ? "" : ",") + std::to_string(cpu);
+    if (!list.empty()) list.push_back(',');
+    list.append(std::to_string(cpu));
   }
   ASSERT_GT(even.size(), 4096u);
   m.online("0-4095");
