@@ -42,7 +42,8 @@ constexpr std::int64_t long_patience = 2'000'000;
 // At most one pool of the process pins by default: two would put their workers on the same CPUs.
 std::atomic<bool> some_pool_is_pinned{false};
 
-// The worker in whose place the calling thread has worked last.
+// The worker in whose place the calling thread has worked last. Only threads that work for no pool come by it, on stacks that never leave
+// them: a compiler may keep its address.
 constinit thread_local struct {
   scheduler const* pool;
   unsigned index;

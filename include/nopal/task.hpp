@@ -559,7 +559,8 @@ NOPAL_INLINE void* nowhere() noexcept {
 
 /// `co_await fork(&slot, f, args...)`: starts f(args...) as a child that may run in parallel with what follows; its result is in the
 /// slot after `co_await join`. The slot is a T*, an eventually<T>*, or a std::optional<T>*, which is empty where the task fails. By-value
-/// arguments are copied now; reference parameters must be bound to named objects that live until the join. Throws std::bad_alloc where there is no memory for the child, here or at the join.
+/// arguments are copied now; reference parameters must be bound to named objects that live until the join. Throws std::bad_alloc where
+/// there is no memory for the child, here or at the join.
 /// O(1): docs/fork-cost.md. Algorithm 3 of the libfork paper.
 template <class S, class F, class... A>
   requires(core::is_slot<S*>)

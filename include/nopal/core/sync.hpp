@@ -51,7 +51,7 @@ NOPAL_INLINE void store_successor(Atomic& a, std::int64_t before) noexcept {
   a.store(before + 1, std::memory_order_release);
 }
 
-/// value >= a.load(relaxed).
+/// value >= a.load(relaxed). Like that load it stays behind a light_fence before it: to a compiler the fence may write what this reads.
 template <class Atomic>
 NOPAL_INLINE bool at_least(std::int64_t value, Atomic const& a) noexcept {
 #if defined(__x86_64__)
