@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "held_exceptions.hpp"
+#include "report/held_exceptions.hpp"
 
 namespace nopal {
 

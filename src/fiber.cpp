@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "sleeping.hpp"
+#include "wait/sleeping_thread.hpp"
 
 namespace nopal {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "nopal/core/thread.hpp"
+#include "nopal/core/scheduler/fork_state.hpp"
 
 namespace nopal {
 

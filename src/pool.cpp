@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "code_map.hpp"
+#include "report/code_map.hpp"
 #include "nopal/scratch.hpp"
 
 namespace nopal {

@@ -2,7 +2,7 @@
 
 // channel: a queue of bounded length between fibers, tasks, functions and threads.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <cstddef>
 #include <limits>

@@ -2,7 +2,7 @@
 
 // condition_variable: waits for a notification, with a mutex that is locked before and after, but not meanwhile.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -12,8 +12,8 @@
 #include <mutex>
 #include <type_traits>
 
-#include "nopal/core/condition_word.hpp"
-#include "nopal/core/timer.hpp"
+#include "nopal/core/wait/basic_condition.hpp"
+#include "nopal/core/wait/timer.hpp"
 #include "nopal/mutex.hpp"
 
 namespace nopal {

@@ -2,15 +2,15 @@
 
 // counter: how fibers wait for each other. It is counted up and down by anyone, and whoever waits for a value parks until it is reached.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <exception>
 
-#include "nopal/core/counter_word.hpp"
-#include "nopal/core/timer.hpp"
-#include "nopal/core/waiter.hpp"
+#include "nopal/core/wait/basic_counter.hpp"
+#include "nopal/core/wait/timer.hpp"
+#include "nopal/core/wait/waiter.hpp"
 #include "nopal/task.hpp"
 
 namespace nopal {

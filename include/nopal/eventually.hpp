@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <memory>
 #include <type_traits>

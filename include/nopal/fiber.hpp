@@ -3,7 +3,7 @@
 // Fibers: green threads on the workers of a pool. A fiber is a closure in its worker's deque until it starts, then whatever runs on a
 // native stack; where it waits, the stack is left. Fibers, tasks and ordinary functions wait for each other.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 #include "nopal/channel.hpp"
 #include "nopal/condition_variable.hpp"
-#include "nopal/core/arguments.hpp"
-#include "nopal/core/root.hpp"
-#include "nopal/core/timer.hpp"
-#include "nopal/core/worker.hpp"
+#include "nopal/core/task/arguments.hpp"
+#include "nopal/core/scheduler/root.hpp"
+#include "nopal/core/wait/timer.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/mutex.hpp"
 #include "nopal/named.hpp"

@@ -2,12 +2,12 @@
 
 // mutex: mutual exclusion for fibers, tasks, ordinary functions and threads. Whoever waits for it leaves the worker to others.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <cstdint>
 
-#include "nopal/core/mutex_word.hpp"
-#include "nopal/core/thread.hpp"
+#include "nopal/core/wait/basic_mutex.hpp"
+#include "nopal/core/scheduler/fork_state.hpp"
 
 namespace nopal {
 

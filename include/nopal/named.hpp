@@ -2,11 +2,11 @@
 
 // named: what a fiber, or a function, is called in the reports of its pool. Costs nothing where it is not used.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <string_view>
 
-#include "nopal/core/stack.hpp"
+#include "nopal/core/stack/stack.hpp"
 
 namespace nopal {
 

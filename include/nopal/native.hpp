@@ -3,18 +3,18 @@
 // Fork-join in ordinary functions, on native stacks (the Fibril paper). The fork path begins here, goes on in core/branch.hpp and
 // core/deque.hpp, and where a branch was stolen in core/worker.hpp.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
-#include "nopal/core/arguments.hpp"
-#include "nopal/core/branch.hpp"
-#include "nopal/core/continuation.hpp"
-#include "nopal/core/forwarding.hpp"
-#include "nopal/core/worker.hpp"
+#include "nopal/core/task/arguments.hpp"
+#include "nopal/core/stack/branch.hpp"
+#include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/task/forwarding.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"
 

@@ -4,7 +4,7 @@
 /* nopal for C11: pools, fork and join in ordinary functions, fibers. No C++ exception crosses these functions: what went wrong is the
    return value, and nopal_last_error() says it in words. Link with the C++ library. */
 
-#include "nopal/core/sanitizers.h"
+#include "nopal/core/compiler/sanitizers.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 
 // Everything.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"

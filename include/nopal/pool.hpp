@@ -2,7 +2,7 @@
 
 // pool: the workers, and the ways to give them something to do.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <chrono>
 #include <concepts>
@@ -14,12 +14,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "nopal/core/arguments.hpp"
-#include "nopal/core/completion.hpp"
-#include "nopal/core/pack.hpp"
-#include "nopal/core/root.hpp"
-#include "nopal/core/scheduler.hpp"
-#include "nopal/core/timer.hpp"
+#include "nopal/core/task/arguments.hpp"
+#include "nopal/core/wait/completion.hpp"
+#include "nopal/core/task/pack.hpp"
+#include "nopal/core/scheduler/root.hpp"
+#include "nopal/core/scheduler/scheduler.hpp"
+#include "nopal/core/wait/timer.hpp"
 #include "nopal/eventually.hpp"
 #include "nopal/options.hpp"
 #include "nopal/stats.hpp"

@@ -3,7 +3,7 @@
 // scope: an ordinary function forks as many children as it likes, one by one, and joins them. Each child runs at once, on a native stack
 // of its own; the forking function's stack, left as it is, is offered to thieves, who go on with it where the fork returns.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -11,13 +11,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "nopal/core/arguments.hpp"
-#include "nopal/core/children.hpp"
-#include "nopal/core/context.hpp"
-#include "nopal/core/outside_children.hpp"
-#include "nopal/core/root.hpp"
-#include "nopal/core/stack.hpp"
-#include "nopal/core/worker.hpp"
+#include "nopal/core/task/arguments.hpp"
+#include "nopal/core/stack/children.hpp"
+#include "nopal/core/stack/context.hpp"
+#include "nopal/core/stack/outside_children.hpp"
+#include "nopal/core/scheduler/root.hpp"
+#include "nopal/core/stack/stack.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/pool.hpp"
 
 namespace nopal {

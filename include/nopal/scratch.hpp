@@ -2,7 +2,7 @@
 
 // stack_array: scratch memory on the task's own segmented stack (the paper's Section III-C).
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <concepts>
 #include <cstddef>

@@ -2,14 +2,14 @@
 
 // semaphore: a number of permits, which anyone gives and anyone takes.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-#include "nopal/core/semaphore_word.hpp"
-#include "nopal/core/timer.hpp"
+#include "nopal/core/wait/basic_semaphore.hpp"
+#include "nopal/core/wait/timer.hpp"
 
 namespace nopal {
 

@@ -5,7 +5,7 @@
 // A fork publishes its suspended parent and then *calls* the child, as a nested native call (eager nested start): an
 // unstolen child returns like a function, and the native caller takes the parent back. See docs/fork-cost.md.
 
-#include "nopal/core/config.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 #include <bit>
 #include <cassert>
@@ -18,10 +18,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "nopal/core/arguments.hpp"
-#include "nopal/core/pack.hpp"
-#include "nopal/core/thread.hpp"
-#include "nopal/core/worker.hpp"
+#include "nopal/core/task/arguments.hpp"
+#include "nopal/core/task/pack.hpp"
+#include "nopal/core/scheduler/fork_state.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/eventually.hpp"
 
 namespace nopal {

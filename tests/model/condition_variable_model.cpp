@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "nopal/core/condition_word.hpp"
+#include "nopal/core/wait/basic_condition.hpp"
 #include "waits.hpp"
 
 namespace {

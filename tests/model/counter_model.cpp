@@ -6,7 +6,7 @@
 #include <exception>
 #include <stdexcept>
 
-#include "nopal/core/counter_word.hpp"
+#include "nopal/core/wait/basic_counter.hpp"
 #include "waits.hpp"
 
 namespace {

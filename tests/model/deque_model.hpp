@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "explorer.hpp"
-#include "nopal/core/deque.hpp"
+#include "nopal/core/deque/deque.hpp"
 
 namespace model {
 

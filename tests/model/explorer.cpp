@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "nopal/core/context.hpp"
+#include "nopal/core/stack/context.hpp"
 
 #if NOPAL_ASAN
 #include <sanitizer/asan_interface.h>

@@ -1,13 +1,13 @@
 // The join word that ships; and with it and the deque the hand-over of an arena and of a native stack to whoever goes on with the
 // parent, in the order of src/worker.cpp.
 
-#include "nopal/core/join.hpp"
+#include "nopal/core/deque/join_word.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "nopal/core/deque.hpp"
+#include "nopal/core/deque/deque.hpp"
 #include "sweep.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nopal/core/mutex_word.hpp"
+#include "nopal/core/wait/basic_mutex.hpp"
 #include "waits.hpp"
 
 namespace {

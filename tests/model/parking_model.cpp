@@ -1,13 +1,13 @@
 // The inbox and the parking that ship, as scheduler::put, work_once, run_as_guest and stop use them.
 
-#include "nopal/core/parking.hpp"
+#include "nopal/core/sleep/parking.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
-#include "nopal/core/inbox.hpp"
+#include "nopal/core/sleep/inbox.hpp"
 #include "sweep.hpp"
 
 namespace {

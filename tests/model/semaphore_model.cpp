@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nopal/core/semaphore_word.hpp"
+#include "nopal/core/wait/basic_semaphore.hpp"
 #include "waits.hpp"
 
 namespace {

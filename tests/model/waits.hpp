@@ -13,9 +13,9 @@
 
 #include "explorer.hpp"
 #include "memory.hpp"
-#include "nopal/core/event.hpp"
-#include "nopal/core/time_limit.hpp"
-#include "nopal/core/waiter.hpp"
+#include "nopal/core/wait/event.hpp"
+#include "nopal/core/wait/time_limit.hpp"
+#include "nopal/core/wait/waiter.hpp"
 #include "sweep.hpp"
 
 namespace model {

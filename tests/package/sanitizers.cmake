@@ -13,7 +13,7 @@ set(reason_of_thread nopal_must_be_built_with_fsanitize_thread_as_this_program_i
 set(flags -O2 -ffunction-sections -fdata-sections -Wall -Wextra -Wpedantic -Werror "-I${SOURCE}/include")
 
 # A program in each language that has nothing of nopal but a header, and of the library only what says its sanitizer: nothing else is missing.
-file(WRITE "${WORK}/program.cpp" "#include <nopal/core/config.hpp>\nint main() {}\n")
+file(WRITE "${WORK}/program.cpp" "#include <nopal/core/compiler/config.hpp>\nint main() {}\n")
 file(WRITE "${WORK}/program.c" "#include <nopal/nopal.h>\nint main(void) { return 0; }\n")
 foreach(sanitizer IN ITEMS none address thread)
   run("${CXX}" -std=c++20 ${flags} ${with_${sanitizer}} -c "${SOURCE}/src/sanitizers.cpp" -o "${WORK}/library_${sanitizer}.o")

@@ -1,6 +1,6 @@
 // The deque under thieves, on the real machine and on one whose threads hesitate at every shared access.
 
-#include "nopal/core/deque.hpp"
+#include "nopal/core/deque/deque.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "../scale.hpp"
-#include "nopal/core/random.hpp"
+#include "nopal/core/base/random.hpp"
 
 namespace {
 

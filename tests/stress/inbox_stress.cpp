@@ -1,6 +1,6 @@
 // The inbox with many producers and several takers.
 
-#include "nopal/core/inbox.hpp"
+#include "nopal/core/sleep/inbox.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "../scale.hpp"
-#include "nopal/core/random.hpp"
+#include "nopal/core/base/random.hpp"
 
 namespace {
 

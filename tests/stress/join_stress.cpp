@@ -1,6 +1,6 @@
 // The join word, with all events at once.
 
-#include "nopal/core/join.hpp"
+#include "nopal/core/deque/join_word.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "../scale.hpp"
-#include "nopal/core/random.hpp"
+#include "nopal/core/base/random.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Parking under a scheduler reduced to what parking needs. Every round waits for its own work, so that a wake-up that is
 // lost is not made good by the next one; a watchdog then says so and gets everybody up.
 
-#include "nopal/core/parking.hpp"
+#include "nopal/core/sleep/parking.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "../scale.hpp"
-#include "nopal/core/inbox.hpp"
-#include "nopal/core/random.hpp"
+#include "nopal/core/sleep/inbox.hpp"
+#include "nopal/core/base/random.hpp"
 
 namespace {
 

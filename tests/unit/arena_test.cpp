@@ -1,4 +1,4 @@
-#include "nopal/core/arena.hpp"
+#include "nopal/core/task/arena.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Contexts: leaving a native stack and going on with it, on the same thread and on another.
 
-#include "nopal/core/context.hpp"
+#include "nopal/core/stack/context.hpp"
 
 #include <gtest/gtest.h>
 #include <unwind.h>

@@ -1,6 +1,6 @@
 // What the process may use: affinity mask, cgroup quota of both versions, and files that are missing or garbled.
 
-#include "nopal/core/cpus.hpp"
+#include "nopal/core/machine/cpus.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

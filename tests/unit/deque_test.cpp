@@ -1,6 +1,6 @@
 // The deque on one thread: what a thief or the owner does in the middle of the other's operation is done from a hook.
 
-#include "nopal/core/deque.hpp"
+#include "nopal/core/deque/deque.hpp"
 
 #include <gtest/gtest.h>
 

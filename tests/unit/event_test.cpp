@@ -1,4 +1,4 @@
-#include "nopal/core/root.hpp"
+#include "nopal/core/scheduler/root.hpp"
 
 #include <gtest/gtest.h>
 

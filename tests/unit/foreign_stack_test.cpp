@@ -24,7 +24,7 @@
 #include "../meeting.hpp"
 #include "../scale.hpp"
 #include "nopal/channel.hpp"
-#include "nopal/core/stack.hpp"
+#include "nopal/core/stack/stack.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/mutex.hpp"
 #include "nopal/native.hpp"

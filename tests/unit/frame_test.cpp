@@ -1,6 +1,6 @@
 // The core's view of a coroutine frame is the compiler's: the address, the ABI's two pointers, the promise behind them, the slot.
 
-#include "nopal/core/frame.hpp"
+#include "nopal/core/task/frame.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "nopal/core/inbox.hpp"
+#include "nopal/core/sleep/inbox.hpp"
 
 #include <gtest/gtest.h>
 

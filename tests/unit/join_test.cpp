@@ -1,6 +1,6 @@
 // The join word, one event after the other in every order.
 
-#include "nopal/core/join.hpp"
+#include "nopal/core/deque/join_word.hpp"
 
 #include <gtest/gtest.h>
 

@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "nopal/core/cpu_list.hpp"
-#include "nopal/core/cpus.hpp"
-#include "nopal/core/topology.hpp"
+#include "nopal/core/machine/cpu_list.hpp"
+#include "nopal/core/machine/cpus.hpp"
+#include "nopal/core/machine/topology.hpp"
 
 namespace {
 

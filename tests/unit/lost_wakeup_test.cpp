@@ -12,10 +12,10 @@
 #include <thread>
 #include <utility>
 
-#include "nopal/core/condition_word.hpp"
-#include "nopal/core/counter_word.hpp"
-#include "nopal/core/mutex_word.hpp"
-#include "nopal/core/semaphore_word.hpp"
+#include "nopal/core/wait/basic_condition.hpp"
+#include "nopal/core/wait/basic_counter.hpp"
+#include "nopal/core/wait/basic_mutex.hpp"
+#include "nopal/core/wait/basic_semaphore.hpp"
 #include "nopal/pool.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "nopal/core/parking.hpp"
+#include "nopal/core/sleep/parking.hpp"
 
 #include <gtest/gtest.h>
 

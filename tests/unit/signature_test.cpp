@@ -1,6 +1,6 @@
 // What is seen of a callable's parameters, and which arguments may be bound to them for as long as a child runs.
 
-#include "nopal/core/signature.hpp"
+#include "nopal/core/task/signature.hpp"
 
 #include <gtest/gtest.h>
 

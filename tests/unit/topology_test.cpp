@@ -1,6 +1,6 @@
 // Distances, nodes and placement on made-up machines, and what becomes of a machine that hwloc cannot read.
 
-#include "nopal/core/topology.hpp"
+#include "nopal/core/machine/topology.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "nopal/core/cpus.hpp"
+#include "nopal/core/machine/cpus.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // The distribution of Eq. (6), worked out from the alias table itself and compared with the formula.
 
-#include "nopal/core/victim.hpp"
+#include "nopal/core/machine/victim.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "nopal/core/random.hpp"
+#include "nopal/core/base/random.hpp"
 
 namespace {
 

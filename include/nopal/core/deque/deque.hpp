@@ -1,0 +1,450 @@
+#pragma once
+
+// The deque: the continuations that a worker offers. The owner pushes and pops at the bottom, thieves take the oldest at the
+// top. The newest entries are private, so that push and pop need neither a fence nor a shared line:
+//
+//      top            pub = split            bottom
+//       |  public: by    |  private: the owner  |
+//       |  exchange on   |  stores bottom, then |
+//       |  top           |  loads split         |
+//
+// A thief that finds nothing public asks (limit_); the owner answers at its next fork. A thief that got no answer raises
+// `split` itself and makes the owner pass a fence, so that owners in long leaves never hide work. Proof: README.md, "Deque".
+// Next on the path: worker.hpp.
+
+#include <cassert>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/base/sync.hpp"
+
+namespace nopal::core {
+
+/// How places in the buffer follow from indices. A worker's own continuations nest, so their places are the depth of the forks; of the
+/// closures that it has spawned others may take the old ones for ever while it adds new ones.
+enum class places { nested, ring };
+
+/// Zeros, which cost no memory before they are used, with a page behind them that nothing can be read from or written to. Null
+/// without memory.
+NOPAL_COLD void* map_guarded(std::size_t bytes) noexcept;
+NOPAL_COLD void unmap_guarded(void* memory, std::size_t bytes) noexcept;
+/// Does the address lie in that page, behind memory that ends at `end`?
+bool is_guarded_end(void const* end, void const* address) noexcept;
+
+template <class Sync = std_sync, places Places = places::nested>
+class basic_deque {
+  static constexpr bool is_ring = Places == places::ring;
+  // On stacks of ours what nests is bounded, see README.md, "Depth"; on a foreign stack, whose size nobody knows, a push beyond the
+  // last place must be seen, and push has no instruction to spare. It takes one place after the other, so a page is enough.
+  static constexpr bool is_guarded = !is_ring && std::is_base_of_v<std_sync, Sync>;
+
+ public:
+  using entry = std::uintptr_t;  ///< never 0
+  using index = std::int64_t;
+
+  /// Above every address: the owner looks at its next fork.
+  static constexpr std::uintptr_t asked = ~std::uintptr_t{0};
+
+  explicit basic_deque(index capacity = 1 << 12) {
+    buffers_.push_back(std::make_unique<buffer>(capacity));
+    newest_ = buffers_.back().get();
+    slots_ = newest_->slots.get();
+    buffer_.store(newest_, std::memory_order_relaxed);  // relaxed: nobody else knows this deque yet
+  }
+
+  // ---- The owner.
+
+  /// There must be room: ensure_room bounds the depth to which entries can be pushed.
+  NOPAL_INLINE void push(entry e) noexcept {
+    index const b = bottom_.load(std::memory_order_relaxed);
+    assert(has_room());
+    slots_[is_ring ? b & newest_->mask : b].store(e, std::memory_order_relaxed);
+    // release: pairs with the acquire of bottom_ in force, which publishes on our behalf; carries the slot and the frame.
+    store_successor(bottom_, b);
+  }
+
+  /// Takes back the newest entry, which the caller knows. True: done. False: pop_slow decides.
+  NOPAL_INLINE bool pop() noexcept {
+    index const b = bottom_.load(std::memory_order_relaxed) - 1;
+    // release: as in push; a thief that reads this value must still see every older slot (a relaxed store would not continue
+    // the release sequence).
+    bottom_.store(b, std::memory_order_release);
+    // The store of bottom_ and the load of split_ must not pass each other: pairs with heavy_fence in force.
+    Sync::light_fence();
+    return at_least(b, split_);
+  }
+
+  /// After pop() said no. True: the entry is the caller's. False: it was stolen and the deque is empty. Older entries may become
+  /// private again, so that the next pops are cheap, but none below `floor`.
+  NOPAL_COLD bool pop_slow(index floor = 0) noexcept {
+    lock();
+    index const b = bottom_.load(std::memory_order_relaxed);
+    index const s = split_.load(std::memory_order_relaxed);
+    if (b >= s) {  // a thief had raised split only for a moment
+      unlock();
+      return true;
+    }
+    // Here b == s - 1 and pub_ == s. First try to take back half of what is public.
+    index t = top_.load(std::memory_order_relaxed);
+    index const half = t + (b - t) / 2;
+    if (index const m = half > floor ? half : floor; t < m && m < b && reclaim(m)) {
+      unlock();
+      return true;
+    }
+    bool mine = reclaim(b);
+    if (!mine) {
+      // One entry, or none: the exchange decides between us and the thieves, as in Chase and Lev.
+      t = b;
+      // relaxed: one word decides, and the entry is our own; acquire if it was stolen: pairs with take, its place is used again.
+      mine = top_.compare_exchange_strong(t, b + 1, std::memory_order_relaxed, std::memory_order_acquire);
+      if constexpr (!is_ring) shift_to(shift_.load(std::memory_order_relaxed) - 1);  // empty at index b + 1, and still at the place of b
+      // relaxed: the deque is empty, there is nothing to carry.
+      pub_.store(b + 1, std::memory_order_relaxed);
+      bottom_.store(b + 1, std::memory_order_relaxed);
+    }
+    unlock();
+    return mine;
+  }
+
+  /// Undoes a pop() that said no.
+  void unpop() noexcept { bottom_.store(bottom_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+
+  /// True: a thief has asked, or the native stack has grown below the limit: see publish and set_limit.
+  NOPAL_INLINE bool must_look() const noexcept {
+#if defined(__x86_64__)
+    bool low;  // one instruction, without a frame pointer; relaxed: a hint, asking again is always right
+    asm("cmpq %1, %%rsp" : "=@ccb"(low) : "m"(limit_));
+    return low;
+#else
+    return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < limit_.load(std::memory_order_relaxed);
+#endif
+  }
+
+  /// The lowest address to which the owner's native stack may grow by forks, and the answer to "have I been asked?".
+  void set_limit(std::uintptr_t low) noexcept {
+    low_ = low;
+    limit_.store(hides_ ? low : asked, std::memory_order_relaxed);
+  }
+  /// The same, and makes the next fork look.
+  NOPAL_INLINE void set_limit_and_ask(std::uintptr_t low) noexcept {
+    low_ = low;
+    limit_.store(asked, std::memory_order_relaxed);
+  }
+  /// The same for a caller that changed it for a while: what has been asked meanwhile stays asked.
+  void set_limit_back(std::uintptr_t low) noexcept {
+    low_ = low;
+    if (!was_asked()) limit_.store(low, std::memory_order_relaxed);
+  }
+  /// For machines without heavy_fence: every fork looks and publishes, nothing private is ever taken by force.
+  void hide_nothing() noexcept {
+    hides_ = false;
+    ask();
+  }
+  std::uintptr_t limit() const noexcept { return low_; }
+  bool was_asked() const noexcept { return limit_.load(std::memory_order_relaxed) == asked; }
+  /// Makes the owner's next fork look.
+  void ask() noexcept {
+    if (!was_asked()) limit_.store(asked, std::memory_order_relaxed);
+  }
+
+  /// Answers: offers the older half of the private entries.
+  NOPAL_COLD void publish() noexcept {
+    if (!hides_) return publish_all();
+    limit_.store(low_, std::memory_order_relaxed);
+    if (!try_lock()) return;  // a thief is at it, and will take by force
+    index const s = split_.load(std::memory_order_relaxed);
+    index const n = bottom_.load(std::memory_order_relaxed) - s;
+    if (n > 0) expose(s + (n + 1) / 2);
+    unlock();
+  }
+
+  /// Offers everything. Afterwards pop() says no until something is pushed.
+  NOPAL_COLD void publish_all() noexcept {
+    lock();
+    expose(bottom_.load(std::memory_order_relaxed));
+    unlock();
+  }
+
+  /// The deque is empty: its next entry goes to the buffer's first place. An entry's place is the depth of the fork that made
+  /// it, so that between two rewinds the depth bounds the buffer, and push needs no wrap-around.
+  void rewind() noexcept {
+    if constexpr (is_ring) return;
+    if (!rewound()) shift_to(-bottom_.load(std::memory_order_relaxed));
+  }
+  bool rewound() const noexcept { return bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed) == 0; }
+
+  /// Room for `n` more pushes. Throws std::bad_alloc. Old buffers stay until the deque dies, since thieves may still read them;
+  /// together they are smaller than the present one.
+  NOPAL_COLD void ensure_room(index n) {
+    index const b = bottom_.load(std::memory_order_relaxed);
+    index const t = top_.load(std::memory_order_relaxed);
+    index const shift = shift_.load(std::memory_order_relaxed);
+    index const taken = is_ring ? b - t : b + shift;
+    know_room();  // acquires what top_ then was: by no later value than t there must be room
+    if (taken + n <= newest_->mask + 1) return;
+    index capacity = 2 * (newest_->mask + 1);
+    while (taken + n > capacity) capacity *= 2;
+    buffers_.reserve(buffers_.size() + 1);
+    auto bigger = std::make_unique<buffer>(capacity);
+    for (index i = t; i < b; ++i)
+      bigger->at((i + shift) & bigger->mask).store(newest_->at((i + shift) & newest_->mask).load(std::memory_order_relaxed), std::memory_order_relaxed);
+    newest_ = bigger.get();
+    slots_ = newest_->slots.get() + shift;
+    // release: a thief that gets the new buffer sees its slots. One that learns of entries pushed after this through an
+    // acquire of pub_ sees the new buffer as well; one that still has the old buffer reads only entries copied from it.
+    buffer_.store(newest_, std::memory_order_release);
+    buffers_.push_back(std::move(bigger));
+    know_room();
+  }
+
+  bool has_room_for(index n) const noexcept
+    requires(!is_ring)
+  {
+    return bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed) + n <= capacity();
+  }
+
+  /// From now on must_grow says so when there is not room for `n` more pushes.
+  void reserve(index n) {
+    reserve_ = n;
+    ensure_room(n);
+  }
+  NOPAL_INLINE bool must_grow() const noexcept { return bottom_.load(std::memory_order_relaxed) > full_at_; }
+
+  /// The newest entry, if there is one: before a pop by an owner that does not know it.
+  entry newest() const noexcept {
+    index const b = bottom_.load(std::memory_order_relaxed) - 1;
+    return slots_[is_ring ? b & newest_->mask : b].load(std::memory_order_relaxed);
+  }
+
+  /// The entry at an index from oldest() to below bottom(): by then a thief may have taken it.
+  entry at(index i) const noexcept {
+    index const place = is_ring ? i : i + shift_.load(std::memory_order_relaxed);
+    return newest_->at(place & newest_->mask).load(std::memory_order_relaxed);
+  }
+
+  /// The index of the oldest entry, a moment ago, and the places that there are.
+  index oldest() const noexcept { return top_.load(std::memory_order_relaxed); }
+  index capacity() const noexcept { return newest_->mask + 1; }
+
+  /// The index of the next entry to be pushed.
+  index bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
+
+  /// The owner's own test. By top and not by split, which a thief may have raised for a moment. acquire: pairs with take; whoever has
+  /// taken what was there has read its places, which are used again.
+  bool empty() const noexcept {
+    return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_acquire);
+  }
+
+  // ---- Thieves.
+
+  /// Is there anything, public or private? A hint.
+  bool looks_empty() const noexcept {
+    return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed);
+  }
+
+  /// The oldest entry, or 0. `accept(entry)` may refuse one without taking it.
+  template <class Accept>
+  entry steal(Accept&& accept) noexcept {
+    for (bool again : {true, false}) {
+      index t = top_.load(std::memory_order_relaxed);  // relaxed: the fence follows
+      Sync::fence();                                   // pairs with the fence in reclaim: top_ before pub_
+      index const p = pub_.load(std::memory_order_acquire);  // acquire: pairs with every release of pub_: slots, frames, buffer
+      if (t < p) return take(t, p, accept);
+      if (!again || bottom_.load(std::memory_order_relaxed) <= p) return 0;
+      switch (ask_and_wait()) {
+        case answer::nothing: return 0;
+        case answer::published: break;
+        case answer::silence:
+          if (!try_lock()) return 0;
+          if (top_.load(std::memory_order_relaxed) >= split_.load(std::memory_order_relaxed)) force();
+          unlock();
+      }
+    }
+    return 0;
+  }
+
+  entry steal() noexcept {
+    return steal([](entry) { return true; });
+  }
+
+  /// Owner: does an access to `address` mean that more was pushed than there is room for?
+  bool guards(void const* address) const noexcept {
+    return is_guarded && is_guarded_end(newest_->slots.get() + newest_->mask + 1, address);
+  }
+
+  /// Steps that a thief took by force, and of these in vain.
+  std::uint64_t forces() const noexcept { return forces_.load(std::memory_order_relaxed); }
+  std::uint64_t retreats() const noexcept { return retreats_.load(std::memory_order_relaxed); }
+
+ private:
+  template <class T>
+  using atomic = typename Sync::template atomic<T>;
+  using slot = atomic<entry>;
+
+  struct give_back {
+    std::size_t places;
+    void operator()(slot* p) const noexcept {
+      if constexpr (is_guarded) {
+        unmap_guarded(p, places * sizeof(slot));
+      } else {
+        std::free(p);
+      }
+    }
+  };
+  /// Places cost no memory before they are used: an atomic word of zeros is a valid slot, and fresh pages are zeros.
+  static std::unique_ptr<slot[], give_back> untouched(std::size_t n) {
+    static_assert(std::is_trivially_destructible_v<slot> && sizeof(slot) == sizeof(entry));
+    void* const p = is_guarded ? map_guarded(n * sizeof(slot)) : std::calloc(n, sizeof(slot));
+    if (p == nullptr) throw std::bad_alloc{};
+    return {static_cast<slot*>(p), give_back{n}};
+  }
+
+  struct buffer {
+    explicit buffer(index capacity) : mask{capacity - 1}, slots{untouched(static_cast<std::size_t>(capacity))} {}
+    slot& at(index i) const noexcept { return slots.get()[i]; }
+    index mask;
+    std::unique_ptr<slot[], give_back> slots;
+  };
+
+  enum class answer { nothing, published, silence };
+
+  template <class Accept>
+  entry take(index t, index p, Accept&& accept) noexcept {
+    // In a ring the word may belong to a later entry, whose index is a multiple of the capacity higher: then top_ has passed t.
+    index const shift = shift_.load(std::memory_order_relaxed);   // relaxed: pub_ has brought it
+    buffer const* r = buffer_.load(std::memory_order_acquire);  // acquire: pairs with ensure_room
+    entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
+    if (!accept(e)) return 0;
+    // One word decides between the other thieves, the owner's exchange for the last entry, and us. Success means that top_ was t all
+    // along since we read it, so the slot was neither reclaimed nor reused. release: our read of it comes before its next use, pairs
+    // with the owner's acquires of top_.
+    if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_release, std::memory_order_relaxed)) return 0;
+    if (t + 1 >= p) ask();  // that was the last public one
+    return e;
+  }
+
+  answer ask_and_wait() noexcept {
+    constexpr std::int64_t patience = 5'000;  // ns: a fork-heavy owner answers in a few ns, a long leaf does not answer
+    std::int64_t const start = Sync::now();
+    for (;;) {
+      ask();
+      for (int i = 0; i < Sync::looks; ++i) {
+        for (int k = 0; k < Sync::rests; ++k) Sync::relax();
+        if (top_.load(std::memory_order_relaxed) < pub_.load(std::memory_order_relaxed)) return answer::published;
+      }
+      if (bottom_.load(std::memory_order_relaxed) <= split_.load(std::memory_order_relaxed)) return answer::nothing;
+      if (Sync::now() - start > patience) return answer::silence;
+    }
+  }
+
+  // Lock held, nothing public. Publishes about half of the private entries on the owner's behalf.
+  void force() noexcept {
+    if (!hides_ || (failures_ != 0 && Sync::now() < not_before_)) return;
+    index const s = split_.load(std::memory_order_relaxed);
+    index b = bottom_.load(std::memory_order_relaxed);  // relaxed: a guess
+    if (b <= s) return;
+    index m = s + (b - s + 1) / 2;
+    split_.store(m, std::memory_order_relaxed);  // tentative: pub_ does not follow yet, so nobody takes these
+    // Pairs with light_fence in pop. Afterwards a pop that read the old split has its bottom_ in view below, and a pop that
+    // goes under m has read the new one and waits for our lock.
+    Sync::heavy_fence();
+    // acquire: pairs with the release in push and pop; what lies below is then published by our release of pub_.
+    b = bottom_.load(std::memory_order_acquire);
+    if (b <= s) {  // it is popping and pushing around here all the time: back off, 100 µs doubling to 3.2 ms
+      failures_ = failures_ < 6 ? failures_ + 1 : 6;
+      not_before_ = Sync::now() + (std::int64_t{50'000} << failures_);
+    } else {
+      failures_ = 0;
+    }
+    if (b < m) {
+      retreats_.store(retreats_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      m = b > s ? b : s;
+      split_.store(m, std::memory_order_relaxed);
+    }
+    if (m > s) {
+      forces_.store(forces_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      pub_.store(m, std::memory_order_release);  // release: pairs with the acquire in steal
+    }
+  }
+
+  // Owner, the deque is empty.
+  void shift_to(index shift) noexcept {
+    // relaxed: a thief that learns of an entry pushed from now on, through pub_, sees the new shift. One that knows only older entries
+    // may read a wrong slot, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
+    shift_.store(shift, std::memory_order_relaxed);
+    slots_ = newest_->slots.get() + shift;
+    know_room();
+  }
+
+  void know_room() noexcept {
+    // acquire: pairs with a thief's exchange; a slot of a ring is reused only after it was read
+    index const first = is_ring ? top_.load(std::memory_order_acquire) : -shift_.load(std::memory_order_relaxed);
+    full_at_ = newest_->mask + 1 + first - reserve_;
+  }
+
+  bool has_room() const noexcept {
+    index const b = bottom_.load(std::memory_order_relaxed);
+    index const place = is_ring ? b - top_.load(std::memory_order_relaxed) : b + shift_.load(std::memory_order_relaxed);
+    return place >= 0 && place <= newest_->mask;
+  }
+
+  // Owner, lock held: lowers what is public to m. True: every entry from m on is now private.
+  bool reclaim(index m) noexcept {
+    pub_.store(m, std::memory_order_release);
+    Sync::fence();  // pairs with the fence in steal: a thief that reads top_ >= m from now on also reads pub_ == m
+    if (top_.load(std::memory_order_relaxed) >= m) return false;
+    split_.store(m, std::memory_order_relaxed);
+    return true;
+  }
+
+  // Owner, lock held.
+  void expose(index m) noexcept {
+    split_.store(m, std::memory_order_relaxed);  // relaxed: thieves go by pub_, and only under the lock by split_
+    pub_.store(m, std::memory_order_release);    // release: pairs with the acquire in steal
+  }
+
+  bool try_lock() noexcept {
+    return !lock_.load(std::memory_order_relaxed) && !lock_.exchange(true, std::memory_order_acquire);
+  }
+  void lock() noexcept {
+    for (int n = 0; !try_lock(); Sync::relax()) {
+      if (++n == 64) {
+        Sync::yield();
+        n = 0;
+      }
+    }
+  }
+  void unlock() noexcept { lock_.store(false, std::memory_order_release); }
+
+  // The owner's line: everything that push and pop write.
+  alignas(destructive_size) atomic<index> bottom_{0};
+  slot* slots_;  // where the entry with index 0 would be
+  buffer* newest_;
+  index full_at_ = 0;  // up to this bottom there is room for reserve_ more
+  index reserve_ = 1;
+  std::uintptr_t low_ = 0;
+  bool hides_ = true;
+  // Read by the owner at every fork, written seldom.
+  alignas(destructive_size) atomic<index> split_{0};
+  atomic<std::uintptr_t> limit_{asked};
+  // The thieves' line.
+  alignas(destructive_size) atomic<index> top_{0};
+  atomic<index> pub_{0};
+  atomic<buffer*> buffer_{nullptr};
+  atomic<index> shift_{0};  // an entry's place minus its index
+  atomic<bool> lock_{false};
+  int failures_ = 0;             // under lock_
+  std::int64_t not_before_ = 0;  // under lock_
+  atomic<std::uint64_t> forces_{0};
+  atomic<std::uint64_t> retreats_{0};
+  std::vector<std::unique_ptr<buffer>> buffers_;  // the owner's
+};
+
+using deque = basic_deque<>;
+
+}  // namespace nopal::core

@@ -1,0 +1,69 @@
+#pragma once
+
+// The join word: the split counter of Nowa, wait-free, one read-modify-write a side.
+// Next on the path: frame.hpp, where it lives.
+
+#include <cstdint>
+
+#include "nopal/core/base/sync.hpp"
+
+namespace nopal::core {
+
+/// Counts the children of one fork-join scope that lost their parent to a thief, and guards the exceptions they leave.
+///
+///     | count, signed, 62 bits | recorded 2 | locked 1 |
+///
+/// Invariant: the count is (steals announced by the parent's join) - (children arrived). The parent announces once, so before
+/// that the count is at most 0 and no arrival can bring it from 1 to 0; afterwards exactly one arrival can. Hence exactly one of
+/// {the parent, the last child} sees the scope complete. Proof: README.md, "Join". 2^61 steals of one scope do not wrap it.
+template <class Sync = std_sync>
+class basic_join_word {
+ public:
+  /// A child whose parent was stolen has ended. True: the parent waits at its join and this was the last child; the caller
+  /// now owns the parent.
+  ///
+  /// acq_rel: release, so that whoever completes the scope sees this child's results; acquire, so that the last child, which
+  /// goes on as the parent, sees those of the others. Pairs with every other arrive and with announce.
+  bool arrive() noexcept { return (word_.fetch_sub(one, std::memory_order_acq_rel) >> shift) == 1; }
+
+  /// The parent stands at its join, after it was stolen `steals` times. True: all children have arrived and it may go on.
+  /// False: the last child will. Orders as in arrive; release is for the parent's own frame, which the last child resumes.
+  bool announce(std::int64_t steals) noexcept { return (word_.fetch_add(steals * one, std::memory_order_acq_rel) >> shift) == -steals; }
+
+  /// Have `steals` children arrived, before the parent has announced? Then it need not. acquire: as in announce.
+  bool complete(std::int64_t steals) const noexcept { return (word_.load(std::memory_order_acquire) >> shift) == -steals; }
+
+  /// Sole owner of a complete scope: was an exception recorded? relaxed: as in reset.
+  bool due() noexcept { return (word_.load(std::memory_order_relaxed) & recorded) != 0; }
+
+  /// Sole owner of a complete scope: starts the next one. True: an exception was recorded in this one.
+  /// relaxed: all that was recorded reached the owner through arrive or announce, and the next scope is published by the deque.
+  bool reset() noexcept {
+    bool const was_due = due();
+    word_.store(0, std::memory_order_relaxed);
+    return was_due;
+  }
+
+  /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. For exceptions, so it may spin.
+  template <class F>
+  void record(F&& f) noexcept {
+    std::int64_t w;
+    // acquire: pairs with the release below of the recorder before
+    while (((w = word_.fetch_or(locked, std::memory_order_acquire)) & locked) != 0) Sync::relax();
+    f((w & recorded) != 0);
+    word_.fetch_or(recorded, std::memory_order_relaxed);
+    word_.fetch_and(~locked, std::memory_order_release);  // release: for the next recorder
+  }
+
+ private:
+  static constexpr std::int64_t locked = 1;
+  static constexpr std::int64_t recorded = 2;
+  static constexpr int shift = 2;
+  static constexpr std::int64_t one = 1 << shift;
+
+  typename Sync::template atomic<std::int64_t> word_{0};
+};
+
+using join_word = basic_join_word<>;
+
+}  // namespace nopal::core

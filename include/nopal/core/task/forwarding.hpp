@@ -1,0 +1,91 @@
+#pragma once
+
+// Copies of small structures that were written just before, member by member. A processor forwards one store to a later load, but not
+// several: a copy that loads wide waits until all of them are in the cache, 13 ns (docs/fork-cost.md). GCC puts the members together in
+// registers first. Clang copies by wide loads, so for it these read word by word, which costs no load at all where it still knows the
+// words' values.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::core {
+
+#if defined(__clang__) && defined(__x86_64__)
+
+template <class T>
+inline constexpr bool copied_by_words = false;
+template <class T>
+  requires std::is_class_v<T>  // only these have an alignment for certain
+inline constexpr bool copied_by_words<T> =
+    std::is_trivially_copyable_v<T> && (alignof(T) == 4 || alignof(T) == 8) && sizeof(T) > alignof(T) && sizeof(T) <= 128;
+
+#if defined(__AVX__)
+inline constexpr std::size_t widest_copy = 32;
+#else
+inline constexpr std::size_t widest_copy = 16;
+#endif
+
+/// Reads words, and stores them one by one, or together where `Wide`.
+template <class Word, bool Wide, std::size_t Bytes>
+NOPAL_INLINE void copy_words(std::byte* to, std::byte const* from) noexcept {
+  constexpr std::size_t width = !Wide || Bytes < 16 ? sizeof(Word) : Bytes < widest_copy ? 16 : widest_copy;
+  if constexpr (width == sizeof(Word)) {
+    __builtin_memcpy(to, from, width);
+  } else {
+    Word __attribute__((vector_size(width))) together;
+    for (std::size_t i = 0; i < width / sizeof(Word); ++i) {
+      Word one;
+      __builtin_memcpy(&one, from + i * sizeof one, sizeof one);
+      together[i] = one;
+    }
+    asm("" : "+x"(together));  // or the compiler takes it to pieces again
+    __builtin_memcpy(to, &together, width);
+  }
+  if constexpr (Bytes > width) copy_words<Word, Wide, Bytes - width>(to + width, from + width);
+}
+
+template <bool Wide, class T>
+NOPAL_INLINE T copy_of(T const& value) noexcept {
+  using word = std::conditional_t<alignof(T) == 8, std::uint64_t, std::uint32_t>;
+  struct alignas(T) bytes {
+    std::byte all[sizeof(T)];
+  } copy;
+  copy_words<word, Wide, sizeof(T)>(copy.all, reinterpret_cast<std::byte const*>(std::addressof(value)));
+  return std::bit_cast<T>(copy);
+}
+
+#else
+
+template <class T>
+inline constexpr bool copied_by_words = false;
+template <bool Wide, class T>
+T copy_of(T const& value) noexcept;
+
+#endif
+
+/// `value`, to be passed to a function by value: what travels in memory, more than two words, is stored as wide as it is read next.
+template <class T>
+NOPAL_INLINE T outgoing(std::remove_reference_t<T>& value) {
+  if constexpr (copied_by_words<T> && sizeof(T) > 2 * sizeof(void*)) {
+    return copy_of<true, T>(value);
+  } else {
+    return static_cast<T&&>(value);
+  }
+}
+
+/// `value`, a callable by value or reference, to be kept where others may find it later. It is moved: some cannot be copied.
+template <class T>
+NOPAL_INLINE T kept_copy(std::remove_reference_t<T>& value) noexcept {
+  if constexpr (copied_by_words<T>) {
+    return copy_of<false, T>(value);
+  } else {
+    return static_cast<T&&>(value);
+  }
+}
+
+}  // namespace nopal::core

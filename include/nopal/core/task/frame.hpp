@@ -1,0 +1,92 @@
+#pragma once
+
+// What the core knows of a coroutine task: the part of its promise that joins, steals and exceptions need.
+// Next on the path: arena.hpp gives the memory, deque.hpp offers the parent.
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+
+#include "nopal/core/task/arena.hpp"
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/join_word.hpp"
+#include "nopal/core/deque/kept_exception.hpp"
+
+namespace nopal::core {
+
+struct stacklet;
+
+/// How a frame was started, in the low bits of frame::parent.
+enum kind : std::uintptr_t {
+  called = 0,  ///< the parent waits for it
+  forked = 1,  ///< the parent was offered to thieves
+  rooted = 2,  ///< the parent is the frame of a root
+};
+inline constexpr std::uintptr_t kind_mask = 3;
+/// Also in frame::parent: the slot is an eventually<T>, so the result is constructed in it, not assigned.
+inline constexpr std::uintptr_t constructs = 4;
+/// Also: the slot is a std::optional<T>, empty again where the task fails. Together with `constructs` for a T that does not go to its slot as
+/// one word; else the optional holds a T from the start, whose address the slot is.
+inline constexpr std::uintptr_t engages = 8;
+/// All that frame::parent_word holds beside the address.
+inline constexpr std::uintptr_t parent_bits = kind_mask | constructs | engages;
+/// Only in a starter's type: some reference parameter refers to a converted argument that the starter itself keeps.
+inline constexpr std::uintptr_t refers_to_starter = 16;
+
+/// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that every coroutine ABI of our
+/// compilers puts there; the promise (task.hpp) provides the memory of the rest: assertions there and a test look at the layout. A frame's
+/// address is that of its coroutine, so that the fork path needs no second pointer.
+struct frame {
+  void* resume_function;
+  void* destroy_function;
+
+  // Written at birth, from what the parent handed over through its worker.
+  std::uintptr_t parent_word;  ///< parent frame, kind, `constructs`, `engages`
+  void* slot;                  ///< where the result goes; null: dropped; undefined for a task<void>
+
+  // Zero at birth. Only the frame's present owner touches state: whoever runs it, stole it, or completed its join.
+  std::uint64_t state;  ///< | steals … | thrown 2 | open 1 |
+  join_word join;
+
+  // Undefined until needed.
+  stacklet* arena;     ///< where this frame lies while nobody runs it; written before the join word is counted down
+  kept_exception first;  ///< of its children
+
+  static constexpr std::uint64_t open = 1;    ///< forked since the last join
+  static constexpr std::uint64_t thrown = 2;  ///< a child's exception waits in `first`
+  static constexpr std::uint64_t one_steal = 4;
+
+  /// All but the slot, which a task<void> has not.
+  NOPAL_INLINE void birth(std::uintptr_t parent) noexcept {
+    parent_word = parent;
+    state = 0;
+    std::construct_at(&join);
+  }
+
+  NOPAL_INLINE std::coroutine_handle<> coroutine() noexcept { return std::coroutine_handle<>::from_address(this); }
+  NOPAL_INLINE frame* parent() const noexcept {
+    return reinterpret_cast<frame*>(parent_word & ~parent_bits);  // NOLINT(performance-no-int-to-ptr)
+  }
+  NOPAL_INLINE kind how() const noexcept { return static_cast<kind>(parent_word & kind_mask); }
+  std::uint64_t steals() const noexcept { return state / one_steal; }
+
+  /// See kept_exception. Any number of children's workers at once.
+  NOPAL_COLD void record(std::uint64_t stolen, std::exception_ptr e) noexcept;
+
+  /// All children have ended: the scope closes, or stays open for what was recorded. Sole owner only.
+  void complete() noexcept {
+    bool const due = join.reset();
+    state = due ? (open | thrown) : 0;
+  }
+
+  /// Throws what was recorded and closes the scope. Sole owner only, state has `thrown`.
+  [[noreturn]] NOPAL_COLD void rethrow();
+  /// Takes what was recorded; null if there is nothing.
+  NOPAL_COLD std::exception_ptr take() noexcept;
+};
+
+static_assert(arena::alignment > parent_bits);
+
+}  // namespace nopal::core

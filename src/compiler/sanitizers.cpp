@@ -1,0 +1,3 @@
+#include "nopal/core/compiler/sanitizers.h"
+
+void NOPAL_SAME_SANITIZERS(void) {}

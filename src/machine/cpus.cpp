@@ -1,0 +1,178 @@
+#include "nopal/core/machine/cpus.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "nopal/core/machine/cpu_list.hpp"
+
+namespace nopal::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+/// All of `text` as a number; nothing otherwise.
+std::optional<std::int64_t> to_number(std::string_view text) {
+  std::int64_t value = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Both are in microseconds. A quota of -1 or "max" is the kernel's "no limit"; the rest of what fails here is garbled.
+double quota_of(std::string_view quota, std::string_view period) {
+  auto const granted = to_number(quota);
+  auto const every = to_number(period);
+  if (!granted || !every || *granted <= 0 || *every <= 0) return unlimited;
+  return static_cast<double>(*granted) / static_cast<double>(*every);
+}
+
+// Files are named by strings here: a std::filesystem::path of libstdc++ 12 is destroyed twice over where /= finds no memory.
+std::string first_word(std::string const& file) {
+  std::string word;
+  std::ifstream{file} >> word;
+  return word;
+}
+
+double quota_v2(std::string const& group) {
+  std::string quota, period;
+  std::ifstream{group + "/cpu.max"} >> quota >> period;
+  return quota_of(quota, period);
+}
+
+double quota_v1(std::string const& group) {
+  return quota_of(first_word(group + "/cpu.cfs_quota_us"), first_word(group + "/cpu.cfs_period_us"));
+}
+
+/// The same group as "/a/b", or "" for the root, without dots. Nothing for one above the root.
+std::optional<std::string> normal(std::string_view group) {
+  std::string path;
+  while (!group.empty()) {
+    auto const slash = std::min(group.find('/'), group.size());
+    auto const name = group.substr(0, slash);
+    group.remove_prefix(std::min(slash + 1, group.size()));
+    if (name.empty() || name == ".") continue;
+    if (name != "..") {
+      path.append("/").append(name);
+    } else if (path.empty()) {
+      return std::nullopt;
+    } else {
+      path.resize(path.rfind('/'));
+    }
+  }
+  return path;
+}
+
+/// The smallest quota from `group` up to and including `root`.
+double smallest_quota(std::string const& root, std::string_view group, double (*quota_at)(std::string const&)) {
+  // A process outside the root of its cgroup namespace is told a path like /../other: nothing of it can be seen from here.
+  std::optional<std::string> below = normal(group);
+  if (!below) return unlimited;
+  double smallest = unlimited;
+  for (;; below->resize(below->rfind('/'))) {
+    smallest = std::min(smallest, quota_at(root + *below));
+    if (below->empty()) return smallest;
+  }
+}
+
+bool names_cpu_controller(std::string_view controllers) {
+  while (!controllers.empty()) {
+    auto const comma = std::min(controllers.find(','), controllers.size());
+    if (controllers.substr(0, comma) == "cpu") return true;
+    controllers.remove_prefix(std::min(comma + 1, controllers.size()));
+  }
+  return false;
+}
+
+std::vector<int> first_cpus(unsigned count) {
+  std::vector<int> cpus(std::max(1u, count));
+  std::iota(cpus.begin(), cpus.end(), 0);
+  return cpus;
+}
+
+}  // namespace
+
+unsigned cpu_limits::usable() const noexcept {
+  double const most = std::min(static_cast<double>(cpus.size()), std::ceil(quota));
+  return most > 1 ? static_cast<unsigned>(most) : 1;
+}
+
+double read_cgroup_quota(fs::path const& proc_self_cgroup, fs::path const& cgroup_root) {
+  double quota = unlimited;
+  std::string const& root = cgroup_root.native();
+  std::ifstream groups{proc_self_cgroup};
+  // Each line is hierarchy:controllers:group; the group may hold colons of its own.
+  for (std::string text; std::getline(groups, text);) {
+    std::string_view const line = text;
+    auto const first = line.find(':');
+    if (first == line.npos) continue;
+    auto const second = line.find(':', first + 1);
+    if (second == line.npos) continue;
+    auto const controllers = line.substr(first + 1, second - first - 1);
+    auto const group = line.substr(second + 1);
+
+    if (line.substr(0, first) == "0" && controllers.empty()) {
+      quota = std::min(quota, smallest_quota(root, group, quota_v2));
+      quota = std::min(quota, smallest_quota(root + "/unified", group, quota_v2));  // systemd's hybrid of both versions
+    } else if (names_cpu_controller(controllers)) {
+      // The folder is named for all controllers of the hierarchy, with a link for each alone; either may be missing.
+      quota = std::min(quota, smallest_quota((root + "/").append(controllers), group, quota_v1));
+      quota = std::min(quota, smallest_quota(root + "/cpu", group, quota_v1));
+    }
+  }
+  return quota;
+}
+
+std::vector<int> read_affinity(affinity_reader read) {
+  constexpr int most_cpus = 1 << 22;  // far beyond any kernel: a reader that always says EINVAL must not loop for ever
+  for (int room = CPU_SETSIZE; room <= most_cpus; room *= 2) {
+    struct mask_free {
+      void operator()(cpu_set_t* mask) const { CPU_FREE(mask); }
+    };
+    auto const slots = static_cast<std::size_t>(room);
+    std::unique_ptr<cpu_set_t, mask_free> const mask{CPU_ALLOC(slots)};
+    if (!mask) return {};
+    std::size_t const bytes = CPU_ALLOC_SIZE(slots);
+    CPU_ZERO_S(bytes, mask.get());
+    if (read(0, bytes, mask.get()) == 0) {
+      std::vector<int> cpus;
+      for (std::size_t cpu = 0; cpu < slots; ++cpu) {
+        if (CPU_ISSET_S(cpu, bytes, mask.get())) cpus.push_back(static_cast<int>(cpu));
+      }
+      return cpus;
+    }
+    if (errno != EINVAL) return {};
+  }
+  return {};
+}
+
+bool holds_every_cpu(std::vector<int> const& cpus, std::string_view list) {
+  return for_each_range(list, [&](std::int64_t first, std::int64_t last) {
+    for (auto cpu = first; cpu <= last; ++cpu) {
+      if (!std::binary_search(cpus.begin(), cpus.end(), cpu)) return false;
+    }
+    return true;
+  });
+}
+
+cpu_limits read_cpu_limits() {
+  cpu_limits limits;
+  limits.cpus = read_affinity();
+  if (limits.cpus.empty()) limits.cpus = first_cpus(std::thread::hardware_concurrency());
+  limits.quota = read_cgroup_quota("/proc/self/cgroup", "/sys/fs/cgroup");
+  bool const every_cpu = holds_every_cpu(limits.cpus, first_word("/sys/devices/system/cpu/online"));
+  limits.whole_machine = every_cpu && limits.quota >= static_cast<double>(limits.cpus.size());
+  return limits;
+}
+
+}  // namespace nopal::core

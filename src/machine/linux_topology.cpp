@@ -1,0 +1,263 @@
+// What Linux says of this machine, in small files: which CPUs are one core, share a cache, are a cluster, a die, a package or a NUMA node.
+// Such sets lie in one another or apart, so they are a tree.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "nopal/core/machine/cpu_list.hpp"
+#include "nopal/core/machine/topology.hpp"
+
+namespace nopal::core {
+namespace {
+
+/// Small files below one folder.
+class folder {
+ public:
+  explicit folder(std::string const& path) noexcept : fd_{::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)} {}
+  folder(folder const&) = delete;
+  folder& operator=(folder const&) = delete;
+  ~folder() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+  /// What the file holds, without the end of its line; empty where it cannot be read. Good until the next call.
+  std::string_view read(std::string const& name) {
+    if (room_.empty()) room_.resize(1 << 12);
+    int const file = ::openat(fd_, name.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return {};
+    struct closes {
+      int file;
+      ~closes() { ::close(file); }
+    } const at_the_end{file};
+    for (std::size_t size = 0;;) {
+      auto const n = ::read(file, room_.data() + size, room_.size() - size);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return {};
+      size += static_cast<std::size_t>(n);
+      if (n == 0) {
+        while (size > 0 && (room_[size - 1] == '\n' || room_[size - 1] == ' ')) --size;
+        return {room_.data(), size};
+      }
+      if (size == room_.size()) {
+        if (size >= most_) return {};
+        room_.resize(2 * size);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_ = 1 << 20;  // far beyond any list of CPUs
+
+  int fd_;
+  std::string room_;
+};
+
+constexpr std::int64_t most_cpus = 1 << 22, most_nodes = 1 << 16;  // far beyond any kernel's: a garbled list is not counted through
+constexpr unsigned nobody_knows = ~0u;
+
+/// What CPUs can share besides caches: the file that says with whom, and its name on older kernels.
+struct level {
+  char const* name;
+  char const* older_name;
+  bool is_core;
+};
+constexpr level levels[]{{"/topology/core_cpus_list", "/topology/thread_siblings_list", true},
+                         {"/topology/cluster_cpus_list", "", false},
+                         {"/topology/die_cpus_list", "", false},
+                         {"/topology/package_cpus_list", "/topology/core_siblings_list", false}};
+
+/// All of the list, each below `limit`; nothing where it is garbled.
+std::vector<int> numbers_in(std::string_view list, std::int64_t limit) {
+  std::vector<int> all;
+  bool const good = for_each_range(list, [&](std::int64_t first, std::int64_t last) {
+    if (last >= limit) return false;
+    for (auto n = first; n <= last; ++n) all.push_back(static_cast<int>(n));
+    return true;
+  });
+  if (!good) all.clear();
+  return all;
+}
+
+}  // namespace
+
+/// CPUs are told by their position among those allowed. Each function that returns a bool says no where the files contradict each other.
+class topology::linux_reader {
+ public:
+  linux_reader(std::vector<int> const& allowed_cpus, std::string const& sys) : files_{sys + "/devices/system"}, cpus_{allowed_cpus} {
+    if (cpus_.empty()) cpus_ = numbers_in(files_.read("cpu/online"), most_cpus);
+    std::sort(cpus_.begin(), cpus_.end());
+    cpus_.erase(std::unique(cpus_.begin(), cpus_.end()), cpus_.end());
+    core_.assign(cpus_.size(), nobody_knows);
+    node_.assign(cpus_.size(), nobody_knows);
+    known_.assign(cpus_.size(), false);
+  }
+
+  std::optional<topology> read() {
+    if (cpus_.empty() || !read_cpus() || !read_nodes() || std::find(known_.begin(), known_.end(), false) != known_.end()) return std::nullopt;
+    if (!nest()) return std::nullopt;
+    visit(0, 0, 0);
+    made_.nodes_ = std::max(1u, nodes_seen_);
+    made_.order(rank_);
+    return std::move(made_);
+  }
+
+ private:
+  using cpu_set = std::vector<unsigned>;  // ascending
+
+  /// Those of the list that are allowed; nothing where it is garbled.
+  std::optional<cpu_set> positions_in(std::string_view list) const {
+    cpu_set all;
+    bool const good = for_each_range(list, [&](std::int64_t first, std::int64_t last) {
+      for (auto at = std::lower_bound(cpus_.begin(), cpus_.end(), first); at != cpus_.end() && *at <= last; ++at) {
+        all.push_back(static_cast<unsigned>(at - cpus_.begin()));
+      }
+      return true;
+    });
+    if (!good) return std::nullopt;
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
+
+  void keep(cpu_set set) {
+    for (unsigned const i : set) known_[i] = true;
+    if (set.size() > 1) sets_.push_back(std::move(set));
+  }
+
+  bool read_cpus() {
+    for (level const& l : levels) {
+      bool some = false;
+      if (!read_level(l.name, l.older_name, l.is_core ? &core_ : nullptr, some)) return false;
+    }
+    bool some = true;
+    for (int index = 0; some && index < 16; ++index) {
+      some = false;
+      if (!read_level("/cache/index" + std::to_string(index) + "/shared_cpu_list", "", nullptr, some)) return false;
+    }
+    return true;
+  }
+
+  /// One file of each CPU that is in nobody's set yet: whoever it shares with would say the same. `owner`: gets the set's first CPU.
+  bool read_level(std::string const& name, std::string const& older_name, cpu_set* owner, bool& some) {
+    std::vector<bool> told(cpus_.size());
+    for (unsigned i = 0; i < cpus_.size(); ++i) {
+      if (told[i]) continue;
+      std::string const cpu = "cpu/cpu" + std::to_string(cpus_[i]);
+      std::string_view list = files_.read(cpu + name);
+      if (list.empty() && !older_name.empty()) list = files_.read(cpu + older_name);
+      if (list.empty()) continue;
+      some = true;
+      std::optional<cpu_set> set = positions_in(list);
+      if (!set || !std::binary_search(set->begin(), set->end(), i)) return false;
+      for (unsigned const j : *set) {
+        told[j] = true;
+        if (owner != nullptr) (*owner)[j] = i;
+      }
+      keep(*std::move(set));
+    }
+    return true;
+  }
+
+  /// Every CPU is on one node, or nobody tells of nodes.
+  bool read_nodes() {
+    std::vector<int> const nodes = numbers_in(files_.read("node/online"), most_nodes);
+    std::size_t placed = 0;
+    for (int const node : nodes) {
+      std::string_view const list = files_.read("node/node" + std::to_string(node) + "/cpulist");
+      if (list.empty()) continue;  // memory alone
+      std::optional<cpu_set> set = positions_in(list);
+      if (!set) return false;
+      for (unsigned const i : *set) {
+        if (node_[i] != nobody_knows) return false;
+        node_[i] = static_cast<unsigned>(node);
+      }
+      placed += set->size();
+      keep(*std::move(set));
+    }
+    return placed == 0 || placed == cpus_.size();
+  }
+
+  /// Each set becomes a vertex below the smallest that holds it; equal sets are one.
+  bool nest() {
+    std::sort(sets_.begin(), sets_.end(), [](cpu_set const& a, cpu_set const& b) { return a.size() > b.size(); });
+    auto const n = static_cast<unsigned>(cpus_.size());
+    std::vector<unsigned> innermost(n, 0);  // by CPU: a vertex
+    std::vector<std::size_t> size{n};       // by vertex
+    children_.resize(1);
+    for (cpu_set const& set : sets_) {
+      unsigned const parent = innermost[set.front()];
+      for (unsigned const i : set) {
+        if (innermost[i] != parent) return false;
+      }
+      if (set.size() == size[parent]) continue;
+      auto const self = static_cast<unsigned>(children_.size());
+      children_[parent].push_back({set.front(), self});
+      children_.emplace_back();
+      size.push_back(set.size());
+      for (unsigned const i : set) innermost[i] = self;
+    }
+    for (unsigned i = 0; i < n; ++i) children_[innermost[i]].push_back({i, leaf});
+    for (auto& siblings : children_) {
+      std::sort(siblings.begin(), siblings.end(), [](child const& a, child const& b) { return a.first_cpu < b.first_cpu; });
+    }
+    taken_.assign(n, 0);
+    return true;
+  }
+
+  /// Siblings in the order of their first CPUs.
+  void visit(unsigned vertex, unsigned parent, int depth) {
+    auto const self = static_cast<unsigned>(made_.tree_.size());
+    made_.tree_.push_back({parent, depth});
+    for (child const& c : children_[vertex]) {
+      if (c.vertex != leaf) {
+        visit(c.vertex, self, depth + 1);
+        continue;
+      }
+      unsigned const i = c.first_cpu;
+      made_.places_.push_back({cpus_[i], dense(node_[i]), made_.pus()});
+      made_.leaf_.push_back(static_cast<unsigned>(made_.tree_.size()));
+      made_.tree_.push_back({self, depth + 1});
+      rank_.push_back(core_[i] == nobody_knows ? 0 : taken_[core_[i]]++);
+    }
+  }
+
+  /// Nodes are numbered as the tree meets them.
+  unsigned dense(unsigned node) {
+    if (node == nobody_knows) return 0;
+    if (dense_.size() <= node) dense_.resize(node + 1, nobody_knows);
+    if (dense_[node] == nobody_knows) dense_[node] = nodes_seen_++;
+    return dense_[node];
+  }
+
+  static constexpr unsigned leaf = ~0u;
+  struct child {
+    unsigned first_cpu;
+    unsigned vertex;  // leaf: it is the CPU itself
+  };
+
+  folder files_;
+  std::vector<int> cpus_;                     // ascending
+  cpu_set core_, node_;                       // by CPU: the first of its core, its node's number
+  std::vector<bool> known_;                   // by CPU: some file names it
+  std::vector<cpu_set> sets_;                 // of two CPUs and more
+  std::vector<std::vector<child>> children_;  // by vertex; 0 is the root
+  std::vector<unsigned> taken_;               // by the first CPU of a core: how many of that core were visited
+  std::vector<unsigned> rank_;                // by PU: how many of its core came before
+  std::vector<unsigned> dense_;               // by node's number
+  unsigned nodes_seen_ = 0;
+  topology made_;
+};
+
+std::optional<topology> topology::read_linux(std::vector<int> const& allowed_cpus, std::string const& sys) {
+  return linux_reader{allowed_cpus, sys}.read();
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,306 @@
+#include "report/code_map.hpp"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "nopal/core/stack/stack.hpp"
+#include "nopal/core/scheduler/fork_state.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+// ---- Files.
+
+/// An object's file, read-only in memory.
+class mapped_file {
+ public:
+  explicit mapped_file(char const* path) noexcept {
+    int const f = ::open(path, O_RDONLY | O_CLOEXEC);
+    if (f < 0) return;
+    struct stat about{};
+    if (::fstat(f, &about) == 0 && about.st_size > 0) {
+      size_ = static_cast<std::size_t>(about.st_size);
+      void* const p = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, f, 0);
+      if (p != MAP_FAILED) data_ = static_cast<unsigned char const*>(p);
+    }
+    ::close(f);
+  }
+  mapped_file(mapped_file const&) = delete;
+  mapped_file& operator=(mapped_file const&) = delete;
+  ~mapped_file() {
+    if (data_ != nullptr) ::munmap(const_cast<unsigned char*>(data_), size_);
+  }
+
+  /// `n` bytes from `at` on, or null if it has no such.
+  unsigned char const* bytes(std::uint64_t at, std::uint64_t n) const noexcept {
+    return data_ != nullptr && at <= size_ && n <= size_ - at ? data_ + at : nullptr;
+  }
+  /// Copied, since nothing in a file need be aligned.
+  template <class T>
+  bool get(T& to, std::uint64_t at) const noexcept {
+    unsigned char const* const p = bytes(at, sizeof to);
+    if (p != nullptr) std::memcpy(&to, p, sizeof to);
+    return p != nullptr;
+  }
+
+ private:
+  unsigned char const* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// The mangled name of the function at `address`, as the object counts them, from the table of that type; "" if it does not say.
+std::string symbol_in(mapped_file const& file, ElfW(Ehdr) const& head, ElfW(Word) table, std::uintptr_t address) {
+  for (unsigned i = 0; i < head.e_shnum; ++i) {
+    ElfW(Shdr) symbols, strings;
+    if (!file.get(symbols, head.e_shoff + std::uint64_t{i} * sizeof symbols) || symbols.sh_type != table) continue;
+    if (!file.get(strings, head.e_shoff + std::uint64_t{symbols.sh_link} * sizeof strings)) continue;
+    unsigned char const* const text = file.bytes(strings.sh_offset, strings.sh_size);
+    if (text == nullptr) continue;
+    for (std::uint64_t at = symbols.sh_offset, end = at + symbols.sh_size; at < end; at += sizeof(ElfW(Sym))) {
+      ElfW(Sym) s;
+      if (!file.get(s, at)) break;
+      bool const is_function = (s.st_info & 0xf) == STT_FUNC || (s.st_info & 0xf) == STT_GNU_IFUNC;
+      if (!is_function || s.st_shndx == SHN_UNDEF || address < s.st_value || address - s.st_value >= s.st_size) continue;
+      if (s.st_name >= strings.sh_size) continue;
+      auto const* const name = reinterpret_cast<char const*>(text + s.st_name);
+      return {name, ::strnlen(name, strings.sh_size - s.st_name)};
+    }
+  }
+  return {};
+}
+
+// ---- Names.
+
+/// The mangled name of the function that `symbol` is a part of: the compilers cut coroutines and cold code into several.
+std::string_view whole(std::string_view symbol) noexcept {
+  // GCC names what runs a coroutine f after its frame: …<length>_Z<f>.Frame.actor
+  if (std::size_t const frame = symbol.find(".Frame"); frame != symbol.npos) {
+    for (std::size_t at = symbol.rfind("_Z", frame); at != symbol.npos && at > 0; at = symbol.rfind("_Z", at - 1)) {
+      if (symbol[at - 1] >= '0' && symbol[at - 1] <= '9') return symbol.substr(at, frame - at);
+    }
+  }
+  return symbol.substr(0, symbol.find('.'));
+}
+
+std::string demangled(std::string const& name) {
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> const text{abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free};
+  return status == 0 && text != nullptr ? std::string{text.get()} : name;
+}
+
+/// The first template argument of a name that is too new for this system's demangler: of the types that it may begin, the first that is one.
+std::string demangled_argument(std::string const& name) {
+  std::size_t const begin = name.find('I');
+  for (std::size_t end = begin + 1; begin != name.npos && end <= name.size(); ++end) {
+    std::string const type = name.substr(begin + 1, end - begin - 1);
+    if (std::string text = demangled(type); text != type) return text;
+  }
+  return {};
+}
+
+bool begins_with_any(std::string_view s, std::initializer_list<std::string_view> of) noexcept {
+  for (std::string_view const p : of) {
+    if (s.substr(0, p.size()) == p) return true;
+  }
+  return false;
+}
+
+/// The first template argument that is a type, of the first `<…>` in a demangled name. Before a value, such as (nopal::core::way)2, stands its
+/// type.
+std::string_view first_argument(std::string_view name) noexcept {
+  std::size_t first = name.find('<');
+  if (first == name.npos) return {};
+  ++first;
+  int depth = 0;
+  for (std::size_t k = first; k < name.size(); ++k) {
+    char const c = name[k];
+    if (depth == 0 && c == ',' && name.substr(first, 8) == "(nopal::") {
+      first = k + 2;
+    } else if (depth == 0 && (c == ',' || c == '>')) {
+      std::string_view argument = name.substr(first, k - first);
+      while (!argument.empty() && (argument.back() == '&' || argument.back() == ' ')) argument.remove_suffix(1);
+      return argument;
+    }
+    depth += c == '<' || c == '(' || c == '{';
+    depth -= c == '>' || c == ')' || c == '}';
+  }
+  return {};
+}
+
+function_name named(std::string const& symbol) {
+  std::string const mangled{whole(symbol)};
+  function_name f{demangled(mangled), true};
+  // What runs a user's closure holds its body where the compiler has inlined that, and says its type.
+  if (begins_with_any(mangled, {"_ZN5nopal4core5fiberI", "_ZN5nopal4core8child_ofI", "_ZN5nopal4core9branch_ofI", "_ZZN5nopal4core9branch_ofI",
+                                "_ZN5nopal4core10typed_rootI", "_ZZN5nopal4core10typed_rootI", "_ZZN5nopal4core13detached_rootI"})) {
+    if (f.text == mangled) f.text = std::string{"<"}.append(demangled_argument(mangled)).append(">");
+    std::string_view const closure = first_argument(f.text);
+    // A function's type says nothing of which function it is, and the library's own closures nothing of users'.
+    bool const is_function = closure.find("(&)") != closure.npos || closure.find("*)") != closure.npos;
+    f.is_users = !closure.empty() && !is_function && !begins_with_any(closure, {"nopal::"});
+    if (f.is_users) f.text = std::string{closure};
+  } else if (begins_with_any(mangled, {"_ZN5nopal", "_ZNK5nopal", "_ZZN5nopal", "_ZZNK5nopal", "_ZSt", "_ZNSt", "_ZNKSt", "_ZZNSt", "_ZN9__gnu_cxx",
+                                       "nopal_context_", "__cxa_", "__clang_call_terminate", "_Unwind", "__interceptor", "__tsan", "__asan"})) {
+    f.is_users = false;
+  }
+  // The end tells closures of one function apart.
+  constexpr std::size_t longest = 200, kept_end = 60;
+  if (f.text.size() > longest) f.text.replace(longest - kept_end, f.text.size() - longest, "...");
+  return f;
+}
+
+}  // namespace
+
+// ---- Objects.
+
+code_map::code_map() {
+  struct state {
+    std::vector<object>& all;
+    bool failed;
+  } s{objects_, false};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* with) -> int {
+        auto& into = *static_cast<state*>(with);
+        try {
+          object o;
+          bool const is_program = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
+          o.path = is_program ? "/proc/self/exe" : info->dlpi_name;
+          o.label = is_program ? std::string{program_invocation_short_name} : o.path.substr(o.path.rfind('/') + 1);
+          o.base = info->dlpi_addr;
+          auto const* const first = reinterpret_cast<unsigned char const*>(info->dlpi_phdr);
+          o.headers.assign(first, first + info->dlpi_phnum * sizeof(ElfW(Phdr)));
+          for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
+            ElfW(Phdr) const& p = info->dlpi_phdr[i];
+            if (p.p_type == PT_GNU_EH_FRAME) o.unwind = o.base + p.p_vaddr;
+            if (p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0) continue;
+            o.first = std::min<std::uintptr_t>(o.first, o.base + p.p_vaddr);
+            o.last = std::max<std::uintptr_t>(o.last, o.base + p.p_vaddr + p.p_memsz);
+          }
+          into.all.push_back(std::move(o));
+        } catch (...) {  // not through the loader, which would keep its lock
+          into.failed = true;
+          return 1;
+        }
+        return 0;
+      },
+      &s);
+  if (s.failed) throw std::bad_alloc{};
+}
+
+code_map::object const* code_map::find(std::uintptr_t pc) const noexcept {
+  for (object const& o : objects_) {
+    if (pc >= o.first && pc < o.last) return &o;
+  }
+  return nullptr;
+}
+
+std::uintptr_t code_map::unwind_header(std::uintptr_t pc) const noexcept {
+  object const* const o = find(pc);
+  return o == nullptr ? 0 : o->unwind;
+}
+
+function_name const& code_map::name(std::uintptr_t pc) {
+  auto const [at, is_new] = names_.try_emplace(pc);
+  function_name& f = at->second;
+  if (!is_new) return f;
+  std::uintptr_t const call = pc - 1;  // what comes after a call may be another function
+  object const* const o = find(call);
+  if (o == nullptr) {
+    f = {"code of no known object", false, false};
+    return f;
+  }
+  mapped_file const file{o->path.c_str()};
+  ElfW(Ehdr) head;
+  std::string symbol;
+  // Only if it is still the file that was loaded, as far as its program headers tell.
+  if (file.get(head, 0) && std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_shentsize == sizeof(ElfW(Shdr))) {
+    unsigned char const* const loaded = file.bytes(head.e_phoff, o->headers.size());
+    if (loaded != nullptr && std::memcmp(loaded, o->headers.data(), o->headers.size()) == 0) {
+      symbol = symbol_in(file, head, SHT_SYMTAB, call - o->base);
+      if (symbol.empty()) symbol = symbol_in(file, head, SHT_DYNSYM, call - o->base);
+    }
+  }
+  if (!symbol.empty()) {
+    f = named(symbol);
+  } else {
+    std::array<char, 32> offset;
+    std::snprintf(offset.data(), offset.size(), "+0x%zx", static_cast<std::size_t>(call - o->base));
+    f = {o->label + offset.data(), true, false};
+  }
+  return f;
+}
+
+std::size_t callers(std::uintptr_t* pcs, std::size_t most) noexcept {
+  struct state {
+    std::uintptr_t* next;
+    std::uintptr_t* end;
+  } s{pcs, pcs + most};
+  _Unwind_Backtrace(
+      [](_Unwind_Context* c, void* with) {
+        auto& into = *static_cast<state*>(with);
+        std::uintptr_t const pc = _Unwind_GetIP(c);
+        if (pc == 0 || into.next == into.end) return _URC_END_OF_STACK;
+        *into.next++ = pc;
+        return _URC_NO_REASON;
+      },
+      &s);
+  return static_cast<std::size_t>(s.next - pcs);
+}
+
+std::string where(code_map& code, std::uintptr_t const* pcs, std::size_t n) {
+  constexpr std::size_t most_named = 6, most_shown = 16;
+  std::string line;
+  std::string last;
+  std::size_t names = 0, shown = 0;
+  for (std::size_t k = 0; k < n && names < most_named && shown < most_shown; ++k) {
+    function_name const& f = code.name(pcs[k]);
+    // A recursion, or the parts of one coroutine, or a closure and what runs it.
+    if (!f.is_users || f.text.empty() || last.compare(0, f.text.size(), f.text) == 0) continue;
+    line += (shown++ == 0 ? "in " : ", called by ") + f.text;
+    names += f.is_name;
+    last = f.text;
+  }
+  return line;
+}
+
+std::string place_of(void const* function) noexcept {
+  try {
+    code_map code;
+    std::array<std::uintptr_t, 48> pcs;
+    std::size_t n = 0;
+    if (function != nullptr) {
+      pcs[n++] = reinterpret_cast<std::uintptr_t>(function) + 1;  // as a return address
+    } else {
+      n = callers(pcs.data(), pcs.size());
+    }
+    std::string in;
+    for (std::size_t k = 0; k < n && in.empty(); ++k) {  // the innermost is enough: the line also has to say what to do
+      if (function_name const& f = code.name(pcs[k]); f.is_users) in = "in " + f.text;
+    }
+    stack const* const here = state_here()->here;
+    stack_name const* const name = here == nullptr ? nullptr : here->name.load(std::memory_order_relaxed);  // our own
+    if (name != nullptr) in += (in.empty() ? "in " : ", ") + std::string{name->text};
+    return in;
+  } catch (...) {  // no memory for that
+    return {};
+  }
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,68 @@
+#include "report/held_exceptions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+// Copied when the exception comes: whoever catches it later may change it.
+struct held {
+  void const* where;
+  held* next;
+  std::array<char, 160> words;
+};
+constinit std::mutex mutex;
+constinit held* first = nullptr;  // newest first
+
+held** find(void const* where) noexcept {
+  held** at = &first;
+  while (*at != nullptr && (*at)->where != where) at = &(*at)->next;
+  return at;
+}
+
+void remove(void const* where) noexcept {
+  held** const at = find(where);
+  if (held* const h = *at; h != nullptr) {
+    *at = h->next;
+    ::operator delete(h);
+  }
+}
+
+}  // namespace
+
+// The lock is held round what the counter does, so that the words are always those of the exception that it has, which is the first.
+void hold(void const* where, std::exception_ptr const& e, void (*f)(void*), void* with) noexcept {
+  char const* const words = words_of(e);  // what() is the program's: not under the lock
+  void* const memory = ::operator new(sizeof(held), std::nothrow);
+  std::lock_guard const guard{mutex};
+  if (memory != nullptr && *find(where) == nullptr) {
+    auto* const h = ::new (memory) held{where, first, {}};
+    std::size_t const n = std::min(std::strlen(words), h->words.size() - 1);
+    std::memcpy(h->words.data(), words, n);
+    first = h;
+  } else {
+    ::operator delete(memory);
+  }
+  f(with);
+}
+
+void drop_held(void const* where, void (*f)(void*), void* with) noexcept {
+  std::lock_guard const guard{mutex};
+  f(with);
+  remove(where);
+}
+
+std::string words_held(void const* where) {
+  std::lock_guard const guard{mutex};
+  held const* const h = *find(where);
+  return h == nullptr ? std::string{} : std::string{h->words.data()};
+}
+
+}  // namespace nopal::core

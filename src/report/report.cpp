@@ -1,0 +1,294 @@
+// What waits for what: pool::report(), and the warning of a pool that has come to a stop.
+//
+// Other stacks run on meanwhile, and what they waited for may be gone. So nothing of theirs is dereferenced: it is copied, as a debugger would,
+// and the copy counts only if the stack still waits then, for the same time as before.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdarg>
+#include <cstdio>
+#include <new>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "report/code_map.hpp"
+#include "report/held_exceptions.hpp"
+#include "nopal/core/wait/basic_counter.hpp"
+#include "nopal/core/wait/basic_mutex.hpp"
+#include "nopal/core/scheduler/scheduler.hpp"
+#include "nopal/core/wait/waiter.hpp"
+#include "report/peek.hpp"
+#include "wait/sleeping_thread.hpp"
+#include "report/unwinder.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+// Those beyond get a line each, but no names of functions: a million fibers may wait.
+constexpr std::size_t most_named = 1000;
+
+/// What a stack or a thread waits for, as it was a moment ago.
+struct one_wait {
+  std::uintptr_t self = 0;  ///< as a mutex knows it
+  std::string who;
+  waits_for why{};
+  std::uintptr_t owner = 0;  ///< of the mutex
+  bool known = false;        ///< the mutex's or counter's words could be read
+  basic_counter<stack_waits>::copied counter{};
+  std::vector<std::uintptr_t> code{};  ///< where it waits, and its callers
+  std::string in{};                    ///< the same in words
+};
+
+[[gnu::format(printf, 1, 2)]] std::string print(char const* format, ...) {
+  std::array<char, 256> text;
+  std::va_list rest;
+  va_start(rest, format);
+  std::vsnprintf(text.data(), text.size(), format, rest);
+  va_end(rest);
+  return text.data();
+}
+
+void copy_object(one_wait& w) noexcept {
+  switch (w.why.kind) {
+    case wait_kind::nothing_more: break;
+    case wait_kind::mutex: {
+      std::uintptr_t word = 0;
+      w.known = peek(word, w.why.object);
+      w.owner = basic_mutex<stack_waits>::owner_in(word);
+      break;
+    }
+    case wait_kind::counter: w.known = peek(w.counter, w.why.object); break;
+  }
+}
+
+std::string name_of(stack const& s) {
+  stack_name const* const at = s.name.load(std::memory_order_acquire);  // acquire: pairs with named
+  stack_name name{};
+  if (at == nullptr || !peek(name, at) || s.name.load(std::memory_order_relaxed) != at) return {};
+  name.text[stack_name::most] = '\0';
+  return name.text;
+}
+
+std::string label_of(stack const& s) {
+  std::string const name = name_of(s);
+  return print("the stack at %p", static_cast<void const*>(s.base())) + (name.empty() ? "" : " (" + name + ")");
+}
+
+/// Looks at one stack. False: it does not wait, or has gone on meanwhile.
+bool look_at(stack const& s, code_map const& code, bool walks, std::vector<std::byte>& buffer, one_wait& w) {
+  // acquire: pairs with begins_to_wait, for the stack pointer and all that lies above it
+  std::uint64_t const number = s.wait_number.load(std::memory_order_acquire);
+  waits_for const* const at = s.waits.load(std::memory_order_acquire);
+  if (at == nullptr) return false;
+  if (peek(w.why, at)) {
+    copy_object(w);
+  } else {
+    w.why = {"something that the system does not let us read", nullptr};
+  }
+  w.self = reinterpret_cast<std::uintptr_t>(&s);
+  w.who = label_of(s);
+  void* sp = nullptr;
+  std::size_t copied = 0;
+  if (walks && peek(sp, &s.sp)) {
+    auto const from = reinterpret_cast<std::uintptr_t>(sp);
+    auto const top = reinterpret_cast<std::uintptr_t>(&s);
+    if (from >= reinterpret_cast<std::uintptr_t>(s.low()) && from < top) {
+      copied = std::min<std::size_t>(buffer.size(), top - from);
+      if (!peek(buffer.data(), sp, copied)) copied = 0;
+    }
+  }
+  // acquire: pairs with begins_to_run. If that is not seen, all that was copied was at rest.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (s.wait_number.load(std::memory_order_relaxed) != number || s.waits.load(std::memory_order_relaxed) != at) return false;
+  if (copied != 0) {
+    std::array<std::uintptr_t, 64> pcs;
+    std::size_t const n = walk(code, {reinterpret_cast<std::uintptr_t>(sp), {buffer.data(), copied}}, pcs);
+    w.code.assign(pcs.begin(), pcs.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  return true;
+}
+
+/// "thread 1234 (name)"
+std::string label_of(pid_t thread) {
+  std::array<char, 64> name{};
+  int const file = ::open(print("/proc/self/task/%d/comm", static_cast<int>(thread)).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    ssize_t const n = ::read(file, name.data(), name.size() - 1);
+    ::close(file);
+    if (n > 0 && name[static_cast<std::size_t>(n) - 1] == '\n') name[static_cast<std::size_t>(n) - 1] = '\0';
+  }
+  return print("thread %d", static_cast<int>(thread)) + (name[0] != '\0' ? " (" + std::string{name.data()} + ")" : "");
+}
+
+std::vector<one_wait> waiting_stacks(stack_pool const& stacks, code_map const& code) {
+  std::vector<one_wait> all;
+  std::vector<std::byte> buffer(32 * 1024);
+  stacks.for_each([&](stack const& s) {
+    if (one_wait w; look_at(s, code, all.size() < most_named, buffer, w)) all.push_back(std::move(w));
+  });
+  return all;
+}
+
+std::vector<one_wait> waiting_threads() {
+  std::vector<std::pair<one_wait, pid_t>> found;
+  sleeping_thread::for_each([&](sleeping_thread const& t) {
+    one_wait w;
+    w.self = t.self();
+    w.why = t.why();
+    copy_object(w);
+    found.emplace_back(std::move(w), t.id());
+  });
+  std::vector<one_wait> all;
+  for (auto& [w, id] : found) {
+    w.who = label_of(id);
+    all.push_back(std::move(w));
+  }
+  return all;
+}
+
+std::string object_of(waits_for const& w) {
+  return w.object == nullptr ? std::string{w.what} : print("%s at %p", w.what, w.object);
+}
+
+/// All that waits, to be asked who has a mutex.
+class waits_seen {
+ public:
+  waits_seen(std::vector<one_wait> all, stack_pool const& stacks) : all_{std::move(all)} {
+    for (std::size_t k = 0; k < all_.size(); ++k) index_.emplace(all_[k].self, k);
+    for (one_wait const& w : all_) {
+      if (w.owner != 0 && !index_.contains(w.owner)) others_.try_emplace(w.owner);
+    }
+    if (others_.empty()) return;
+    stacks.for_each([&](stack const& s) {
+      if (auto const at = others_.find(reinterpret_cast<std::uintptr_t>(&s)); at != others_.end()) at->second = label_of(s);
+    });
+  }
+
+  std::vector<one_wait> const& all() const noexcept { return all_; }
+  std::size_t index(one_wait const& w) const noexcept { return static_cast<std::size_t>(&w - all_.data()); }
+  /// Who has the mutex that `w` waits for, if that waits itself; else null.
+  one_wait const* owner(one_wait const& w) const {
+    auto const at = w.owner == 0 ? index_.end() : index_.find(w.owner);
+    return at == index_.end() ? nullptr : &all_[at->second];
+  }
+  /// In words, where that is a stack of the pool which does not wait; else "".
+  std::string other_owner(one_wait const& w) const {
+    auto const at = others_.find(w.owner);
+    return at == others_.end() ? std::string{} : at->second;
+  }
+
+ private:
+  std::vector<one_wait> all_;
+  std::unordered_map<std::uintptr_t, std::size_t> index_;
+  std::unordered_map<std::uintptr_t, std::string> others_;
+};
+
+std::string about_owner(one_wait const& w, waits_seen const& seen) {
+  if (!w.known) return {};
+  if (w.owner == 0) return "    nobody has it now: it goes to one that waits\n";
+  if (one_wait const* const o = seen.owner(w); o != nullptr) {
+    return "    " + o->who + " has it" + (o->in.empty() ? "" : ", " + o->in + ",") + " and waits for " + object_of(o->why) + "\n";
+  }
+  if (std::string const who = seen.other_owner(w); !who.empty()) return "    " + who + " has it, and runs, or ended without unlocking it\n";
+  return "    a thread that does not wait, or another pool's native stack, has it\n";
+}
+
+std::string about_counter(one_wait const& w) {
+  if (!w.known) return {};
+  std::string lines = print("    it is %lld, and this waits until it is %lld at most\n", static_cast<long long>(w.counter.value()),
+                            static_cast<long long>(w.why.target));
+  if (w.counter.has_exception()) {
+    std::string const words = words_held(w.why.object);
+    lines += "    it has an exception for the one that has waited" + (words.empty() ? "" : ": " + words) + "\n";
+  }
+  return lines;
+}
+
+std::string about_limit(waits_for const& w) {
+  if (w.limit == waits_for::no_limit) return {};
+  auto const now = nanoseconds_of(std::chrono::steady_clock::now());
+  return print("    the time comes in %.3f s\n", static_cast<double>(w.limit - now) / 1e9);
+}
+
+std::string lines_of(one_wait const& w, waits_seen const& seen) {
+  std::string lines = "  " + w.who + " waits for " + object_of(w.why) + "\n";
+  if (!w.in.empty()) lines += "    " + w.in + "\n";
+  if (w.why.kind == wait_kind::mutex) lines += about_owner(w, seen);
+  if (w.why.kind == wait_kind::counter) lines += about_counter(w);
+  return lines + about_limit(w.why);
+}
+
+/// A line for each round of mutexes in which everybody waits for the next.
+std::string rounds(waits_seen const& seen) {
+  std::string lines;
+  std::vector<std::size_t> reached_from(seen.all().size(), seen.all().size());
+  for (one_wait const& first : seen.all()) {
+    one_wait const* w = &first;
+    while (w != nullptr && reached_from[seen.index(*w)] == seen.all().size()) {
+      reached_from[seen.index(*w)] = seen.index(first);
+      w = seen.owner(*w);
+    }
+    if (w == nullptr || reached_from[seen.index(*w)] != seen.index(first)) continue;
+    one_wait const* const begin = w;
+    lines += "these wait for each other: ";
+    do {
+      one_wait const* const owner = seen.owner(*w);
+      lines += w->who + " waits for " + object_of(w->why) + ", which " + (owner == w ? "it has itself" : owner->who + " has");
+      w = owner;
+      lines += w == begin ? "\n" : "; ";
+    } while (w != begin);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string scheduler::report() const {
+  code_map code;
+  std::vector<one_wait> all = waiting_stacks(stacks_, code);
+  std::size_t const of_stacks = all.size();
+  for (one_wait& w : waiting_threads()) all.push_back(std::move(w));
+  if (all.empty()) return "nothing waits\n";
+  for (one_wait& w : all) w.in = where(code, w.code.data(), w.code.size());
+  waits_seen const seen{std::move(all), stacks_};
+  std::string text = name_ == "nopal" ? std::string{} : "the pool " + name_ + ": ";
+  text += of_stacks == 1 ? "1 native stack waits\n" : std::to_string(of_stacks) + " native stacks wait\n";
+  for (one_wait const& w : seen.all()) {
+    if (seen.index(w) == of_stacks) {
+      std::size_t const threads = seen.all().size() - of_stacks;
+      text += threads == 1 ? "1 thread that works for no pool waits\n" : std::to_string(threads) + " threads that work for no pool wait\n";
+    }
+    text += lines_of(w, seen);
+  }
+  return text + rounds(seen);
+}
+
+bool scheduler::nothing_can_run() const noexcept {
+  if (parking_.demand() || !timer_.idle()) return false;
+  bool some = false;
+  stacks_.for_each([&](stack const& s) { some = some || s.waits.load(std::memory_order_relaxed) != nullptr; });
+  return some;
+}
+
+void scheduler::warn_if_stuck(void* self) noexcept {
+  auto const& s = *static_cast<scheduler const*>(self);
+  for (unsigned i = 0; i < s.workers(); ++i) {
+    if (!s.parking_.is_parked(i)) return;
+  }
+  if (!s.nothing_can_run()) return;
+  try {
+    std::fprintf(stderr, "nopal: for a second nothing has been able to run, and nothing will unless a thread outside the pool wakes it: %s",
+                 s.report().c_str());
+  } catch (std::bad_alloc const&) {
+  }
+}
+
+}  // namespace nopal::core

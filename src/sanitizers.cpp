@@ -1,3 +1,0 @@
-#include "nopal/core/sanitizers.h"
-
-void NOPAL_SAME_SANITIZERS(void) {}

@@ -1,0 +1,127 @@
+#include "nopal/core/stack/context.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#if NOPAL_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if NOPAL_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace nopal::core {
+
+extern "C" {
+void nopal_context_start();
+// The Itanium C++ ABI's __cxa_get_globals, where a thread's handled exceptions are. libc++abi declares it nowhere, and libstdc++ as a function
+// whose result the compiler may keep, which it must not across a switch.
+void* nopal_runtime_get_globals() noexcept asm("__cxa_get_globals");
+[[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept;
+}
+
+namespace {
+
+// The context that was left last by this thread, whose bounds AddressSanitizer tells on arrival.
+#if NOPAL_ASAN
+constinit thread_local context* just_left = nullptr;
+[[gnu::noinline]] void note_left(context* c) noexcept { just_left = c; }
+[[gnu::noinline]] context* take_left() noexcept { return just_left; }
+#endif
+
+NOPAL_INLINE void arrive(context& here, arrival* a) noexcept {
+#if NOPAL_ASAN
+  void const* bottom = nullptr;
+  std::size_t size = 0;
+  __sanitizer_finish_switch_fiber(here.fake_stack, &bottom, &size);
+  if (context* const left = take_left(); left != nullptr) {
+    left->bottom = bottom;
+    left->size = size;
+  }
+#endif
+  if (!here.handled.none()) [[unlikely]] put_back_handled(here.handled);
+  if (a != nullptr) a->run(*a);
+}
+
+}  // namespace
+
+// What a thread points to before it has learned where the C++ runtime keeps its own: seems to handle something, so that it learns. Its
+// thread words begin with it: src/context.
+extern "C" {
+constinit handled_exceptions nopal_not_yet_learned{&nopal_not_yet_learned, 0};
+}
+
+static handled_exceptions& learn() noexcept {
+  auto* const now = static_cast<handled_exceptions*>(nopal_runtime_get_globals());
+  write_thread_word<thread_word::handled>(now);
+  return *now;
+}
+void put_away_handled(handled_exceptions& h) noexcept { h = std::exchange(learn(), {}); }
+void put_back_handled(handled_exceptions& h) noexcept { learn() = std::exchange(h, {}); }
+
+void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept {
+  arrive(*here, a);
+  body(*here);
+  die("the first function of a native stack returned; this is a fault of nopal, or memory was overwritten");
+}
+
+#if !defined(__x86_64__) || NOPAL_ASAN || NOPAL_TSAN
+// ThreadSanitizer keeps a shadow of each fiber's calls, so the function that switches must be the one that is switched to.
+void switch_to(context& from, context& to, arrival* a, [[maybe_unused]] leaving how) noexcept {
+  if (!handles_none()) [[unlikely]] put_away_handled(from.handled);
+#if NOPAL_ASAN
+  note_left(how == leaving::for_now ? &from : nullptr);
+  __sanitizer_start_switch_fiber(how == leaving::for_now ? &from.fake_stack : nullptr, to.bottom, to.size);
+#endif
+#if NOPAL_TSAN
+  from.left_on = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to.left_on, 0);
+#endif
+  arrival* const b = nopal_context_switch(&from.sp, to.sp, a);
+  arrive(from, b);
+}
+#endif
+
+void arrived(context& here, arrival* a) noexcept { arrive(here, a); }
+
+void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
+  c.bottom = bottom;
+  c.size = static_cast<std::size_t>(top - bottom);
+  c.handled = {};
+  c.fake_stack = nullptr;
+#if NOPAL_TSAN
+  // A new one each time: in the shadow of its calls those that left for good would stay, until it is full.
+  forget(c);
+  c.fiber = c.left_on = __tsan_create_fiber(0);
+#endif
+  auto const word = [](auto* p) { return reinterpret_cast<std::uint64_t>(p); };
+#if defined(__x86_64__)
+  constexpr std::size_t words = 8;
+  std::uint64_t frame[words] = {0, word(&c), word(body), 0, 0, 0, 0, word(&nopal_context_start)};
+  // The control words of the thread that made the stack, as a new thread would have them.
+  std::uint32_t mxcsr;
+  std::uint16_t x87;
+  asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
+  frame[0] = mxcsr | std::uint64_t{x87} << 32;
+#elif defined(__aarch64__)
+  constexpr std::size_t words = 22;
+  std::uint64_t frame[words] = {word(&c), word(body)};
+  frame[11] = word(&nopal_context_start);
+  asm volatile("mrs %0, fpcr" : "=r"(frame[20]));
+#else
+#error "nopal cannot switch stacks on this architecture: add src/architecture/<architecture>.S and its layout here"
+#endif
+  std::byte* const sp = top - sizeof frame;
+  std::memcpy(sp, frame, sizeof frame);
+  c.sp = sp;
+}
+
+void forget(context& c) noexcept {
+#if NOPAL_TSAN
+  if (c.fiber != nullptr) __tsan_destroy_fiber(c.fiber);
+#endif
+  c.fiber = nullptr;
+}
+
+}  // namespace nopal::core

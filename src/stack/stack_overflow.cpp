@@ -1,0 +1,357 @@
+#include "nopal/core/stack/stack_overflow.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "nopal/core/stack/stack.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+
+// Not in programs that are linked statically, which unload nothing.
+#pragma weak dladdr
+#pragma weak dlopen
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51  // Linux 5.14; older headers lack it
+#endif
+
+namespace nopal::core {
+
+// Constant: what is written there faults.
+alignas(64) static constexpr std::array<std::byte, 4096> no_slot{};
+
+void* place_without_slot() noexcept { return const_cast<std::byte*>(no_slot.data()); }
+
+#if NOPAL_ASAN || NOPAL_TSAN
+
+stack_overflow_handler::stack_overflow_handler() noexcept {}
+stack_overflow_handler::~stack_overflow_handler() {}
+void take_alternate_stack() noexcept {}
+void give_back_alternate_stack() noexcept {}
+
+#else
+
+namespace {
+
+// ---- Alternate stacks. One is a mapping: a guard page, which ends a handler that needs more, then the stack.
+
+// Known once a handler is installed.
+std::size_t page = 4096;
+std::size_t largest_frame = 4096;  // that the kernel pushes for a handler, with all registers of this processor
+std::size_t alternate_bytes = 0;   // without the guard
+
+// A thread's own. Read by the handler.
+struct alternate {
+  std::byte* low = nullptr;  // of the stack that we gave the thread
+  bool has_some = false;     // that one or, as far as we have looked, one of the program's
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local alternate mine;  // a signal's handler may not call for its address
+
+// Gives it back where a thread ends. A thread_local object with a destructor would do, but where the C library finds no memory to note
+// that destructor it ends the program.
+pthread_key_t key;
+bool have_key = false;  // written under `changes`, before any pool lets a thread read it
+
+void unmap(std::byte* low) noexcept { ::munmap(low - page, page + alternate_bytes); }
+
+bool disable() noexcept {
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  return ::sigaltstack(&none, nullptr) == 0;
+}
+
+// When the thread ends: what the program has put in its place stays.
+void thread_ends(void* memory) noexcept {
+  auto* const low = static_cast<std::byte*>(memory);
+  stack_t now{};
+  bool const known = ::sigaltstack(nullptr, &now) == 0;
+  if (known && (now.ss_flags & SS_ONSTACK) != 0) return;  // a handler on it ends the thread
+  if (!known || (now.ss_sp == low && !disable())) {
+    // Where the kernel refuses, the thread takes no more signals, so that none can come to a stack that is gone.
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  }
+  mine = {};
+  unmap(low);
+}
+
+void map_alternate_stack() noexcept {
+  stack_t now{};
+  if (!have_key || ::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+  void* const all = ::mmap(nullptr, page + alternate_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) return;
+  std::byte* const low = static_cast<std::byte*>(all) + page;
+  if (::mprotect(low, alternate_bytes, PROT_READ | PROT_WRITE) != 0 || ::pthread_setspecific(key, low) != 0) return unmap(low);
+  stack_t ours{};
+  ours.ss_sp = low;
+  ours.ss_size = alternate_bytes;
+  if (::sigaltstack(&ours, nullptr) == 0) {
+    mine.low = low;
+    return;
+  }
+  ::pthread_setspecific(key, nullptr);
+  unmap(low);
+}
+
+// ---- What the handler says. Only what a signal handler may do.
+
+class message {
+ public:
+  message& add(std::string_view s) noexcept {
+    for (char const c : s)
+      if (size_ < text_.size()) text_[size_++] = c;
+    return *this;
+  }
+  message& add(std::uint64_t n, int base = 10) noexcept {
+    auto const r = std::to_chars(text_.data() + size_, text_.data() + text_.size(), n, base);
+    size_ = static_cast<std::size_t>(r.ptr - text_.data());
+    return *this;
+  }
+  message& add(stack const& s, worker const& w) noexcept {
+    return add("the native stack at 0x").add(reinterpret_cast<std::uintptr_t>(s.base()), 16).add(" of worker ").add(w.index());
+  }
+  [[noreturn]] void die() const noexcept {
+    static_cast<void>(::write(STDERR_FILENO, text_.data(), size_) < 0);  // then there is nowhere to say so
+    ::signal(SIGABRT, SIG_DFL);
+    std::abort();
+  }
+
+ private:
+  std::array<char, 512> text_;
+  std::size_t size_ = 0;
+};
+
+std::uintptr_t interrupted_stack_pointer([[maybe_unused]] void const* where) noexcept {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(static_cast<ucontext_t const*>(where)->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<ucontext_t const*>(where)->uc_mcontext.sp;
+#else
+  return 0;
+#endif
+}
+
+// The kernel found no room for the frame of some other signal's handler, which runs on the native stack, and sent SIGSEGV
+// instead, without an address.
+bool left_no_room_for_a_handler(stack const& s, siginfo_t const& info, void const* where) noexcept {
+  std::uintptr_t const sp = interrupted_stack_pointer(where);
+  return info.si_code == SI_KERNEL && s.holds(sp) && sp < reinterpret_cast<std::uintptr_t>(s.low()) + 128 + largest_frame;
+}
+
+// Returns if the fault is none of ours.
+void say_what_overflowed(siginfo_t const& info, void const* where) noexcept {
+  auto const address = static_cast<std::byte const*>(info.si_addr);
+  if (mine.low != nullptr && address >= mine.low - page && address < mine.low) {
+    message{}
+        .add("nopal: a signal handler overflowed its alternate stack, all of its ")
+        .add(alternate_bytes)
+        .add(" bytes; give the thread a larger one by sigaltstack, before it works for a pool\n")
+        .die();
+  }
+  if (address >= no_slot.data() && address < no_slot.data() + no_slot.size()) {
+    message{}
+        .add("nopal: a task's function was called directly on a worker, by an ordinary function: its result has nowhere to go; use ")
+        .add("nopal::sync_wait(f, args...)\n")
+        .die();
+  }
+  fork_state const* const state = state_here();
+  if (!state->works()) return;
+  auto const& w = static_cast<worker const&>(*state);
+  stack const& s = *w.here;
+  if (s.guards(address)) {
+    message{}
+        .add("nopal: stack overflow: ")
+        .add(s, w)
+        .add(" is full, all of its ")
+        .add(s.mapped())
+        .add(" bytes; recurse less deeply in ordinary functions, or raise pool_options::stack_size\n")
+        .die();
+  }
+  if (left_no_room_for_a_handler(s, info, where)) {
+    message{}
+        .add("nopal: stack overflow: ")
+        .add(s, w)
+        .add(" has no room left for a signal's handler, of its ")
+        .add(s.mapped())
+        .add(" bytes; give the handler an alternate stack (SA_ONSTACK), recurse less deeply, or raise pool_options::stack_size\n")
+        .die();
+  }
+  if (w.work.guards(address)) {
+    message{}
+        .add("nopal: more than ")
+        .add(static_cast<std::uint64_t>(w.work.capacity()))
+        .add(" forks nest on worker ")
+        .add(w.index())
+        .add(", on a stack that the program made itself; fork less deeply there, or raise pool_options::stack_size, ")
+        .add("which that limit follows\n")
+        .die();
+  }
+}
+
+// ---- What was installed before us, and is called as the kernel would have called it.
+
+struct link {
+  int signal;
+  struct sigaction before{};         // written before our handler is installed
+  std::atomic<bool> spent{false};    // it was for one signal only, which has come
+  bool in_chain = false;             // our handler is installed or, as far as we know, some other one's predecessor
+};
+constinit std::array<link, 2> links{{{.signal = SIGSEGV}, {.signal = SIGBUS}}};
+
+// Some flags are the sign of an int.
+bool has(struct sigaction const& a, unsigned flag) noexcept { return (static_cast<unsigned>(a.sa_flags) & flag) != 0; }
+bool is_default_or_ignored(struct sigaction const& a) noexcept { return a.sa_handler == SIG_DFL || a.sa_handler == SIG_IGN; }
+
+// Not by what the thread has just done, so that it does not happen again when the handler returns.
+bool was_sent(int signal, siginfo_t const& info) noexcept {
+  return info.si_code <= 0 || (signal == SIGBUS && info.si_code == BUS_MCEERR_AO);
+}
+
+// The same signal again, which waits until the handler has returned, and then finds no handler: so it ends the program where the
+// thread is, and for the reason that is known. A fault would happen again by itself, but not one that the kernel has made of
+// another signal.
+void act_by_default(int signal, siginfo_t* info) noexcept {
+  struct sigaction none{};
+  none.sa_handler = SIG_DFL;
+  ::sigaction(signal, &none, nullptr);
+  auto const process = ::getpid();
+  auto const thread = ::syscall(SYS_gettid);
+  if (::syscall(SYS_rt_tgsigqueueinfo, process, thread, signal, info) != 0) ::syscall(SYS_tgkill, process, thread, signal);
+}
+
+// Mask and flags of the handler that was there before are our own: see install.
+void on_fault(int signal, siginfo_t* info, void* where) {
+  bool const sent = was_sent(signal, *info);
+  if (!sent) say_what_overflowed(*info, where);
+  link& l = links[signal == SIGBUS ? 1 : 0];
+  if (l.before.sa_handler == SIG_IGN && sent) return;
+  if (is_default_or_ignored(l.before)) return act_by_default(signal, info);  // nobody can ignore a fault
+  // relaxed: only that one thread finds it unspent matters.
+  if (has(l.before, SA_RESETHAND) && l.spent.exchange(true, std::memory_order_relaxed)) return act_by_default(signal, info);
+  if (has(l.before, SA_SIGINFO)) return l.before.sa_sigaction(signal, info, where);  // it may leave by siglongjmp
+  l.before.sa_handler(signal);
+}
+
+// ---- Installed while a pool lives.
+
+constinit std::mutex changes;
+unsigned pools = 0;
+
+bool is_ours(struct sigaction const& a) noexcept { return has(a, SA_SIGINFO) && a.sa_sigaction == on_fault; }
+
+void install(link& l) noexcept {
+  struct sigaction now{};
+  if (::sigaction(l.signal, nullptr, &now) != 0 || is_ours(now)) return;
+  if (l.in_chain && !is_default_or_ignored(now)) return;  // above its successor it would be its own predecessor
+  l.before = now;
+  l.spent.store(false, std::memory_order_relaxed);  // relaxed: sigaction is a system call, and no handler of ours runs before it
+  struct sigaction ours{};
+  ours.sa_sigaction = on_fault;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  // The kernel does for us what it would have done for the one before: what it blocks meanwhile, and whether a system call goes on.
+  if (!is_default_or_ignored(now)) {
+    ours.sa_mask = now.sa_mask;
+    ours.sa_flags |= now.sa_flags & (SA_RESTART | SA_NODEFER);
+  } else {
+    ::sigemptyset(&ours.sa_mask);
+    ours.sa_flags |= SA_RESTART;  // a signal that is ignored interrupts nothing
+  }
+  l.in_chain = ::sigaction(l.signal, &ours, nullptr) == 0;
+}
+
+// The object that holds this code must stay: somebody else may call it. Nothing where no object is ever unloaded.
+void stay_loaded() noexcept {
+  if (&::dladdr == nullptr || &::dlopen == nullptr) return;
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<void*>(&on_fault), &self) == 0 || self.dli_fname == nullptr) return;
+  static_cast<void>(::dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+}
+
+// False: somebody has put a handler above ours, and will go on to it.
+bool take_back(link& l) noexcept {
+  struct sigaction now{};
+  if (!l.in_chain || ::sigaction(l.signal, nullptr, &now) != 0) return true;
+  if (is_ours(now)) {
+    if (has(l.before, SA_RESETHAND) && l.spent.load(std::memory_order_relaxed)) l.before.sa_handler = SIG_DFL;
+    ::sigaction(l.signal, &l.before, nullptr);
+    l.in_chain = false;
+  } else if (is_default_or_ignored(now)) {
+    l.in_chain = false;
+  }
+  return !l.in_chain;
+}
+
+// When the library goes: the program ends, or the last handle to a shared object that holds it is closed. This priority comes after the
+// destructors of all static objects, so also of the pools among them.
+[[gnu::destructor(101)]] void library_ends() noexcept {
+  std::lock_guard const guard{changes};
+  for (link& l : links) take_back(l);
+  give_back_alternate_stack();
+  // Threads that live on, and have worked for a pool that another thread destroyed, keep theirs for good.
+  if (std::exchange(have_key, false)) ::pthread_key_delete(key);
+}
+
+}  // namespace
+
+stack_overflow_handler::stack_overflow_handler() noexcept {
+  std::lock_guard const guard{changes};
+  if (pools++ != 0) return;
+  if (!have_key) {
+    page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    std::size_t const frame = ::getauxval(AT_MINSIGSTKSZ);
+    if (frame != 0) largest_frame = frame;
+    constexpr std::size_t least_frame = std::size_t{16} << 10, for_handlers = std::size_t{64} << 10;
+    alternate_bytes = (std::max(frame, least_frame) + for_handlers + page - 1) / page * page;
+    have_key = ::pthread_key_create(&key, thread_ends) == 0;
+  }
+  for (link& l : links) install(l);
+}
+
+stack_overflow_handler::~stack_overflow_handler() {
+  bool must_stay = false;
+  {
+    std::lock_guard const guard{changes};
+    if (--pools == 0) {
+      for (link& l : links) must_stay = !take_back(l) || must_stay;
+    }
+  }
+  if (must_stay) stay_loaded();  // with the loader's lock, under which others may come to ours
+  if (!state_here()->works()) give_back_alternate_stack();
+}
+
+void take_alternate_stack() noexcept {
+  if (!std::exchange(mine.has_some, true)) map_alternate_stack();
+}
+
+void give_back_alternate_stack() noexcept {
+  mine.has_some = false;
+  if (mine.low == nullptr) return;
+  mine.has_some = true;
+  // Unless a handler runs on it, or the program has put another one in its place and may put ours back: then when the thread ends.
+  stack_t now{};
+  if (::sigaltstack(nullptr, &now) != 0 || now.ss_sp != mine.low || (now.ss_flags & SS_ONSTACK) != 0 || !disable()) return;
+  if (have_key) ::pthread_setspecific(key, nullptr);
+  unmap(mine.low);
+  mine = {};
+}
+
+#endif
+
+}  // namespace nopal::core

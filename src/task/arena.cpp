@@ -1,0 +1,120 @@
+#include "nopal/core/task/arena.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <utility>
+
+#include "nopal/core/scheduler/fork_state.hpp"
+
+namespace nopal::core {
+
+stacklet_depot::~stacklet_depot() {
+  for (stacklet* s : free_) {
+    while (s != nullptr) ::operator delete(std::exchange(s, s->below), std::align_val_t{alignof(stacklet)});
+  }
+}
+
+stacklet* stacklet_depot::get(std::size_t bytes) {
+  std::size_t const size = std::bit_ceil(bytes);
+  auto const cls = static_cast<std::size_t>(std::countr_zero(size));
+  {
+    std::lock_guard const guard{mutex_};
+    if (stacklet* const s = free_[cls]; s != nullptr) {
+      free_[cls] = s->below;
+      return s;
+    }
+  }
+  // nothrow, so that the one place where memory can end is this, whatever the program put in operator new's place.
+  void* const p = ::operator new(size, std::align_val_t{alignof(stacklet)}, std::nothrow);
+  if (p == nullptr) throw std::bad_alloc{};
+  auto* const s = ::new (p) stacklet{};
+  s->size = size;
+  return s;
+}
+
+void stacklet_depot::put(stacklet* s) noexcept {
+  auto const cls = static_cast<std::size_t>(std::countr_zero(s->size));
+  std::lock_guard const guard{mutex_};
+  s->below = free_[cls];
+  free_[cls] = s;
+}
+
+arena::~arena() {
+  if (depot_ == nullptr) return;
+  if (segment_ != nullptr) depot_->put(segment_);
+  if (kept_ != nullptr) depot_->put(kept_);
+}
+
+void arena::enter(stacklet* s, std::byte* top) noexcept {
+  segment_ = s;
+  base_ = s->begin();
+  end_ = s->end();
+  top_ = top;
+}
+
+// The last that was left, which the next growth wants. One twice as large instead would leave its bytes out of the arena.
+void arena::keep_or_return(stacklet* s) noexcept {
+  if (kept_ != nullptr) depot_->put(kept_);
+  kept_ = s;
+}
+
+void* arena::grow(std::size_t n) {
+  if (n > max_request) throw std::bad_alloc{};
+  std::size_t const twice = segment_ == nullptr ? first_size : 2 * segment_->size;
+  std::size_t const size = std::max(twice, n + sizeof(stacklet));
+  stacklet* s = nullptr;
+  if (kept_ != nullptr && kept_->size >= size && kept_->size <= 2 * size) {
+    s = std::exchange(kept_, nullptr);
+  } else {
+    s = depot_->get(size);
+  }
+  poison(s->begin(), s->size - sizeof(stacklet));
+  s->below = segment_;
+  s->alarm = keep;
+  s->floor = 0;
+  if (segment_ != nullptr) {
+    segment_->top = top_;
+    if (empty() && segment_->below == nullptr) {  // an empty first segment that is too small
+      s->below = nullptr;
+      keep_or_return(segment_);
+    }
+  }
+  enter(s, s->begin());
+  void* p;
+  bump(n, p);
+  return p;
+}
+
+std::uintptr_t arena::tidy() noexcept {
+  if (!empty() || segment_ == nullptr || segment_->below == nullptr) return keep;
+  stacklet* const s = segment_;
+  enter(s->below, s->below->top);
+  std::uintptr_t const alarm = s->alarm;
+  keep_or_return(s);
+  return alarm;
+}
+
+stacklet* arena::detach() noexcept {
+  tidy();
+  stacklet* s = nullptr;
+  if (!empty()) {
+    s = segment_;
+    s->top = top_;
+    s->mark = mark;
+  } else if (segment_ != nullptr) {
+    keep_or_return(segment_);
+  }
+  segment_ = nullptr;
+  top_ = end_ = base_ = nothing_;
+  return s;
+}
+
+void arena::attach(stacklet* s) noexcept {
+  if (s == nullptr) return;
+  detach();
+  enter(s, s->top);
+  mark = s->mark;
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,43 @@
+#include "nopal/core/task/frame.hpp"
+
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace nopal::core {
+
+// std::exception_ptr is one pointer that may be moved bytewise into raw storage and back; the storage holds a live object
+// exactly while the join word says "recorded".
+static_assert(sizeof(std::exception_ptr) == sizeof(kept_exception::first) && alignof(std::exception_ptr) <= alignof(void*));
+
+static std::exception_ptr& live(kept_exception& k) noexcept { return *std::launder(reinterpret_cast<std::exception_ptr*>(&k.first)); }
+
+void kept_exception::record(join_word& join, std::uint64_t stolen, std::exception_ptr e) noexcept {
+  join.record([&](bool recorded) {
+    if (!recorded) {
+      ::new (static_cast<void*>(&first)) std::exception_ptr{std::move(e)};
+      when = stolen;
+    } else if (stolen < when) {
+      std::swap(live(*this), e);
+      when = stolen;
+    }
+  });
+}
+
+std::exception_ptr kept_exception::take(join_word& join) noexcept {
+  std::exception_ptr e = std::move(live(*this));
+  std::destroy_at(&live(*this));
+  join.reset();
+  return e;
+}
+
+void frame::record(std::uint64_t stolen, std::exception_ptr e) noexcept { first.record(join, stolen, std::move(e)); }
+
+std::exception_ptr frame::take() noexcept {
+  state = 0;
+  return first.take(join);
+}
+
+void frame::rethrow() { std::rethrow_exception(take()); }
+
+}  // namespace nopal::core

@@ -1,0 +1,40 @@
+#include "nopal/core/wait/completion.hpp"
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+#include "nopal/core/scheduler/worker.hpp"
+#include "wait/sleeping_thread.hpp"
+
+namespace nopal::core {
+
+void completion::set() noexcept {
+  for_threads_.set();
+  if (!for_stacks_.done_if_quiet(1)) for_stacks_.done_slowly(1);
+}
+
+void completion::wait() noexcept {
+  if (is_set()) return;
+  if (current_or_null() == nullptr) return sleep_until_set(for_threads_, {"a future", this});
+  for_stacks_.wait(0, "a future", wait_kind::nothing_more);
+}
+
+bool completion::wait_until(time_point limit) {
+  auto now = std::chrono::steady_clock::now();
+  if (is_set() || limit <= now) return is_set();  // who only asks needs no timer
+  if (current_or_null() != nullptr) return for_stacks_.wait_until(0, limit, "a future, with a time limit", wait_kind::nothing_more);
+  sleeping_thread const listed{{"a future, with a time limit", this, wait_kind::nothing_more, 0, nanoseconds_of(limit)}};
+  for (; now < limit; now = std::chrono::steady_clock::now()) {
+    if (for_threads_.wait_for(std::chrono::nanoseconds{limit - now}.count())) return true;
+  }
+  return is_set();
+}
+
+void throw_empty_future(char const* what) {
+  throw std::logic_error{std::string{"nopal: "} + what +
+                         " on an empty future: its result was taken by get() or co_await, it was moved from, or it never had a job. Take "
+                         "the result once and keep it, move on the future that pool::submit returns, or ask valid() first"};
+}
+
+}  // namespace nopal::core

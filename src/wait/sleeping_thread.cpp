@@ -1,0 +1,24 @@
+#include "wait/sleeping_thread.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "nopal/mutex.hpp"
+
+namespace nopal::core {
+
+sleeping_thread::sleeping_thread(waits_for const& why) noexcept
+    : why_{why}, id_{static_cast<pid_t>(::syscall(SYS_gettid))}, self_{this_thread()} {
+  std::lock_guard const guard{mutex_};
+  next_ = first_;
+  if (first_ != nullptr) first_->before_ = this;
+  first_ = this;
+}
+
+sleeping_thread::~sleeping_thread() {
+  std::lock_guard const guard{mutex_};
+  (before_ != nullptr ? before_->next_ : first_) = next_;
+  if (next_ != nullptr) next_->before_ = before_;
+}
+
+}  // namespace nopal::core

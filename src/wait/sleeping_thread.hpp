@@ -1,0 +1,53 @@
+#pragma once
+
+// The threads that work for no pool and wait: for reports. Only where a thread is about to sleep; while nobody waits this costs nothing.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <mutex>
+
+#include "nopal/core/scheduler/root.hpp"
+#include "nopal/core/stack/stack.hpp"
+
+namespace nopal::core {
+
+/// While alive, the calling thread is listed. `why.object` may be gone when a report looks.
+class sleeping_thread {
+ public:
+  explicit sleeping_thread(waits_for const& why) noexcept;
+  sleeping_thread(sleeping_thread const&) = delete;
+  sleeping_thread& operator=(sleeping_thread const&) = delete;
+  ~sleeping_thread();
+
+  pid_t id() const noexcept { return id_; }
+  /// As a mutex knows it: this_thread().
+  std::uintptr_t self() const noexcept { return self_; }
+  waits_for const& why() const noexcept { return why_; }
+
+  /// Calls f(thread) for each. None comes or goes meanwhile.
+  template <class F>
+  static void for_each(F f) {
+    std::lock_guard const guard{mutex_};
+    for (sleeping_thread const* t = first_; t != nullptr; t = t->next_) f(*t);
+  }
+
+ private:
+  static inline constinit std::mutex mutex_;
+  static inline constinit sleeping_thread* first_ = nullptr;
+
+  waits_for const why_;
+  pid_t const id_;
+  std::uintptr_t const self_;
+  sleeping_thread* next_;
+  sleeping_thread* before_ = nullptr;
+};
+
+/// done.wait(), by a thread that works for no pool.
+inline void sleep_until_set(event& done, waits_for const& why) noexcept {
+  if (done.is_set()) return;
+  sleeping_thread const listed{why};
+  done.wait();
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,102 @@
+#include "nopal/core/wait/timer.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "nopal/core/scheduler/signals.hpp"
+#include "nopal/core/scheduler/thread_name.hpp"
+#include "nopal/core/wait/waiter.hpp"
+
+namespace nopal::core {
+
+timer::ticket::ticket(timer& t, waiter& w, time_point when) : timer_{t}, limit_{w} {
+  own_.emplace(when, this);
+  w.timed = true;
+  std::lock_guard const guard{t.mutex_};
+  t.start_thread();
+}
+
+void timer::ticket::start() noexcept {
+  std::lock_guard const guard{timer_.mutex_};
+  at_ = timer_.queue_.insert(own_.extract(own_.begin())).position;
+  limit_.waits = true;
+  if (at_ == timer_.queue_.begin()) timer_.changed_.notify_one();
+}
+
+timer::ticket::~ticket() {
+  std::lock_guard const guard{timer_.mutex_};
+  if (limit_.waits) timer_.queue_.erase(at_);
+}
+
+// With the mutex.
+void timer::start_thread() {
+  if (thread_.joinable()) return;
+  only_own_signals const until_it_has_begun;
+  try {
+    thread_ = std::thread{[this] { loop(); }};
+  } catch (std::system_error const& e) {
+    throw std::system_error{e.code(), "nopal: no thread for the time limits of a pool; raise the limit on threads"};
+  }
+}
+
+void timer::call_after(std::chrono::milliseconds delay, void (*f)(void*) noexcept, void* with) noexcept {
+  std::lock_guard const guard{mutex_};
+  try {
+    start_thread();
+  } catch (std::exception const&) {  // no thread, or no memory for one
+    return;
+  }
+  call_ = {std::chrono::steady_clock::now() + delay, f, with};
+  changed_.notify_one();
+}
+
+bool timer::idle() noexcept {
+  std::lock_guard const guard{mutex_};
+  return queue_.empty();
+}
+
+// The thread that first needed us may be pinned; ours goes where the process may.
+static void run_anywhere() noexcept {
+  cpu_set_t all;
+  if (::sched_getaffinity(::getpid(), sizeof all, &all) == 0) ::sched_setaffinity(0, sizeof all, &all);  // else it stays: no harm
+}
+
+void timer::loop() noexcept {
+  take_own_signals();
+  name_this_thread(name_, "timer");
+  run_anywhere();
+  std::unique_lock guard{mutex_};
+  while (!stopping_) {
+    time_point const next = std::min(call_.when, queue_.empty() ? time_point::max() : queue_.begin()->first);
+    if (next == time_point::max()) {
+      changed_.wait(guard);
+    } else if (next > std::chrono::steady_clock::now()) {
+      changed_.wait_until(guard, next);
+    } else if (next == call_.when) {
+      auto const call = std::exchange(call_, {});
+      guard.unlock();
+      call.f(call.with);
+      guard.lock();
+    } else {
+      ticket& t = *queue_.begin()->second;
+      queue_.erase(queue_.begin());
+      t.limit_.come();
+    }
+  }
+}
+
+void timer::stop() noexcept {
+  {
+    std::lock_guard const guard{mutex_};
+    stopping_ = true;
+    changed_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace nopal::core
