@@ -16,6 +16,8 @@
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
 
+#include "nopal/core/base/fatal.hpp"
+
 struct nopal_pool {
   nopal::pool pool;
 };
@@ -41,7 +43,7 @@ void call(nopal_function fn, void* arg) {
   try {
     fn(arg);
   } catch (...) {
-    throw thrown_by_user{nopal::core::words_of(std::current_exception())};
+    throw thrown_by_user{nopal::core::message_of(std::current_exception())};
   }
 }
 
@@ -59,7 +61,7 @@ nopal_status guarded(F f) noexcept {
   } catch (std::system_error const& e) {
     return fail(NOPAL_SYSTEM, e.what());
   } catch (...) {
-    return fail(NOPAL_EXCEPTION, nopal::core::words_of(std::current_exception()));
+    return fail(NOPAL_EXCEPTION, nopal::core::message_of(std::current_exception()));
   }
 }
 

@@ -2,7 +2,10 @@
 
 #include <system_error>
 
-#include "nopal/fiber.hpp"
+#include "nopal/core/base/sync.hpp"
+#include "nopal/core/wait/yield.hpp"
+
+#include "nopal/core/base/fatal.hpp"
 
 namespace nopal {
 
@@ -29,7 +32,7 @@ void condition_variable::notify(std::ptrdiff_t most) noexcept { word_.notify(mos
 
 void condition_variable::wait_for_expired() noexcept {
   bool const nobody = word_.outlast_expired([]() noexcept {
-    yield();
+    static_cast<void>(core::yield_stack());
     core::std_sync::yield();
   });
   if (!nobody) core::die("a condition_variable was destroyed while somebody waits for it; notify_all first");

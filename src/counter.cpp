@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "nopal/core/base/fatal.hpp"
 #include "report/held_exceptions.hpp"
 
 namespace nopal {
@@ -28,6 +29,10 @@ void counter::check_destroyed() noexcept {
   if (std::exception_ptr const e = word_.unclaimed(); e != nullptr) {
     core::die_fiber(e, "and its counter was destroyed before anybody waited for it; nopal::wait_for rethrows it");
   }
+}
+
+void core::die_fiber(std::exception_ptr const& e, char const* remedy) noexcept {
+  die_in(nullptr, "an exception left a fiber (%s), %s", message_of(e), remedy);
 }
 
 void core::fail_fiber(counter* c, std::exception_ptr e) noexcept {

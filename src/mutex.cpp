@@ -2,6 +2,10 @@
 
 #include <system_error>
 
+#include "nopal/core/stack/stack.hpp"
+
+#include "nopal/core/base/fatal.hpp"
+
 namespace nopal {
 
 static_assert(alignof(core::stack) >= 8, "the flags of a mutex lie in its owner's address");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/scheduler/fork_state.hpp"
 
 namespace nopal {

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "nopal/core/base/fatal.hpp"
+
 namespace nopal {
 
 semaphore::semaphore(std::ptrdiff_t n) : word_{n} {

@@ -29,7 +29,7 @@ PARTS = [
     ("frame.hpp", r"", "frame: birth (parent, slot, state, join word)"),
     ("join.hpp", r"", "frame: birth (parent, slot, state, join word)"),
     ("stl_construct.h", r"", "frame: birth (parent, slot, state, join word)"),
-    ("deque.hpp", r"must_look", "guard: native depth, and has a thief asked?"),
+    ("deque.hpp", r"must_poll", "guard: native depth, and has a thief asked?"),
     ("deque.hpp", r"push", "push"),
     ("deque.hpp", r"pop", "pop"),
     ("task.hpp", r"operator (new|delete)|promise_base\(\)", "frame: birth (parent, slot, state, join word)"),

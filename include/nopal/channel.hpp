@@ -2,6 +2,7 @@
 
 // channel: a queue of bounded length between fibers, tasks, functions and threads.
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 #include <cstddef>

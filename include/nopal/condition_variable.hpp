@@ -13,7 +13,8 @@
 #include <type_traits>
 
 #include "nopal/core/wait/basic_condition.hpp"
-#include "nopal/core/wait/timer.hpp"
+#include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"
 
 namespace nopal {
@@ -57,13 +58,13 @@ class NOPAL_API condition_variable {
   /// By whatever clock.
   template <class Clock, class Duration>
   std::cv_status wait_until(std::unique_lock<mutex>& lock, std::chrono::time_point<Clock, Duration> limit) {
-    auto const notified = wait_until(lock, core::limit_after(core::time_left(limit))) == std::cv_status::no_timeout;
+    auto const notified = wait_until(lock, core::deadline_after(core::time_left(limit))) == std::cv_status::no_timeout;
     // Where the clocks differ, it does not wait again: it has left the queue, and might miss a notification.
     return notified || core::time_left(limit).count() > 0 ? std::cv_status::no_timeout : std::cv_status::timeout;
   }
   template <class Rep, class Period>
   std::cv_status wait_for(std::unique_lock<mutex>& lock, std::chrono::duration<Rep, Period> timeout) {
-    return wait_until(lock, core::limit_after(timeout));
+    return wait_until(lock, core::deadline_after(timeout));
   }
 
   /// Returns ready(), which is asked at last when the time has come.
@@ -76,7 +77,7 @@ class NOPAL_API condition_variable {
   }
   template <class Rep, class Period, class Predicate>
   bool wait_for(std::unique_lock<mutex>& lock, std::chrono::duration<Rep, Period> timeout, Predicate ready) {
-    return wait_until(lock, core::limit_after(timeout), ready);
+    return wait_until(lock, core::deadline_after(timeout), ready);
   }
 
  private:

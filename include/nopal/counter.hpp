@@ -9,8 +9,8 @@
 #include <exception>
 
 #include "nopal/core/wait/basic_counter.hpp"
-#include "nopal/core/wait/timer.hpp"
-#include "nopal/core/wait/waiter.hpp"
+#include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/wait/deadline.hpp"
 #include "nopal/task.hpp"
 
 namespace nopal {
@@ -103,7 +103,7 @@ bool wait_until(counter& c, std::int64_t value, std::chrono::time_point<Clock, D
 }
 template <class Rep, class Period>
 bool wait_for(counter& c, std::int64_t value, std::chrono::duration<Rep, Period> timeout) {
-  return wait_until(c, value, core::limit_after(timeout));
+  return wait_until(c, value, core::deadline_after(timeout));
 }
 
 inline bool core::reach_awaiter::await_ready() {

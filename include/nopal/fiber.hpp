@@ -16,8 +16,8 @@
 #include "nopal/channel.hpp"
 #include "nopal/condition_variable.hpp"
 #include "nopal/core/task/arguments.hpp"
-#include "nopal/core/scheduler/root.hpp"
-#include "nopal/core/wait/timer.hpp"
+#include "nopal/core/scheduler/submission.hpp"
+#include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/mutex.hpp"
@@ -31,16 +31,16 @@ namespace core {
 
 /// A fiber that has not started.
 template <class F>
-struct fiber final : job {
+struct fiber final : resumable {
   counter* done;
   F f;
 
   template <class G>
-  fiber(counter* c, G&& closure) : job{nullptr, start}, done{c}, f(static_cast<G&&>(closure)) {}
+  fiber(counter* c, G&& closure) : resumable{start}, done{c}, f(static_cast<G&&>(closure)) {}
 
-  static void start(job* j, worker& w) noexcept {
+  static void start(resumable& r, worker& w) noexcept {
     w.begin_job();
-    auto* const self = static_cast<fiber*>(j);
+    auto* const self = static_cast<fiber*>(&r);
     std::exception_ptr error;
     try {
       static_cast<void>(static_cast<called_once<F>>(self->f)());
@@ -54,13 +54,13 @@ struct fiber final : job {
     now.end_job();
     if (error != nullptr) [[unlikely]] fail_fiber(c, std::move(error));
     if (c != nullptr) c->done();
-    worker::counters::add(current()->count.fibers_finished, std::memory_order_release);  // pairs with wait_for_all
+    current()->count.add(counted::fibers_finished, std::memory_order_release);  // pairs with wait_for_all
   }
 };
 
 /// `to`: null where the caller works, or on the default pool.
 template <class closure, class F>
-NOPAL_INLINE void spawn_checked(scheduler* to, counter* c, F&& f) {
+NOPAL_INLINE void spawn_checked(pool_state* to, counter* c, F&& f) {
   using record = fiber<closure>;
   struct unspawned {  // until nothing can fail any more
     void* at;
@@ -69,27 +69,26 @@ NOPAL_INLINE void spawn_checked(scheduler* to, counter* c, F&& f) {
       if (made != nullptr) std::destroy_at(made);
       ::operator delete(at);
     }
-    job& release() noexcept {
+    resumable& release() noexcept {
       at = nullptr;
       return *std::exchange(made, nullptr);
     }
   };
   worker* w = current_or_null();
   if (to != nullptr && w != nullptr && &w->pool() != to) w = nullptr;
-  unspawned r{w != nullptr ? w->blocks.get(sizeof(record)) : ::operator new(block_depot::rounded(sizeof(record)))};
+  unspawned r{w != nullptr ? w->blocks.get(sizeof(record)) : ::operator new(central_block_list::rounded(sizeof(record)))};
   r.made = ::new (r.at) record{c, static_cast<F&&>(f)};
   if (w != nullptr) [[likely]] {
     worker* const now = current();  // copying the closure may have left the stack
     now->make_room_for_ready();
-    worker::counters::add(now->count.fibers_spawned);  // before it can finish
+    now->count.add(counted::fibers_spawned);  // before it can finish
     now->make_ready(r.release());
   } else {
-    scheduler& on = to != nullptr ? *to : default_scheduler();
-    on.spawn(r.release());
+    spawn_from_outside(to != nullptr ? *to : default_pool().state(), r.release());
   }
 }
 template <class F>
-NOPAL_INLINE void spawn(scheduler* to, counter* c, F&& f) {
+NOPAL_INLINE void spawn(pool_state* to, counter* c, F&& f) {
   using closure = std::decay_t<F>;
   using called = called_once<closure>;
   constexpr bool callable = std::is_invocable_v<called>;
@@ -104,7 +103,7 @@ NOPAL_INLINE void spawn(scheduler* to, counter* c, F&& f) {
 }
 /// The same, and `c` counts it.
 template <class F>
-NOPAL_INLINE void spawn_counted(scheduler* to, counter& c, F&& f) {
+NOPAL_INLINE void spawn_counted(pool_state* to, counter& c, F&& f) {
   c.add();
   try {
     spawn(to, &c, static_cast<F&&>(f));
@@ -130,11 +129,11 @@ void spawn(counter& c, F&& f) {
 }
 template <class F>
 void pool::spawn(F&& f) {
-  core::spawn(scheduler_.get(), nullptr, static_cast<F&&>(f));
+  core::spawn(&scheduler_->state(), nullptr, static_cast<F&&>(f));
 }
 template <class F>
 void pool::spawn(counter& c, F&& f) {
-  core::spawn_counted(scheduler_.get(), c, static_cast<F&&>(f));
+  core::spawn_counted(&scheduler_->state(), c, static_cast<F&&>(f));
 }
 
 /// Lets everything run that waits for the caller's worker. Off a pool: std::this_thread::yield().
@@ -145,7 +144,7 @@ NOPAL_API void yield() noexcept;
 NOPAL_API void sleep_until(std::chrono::steady_clock::time_point t);
 template <class Rep, class Period>
 void sleep_for(std::chrono::duration<Rep, Period> d) {
-  sleep_until(core::limit_after(d));
+  sleep_until(core::deadline_after(d));
 }
 template <class Clock, class Duration>
 void sleep_until(std::chrono::time_point<Clock, Duration> t) {

@@ -1,20 +1,15 @@
 #pragma once
 
-// Fork-join in ordinary functions, on native stacks (the Fibril paper). The fork path begins here, goes on in core/branch.hpp and
-// core/deque.hpp, and where a branch was stolen in core/worker.hpp.
+// Fork-join in ordinary functions, on native stacks (the Fibril paper). The fork path goes on in core/stack/invoke.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
-#include <cstddef>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/scheduler/external_caller.hpp"
+#include "nopal/core/stack/invoke.hpp"
 #include "nopal/core/task/arguments.hpp"
-#include "nopal/core/stack/branch.hpp"
-#include "nopal/core/deque/continuation.hpp"
-#include "nopal/core/task/forwarding.hpp"
-#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"
 
@@ -22,87 +17,8 @@ namespace nopal {
 
 namespace core {
 
-/// How a callable is kept where it needs an address: a small temporary is moved there, so that on the fast path it needs no memory.
-/// A large or over-aligned one is in memory anyway, and one whose move is not a copy of its bytes stays where it is.
-template <class F>
-struct taken_as {
-  using type = std::remove_reference_t<F>&;
-};
-template <class F>
-  requires(!std::is_reference_v<F>) && (std::is_trivially_copyable_v<F> && std::is_trivially_move_constructible_v<F>) &&
-          (sizeof(F) <= 128 && alignof(F) <= alignof(std::max_align_t))
-struct taken_as<F> {
-  using type = F;
-};
-template <class F>
-using taken = taken_as<F>::type;
-
-/// f() as it was given, by its name or as a temporary.
-template <class F>
-NOPAL_INLINE void call_once(std::remove_reference_t<F>& f) {
-  static_cast<void>(static_cast<F&&>(f)());
-}
-
-template <class G>
-struct branch_of : branch {
-  taken<G> g;
-  NOPAL_INLINE explicit branch_of(std::remove_reference_t<G>& callable) noexcept
-      : branch{[](branch& b) { call_once<G>(static_cast<branch_of&>(b).g); }}, g(kept_copy<taken<G>>(callable)) {}
-};
-
-template <bool Slow, class F, class G>
-NOPAL_INLINE void fork_offered(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
-  branch_of<G> later{g};
-  current()->work.push(continuation{&later}.word());
-  if constexpr (Slow) current()->look_natively();
-  try {
-    call_once<F>(f);
-  } catch (...) {
-    worker::give_up(later);
-    throw;
-  }
-  if (current()->work.pop()) [[likely]] {
-    call_once<G>(g);
-    return;
-  }
-  if (!worker::lost(later)) call_once<G>(g);
-}
-
-/// A thief has asked, or the native stack has grown below what coroutines may use of it.
-template <class F, class G>
-NOPAL_COLD void fork_slowly(taken<F> f, taken<G> g) {
-  worker* const w = current();
-  if (!w->may_fork_natively()) {
-    call_once<F>(f);
-    call_once<G>(g);
-    return;
-  }
-  struct restores {
-    std::uintptr_t limit;
-    ~restores() { current()->work.set_limit_back(limit); }
-  } const before{w->work.limit()};
-  fork_offered<true, F, G>(f, g);
-}
-
-template <class F, class G>
-NOPAL_INLINE void fork_two(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
-  if (current()->work.must_look()) [[unlikely]] return fork_slowly<F, G>(static_cast<taken<F>&&>(f), static_cast<taken<G>&&>(g));
-  fork_offered<false, F, G>(f, g);
-}
-
-template <class F, class G>
-NOPAL_INLINE void invoke_all(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
-  fork_two<F, G>(f, g);
-}
-template <class F, class G, class... H>
-  requires(sizeof...(H) > 0)
-NOPAL_INLINE void invoke_all(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g, std::remove_reference_t<H>&... h) {
-  auto rest = [&] { invoke_all<G, H...>(g, h...); };
-  fork_two<F, decltype(rest)>(f, rest);
-}
-
 template <class F, class... G>
-NOPAL_COLD void invoke_off_pool(taken<F> f, taken<G>... g) {
+NOPAL_COLD void invoke_off_pool(stored<F> f, stored<G>... g) {
   default_pool().run([&] { invoke_all<F, G...>(f, g...); });
 }
 
@@ -128,7 +44,7 @@ NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
   } else if constexpr (sizeof...(G) == 0) {
     core::call_once<F>(f);
   } else if (!core::state_here()->works()) [[unlikely]] {
-    core::invoke_off_pool<F, G...>(static_cast<core::taken<F>&&>(f), static_cast<core::taken<G>&&>(g)...);
+    core::invoke_off_pool<F, G...>(static_cast<core::stored<F>&&>(f), static_cast<core::stored<G>&&>(g)...);
   } else {
     core::invoke_all<F, G...>(f, g...);
   }
@@ -146,7 +62,7 @@ decltype(auto) sync_wait(F&& f, A&&... a) {
     if (w == nullptr) return default_pool().run(static_cast<F&&>(f), static_cast<A&&>(a)...);
     core::awaited_root<F&&, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
     r.pool = &w->pool();
-    r.pool->run(r, r.done);
+    core::run_and_wait(*r.pool, r, r.done);
     return r.take();
   }
 }

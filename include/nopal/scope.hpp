@@ -1,90 +1,38 @@
 #pragma once
 
 // scope: an ordinary function forks as many children as it likes, one by one, and joins them. Each child runs at once, on a native stack
-// of its own; the forking function's stack, left as it is, is offered to thieves, who go on with it where the fork returns.
+// of its own; the forking function's stack, left as it is, is offered to thieves, who resume it where the fork returns. The fork path goes on in
+// core/stack/scope_child.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
-#include <cstdint>
 #include <exception>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
-#include "nopal/core/task/arguments.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/children.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/outside_children.hpp"
-#include "nopal/core/scheduler/root.hpp"
+#include "nopal/core/stack/scope_child.hpp"
+#include "nopal/core/stack/scope_fork.hpp"
 #include "nopal/core/stack/stack.hpp"
-#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/task/arguments.hpp"
 #include "nopal/pool.hpp"
 
 namespace nopal {
 
 namespace core {
 
-/// A child's closure, which lies in the fork's full expression until it is moved to the child's stack. F: what is kept of it; Given: the
-/// type with which it was given, a reference.
-template <class F, class Given>
-struct child_of : child {
-  std::remove_reference_t<Given>* closure;
-
-  child_of(children& c, std::remove_reference_t<Given>& f) noexcept : child{&c}, closure{std::addressof(f)} {}
-
-  static void start_fast(void* self) { start<true>(*static_cast<child_of*>(self), true); }
-  static void start_slowly(child& self, bool offers) { start<false>(static_cast<child_of&>(self), offers); }
-
- private:
-  template <bool Fast>
-  NOPAL_INLINE static void start(child_of& self, bool offers) {
-    children& of = *self.of;
-    std::uint64_t const epoch = of.steals();
-    bool offered = false;
-    bool threw = false;
-    try {
-      F f(static_cast<Given>(*self.closure));
-      if (Fast || offers) {
-        current()->work.push(continuation{of.owner}.word());  // from here on the parent may go on elsewhere, and self is gone
-        offered = true;
-        if constexpr (!Fast) static_cast<void>(current()->look());  // answers whoever asked
-      }
-      static_cast<void>(static_cast<called_once<F>>(f)());
-    } catch (...) {
-      worker::child_threw(of, epoch);
-      threw = true;
-    }
-    if (offered && !current()->work.pop()) [[unlikely]] worker::parent_lost(of);
-    if (threw) worker::child_had_thrown(of);
-  }
-};
-
-/// A child that was forked off a pool, with its closure.
-template <class F>
-struct outside_child_of final : outside_child {
-  F f;
-
-  template <class Given>
-  outside_child_of(children& c, Given&& closure) : outside_child{c, run_and_free}, f(static_cast<Given&&>(closure)) {}
-
-  static void run_and_free(outside_child& c) noexcept {
-    children& of = c.of;
-    auto& self = static_cast<outside_child_of&>(c);
-    try {
-      static_cast<void>(static_cast<called_once<F>>(self.f)());
-    } catch (...) {
-      worker::child_threw(of, self.epoch);
-    }
-    delete &self;
-    if (of.join.arrive()) of.done->set();
-  }
-};
+/// Begins all children of a scope off a pool that nobody has begun, as children of a scope on the calling worker.
+NOPAL_API void begin_all(outside_children& all);
 
 /// Off a pool there is no stack to offer: the child waits for a worker of the default pool.
 template <class F, class Given>
 NOPAL_COLD void fork_off_pool(children& c, Given&& f) {
   auto child = std::make_unique<outside_child_of<F>>(c, static_cast<Given&&>(f));
-  outside_children& all = outside_children::of(c);
+  outside_children& all = outside_children::of(c, [] { return &default_pool().state(); }, begin_all);
   all.add(*child.release());
 }
 
@@ -142,12 +90,12 @@ class scope {
 #if !NOPAL_ASAN && !NOPAL_TSAN
     core::fork_state* const state = core::state_here();
     core::worker* const w = state->alarm == core::fork_state::no_tasks ? static_cast<core::worker*>(state) : nullptr;
-    if (w != nullptr && w->may_leave_stack() && w->here == children_.owner) [[likely]] {
+    if (w != nullptr && core::may_leave_stack(*w) && w->here == children_.owner) [[likely]] {
       core::stack& parent = *w->here;
       core::stack& s = *w->stacks.get();
       w->here = &s;
-      if (core::arrival* const a = core::nopal_context_fork(&parent.sp, s.top(), &c, c.start_fast); a != nullptr) [[unlikely]] {
-        return core::worker::parent_stolen(children_, a);
+      if (core::after_switch* const a = core::nopal_context_fork(&parent.sp, s.top(), &c, c.run_fast); a != nullptr) [[unlikely]] {
+        return core::parent_stolen(children_, a);
       }
       core::worker* const after = core::current();
       after->here = &parent;
@@ -156,15 +104,15 @@ class scope {
     }
 #endif
     if (children_.owner == nullptr) [[unlikely]] return core::fork_off_pool<closure>(children_, static_cast<F&&>(f));
-    core::worker::fork_slowly(c, c.start_slowly);
+    core::fork_child(c, c.run_slowly);
   }
 
   NOPAL_COLD void join_slowly() {
-    if (std::exception_ptr const e = core::worker::join_children(children_); e != nullptr) std::rethrow_exception(e);
+    if (std::exception_ptr const e = core::join_children(children_); e != nullptr) std::rethrow_exception(e);
   }
   NOPAL_COLD void leave() {
     bool const unwinding = std::uncaught_exceptions() > children_.uncaught;
-    std::exception_ptr const e = core::worker::join_children(children_);
+    std::exception_ptr const e = core::join_children(children_);
     if (e != nullptr && !unwinding) std::rethrow_exception(e);
   }
 

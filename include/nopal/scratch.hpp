@@ -93,13 +93,13 @@ class scratch_awaiter : public awaitable_tag {
   bool await_ready() const noexcept { return n_ != 0 && (frame_->state & frame::open) == 0; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise>) const noexcept {
-    return current()->fail(frame_, scratch_misuse(n_, n_ != 0));
+    return fail_task(*current(), frame_, scratch_misuse(n_, n_ != 0));
   }
   scratch_array<T> await_resume() const {
-    if (current()->must_throw()) [[unlikely]] current()->rethrow();
+    if (current()->must_throw()) [[unlikely]] rethrow_into_task(*current());
     using array = scratch_array<T>;
     if (n_ > (arena::max_request - array::slack) / sizeof(T)) throw std::bad_array_new_length{};
-    return {current()->allocate_in_body(array::bytes_for(n_)), n_};
+    return {allocate_in_body(*current(), array::bytes_for(n_)), n_};
   }
 
  private:

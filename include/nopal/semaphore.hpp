@@ -9,7 +9,8 @@
 #include <cstdint>
 
 #include "nopal/core/wait/basic_semaphore.hpp"
-#include "nopal/core/wait/timer.hpp"
+#include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/wait/deadline.hpp"
 
 namespace nopal {
 
@@ -45,7 +46,7 @@ class NOPAL_API semaphore {
   }
   template <class Rep, class Period>
   bool try_acquire_for(std::chrono::duration<Rep, Period> timeout) {
-    return try_acquire_until(core::limit_after(timeout));
+    return try_acquire_until(core::deadline_after(timeout));
   }
 
   /// Gives `n` permits: to those that wait, and what is left to those that come. Throws std::invalid_argument if `n` is negative,

@@ -19,8 +19,6 @@
 #include <string_view>
 #include <utility>
 
-#include "nopal/core/stack/stack.hpp"
-#include "nopal/core/scheduler/fork_state.hpp"
 
 namespace nopal::core {
 
@@ -278,29 +276,6 @@ std::string where(code_map& code, std::uintptr_t const* pcs, std::size_t n) {
     last = f.text;
   }
   return line;
-}
-
-std::string place_of(void const* function) noexcept {
-  try {
-    code_map code;
-    std::array<std::uintptr_t, 48> pcs;
-    std::size_t n = 0;
-    if (function != nullptr) {
-      pcs[n++] = reinterpret_cast<std::uintptr_t>(function) + 1;  // as a return address
-    } else {
-      n = callers(pcs.data(), pcs.size());
-    }
-    std::string in;
-    for (std::size_t k = 0; k < n && in.empty(); ++k) {  // the innermost is enough: the line also has to say what to do
-      if (function_name const& f = code.name(pcs[k]); f.is_users) in = "in " + f.text;
-    }
-    stack const* const here = state_here()->here;
-    stack_name const* const name = here == nullptr ? nullptr : here->name.load(std::memory_order_relaxed);  // our own
-    if (name != nullptr) in += (in.empty() ? "in " : ", ") + std::string{name->text};
-    return in;
-  } catch (...) {  // no memory for that
-    return {};
-  }
 }
 
 }  // namespace nopal::core

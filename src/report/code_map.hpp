@@ -50,8 +50,4 @@ std::size_t callers(std::uintptr_t* pcs, std::size_t most) noexcept;
 /// "in f, called by g": users' functions among those that `pcs` return to; "" if none is known.
 std::string where(code_map& code, std::uintptr_t const* pcs, std::size_t n);
 
-/// The same of `function`, or if it is null of the innermost of the program's functions that call here, and what the program calls what runs
-/// here. For exceptions, and the last words of a program; "" where it cannot be known. Throws nothing.
-std::string place_of(void const* function) noexcept;
-
 }  // namespace nopal::core

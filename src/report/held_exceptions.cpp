@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::core {
@@ -39,7 +40,7 @@ void remove(void const* where) noexcept {
 
 // The lock is held round what the counter does, so that the words are always those of the exception that it has, which is the first.
 void hold(void const* where, std::exception_ptr const& e, void (*f)(void*), void* with) noexcept {
-  char const* const words = words_of(e);  // what() is the program's: not under the lock
+  char const* const words = message_of(e);  // what() is the program's: not under the lock
   void* const memory = ::operator new(sizeof(held), std::nothrow);
   std::lock_guard const guard{mutex};
   if (memory != nullptr && *find(where) == nullptr) {
@@ -59,7 +60,7 @@ void drop_held(void const* where, void (*f)(void*), void* with) noexcept {
   remove(where);
 }
 
-std::string words_held(void const* where) {
+std::string message_held(void const* where) {
   std::lock_guard const guard{mutex};
   held const* const h = *find(where);
   return h == nullptr ? std::string{} : std::string{h->words.data()};

@@ -20,6 +20,6 @@ void drop_held(void const* where, F f) noexcept {
   drop_held(where, [](void* with) { (*static_cast<F*>(with))(); }, &f);
 }
 /// What the exception says that the counter at `where` holds; "" if none is known. Throws std::bad_alloc.
-std::string words_held(void const* where);
+std::string message_held(void const* where);
 
 }  // namespace nopal::core

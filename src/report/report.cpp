@@ -22,10 +22,13 @@
 #include "report/held_exceptions.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
-#include "nopal/core/scheduler/scheduler.hpp"
-#include "nopal/core/wait/waiter.hpp"
+#include "nopal/core/report/report.hpp"
+#include "nopal/core/stack/stack_pool.hpp"
+#include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/wait/deadline.hpp"
+#include "nopal/core/wait/sleeping_thread.hpp"
 #include "report/peek.hpp"
-#include "wait/sleeping_thread.hpp"
+#include "nopal/core/wait/sleeping_thread.hpp"
 #include "report/unwinder.hpp"
 
 namespace nopal::core {
@@ -206,7 +209,7 @@ std::string about_counter(one_wait const& w) {
   std::string lines = print("    it is %lld, and this waits until it is %lld at most\n", static_cast<long long>(w.counter.value()),
                             static_cast<long long>(w.why.target));
   if (w.counter.has_exception()) {
-    std::string const words = words_held(w.why.object);
+    std::string const words = message_held(w.why.object);
     lines += "    it has an exception for the one that has waited" + (words.empty() ? "" : ": " + words) + "\n";
   }
   return lines;
@@ -251,15 +254,15 @@ std::string rounds(waits_seen const& seen) {
 
 }  // namespace
 
-std::string scheduler::report() const {
+std::string report(pool_state const& pool) {
   code_map code;
-  std::vector<one_wait> all = waiting_stacks(stacks_, code);
+  std::vector<one_wait> all = waiting_stacks(pool.stacks, code);
   std::size_t const of_stacks = all.size();
   for (one_wait& w : waiting_threads()) all.push_back(std::move(w));
   if (all.empty()) return "nothing waits\n";
   for (one_wait& w : all) w.in = where(code, w.code.data(), w.code.size());
-  waits_seen const seen{std::move(all), stacks_};
-  std::string text = name_ == "nopal" ? std::string{} : "the pool " + name_ + ": ";
+  waits_seen const seen{std::move(all), pool.stacks};
+  std::string text = pool.name == "nopal" ? std::string{} : "the pool " + pool.name + ": ";
   text += of_stacks == 1 ? "1 native stack waits\n" : std::to_string(of_stacks) + " native stacks wait\n";
   for (one_wait const& w : seen.all()) {
     if (seen.index(w) == of_stacks) {
@@ -269,26 +272,6 @@ std::string scheduler::report() const {
     text += lines_of(w, seen);
   }
   return text + rounds(seen);
-}
-
-bool scheduler::nothing_can_run() const noexcept {
-  if (parking_.demand() || !timer_.idle()) return false;
-  bool some = false;
-  stacks_.for_each([&](stack const& s) { some = some || s.waits.load(std::memory_order_relaxed) != nullptr; });
-  return some;
-}
-
-void scheduler::warn_if_stuck(void* self) noexcept {
-  auto const& s = *static_cast<scheduler const*>(self);
-  for (unsigned i = 0; i < s.workers(); ++i) {
-    if (!s.parking_.is_parked(i)) return;
-  }
-  if (!s.nothing_can_run()) return;
-  try {
-    std::fprintf(stderr, "nopal: for a second nothing has been able to run, and nothing will unless a thread outside the pool wakes it: %s",
-                 s.report().c_str());
-  } catch (std::bad_alloc const&) {
-  }
 }
 
 }  // namespace nopal::core

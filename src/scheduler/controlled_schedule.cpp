@@ -7,24 +7,19 @@
 #include <string>
 #include <utility>
 
+#include "nopal/core/base/tuning.hpp"
+
 namespace nopal::core {
 
 namespace {
 
-// A worker that has made no decision for so long does not run, or waits for one of the others.
-constexpr std::chrono::milliseconds patience{50};
-// So many times longer a worker waits that knows of nothing to be found: a thief may miss some, and not everything offered is news.
-constexpr unsigned longer_without_news = 4;
-// All that is left to do for workers without work is to see that.
-constexpr std::chrono::milliseconds until_rest{5};
-
-std::atomic<std::uint64_t> pools_forced{0};
+std::atomic<std::uint64_t> controlled_pools{0};
 
 }  // namespace
 
-forced_schedule forced_schedule::parse(std::string_view text) {
+schedule_choice schedule_choice::parse(std::string_view text) {
   std::string_view const name = text.substr(0, text.find(':'));
-  forced_schedule s;
+  schedule_choice s;
   s.how = name == "always" ? schedule::steal_always : name == "never" ? schedule::steal_never : name == "random" ? schedule::steal_at_random : schedule::free;
   bool good = s.how != schedule::free;
   if (name.size() < text.size()) {
@@ -39,50 +34,50 @@ forced_schedule forced_schedule::parse(std::string_view text) {
   return s;
 }
 
-forced_schedule forced_schedule::from_environment() {
-  char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): nobody may change the environment meanwhile
+schedule_choice schedule_choice::from_environment() {
+  char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): no_worker may change the environment meanwhile
   if (text == nullptr || *text == '\0') return {};
-  forced_schedule s = parse(text);
-  s.seed += pools_forced.fetch_add(1, std::memory_order_relaxed);
+  schedule_choice s = parse(text);
+  s.seed += controlled_pools.fetch_add(1, std::memory_order_relaxed);
   return s;
 }
 
-turns::turns(forced_schedule how, unsigned workers) : how_{how.how}, seats_(workers), random_{how.seed} {}
+controlled_schedule::controlled_schedule(schedule_choice how, unsigned workers) : how_{how.how}, workers_(workers), random_{how.seed} {}
 
 // Draws one of the others that `accept` takes.
 template <class Accept>
-unsigned turns::pick(unsigned but, Accept accept) noexcept {
+unsigned controlled_schedule::pick(unsigned but, Accept accept) noexcept {
   unsigned count = 0;
-  for (unsigned k = 0; k < seats_.size(); ++k) count += k != but && accept(seats_[k]);
-  if (count == 0) return nobody;
+  for (unsigned k = 0; k < workers_.size(); ++k) count += k != but && accept(workers_[k]);
+  if (count == 0) return no_worker;
   auto left = static_cast<unsigned>(random_() % count);
   for (unsigned k = 0;; ++k) {
-    if (k != but && accept(seats_[k]) && left-- == 0) return k;
+    if (k != but && accept(workers_[k]) && left-- == 0) return k;
   }
 }
 
-void turns::give(unsigned to) noexcept {
+void controlled_schedule::give(unsigned to) noexcept {
   holder_ = to;
   ++given_;
-  if (to == nobody) {
+  if (to == no_worker) {
     rest_.notify_all();
   } else {
-    seats_[to].turn.notify_one();
+    workers_[to].given.notify_one();
   }
 }
 
-void turns::pass(lock& guard, unsigned from, unsigned to) noexcept {
+void controlled_schedule::pass(lock& guard, unsigned from, unsigned to) noexcept {
   give(to);
   wait(guard, from);
 }
 
-void turns::wait(lock& guard, unsigned i) noexcept {
-  seat& mine = seats_[i];
+void controlled_schedule::wait(lock& guard, unsigned i) noexcept {
+  worker_turn& mine = workers_[i];
   for (unsigned in_vain = 0; holder_ != i && !ended_;) {
     std::uint64_t const before = given_;
-    bool const stands = mine.turn.wait_for(guard, patience) == std::cv_status::timeout && given_ == before && holder_ != nobody;
+    bool const stands = mine.given.wait_for(guard, tuning::undecided) == std::cv_status::timeout && given_ == before && holder_ != no_worker;
     in_vain = stands ? in_vain + 1 : 0;
-    if (in_vain < (may_find(mine) ? 1 : longer_without_news)) continue;
+    if (in_vain < (may_find(mine) ? 1 : tuning::longer_without_news)) continue;
     ++lost_;
     give(i);
   }
@@ -90,74 +85,74 @@ void turns::wait(lock& guard, unsigned i) noexcept {
   mine.seen = news_;
 }
 
-void turns::enter(unsigned i) noexcept {
+void controlled_schedule::enter(unsigned i) noexcept {
   lock guard{mutex_};
   wait(guard, i);
 }
 
-bool turns::at_fork(unsigned i) noexcept {
+bool controlled_schedule::at_fork(unsigned i) noexcept {
   lock guard{mutex_};
   wait(guard, i);
   ++news_;
-  unsigned to = nobody;
+  unsigned to = no_worker;
   switch (how_) {
     case schedule::free:
     case schedule::steal_never: return false;
-    case schedule::steal_always: to = pick(i, [](seat const& s) { return s.idle; }); break;
+    case schedule::steal_always: to = pick(i, [](worker_turn const& s) { return s.idle; }); break;
     case schedule::steal_at_random:
-      if (chance(3)) to = pick(i, [](seat const&) { return true; });
+      if (chance(3)) to = pick(i, [](worker_turn const&) { return true; });
       break;
   }
-  if (to != nobody) {
-    if (seats_[to].idle) seats_[to].victim = i;
+  if (to != no_worker) {
+    if (workers_[to].idle) workers_[to].victim = i;
     pass(guard, i, to);
   }
   return how_ == schedule::steal_always || !chance(8);
 }
 
-void turns::step(unsigned i) noexcept {
+void controlled_schedule::step(unsigned i) noexcept {
   lock guard{mutex_};
   wait(guard, i);
   if (how_ != schedule::steal_at_random || !chance(4)) return;
-  if (unsigned const to = pick(i, [this](seat const& s) { return may_find(s); }); to != nobody) pass(guard, i, to);
+  if (unsigned const to = pick(i, [this](worker_turn const& s) { return may_find(s); }); to != no_worker) pass(guard, i, to);
 }
 
-void turns::idle(unsigned i) noexcept {
+void controlled_schedule::idle(unsigned i) noexcept {
   lock guard{mutex_};
-  seat& mine = seats_[i];
+  worker_turn& mine = workers_[i];
   if (holder_ == i && mine.seen != news_) {  // it may not have seen the latest
     mine.seen = news_;
     return;
   }
   mine.idle = true;
-  if (holder_ == i) give(pick(i, [this](seat const& s) { return may_find(s); }));
+  if (holder_ == i) give(pick(i, [this](worker_turn const& s) { return may_find(s); }));
   wait(guard, i);
 }
 
-unsigned turns::victim(unsigned i) noexcept {
+unsigned controlled_schedule::victim(unsigned i) noexcept {
   std::lock_guard const guard{mutex_};
-  return std::exchange(seats_[i].victim, nobody);
+  return std::exchange(workers_[i].victim, no_worker);
 }
 
-void turns::settle() noexcept {
+void controlled_schedule::settle() noexcept {
   lock guard{mutex_};
-  if (!rest_.wait_for(guard, until_rest, [this] { return holder_ == nobody || ended_; })) ++lost_;
+  if (!rest_.wait_for(guard, tuning::until_rest, [this] { return holder_ == no_worker || ended_; })) ++lost_;
 }
 
-void turns::arrived() noexcept {
+void controlled_schedule::something_new() noexcept {
   std::lock_guard const guard{mutex_};
   ++news_;
-  if (holder_ == nobody) give(pick(nobody, [](seat const&) { return true; }));
+  if (holder_ == no_worker) give(pick(no_worker, [](worker_turn const&) { return true; }));
 }
 
-void turns::end() noexcept {
+void controlled_schedule::end() noexcept {
   std::lock_guard const guard{mutex_};
   ended_ = true;
-  for (seat& s : seats_) s.turn.notify_one();
+  for (worker_turn& s : workers_) s.given.notify_one();
   rest_.notify_all();
 }
 
-std::uint64_t turns::lost() const noexcept {
+std::uint64_t controlled_schedule::lost() const noexcept {
   std::lock_guard const guard{mutex_};
   return lost_;
 }

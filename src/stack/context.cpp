@@ -1,3 +1,4 @@
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stack/context.hpp"
 
 #include <cstdint>
@@ -18,7 +19,7 @@ void nopal_context_start();
 // The Itanium C++ ABI's __cxa_get_globals, where a thread's handled exceptions are. libc++abi declares it nowhere, and libstdc++ as a function
 // whose result the compiler may keep, which it must not across a switch.
 void* nopal_runtime_get_globals() noexcept asm("__cxa_get_globals");
-[[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept;
+[[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(after_switch* a, context* here, void (*body)(context&)) noexcept;
 }
 
 namespace {
@@ -30,7 +31,7 @@ constinit thread_local context* just_left = nullptr;
 [[gnu::noinline]] context* take_left() noexcept { return just_left; }
 #endif
 
-NOPAL_INLINE void arrive(context& here, arrival* a) noexcept {
+NOPAL_INLINE void arrive(context& here, after_switch* a) noexcept {
 #if NOPAL_ASAN
   void const* bottom = nullptr;
   std::size_t size = 0;
@@ -60,7 +61,7 @@ static handled_exceptions& learn() noexcept {
 void put_away_handled(handled_exceptions& h) noexcept { h = std::exchange(learn(), {}); }
 void put_back_handled(handled_exceptions& h) noexcept { learn() = std::exchange(h, {}); }
 
-void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noexcept {
+void nopal_context_begin(after_switch* a, context* here, void (*body)(context&)) noexcept {
   arrive(*here, a);
   body(*here);
   die("the first function of a native stack returned; this is a fault of nopal, or memory was overwritten");
@@ -68,7 +69,7 @@ void nopal_context_begin(arrival* a, context* here, void (*body)(context&)) noex
 
 #if !defined(__x86_64__) || NOPAL_ASAN || NOPAL_TSAN
 // ThreadSanitizer keeps a shadow of each fiber's calls, so the function that switches must be the one that is switched to.
-void switch_to(context& from, context& to, arrival* a, [[maybe_unused]] leaving how) noexcept {
+void switch_to(context& from, context& to, after_switch* a, [[maybe_unused]] leaving how) noexcept {
   if (!handles_none()) [[unlikely]] put_away_handled(from.handled);
 #if NOPAL_ASAN
   note_left(how == leaving::for_now ? &from : nullptr);
@@ -78,12 +79,12 @@ void switch_to(context& from, context& to, arrival* a, [[maybe_unused]] leaving 
   from.left_on = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(to.left_on, 0);
 #endif
-  arrival* const b = nopal_context_switch(&from.sp, to.sp, a);
+  after_switch* const b = nopal_context_switch(&from.sp, to.sp, a);
   arrive(from, b);
 }
 #endif
 
-void arrived(context& here, arrival* a) noexcept { arrive(here, a); }
+void finish_switch(context& here, after_switch* a) noexcept { arrive(here, a); }
 
 void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
   c.bottom = bottom;

@@ -1,20 +1,22 @@
 #include "nopal/core/stack/outside_children.hpp"
 
-#include "nopal/core/wait/lock_bit.hpp"
-#include "nopal/core/scheduler/scheduler.hpp"
+#include <exception>
+
+#include "nopal/core/base/fatal.hpp"
+#include "nopal/core/scheduler/external_caller.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/pool.hpp"
-#include "nopal/scope.hpp"
-#include "wait/sleeping_thread.hpp"
+#include "nopal/core/wait/lock_bit.hpp"
+#include "nopal/core/wait/sleeping_thread.hpp"
 
 namespace nopal::core {
 
-outside_children& outside_children::of(children& c) {
+outside_children& outside_children::of(children& c, pool_state* (*pool)(), void (*begin_all)(outside_children&)) {
   if (state_here()->here != nullptr) {
     die("a scope that was made off a pool forked on one: in one of its children, or in pool::run; make another scope there");
   }
   if (c.state == 0) {
-    c.outside = new outside_children{default_scheduler()};
+    c.outside = new outside_children{*pool(), begin_all};
     c.uncaught = std::uncaught_exceptions();
   }
   return *c.outside;
@@ -32,12 +34,12 @@ void outside_children::add(outside_child& c) noexcept {
   newest_ = &c;
   bool const rests = (word_.fetch_or(carried, std::memory_order_relaxed) & carried) == 0;  // relaxed: under the lock
   unlock(~locked);
-  if (rests) pool_.spawn(*this);
+  if (rests) spawn_from_outside(pool_, *this);
 }
 
 // The carrier goes on before the child begins, so that another worker takes the next one meanwhile, or this one does if the child waits.
-void outside_children::carry(job* j, worker& w) noexcept {
-  auto& self = *static_cast<outside_children*>(j);
+void outside_children::carry(resumable& r, worker& w) noexcept {
+  auto& self = static_cast<outside_children&>(r);
   self.lock();
   outside_child* const c = self.oldest_;
   if (c != nullptr) {
@@ -46,7 +48,7 @@ void outside_children::carry(job* j, worker& w) noexcept {
   }
   if (self.oldest_ != nullptr) {
     self.unlock(~locked);
-    w.pool().spawn_again(w, self);
+    spawn_again(w, self);
   } else if ((self.word_.load(std::memory_order_relaxed) & left) != 0) {  // relaxed: under the lock
     delete &self;
   } else {
@@ -57,7 +59,7 @@ void outside_children::carry(job* j, worker& w) noexcept {
     c->run(*c);
     current()->end_job();
   }
-  worker::counters::add(current()->count.fibers_finished, std::memory_order_release);  // pairs with wait_for_all
+  current()->count.add(counted::fibers_finished, std::memory_order_release);  // pairs with wait_for_all
 }
 
 outside_child* outside_children::take_newest() noexcept {
@@ -77,13 +79,20 @@ void outside_children::help() noexcept {
   bool const some = newest_ != nullptr;
   unlock(~locked);
   if (!some) return;
-  auto const begin_all = [this] {
-    scope s;
-    while (outside_child* const c = take_newest()) s.fork([c] { c->run(*c); });
-  };
-  awaited_root<decltype(begin_all) const&> r{begin_all};
-  r.pool = &pool_;
-  pool_.run_if_one_sleeps(r, r.done);
+  struct helping final : root {
+    outside_children& all;
+    event done;
+    explicit helping(outside_children& of) noexcept : all{of} {
+      start = [](root& r) {
+        current()->begin_without_tasks();
+        outside_children& o = static_cast<helping&>(r).all;
+        o.begin_all_(o);
+      };
+      finish = [](root& r) noexcept { static_cast<helping&>(r).done.set(); };
+      pool = &of.pool_;
+    }
+  } r{*this};
+  run_if_one_sleeps(pool_, r, r.done);
 }
 
 void outside_children::join(children& c) noexcept {

@@ -1,3 +1,4 @@
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
 
 #include <dlfcn.h>

@@ -1,49 +1,17 @@
 #include "nopal/core/task/arena.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <new>
 #include <utility>
 
-#include "nopal/core/scheduler/fork_state.hpp"
+#include "nopal/core/task/central_stacklet_list.hpp"
 
 namespace nopal::core {
 
-stacklet_depot::~stacklet_depot() {
-  for (stacklet* s : free_) {
-    while (s != nullptr) ::operator delete(std::exchange(s, s->below), std::align_val_t{alignof(stacklet)});
-  }
-}
-
-stacklet* stacklet_depot::get(std::size_t bytes) {
-  std::size_t const size = std::bit_ceil(bytes);
-  auto const cls = static_cast<std::size_t>(std::countr_zero(size));
-  {
-    std::lock_guard const guard{mutex_};
-    if (stacklet* const s = free_[cls]; s != nullptr) {
-      free_[cls] = s->below;
-      return s;
-    }
-  }
-  // nothrow, so that the one place where memory can end is this, whatever the program put in operator new's place.
-  void* const p = ::operator new(size, std::align_val_t{alignof(stacklet)}, std::nothrow);
-  if (p == nullptr) throw std::bad_alloc{};
-  auto* const s = ::new (p) stacklet{};
-  s->size = size;
-  return s;
-}
-
-void stacklet_depot::put(stacklet* s) noexcept {
-  auto const cls = static_cast<std::size_t>(std::countr_zero(s->size));
-  std::lock_guard const guard{mutex_};
-  s->below = free_[cls];
-  free_[cls] = s;
-}
-
 arena::~arena() {
-  if (depot_ == nullptr) return;
-  if (segment_ != nullptr) depot_->put(segment_);
-  if (kept_ != nullptr) depot_->put(kept_);
+  if (central_list_ == nullptr) return;
+  if (segment_ != nullptr) central_list_->put(segment_);
+  if (kept_ != nullptr) central_list_->put(kept_);
 }
 
 void arena::enter(stacklet* s, std::byte* top) noexcept {
@@ -55,7 +23,7 @@ void arena::enter(stacklet* s, std::byte* top) noexcept {
 
 // The last that was left, which the next growth wants. One twice as large instead would leave its bytes out of the arena.
 void arena::keep_or_return(stacklet* s) noexcept {
-  if (kept_ != nullptr) depot_->put(kept_);
+  if (kept_ != nullptr) central_list_->put(kept_);
   kept_ = s;
 }
 
@@ -67,7 +35,7 @@ void* arena::grow(std::size_t n) {
   if (kept_ != nullptr && kept_->size >= size && kept_->size <= 2 * size) {
     s = std::exchange(kept_, nullptr);
   } else {
-    s = depot_->get(size);
+    s = central_list_->get(size);
   }
   poison(s->begin(), s->size - sizeof(stacklet));
   s->below = segment_;
@@ -101,7 +69,7 @@ stacklet* arena::detach() noexcept {
   if (!empty()) {
     s = segment_;
     s->top = top_;
-    s->mark = mark;
+    s->epoch = epoch;
   } else if (segment_ != nullptr) {
     keep_or_return(segment_);
   }
@@ -114,7 +82,7 @@ void arena::attach(stacklet* s) noexcept {
   if (s == nullptr) return;
   detach();
   enter(s, s->top);
-  mark = s->mark;
+  epoch = s->epoch;
 }
 
 }  // namespace nopal::core

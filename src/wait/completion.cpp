@@ -5,7 +5,8 @@
 #include <string>
 
 #include "nopal/core/scheduler/worker.hpp"
-#include "wait/sleeping_thread.hpp"
+#include "nopal/core/wait/deadline.hpp"
+#include "nopal/core/wait/sleeping_thread.hpp"
 
 namespace nopal::core {
 

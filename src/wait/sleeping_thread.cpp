@@ -1,9 +1,9 @@
-#include "wait/sleeping_thread.hpp"
+#include "nopal/core/wait/sleeping_thread.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "nopal/mutex.hpp"
+#include "nopal/core/architecture/thread_words.hpp"
 
 namespace nopal::core {
 

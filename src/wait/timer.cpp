@@ -10,25 +10,24 @@
 
 #include "nopal/core/scheduler/signals.hpp"
 #include "nopal/core/scheduler/thread_name.hpp"
-#include "nopal/core/wait/waiter.hpp"
 
 namespace nopal::core {
 
-timer::ticket::ticket(timer& t, waiter& w, time_point when) : timer_{t}, limit_{w} {
+timer_entry::timer_entry(timer& t, waiter& w, time_point when) : timer_{t}, limit_{w} {
   own_.emplace(when, this);
   w.timed = true;
   std::lock_guard const guard{t.mutex_};
   t.start_thread();
 }
 
-void timer::ticket::start() noexcept {
+void timer_entry::start() noexcept {
   std::lock_guard const guard{timer_.mutex_};
   at_ = timer_.queue_.insert(own_.extract(own_.begin())).position;
   limit_.waits = true;
   if (at_ == timer_.queue_.begin()) timer_.changed_.notify_one();
 }
 
-timer::ticket::~ticket() {
+timer_entry::~timer_entry() {
   std::lock_guard const guard{timer_.mutex_};
   if (limit_.waits) timer_.queue_.erase(at_);
 }
@@ -83,9 +82,9 @@ void timer::loop() noexcept {
       call.f(call.with);
       guard.lock();
     } else {
-      ticket& t = *queue_.begin()->second;
+      timer_entry& t = *queue_.begin()->second;
       queue_.erase(queue_.begin());
-      t.limit_.come();
+      t.limit_.expire();
     }
   }
 }

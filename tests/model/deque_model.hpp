@@ -141,7 +141,7 @@ struct deque_state {
         case '+': push(); break;
         case '-': pop(floor); break;
         case '?':
-          if (d.was_asked()) d.publish();
+          if (d.was_requested()) d.publish();
           break;
         case '!': d.publish_all(); break;
         case 'f': floor = d.bottom(); break;

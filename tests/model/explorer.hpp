@@ -279,8 +279,8 @@ struct sync {
   template <class T>
   using atomic = model::atomic<T>;
 
-  static constexpr int looks = 1;  ///< more would be the same again
-  static constexpr int rests = 0;
+  static constexpr int request_looks = 1;  ///< more would be the same again
+  static constexpr int request_pauses = 0;
 
   static void fence(where at = where::current()) noexcept { detail::fence(std::memory_order_seq_cst, at); }
   static void light_fence(where at = where::current()) noexcept { detail::light_fence(at); }

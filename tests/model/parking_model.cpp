@@ -127,21 +127,21 @@ struct pool {
   void loop(unsigned i, bool steals) {
     bool looking = false;
     while (!stopping.load(relaxed)) {
-      if (!looking) seats.start_looking(i);
+      if (!looking) seats.start_searching(i);
       looking = true;
       use(i);
       job* found = open[i]->take_all();
       for (unsigned k = 0; steals && found == nullptr && k < workers(); ++k)
-        if (k != i && seats.demand()) found = open[k]->take_all();
+        if (k != i && seats.visible_work()) found = open[k]->take_all();
       if (found != nullptr) {
         looking = false;
-        seats.stop_looking(i);
+        seats.stop_searching(i);
         run_all(found, steals);
         continue;
       }
       if (!seats.park(i, [&] { return must_stay(i); })) sync::relax();
     }
-    if (looking) seats.stop_looking(i);
+    if (looking) seats.stop_searching(i);
   }
   /// A caller of run: its own job is nothing to the others.
   void visit(unsigned i) {
@@ -198,17 +198,17 @@ void offer_program(program& p, bool leaves, bool guest) {
   });
   for (unsigned i = 1; i < (leaves ? 3U : 2U); ++i) {
     p.thread([&s, i, leaves] {
-      s.seats.start_looking(i);
-      if (leaves && i == 2) return s.seats.stop_looking(i);  // a thief that has found something else
+      s.seats.start_searching(i);
+      if (leaves && i == 2) return s.seats.stop_searching(i);  // a thief that has found something else
       while (!s.stolen.load(relaxed)) {
-        if (s.seats.demand() && s.offered.exchange(0, acquire) == 1) {
+        if (s.seats.visible_work() && s.offered.exchange(0, acquire) == 1) {
           s.seats.retract();
           s.stolen.store(true, release);
           break;
         }
         if (!s.seats.park(i, [] { return false; })) sync::relax();
       }
-      s.seats.stop_looking(i);
+      s.seats.stop_searching(i);
     });
   }
   if (guest) {

@@ -96,11 +96,11 @@ struct waits {
   static bool is_thread() noexcept { return (threads >> self() & 1) != 0; }
 
   /// The timer: its mutex, and whom it knows.
-  class ticket {
+  class timer_entry {
    public:
-    explicit ticket(waiter& w) : limit_{w} { w.timed = true; }
-    ticket(ticket const&) = delete;
-    ~ticket() {
+    explicit timer_entry(waiter& w) : limit_{w} { w.timed = true; }
+    timer_entry(timer_entry const&) = delete;
+    ~timer_entry() {
       lock();
       if (limit_.waits) known = nullptr;
       unlock();
@@ -116,7 +116,7 @@ struct waits {
     /// A thread of its own: the time has come, if anybody has asked by now.
     static void come() noexcept {
       lock();
-      if (ticket* const t = std::exchange(known, nullptr); t != nullptr) t->limit_.come();
+      if (timer_entry* const t = std::exchange(known, nullptr); t != nullptr) t->limit_.come();
       unlock();
     }
     static void reset(program& p) {
@@ -129,9 +129,9 @@ struct waits {
       while (mutex->exchange(true, std::memory_order_acquire)) model::sync::yield();
     }
     static void unlock() noexcept { mutex->store(false, std::memory_order_release); }
-    static inline ticket* known = nullptr;
+    static inline timer_entry* known = nullptr;
     static inline model::atomic<bool>* mutex = nullptr;
-    nopal::core::basic_time_limit<sync, waiter> limit_;
+    nopal::core::basic_deadline<sync, waiter> limit_;
   };
 
   template <class Publish>
@@ -143,7 +143,7 @@ struct waits {
   template <class Publish>
   static bool park_until(waiter& me, nopal::core::waits_for why, time_point limit, Publish publish) {
     if (is_thread()) return nopal::core::park_thread_until(me, limit, [&]() noexcept { return publish(nullptr); });
-    ticket t{me};
+    timer_entry t{me};
     park(me, why, [&]() noexcept { return publish(&t); });
     return !t.expired();
   }
@@ -158,7 +158,7 @@ inline scenario waiting(std::string name, unsigned threads, std::function<void(p
     memory::clear();
     stacks::now = &p.make<stacks>();
     waits::threads = threads;
-    waits::ticket::reset(p);
+    waits::timer_entry::reset(p);
     waits::patience::most_wakeups = 1;
     steps_clock::looks = {};
     body(p);

@@ -198,7 +198,7 @@ class owner {
  private:
   void push(bool attentive) {
     mine_.push_back(field_.push());
-    if (!hides_ || (attentive && work_.must_look())) work_.publish();
+    if (!hides_ || (attentive && work_.must_poll())) work_.publish();
   }
 
   void pop() {

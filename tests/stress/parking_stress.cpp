@@ -102,7 +102,7 @@ class office {
     for (unsigned i = 0; i < workers(); ++i) {
       if (!parking_.is_parked(i)) return false;
     }
-    return !parking_.demand();
+    return !parking_.visible_work();
   }
 
  private:
@@ -113,7 +113,7 @@ class office {
     bool looking = false;
     unsigned idle = 0;
     while (!stopping_.load(std::memory_order_relaxed)) {
-      if (!std::exchange(looking, true)) parking_.start_looking(i);
+      if (!std::exchange(looking, true)) parking_.start_searching(i);
       if (find(i)) {
         looking = false;
         idle = 0;
@@ -128,11 +128,11 @@ class office {
   // True: found and done; no longer a thief.
   bool find(unsigned i) {
     if (take_from(i, i)) return true;
-    if (!parking_.demand()) return false;
+    if (!parking_.visible_work()) return false;
     std::atomic<int>& mine = pieces_[nodes_[i]];
     int n = mine.load(std::memory_order_relaxed);
     if (n > 0 && mine.compare_exchange_strong(n, n - 1, std::memory_order_acq_rel)) {
-      parking_.stop_looking(i);
+      parking_.stop_searching(i);
       return true;
     }
     for (unsigned k = 1; k < workers(); ++k) {
@@ -145,7 +145,7 @@ class office {
     job* const first = inboxes_[box].take_all();
     if (first == nullptr) return false;
     for (job* rest = first->next; rest != nullptr;) inboxes_[i].push(std::exchange(rest, rest->next));
-    parking_.stop_looking(i);
+    parking_.stop_searching(i);
     parking_.retract();
     auto& e = *static_cast<errand*>(first);
     if (e.generous) share();

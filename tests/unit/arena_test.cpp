@@ -16,7 +16,7 @@ using nopal::core::arena;
 using test::blocks_made;
 using test::memory_is_out;
 using nopal::core::stacklet;
-using nopal::core::stacklet_depot;
+using nopal::core::central_stacklet_list;
 
 constexpr std::size_t first = arena::first_size;
 
@@ -54,7 +54,7 @@ struct arena_test : testing::Test {
     return all;
   }
 
-  stacklet_depot depot;
+  central_stacklet_list depot;
   arena a;
 };
 

@@ -17,7 +17,7 @@
 
 namespace {
 
-using nopal::core::arrival;
+using nopal::core::after_switch;
 using nopal::core::context;
 using nopal::core::leaving;
 using nopal::core::switch_to;
@@ -37,13 +37,13 @@ class side : context {
   side(side const&) = delete;
   side& operator=(side const&) = delete;
 
-  void go(arrival* a = nullptr) {
+  void go(after_switch* a = nullptr) {
     context here;
     caller_ = &here;
     switch_to(here, *this, a);
   }
   /// From within.
-  void back(arrival* a = nullptr) { switch_to(*this, *caller_, a); }
+  void back(after_switch* a = nullptr) { switch_to(*this, *caller_, a); }
   bool finished() const { return finished_; }
   bool holds(void const* p) const { return p >= memory_.get() && p < memory_.get() + bytes; }
 
@@ -95,13 +95,13 @@ TEST(context, keeps_its_variables_over_many_switches) {
 }
 
 TEST(context, an_arrival_runs_first_and_on_the_stack_arrived_at) {
-  struct look : arrival {
+  struct look : after_switch {
     side* s = nullptr;
     bool there = false;
     int order = 0;
   };
   look to, from;
-  auto const run = [](arrival& a) noexcept {
+  auto const run = [](after_switch& a) noexcept {
     auto& self = static_cast<look&>(a);
     self.there = self.s->holds(__builtin_frame_address(0));
     ++self.order;

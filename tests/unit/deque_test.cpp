@@ -204,19 +204,19 @@ TEST_F(deque_test, a_thief_may_refuse_and_leaves_the_entry) {
 TEST_F(deque_test, asks_when_it_took_the_last_public_entry) {
   push({1, 2, 3});
   work.publish();
-  EXPECT_FALSE(work.was_asked());
+  EXPECT_FALSE(work.was_requested());
   EXPECT_EQ(steal(), 1u);
-  EXPECT_FALSE(work.was_asked());
+  EXPECT_FALSE(work.was_requested());
   EXPECT_EQ(steal(), 2u);
-  EXPECT_TRUE(work.was_asked());
-  EXPECT_TRUE(work.must_look());
+  EXPECT_TRUE(work.was_requested());
+  EXPECT_TRUE(work.must_poll());
 }
 
 TEST_F(deque_test, an_answer_in_time_needs_no_force) {
   push({1, 2});
   scripted_sync::tick = 0;
   scripted_sync::while_waiting = [this] {
-    EXPECT_TRUE(work.must_look());
+    EXPECT_TRUE(work.must_poll());
     work.publish();
   };
   EXPECT_EQ(steal(), 1u);
@@ -318,12 +318,12 @@ TEST_F(deque_test, without_a_heavy_fence_nothing_private_is_taken) {
 
 TEST_F(deque_test, without_a_heavy_fence_every_fork_looks) {
   work.hide_nothing();
-  EXPECT_TRUE(work.must_look());
+  EXPECT_TRUE(work.must_poll());
   push({1});
   work.publish();
-  EXPECT_TRUE(work.must_look());
+  EXPECT_TRUE(work.must_poll());
   work.set_limit(0);
-  EXPECT_TRUE(work.must_look());
+  EXPECT_TRUE(work.must_poll());
   EXPECT_EQ(steal(), 1u);
 }
 
@@ -352,21 +352,21 @@ TEST_F(deque_test, without_a_heavy_fence_an_owner_that_has_looked_has_offered_ev
 TEST_F(deque_test, must_look_below_the_limit_of_the_native_stack) {
   auto const here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   work.set_limit(here - (1 << 16));
-  EXPECT_FALSE(work.must_look());
+  EXPECT_FALSE(work.must_poll());
   work.set_limit(here + (1 << 16));
-  EXPECT_TRUE(work.must_look());
-  EXPECT_FALSE(work.was_asked());
+  EXPECT_TRUE(work.must_poll());
+  EXPECT_FALSE(work.was_requested());
 }
 
 TEST_F(deque_test, an_answer_restores_the_limit) {
   auto const low = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - (1 << 16);
   work.set_limit(low);
   work.ask();
-  EXPECT_TRUE(work.was_asked());
+  EXPECT_TRUE(work.was_requested());
   EXPECT_EQ(work.limit(), low);
   work.publish();
-  EXPECT_FALSE(work.was_asked());
-  EXPECT_FALSE(work.must_look());
+  EXPECT_FALSE(work.was_requested());
+  EXPECT_FALSE(work.must_poll());
 }
 
 TEST_F(deque_test, growing_keeps_what_is_in_it_and_who_may_take_it) {

@@ -37,7 +37,7 @@ class sleeper {
  public:
   sleeper(Parking& p, unsigned i) : parking_{p}, index_{i} {
     thread_ = std::thread{[this] {
-      parking_.start_looking(index_);
+      parking_.start_searching(index_);
       parking_.park(index_, no);
       up_ = true;
     }};
@@ -62,17 +62,17 @@ class sleeper {
 
 TEST(parking, there_is_demand_until_it_is_retracted) {
   nopal::core::parking p{one_node};
-  EXPECT_FALSE(p.demand());
+  EXPECT_FALSE(p.visible_work());
   p.offer();
   p.add();
-  EXPECT_TRUE(p.demand());
+  EXPECT_TRUE(p.visible_work());
   p.retract(2);
-  EXPECT_FALSE(p.demand());
+  EXPECT_FALSE(p.visible_work());
 }
 
 TEST(parking, who_is_awake_can_be_neither_notified_nor_borrowed) {
   nopal::core::parking p{one_node};
-  p.start_looking(0);
+  p.start_searching(0);
   EXPECT_FALSE(p.is_parked(0));
   EXPECT_FALSE(p.notify(0));
   EXPECT_FALSE(p.borrow(0));
@@ -81,14 +81,14 @@ TEST(parking, who_is_awake_can_be_neither_notified_nor_borrowed) {
 TEST(parking, the_only_thief_stays_while_there_is_demand) {
   nopal::core::parking p{one_node};
   p.offer();
-  p.start_looking(0);
+  p.start_searching(0);
   EXPECT_FALSE(p.park(0, no));
   EXPECT_FALSE(p.is_parked(0));
 }
 
 TEST(parking, a_thief_stays_if_it_must) {
   nopal::core::parking p{one_node};
-  p.start_looking(0);
+  p.start_searching(0);
   EXPECT_FALSE(p.park(0, yes));
   EXPECT_FALSE(p.is_parked(0));
 }
@@ -96,7 +96,7 @@ TEST(parking, a_thief_stays_if_it_must) {
 TEST(parking, a_second_thief_may_sleep_in_spite_of_demand) {
   nopal::core::parking p{one_node};
   p.offer();
-  p.start_looking(0);
+  p.start_searching(0);
   sleeper const second{p, 1};
   EXPECT_TRUE(second.sleeps());
 }
@@ -121,7 +121,7 @@ TEST(parking, an_offer_wakes_one_worker_of_every_node) {
 
 TEST(parking, an_offer_wakes_nobody_where_somebody_looks) {
   nopal::core::parking p{two_nodes};
-  p.start_looking(0);
+  p.start_searching(0);
   sleeper const b{p, 1}, c{p, 2};
   p.offer();
   EXPECT_TRUE(c.gets_up());
@@ -130,18 +130,18 @@ TEST(parking, an_offer_wakes_nobody_where_somebody_looks) {
 
 TEST(parking, the_last_thief_leaves_a_successor_while_there_is_demand) {
   nopal::core::parking p{one_node};
-  p.start_looking(0);
+  p.start_searching(0);
   p.offer();
   sleeper const b{p, 1};
-  p.stop_looking(0);
+  p.stop_searching(0);
   EXPECT_TRUE(b.gets_up());
 }
 
 TEST(parking, without_demand_the_last_thief_leaves_nobody) {
   nopal::core::parking p{one_node};
-  p.start_looking(0);
+  p.start_searching(0);
   sleeper const b{p, 1};
-  p.stop_looking(0);
+  p.stop_searching(0);
   EXPECT_TRUE(b.sleeps());
 }
 
@@ -164,7 +164,7 @@ TEST(parking, a_job_for_a_busy_worker_wakes_another_even_of_another_node) {
 
 TEST(parking, a_job_wakes_nobody_where_somebody_looks) {
   nopal::core::parking p{two_nodes};
-  p.start_looking(0);
+  p.start_searching(0);
   sleeper const b{p, 1};
   p.add();
   p.announce(1);
@@ -224,9 +224,9 @@ TEST(parking, who_is_up_before_it_was_counted_still_wakes_a_thief_by_its_offer) 
   parking p{one_node};
   std::atomic<bool> offered{false};
   std::thread worker{[&] {
-    p.start_looking(0);
+    p.start_searching(0);
     p.park(0, no);
-    p.stop_looking(0);  // it found what it was woken for, and that
+    p.stop_searching(0);  // it found what it was woken for, and that
     p.offer();          // has something for others
     offered = true;
   }};
@@ -246,7 +246,7 @@ TEST(parking, who_is_up_before_it_was_counted_stays_up_while_there_is_demand) {
   std::atomic<bool> stayed{false};
   std::atomic<bool> over{false};
   std::thread worker{[&] {
-    p.start_looking(0);
+    p.start_searching(0);
     p.park(0, no);
     stayed = !p.park(0, no);  // it did not find what it was woken for, but there is demand
     over = true;

@@ -197,14 +197,14 @@ TEST(schedule, finds_the_window_of_the_lost_wake_up) {
 }
 
 TEST(schedule, has_a_name_in_the_environment) {
-  using nopal::core::forced_schedule;
-  EXPECT_EQ(forced_schedule::parse("always").how, nopal::schedule::steal_always);
-  EXPECT_EQ(forced_schedule::parse("never:3").how, nopal::schedule::steal_never);
-  EXPECT_EQ(forced_schedule::parse("random").seed, 0u);
-  EXPECT_EQ(forced_schedule::parse("random:18446744073709551615").seed, ~std::uint64_t{0});
+  using nopal::core::schedule_choice;
+  EXPECT_EQ(schedule_choice::parse("always").how, nopal::schedule::steal_always);
+  EXPECT_EQ(schedule_choice::parse("never:3").how, nopal::schedule::steal_never);
+  EXPECT_EQ(schedule_choice::parse("random").seed, 0u);
+  EXPECT_EQ(schedule_choice::parse("random:18446744073709551615").seed, ~std::uint64_t{0});
   for (char const* const wrong : {"sometimes", "random:", "random:-1", "random:18446744073709551616", "random:7x", ":7"}) {
     try {
-      forced_schedule::parse(wrong);
+      schedule_choice::parse(wrong);
       ADD_FAILURE() << wrong;
     } catch (std::invalid_argument const& e) {
       EXPECT_NE(std::string{e.what()}.find(std::string{"NOPAL_SCHEDULE = \""} + wrong + '"'), std::string::npos) << e.what();

@@ -1,6 +1,6 @@
 #pragma once
 
-// The only macros of nopal, and the constants that more than one file needs. Every public header includes it before anything else, so that
+// The only macros of nopal. Every public header includes it before anything else, so that
 // the first line a compiler says is the one that helps.
 
 #if !defined(__cpp_impl_coroutine) || __cplusplus < 202002L
@@ -8,9 +8,6 @@
 #endif
 
 #include "nopal/core/compiler/sanitizers.h"
-
-#include <cstddef>
-#include <exception>
 
 /// Inlined whatever the optimiser thinks: the fork path.
 #define NOPAL_INLINE [[gnu::always_inline]] inline
@@ -37,19 +34,3 @@
 #else
 #define NOPAL_TLS_BY_OFFSET 0
 #endif
-
-namespace nopal::core {
-
-/// What two threads write must lie this far apart: the adjacent-line prefetcher fetches pairs of 64-byte lines.
-inline constexpr std::size_t destructive_size = 128;
-
-/// Ends the program with one line on stderr, which also names the program's function that has called here, where that can be known. For misuse
-/// that can be neither refused at compile time nor thrown.
-NOPAL_API [[noreturn]] NOPAL_COLD void die(char const* what) noexcept;
-/// The same, of what printf would make of it. `function`: it was this one, or null.
-NOPAL_API [[noreturn, gnu::format(printf, 2, 3)]] NOPAL_COLD void die_in(void const* function, char const* format, ...) noexcept;
-
-/// What an exception says, valid as long as `e` lives.
-NOPAL_API NOPAL_COLD char const* words_of(std::exception_ptr const& e) noexcept;
-
-}  // namespace nopal::core

@@ -14,13 +14,15 @@
 
 #include <cassert>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <new>
 #include <type_traits>
 #include <vector>
 
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/cells.hpp"
+#include "nopal/core/architecture/stack_pointer.hpp"
 #include "nopal/core/base/sync.hpp"
 
 namespace nopal::core {
@@ -28,13 +30,6 @@ namespace nopal::core {
 /// How places in the buffer follow from indices. A worker's own continuations nest, so their places are the depth of the forks; of the
 /// closures that it has spawned others may take the old ones for ever while it adds new ones.
 enum class places { nested, ring };
-
-/// Zeros, which cost no memory before they are used, with a page behind them that nothing can be read from or written to. Null
-/// without memory.
-NOPAL_COLD void* map_guarded(std::size_t bytes) noexcept;
-NOPAL_COLD void unmap_guarded(void* memory, std::size_t bytes) noexcept;
-/// Does the address lie in that page, behind memory that ends at `end`?
-bool is_guarded_end(void const* end, void const* address) noexcept;
 
 template <class Sync = std_sync, places Places = places::nested>
 class basic_deque {
@@ -48,12 +43,12 @@ class basic_deque {
   using index = std::int64_t;
 
   /// Above every address: the owner looks at its next fork.
-  static constexpr std::uintptr_t asked = ~std::uintptr_t{0};
+  static constexpr std::uintptr_t requested = ~std::uintptr_t{0};
 
   explicit basic_deque(index capacity = 1 << 12) {
     buffers_.push_back(std::make_unique<buffer>(capacity));
     newest_ = buffers_.back().get();
-    slots_ = newest_->slots.get();
+    cells_ = newest_->first();
     buffer_.store(newest_, std::memory_order_relaxed);  // relaxed: nobody else knows this deque yet
   }
 
@@ -63,15 +58,15 @@ class basic_deque {
   NOPAL_INLINE void push(entry e) noexcept {
     index const b = bottom_.load(std::memory_order_relaxed);
     assert(has_room());
-    slots_[is_ring ? b & newest_->mask : b].store(e, std::memory_order_relaxed);
-    // release: pairs with the acquire of bottom_ in force, which publishes on our behalf; carries the slot and the frame.
+    cells_[is_ring ? b & newest_->mask : b].store(e, std::memory_order_relaxed);
+    // release: pairs with the acquire of bottom_ in force, which publishes on our behalf; carries the cell and the frame.
     store_successor(bottom_, b);
   }
 
   /// Takes back the newest entry, which the caller knows. True: done. False: pop_slow decides.
   NOPAL_INLINE bool pop() noexcept {
     index const b = bottom_.load(std::memory_order_relaxed) - 1;
-    // release: as in push; a thief that reads this value must still see every older slot (a relaxed store would not continue
+    // release: as in push; a thief that reads this value must still see every older cell (a relaxed store would not continue
     // the release sequence).
     bottom_.store(b, std::memory_order_release);
     // The store of bottom_ and the load of split_ must not pass each other: pairs with heavy_fence in force.
@@ -115,41 +110,33 @@ class basic_deque {
   void unpop() noexcept { bottom_.store(bottom_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
   /// True: a thief has asked, or the native stack has grown below the limit: see publish and set_limit.
-  NOPAL_INLINE bool must_look() const noexcept {
-#if defined(__x86_64__)
-    bool low;  // one instruction, without a frame pointer; relaxed: a hint, asking again is always right
-    asm("cmpq %1, %%rsp" : "=@ccb"(low) : "m"(limit_));
-    return low;
-#else
-    return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < limit_.load(std::memory_order_relaxed);
-#endif
-  }
+  NOPAL_INLINE bool must_poll() const noexcept { return stack_below(limit_); }  // relaxed: a hint, requesting again is always right
 
   /// The lowest address to which the owner's native stack may grow by forks, and the answer to "have I been asked?".
   void set_limit(std::uintptr_t low) noexcept {
     low_ = low;
-    limit_.store(hides_ ? low : asked, std::memory_order_relaxed);
+    limit_.store(hides_ ? low : requested, std::memory_order_relaxed);
   }
   /// The same, and makes the next fork look.
-  NOPAL_INLINE void set_limit_and_ask(std::uintptr_t low) noexcept {
+  NOPAL_INLINE void set_limit_and_request(std::uintptr_t low) noexcept {
     low_ = low;
-    limit_.store(asked, std::memory_order_relaxed);
+    limit_.store(requested, std::memory_order_relaxed);
   }
   /// The same for a caller that changed it for a while: what has been asked meanwhile stays asked.
   void set_limit_back(std::uintptr_t low) noexcept {
     low_ = low;
-    if (!was_asked()) limit_.store(low, std::memory_order_relaxed);
+    if (!was_requested()) limit_.store(low, std::memory_order_relaxed);
   }
   /// For machines without heavy_fence: every fork looks and publishes, nothing private is ever taken by force.
   void hide_nothing() noexcept {
     hides_ = false;
-    ask();
+    request();
   }
   std::uintptr_t limit() const noexcept { return low_; }
-  bool was_asked() const noexcept { return limit_.load(std::memory_order_relaxed) == asked; }
+  bool was_requested() const noexcept { return limit_.load(std::memory_order_relaxed) == requested; }
   /// Makes the owner's next fork look.
-  void ask() noexcept {
-    if (!was_asked()) limit_.store(asked, std::memory_order_relaxed);
+  void request() noexcept {
+    if (!was_requested()) limit_.store(requested, std::memory_order_relaxed);
   }
 
   /// Answers: offers the older half of the private entries.
@@ -184,18 +171,18 @@ class basic_deque {
     index const b = bottom_.load(std::memory_order_relaxed);
     index const t = top_.load(std::memory_order_relaxed);
     index const shift = shift_.load(std::memory_order_relaxed);
-    index const taken = is_ring ? b - t : b + shift;
+    index const used = is_ring ? b - t : b + shift;
     know_room();  // acquires what top_ then was: by no later value than t there must be room
-    if (taken + n <= newest_->mask + 1) return;
+    if (used + n <= newest_->mask + 1) return;
     index capacity = 2 * (newest_->mask + 1);
-    while (taken + n > capacity) capacity *= 2;
+    while (used + n > capacity) capacity *= 2;
     buffers_.reserve(buffers_.size() + 1);
     auto bigger = std::make_unique<buffer>(capacity);
     for (index i = t; i < b; ++i)
       bigger->at((i + shift) & bigger->mask).store(newest_->at((i + shift) & newest_->mask).load(std::memory_order_relaxed), std::memory_order_relaxed);
     newest_ = bigger.get();
-    slots_ = newest_->slots.get() + shift;
-    // release: a thief that gets the new buffer sees its slots. One that learns of entries pushed after this through an
+    cells_ = newest_->first() + shift;
+    // release: a thief that gets the new buffer sees its cells. One that learns of entries pushed after this through an
     // acquire of pub_ sees the new buffer as well; one that still has the old buffer reads only entries copied from it.
     buffer_.store(newest_, std::memory_order_release);
     buffers_.push_back(std::move(bigger));
@@ -218,7 +205,7 @@ class basic_deque {
   /// The newest entry, if there is one: before a pop by an owner that does not know it.
   entry newest() const noexcept {
     index const b = bottom_.load(std::memory_order_relaxed) - 1;
-    return slots_[is_ring ? b & newest_->mask : b].load(std::memory_order_relaxed);
+    return cells_[is_ring ? b & newest_->mask : b].load(std::memory_order_relaxed);
   }
 
   /// The entry at an index from oldest() to below bottom(): by then a thief may have taken it.
@@ -253,10 +240,10 @@ class basic_deque {
     for (bool again : {true, false}) {
       index t = top_.load(std::memory_order_relaxed);  // relaxed: the fence follows
       Sync::fence();                                   // pairs with the fence in reclaim: top_ before pub_
-      index const p = pub_.load(std::memory_order_acquire);  // acquire: pairs with every release of pub_: slots, frames, buffer
+      index const p = pub_.load(std::memory_order_acquire);  // acquire: pairs with every release of pub_: cells, frames, buffer
       if (t < p) return take(t, p, accept);
       if (!again || bottom_.load(std::memory_order_relaxed) <= p) return 0;
-      switch (ask_and_wait()) {
+      switch (request_and_wait()) {
         case answer::nothing: return 0;
         case answer::published: break;
         case answer::silence:
@@ -274,7 +261,7 @@ class basic_deque {
 
   /// Owner: does an access to `address` mean that more was pushed than there is room for?
   bool guards(void const* address) const noexcept {
-    return is_guarded && is_guarded_end(newest_->slots.get() + newest_->mask + 1, address);
+    return is_guarded && is_guarded_end(newest_->end(), address);
   }
 
   /// Steps that a thief took by force, and of these in vain.
@@ -284,32 +271,9 @@ class basic_deque {
  private:
   template <class T>
   using atomic = typename Sync::template atomic<T>;
-  using slot = atomic<entry>;
+  using cell = atomic<entry>;
 
-  struct give_back {
-    std::size_t places;
-    void operator()(slot* p) const noexcept {
-      if constexpr (is_guarded) {
-        unmap_guarded(p, places * sizeof(slot));
-      } else {
-        std::free(p);
-      }
-    }
-  };
-  /// Places cost no memory before they are used: an atomic word of zeros is a valid slot, and fresh pages are zeros.
-  static std::unique_ptr<slot[], give_back> untouched(std::size_t n) {
-    static_assert(std::is_trivially_destructible_v<slot> && sizeof(slot) == sizeof(entry));
-    void* const p = is_guarded ? map_guarded(n * sizeof(slot)) : std::calloc(n, sizeof(slot));
-    if (p == nullptr) throw std::bad_alloc{};
-    return {static_cast<slot*>(p), give_back{n}};
-  }
-
-  struct buffer {
-    explicit buffer(index capacity) : mask{capacity - 1}, slots{untouched(static_cast<std::size_t>(capacity))} {}
-    slot& at(index i) const noexcept { return slots.get()[i]; }
-    index mask;
-    std::unique_ptr<slot[], give_back> slots;
-  };
+  using buffer = cells<cell, is_guarded>;
 
   enum class answer { nothing, published, silence };
 
@@ -321,20 +285,20 @@ class basic_deque {
     entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
     if (!accept(e)) return 0;
     // One word decides between the other thieves, the owner's exchange for the last entry, and us. Success means that top_ was t all
-    // along since we read it, so the slot was neither reclaimed nor reused. release: our read of it comes before its next use, pairs
+    // along since we read it, so the cell was neither reclaimed nor reused. release: our read of it comes before its next use, pairs
     // with the owner's acquires of top_.
     if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_release, std::memory_order_relaxed)) return 0;
-    if (t + 1 >= p) ask();  // that was the last public one
+    if (t + 1 >= p) request();  // that was the last public one
     return e;
   }
 
-  answer ask_and_wait() noexcept {
+  answer request_and_wait() noexcept {
     constexpr std::int64_t patience = 5'000;  // ns: a fork-heavy owner answers in a few ns, a long leaf does not answer
     std::int64_t const start = Sync::now();
     for (;;) {
-      ask();
-      for (int i = 0; i < Sync::looks; ++i) {
-        for (int k = 0; k < Sync::rests; ++k) Sync::relax();
+      request();
+      for (int i = 0; i < Sync::request_looks; ++i) {
+        for (int k = 0; k < Sync::request_pauses; ++k) Sync::relax();
         if (top_.load(std::memory_order_relaxed) < pub_.load(std::memory_order_relaxed)) return answer::published;
       }
       if (bottom_.load(std::memory_order_relaxed) <= split_.load(std::memory_order_relaxed)) return answer::nothing;
@@ -375,14 +339,14 @@ class basic_deque {
   // Owner, the deque is empty.
   void shift_to(index shift) noexcept {
     // relaxed: a thief that learns of an entry pushed from now on, through pub_, sees the new shift. One that knows only older entries
-    // may read a wrong slot, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
+    // may read a wrong cell, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
     shift_.store(shift, std::memory_order_relaxed);
-    slots_ = newest_->slots.get() + shift;
+    cells_ = newest_->first() + shift;
     know_room();
   }
 
   void know_room() noexcept {
-    // acquire: pairs with a thief's exchange; a slot of a ring is reused only after it was read
+    // acquire: pairs with a thief's exchange; a cell of a ring is reused only after it was read
     index const first = is_ring ? top_.load(std::memory_order_acquire) : -shift_.load(std::memory_order_relaxed);
     full_at_ = newest_->mask + 1 + first - reserve_;
   }
@@ -423,7 +387,7 @@ class basic_deque {
 
   // The owner's line: everything that push and pop write.
   alignas(destructive_size) atomic<index> bottom_{0};
-  slot* slots_;  // where the entry with index 0 would be
+  cell* cells_;  // where the entry with index 0 would be
   buffer* newest_;
   index full_at_ = 0;  // up to this bottom there is room for reserve_ more
   index reserve_ = 1;
@@ -431,7 +395,7 @@ class basic_deque {
   bool hides_ = true;
   // Read by the owner at every fork, written seldom.
   alignas(destructive_size) atomic<index> split_{0};
-  atomic<std::uintptr_t> limit_{asked};
+  atomic<std::uintptr_t> limit_{requested};
   // The thieves' line.
   alignas(destructive_size) atomic<index> top_{0};
   atomic<index> pub_{0};

@@ -19,7 +19,7 @@ struct block {
 };
 
 /// Blocks on their way from the workers that free them to those that ask, by size, in chains.
-class block_depot {
+class central_block_list {
  public:
   static constexpr std::size_t step = 32;
   static constexpr std::size_t largest = 256;
@@ -29,10 +29,10 @@ class block_depot {
   /// The size of the block that a cache gives for `n` bytes: a block from elsewhere must have it too.
   static constexpr std::size_t rounded(std::size_t n) noexcept { return n > largest ? n : (n + step - 1) / step * step; }
 
-  block_depot() = default;
-  block_depot(block_depot const&) = delete;
-  block_depot& operator=(block_depot const&) = delete;
-  ~block_depot() {
+  central_block_list() = default;
+  central_block_list(central_block_list const&) = delete;
+  central_block_list& operator=(central_block_list const&) = delete;
+  ~central_block_list() {
     for (block*& chain : chains_)
       while (chain != nullptr) free(std::exchange(chain, chain->next_chain));
   }
@@ -62,32 +62,32 @@ class block_depot {
 /// Blocks kept by size for the next who asks. Owner only; a block may be put into another one than it came from.
 class block_cache {
  public:
-  explicit block_cache(block_depot& depot) noexcept : depot_{depot} {}
+  explicit block_cache(central_block_list& depot) noexcept : central_list_{depot} {}
   block_cache(block_cache const&) = delete;
   block_cache& operator=(block_cache const&) = delete;
   ~block_cache() {
     for (list const& l : lists_) {
-      block_depot::free(l.first);
-      block_depot::free(l.full);
+      central_block_list::free(l.first);
+      central_block_list::free(l.full);
     }
   }
 
   /// Throws std::bad_alloc.
   NOPAL_INLINE void* get(std::size_t size) {
-    if (size > block_depot::largest) [[unlikely]] return ::operator new(size);
-    std::size_t const c = (size - 1) / block_depot::step;
+    if (size > central_block_list::largest) [[unlikely]] return ::operator new(size);
+    std::size_t const c = (size - 1) / central_block_list::step;
     list& l = lists_[c];
     if (l.first == nullptr) [[unlikely]] return refill(c);
     --l.count;
     return std::exchange(l.first, l.first->next);
   }
   NOPAL_INLINE void put(void* p, std::size_t size) noexcept {
-    if (size > block_depot::largest) [[unlikely]] return ::operator delete(p);
-    std::size_t const c = (size - 1) / block_depot::step;
+    if (size > central_block_list::largest) [[unlikely]] return ::operator delete(p);
+    std::size_t const c = (size - 1) / central_block_list::step;
     list& l = lists_[c];
     auto* const b = ::new (p) block;
     b->next = std::exchange(l.first, b);
-    if (++l.count == block_depot::chain_length) [[unlikely]] pass_on(c);
+    if (++l.count == central_block_list::chain_length) [[unlikely]] pass_on(c);
   }
 
  private:
@@ -99,20 +99,20 @@ class block_cache {
 
   NOPAL_COLD void* refill(std::size_t c) {
     list& l = lists_[c];
-    block* const chain = l.full != nullptr ? std::exchange(l.full, nullptr) : depot_.get(c);
-    if (chain == nullptr) return ::operator new((c + 1) * block_depot::step);
+    block* const chain = l.full != nullptr ? std::exchange(l.full, nullptr) : central_list_.get(c);
+    if (chain == nullptr) return ::operator new((c + 1) * central_block_list::step);
     l.first = chain->next;
-    l.count = block_depot::chain_length - 1;
+    l.count = central_block_list::chain_length - 1;
     return chain;
   }
   NOPAL_COLD void pass_on(std::size_t c) noexcept {
     list& l = lists_[c];
-    if (block* const chain = std::exchange(l.full, std::exchange(l.first, nullptr)); chain != nullptr) depot_.put(chain, c);
+    if (block* const chain = std::exchange(l.full, std::exchange(l.first, nullptr)); chain != nullptr) central_list_.put(chain, c);
     l.count = 0;
   }
 
-  block_depot& depot_;
-  std::array<list, block_depot::sizes> lists_{};
+  central_block_list& central_list_;
+  std::array<list, central_block_list::sizes> lists_{};
 };
 
 }  // namespace nopal::core

@@ -17,22 +17,22 @@
 namespace nopal::core {
 
 /// A schedule, with what decides it.
-struct forced_schedule {
+struct schedule_choice {
   nopal::schedule how = nopal::schedule::free;
   std::uint64_t seed = 0;
 
   /// "random:7", "always", "never:7". Throws std::invalid_argument, with the text and what to write instead.
-  static forced_schedule parse(std::string_view text);
+  static schedule_choice parse(std::string_view text);
   /// What the environment variable NOPAL_SCHEDULE asks for; each pool that asks gets a seed of its own, by the order in which they ask.
-  static forced_schedule from_environment();
+  static schedule_choice from_environment();
 };
 
-class turns {
+class controlled_schedule {
  public:
-  static constexpr unsigned nobody = ~0u;
+  static constexpr unsigned no_worker = ~0u;
 
   /// `how` is not free.
-  turns(forced_schedule how, unsigned workers);
+  controlled_schedule(schedule_choice how, unsigned workers);
 
   // ---- Workers. Each returns when it is worker i's turn. A worker that blocks otherwise, or runs for long, loses its turn, so that
   // programs which wait for each other by other means come to their end all the same.
@@ -54,7 +54,7 @@ class turns {
   /// same state each time.
   void settle() noexcept;
   /// There is something new to be found.
-  void arrived() noexcept;
+  void something_new() noexcept;
   /// From now on all run freely.
   void end() noexcept;
   /// How often somebody went on out of turn, or brought work while others ran. While it is 0 the same seed gives the same run.
@@ -62,15 +62,15 @@ class turns {
 
  private:
   using lock = std::unique_lock<std::mutex>;
-  struct seat {
-    std::condition_variable turn;
+  struct worker_turn {
+    std::condition_variable given;
     bool idle = true;
     std::uint64_t seen = 0;  ///< of news_, before it last looked
-    unsigned victim = nobody;
+    unsigned victim = no_worker;
   };
 
   bool chance(unsigned one_in) noexcept { return random_() % one_in == 0; }
-  bool may_find(seat const& s) const noexcept { return !s.idle || s.seen != news_; }
+  bool may_find(worker_turn const& s) const noexcept { return !s.idle || s.seen != news_; }
   template <class Accept>
   unsigned pick(unsigned but, Accept accept) noexcept;
   void give(unsigned to) noexcept;
@@ -80,9 +80,9 @@ class turns {
   nopal::schedule const how_;
   mutable std::mutex mutex_;
   std::condition_variable rest_;
-  std::vector<seat> seats_;
+  std::vector<worker_turn> workers_;
   rng random_;
-  unsigned holder_ = nobody;  ///< whose turn it is; nobody's: all are idle
+  unsigned holder_ = no_worker;  ///< whose turn it is; nobody's: all are idle
   std::uint64_t given_ = 0;   ///< turns
   std::uint64_t news_ = 0;
   std::uint64_t lost_ = 0;

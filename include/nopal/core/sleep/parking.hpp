@@ -9,93 +9,94 @@
 #include <span>
 #include <vector>
 
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/base/sync.hpp"
 
 namespace nopal::core {
 
 /// What a worker's thread is doing, as far as others may change it.
-enum class seat : std::uint32_t {
+enum class thread_state : std::uint32_t {
   awake,     ///< its own business
-  parked,    ///< asleep, or about to be; others may notify or borrow it
+  parked,    ///< asleep, or about to be; others may notify or occupy it
   notified,  ///< told to get up
-  lent,      ///< asleep; a calling thread works in its place
+  occupied,  ///< asleep; an external caller works in its place
 };
 
 template <class Sync = std_sync>
 class basic_parking {
  public:
   /// nodes[i] is the NUMA node of worker i, dense from 0.
-  explicit basic_parking(std::span<unsigned const> nodes) : seats_(nodes.size()) {
+  explicit basic_parking(std::span<unsigned const> nodes) : workers_(nodes.size()) {
     unsigned count = 0;
     for (unsigned const n : nodes) count = n + 1 > count ? n + 1 : count;
     nodes_ = std::vector<node>(count);
     for (unsigned i = 0; i < nodes.size(); ++i) {
-      seats_[i].node = nodes[i];
+      workers_[i].node = nodes[i];
       nodes_[nodes[i]].members.push_back(i);
     }
   }
 
   // ---- Demand: how many strands have offered work, and how many jobs lie in inboxes. Nonzero: somebody must be looking.
 
-  bool demand() const noexcept { return demand_.load(std::memory_order_seq_cst) != 0; }
+  bool visible_work() const noexcept { return visible_work_.load(std::memory_order_seq_cst) != 0; }
 
   /// A strand offers its first continuation: every node shall have a thief. seq_cst: before the look at `thieves` and `state`.
   void offer() noexcept {
-    demand_.fetch_add(1, std::memory_order_seq_cst);
+    visible_work_.fetch_add(1, std::memory_order_seq_cst);
     for (node& n : nodes_) wake_if_no_thief(n);
   }
   /// A job was put into worker i's inbox (`before` the push: add; after it: announce).
-  void add() noexcept { demand_.fetch_add(1, std::memory_order_seq_cst); }
+  void add() noexcept { visible_work_.fetch_add(1, std::memory_order_seq_cst); }
   void announce(unsigned i) noexcept {
-    if (nodes_[seats_[i].node].thieves.load(std::memory_order_seq_cst) > 0) return;  // it will find the job
+    if (nodes_[workers_[i].node].thieves.load(std::memory_order_seq_cst) > 0) return;  // it will find the job
     if (notify(i)) return;
     for (node& n : nodes_) {
       if (n.thieves.load(std::memory_order_seq_cst) > 0 || wake_one(n)) return;
     }
   }
   /// relaxed: taking demand away wakes nobody; a thief that still sees it looks once more.
-  void retract(unsigned n = 1) noexcept { demand_.fetch_sub(n, std::memory_order_relaxed); }
+  void retract(unsigned n = 1) noexcept { visible_work_.fetch_sub(n, std::memory_order_relaxed); }
 
   // ---- Thieves.
 
   /// relaxed: a count too low for a moment costs a wake-up too many, see node::thieves.
-  void start_looking(unsigned i) noexcept { nodes_[seats_[i].node].thieves.fetch_add(1, std::memory_order_relaxed); }
+  void start_searching(unsigned i) noexcept { nodes_[workers_[i].node].thieves.fetch_add(1, std::memory_order_relaxed); }
   /// It found something. The last thief of a node leaves a successor while there is demand.
-  void stop_looking(unsigned i) noexcept {
-    node& n = nodes_[seats_[i].node];
-    if (n.thieves.fetch_sub(1, std::memory_order_seq_cst) <= 1 && demand()) wake_one(n);
+  void stop_searching(unsigned i) noexcept {
+    node& n = nodes_[workers_[i].node];
+    if (n.thieves.fetch_sub(1, std::memory_order_seq_cst) <= 1 && visible_work()) wake_one(n);
   }
 
   /// Sleeps, unless there is demand and no other thief in the node, or `must_stay()`. The caller is a thief before and after.
   /// True: it slept (and called `asleep` before), and another may have worked in its place.
   template <class Predicate, class Asleep = void (*)()>
   bool park(unsigned i, Predicate&& must_stay, Asleep&& asleep = [] {}) noexcept {
-    chair& c = seats_[i];
+    per_worker& c = workers_[i];
     node& n = nodes_[c.node];
     n.thieves.fetch_sub(1, std::memory_order_seq_cst);
-    c.state.store(raw(seat::parked), std::memory_order_seq_cst);  // before the looks below; releases the worker to a borrower
-    if ((demand() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) {
-      if (change(c, seat::parked, seat::awake)) {
-        n.thieves.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in start_looking
+    c.state.store(raw(thread_state::parked), std::memory_order_seq_cst);  // before the looks below; releases the worker to a borrower
+    if ((visible_work() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) {
+      if (change(c, thread_state::parked, thread_state::awake)) {
+        n.thieves.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in start_searching
         return false;
       }  // else somebody notified or borrowed this worker meanwhile
     }
     asleep();
     for (;;) {
       std::uint32_t const s = c.state.load(std::memory_order_acquire);  // acquire: pairs with notify, and through it with a borrower
-      if (s == raw(seat::notified)) break;
+      if (s == raw(thread_state::notified)) break;
       Sync::wait(c.state, s);
     }
-    c.state.store(raw(seat::awake), std::memory_order_relaxed);  // relaxed: nobody changes a notified seat; notify counted the thief
+    c.state.store(raw(thread_state::awake), std::memory_order_relaxed);  // relaxed: nobody changes a notified seat; notify counted the thief
     return true;
   }
 
   /// Gets worker i's thread up. False: it was not parked.
   bool notify(unsigned i) noexcept {
-    chair& c = seats_[i];
-    if (!change(c, seat::parked, seat::notified)) return false;
-    // On its behalf, so that nobody else is woken for the same; relaxed: as in start_looking.
+    per_worker& c = workers_[i];
+    if (!change(c, thread_state::parked, thread_state::notified)) return false;
+    // On its behalf, so that nobody else is woken for the same; relaxed: as in start_searching.
     nodes_[c.node].thieves.fetch_add(1, std::memory_order_relaxed);
     Sync::wake(c.state);
     return true;
@@ -104,21 +105,21 @@ class basic_parking {
   // ---- Lending.
 
   /// Takes worker i from its sleeping thread. False: it does not sleep.
-  bool borrow(unsigned i) noexcept { return change(seats_[i], seat::parked, seat::lent); }
+  bool occupy(unsigned i) noexcept { return change(workers_[i], thread_state::parked, thread_state::occupied); }
   /// Gives it back; `must_stay()` as in park, seen from its thread.
   template <class Predicate>
-  void give_back(unsigned i, Predicate&& must_stay) noexcept {
-    chair& c = seats_[i];
-    c.state.store(raw(seat::parked), std::memory_order_seq_cst);
-    if ((demand() && nodes_[c.node].thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) notify(i);
+  void vacate(unsigned i, Predicate&& must_stay) noexcept {
+    per_worker& c = workers_[i];
+    c.state.store(raw(thread_state::parked), std::memory_order_seq_cst);
+    if ((visible_work() && nodes_[c.node].thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) notify(i);
   }
-  bool is_parked(unsigned i) const noexcept { return seats_[i].state.load(std::memory_order_relaxed) == raw(seat::parked); }
+  bool is_parked(unsigned i) const noexcept { return workers_[i].state.load(std::memory_order_relaxed) == raw(thread_state::parked); }
 
  private:
   using word = typename Sync::template atomic<std::uint32_t>;
 
-  struct alignas(destructive_size) chair {
-    word state{raw(seat::awake)};
+  struct alignas(destructive_size) per_worker {
+    word state{raw(thread_state::awake)};
     unsigned node = 0;
   };
   struct alignas(destructive_size) node {
@@ -130,9 +131,9 @@ class basic_parking {
     node(node&& o) noexcept : members{std::move(o.members)} {}
   };
 
-  static constexpr std::uint32_t raw(seat s) noexcept { return static_cast<std::uint32_t>(s); }
+  static constexpr std::uint32_t raw(thread_state s) noexcept { return static_cast<std::uint32_t>(s); }
 
-  static bool change(chair& c, seat from, seat to) noexcept {
+  static bool change(per_worker& c, thread_state from, thread_state to) noexcept {
     std::uint32_t s = raw(from);
     // seq_cst: the look at the seat. acquire: a borrower gets what the last user wrote; the exchange continues his release.
     return c.state.load(std::memory_order_seq_cst) == s &&
@@ -147,9 +148,9 @@ class basic_parking {
     return false;
   }
 
-  std::vector<chair> seats_;
+  std::vector<per_worker> workers_;
   std::vector<node> nodes_;
-  alignas(destructive_size) typename Sync::template atomic<unsigned> demand_{0};
+  alignas(destructive_size) typename Sync::template atomic<unsigned> visible_work_{0};
 };
 
 using parking = basic_parking<>;

@@ -1,7 +1,7 @@
 #pragma once
 
 // The children of one scope of an ordinary function. Each runs on a native stack of its own, while the parent's stack is offered to
-// thieves. Next on the path: ../scope.hpp, which forks; worker.hpp, where the parent was stolen.
+// thieves. Next on the path: ../../scope.hpp, which forks; scope_fork.hpp, where the parent was stolen.
 
 #include <cstdint>
 
@@ -35,15 +35,15 @@ struct children {
   explicit children(stack* here) noexcept : owner{here} {}
   children(children const&) = delete;
   children& operator=(children const&) = delete;
-  ~children() {}  // first: see worker::join_children
+  ~children() {}  // first: see join_children
 };
 
-/// One of them, on its way to its stack: lies in the parent's frame, and is gone once the parent is offered.
+/// One child on its way to its stack: lies in the parent's frame, and is gone once the parent is offered.
 struct child {
   children* of;
   /// Takes the closure out of the parent's frame, offers the parent if `offers`, runs the closure, and takes the parent back. Does not
   /// return if that was stolen.
-  using starter = void (*)(child&, bool offers);
+  using run_function = void (*)(child&, bool offers);
 };
 
 }  // namespace nopal::core

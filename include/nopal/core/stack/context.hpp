@@ -12,8 +12,8 @@ namespace nopal::core {
 
 /// What is done on the stack that a switch arrives at, before anything else there: by then the stack that was left is wholly
 /// saved, so this is the place to publish it. May lie in the frame that was left: publishing is its last look at itself.
-struct arrival {
-  void (*run)(arrival&) noexcept;
+struct after_switch {
+  void (*run)(after_switch&) noexcept;
 };
 
 /// The exceptions that are being handled on one stack: __cxa_eh_globals of the Itanium C++ ABI, which are the thread's only as
@@ -52,16 +52,16 @@ void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context
 
 extern "C" {
 /// Leaves the stack that runs here, its pointer in *left, and returns `a` on the one whose pointer is `to`.
-arrival* nopal_context_switch(void** left, void* to, arrival* a) noexcept;
+after_switch* nopal_context_switch(void** left, void* to, after_switch* a) noexcept;
 /// Leaves the stack that runs here, its pointer in *left, and calls body(with) on the fresh stack that ends at `top`; where that returns it
 /// returns null. That somebody has switched to what was left ends it as well, with what arrived() then needs. For callers that handle no
 /// exception, see handles_none, and not under sanitizers.
-arrival* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*));
+after_switch* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*));
 /// The same, and the control words of the processor are afterwards what they were.
-arrival* nopal_context_call(void** left, void* top, context& with, void (*body)(context&)) noexcept;
+after_switch* nopal_context_call(void** left, void* top, context& with, void (*body)(context&)) noexcept;
 }
 /// The caller runs on `here`, which has just been switched to.
-void arrived(context& here, arrival* a) noexcept;
+void finish_switch(context& here, after_switch* a) noexcept;
 
 /// Nobody will run `c` any more, and nobody runs it now.
 void forget(context& c) noexcept;
@@ -72,14 +72,14 @@ enum class leaving { for_now, for_good };
 /// switched to `from` again: maybe on another thread. Never cache a thread-local across it. About 40 instructions. Inlined, and the switch
 /// ends in a jump, since the processor would predict each return wrong.
 #if defined(__x86_64__) && !NOPAL_ASAN && !NOPAL_TSAN
-NOPAL_INLINE void switch_to(context& from, context& to, arrival* a = nullptr, leaving = leaving::for_now) noexcept {
+NOPAL_INLINE void switch_to(context& from, context& to, after_switch* a = nullptr, leaving = leaving::for_now) noexcept {
   if (!handles_none()) [[unlikely]] put_away_handled(from.handled);
-  arrival* const b = nopal_context_switch(&from.sp, to.sp, a);
+  after_switch* const b = nopal_context_switch(&from.sp, to.sp, a);
   if (!from.handled.none()) [[unlikely]] put_back_handled(from.handled);
   if (b != nullptr) b->run(*b);
 }
 #else
-void switch_to(context& from, context& to, arrival* a = nullptr, leaving how = leaving::for_now) noexcept;
+void switch_to(context& from, context& to, after_switch* a = nullptr, leaving how = leaving::for_now) noexcept;
 #endif
 
 /// As prepare and switch_to in one, and cheaper: `body` may return too, as long as nobody has ever left `to`, and then goes on at `from`
@@ -89,9 +89,9 @@ NOPAL_INLINE bool call_on(context& from, context& to, std::byte* bottom, std::by
   // With no exception being handled the two stacks may share that state until one is left.
   if (handles_none()) [[likely]] {
     to.body = body;
-    arrival* const a = nopal_context_call(&from.sp, top, to, body);
+    after_switch* const a = nopal_context_call(&from.sp, top, to, body);
     if (a == nullptr) [[likely]] return true;
-    arrived(from, a);
+    finish_switch(from, a);
     return false;
   }
 #endif

@@ -2,7 +2,7 @@
 
 // The children of a scope off a pool that nobody has begun. The thread that forks them has no stack to offer, so it puts them here, and one
 // job of the default pool, the carrier, brings them to the workers. README.md, "Scopes off a pool", says why each begins once a worker is
-// free, and who frees what. Next: ../scope.hpp, which makes them.
+// free, and who frees what. Next: scope_child.hpp, which makes them.
 
 #include <atomic>
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 #include "nopal/core/stack/children.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/sleep/inbox.hpp"
+#include "nopal/core/deque/resumable.hpp"
 
 namespace nopal::core {
 
-class scheduler;
+struct pool_state;
 class worker;
 
 /// One of them. It belongs to whoever has taken it.
@@ -30,24 +30,26 @@ struct outside_child {
 };
 
 /// What one scope has forked since its last join. It is the carrier, too: as a job it brings one child, and comes again if there are more.
-class NOPAL_API outside_children : job {
+class NOPAL_API outside_children : resumable {
  public:
   /// Those of `c`; its first fork makes them. By the scope's thread, which dies with a message if it works for a pool. Throws
   /// std::bad_alloc and what default_pool() throws: then nothing has happened.
-  static outside_children& of(children& c);
+  /// `pool` gives the one whose workers run them; `begin_all` takes all that nobody has begun, and runs them in parallel, on a worker.
+  static outside_children& of(children& c, pool_state* (*pool)(), void (*begin_all)(outside_children&));
   /// By the scope's thread. A worker that is free begins it, if nobody has taken it before.
   void add(outside_child& c) noexcept;
+  /// The youngest that nobody has begun, or null. By whoever will run it.
+  outside_child* take_newest() noexcept;
   /// By the scope's thread. Returns when all have ended: it takes what nobody has begun, the newest first, and works in a sleeping worker's
   /// place. Then this may be gone.
   void join(children& c) noexcept;
 
  private:
-  explicit outside_children(scheduler& on) noexcept : job{nullptr, carry}, pool_{on} {}
+  outside_children(pool_state& on, void (*b)(outside_children&)) noexcept : resumable{carry}, pool_{on}, begin_all_{b} {}
   ~outside_children() = default;
 
-  static void carry(job* j, worker& w) noexcept;
+  static void carry(resumable& r, worker& w) noexcept;
   void help() noexcept;
-  outside_child* take_newest() noexcept;
   void leave() noexcept;
   void lock() noexcept;
   void unlock(std::uint32_t kept) noexcept;
@@ -56,7 +58,8 @@ class NOPAL_API outside_children : job {
   static constexpr std::uint32_t carried = 2;  ///< the carrier is in an inbox or a ring, or looks: it will find what there is
   static constexpr std::uint32_t left = 4;     ///< the scope is done: the carrier, when it comes, frees this
 
-  scheduler& pool_;
+  pool_state& pool_;
+  void (*const begin_all_)(outside_children&);
   std::atomic<std::uint32_t> word_{0};
   // Under the lock.
   outside_child* oldest_ = nullptr;

@@ -1,38 +1,21 @@
 #pragma once
 
-// Native stacks from mmap, with a guard page, and the pool of them. Functions that fork run on these, never on a thread's own
-// stack, so that any worker may go on with them. Who owns one: README.md, "Stacks". Next: context.hpp switches between them.
+// One native stack from mmap, with a guard page. Functions that fork run on these, never on a thread's own stack, so that any worker may
+// resume them. Who owns one: README.md, "Stacks". Next: stack_pool.hpp makes and keeps them; suspension.hpp leaves them.
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <mutex>
-#include <vector>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/stack/context.hpp"
-#include "nopal/core/deque/continuation.hpp"
-#include "nopal/core/sleep/inbox.hpp"
-#include "nopal/options.hpp"
+#include "nopal/core/wait/waits_for.hpp"
 
 namespace nopal::core {
 
 struct child;
 
-/// What a report can say of an object that is waited for, beyond its address.
-enum class wait_kind : unsigned char { nothing_more, mutex, counter };
-
-/// What a report says of a stack that waits.
-struct waits_for {
-  char const* what;
-  void const* object;
-  wait_kind kind = wait_kind::nothing_more;
-  std::int64_t target = 0;  ///< of a counter
-  std::int64_t limit = no_limit;  ///< by the steady clock, in nanoseconds
-  static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
-};
 
 /// A name that a program has given to what runs on a stack: ../named.hpp. Reports read it while that stack may run.
 struct stack_name {
@@ -46,7 +29,7 @@ struct stack_name {
 ///
 ///      | guard |  room, grows down        |  stack  | colour |
 ///    base    low()                      top()                base + size
-class stack : public context, public job {  // as a job: left at a fork, and anyone's to go on with
+class stack : public context, public resumable {  // left at a fork of a scope, it is anyone's to resume
  public:
   stack(stack const&) = delete;
   stack& operator=(stack const&) = delete;
@@ -72,12 +55,12 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   void leave(context& to, void (*free)(stack&) noexcept) noexcept {
     last_.self = this;
     last_.free = free;
-    last_.run = [](arrival& a) noexcept {
-      stack& left = *static_cast<last_words&>(a).self;
+    last_.run = [](after_switch& a) noexcept {
+      stack& left = *static_cast<last_switch&>(a).self;
 #if NOPAL_ASAN
       left.forget_frames();
 #endif
-      static_cast<last_words&>(a).free(left);
+      static_cast<last_switch&>(a).free(left);
     };
     switch_to(*this, to, &last_, leaving::for_good);
   }
@@ -94,15 +77,16 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   /// The high-water mark: a word in the second page from the top, below what the search for work needs. While it stands, nothing has gone
   /// far beyond it since it was set, so that there is nothing to give back. (A frame may skip it, with an array that it does not use: then what
   /// was touched below stays until some other frame has reached the mark.)
-  void set_mark() noexcept {
+  void set_high_water_mark() noexcept {
     if (!NOPAL_ASAN) *mark() = standing;  // which would take it for a use of a frame that has ended
   }
-  bool mark_stands() const noexcept { return !NOPAL_ASAN && *mark() == standing; }
-  std::byte* marked_page() const noexcept { return base() + mapped_ - 2 * page_; }
+  bool high_water_mark_stands() const noexcept { return !NOPAL_ASAN && *mark() == standing; }
+  std::byte* high_water_page() const noexcept { return base() + mapped_ - 2 * page_; }
 
-  // What a fork that could not be fast left for this stack.
+  // What a fork that could not be fast left for this stack: see scope_fork.hpp.
   child* to_run = nullptr;
-  void (*starter)(child&, bool) = nullptr;
+  void (*run_child)(child&, bool) = nullptr;
+
   // For reports, which look on while this stack may go on at any moment. What lies on it, and what it waits for, is at rest if it waits before
   // and after the look, for the same time.
   /// In the frame that waits, from when the stack is saved until it is resumed; else null.
@@ -131,22 +115,26 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   friend class stack_cache;
 
   static constexpr std::uint64_t standing = 0x6e6f70616c6d6172;
-  std::uint64_t volatile* mark() const noexcept { return reinterpret_cast<std::uint64_t volatile*>(marked_page()); }
+  std::uint64_t volatile* mark() const noexcept { return reinterpret_cast<std::uint64_t volatile*>(high_water_page()); }
 
-  stack(std::byte* low, std::size_t mapped, std::size_t page) noexcept
-      : low_{low}, mapped_{mapped}, page_{page}, fork_limit_{reinterpret_cast<std::uintptr_t>(low) + (reserve < mapped / 4 ? reserve : mapped / 4)} {}
+  stack(std::byte* low, std::size_t mapped, std::size_t page, run_function when_left) noexcept
+      : resumable{when_left}, low_{low}, mapped_{mapped}, page_{page}, fork_limit_{reinterpret_cast<std::uintptr_t>(low) + (reserve < mapped / 4 ? reserve : mapped / 4)} {}
 
 #if NOPAL_ASAN
   /// The frames that it was left in will never end: AddressSanitizer must not take what it remembers of them for later ones'.
   void forget_frames() noexcept;
+  /// What the program wrote there is gone, and with it what AddressSanitizer remembers of it.
+  void forget_content() noexcept;
+#else
+  void forget_content() noexcept {}
 #endif
 
   // Here and not in a frame: what AddressSanitizer keeps of a stack's frames ends when that is left for good.
-  struct last_words : arrival {
+  struct last_switch : after_switch {
     stack* self;
     void (*free)(stack&) noexcept;
   };
-  last_words last_;
+  last_switch last_;
 
   std::byte* low_;
   std::size_t mapped_;
@@ -155,111 +143,6 @@ class stack : public context, public job {  // as a job: left at a fork, and any
   stack* next_ = nullptr;  // in a pool's list of free ones
   stack* older_ = nullptr;
   stack* newer_ = nullptr;
-};
-
-inline continuation::continuation(stack* s) noexcept
-    : word_{reinterpret_cast<std::uintptr_t>(s) | static_cast<std::uintptr_t>(continuation_kind::stack)} {}
-inline stack* continuation::as_stack() const noexcept { return reinterpret_cast<stack*>(word_ & ~std::uintptr_t{3}); }  // NOLINT(performance-no-int-to-ptr)
-
-/// What native stacks have cost so far. Any thread.
-struct stack_counts {
-  std::uint64_t live;            ///< mapped now
-  std::uint64_t peak;            ///< the most at any time
-  std::uint64_t unmaps;          ///< times that pages were given back
-  std::uint64_t pages_returned;  ///< how many
-};
-
-/// All stacks of a scheduler. At most `keep` unused ones stay mapped in it, their pages given back: the rest is unmapped.
-class NOPAL_API stack_pool {
- public:
-  /// `makers`: who map stacks, numbered from 0.
-  stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1);
-  stack_pool(stack_pool const&) = delete;
-  stack_pool& operator=(stack_pool const&) = delete;
-  /// All stacks must have come back.
-  ~stack_pool();
-
-  /// Of each, rounded up to a power of two, in bytes.
-  std::size_t stack_size() const noexcept { return size_; }
-  /// Null where there is no memory or address space for one more. A mutex, and an mmap by `maker` if none is free.
-  stack* get(unsigned maker = 0) noexcept;
-  void put(stack* s) noexcept;
-
-  /// Gives back what lies unused below `sp` in `s`, which nobody runs, as pool_options::reclaim says. Nothing where `sp` lies elsewhere: how
-  /// much of `s` is in use is unknown then.
-  void give_back_below(stack& s, void const* sp) noexcept;
-  /// Gives back all of `s`, of which nothing is in use. Costs nothing while its high-water mark stands.
-  void give_back(stack& s) noexcept;
-
-  stack_counts counts() const noexcept;
-  /// Of the stacks that one has mapped.
-  stack_counts counts(unsigned maker) const noexcept;
-  /// Pages of memory that all mapped stacks hold now, apart from what their owners change meanwhile. An mincore for every 2 MiB.
-  std::uint64_t resident_pages() const noexcept;
-  /// Those of each maker. Throws std::bad_alloc.
-  std::vector<std::uint64_t> resident_pages_by_maker() const;
-  /// Calls f(stack) for each. No stack comes or goes meanwhile.
-  template <class F>
-  void for_each(F f) const {
-    std::lock_guard const guard{mutex_};
-    for (stack const* s = all_; s != nullptr; s = s->older_) f(*s);
-  }
-
- private:
-  stack* map(unsigned maker) noexcept;
-  void unmap(stack* s) noexcept;
-  void give_back_between(stack const& s, std::byte* from, std::byte* to) noexcept;
-  template <class F>
-  void count_resident(F f) const noexcept;
-
-  /// Of one maker's stacks: the first two under the mutex.
-  struct tally {
-    std::uint64_t live = 0, peak = 0;
-    std::atomic<std::uint64_t> unmaps{0}, pages_returned{0};
-  };
-
-  std::size_t const page_;
-  std::size_t const size_;
-  reclaim const how_;
-  std::size_t const keep_;
-
-  mutable std::mutex mutex_;
-  stack* all_ = nullptr;  // linked by older_ and newer_
-  stack* free_ = nullptr;
-  std::size_t free_count_ = 0;
-  std::uint64_t live_ = 0, peak_ = 0;
-  std::atomic<std::uint64_t> made_{0};  // draws the colours
-  std::vector<tally> tallies_;          // by maker
-};
-
-/// A worker's own few stacks: the usual get and put cost neither a lock nor a system call. Owner only.
-class stack_cache {
- public:
-  explicit stack_cache(stack_pool& pool, unsigned maker = 0) noexcept : pool_{pool}, maker_{maker} {}
-  stack_cache(stack_cache const&) = delete;
-  stack_cache& operator=(stack_cache const&) = delete;
-  ~stack_cache();
-
-  bool empty() const noexcept { return count_ == 0; }
-  NOPAL_INLINE stack* get() noexcept {
-    if (empty()) [[unlikely]] return pool_.get(maker_);
-    return kept_[--count_];
-  }
-  NOPAL_INLINE void put(stack* s) noexcept {
-    if (count_ == most) [[unlikely]] return pool_.put(s);
-    kept_[count_++] = s;
-  }
-
-  /// Nested forks of scopes take and put one each. An array, where a list would make each fork wait for the one before.
-  static constexpr std::size_t most = 256;
-  /// Leaves at most `n`: before the worker sleeps.
-  void trim(std::size_t n) noexcept;
-
- private:
-  stack_pool& pool_;
-  unsigned const maker_;
-  std::size_t count_ = 0;
-  std::array<stack*, most> kept_;
 };
 
 }  // namespace nopal::core

@@ -4,45 +4,15 @@
 // bump, freeing is strictly last-in first-out. A frame never moves; when a parent is stolen, its arena stays with it and the
 // thief goes on with an empty one. An empty arena owns no memory: it costs nothing and can be had without failing.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/task/stacklet.hpp"
 
 namespace nopal::core {
 
-/// The head of one segment; its bytes follow.
-struct alignas(64) stacklet {
-  stacklet* below;       ///< the segment under this one; null in the first
-  std::byte* top;        ///< first free byte, while no worker has the arena
-  std::size_t size;      ///< bytes of the whole block, a power of two
-  std::uint64_t mark;    ///< the arena's mark, while no worker has it
-  std::uintptr_t alarm;  ///< the worker's alarm before this segment was added: fork_state::grow
-  std::int64_t floor;    ///< entries of the worker's deque that were there then must be popped with care: worker::floor
-
-  std::byte* begin() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-  std::byte* end() noexcept { return reinterpret_cast<std::byte*>(this) + size; }
-};
-
-/// Segments that no arena uses, by size. They go back to the OS with the pool, not earlier: a compiler may load speculatively from
-/// the frame of a coroutine that another worker has just finished.
-class stacklet_depot {
- public:
-  stacklet_depot() = default;
-  stacklet_depot(stacklet_depot const&) = delete;
-  stacklet_depot& operator=(stacklet_depot const&) = delete;
-  ~stacklet_depot();
-
-  /// A block of at least `bytes`. Throws std::bad_alloc.
-  stacklet* get(std::size_t bytes);
-  void put(stacklet* s) noexcept;
-
- private:
-  std::mutex mutex_;
-  std::array<stacklet*, 64> free_{};  // by log2 of the size, linked by `below`
-};
+class central_stacklet_list;
 
 /// The arena that the running strand allocates from. Each worker has one; strands come and go in it.
 class NOPAL_API arena {
@@ -57,7 +27,7 @@ class NOPAL_API arena {
   arena& operator=(arena const&) = delete;
   ~arena();
 
-  void use(stacklet_depot& d) noexcept { depot_ = &d; }
+  void use(central_stacklet_list& l) noexcept { central_list_ = &l; }
 
   /// `n` bytes, which are rounded, in `p`. False if the topmost segment has no room.
   NOPAL_INLINE bool bump(std::size_t n, void*& p) noexcept {
@@ -95,7 +65,7 @@ class NOPAL_API arena {
 
   /// How often the frame whose children lie at the bottom of this arena had been stolen: worker::arrive takes it for
   /// the epoch of a child that has thrown.
-  std::uint64_t mark = 0;
+  std::uint64_t epoch = 0;
 
  private:
   void enter(stacklet* s, std::byte* top) noexcept;
@@ -111,7 +81,7 @@ class NOPAL_API arena {
   std::byte* base_ = nothing_;     // where the topmost segment begins
   stacklet* segment_ = nullptr;    // the topmost
   stacklet* kept_ = nullptr;       // one empty segment
-  stacklet_depot* depot_ = nullptr;
+  central_stacklet_list* central_list_ = nullptr;
 };
 
 }  // namespace nopal::core

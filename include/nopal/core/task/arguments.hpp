@@ -252,7 +252,7 @@ struct callable_holder {
 
 /// A callable as a child keeps it: by something to dereference.
 template <class F>
-NOPAL_INLINE auto keep_callable(F&& f) noexcept {
+NOPAL_INLINE auto store_callable(F&& f) noexcept {
   using plain = std::remove_reference_t<F>;
   if constexpr (std::is_function_v<plain>) {
     return &f;

@@ -33,7 +33,7 @@ inline constexpr std::uintptr_t engages = 8;
 /// All that frame::parent_word holds beside the address.
 inline constexpr std::uintptr_t parent_bits = kind_mask | constructs | engages;
 /// Only in a starter's type: some reference parameter refers to a converted argument that the starter itself keeps.
-inline constexpr std::uintptr_t refers_to_starter = 16;
+inline constexpr std::uintptr_t refers_to_awaitable = 16;
 
 /// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that every coroutine ABI of our
 /// compilers puts there; the promise (task.hpp) provides the memory of the rest: assertions there and a test look at the layout. A frame's

@@ -8,6 +8,7 @@
 
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/queued_word.hpp"
+#include "nopal/core/wait/waits_for.hpp"
 
 namespace nopal::core {
 
@@ -15,7 +16,7 @@ template <class Waits>
 class basic_condition {
   using words = queued_word<Waits, std::uint32_t>;
   using node = typename words::node;
-  using ticket = typename words::ticket;
+  using timer_entry = typename words::timer_entry;
   using mutex = basic_mutex<Waits>;
 
  public:
@@ -32,14 +33,14 @@ class basic_condition {
   /// The same, as a part of what `why` says.
   void wait(mutex& m, std::uintptr_t who, waits_for const& why) noexcept {
     node me;
-    Waits::park(me, why, [&]() noexcept { return enqueue(me, nullptr, m, who); });
+    Waits::await_wake(me, why, [&]() noexcept { return enqueue(me, nullptr, m, who); });
     m.lock_in_turn(who);  // perhaps before it was unlocked: not lock, which would find it ours
   }
   /// False: the time came first.
   bool wait_until(mutex& m, std::uintptr_t who, typename Waits::time_point limit) {
     node me;
-    bool const notified = Waits::park_until(me, {"a condition_variable, with a time limit", this}, limit,
-                                            [&](ticket* t) noexcept { return enqueue(me, t, m, who); });
+    bool const notified = Waits::await_wake_until(me, {"a condition_variable, with a time limit", this}, limit,
+                                            [&](timer_entry* t) noexcept { return enqueue(me, t, m, who); });
     if (!notified) self_.forget(me);
     m.lock_in_turn(who);  // as in wait
     return notified;
@@ -69,7 +70,7 @@ class basic_condition {
  private:
   // Once it is in the queue `me` may be woken and, but for the mutex that it needs first, be gone, and *this with it: what is used
   // afterwards are copies.
-  bool enqueue(node& me, ticket* limit, mutex& m, std::uintptr_t who) noexcept {
+  bool enqueue(node& me, timer_entry* limit, mutex& m, std::uintptr_t who) noexcept {
     self_.lock();
     self_.wait_behind(me, limit, 0);
     m.unlock(who);

@@ -9,13 +9,14 @@
 
 #include "nopal/core/wait/lock_bit.hpp"
 #include "nopal/core/wait/wait_queue.hpp"
+#include "nopal/core/wait/waits_for.hpp"
 
 namespace nopal::core {
 
 template <class Waits>
 class basic_counter {
   using sync = typename Waits::sync;
-  using ticket = typename Waits::ticket;
+  using timer_entry = typename Waits::timer_entry;
   template <class T>
   using plain = typename sync::template plain<T>;
 
@@ -85,7 +86,7 @@ class basic_counter {
     if (reached(target)) return;
     waiter me;
     me.target = target;
-    Waits::park(me, {what, this, kind, target}, [&]() noexcept { return enqueue(me, nullptr); });
+    Waits::await_wake(me, {what, this, kind, target}, [&]() noexcept { return enqueue(me, nullptr); });
   }
   /// False: the time came first.
   bool wait_until(std::int64_t target, typename Waits::time_point limit, char const* what = "a counter, with a time limit",
@@ -93,8 +94,8 @@ class basic_counter {
     if (reached(target)) return true;
     waiter me;
     me.target = target;
-    bool const in_time = Waits::park_until(me, {what, this, kind, target}, limit,
-                                           [&](ticket* t) noexcept { return enqueue(me, t); });
+    bool const in_time = Waits::await_wake_until(me, {what, this, kind, target}, limit,
+                                           [&](timer_entry* t) noexcept { return enqueue(me, t); });
     if (in_time) return true;
     forget(me);
     return reached(target);
@@ -165,14 +166,14 @@ class basic_counter {
   }
 
   // On another stack than the one that waits, which may go on as soon as the lock is free.
-  bool enqueue(waiter& w, ticket* limit) noexcept {
+  bool enqueue(waiter& w, timer_entry* limit) noexcept {
     lock();  // no done comes between the look and the entry in the list: those that do not lock find the word changed
     bool const waits = value(word_.load(std::memory_order_relaxed)) > w.target;  // relaxed: lock has acquired every done that counts
     if (waits) {
       w.next_waiter = waiters_;
       waiters_ = &w;
       word_.fetch_or(w.target > 0 ? waited_for | wanted_early : waited_for, std::memory_order_relaxed);  // relaxed: under the lock
-      if (limit != nullptr) limit->start();  // woken at once, the waiter still needs the lock on its way out
+      if (limit != nullptr) Waits::start(*limit);  // woken at once, the waiter still needs the lock on its way out
     }
     unlock();
     return waits;

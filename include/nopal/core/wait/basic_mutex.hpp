@@ -13,15 +13,16 @@
 
 #include <cstdint>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/wait/queued_word.hpp"
+#include "nopal/core/wait/waits_for.hpp"
 
 namespace nopal::core {
 
 template <class Waits>
 class basic_mutex {
   using words = queued_word<Waits, std::uintptr_t>;
-  using patience = typename Waits::patience;
 
  public:
   constexpr basic_mutex() noexcept : self_{0} {}
@@ -52,12 +53,12 @@ class basic_mutex {
   /// Also where the caller is about to unlock it, on another stack.
   void lock_in_turn(std::uintptr_t who) noexcept {
     waiter me{who};
-    for (int k = 0; k < patience::most_looks; ++k) {
+    for (int k = 0; k < Waits::mutex_looks; ++k) {
       if (owner() == 0 && take(me)) return;
       Waits::sync::relax();
     }
     for (;;) {
-      Waits::park(me, {"a mutex", this, wait_kind::mutex}, [&]() noexcept { return enqueue(me); });
+      Waits::await_wake(me, {"a mutex", this, wait_kind::mutex}, [&]() noexcept { return enqueue(me); });
       if (me.owns) return;
       ++me.woken;
       if (take(me)) return;
@@ -77,7 +78,7 @@ class basic_mutex {
     waiter* next = nullptr;
     if (after == 0) next = static_cast<waiter*>(self_.queue.pop_front());
     if (next != nullptr) {
-      next->owns = next->woken == patience::most_wakeups;
+      next->owns = next->woken == Waits::mutex_wakeups_in_vain;
       after = next->owns ? next->who : on_its_way;
     }
     self_.unlock(after);

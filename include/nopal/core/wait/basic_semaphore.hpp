@@ -15,7 +15,7 @@ template <class Waits>
 class basic_semaphore {
   using words = queued_word<Waits, std::int64_t>;
   using node = typename words::node;
-  using ticket = typename words::ticket;
+  using timer_entry = typename words::timer_entry;
 
  public:
   explicit basic_semaphore(std::ptrdiff_t n) noexcept : self_{n * one} {}
@@ -56,12 +56,12 @@ class basic_semaphore {
   }
   void acquire_slowly() noexcept {
     node me;
-    Waits::park(me, {"a semaphore", this}, [&]() noexcept { return enqueue(me, nullptr); });
+    Waits::await_wake(me, {"a semaphore", this}, [&]() noexcept { return enqueue(me, nullptr); });
   }
   bool acquire_until(typename Waits::time_point limit) {
     node me;
-    bool const in_time = Waits::park_until(me, {"a semaphore, with a time limit", this}, limit,
-                                           [&](ticket* t) noexcept { return enqueue(me, t); });
+    bool const in_time = Waits::await_wake_until(me, {"a semaphore, with a time limit", this}, limit,
+                                           [&](timer_entry* t) noexcept { return enqueue(me, t); });
     if (!in_time) self_.forget(me);
     return in_time;
   }
@@ -88,7 +88,7 @@ class basic_semaphore {
 
  private:
   // On another stack than the one that waits. False: it has its permit.
-  bool enqueue(node& me, ticket* limit) noexcept {
+  bool enqueue(node& me, timer_entry* limit) noexcept {
     std::int64_t const permits = self_.lock();
     if (permits == 0) {
       self_.wait_behind(me, limit, 0);

@@ -5,10 +5,9 @@
 // is one exchange where a counter has a list and a lock. Next: ../pool.hpp.
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
-#include "nopal/core/scheduler/root.hpp"
-#include "nopal/core/wait/timer.hpp"
-#include "nopal/core/wait/waiter.hpp"
+#include "nopal/core/wait/event.hpp"
 
 namespace nopal::core {
 

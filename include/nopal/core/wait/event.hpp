@@ -1,11 +1,14 @@
 #pragma once
 
 // The event: it happens once, and whoever waits for it may be stacks that were left and threads that sleep. README.md, "Stacks", says why
-// the one who sets it never touches what may be gone. Next: root.hpp, which waits for the end of a job.
+// the one who sets it never touches what may be gone. Next: scheduler/root.hpp, a job, whose end is one.
 
 #include <cstdint>
 
+#include "nopal/core/architecture/thread_words.hpp"
 #include "nopal/core/base/sync.hpp"
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/wait/waiting_stack.hpp"
 
 namespace nopal::core {
 
@@ -27,7 +30,7 @@ class basic_event {
       w.resume();
     }
   }
-  /// The same by the only one that will wait for it. relaxed: it tells nobody.
+  /// Sets it, by the only one that will wait for it. relaxed: it tells nobody.
   void set_by_waiter() noexcept { state_.store(set_, std::memory_order_relaxed); }
 
   /// `w`, whose stack nobody runs any more, goes on once this is set. False: it is set.
@@ -63,6 +66,24 @@ class basic_event {
 
   typename Sync::template atomic<std::uint32_t> state_{clear_};
   typename Sync::template atomic<Stack*> suspended_{nullptr};  // linked by next; or closed()
+};
+
+/// The event of a job.
+class NOPAL_API event : private basic_event<std_sync, waiting_stack> {
+ public:
+  /// Only the calling thread, which works for no pool, will wait: it then needs no read-modify-write to set it itself. Before anyone else
+  /// knows of the event. Only inside the library: in a header a compiler might keep the thread's address while a worker's stack is resumed
+  /// by another thread.
+  void only_this_thread_waits() noexcept { waiter_ = this_thread(); }
+
+  using basic_event::is_set;
+  void set() noexcept;
+  bool await(waiting_stack& w) noexcept;
+  void wait() noexcept;
+  bool wait_for(std::int64_t nanoseconds) noexcept;
+
+ private:
+  std::uintptr_t waiter_ = 0;  // an address that is that thread's own
 };
 
 }  // namespace nopal::core

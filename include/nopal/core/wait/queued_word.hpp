@@ -14,7 +14,7 @@ class queued_word {
  public:
   using sync = typename Waits::sync;
   using node = queued_waiter<Waits>;
-  using ticket = typename Waits::ticket;
+  using timer_entry = typename Waits::timer_entry;
 
   // | state | waited_for 2 | locked 1 |
   static constexpr Word locked = 1;      ///< somebody is at the queue: short
@@ -30,9 +30,9 @@ class queued_word {
   void unlock(Word state) noexcept { word.store(queue.empty() ? state : state | waited_for, std::memory_order_release); }
 
   /// With the lock bit, which it gives back: `me`, which waits now, may be gone. `limit` is null without one.
-  void wait_behind(node& me, ticket* limit, Word state) noexcept {
+  void wait_behind(node& me, timer_entry* limit, Word state) noexcept {
     queue.push_back(me);
-    if (limit != nullptr) limit->start();  // woken at once, `me` still needs the lock bit to remove itself
+    if (limit != nullptr) Waits::start(*limit);  // woken at once, `me` still needs the lock bit to remove itself
     unlock(state);
   }
   /// It has timed out.

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <mutex>
 
-#include "nopal/core/scheduler/root.hpp"
-#include "nopal/core/stack/stack.hpp"
+#include "nopal/core/wait/event.hpp"
+#include "nopal/core/wait/waits_for.hpp"
 
 namespace nopal::core {
 

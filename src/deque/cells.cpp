@@ -1,4 +1,4 @@
-#include "nopal/core/deque/deque.hpp"
+#include "nopal/core/deque/cells.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

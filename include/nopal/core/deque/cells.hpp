@@ -1,0 +1,58 @@
+#pragma once
+
+// The array behind a deque. Its cells cost no memory before they are used. Next: deque.hpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::core {
+
+/// `bytes` zeros in fresh pages, with a page behind them that nothing can be read from or written to. Null without memory.
+NOPAL_COLD void* map_guarded(std::size_t bytes) noexcept;
+/// Gives back what map_guarded(bytes) gave.
+NOPAL_COLD void unmap_guarded(void* memory, std::size_t bytes) noexcept;
+/// Does the address lie in the page behind memory from map_guarded that ends at `end`?
+bool is_guarded_end(void const* end, void const* address) noexcept;
+
+/// A power of two of words, all zero. Guarded: an access behind the last is a fault that the stack-overflow handler knows.
+template <class Cell, bool Guarded>
+class cells {
+ public:
+  using index = std::int64_t;
+
+  /// `capacity` is a power of two. Throws std::bad_alloc.
+  explicit cells(index capacity) : mask{capacity - 1}, first_{get(static_cast<std::size_t>(capacity))} {}
+  cells(cells const&) = delete;
+  cells& operator=(cells const&) = delete;
+  ~cells() {
+    if constexpr (Guarded) {
+      unmap_guarded(first_, static_cast<std::size_t>(mask + 1) * sizeof(Cell));
+    } else {
+      std::free(first_);
+    }
+  }
+
+  Cell* first() const noexcept { return first_; }
+  Cell* end() const noexcept { return first_ + mask + 1; }
+  Cell& at(index i) const noexcept { return first_[i]; }
+
+  index const mask;
+
+ private:
+  // An atomic word of zeros is a valid cell.
+  static Cell* get(std::size_t n) {
+    static_assert(std::is_trivially_destructible_v<Cell> && sizeof(Cell) == sizeof(std::uintptr_t));
+    void* const p = Guarded ? map_guarded(n * sizeof(Cell)) : std::calloc(n, sizeof(Cell));
+    if (p == nullptr) throw std::bad_alloc{};
+    return static_cast<Cell*>(p);
+  }
+
+  Cell* const first_;
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,44 @@
+#pragma once
+
+// A strand: what one worker runs between two visits to the search for work, on one native stack and one arena. Its hot fields lie where the
+// fork path needs them, in fork_state and the deque; the rest is this value. Next: saved_strand.hpp, which puts both aside.
+
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "nopal/core/deque/deque.hpp"
+#include "nopal/core/scheduler/fork_state.hpp"
+
+namespace nopal::core {
+
+struct deferred_start;
+struct frame;
+struct move_request;
+
+/// What a cold end of the fork path leaves for the loop at the stack's base, and what the strand has told others. Default: a strand that has
+/// just begun.
+struct strand {
+  /// What the loop does once every native frame of the strand has unwound.
+  enum class next_step : unsigned char {
+    nothing,      ///< the task waits at its join
+    lost_parent,  ///< `lost` was stolen from under the child that ended here: its join hears of it
+    deferred,     ///< `deferred` waits for a stack that is not low
+    move,         ///< `moving` goes to another worker
+  };
+
+  bool unwinding = false;    ///< every native frame is to return to the loop: the alarm is 0, and nothing of the strand is private in the deque
+  bool threw = false;        ///< the child that has just ended left `exception`; the alarm is 0, and nothing of the strand is private
+  bool not_started = false;  ///< that child never began
+  bool offered = false;      ///< the strand has forked where others may see it, and counts as visible work
+  next_step next = next_step::nothing;
+  frame* lost = nullptr;
+  deferred_start* deferred = nullptr;
+  move_request* moving = nullptr;
+  frame* throwing = nullptr;  ///< the task whose next await_resume throws: must_throw is for this one
+  std::uintptr_t alarm_before = fork_state::no_alarm;  ///< the alarm before an exception set it to 0
+  std::exception_ptr exception;
+  std::int64_t floor = 0;  ///< the index in the deque where the strand's entries begin: those below belong to strands put aside
+};
+
+}  // namespace nopal::core

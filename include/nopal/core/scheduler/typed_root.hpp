@@ -1,0 +1,178 @@
+#pragma once
+
+// A root with its callable, arguments and result. Next: root.hpp, what the scheduler knows of it; ../../pool.hpp, which makes it.
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/scheduler/root.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/task/arguments.hpp"
+#include "nopal/core/task/cold_path.hpp"
+#include "nopal/core/task/pack.hpp"
+#include "nopal/core/wait/completion.hpp"
+#include "nopal/core/wait/event.hpp"
+#include "nopal/eventually.hpp"
+
+namespace nopal::core {
+
+/// What a callable returns to whoever runs it on a pool: the task's T, or the ordinary result.
+template <class R>
+struct result_of_run {
+  using type = R;
+};
+template <class T>
+struct result_of_run<task<T>> {
+  using type = T;
+};
+
+/// A callable, its arguments and its result. F, A...: as they were given, references; how they are kept: core/arguments.hpp.
+template <way How, class F, class... A>
+class typed_root : public root {
+  using arguments = checked<How, F, A...>::arguments::type;
+  using callable = std::conditional_t<How == way::waits, F, std::decay_t<F>>;
+  template <class Pack>
+  struct call_of;
+  template <class... P>
+  struct call_of<pack<P...>> {
+    using callee_type = callee<How, F, P...>::type;
+    using returned = std::invoke_result_t<callee_type, P...>;
+    static pack<P...> keep(A... a) { return make_pack<P...>(static_cast<A>(a)...); }
+    // By-value arguments are handed over, references are passed on.
+    static returned invoke(callable& f, pack<P...>& args) {
+      return args.apply([&](auto&... a) -> returned { return std::invoke(static_cast<callee_type>(f), static_cast<P&&>(a)...); });
+    }
+  };
+  using call = call_of<arguments>;
+
+ public:
+  using result = std::remove_cv_t<typename result_of_run<std::remove_cv_t<typename call::returned>>::type>;
+  static constexpr bool is_coroutine = is_task<std::remove_cv_t<typename call::returned>>;
+  static_assert(std::is_void_v<result> || std::is_reference_v<result> || std::is_move_constructible_v<result>,
+                "nopal: what this function returns cannot be moved to who waits for it. Let it fill an object of the caller's.");
+
+  explicit typed_root(F f, A... a) : f_(static_cast<F>(f)), args_(call::keep(static_cast<A>(a)...)) {
+    start = [](root& r) { static_cast<typed_root&>(r).begin(); };
+  }
+
+  /// The result, or the exception. Once, after the end.
+  result take() {
+    if (error != nullptr) std::rethrow_exception(std::exchange(error, nullptr));
+    if constexpr (std::is_reference_v<result>) {
+      return static_cast<result>(**result_);
+    } else if constexpr (!std::is_void_v<result>) {
+      return std::move(*result_);
+    }
+  }
+
+  /// If that is what is called.
+  void const* function() const noexcept {
+    using kept = std::remove_cvref_t<callable>;
+    if constexpr (std::is_pointer_v<kept> && std::is_function_v<std::remove_pointer_t<kept>>) {
+      return reinterpret_cast<void const*>(f_);
+    } else {
+      return nullptr;
+    }
+  }
+
+ private:
+  using held = std::conditional_t<std::is_reference_v<result>, std::remove_reference_t<result>*,
+                                  std::conditional_t<std::is_void_v<result>, char, result>>;
+
+  void begin() {
+    try {
+      begin_call();
+    } catch (...) {
+      start_threw(*current());
+    }
+  }
+  void begin_call() {
+    if constexpr (is_coroutine) {
+      worker* const w = current();
+      constexpr std::uintptr_t bits = std::is_void_v<result> || std::is_reference_v<result> ? 0 : constructs;
+      w->parent_word = reinterpret_cast<std::uintptr_t>(static_cast<root*>(this)) | rooted | bits;
+      w->slot = &result_;
+      static_cast<void>(call::invoke(f_, args_));
+    } else {
+      current()->begin_without_tasks();
+      if constexpr (std::is_void_v<result>) {
+        call::invoke(f_, args_);
+      } else if constexpr (std::is_reference_v<result>) {
+        auto&& there = call::invoke(f_, args_);
+        result_.emplace(std::addressof(there));
+      } else {
+        result_.emplace(call::invoke(f_, args_));
+      }
+    }
+  }
+
+  callable f_;
+  arguments args_;
+  eventually<held> result_;
+};
+
+/// A root that a thread waits for on its own stack.
+template <class F, class... A>
+class awaited_root final : public typed_root<way::waits, F, A...> {
+ public:
+  explicit awaited_root(F f, A... a) : typed_root<way::waits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
+    this->finish = [](root& r) noexcept { static_cast<awaited_root&>(r).done.set(); };
+  }
+  event done;
+};
+
+/// What a future shares with its job.
+template <class R>
+struct shared_result {
+  virtual ~shared_result() = default;
+  /// The result, or the exception thrown. Once, after the end.
+  virtual R take() = 0;
+  /// The exception, or null. After the end.
+  virtual std::exception_ptr thrown() const noexcept = 0;
+  completion done;
+};
+
+template <class F, class... A>
+class submitted_root final : public typed_root<way::submits, F, A...>,
+                             public shared_result<typename typed_root<way::submits, F, A...>::result> {
+ public:
+  explicit submitted_root(F f, A... a) : typed_root<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
+    this->finish = [](root& r) noexcept {
+      auto& self = static_cast<submitted_root&>(r);
+      pool_state& owner = *self.pool;
+      auto const alive = std::move(self.self_);  // until here the pool keeps it alive, whoever drops the future
+      self.done.set();
+      owner.pending.finished();
+    };
+  }
+  typename typed_root<way::submits, F, A...>::result take() override { return typed_root<way::submits, F, A...>::take(); }
+  std::exception_ptr thrown() const noexcept override { return this->error; }
+  void keep(std::shared_ptr<submitted_root> self) noexcept { self_ = std::move(self); }
+
+ private:
+  std::shared_ptr<submitted_root> self_;
+};
+
+/// `function`: null, if its name is that of the closure whose code has called here.
+NOPAL_API [[noreturn]] NOPAL_COLD void die_detached(std::exception_ptr e, void const* function) noexcept;
+
+template <class F, class... A>
+class detached_root final : public typed_root<way::submits, F, A...> {
+ public:
+  explicit detached_root(F f, A... a) : typed_root<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
+    this->finish = [](root& r) noexcept {
+      auto& self = static_cast<detached_root&>(r);
+      if (self.error != nullptr) die_detached(self.error, self.function());
+      pool_state& owner = *self.pool;
+      delete &self;
+      owner.pending.finished();
+    };
+  }
+};
+
+}  // namespace nopal::core

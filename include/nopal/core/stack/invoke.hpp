@@ -1,0 +1,108 @@
+#pragma once
+
+// The fork of parallel_invoke: the later half is offered as a branch that lies in the forking function's frame, and the first half is called. Next on
+// the path: branch.hpp; deque/fork_protocol.hpp; native_fork.hpp, where the branch was stolen.
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/deque/fork_protocol.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/branch.hpp"
+#include "nopal/core/stack/native_fork.hpp"
+#include "nopal/core/task/forwarding.hpp"
+
+namespace nopal::core {
+
+/// How a callable is kept where it needs an address: a small temporary is moved there, so that on the fast path it needs no memory.
+/// A large or over-aligned one is in memory anyway, and one whose move is not a copy of its bytes stays where it is.
+template <class F>
+struct stored_as {
+  using type = std::remove_reference_t<F>&;
+};
+template <class F>
+  requires(!std::is_reference_v<F>) && (std::is_trivially_copyable_v<F> && std::is_trivially_move_constructible_v<F>) &&
+          (sizeof(F) <= 128 && alignof(F) <= alignof(std::max_align_t))
+struct stored_as<F> {
+  using type = F;
+};
+template <class F>
+using stored = stored_as<F>::type;
+
+/// f() as it was given, by its name or as a temporary.
+template <class F>
+NOPAL_INLINE void call_once(std::remove_reference_t<F>& f) {
+  static_cast<void>(static_cast<F&&>(f)());
+}
+
+template <class G>
+struct branch_of : branch {
+  stored<G> g;
+  NOPAL_INLINE explicit branch_of(std::remove_reference_t<G>& callable) noexcept
+      : branch{run_stolen}, g(kept_copy<stored<G>>(callable)) {}
+  NOPAL_COLD static void run_stolen(resumable& r, worker& w) noexcept {
+    run_stolen_branch(w, static_cast<branch_of&>(r), [](branch& b) { call_once<G>(static_cast<branch_of&>(b).g); });
+  }
+};
+
+template <bool Polls, class F, class G>
+NOPAL_INLINE void fork_offered(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
+  branch_of<G> later{g};
+  offer const after = offer_while(
+      current(), continuation{&later},
+      [&] {
+        if constexpr (Polls) poll_natively(*current());
+        try {
+          call_once<F>(f);
+        } catch (...) {
+          give_up(later);
+          throw;
+        }
+        return false;
+      },
+      [] { return current(); });
+  if (after == offer::taken_back) [[likely]] {
+    call_once<G>(g);
+    return;
+  }
+  if (!branch_lost(later)) call_once<G>(g);
+}
+
+/// A thief has requested work, or the native stack has grown below what coroutines may use of it.
+template <class F, class G>
+NOPAL_COLD void fork_and_poll(stored<F> f, stored<G> g) {
+  worker* const w = current();
+  if (!may_fork_natively(*w)) {
+    call_once<F>(f);
+    call_once<G>(g);
+    return;
+  }
+  struct restores {
+    std::uintptr_t limit;
+    ~restores() { current()->work.set_limit_back(limit); }
+  } const before{w->work.limit()};
+  fork_offered<true, F, G>(f, g);
+}
+
+template <class F, class G>
+NOPAL_INLINE void fork_two(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
+  if (current()->work.must_poll()) [[unlikely]] return fork_and_poll<F, G>(static_cast<stored<F>&&>(f), static_cast<stored<G>&&>(g));
+  fork_offered<false, F, G>(f, g);
+}
+
+template <class F, class G>
+NOPAL_INLINE void invoke_all(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
+  fork_two<F, G>(f, g);
+}
+template <class F, class G, class... H>
+  requires(sizeof...(H) > 0)
+NOPAL_INLINE void invoke_all(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g, std::remove_reference_t<H>&... h) {
+  auto rest = [&] { invoke_all<G, H...>(g, h...); };
+  fork_two<F, decltype(rest)>(f, rest);
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,103 @@
+#pragma once
+
+// A child of a scope with its closure: it takes that out of the parent's frame, offers the parent, and runs it. Next on the path:
+// deque/fork_protocol.hpp; scope_fork.hpp, where the parent was stolen; outside_children.hpp, for scopes off a pool.
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/deque/fork_protocol.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/children.hpp"
+#include "nopal/core/stack/outside_children.hpp"
+#include "nopal/core/stack/scope_fork.hpp"
+#include "nopal/core/task/arguments.hpp"
+#include "nopal/core/wait/event.hpp"
+
+namespace nopal::core {
+
+/// A child's closure, which lies in the fork's full expression until it is moved to the child's stack. F: what is kept of it; Given: the
+/// type with which it was given, a reference.
+template <class F, class Given>
+struct child_of : child {
+  std::remove_reference_t<Given>* closure;
+
+  child_of(children& c, std::remove_reference_t<Given>& f) noexcept : child{&c}, closure{std::addressof(f)} {}
+
+  static void run_fast(void* self) { run<true>(*static_cast<child_of*>(self), true); }
+  static void run_slowly(child& self, bool offers) { run<false>(static_cast<child_of&>(self), offers); }
+
+ private:
+  /// The closure on the child's stack: from before the parent is offered, when `self` lies in the parent's frame, until it has been called.
+  union kept {
+    F f;
+    kept() noexcept {}
+    ~kept() {}
+  };
+
+  template <bool Fast>
+  NOPAL_INLINE static void run(child_of& self, bool offers) {
+    children& of = *self.of;
+    std::uint64_t const epoch = of.steals();
+    bool threw = false;
+    kept k;
+    auto const call = [&] {
+      struct destroys {
+        F& f;
+        ~destroys() noexcept(false) { std::destroy_at(std::addressof(f)); }
+      };
+      try {
+        destroys const afterwards{k.f};
+        if constexpr (!Fast) {
+          if (offers) static_cast<void>(current()->poll());  // answers whoever has requested work
+        }
+        static_cast<void>(static_cast<called_once<F>>(k.f)());
+      } catch (...) {
+        child_threw(of, epoch);
+        threw = true;
+      }
+      return false;
+    };
+    try {
+      ::new (static_cast<void*>(std::addressof(k.f))) F(static_cast<Given>(*self.closure));
+    } catch (...) {
+      child_threw(of, epoch);
+      return child_had_thrown(of);
+    }
+    if (Fast || offers) {
+      // From the push on the parent may be resumed elsewhere, and `self` is gone.
+      if (offer_while(current(), continuation{of.owner}, call, [] { return current(); }) == offer::lost) [[unlikely]] parent_lost(of);
+    } else {
+      call();
+    }
+    if (threw) child_had_thrown(of);
+  }
+};
+
+/// A child that was forked off a pool, with its closure.
+template <class F>
+struct outside_child_of final : outside_child {
+  F f;
+
+  template <class Given>
+  outside_child_of(children& c, Given&& closure) : outside_child{c, run_and_free}, f(static_cast<Given&&>(closure)) {}
+
+  static void run_and_free(outside_child& c) noexcept {
+    children& of = c.of;
+    auto& self = static_cast<outside_child_of&>(c);
+    try {
+      static_cast<void>(static_cast<called_once<F>>(self.f)());
+    } catch (...) {
+      child_threw(of, self.epoch);
+    }
+    delete &self;
+    if (of.join.arrive()) of.done->set();
+  }
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,98 @@
+#pragma once
+
+// What a task awaits that is no fork: its join, a called child, and anything that is waited for on its native stack. Next: promise.hpp, which
+// hands these out; cold_path.hpp, where something was stolen or thrown.
+
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/task/cold_path.hpp"
+#include "nopal/core/task/frame.hpp"
+
+namespace nopal::core {
+
+/// Marks what a nopal task may await.
+struct awaitable_tag {};
+
+struct join_tag {
+  explicit join_tag() = default;
+};
+
+/// What awaits a frame's join. The promise itself is the awaiter, so that a join needs no place in the coroutine's frame.
+struct frame_awaiter {
+  NOPAL_INLINE frame& self() noexcept {
+    return *reinterpret_cast<frame*>(reinterpret_cast<std::byte*>(this) - 2 * sizeof(void*));
+  }
+};
+
+struct join_awaiter : frame_awaiter {
+  NOPAL_INLINE bool await_ready() noexcept {
+    frame& f = self();
+    if (f.state > frame::open) [[unlikely]] return false;
+    f.state = 0;
+    return true;
+  }
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<>) {
+    if (join_task_or_throw(*current(), &self())) return true;
+    // Said, so that await_resume's look is compiled only for tasks that the loop resumes: 8 instructions a fork.
+    if (self().state != 0) __builtin_unreachable();
+    return false;
+  }
+  NOPAL_INLINE void await_resume() {
+    if (self().state != 0) [[unlikely]] rethrow_into_task(*current());
+  }
+};
+
+/// What awaits a called child that has already run, as a nested call, when await_ready asks. Only if the child had to be left
+/// does the parent suspend.
+struct call_awaiter {
+  bool disturbed = false;  // so that await_resume's look is compiled only for tasks that had to suspend, or nearly
+  NOPAL_INLINE bool await_ready() const noexcept { return current()->undisturbed(); }
+  template <class Promise>
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) {
+    disturbed = true;
+    return called_returned(*current(), static_cast<frame*>(h.address()));
+  }
+  NOPAL_INLINE void await_resume() const {
+    if (disturbed && current()->must_throw()) [[unlikely]] rethrow_into_task(*current());
+  }
+};
+
+/// Awaits by waiting on the task's native stack, which may also be between fork and join. What the wait throws there goes to the task as a
+/// called child's exception does: once all that it has forked have ended, the one that serial execution would have met first.
+class stack_awaiter : public awaitable_tag {
+ public:
+  bool await_suspend(std::coroutine_handle<>) const noexcept { return join_task(*current(), &task_); }
+
+ protected:
+  explicit stack_awaiter(frame& task) noexcept : task_{task} {}
+  /// For await_ready. False: it has thrown, and children run.
+  template <class F>
+  bool wait(F f) {
+    if ((task_.state & frame::open) == 0) {
+      f();
+      return true;
+    }
+    try {
+      f();
+      return true;
+    } catch (...) {
+      task_.record(task_.steals(), std::current_exception());
+    }
+    task_.state |= frame::thrown;
+    failed_ = true;
+    return false;
+  }
+  void rethrow_if_failed() const {
+    if (failed_) [[unlikely]] rethrow_into_task(*current());
+  }
+
+ private:
+  frame& task_;
+  bool failed_ = false;
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,31 @@
+#pragma once
+
+// The central free list of segments: what the arenas of one pool give back. Next: arena.hpp, which takes them.
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+
+#include "nopal/core/task/stacklet.hpp"
+
+namespace nopal::core {
+
+/// Segments that no arena uses, by size. They go back to the OS with the pool, not earlier: a compiler may load speculatively from
+/// the frame of a coroutine that another worker has just finished.
+class central_stacklet_list {
+ public:
+  central_stacklet_list() = default;
+  central_stacklet_list(central_stacklet_list const&) = delete;
+  central_stacklet_list& operator=(central_stacklet_list const&) = delete;
+  ~central_stacklet_list();
+
+  /// A block of at least `bytes`. Throws std::bad_alloc.
+  stacklet* get(std::size_t bytes);
+  void put(stacklet* s) noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::array<stacklet*, 64> free_{};  // by log2 of the size, linked by `below`
+};
+
+}  // namespace nopal::core

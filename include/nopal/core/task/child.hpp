@@ -1,0 +1,157 @@
+#pragma once
+
+// A child about to start, and the fork itself. The library's fork path begins here: the parent, suspended, is offered; then the child is *called*, as
+// a nested native call (eager nested start), so that an unstolen child returns like a function, and its native caller takes the parent
+// back. docs/fork-cost.md says what it costs. Next: deque/fork_protocol.hpp; cold_path.hpp, where that did not go so.
+
+#include <coroutine>
+#include <cstdint>
+#include <functional>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/fork_protocol.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/task/arguments.hpp"
+#include "nopal/core/task/awaiters.hpp"
+#include "nopal/core/task/cold_path.hpp"
+#include "nopal/core/task/deferred_start.hpp"
+#include "nopal/core/task/pack.hpp"
+#include "nopal/core/task/result_slot.hpp"
+
+namespace nopal::core {
+
+/// One child about to start: what fork and call return. F: a pointer to what is invoked; P: its parameters as they are kept.
+/// By-value arguments wait here until the child copies them; references refer to the caller's objects.
+template <kind How, std::uintptr_t Bits, class F, class... P>
+class child_awaitable : public awaitable_tag {
+ public:
+  using arguments = pack<P...>;
+  using result = std::invoke_result_t<decltype(*std::declval<F&>()), P...>;
+  static constexpr bool has_result = !std::is_void_v<typename result::value_type>;
+
+  template <class... A>
+  NOPAL_INLINE explicit child_awaitable(void* slot, F f, A&&... a) : slot_{slot}, f_{f}, args_{make_pack<P...>(static_cast<A&&>(a)...)} {}
+
+  // Forks: the parent must be suspended, so that a thief can resume it, before the child starts.
+  NOPAL_INLINE bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) {
+    return launch(static_cast<frame*>(h.address()));
+  }
+  NOPAL_INLINE bool launch(frame* p) {
+    worker* const w = current();
+    if (w->work.must_poll()) [[unlikely]] return fork_and_poll(p, slot_, f_, static_cast<passed&&>(args_));
+    return fork<false>(p, w, slot_, f_, args_);
+  }
+  NOPAL_INLINE void await_resume() const noexcept {}
+
+  // Calls: nobody else wants the parent, so the child runs at once, and the parent suspends only if it must.
+  NOPAL_INLINE void start(frame* p) { start(p, slot_); }
+  NOPAL_INLINE void start(frame* p, void* slot) {
+    worker* const w = current();
+    if (w->work.must_poll()) [[unlikely]] {
+      if constexpr ((Bits & refers_to_awaitable) != 0) {
+        begin<true>(p, w, slot, f_, args_);
+      } else {
+        call_and_poll(p, slot, f_, std::move(args_));
+      }
+    } else if constexpr ((Bits & refers_to_awaitable) != 0 || !std::is_trivially_copyable_v<arguments>) {
+      begin<false>(p, w, slot, f_, args_);
+    } else {
+      arguments args = args_.hand_over();
+      begin<false>(p, w, slot, f_, args);
+    }
+  }
+
+ private:
+  template <bool Polls>
+  NOPAL_INLINE static bool fork(frame* const p, worker* before, void* const slot, F const f, arguments& kept) {
+    // Everything is read out of the parent's frame before the parent is published: from then on a thief may run it.
+    arguments args = kept.hand_over();
+    p->state |= frame::open;
+    switch (offer_while(before, continuation{p}, [&] { return begin<Polls>(p, before, slot, f, args); }, [] { return current(); })) {
+      [[likely]] case offer::taken_back: return false;
+      case offer::left: return true;
+      case offer::lost: break;
+    }
+    return forked_returned(*current(), p);
+  }
+
+  // True: the child's start is deferred, and everything unwinds to the loop at the stack's base.
+  template <bool Polls>
+  NOPAL_INLINE static bool begin(frame* p, worker* w, void* slot, F f, arguments& args) {
+    try {
+      if constexpr (Polls) {
+        if (w->poll()) return defer(p, slot, f, args);
+      }
+      w->parent_word = reinterpret_cast<std::uintptr_t>(p) + How + (Bits & parent_bits);  // frames are aligned: the low bits are free
+      if constexpr ((Bits & engages) != 0) {
+        w->slot = engaged_slot<typename result::value_type>(slot);
+      } else if constexpr (has_result) {
+        w->slot = slot;
+      }
+      args.apply([&](auto&... a) { (void)std::invoke(*f, static_cast<P&&>(a)...); });
+    } catch (...) {
+      if constexpr ((Bits & engages) != 0) disengage<typename result::value_type>(slot);
+      start_threw(*current());
+    }
+    return false;
+  }
+
+  /// By value where that costs nothing: then the child_awaitable itself needs no memory.
+  using passed = std::conditional_t<std::is_trivially_copyable_v<arguments>, arguments, arguments&>;
+  NOPAL_COLD static bool fork_and_poll(frame* p, void* slot, F f, passed args) { return fork<true>(p, current(), slot, f, args); }
+  NOPAL_COLD static void call_and_poll(frame* p, void* slot, F f, arguments args) {
+    begin<true>(p, current(), slot, f, args);
+  }
+  /// The native stack is low: the arguments wait in the arena until the loop at the stack's base starts the child.
+  NOPAL_COLD static bool defer(frame* p, void* slot, F f, arguments& args) {
+    // What the child's references refer to stays where it is, in the suspended parent's frame.
+    using kept = std::conditional_t<(Bits & refers_to_awaitable) != 0, arguments&, arguments>;
+    struct deferred : deferred_start {
+      void* slot;
+      F f;
+      kept args;
+      deferred(frame* p, void* s, F function, arguments& a)
+          : deferred_start{&deferred::begin_deferred, p, How}, slot{s}, f{function}, args{static_cast<kept&&>(a)} {}
+      static void begin_deferred(deferred_start* t) {
+        auto* const self = static_cast<deferred*>(t);
+        void* const to = self->slot;
+        F const function = self->f;
+        kept args = static_cast<kept&&>(self->args);
+        frame* const waiting = self->parent;
+        self->~deferred();
+        current()->arena.release(self);
+        current()->arena.tidy();
+        begin<false>(waiting, current(), to, function, args);
+      }
+    };
+    static_assert(alignof(deferred) <= arena::alignment, "nopal: arguments of a task may be aligned to at most 16 bytes");
+    prepare_to_defer(*current());
+    void* const at = allocate_in_body(*current(), arena::rounded(sizeof(deferred)));
+    deferred* t;
+    try {
+      t = ::new (at) deferred{p, slot, f, args};
+    } catch (...) {
+      current()->arena.release(at);
+      current()->arena.tidy();
+      throw;
+    }
+    defer_start(*current(), t);
+    return true;
+  }
+
+  // A task<void> has no result: then nothing is kept or handed over.
+  struct no_slot {
+    NOPAL_INLINE constexpr no_slot(void*) noexcept {}
+    NOPAL_INLINE constexpr operator void*() const noexcept { return nullptr; }
+  };
+  [[no_unique_address]] std::conditional_t<has_result, void*, no_slot> slot_;
+  F f_;
+  [[no_unique_address]] arguments args_;
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,16 @@
+#pragma once
+
+// A deferred start: a child that was not started because the native stack ran low. Its arguments wait in the arena until the loop at the
+// stack's base starts it. Next: child.hpp, which makes one; strand_loop.hpp, which starts it. Why no stack overflows: README.md, "Depth".
+
+#include "nopal/core/task/frame.hpp"
+
+namespace nopal::core {
+
+struct deferred_start {
+  void (*start)(deferred_start*);  ///< frees this, and starts the child
+  frame* parent;
+  kind how;
+};
+
+}  // namespace nopal::core

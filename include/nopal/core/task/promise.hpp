@@ -1,0 +1,183 @@
+#pragma once
+
+// A task's promise: what the compiler makes of `task<T> f(...)`. Its memory is the rest of core::frame. Next on the path: frame.hpp, what the core
+// reads of it; arena.hpp, where it lies.
+
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/compiler/coroutine.hpp"
+#include "nopal/core/scheduler/fork_state.hpp"
+#include "nopal/core/task/arguments.hpp"
+#include "nopal/core/task/awaiters.hpp"
+#include "nopal/core/task/result_slot.hpp"
+#include "nopal/eventually.hpp"
+
+namespace nopal {
+
+template <class T>
+class task;
+
+namespace core {
+
+template <kind How, std::uintptr_t Bits, class F, class... P>
+class child_awaitable;
+template <class T, class Start>
+class value_call;
+
+/// What every task's promise does, whatever its result.
+class promise_base : public join_awaiter {
+ public:
+  NOPAL_INLINE explicit promise_base(fork_state& here) noexcept {
+    std::uintptr_t parent = here.parent_word;
+#ifndef NDEBUG
+    // Whoever starts a task says for whom just before; once. Without this look, three instructions a task: what an ordinary function calls
+    // directly is found out, what a task does is not.
+    if (std::exchange(here.parent_word, 0) == 0) die_called_directly();
+#endif
+    // Not to be loaded together with the slot: the parent stored them one by one, and a processor does not forward two stores to one load,
+    // but waits until both are in the cache. 5 ns a fork.
+    asm("" : "+r"(parent));
+    self().birth(parent);
+  }
+
+  static void* operator new(std::size_t n) {
+    fork_state& here = *state_here();
+    void* p;
+    if (here.arena.bump(arena::rounded(n), p)) [[likely]] return p;
+    return grow_arena(here, arena::rounded(n));
+  }
+  static void operator delete(void* p, std::size_t) noexcept { state_here()->arena.release(p); }
+
+  // Eager nested start: the child's body runs inside the call that makes it, and the frame is gone when it returns.
+  NOPAL_INLINE std::suspend_never initial_suspend() const noexcept { return {}; }
+  NOPAL_INLINE std::suspend_never final_suspend() const noexcept { return {}; }
+
+  NOPAL_COLD void unhandled_exception() noexcept {
+    if (self().parent() == nullptr) die_called_directly();
+    if ((self().state & frame::open) != 0) die_unjoined(std::current_exception());
+    child_threw(*current());
+  }
+
+  NOPAL_INLINE awaiter_of_promise<join_awaiter> await_transform(join_tag) noexcept { return *this; }
+  template <std::uintptr_t B, class F, class... P>
+  NOPAL_INLINE call_awaiter await_transform(child_awaitable<called, B, F, P...>&& s) {
+    s.start(&self());
+    return {};
+  }
+  template <std::uintptr_t B, class F, class... P>
+#if defined(__clang__)
+  NOPAL_INLINE child_awaitable<forked, B, F, P...>&& await_transform(child_awaitable<forked, B, F, P...>&& s) noexcept {
+    return std::move(s);
+  }
+#else  // GCC copies the awaiter into the coroutine's frame, beside what it was made from, and looks its own address up there.
+  NOPAL_INLINE auto await_transform(child_awaitable<forked, B, F, P...>&& s) noexcept {
+    struct awaiter {
+      child_awaitable<forked, B, F, P...>* s;
+      frame* p;
+      NOPAL_INLINE bool await_ready() const noexcept { return false; }
+      NOPAL_INLINE bool await_suspend(std::coroutine_handle<>) { return s->launch(p); }
+      NOPAL_INLINE void await_resume() const noexcept {}
+    };
+    return awaiter{&s, &self()};
+  }
+#endif
+  template <class T, class Start>
+  NOPAL_INLINE value_call<T, Start> await_transform(value_call<T, Start>&& c) {
+    return {std::move(c), &self()};
+  }
+  template <class A>
+  NOPAL_INLINE auto await_transform(A&& a) {
+    using awaited = std::remove_cvref_t<A>;
+    static_assert(!is_task<awaited>,
+                  "nopal: a task is not awaited directly. Write co_await nopal::call(f, args...) instead of co_await f(args...).");
+    static_assert(std::derived_from<awaited, awaitable_tag> || is_task<awaited> || std::is_same_v<awaited, refused>,
+                  "nopal: a task can await only what nopal makes: fork, call, join, stack_array, resume_on, a future, "
+                  "counter::reaches.");
+    if constexpr (std::derived_from<awaited, awaitable_tag>) {
+      return static_cast<A&&>(a).in(self());
+    } else {
+      return refused{};
+    }
+  }
+
+ protected:
+  NOPAL_INLINE void check_joined() noexcept {
+    if (self().state != 0) [[unlikely]] die_unjoined(nullptr);
+  }
+
+ private:
+  [[maybe_unused]] alignas(frame) std::byte rest_of_frame_[sizeof(frame) - 2 * sizeof(void*)];
+};
+
+// The compilers put a promise behind the frame's two pointers, rounded up to its alignment: so it begins where `frame` goes on.
+static_assert(alignof(promise_base) <= 2 * sizeof(void*) && sizeof(promise_base) == sizeof(frame) - 2 * sizeof(void*),
+              "nopal: a promise and the frame's two pointers make up a core::frame");
+
+template <class T>
+class promise final : public promise_base {
+ public:
+  NOPAL_INLINE promise() noexcept : promise{*state_here()} {}
+  NOPAL_INLINE task<T> get_return_object() noexcept { return task<T>{nullptr}; }
+
+  NOPAL_COLD void unhandled_exception() noexcept {
+    if constexpr (!std::is_reference_v<T>) {
+      if ((self().parent_word & engages) != 0) disengage<T>(self().slot);
+    }
+    promise_base::unhandled_exception();
+  }
+
+  template <class U = T>
+    requires std::convertible_to<U&&, T>
+  NOPAL_INLINE void return_value(U&& value) {
+    check_joined();
+    void* const to = self().slot;
+    if constexpr (std::is_reference_v<T>) {
+      put(to, std::addressof(static_cast<T>(value)));
+    } else if constexpr (is_word<T>) {
+      put(to, static_cast<T>(static_cast<U&&>(value)));
+    } else if (to == nullptr) {
+      return;
+    } else if ((self().parent_word & constructs) != 0) {
+      if ((self().parent_word & engages) != 0) {
+        static_cast<std::optional<T>*>(to)->emplace(static_cast<U&&>(value));
+      } else {
+        static_cast<eventually<T>*>(to)->emplace(static_cast<U&&>(value));
+      }
+    } else if constexpr (std::is_assignable_v<T&, U&&>) {
+      *static_cast<T*>(to) = static_cast<U&&>(value);
+    } else if constexpr (std::is_move_assignable_v<T>) {
+      *static_cast<T*>(to) = T(static_cast<U&&>(value));
+    }
+  }
+
+ private:
+  NOPAL_INLINE explicit promise(fork_state& here) noexcept : promise_base{here} { self().slot = here.slot; }
+
+  template <class W>
+  NOPAL_INLINE static void put(void* to, W word) noexcept {
+    __atomic_store(static_cast<W*>(to), &word, __ATOMIC_RELAXED);
+  }
+};
+
+template <>
+class promise<void> final : public promise_base {
+ public:
+  NOPAL_INLINE promise() noexcept : promise_base{*state_here()} {}
+  NOPAL_INLINE task<void> get_return_object() noexcept;
+  NOPAL_INLINE void return_void() noexcept { check_joined(); }
+};
+static_assert(sizeof(promise<void>) == sizeof(promise_base) && sizeof(promise<int>) == sizeof(promise_base) &&
+                  alignof(promise<int>) == alignof(promise_base),
+              "nopal: what is added to promise_base would move it within the frame");
+
+}  // namespace core
+}  // namespace nopal

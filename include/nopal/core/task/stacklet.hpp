@@ -1,0 +1,23 @@
+#pragma once
+
+// One segment of the segmented stack that task frames lie in. Next: arena.hpp.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nopal::core {
+
+/// The head of one segment; its bytes follow.
+struct alignas(64) stacklet {
+  stacklet* below;       ///< the segment under this one; null in the first
+  std::byte* top;        ///< first free byte, while no worker has the arena
+  std::size_t size;      ///< bytes of the whole block, a power of two
+  std::uint64_t epoch;   ///< the arena's epoch, while no worker has it
+  std::uintptr_t alarm;  ///< the worker's alarm before this segment was added: grow_arena
+  std::int64_t floor;    ///< entries of the worker's deque that were there then must be popped with care: worker::floor
+
+  std::byte* begin() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+  std::byte* end() noexcept { return reinterpret_cast<std::byte*>(this) + size; }
+};
+
+}  // namespace nopal::core

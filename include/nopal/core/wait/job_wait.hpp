@@ -1,0 +1,16 @@
+#pragma once
+
+// Waiting for a job's end: the stack of a worker is left, a thread that works for no pool sleeps. Next: event.hpp; ../stack/suspension.hpp.
+
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/wait/event.hpp"
+#include "nopal/core/wait/waits_for.hpp"
+
+namespace nopal::core {
+
+/// Waits until `done`.
+void wait_for_job(event& done) noexcept;
+/// Waits until `done`, on the worker `w` that runs the caller. `why` is for reports.
+void wait_on_worker(worker& w, event& done, waits_for why) noexcept;
+
+}  // namespace nopal::core

@@ -1,0 +1,95 @@
+#pragma once
+
+// future: the result of a job that was submitted to a pool.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "nopal/core/scheduler/typed_root.hpp"
+#include "nopal/core/task/awaiters.hpp"
+#include "nopal/core/wait/completion.hpp"
+#include "nopal/core/wait/deadline.hpp"
+
+namespace nopal {
+
+template <class R>
+class future;
+
+namespace core {
+
+/// co_await f, for a future.
+template <class R>
+class future_awaiter : public stack_awaiter {
+ public:
+  future_awaiter(future<R>& f, frame& t) noexcept : stack_awaiter{t}, what_{f} {}
+  bool await_ready() {
+    return wait([this] { what_.wait_and_throw(); });
+  }
+  R await_resume() {
+    rethrow_if_failed();
+    return what_.get();
+  }
+
+ private:
+  future<R>& what_;
+};
+
+}  // namespace core
+
+/// The result of pool::submit, for one get() or `co_await`. Dropping it does not stop or wait for the job. Any number of threads may wait
+/// for it at once, but one takes the result. It may outlive its pool. An empty one, without a job or with its result taken, throws
+/// std::logic_error from all but valid().
+///
+///     auto f = pool.submit(fib, 30);
+///     long const x = co_await f;      // in a task, also between fork and join; f.get() anywhere
+template <class R>
+class future : public core::awaitable_tag {
+ public:
+  future() noexcept = default;
+
+  bool valid() const noexcept { return state_ != nullptr; }
+  bool ready() const { return state("future::ready()").done.is_set(); }
+  /// Parks: the fiber, task or function leaves its native stack, and the worker does something else; a thread off a pool sleeps.
+  void wait() const { state("future::wait()").done.wait(); }
+  /// The same with a time limit, of whatever clock. False: it came first. Throws std::bad_alloc, std::system_error where there is no memory
+  /// or thread for time limits.
+  template <class Clock, class Duration>
+  bool wait_until(std::chrono::time_point<Clock, Duration> limit) const {
+    auto& s = state("future::wait_until()");
+    return core::by_clock(limit, [&](core::time_point t) { return s.done.wait_until(t); });
+  }
+  template <class Rep, class Period>
+  bool wait_for(std::chrono::duration<Rep, Period> timeout) const {
+    return state("future::wait_for()").done.wait_until(core::deadline_after(timeout));
+  }
+  /// Waits; the value, or the exception rethrown. Afterwards the future is not valid.
+  R get() {
+    state("future::get()").done.wait();
+    auto const s = std::exchange(state_, nullptr);
+    return s->take();
+  }
+
+  /// For `co_await`.
+  core::future_awaiter<R> in(core::frame& task) noexcept { return {*this, task}; }
+
+ private:
+  friend class pool;
+  friend core::future_awaiter<R>;
+  explicit future(std::shared_ptr<core::shared_result<R>> s) noexcept : state_{std::move(s)} {}
+
+  void wait_and_throw() {
+    auto& s = state("co_await");
+    s.done.wait();
+    if (s.thrown() != nullptr) static_cast<void>(get());
+  }
+  core::shared_result<R>& state(char const* asked) const {
+    if (state_ == nullptr) [[unlikely]] core::throw_empty_future(asked);
+    return *state_;
+  }
+  std::shared_ptr<core::shared_result<R>> state_;
+};
+
+}  // namespace nopal

@@ -1,0 +1,44 @@
+#include "nopal/core/base/fatal.hpp"
+
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+
+namespace nopal::core {
+
+constinit void (*print_place)(void const* function) noexcept = nullptr;
+
+// What happened comes first, in case that the search for names fails.
+[[noreturn]] static void die_saying(char const* what, void const* function) noexcept {
+  std::fputs("nopal: ", stderr);
+  std::fputs(what, stderr);
+  std::fflush(stderr);
+  if (print_place != nullptr) print_place(function);
+  std::fputc('\n', stderr);
+  std::fflush(stderr);
+  std::abort();
+}
+
+void die(char const* what) noexcept { die_saying(what, nullptr); }
+
+void die_in(void const* function, char const* format, ...) noexcept {
+  std::array<char, 1024> text;
+  std::va_list rest;
+  va_start(rest, format);
+  std::vsnprintf(text.data(), text.size(), format, rest);
+  va_end(rest);
+  die_saying(text.data(), function);
+}
+
+char const* message_of(std::exception_ptr const& e) noexcept {
+  try {
+    std::rethrow_exception(e);
+  } catch (std::exception const& x) {
+    return x.what();
+  } catch (...) {
+    return "an exception that is not a std::exception";
+  }
+}
+
+}  // namespace nopal::core

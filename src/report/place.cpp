@@ -1,0 +1,53 @@
+#include "report/place.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+
+#include "nopal/core/base/fatal.hpp"
+#include "nopal/core/scheduler/fork_state.hpp"
+#include "nopal/core/stack/stack.hpp"
+#include "report/code_map.hpp"
+
+namespace nopal::core {
+
+std::string place_of(void const* function) noexcept {
+  try {
+    code_map code;
+    std::array<std::uintptr_t, 48> pcs;
+    std::size_t n = 0;
+    if (function != nullptr) {
+      pcs[n++] = reinterpret_cast<std::uintptr_t>(function) + 1;  // as a return address
+    } else {
+      n = callers(pcs.data(), pcs.size());
+    }
+    std::string in;
+    for (std::size_t k = 0; k < n && in.empty(); ++k) {  // the innermost is enough: the line also has to say what to do
+      if (function_name const& f = code.name(pcs[k]); f.is_users) in = "in " + f.text;
+    }
+    stack const* const here = state_here()->here;
+    stack_name const* const name = here == nullptr ? nullptr : here->name.load(std::memory_order_relaxed);  // our own
+    if (name != nullptr) in += (in.empty() ? "in " : ", ") + std::string{name->text};
+    return in;
+  } catch (...) {  // no memory for that
+    return {};
+  }
+}
+
+std::string with_place(std::string message) {
+  if (std::string const in = place_of(nullptr); !in.empty()) message += " (" + in + ")";
+  return message;
+}
+
+// For fatal errors, from the program's start.
+[[maybe_unused]] static bool const fatal_errors_name_places = [] {
+  print_place = [](void const* function) noexcept {
+    if (std::string const in = place_of(function); !in.empty()) std::fprintf(stderr, " (%s)", in.c_str());
+  };
+  return true;
+}();
+
+}  // namespace nopal::core

@@ -1,0 +1,126 @@
+#include "nopal/core/scheduler/external_caller.hpp"
+
+#include <sched.h>
+
+#include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/scheduler/saved_strand.hpp"
+#include "nopal/core/scheduler/search.hpp"
+#include "nopal/core/stack/stack_overflow.hpp"
+#include "nopal/core/stack/suspension.hpp"
+#include "nopal/core/task/strand_loop.hpp"
+#include "nopal/core/wait/job_wait.hpp"
+#include "nopal/core/wait/sleeping_thread.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+// The worker that the calling thread has occupied last. Only threads that work for no pool come by it, on stacks that never leave them: a
+// compiler may keep its address.
+constinit thread_local struct {
+  pool_state const* pool;
+  unsigned index;
+  unsigned uses;
+} last{};
+
+// The worker whose CPU we are on, so that the others find theirs free, or any that sleeps; size() if there is none.
+NOPAL_COLD unsigned occupy_another(pool_state& pool) noexcept {
+  take_alternate_stack();
+  unsigned const n = pool.size();
+  if (pool.pinned) {
+    int const here = ::sched_getcpu();
+    for (unsigned k = 0; k < n; ++k) {
+      if (pool.places[k].cpu == here && pool.parking.occupy(k)) return k;
+    }
+  }
+  unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % n;  // relaxed: any will do
+  for (unsigned k = 0; k < n; ++k) {
+    if (unsigned const i = (first + k) % n; pool.parking.occupy(i)) return i;
+  }
+  return n;
+}
+
+// A sleeping worker for the calling thread, or size() if there is none. The one it had last time, most often.
+unsigned occupy(pool_state& pool) noexcept {
+  if (last.pool == &pool && last.index < pool.size() && ++last.uses % tuning::tries_another_worker != 0 && pool.parking.occupy(last.index))
+      [[likely]] {
+    return last.index;
+  }
+  last.pool = &pool;
+  return last.index = occupy_another(pool);
+}
+
+// The body of the stack that an external caller runs on: its root first. Where that stack was never left it returns to the caller's.
+void run_job_of_caller(context& c) noexcept {
+  auto& mine = static_cast<stack&>(c);
+  run_root(*current(), *current()->caller.job);
+  if (worker const& w = *current(); !w.caller.here || !w.caller.done->is_set()) search_on(mine);
+  if (mine.returns()) return;
+  leave_for_thread(mine);
+}
+
+// False: no worker sleeps, or there is no memory for a stack. Its own thread cannot get up meanwhile; what is put into the worker's inbox it
+// finds when it has the worker again.
+bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
+  unsigned const i = occupy(pool);
+  if (i == pool.size()) return false;
+  worker& w = *pool.workers[i];
+  stack* const s = w.stacks.get();
+  if (s != nullptr) {
+    context home;
+    work_for(&w);
+    w.caller = {true, &r, &done};
+    w.search.idle_since = 0;
+    w.home = &home;
+    w.here = s;
+    if (s->run_from(home, run_job_of_caller)) w.stacks.put(s);
+    // Thieves may have had all that was spawned; what is left the thread comes for, see must_stay.
+    if (w.ready_is_offered && w.ready.empty()) [[unlikely]] w.retract_ready();
+    w.caller.here = false;
+    work_for(nullptr);
+  }
+  pool.parking.vacate(i, [&] { return must_stay(pool, i); });
+  if (s == nullptr) return false;
+  sleep_until_set(done, {"a job", nullptr});
+  return true;
+}
+
+void run_elsewhere(pool_state& pool, root& r, event& done) noexcept {
+  r.run = run_injected_root;
+  inject(pool, r, pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size());  // relaxed: any will do
+  wait_for_job(done);
+}
+
+void run_on_worker(worker& w, pool_state& pool, root& r, event& done) {
+  if (&w.pool() == &pool && w.fits_here()) {
+    w.make_room_for_strand();
+    {
+      saved_strand const outer{w};  // the caller's strand waits below us
+      run_root(w, r);
+    }
+    return wait_for_job(done);
+  }
+  if (pool.control != nullptr && &w.pool() != &pool) [[unlikely]] pool.control->settle();
+  run_elsewhere(pool, r, done);
+}
+
+}  // namespace
+
+void run_and_wait(pool_state& pool, root& r, event& done) {
+  if (worker* const w = current_or_null(); w != nullptr) return run_on_worker(*w, pool, r, done);
+  done.only_this_thread_waits();
+  if (run_as_worker(pool, r, done)) return;
+  if (pool.control != nullptr) [[unlikely]] pool.control->settle();
+  run_elsewhere(pool, r, done);
+}
+
+bool run_if_one_sleeps(pool_state& pool, root& r, event& done) noexcept {
+  done.only_this_thread_waits();
+  return run_as_worker(pool, r, done);
+}
+
+// With the pool goes the thread's alternate stack: another pool, maybe at the same address, must see to one.
+void forget_last_worker() noexcept { last = {}; }
+
+}  // namespace nopal::core

@@ -1,0 +1,44 @@
+#include "nopal/core/scheduler/pool_state.hpp"
+
+#include <span>
+#include <utility>
+
+#include "nopal/core/base/tuning.hpp"
+
+namespace nopal::core {
+
+void pending_work::finished() noexcept {
+  std::lock_guard const guard{mutex_};
+  if (--pending_ == 0) none_.notify_all();
+}
+
+std::uint64_t pending_work::wait() noexcept {
+  std::unique_lock guard{mutex_};
+  none_.wait(guard, [&] { return pending_ == 0; });
+  return submitted_;
+}
+
+bool pending_work::none_since(std::uint64_t submitted) noexcept {
+  std::lock_guard const guard{mutex_};
+  return pending_ == 0 && submitted_ == submitted;
+}
+
+static std::vector<unsigned> nodes_of(std::vector<place> const& places) {
+  std::vector<unsigned> nodes;
+  for (place const& p : places) nodes.push_back(p.node);
+  return nodes;
+}
+
+pool_state::pool_state(pool_options const& o, unsigned workers, std::vector<place> where, std::unique_ptr<controlled_schedule> c, core::timer& t,
+                       entry_points e)
+    : call{e},
+      steals{o.steal},
+      idle{o.idle},
+      name{o.name},
+      control{std::move(c)},
+      stacks{o.stack_size, o.reclaim, tuning::kept_stacks * workers, workers, e.run_left_stack},
+      timer{t},
+      places{std::move(where)},
+      parking{nodes_of(places)} {}
+
+}  // namespace nopal::core

@@ -1,0 +1,35 @@
+#include "nopal/core/scheduler/saved_strand.hpp"
+
+#include <utility>
+
+namespace nopal::core {
+
+saved_strand::saved_strand(worker& w) noexcept
+    : from_{&w},
+      cold_{std::exchange(w.strand, {})},
+      arena_{w.arena.detach()},
+      epoch_{w.arena.epoch},
+      alarm_{w.alarm},
+      limit_{w.work.limit()},
+      parent_word_{w.parent_word},
+      slot_{w.slot},
+      busy_with_{w.busy_with.load(std::memory_order_relaxed)} {  // relaxed: a hint
+  w.alarm = worker::no_alarm;
+}
+
+saved_strand::~saved_strand() {
+  worker& w = *current();  // maybe another one: the stack may have moved
+  w.strand = std::move(cold_);
+  // On another worker the strand finds nothing of its own in the deque: to move, the stack had to leave it empty.
+  if (&w != from_) w.strand.floor = w.work.bottom();
+  w.arena.attach(arena_);
+  w.arena.epoch = epoch_;
+  w.alarm = alarm_;
+  w.work.set_limit(limit_);
+  w.work.request();
+  w.parent_word = parent_word_;
+  w.slot = slot_;
+  w.busy_with.store(busy_with_, std::memory_order_relaxed);  // relaxed: a hint
+}
+
+}  // namespace nopal::core

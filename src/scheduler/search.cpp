@@ -1,0 +1,237 @@
+#include "nopal/core/scheduler/search.hpp"
+
+#include <ctime>
+#include <new>
+#include <utility>
+
+#include "nopal/core/base/sync.hpp"
+#include "nopal/core/base/tuning.hpp"
+#include "nopal/core/stack/suspension.hpp"
+#include "nopal/core/task/strand_loop.hpp"
+#include "nopal/core/wait/event.hpp"
+#include "report/stuck.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+// Something was found: the worker is no thief any more, and the last thief of a node leaves a successor.
+void stop_searching(worker& w) noexcept {
+  search_state& s = w.search;
+  if (std::exchange(s.searching, false)) w.pool().parking.stop_searching(w.index());
+  if (s.idle_since == 0) return;
+  s.idle_since = 0;
+  s.backoff = tuning::shortest_backoff;
+}
+
+void run(worker& w, continuation c) noexcept {
+  if (c.is_frame()) return run_stolen_task(w, *c.as_frame());
+  resumable& r = *c.as_resumable();
+  r.run(r, w);
+}
+
+// What only this worker's thread may run. One by one, since each may leave the stack.
+bool run_own(worker& w) noexcept {
+  resumable* const first = w.own.take_all();
+  if (first == nullptr) return false;
+  for (resumable* rest = first->next; rest != nullptr;) {
+    resumable* const next = rest->next;
+    w.own.push(rest);
+    rest = next;
+  }
+  stop_searching(w);
+  first->run(*first, w);
+  return true;
+}
+
+// The newest first, for its cache. Now and then the oldest, or none, for the sake of what came from outside or yielded.
+bool run_ready(worker& w) noexcept {
+  unsigned const n = ++w.search.ready_taken;
+  if (n % tuning::fairness == 0) [[unlikely]] {
+    if (n / tuning::fairness % 2 != 0 && (!w.open.empty() || !w.own.empty())) return false;
+    w.ready.publish_all();
+    if (deque::entry const e = w.ready.steal(); e != 0) {
+      stop_searching(w);
+      run(w, continuation{e});
+      return true;
+    }
+  }
+  if (!w.ready.empty()) {
+    continuation const c{w.ready.newest()};
+    if (w.ready.pop() || w.ready.pop_slow()) {
+      stop_searching(w);
+      run(w, c);
+      return true;
+    }
+  }
+  w.retract_ready();
+  return false;
+}
+
+// Empties an inbox, of whomever. The oldest is started here, the others are offered in our ring: oldest first for us, newest first for thieves.
+bool take_jobs(worker& w, inbox& from) noexcept {
+  resumable* const first = from.take_all();
+  if (first == nullptr) return false;
+  bool const steals = w.pool().steals;
+  resumable* newest = nullptr;
+  for (resumable* r = first->next; r != nullptr;) {
+    resumable* const next = std::exchange(r->next, newest);
+    newest = std::exchange(r, next);
+  }
+  try {
+    while (newest != nullptr) {
+      w.make_room_for_ready();
+      resumable& r = *std::exchange(newest, newest->next);  // its link is read before it is offered
+      w.make_ready(r);
+      if (steals) w.pool().parking.retract();  // the ring counts as a whole
+    }
+  } catch (std::bad_alloc const&) {
+    while (newest != nullptr) w.open.push(std::exchange(newest, newest->next));
+  }
+  if (&from != &w.open) w.count.add(counted::steals);
+  stop_searching(w);
+  if (steals) w.pool().parking.retract();
+  first->run(*first, w);
+  return true;
+}
+
+// Others may be at the same deque, its owner too: its README says who gets what.
+bool steal_from(worker& w, worker& victim, root const* only) noexcept {
+  w.count.add(counted::steal_attempts);
+  root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
+  if (only != nullptr && its != only) return false;
+  if (!victim.work.looks_empty()) {
+    if (deque::entry const e = victim.work.steal(); e != 0) {
+      w.count.add(counted::steals);
+      w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: a hint
+      stop_searching(w);
+      w.step();
+      run(w, continuation{e});
+      return true;
+    }
+  }
+  if (only != nullptr) return false;
+  if (!victim.ready.looks_empty()) {
+    if (deque::entry const e = victim.ready.steal(); e != 0) {
+      w.count.add(counted::steals);
+      w.step();
+      stop_searching(w);
+      run(w, continuation{e});
+      return true;
+    }
+  }
+  return take_jobs(w, victim.open);
+}
+
+// The worker's thread has found nothing for long, and counts as a thief until parking says otherwise. It sleeps, unless somebody must stay awake.
+// Meanwhile an external caller may occupy the worker. True: it slept, and another may have worked in its place.
+bool sleep(worker& w, stack& mine) noexcept {
+  pool_state& pool = w.pool();
+  unsigned const i = w.index();
+  w.search.searching = false;  // parking counts for us; an external caller in our place is no thief
+  w.stacks.trim(tuning::stacks_kept_asleep);
+  watch_for_stuck_pool(pool);
+  bool const slept = pool.parking.park(
+      i, [&] { return must_stay(pool, i); }, [&] { w.count.add(counted::sleeps); });
+  w.search.searching = true;
+  if (!slept) return false;
+  w.count.add(counted::wakeups);
+  w.home = w.thread_home;
+  w.here = &mine;
+  w.search.idle_since = 0;
+  return true;
+}
+
+// Longer each time, and each time another while, so that thieves do not come all at once. Not after work has come or gone.
+void back_off(worker& w, bool work_was_visible) noexcept {
+  search_state& s = w.search;
+  auto const pause = s.backoff + s.random() % s.backoff;
+  for (std::uint64_t k = 0; k < pause && w.pool().parking.visible_work() == work_was_visible; ++k) cpu_relax();
+  if (s.backoff < tuning::longest_backoff) s.backoff *= 2;
+}
+
+void search_in_turn(worker& w) noexcept {
+  pool_state& pool = w.pool();
+  unsigned const victim = pool.control->victim(w.index());
+  if (victim != controlled_schedule::no_worker && pool.steals && steal_from(w, *pool.workers[victim], nullptr)) return;
+  if (!find_and_run(w, nullptr)) pool.control->idle(w.index());
+}
+
+// By the worker's own thread. False: the pool ends.
+bool search_once(worker& w, stack& mine) noexcept {
+  pool_state& pool = w.pool();
+  if (pool.stopping.load(std::memory_order_relaxed)) return false;  // relaxed: parking looks again, in order
+  if (pool.control != nullptr) [[unlikely]] {
+    search_in_turn(w);
+    return true;
+  }
+  search_state& s = w.search;
+  if (!std::exchange(s.searching, true)) pool.parking.start_searching(w.index());
+  if (find_and_run(w, nullptr)) return true;  // and w may be another's worker now
+
+  std::int64_t const now = std_sync::now();
+  if (s.idle_since == 0) s.idle_since = now;
+  std::int64_t const idle_for = now - s.idle_since;
+  if (pool.idle == idle::lazy && idle_for > tuning::search_before_sleep && !sleep(w, mine) && idle_for > tuning::search_before_naps) {
+    // The one thief that must stay awake, while others are busy with strands that offer nothing for long.
+    timespec const nap{0, tuning::nap};
+    ::nanosleep(&nap, nullptr);
+  }
+  bool const visible = pool.parking.visible_work();
+  back_off(w, visible);
+  if (idle_for > tuning::search_before_yield && (visible || pool.idle == idle::busy)) std_sync::yield();
+  return true;
+}
+
+// By an external caller, for strands of its own root. False: the root has ended, there is nothing to help with, or the worker's thread is
+// needed.
+bool search_as_external_caller(worker& w) noexcept {
+  event const& done = *w.caller.done;
+  if (done.is_set() || must_stay(w.pool(), w.index())) return false;
+  if (find_and_run(w, w.caller.job)) return true;
+  search_state& s = w.search;
+  std::int64_t const now = std_sync::now();
+  if (s.idle_since == 0) s.idle_since = now;
+  std::int64_t const idle_for = now - s.idle_since;
+  if (idle_for >= tuning::search_before_sleep) return false;
+  for (int k = 0; k < tuning::pauses_of_external_caller && !done.is_set(); ++k) cpu_relax();
+  if (idle_for > tuning::search_before_yield) std_sync::yield();
+  return true;
+}
+
+}  // namespace
+
+bool must_stay(pool_state const& pool, unsigned i) noexcept {
+  worker const& w = *pool.workers[i];
+  return pool.stopping.load(std::memory_order_seq_cst) || !w.own.empty() || !w.open.empty() || !w.ready.empty();
+}
+
+bool find_and_run(worker& w, root const* only) noexcept {
+  if (!w.caller.here && run_own(w)) return true;  // which an external caller leaves to the thread in whose place it works
+  pool_state& pool = w.pool();
+  if (only == nullptr) {
+    if (take_jobs(w, w.open)) return true;
+    if (!pool.parking.visible_work()) return false;
+  }
+  if (!pool.steals || w.search.victims.empty()) return false;
+  // As many tries as there are others before the caller considers to sleep; each is drawn anew, by Eq. (6).
+  for (unsigned k = 1; k < pool.size(); ++k) {
+    if (steal_from(w, *pool.workers[w.search.victims.pick(w.search.random())], only)) return true;
+  }
+  return false;
+}
+
+void search_on(stack& mine) noexcept {
+  for (;;) {
+    worker& w = *current();
+    if (w.caller.here ? !search_as_external_caller(w) : !run_ready(w) && !search_once(w, mine)) return;
+  }
+}
+
+void search_for_work(context& c) noexcept {
+  auto& mine = static_cast<stack&>(c);
+  search_on(mine);
+  leave_for_thread(mine);
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,30 @@
+#include "nopal/core/scheduler/statistics.hpp"
+
+#include "nopal/core/scheduler/worker.hpp"
+
+namespace nopal::core {
+
+stats read_stats(pool_state const& pool) {
+  stats all;
+  std::vector<std::uint64_t> const pages = pool.stacks.resident_pages_by_maker();
+  for (worker const* w : pool.workers) {
+    worker_stats one;
+    for (std::size_t k = 0; k < public_counters.size(); ++k) one.*public_counters[k] = w->count.read(static_cast<counted>(k));
+    stack_counts const its = pool.stacks.counts(w->index());
+    one.stacks_live = its.live;
+    one.stacks_peak = its.peak;
+    one.unmaps = its.unmaps;
+    one.pages_returned = its.pages_returned;
+    one.stack_pages = pages[w->index()];
+    all.per_worker.push_back(one);
+    all += one;
+  }
+  // The workers' peaks were not at the same time, and their numbers of stacks were read one after the other.
+  stack_counts const c = pool.stacks.counts();
+  all.stacks_live = c.live;
+  all.stacks_peak = c.peak;
+  if (pool.control != nullptr) all.lost_turns = pool.control->lost();
+  return all;
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,11 @@
+#include "nopal/core/scheduler/typed_root.hpp"
+
+#include "nopal/core/base/fatal.hpp"
+
+namespace nopal::core {
+
+void die_detached(std::exception_ptr e, void const* function) noexcept {
+  die_in(function, "an exception left a job that was given to pool::detach (%s); catch it there, or use pool::submit", message_of(e));
+}
+
+}  // namespace nopal::core

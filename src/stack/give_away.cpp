@@ -1,0 +1,33 @@
+#include "nopal/core/stack/give_away.hpp"
+
+#include "nopal/core/scheduler/injection.hpp"
+
+namespace nopal::core {
+
+static void run_orphan(resumable& r, worker& w) noexcept {
+  auto* const o = static_cast<orphaned_continuation*>(&r);
+  frame& task = *o->what;
+  delete o;
+  w.pool().call.run_stolen_task(w, task);
+}
+
+// Thieves may take entries at the same time; the owner takes the oldest as they do, so that invariant 1 holds: whoever has lost an entry has
+// lost all older ones.
+void give_everything_away(worker& w, orphan_memory& memory) noexcept {
+  while (!w.work.empty()) {
+    deque::entry const e = w.work.steal();
+    if (e == 0) continue;
+    continuation const c{e};
+    if (!c.is_frame()) {
+      inject(w.pool(), *c.as_resumable(), w.index());
+    } else {
+      orphaned_continuation& o = memory.take(c.as_frame());
+      o.run = run_orphan;
+      inject(w.pool(), o, w.index());
+    }
+  }
+  memory.clear();  // thieves have had some
+  w.work.rewind();
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,123 @@
+#include "nopal/core/stack/scope_fork.hpp"
+
+#include <new>
+#include <utility>
+
+#include "nopal/core/base/fatal.hpp"
+#include "nopal/core/scheduler/saved_strand.hpp"
+#include "nopal/core/stack/outside_children.hpp"
+#include "nopal/core/stack/suspension.hpp"
+
+namespace nopal::core {
+
+// The parent's stack was stolen and is resumed, by the thief, on whose worker a strand begins with it. The child runs on elsewhere.
+static void parent_continues_elsewhere(children& c) noexcept {
+  worker& w = *current();
+  w.here->body = nullptr;  // we are not where it began
+  w.begin_strand();
+  w.begin_without_tasks();
+  if (c.state == 0) c.uncaught = std::uncaught_exceptions();
+  c.state += children::one_steal;
+}
+
+void parent_stolen(children& c, after_switch* a) noexcept {
+  finish_switch(*current()->here, a);
+  current()->here->stolen = false;
+  parent_continues_elsewhere(c);
+}
+
+// The first function of a child's stack. It returns to the parent's, as a call does, unless the parent was stolen: then nobody waits below.
+static void on_child_stack(context& s) noexcept {
+  auto& mine = static_cast<stack&>(s);
+  child& c = *mine.to_run;
+  stack& parent = *c.of->owner;
+  mine.run_child(c, true);
+  if (mine.returns()) return;
+  mine.leave(parent, [](stack& free) noexcept { current()->stacks.put(&free); });
+}
+
+// True: the child has returned. False: the parent was stolen, and this is maybe another worker.
+static bool fork_on(stack& s, child& c, child::run_function run) noexcept {
+  worker& before = *current();
+  stack& parent = *before.here;
+  children& of = *c.of;
+  s.to_run = &c;
+  s.run_child = run;
+  before.here = &s;
+  if (s.run_from(parent, on_child_stack)) current()->stacks.put(&s);
+  if (std::exchange(parent.stolen, false)) {
+    parent_continues_elsewhere(of);
+    return false;
+  }
+  current()->here = &parent;
+  return true;
+}
+
+// One of these holds: work was requested, the deque must grow, there is no stack at hand, an exception is being handled, or tasks lie on this
+// stack. Without memory the child runs here, as a call.
+void fork_child(child& c, child::run_function run) {
+  worker& w = *current();
+  if (w.here != c.of->owner) {
+    die("a scope forked on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
+  }
+  stack* s = nullptr;
+  try {
+    w.work.ensure_room(2 * w.most_entries());
+    s = w.stacks.get();
+  } catch (std::bad_alloc const&) {
+  }
+  if (s == nullptr) {
+    w.count.add(counted::serial_forks);
+    return run(c, false);
+  }
+  if (w.alarm == worker::no_tasks) {
+    fork_on(*s, c, run);
+    return;
+  }
+  saved_strand const strand{w};
+  w.begin_strand();
+  w.begin_without_tasks();
+  if (fork_on(*s, c, run)) current()->end_strand();
+}
+
+void child_threw(children& c, std::uint64_t epoch) noexcept { c.first.record(c.join, epoch, std::current_exception()); }
+
+void child_had_thrown(children& c) noexcept {
+  // Of the parent: where it was left while it handled some, they lie with its stack.
+  if (c.state == 0) c.uncaught = std::uncaught_exceptions() + static_cast<int>(c.owner->handled.uncaught);
+  c.state |= children::thrown;
+}
+
+// The parent's stack is no longer private. Either it is taken back after all; or a thief runs the parent: this child arrives at the join, and if
+// it was the last and the parent waits there, its stack is resumed here; else this stack goes on as one of the worker's, which searches.
+void parent_lost(children& c) noexcept {
+  worker& w = *current();
+  if (w.work.pop_slow(w.floor())) return;
+  w.work.rewind();  // it was stolen, and with it all below
+  w.end_strand();
+  stack& mine = *w.here;
+  if (c.join.arrive()) resume_stack(*c.waiting);
+  w.pool().call.search(mine);
+}
+
+static std::exception_ptr take_from(children& c) noexcept {
+  c.state = 0;
+  if (c.join.due()) return c.first.take(c.join);
+  c.join.reset();
+  return nullptr;
+}
+
+std::exception_ptr join_children(children& c) noexcept {
+  if (state_here()->here != c.owner) {
+    die("a scope was joined on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
+  }
+  auto const steals = static_cast<std::int64_t>(c.steals());
+  if (steals > 0 && c.owner == nullptr) {
+    c.outside->join(c);
+  } else if (steals > 0) {
+    wait_at_join(c.join, steals, c.waiting);
+  }
+  return take_from(c);
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,186 @@
+#include "nopal/core/task/cold_path.hpp"
+
+#include <new>
+#include <utility>
+
+#include "nopal/core/base/fatal.hpp"
+#include "nopal/core/task/strand_loop.hpp"
+
+namespace nopal::core {
+
+void die_unjoined(std::exception_ptr e) noexcept {
+  if (e == nullptr) {
+    die("a task ended with forked children not joined; write co_await nopal::join before every co_return that follows a fork");
+  }
+  die_in(nullptr,
+         "an exception left a task between fork and join, while forked children may still use its variables (%s); "
+         "catch it in the task, co_await nopal::join, then rethrow",
+         message_of(e));
+}
+
+void die_called_directly() noexcept {
+  if (state_here()->works()) {
+    die("a task's function was called directly on a worker, so that its result would go to another task's slot; inside a task use "
+        "co_await nopal::call(f, args...), in an ordinary function nopal::sync_wait(f, args...)");
+  }
+  die("a task's function was called directly outside a pool; use nopal::pool::run(f, args...), or inside a task "
+      "co_await nopal::call(f, args...)");
+}
+
+// ---- Memory.
+
+// The arena's topmost segment is full. Whoever started this child must come by when it has returned, and leave the new segment: a caller by the
+// alarm, which is the stack pointer of our caller, the child's function or, where that was inlined, the caller's; a forker because its entry is
+// public from now on and stays so (worker::floor). Thieves may take it meanwhile.
+void* grow_arena(fork_state& here, std::size_t n) {
+  if (!here.works() || here.parent_word == 0) die_called_directly();
+  void* const p = here.arena.grow(n);
+  if (here.arena.segment()->below == nullptr) return p;  // the first segment stays, even empty
+  worker& w = static_cast<worker&>(here);
+  w.arena.segment()->alarm = w.alarm;
+  w.arena.segment()->floor = w.work.bottom();
+  w.alarm = reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa());
+  w.work.publish_all();
+  return p;
+}
+
+void* allocate_in_body(worker& w, std::size_t n) {
+  void* p;
+  return w.arena.bump(n, p) ? p : w.arena.grow(n);
+}
+
+// ---- Unwinding to the loop at the stack's base.
+
+// From now on every pop on the way down says no and is undone, since nothing of the strand is private, and every called parent sees alarm 0.
+static bool unwind(worker& w, strand::next_step then) noexcept {
+  w.strand.unwinding = true;
+  w.strand.next = then;
+  w.alarm = 0;
+  return true;
+}
+
+// A child has returned, and what it did to the alarm and the arena is over.
+static void settle(worker& w) noexcept {
+  if (w.strand.threw) w.alarm = w.strand.alarm_before;
+  if (std::uintptr_t const a = w.arena.tidy(); a != arena::keep) w.alarm = a;
+}
+
+// A forked child ended, and its parent's entry is not private. Either everything unwinds; or the entry is public and still there, which
+// pop_slow decides against the thieves; or it was stolen, and with it all older ones: then a thief runs the parent, the child's end is
+// announced by the loop, and the native frames below belong to tasks that are all suspended elsewhere or will be.
+bool forked_returned(worker& w, frame* p) {
+  if (w.strand.unwinding) {
+    w.work.unpop();
+    return true;
+  }
+  bool const mine = w.work.pop_slow(w.floor());
+  settle(w);
+  if (!mine) {
+    w.strand.lost = p;
+    return unwind(w, strand::next_step::lost_parent);
+  }
+  if (w.strand.threw) {
+    child_failed(w, p);
+    if (std::exchange(w.strand.not_started, false) && p->steals() == 0) p->rethrow();
+  }
+  return false;
+}
+
+// A called child ended and the alarm was raised: everything unwinds, the child left an empty segment, or it has thrown. Nobody else can have
+// the parent, which was offered to nobody. With an exception the parent first waits for the children that it has forked before.
+bool called_returned(worker& w, frame* p) noexcept {
+  if (w.strand.unwinding) return true;
+  settle(w);
+  if (!w.strand.threw) return false;
+  w.strand.not_started = false;
+  child_failed(w, p);
+  return join_task(w, p);
+}
+
+// ---- Joins.
+
+// The parent stands at its join. Children that lost it to thieves may be running; each arrives at the join word when it ends. Either they all
+// have, and the parent continues here, or the last one resumes it, on its worker: from the announcement on this one may not touch it.
+bool join_task(worker& w, frame* p) noexcept {
+  if (auto const steals = static_cast<std::int64_t>(p->steals()); steals > 0) {
+    // A stolen task runs at the base of the native stack, on an arena of its own that its children have left empty.
+    if (!p->join.announce(steals)) {
+      w.count.add(counted::suspensions);
+      return unwind(w, strand::next_step::nothing);
+    }
+    take_over(w, *p);
+  }
+  if ((p->state & frame::thrown) != 0) must_throw_into(w, p);
+  return false;
+}
+
+bool join_task_or_throw(worker& w, frame* p) {
+  if (join_task(w, p)) return true;
+  if (w.strand.throwing == p) rethrow_into_task(w);
+  return false;
+}
+
+void rethrow_into_task(worker& w) {
+  frame* const p = std::exchange(w.strand.throwing, nullptr);
+  w.alarm = w.strand.alarm_before;
+  p->rethrow();
+}
+
+bool fail_task(worker& w, frame* p, std::exception_ptr e) noexcept {
+  p->record(p->steals(), std::move(e));
+  p->state |= frame::thrown;
+  return join_task(w, p);
+}
+
+// ---- Moves and deferred starts.
+
+// The task is suspended; its ancestors may lie in the deque, and need memory once the loop gives them away. The deque can only get shorter until
+// then: whatever runs while everything unwinds leaves it as it was, or empty.
+bool move_task(worker& w, move_request& m) {
+  if (!m.memory.get(w.work)) throw std::bad_alloc{};
+  w.work.publish_all();
+  w.strand.moving = &m;
+  return unwind(w, strand::next_step::move);
+}
+
+void prepare_to_defer(worker& w) { w.work.ensure_room(w.most_entries()); }
+
+void defer_start(worker& w, deferred_start* d) noexcept {
+  w.work.publish_all();
+  w.strand.deferred = d;
+  unwind(w, strand::next_step::deferred);
+}
+
+// ---- Exceptions.
+
+// A child has thrown, and its native caller is about to see it return: by the alarm if it called, by an entry that is public if it forked.
+void child_threw(worker& w) noexcept {
+  w.strand.exception = std::current_exception();
+  w.strand.threw = true;
+  if (w.alarm != 0) w.strand.alarm_before = w.alarm;
+  w.alarm = 0;
+  w.work.publish_all();
+}
+
+void start_threw(worker& w) noexcept {
+  w.strand.not_started = true;
+  child_threw(w);
+}
+
+void keep_exception(worker& w, frame* p, std::uint64_t epoch) noexcept {
+  w.strand.threw = false;
+  p->record(epoch, std::exchange(w.strand.exception, nullptr));
+}
+
+void child_failed(worker& w, frame* p) noexcept {
+  keep_exception(w, p, p->steals());
+  p->state |= frame::thrown;
+}
+
+void must_throw_into(worker& w, frame* p) noexcept {
+  w.strand.throwing = p;
+  if (w.alarm != 0) w.strand.alarm_before = w.alarm;
+  w.alarm = 0;
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,154 @@
+#include "nopal/core/task/strand_loop.hpp"
+
+#include <cstdint>
+#include <utility>
+
+#include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/stack/give_away.hpp"
+#include "nopal/core/task/cold_path.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+constexpr std::uint64_t never_stolen = 0;  // children above their parent in its own arena were forked before it was ever stolen
+
+/// What the strand runs next: a task, a deferred start, or nothing.
+struct next {
+  frame* task = nullptr;
+  deferred_start* deferred = nullptr;
+  explicit operator bool() const noexcept { return task != nullptr || deferred != nullptr; }
+};
+
+void root_ended(worker& w, root& r) noexcept {
+  if (std::exchange(w.strand.threw, false)) r.error = std::exchange(w.strand.exception, nullptr);
+  r.finish(r);
+}
+
+// A child of `p` ended here after `p` was stolen. A thief runs `p`, or it waits at its join. This child tells the join; if it was the last one
+// and `p` waits, `p` is resumed here.
+frame* arrive(worker& w, frame* p) noexcept {
+  w.rewind_if_empty();  // p was stolen, and with it all below: but for foreign entries above which a strand began
+  // What is left in the arena are p and its ancestors: then the child was forked before p was ever stolen in this scope.
+  // Otherwise the child lay at the bottom of an arena that began with p's theft.
+  bool const holds_parent = !w.arena.empty();
+  w.strand.not_started = false;
+  if (w.strand.threw) keep_exception(w, p, holds_parent ? never_stolen : w.arena.epoch);
+  if (holds_parent) p->arena = w.arena.detach();
+  if (!p->join.arrive()) return nullptr;
+  take_over(w, *p);
+  if ((p->state & frame::thrown) != 0) w.strand.throwing = p;
+  return p;
+}
+
+// A task that this loop resumed, or a child that it started, has ended. Who was its parent, and may that be resumed here?
+frame* parent_to_resume(worker& w, std::uintptr_t parent_of_it) noexcept {
+  std::uintptr_t const address = parent_of_it & ~parent_bits;
+  auto* const p = reinterpret_cast<frame*>(address);  // NOLINT(performance-no-int-to-ptr)
+  w.strand.not_started = false;
+  switch (parent_of_it & kind_mask) {
+    case rooted: root_ended(w, *reinterpret_cast<root*>(address)); return nullptr;  // NOLINT(performance-no-int-to-ptr)
+    case called:
+      if (p == nullptr) die_called_directly();
+      if (!w.strand.threw) return p;
+      child_failed(w, p);
+      if (!join_task(w, p)) return p;
+      w.strand.unwinding = false;  // there is nothing to unwind at the base
+      w.alarm = worker::no_alarm;
+      return nullptr;
+    default:
+      // Of this strand nothing may be left in the deque, though foreign entries are.
+      if (w.work.bottom() == w.strand.floor || (!w.work.pop() && !w.work.pop_slow(w.floor()))) return arrive(w, p);
+      if (w.strand.threw) child_failed(w, p);
+      return p;
+  }
+}
+
+// The task's ancestors in the deque have no native frames any more: they go where anyone may take them, as if stolen.
+void send_away(worker& w, move_request& m) noexcept {
+  m.task->arena = w.arena.detach();
+  give_everything_away(w, m.memory);
+  m.run = run_moved_task;
+  send(m);
+}
+
+// Every native frame of the strand has unwound, for a reason that a cold end has left.
+next after_unwinding(worker& w) noexcept {
+  strand& s = w.strand;
+  s.unwinding = false;
+  switch (s.next) {
+    case strand::next_step::lost_parent: return {arrive(w, s.lost), nullptr};
+    case strand::next_step::deferred: return {nullptr, std::exchange(s.deferred, nullptr)};
+    case strand::next_step::move: send_away(w, *std::exchange(s.moving, nullptr)); break;
+    case strand::next_step::nothing: break;
+  }
+  return {};
+}
+
+void loop(next n) noexcept {
+  while (n) {
+    std::uintptr_t parent_of_it;
+    if (n.task != nullptr) {
+      parent_of_it = n.task->parent_word;
+      if (worker& w = *current(); n.task == w.strand.throwing) must_throw_into(w, n.task);
+      n.task->coroutine().resume();
+    } else {
+      parent_of_it = reinterpret_cast<std::uintptr_t>(n.deferred->parent) | n.deferred->how;
+      n.deferred->start(n.deferred);
+    }
+    // Back at the base of this stack, with no native frame of the strand above us: but the stack may have moved to another worker.
+    worker& w = *current();
+    w.alarm = worker::no_alarm;
+    if (!w.strand.unwinding) {
+      w.arena.tidy();
+      n = {parent_to_resume(w, parent_of_it), nullptr};
+    } else {
+      n = after_unwinding(w);
+    }
+  }
+  current()->end_strand();
+}
+
+}  // namespace
+
+void take_over(worker& w, frame& f) noexcept {
+  w.arena.attach(f.arena);
+  f.complete();
+}
+
+void run_root(worker& before, root& r) noexcept {
+  before.busy_with.store(&r, std::memory_order_relaxed);  // relaxed: a hint
+  before.begin_strand();
+  before.parent_word = reinterpret_cast<std::uintptr_t>(&r) | rooted;
+  r.start(r);
+  worker& w = *current();
+  w.alarm = worker::no_alarm;
+  if (w.strand.unwinding) [[unlikely]] return loop(after_unwinding(w));
+  w.arena.tidy();
+  w.strand.not_started = false;
+  root_ended(w, r);
+  current()->end_strand();
+}
+
+void run_injected_root(resumable& r, worker& w) noexcept { run_root(w, static_cast<root&>(r)); }
+
+// The thief owns the task now. The arena in which it lies stays with the child that runs above it.
+void run_stolen_task(worker& w, frame& f) noexcept {
+  f.state += frame::one_steal;
+  w.arena.epoch = f.steals();
+  w.begin_strand();
+  loop({&f, nullptr});
+}
+
+void run_moved_task(resumable& r, worker& w) noexcept {
+  frame& f = *static_cast<move_request&>(r).task;
+  if (f.arena != nullptr) {
+    w.arena.attach(f.arena);
+  } else {
+    w.arena.epoch = f.steals();
+  }
+  w.begin_strand();
+  loop({&f, nullptr});
+}
+
+}  // namespace nopal::core
