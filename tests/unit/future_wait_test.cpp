@@ -1,28 +1,23 @@
-// Waiting for futures, and time limits of any kind, of everything that is waited for.
+// Waiting for futures: empty ones, with time limits of any kind, and what goes on meanwhile.
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdint>
-#include <limits>
+#include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <ratio>
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "../numbered.hpp"
 #include "../on_pools.hpp"
 #include "../scale.hpp"
+#include "any_duration.hpp"
 #include "nopal/fiber.hpp"
-#include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/task.hpp"
 
@@ -30,13 +25,17 @@ namespace {
 
 using namespace std::chrono_literals;
 using nopal::task;
+using test::early_clock;
+using test::here_and_on_a_worker;
+using test::in;
 using test::number_thrown;
 using test::numbered;
 using test::on_lazy_and_busy_pools;
-
-using steady = std::chrono::steady_clock;
-template <class Rep, class Period = std::ratio<1>>
-using in = std::chrono::duration<Rep, Period>;
+using test::steady;
+using test::wait_for_ever;
+using test::wait_for_nothing;
+using test::wait_until_for_ever;
+using test::wait_until_it_has_come;
 
 /// A job that ends when it is told to.
 struct held_job {
@@ -103,79 +102,6 @@ TEST(future_wait_test, empty_ones_throw_in_a_task_too) {
 
 // ---- Any duration.
 
-// Of which each is as good as for ever.
-template <class Wait>
-void wait_for_ever(Wait wait) {
-  wait(std::chrono::hours::max());
-  wait(std::chrono::minutes::max());
-  wait(std::chrono::nanoseconds::max());
-  wait(std::chrono::years{400});
-  wait(in<std::int64_t, std::ratio<3600 * 24 * 365L>>::max());
-  wait(in<std::uint64_t>::max());
-  wait(in<double>{std::numeric_limits<double>::infinity()});
-  wait(in<double>{1e300});
-  wait(in<float>{std::numeric_limits<float>::infinity()});
-  wait(in<long double, std::milli>{std::numeric_limits<long double>::max()});
-}
-// Of which each has passed.
-template <class Wait>
-void wait_for_nothing(Wait wait) {
-  wait(0s);
-  wait(-1ns);
-  wait(std::chrono::nanoseconds::min());
-  wait(std::chrono::hours::min());
-  wait(in<double>{-std::numeric_limits<double>::infinity()});
-  wait(in<double>{-1e300});
-  wait(in<double>{std::numeric_limits<double>::quiet_NaN()});
-  wait(in<float>{std::numeric_limits<float>::quiet_NaN()});
-  wait(in<float>{-0.F});
-}
-
-/// Its present is 148 years before its epoch, as that of std::chrono::file_clock is in places: differences overflow on the other side.
-struct early_clock {
-  using rep = std::int64_t;
-  using period = std::nano;
-  using duration = std::chrono::nanoseconds;
-  using time_point = std::chrono::time_point<early_clock>;
-  [[maybe_unused]] static constexpr bool is_steady = true;
-  static time_point now() noexcept { return time_point{steady::now().time_since_epoch() - std::chrono::hours{148 * 365 * 24}}; }
-};
-template <class Clock, class Wait>
-void points_for_ever(Wait wait) {
-  wait(Clock::time_point::max());
-  wait(std::chrono::time_point<Clock, std::chrono::hours>::max());
-  wait(std::chrono::time_point<Clock, in<double>>{in<double>{std::numeric_limits<double>::infinity()}});
-}
-template <class Clock, class Wait>
-void points_that_have_come(Wait wait) {
-  wait(Clock::now());
-  wait(Clock::now() - 1h);
-  wait(Clock::time_point::min());
-  wait(std::chrono::time_point<Clock, std::chrono::hours>::min());
-  wait(std::chrono::time_point<Clock, in<double>>{in<double>{-std::numeric_limits<double>::infinity()}});
-  wait(std::chrono::time_point<Clock, in<double>>{in<double>{std::numeric_limits<double>::quiet_NaN()}});
-}
-template <class Wait>
-void wait_until_for_ever(Wait wait) {
-  points_for_ever<steady>(wait);
-  points_for_ever<std::chrono::system_clock>(wait);
-  points_for_ever<early_clock>(wait);
-}
-template <class Wait>
-void wait_until_it_has_come(Wait wait) {
-  points_that_have_come<steady>(wait);
-  points_that_have_come<std::chrono::system_clock>(wait);
-  points_that_have_come<early_clock>(wait);
-}
-
-/// On a thread that works for no pool, then on a worker.
-template <class F>
-void here_and_on_a_worker(F f) {
-  f();
-  nopal::pool pool{{.workers = 2}};
-  pool.submit(f).get();
-}
-
 TEST(future_wait_test, any_duration_is_right) {
   nopal::pool pool{{.workers = 2}};
   here_and_on_a_worker([&pool] {
@@ -227,98 +153,6 @@ TEST(future_wait_test, a_limit_is_waited_for) {
     EXPECT_GE(std::chrono::system_clock::now() - start, 20ms);
     job.go = true;
     f.wait();
-  });
-}
-
-// What else has time limits has them of any kind.
-TEST(time_limit_test, any_duration_is_right_for_a_counter) {
-  here_and_on_a_worker([] {
-    nopal::counter never{1}, reached{0};
-    auto const waits = [](nopal::counter& c, auto limit) {
-      if constexpr (requires { limit.count(); }) {
-        return nopal::wait_for(c, 0, limit);
-      } else {
-        return nopal::wait_until(c, 0, limit);
-      }
-    };
-    wait_for_nothing([&](auto d) { EXPECT_FALSE(waits(never, d)); });
-    wait_until_it_has_come([&](auto t) { EXPECT_FALSE(waits(never, t)); });
-    EXPECT_FALSE(nopal::wait_until(never, 0, std::chrono::system_clock::now() + 2ms));
-    auto const comes = [&](auto limit) {
-      nopal::counter soon;
-      nopal::spawn(soon, [] { nopal::sleep_for(500us); });
-      EXPECT_TRUE(waits(soon, limit));
-    };
-    wait_for_ever(comes);
-    wait_until_for_ever(comes);
-    never.done();
-  });
-}
-
-TEST(time_limit_test, any_duration_is_right_for_a_semaphore) {
-  here_and_on_a_worker([] {
-    nopal::semaphore s{0};
-    auto const acquires = [&](auto limit) {
-      if constexpr (requires { limit.count(); }) {
-        return s.try_acquire_for(limit);
-      } else {
-        return s.try_acquire_until(limit);
-      }
-    };
-    wait_for_nothing([&](auto d) { EXPECT_FALSE(acquires(d)); });
-    wait_until_it_has_come([&](auto t) { EXPECT_FALSE(acquires(t)); });
-    auto const comes = [&](auto limit) {
-      nopal::counter left;
-      nopal::spawn(left, [&] {
-        nopal::sleep_for(500us);
-        s.release();
-      });
-      EXPECT_TRUE(acquires(limit));
-      nopal::wait_for(left);
-    };
-    wait_for_ever(comes);
-    wait_until_for_ever(comes);
-  });
-}
-
-TEST(time_limit_test, any_duration_is_right_for_a_condition_variable) {
-  here_and_on_a_worker([] {
-    nopal::mutex m;
-    nopal::condition_variable changed;
-    bool ready = false;
-    auto const becomes = [&](auto limit) {
-      std::unique_lock lock{m};
-      if constexpr (requires { limit.count(); }) {
-        return changed.wait_for(lock, limit, [&] { return ready; });
-      } else {
-        return changed.wait_until(lock, limit, [&] { return ready; });
-      }
-    };
-    wait_for_nothing([&](auto d) { EXPECT_FALSE(becomes(d)); });
-    wait_until_it_has_come([&](auto t) { EXPECT_FALSE(becomes(t)); });
-    auto const comes = [&](auto limit) {
-      ready = false;
-      nopal::counter left;
-      nopal::spawn(left, [&] {
-        nopal::sleep_for(500us);
-        std::lock_guard const guard{m};
-        ready = true;
-        changed.notify_all();
-      });
-      EXPECT_TRUE(becomes(limit));
-      nopal::wait_for(left);
-    };
-    wait_for_ever(comes);
-    wait_until_for_ever(comes);
-  });
-}
-
-TEST(time_limit_test, any_duration_that_has_passed_is_no_sleep) {
-  here_and_on_a_worker([] {
-    auto const start = steady::now();
-    wait_for_nothing([](auto d) { nopal::sleep_for(d); });
-    wait_until_it_has_come([](auto t) { nopal::sleep_until(t); });
-    EXPECT_LT(steady::now() - start, 30s);
   });
 }
 
@@ -398,171 +232,6 @@ TEST(future_wait_test, a_report_says_that_it_is_waited_for) {
   EXPECT_NE(report.find("waits for a future"), std::string::npos) << report;
   job.go = true;
   waiter.get();
-}
-
-// ---- co_await.
-
-struct counted {
-  static inline int copies = 0;
-  explicit counted(int n) : value{n} {}
-  counted(counted const& o) : value{o.value} { ++copies; }
-  counted(counted&& o) noexcept : value{std::exchange(o.value, 0)} {}
-  int value;
-};
-
-TEST(future_await_test, gives_any_kind_of_result_once) {
-  on_lazy_and_busy_pools([](nopal::pool& pool) {
-    int const n = 4;
-    pool.run([&]() -> task<> {
-      EXPECT_EQ(co_await pool.submit([] { return 1; }), 1);
-      auto f = pool.submit([] { return std::make_unique<int>(3); });
-      std::unique_ptr<int> const p = co_await f;
-      EXPECT_EQ(*p, 3);
-      EXPECT_FALSE(f.valid());
-      auto g = pool.submit([] { return std::string(100, 'x'); });
-      std::string const s = co_await std::move(g);
-      EXPECT_EQ(s, std::string(100, 'x'));
-      EXPECT_FALSE(g.valid());  // NOLINT(bugprone-use-after-move): taken
-      auto r = pool.submit([&n]() -> int const& { return n; });
-      static_assert(std::is_same_v<decltype(r), nopal::future<int const&>>);
-      EXPECT_EQ(&co_await r, &n);
-      bool ran = false;
-      co_await pool.submit([&] { ran = true; });
-      EXPECT_TRUE(ran);
-      EXPECT_EQ((co_await pool.submit([] { return counted{6}; })).value, 6);
-      EXPECT_EQ((co_await pool.submit([]() -> task<counted> { co_return counted{7}; })).value, 7);
-    });
-  });
-  EXPECT_EQ(counted::copies, 0);
-}
-
-TEST(future_await_test, leaves_its_worker_to_others) {
-  nopal::pool pool{{.workers = 1}};
-  auto const await_one = [&]() -> task<int> { co_return co_await pool.submit([] { return 1; }); };
-  EXPECT_EQ(pool.submit(await_one).get(), 1);
-  auto const await_two = [&]() -> task<int> { co_return co_await pool.submit(await_one) + 1; };
-  EXPECT_EQ(pool.submit(await_two).get(), 2);
-}
-
-TEST(future_await_test, rethrows) {
-  on_lazy_and_busy_pools([](nopal::pool& pool) {
-    EXPECT_EQ(number_thrown(pool, [&]() -> task<> { co_await pool.submit([] { throw numbered{4}; }); }), 4);
-    EXPECT_EQ(pool.run([&]() -> task<int> {
-      auto f = pool.submit([]() -> task<int> {
-        throw numbered{5};
-        co_return 0;
-      });
-      try {
-        co_return co_await f;
-      } catch (numbered const& e) {
-        EXPECT_FALSE(f.valid());
-        co_return e.number;
-      }
-    }),
-              5);
-  });
-}
-
-task<long> fib(long n) {
-  if (n < 2) co_return n;
-  long a = 0, b = 0;
-  co_await nopal::fork(&a, fib, n - 1);
-  co_await nopal::call(&b, fib, n - 2);
-  co_await nopal::join;
-  co_return a + b;
-}
-
-TEST(future_await_test, between_fork_and_join) {
-  auto const mixed = [](nopal::pool& pool, long n) -> task<long> {
-    long a = 0, b = 0;
-    auto f = pool.submit(fib, n);
-    co_await nopal::fork(&a, fib, n);
-    long const c = co_await f;
-    co_await nopal::fork(&b, fib, n);
-    long const d = co_await pool.submit(fib, n);
-    co_await nopal::join;
-    co_return a + b + c + d;
-  };
-  on_lazy_and_busy_pools([&](nopal::pool& pool) {
-    for (int k = 0; k < test::scaled(60); ++k) ASSERT_EQ(pool.run(mixed, pool, 8L), 4 * 21);
-  });
-}
-
-task<> throws(int n) {
-  throw numbered{n};
-  co_return;
-}
-task<> ends_late(std::atomic<int>& ended) {
-  std::this_thread::sleep_for(2ms);
-  ++ended;
-  co_return;
-}
-
-// The exceptions of a scope are met in the order in which serial execution meets them, and never while a child runs.
-TEST(future_await_test, between_fork_and_join_it_throws_when_the_children_have_ended) {
-  on_lazy_and_busy_pools([](nopal::pool& pool) {
-    for (int k = 0; k < test::scaled(20); ++k) {
-      std::atomic<int> ended{0};
-      EXPECT_EQ(pool.run([&]() -> task<int> {
-        int n = 0;
-        co_await nopal::fork(ends_late, ended);
-        auto f = pool.submit([] { throw numbered{6}; });
-        try {
-          co_await f;
-        } catch (numbered const& e) {
-          n = e.number;
-          EXPECT_EQ(ended, 1);
-          EXPECT_FALSE(f.valid());
-        }
-        co_await nopal::fork(ends_late, ended);
-        try {
-          nopal::future<int> empty;
-          co_await empty;
-        } catch (std::logic_error const&) {
-          n += 10;
-          EXPECT_EQ(ended, 2);
-        }
-        co_await nopal::fork(ends_late, ended);
-        co_await nopal::join;
-        co_return n + 100 * ended;
-      }),
-                316);
-      EXPECT_EQ(number_thrown(pool,
-                              [&]() -> task<> {
-                                co_await nopal::fork(throws, 1);
-                                co_await pool.submit([] { throw numbered{2}; });
-                                co_await nopal::join;
-                              }),
-                1);
-      // Uncaught, the task ends with it, and not the program.
-      EXPECT_EQ(number_thrown(pool,
-                              [&]() -> task<> {
-                                co_await nopal::fork(ends_late, ended);
-                                co_await pool.submit([] { throw numbered{2}; });
-                                co_await nopal::join;
-                              }),
-                2);
-      EXPECT_EQ(ended, 4);
-    }
-  });
-}
-
-TEST(future_await_test, what_a_counter_rethrows_between_fork_and_join_waits_for_the_children_too) {
-  on_lazy_and_busy_pools([](nopal::pool& pool) {
-    for (int k = 0; k < test::scaled(20); ++k) {
-      std::atomic<int> ended{0};
-      EXPECT_EQ(number_thrown(pool,
-                              [&]() -> task<> {
-                                nopal::counter left;
-                                co_await nopal::fork(ends_late, ended);
-                                nopal::spawn(left, [] { throw numbered{3}; });
-                                co_await left.reaches(0);
-                                co_await nopal::join;
-                              }),
-                3);
-      EXPECT_EQ(ended, 1);
-    }
-  });
 }
 
 }  // namespace

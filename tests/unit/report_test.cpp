@@ -1,4 +1,4 @@
-// What a report says of those that wait: functions, owners, rounds, values, names, threads.
+// What a report says of those that wait: functions, owners, rounds, values, threads.
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <initializer_list>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -18,6 +18,7 @@
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
 #include "nopal/task.hpp"
+#include "reports.hpp"
 
 namespace {
 
@@ -26,27 +27,13 @@ using nopal::counter;
 using nopal::named;
 using nopal::spawn;
 using nopal::wait_for;
+using test::has;
+using test::report;
 
 std::string at(char const* what, void const* object) {
   std::array<char, 96> text;
   std::snprintf(text.data(), text.size(), "%s at %p", what, object);
   return text.data();
-}
-
-bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-
-/// The report, once it has all of `parts`, or after a while.
-std::string report(nopal::pool const& pool, std::initializer_list<std::string> parts) {
-  std::string text;
-  for (int k = 0; k < 1000; ++k) {
-    text = pool.report();
-    bool all = true;
-    for (std::string const& p : parts) all = all && has(text, p);
-    if (all) break;
-    std::this_thread::sleep_for(10ms);
-  }
-  for (std::string const& p : parts) EXPECT_TRUE(has(text, p)) << p << "\n" << text;
-  return text;
 }
 
 /// What the report says of the one that `who` is: its line, and those that are indented below.
@@ -320,83 +307,6 @@ TEST(report, says_which_threads_wait_for_jobs) {
   runs.join();
   sleeps.join();
   EXPECT_EQ(pool.report(), "nothing waits\n");
-}
-
-// ---- Names.
-
-TEST(names, nest_and_are_cut) {
-  nopal::pool pool{{.workers = 1, .name = "bank"}};
-  counter one{1}, two{1};
-  counter left;
-  pool.run([&] {
-    spawn(left, [&] {
-      named const outer{"outer\nname"};
-      {
-        named const inner{"a name of more than thirty-one characters"};
-        wait_for(one);
-      }
-      wait_for(two);
-    });
-  });
-  report(pool, {"the pool bank: 1 native stack waits\n", " (a name of more than thirty-one ) waits for"});
-  one.done();
-  report(pool, {" (outer?name) waits for"});
-  two.done();
-  wait_for(left);
-  named const off_a_pool{"nobody"};
-  EXPECT_EQ(pool.report(), "nothing waits\n");
-}
-
-std::string this_thread() {
-  std::array<char, 16> name{};
-  ::pthread_getname_np(::pthread_self(), name.data(), name.size());
-  return name.data();
-}
-
-/// What the threads are called that work for a pool.
-std::string thread_of(nopal::pool& pool, unsigned i) {
-  return pool.submit([&, i](int) -> nopal::task<std::string> {
-    co_await nopal::resume_on(pool.worker(i));
-    co_return this_thread();
-  }, 0).get();
-}
-
-TEST(names, of_threads) {
-  nopal::pool usual{{.workers = 2}};
-  EXPECT_EQ(thread_of(usual, 0), "nopal:0");
-  EXPECT_EQ(thread_of(usual, 1), "nopal:1");
-  nopal::pool of_its_own{{.workers = 2, .name = "physics"}};
-  EXPECT_EQ(thread_of(of_its_own, 1), "physics:1");
-  nopal::pool longer{{.workers = 12, .name = "a very long name"}};
-  EXPECT_EQ(thread_of(longer, 0), "a very long n:0");
-  EXPECT_EQ(thread_of(longer, 11), "a very long :11");
-  std::string const mine = this_thread();
-  nopal::pool unnamed{{.workers = 1, .name = ""}};
-  EXPECT_EQ(thread_of(unnamed, 0), mine);
-}
-
-TEST(names, of_the_timer) {
-  nopal::pool pool{{.workers = 1, .name = "physics"}};
-  pool.run([] { nopal::sleep_for(1ms); });
-  bool found = false;
-  for (int k = 0; k < 100 && !found; ++k) {
-    std::FILE* const list = ::popen(("cat /proc/" + std::to_string(::getpid()) + "/task/*/comm").c_str(), "r");
-    ASSERT_NE(list, nullptr);
-    std::array<char, 64> line;
-    while (std::fgets(line.data(), line.size(), list) != nullptr) found = found || std::string{line.data()} == "physics:timer\n";
-    ::pclose(list);
-  }
-  EXPECT_TRUE(found);
-}
-
-TEST(names, with_control_characters_are_refused) {
-  try {
-    nopal::pool const pool{{.workers = 1, .name = "two\nlines"}};
-    FAIL();
-  } catch (std::invalid_argument const& e) {
-    EXPECT_EQ(std::string{e.what()},
-              "nopal::pool: name = \"two?lines\" has a control character (shown as ?), and reports have a line for each thing; use printable ones");
-  }
 }
 
 }  // namespace

@@ -8,17 +8,17 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "../meeting.hpp"
-#include "../numbered.hpp"
 #include "../on_pools.hpp"
 #include "../scale.hpp"
+#include "fib.hpp"
 #include "nopal/native.hpp"
 #include "nopal/task.hpp"
 
@@ -26,24 +26,13 @@ namespace {
 
 using nopal::scope;
 using nopal::task;
-using test::number_thrown;
-using test::numbered;
 using test::on_lazy_and_busy_pools;
+using test::scoped::fib;
 
 void await(std::atomic<bool> const& flag) {
   while (!flag) std::this_thread::yield();
 }
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds{ms}); }
-
-long fib(long n) {
-  if (n < 2) return n;
-  long a = 0;
-  scope s;
-  s.fork([&a, n] { a = fib(n - 1); });
-  long const b = fib(n - 2);
-  s.join();
-  return a + b;
-}
 
 TEST(scope_test, fib_is_exact) {
   on_lazy_and_busy_pools([](nopal::pool& pool) {
@@ -183,118 +172,6 @@ TEST(scope_test, from_coroutines_serial_callbacks_and_off_a_pool) {
       });
     });
     EXPECT_TRUE(std::is_sorted(v.begin(), v.end(), [](long x, long y) { return fib(x) < fib(y); }));
-  });
-}
-
-TEST(scope_test, the_join_throws_what_serial_order_meets_first) {
-  on_lazy_and_busy_pools([](nopal::pool& pool) {
-    for (int k = 0; k < 20; ++k) {
-      EXPECT_EQ(number_thrown(pool,
-                              [] {
-                                scope s;
-                                s.fork([] { fib(6); });
-                                s.fork([] {
-                                  fib(6);
-                                  throw numbered{1};
-                                });
-                                s.fork([] { throw numbered{2}; });
-                                s.join();
-                              }),
-                1);
-      EXPECT_EQ(number_thrown(pool,
-                              [] {
-                                scope s;
-                                s.fork([] { throw numbered{3}; });
-                              }),
-                3);
-    }
-  });
-}
-
-TEST(scope_test, an_exception_that_leaves_the_function_waits_for_the_children) {
-  on_lazy_and_busy_pools([](nopal::pool& pool) {
-    std::atomic<int> ended{0};
-    EXPECT_EQ(number_thrown(pool,
-                            [&] {
-                              scope s;
-                              for (int k = 0; k < 3; ++k) {
-                                s.fork([&] {
-                                  fib(8);
-                                  ++ended;
-                                  throw numbered{1};
-                                });
-                              }
-                              throw numbered{2};
-                            }),
-              2);
-    EXPECT_EQ(ended, 3);
-  });
-}
-
-TEST(scope_test, off_a_pool_exceptions_come_in_order_too) {
-  for (int k = 0; k < 20; ++k) {
-    scope s;
-    s.fork([] { throw numbered{1}; });
-    s.fork([] { throw numbered{2}; });
-    try {
-      s.join();
-      FAIL();
-    } catch (numbered const& e) {
-      EXPECT_EQ(e.number, 1);
-    }
-    s.fork([] {});
-  }
-}
-
-struct forks_when_destroyed {
-  long* to;
-  ~forks_when_destroyed() {
-    scope s;
-    s.fork([this] { *to += fib(7); });
-    s.fork([this] { static_cast<void>(to); throw numbered{1}; });
-    try {
-      s.join();
-    } catch (numbered const&) {
-      *to += 1;
-    }
-  }
-};
-
-TEST(scope_test, destructors_may_fork_while_an_exception_unwinds) {
-  on_lazy_and_busy_pools([](nopal::pool& pool) {
-    long got = 0;
-    EXPECT_EQ(number_thrown(pool,
-                            [&] {
-                              forks_when_destroyed const x{&got};
-                              throw numbered{5};
-                            }),
-              5);
-    EXPECT_EQ(got, 14);
-  });
-}
-
-struct rethrows_when_destroyed {
-  bool* seen;
-  ~rethrows_when_destroyed() {
-    try {
-      scope s;
-      s.fork([] { throw numbered{7}; });
-    } catch (numbered const& e) {
-      *seen = e.number == 7;
-    }
-  }
-};
-
-TEST(scope_test, a_scope_within_an_unwinding_destructor_rethrows_its_own) {
-  on_lazy_and_busy_pools([](nopal::pool& pool) {
-    bool seen = false;
-    EXPECT_EQ(number_thrown(pool,
-                            [&] {
-                              rethrows_when_destroyed const x{&seen};
-                              throw numbered{5};
-                            }),
-              5);
-    EXPECT_TRUE(seen);
   });
 }
 
