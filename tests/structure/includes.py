@@ -1,0 +1,127 @@
+"""Rules on who includes whom: no cycles, every source has a header, and a mutex needs no scheduler."""
+
+import re
+from collections import deque
+
+from tree import CORE, Include, Problem, Tree
+
+# Sources whose header has another name.
+HEADER_OF = {"src/c.cpp": "include/nopal/nopal.h"}
+
+MUTEX = "include/nopal/mutex.hpp"
+NOT_FOR_MUTEX = re.compile(r"include/nopal/core/(scheduler/|(.*/)?(worker|scheduler)\.hpp$)")
+NOT_FOR_MUTEX_STANDARD = {"thread", "map", "set", "string", "vector", "iostream", "functional"}
+
+Graph = dict[str, dict[str, Include]]  # of each node, the nodes that it includes and the first line that does
+
+
+def possible_headers(source: str) -> list[str]:
+    """Where the header that a source implements may lie, by the source's name."""
+    if source in HEADER_OF:
+        return [HEADER_OF[source]]
+    stem = source.removeprefix("src/").rsplit(".", 1)[0]
+    folders = [CORE, "src/"] if "/" in stem else [CORE, "src/", "include/nopal/"]
+    return [f"{folder}{stem}{ending}" for folder in folders for ending in (".hpp", ".h")]
+
+
+def header_of(tree: Tree, source: str) -> str | None:
+    return next((header for header in possible_headers(source) if header in tree), None)
+
+
+def named(tree: Tree) -> list[Problem]:
+    """Every source under src implements a header of its name."""
+    return [_unnamed(source) for source in tree.implementations() if header_of(tree, source) is None]
+
+
+def _unnamed(source: str) -> Problem:
+    places = ", ".join(possible_headers(source))
+    remedy = "name it after the header that it implements, give it one, or make it a part of the source that has one"
+    return Problem(source, 1, f"implements no header of its name: no {places}", remedy)
+
+
+def cycles(tree: Tree) -> list[Problem]:
+    """Nothing includes itself by way of others, where a source and the header that it implements are one."""
+    cycle = shortest_cycle(_graph(tree))
+    if not cycle:
+        return []
+    first = cycle[0]
+    steps = "".join(f"\n        {_with_header(tree, include)}" for include in cycle)
+    return [
+        Problem(
+            first.file,
+            first.line,
+            f"the shortest cycle of includes, {len(cycle)} long, begins here:{steps}",
+            "take one of these lines away: move what both ends need to a header below both, or declare it instead",
+        )
+    ]
+
+
+def _with_header(tree: Tree, include: Include) -> str:
+    header = header_of(tree, include.file) if include.file.startswith("src/") else None
+    return f"{include} (and implements {header})" if header not in (None, include.file) else str(include)
+
+
+def _graph(tree: Tree) -> Graph:
+    """Who includes whom, with each source merged into its header."""
+    sources = {source: header_of(tree, source) or source for source in tree.implementations()}
+    graph: Graph = {}
+    for file in [*tree.headers("include/nopal/"), *tree.headers("src/"), *sources]:
+        node = sources.get(file, file)
+        includes = graph.setdefault(node, {})
+        for include in tree.includes(file):
+            target = include.target
+            if target is not None and target != sources.get(file):
+                includes.setdefault(sources.get(target, target), include)
+    return graph
+
+
+def shortest_cycle(graph: Graph) -> list[Include]:
+    """Its includes, in order; empty if there is none."""
+    cycles = [cycle for node in sorted(graph) if (cycle := _way_back(graph, node))]
+    return min(cycles, key=len, default=[])
+
+
+def _way_back(graph: Graph, start: str) -> list[Include]:
+    """The shortest way from a node to itself."""
+    ways: dict[str, list[Include]] = {}
+    queue = deque([start])
+    while queue:
+        node = queue.popleft()
+        for target, include in graph.get(node, {}).items():
+            way = [*ways.get(node, []), include]
+            if target == start:
+                return way
+            if target not in ways:
+                ways[target] = way
+                queue.append(target)
+    return []
+
+
+def mutex(tree: Tree) -> list[Problem]:
+    """nopal/mutex.hpp brings in no scheduler, and no large header of the standard library."""
+    if MUTEX not in tree:
+        return [Problem(MUTEX, 1, "does not exist", "this rule is about it: put it there, or tell the rule its new name")]
+    problems = []
+    ways: dict[str, list[Include]] = {MUTEX: []}
+    queue = deque([MUTEX])
+    while queue:
+        file = queue.popleft()
+        for include in tree.includes(file):
+            way = [*ways[file], include]
+            if NOT_FOR_MUTEX.match(include.target or "") or include.name in NOT_FOR_MUTEX_STANDARD:
+                problems.append(_too_much_for_mutex(way))
+            elif include.target is not None and include.target not in ways:
+                ways[include.target] = way
+                queue.append(include.target)
+    return problems
+
+
+def _too_much_for_mutex(way: list[Include]) -> Problem:
+    last = way[-1]
+    names = " > ".join(["nopal/mutex.hpp", *(include.name for include in way)])
+    return Problem(
+        last.file,
+        last.line,
+        f"who includes nopal/mutex.hpp gets {last.name}: {names}",
+        "declare what is needed of it, and include it in the source file",
+    )
