@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/scheduler/fork_state.hpp"
+#include "nopal/core/task/fork_state.hpp"
 
 namespace nopal {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "nopal/core/wait/basic_mutex.hpp"
-#include "nopal/core/scheduler/fork_state.hpp"
+#include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 
 namespace nopal {

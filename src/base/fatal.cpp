@@ -7,7 +7,7 @@
 
 namespace nopal::core {
 
-constinit void (*print_place)(void const* function) noexcept = nullptr;
+constinit place_printer print_place = nullptr;
 
 // What happened comes first, in case that the search for names fails.
 [[noreturn]] static void die_saying(char const* what, void const* function) noexcept {

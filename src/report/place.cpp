@@ -8,7 +8,7 @@
 #include <exception>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/scheduler/fork_state.hpp"
+#include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "report/code_map.hpp"
 

@@ -10,7 +10,7 @@
 #include "../scale.hpp"
 #include "inject.hpp"
 #include "nopal/core/machine/cpus.hpp"
-#include "nopal/core/stack/stack.hpp"
+#include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/pool.hpp"

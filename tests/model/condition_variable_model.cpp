@@ -109,7 +109,7 @@ std::vector<scenario> const scenarios{
         x.unlock();
       });
       p.thread([&] { x.produce(); });
-      p.thread([] { waits::timer_entry::come(); });
+      p.thread([] { waits::timer_entry::expire(); });
     }, few_spins),
     // It may be destroyed though one has timed out and is not gone.
     waiting("destroyed beside one that has timed out", 0, [](program& p) {
@@ -126,7 +126,7 @@ std::vector<scenario> const scenarios{
         x.destroy();
         x.unlock();
       });
-      p.thread([] { waits::timer_entry::come(); });
+      p.thread([] { waits::timer_entry::expire(); });
     }, few_spins),
     waiting("two waiters, all notified", 0, [](program& p) {
       auto& x = p.make<place>();

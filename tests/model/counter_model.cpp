@@ -157,7 +157,7 @@ std::vector<scenario> const scenarios{
          check(d.get() == 1, "in time or not");
          destroy(c);
        });
-       p.thread([] { waits::timer_entry::come(); });
+       p.thread([] { waits::timer_entry::expire(); });
      }, few_spins),
     waiting("a_limit_of_a_thread", 2,
      [](program& p) {
@@ -181,7 +181,7 @@ std::vector<scenario> const scenarios{
        p.thread([&] { done(*c); });
        p.thread([&] { c->wait_until(0, waits::soon); });
        p.thread([&] { c->wait(0); });
-       p.thread([] { waits::timer_entry::come(); });
+       p.thread([] { waits::timer_entry::expire(); });
        p.finally([&] { destroy(c); });
      }, few_spins),
     waiting("thrown_before_done", 0,

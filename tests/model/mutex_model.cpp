@@ -42,7 +42,7 @@ struct tally {
 scenario counting(std::string name, unsigned wakeups, std::vector<int> times, unsigned threads = 0) {
   int const spins = times.size() > 2 ? few_spins : 12;
   return waiting(std::move(name), threads, [times, wakeups](program& p) {
-    waits::patience::most_wakeups = wakeups;
+    waits::mutex_wakeups_in_vain = wakeups;
     auto& t = p.make<tally>();
     int sum = 0;
     for (int const n : times) {

@@ -18,10 +18,10 @@ using model::sync;
 using model::var;
 using inbox = nopal::core::basic_inbox<sync>;
 using parking = nopal::core::basic_parking<sync>;
-using nopal::core::job;
+using nopal::core::resumable;
 using enum std::memory_order;
 
-struct work : job {
+struct work : resumable {
   var<int> message{0, "a job"};
   int taken = 0;
   int number = 0;
@@ -50,8 +50,8 @@ void inbox_program(program& p, int producers, int each, int takers) {
   }
   auto const take = [&s, each] {
     std::array<int, 4> last{-1, -1, -1, -1};
-    for (job* j = s.in.take_all(); j != nullptr;) {
-      job* const next = j->next;
+    for (resumable* j = s.in.take_all(); j != nullptr;) {
+      resumable* const next = j->next;
       auto& w = *static_cast<work*>(j);
       w.take();
       int& before = last[static_cast<std::size_t>(w.number / each)];
@@ -70,7 +70,7 @@ void inbox_program(program& p, int producers, int each, int takers) {
 /// A pool: workers that look and sleep, jobs from outside, callers that borrow a worker. Nobody may sleep while a job lies there: all would
 /// wait for ever.
 struct pool {
-  parking seats;
+  parking sleepers;
   std::vector<std::unique_ptr<inbox>> open;
   std::vector<std::unique_ptr<var<int>>> worker;  ///< what belongs to whoever works as it
   model::atomic<bool> stopping{false};
@@ -78,7 +78,7 @@ struct pool {
   std::array<work, 3> jobs;
   enum class bug { none, notifies_before_push, sleeps_without_a_look } planted = bug::none;
 
-  pool(std::vector<unsigned> const& nodes, int n) : seats{std::span<unsigned const>{nodes}}, left{n} {
+  pool(std::vector<unsigned> const& nodes, int n) : sleepers{std::span<unsigned const>{nodes}}, left{n} {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       open.push_back(std::make_unique<inbox>());
       worker.push_back(std::make_unique<var<int>>(0, "a worker"));
@@ -93,31 +93,31 @@ struct pool {
     work& w = jobs[static_cast<std::size_t>(k)];
     w.number = k;
     w.message.set(k + 1);
-    seats.add();
+    sleepers.add();
     open[i]->push(&w);
-    seats.announce(i);
+    sleepers.announce(i);
   }
   /// As put where stealing is off, or for what only this worker may run.
   void put_private(int k, unsigned i) {
     work& w = jobs[static_cast<std::size_t>(k)];
     w.number = k;
     w.message.set(k + 1);
-    if (planted == bug::notifies_before_push) seats.notify(i);
+    if (planted == bug::notifies_before_push) sleepers.notify(i);
     open[i]->push(&w);
-    if (planted != bug::notifies_before_push) seats.notify(i);
+    if (planted != bug::notifies_before_push) sleepers.notify(i);
   }
   void stop() {
     stopping.store(true, seq_cst);
-    for (unsigned i = 0; i < workers(); ++i) seats.notify(i);
+    for (unsigned i = 0; i < workers(); ++i) sleepers.notify(i);
   }
   void use(unsigned i) { worker[i]->set(worker[i]->get() + 1); }
 
-  bool run_all(job* j, bool counts) {
+  bool run_all(resumable* j, bool counts) {
     bool any = false;
     while (j != nullptr) {
-      job* const next = j->next;
+      resumable* const next = j->next;
       any = true;
-      if (counts) seats.retract();
+      if (counts) sleepers.retract();
       static_cast<work*>(j)->take();
       if (left.fetch_sub(1, acq_rel) == 1) stop();
       j = next;
@@ -127,27 +127,27 @@ struct pool {
   void loop(unsigned i, bool steals) {
     bool looking = false;
     while (!stopping.load(relaxed)) {
-      if (!looking) seats.start_searching(i);
+      if (!looking) sleepers.start_searching(i);
       looking = true;
       use(i);
-      job* found = open[i]->take_all();
+      resumable* found = open[i]->take_all();
       for (unsigned k = 0; steals && found == nullptr && k < workers(); ++k)
-        if (k != i && seats.visible_work()) found = open[k]->take_all();
+        if (k != i && sleepers.visible_work()) found = open[k]->take_all();
       if (found != nullptr) {
         looking = false;
-        seats.stop_searching(i);
+        sleepers.stop_searching(i);
         run_all(found, steals);
         continue;
       }
-      if (!seats.park(i, [&] { return must_stay(i); })) sync::relax();
+      if (!sleepers.park(i, [&] { return must_stay(i); })) sync::relax();
     }
-    if (looking) seats.stop_searching(i);
+    if (looking) sleepers.stop_searching(i);
   }
   /// A caller of run: its own job is nothing to the others.
   void visit(unsigned i) {
-    if (!seats.borrow(i)) return;
+    if (!sleepers.occupy(i)) return;
     use(i);
-    seats.give_back(i, [&] { return must_stay(i); });
+    sleepers.vacate(i, [&] { return must_stay(i); });
   }
 };
 
@@ -185,35 +185,35 @@ void busy_program(program& p, std::vector<unsigned> const& nodes) {
 /// A strand offers, and waits in a long leaf for a thief to come: the thief must not have gone to sleep.
 void offer_program(program& p, bool leaves, bool guest) {
   struct state {
-    parking seats;
+    parking sleepers;
     model::atomic<int> offered{0};  // stands for the deque
     model::atomic<bool> stolen{false};
-    explicit state(std::vector<unsigned> const& nodes) : seats{std::span<unsigned const>{nodes}} {}
+    explicit state(std::vector<unsigned> const& nodes) : sleepers{std::span<unsigned const>{nodes}} {}
   };
   auto& s = p.make<state>(std::vector<unsigned>{0, 0, 0});
   p.thread([&s] {
     s.offered.store(1, relaxed);
-    s.seats.offer();
+    s.sleepers.offer();
     while (!s.stolen.load(acquire)) sync::relax();
   });
   for (unsigned i = 1; i < (leaves ? 3U : 2U); ++i) {
     p.thread([&s, i, leaves] {
-      s.seats.start_searching(i);
-      if (leaves && i == 2) return s.seats.stop_searching(i);  // a thief that has found something else
+      s.sleepers.start_searching(i);
+      if (leaves && i == 2) return s.sleepers.stop_searching(i);  // a thief that has found something else
       while (!s.stolen.load(relaxed)) {
-        if (s.seats.visible_work() && s.offered.exchange(0, acquire) == 1) {
-          s.seats.retract();
+        if (s.sleepers.visible_work() && s.offered.exchange(0, acquire) == 1) {
+          s.sleepers.retract();
           s.stolen.store(true, release);
           break;
         }
-        if (!s.seats.park(i, [] { return false; })) sync::relax();
+        if (!s.sleepers.park(i, [] { return false; })) sync::relax();
       }
-      s.seats.stop_searching(i);
+      s.sleepers.stop_searching(i);
     });
   }
   if (guest) {
     p.thread([&s] {
-      if (s.seats.borrow(1)) s.seats.give_back(1, [] { return false; });
+      if (s.sleepers.occupy(1)) s.sleepers.vacate(1, [] { return false; });
     });
   }
 }

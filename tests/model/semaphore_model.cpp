@@ -45,7 +45,7 @@ scenario one_taker(char const* name, unsigned threads, bool timer, Taker taker) 
       if (!s->at_rest()) check(s->deserted(), "who has the last permit may destroy it");
       s.reset();
     });
-    if (timer) p.thread([] { waits::timer_entry::come(); });
+    if (timer) p.thread([] { waits::timer_entry::expire(); });
   }, timer ? few_spins : 12);
 }
 
@@ -118,7 +118,7 @@ std::vector<scenario> const scenarios{
       auto& got = p.make<std::array<var<int>, 2>>();
       p.thread([&] { release(s); });
       p.thread([&] { got[0].set(acquire_until(s) ? 1 : 0); });
-      p.thread([] { waits::timer_entry::come(); });
+      p.thread([] { waits::timer_entry::expire(); });
       p.finally([&] { check(got[0].get() + (try_acquire(s) ? 1 : 0) == 1, "the permit is somewhere"); });
     }, few_spins),
     waiting("tries while others are at the queue", 0, [](program& p) {
@@ -134,7 +134,7 @@ std::vector<scenario> const scenarios{
         n.set(n.get() + 1);
         release(s);
       });
-      p.thread([] { waits::timer_entry::come(); });
+      p.thread([] { waits::timer_entry::expire(); });
       p.finally([&] { check(try_acquire(s), "the permit is back"); });
     }, few_spins),
 };

@@ -14,7 +14,8 @@
 #include "explorer.hpp"
 #include "memory.hpp"
 #include "nopal/core/wait/event.hpp"
-#include "nopal/core/wait/time_limit.hpp"
+#include "nopal/core/wait/basic_deadline.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/waiter.hpp"
 #include "sweep.hpp"
 
@@ -87,10 +88,8 @@ struct waits {
   /// Once looked at, and then over.
   static constexpr time_point soon{std::chrono::nanoseconds{1}};
 
-  struct patience {
-    static inline unsigned most_wakeups = 1;
-    static constexpr int most_looks = 0;
-  };
+  static inline unsigned mutex_wakeups_in_vain = 1;
+  static constexpr int mutex_looks = 0;
 
   static inline unsigned threads = 0;  ///< a bit each
   static bool is_thread() noexcept { return (threads >> self() & 1) != 0; }
@@ -114,9 +113,9 @@ struct waits {
     bool expired() const noexcept { return limit_.expired; }
 
     /// A thread of its own: the time has come, if anybody has asked by now.
-    static void come() noexcept {
+    static void expire() noexcept {
       lock();
-      if (timer_entry* const t = std::exchange(known, nullptr); t != nullptr) t->limit_.come();
+      if (timer_entry* const t = std::exchange(known, nullptr); t != nullptr) t->limit_.expire();
       unlock();
     }
     static void reset(program& p) {
@@ -134,17 +133,18 @@ struct waits {
     nopal::core::basic_deadline<sync, waiter> limit_;
   };
 
+  static void start(timer_entry& e) noexcept { e.start(); }
   template <class Publish>
-  static void park(waiter& me, nopal::core::waits_for, Publish publish) noexcept {
-    if (is_thread()) return nopal::core::park_thread(me, publish);
+  static void await_wake(waiter& me, nopal::core::waits_for, Publish publish) noexcept {
+    if (is_thread()) return nopal::core::thread_awaits_wake(me, publish);
     me.thread = nullptr;
     me.leave(publish);
   }
   template <class Publish>
-  static bool park_until(waiter& me, nopal::core::waits_for why, time_point limit, Publish publish) {
-    if (is_thread()) return nopal::core::park_thread_until(me, limit, [&]() noexcept { return publish(nullptr); });
+  static bool await_wake_until(waiter& me, nopal::core::waits_for why, time_point limit, Publish publish) {
+    if (is_thread()) return nopal::core::thread_awaits_wake_until(me, limit, [&]() noexcept { return publish(nullptr); });
     timer_entry t{me};
-    park(me, why, [&]() noexcept { return publish(&t); });
+    await_wake(me, why, [&]() noexcept { return publish(&t); });
     return !t.expired();
   }
 };
@@ -159,7 +159,7 @@ inline scenario waiting(std::string name, unsigned threads, std::function<void(p
     stacks::now = &p.make<stacks>();
     waits::threads = threads;
     waits::timer_entry::reset(p);
-    waits::patience::most_wakeups = 1;
+    waits::mutex_wakeups_in_vain = 1;
     steps_clock::looks = {};
     body(p);
   };

@@ -16,7 +16,7 @@
 
 namespace {
 
-using nopal::core::job;
+using nopal::core::resumable;
 using nopal::core::rng;
 using nopal::core::std_sync;
 
@@ -48,7 +48,7 @@ struct chaos_sync : std_sync {
 
 using inbox = nopal::core::basic_inbox<chaos_sync>;
 
-struct parcel : job {
+struct parcel : resumable {
   std::size_t producer = 0;
   long number = 0;
   long taken = 0;  // plain: only its taker may touch it
@@ -83,7 +83,7 @@ TEST(inbox_stress, nothing_is_lost_or_doubled_and_each_producer_keeps_its_order)
       long last[producers] = {};
       while (received.load(std::memory_order_relaxed) < producers * each) {
         std::size_t n = 0;
-        for (job* j = box.take_all(); j != nullptr; j = j->next, ++n) {
+        for (resumable* j = box.take_all(); j != nullptr; j = j->next, ++n) {
           auto& x = *static_cast<parcel*>(j);
           ++x.taken;
           if (x.number <= last[x.producer]) disordered.fetch_add(1, std::memory_order_relaxed);
@@ -122,8 +122,8 @@ TEST(inbox_stress, jobs_that_are_pushed_again_are_neither_lost_nor_doubled) {
     threads.emplace_back([&, t] {
       chaos_sync::random = rng{seed, t};
       while (finished.load(std::memory_order_relaxed) < jobs) {
-        job* next = nullptr;
-        for (job* j = box.take_all(); j != nullptr; j = next) {
+        resumable* next = nullptr;
+        for (resumable* j = box.take_all(); j != nullptr; j = next) {
           next = j->next;
           if (++static_cast<parcel*>(j)->taken < rounds) {
             box.push(j);

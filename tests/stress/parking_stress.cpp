@@ -21,7 +21,7 @@
 namespace {
 
 using namespace std::chrono_literals;
-using nopal::core::job;
+using nopal::core::resumable;
 using nopal::core::rng;
 using nopal::core::std_sync;
 using steady = std::chrono::steady_clock;
@@ -68,7 +68,7 @@ struct chaos_sync : std_sync {
 
 void sow(std::uint64_t seed, std::uint64_t stream) { chaos_sync::random = rng{seed, stream}; }
 
-struct errand : job {
+struct errand : resumable {
   bool generous = false;  // whoever does it offers a piece to each node, and does not end before these are taken
   std::atomic<bool> done{false};
 };
@@ -94,9 +94,9 @@ class office {
     inboxes_[i].push(&e);
     parking_.announce(i);
   }
-  bool borrow(unsigned i) { return parking_.borrow(i); }
-  void give_back(unsigned i) {
-    parking_.give_back(i, [&] { return must_stay(i); });
+  bool occupy(unsigned i) { return parking_.occupy(i); }
+  void vacate(unsigned i) {
+    parking_.vacate(i, [&] { return must_stay(i); });
   }
   bool all_sleep() const {
     for (unsigned i = 0; i < workers(); ++i) {
@@ -142,9 +142,9 @@ class office {
   }
 
   bool take_from(unsigned box, unsigned i) {
-    job* const first = inboxes_[box].take_all();
+    resumable* const first = inboxes_[box].take_all();
     if (first == nullptr) return false;
-    for (job* rest = first->next; rest != nullptr;) inboxes_[i].push(std::exchange(rest, rest->next));
+    for (resumable* rest = first->next; rest != nullptr;) inboxes_[i].push(std::exchange(rest, rest->next));
     parking_.stop_searching(i);
     parking_.retract();
     auto& e = *static_cast<errand*>(first);
@@ -213,13 +213,13 @@ void keep_office(options const& o) {
       }
       std::size_t const n = 1 + random() % errands.size();
       unsigned const lent = any();
-      bool const guest = random() % 4 == 0 && office.borrow(lent);
+      bool const guest = random() % 4 == 0 && office.occupy(lent);
       for (std::size_t k = 0; k < n; ++k) {
         // One generous errand at a time, and by nobody's guest, so that some worker of each node is free to take a piece.
         errands[k].generous = o.generous && self == 0 && k == 0 && !guest && random() % 2 == 0;
         office.put(errands[k], guest && random() % 2 == 0 ? lent : any());
       }
-      if (guest) office.give_back(lent);
+      if (guest) office.vacate(lent);
       for (std::size_t k = 0; k < n; ++k) {
         expect(
             errands[k].generous ? "a strand offers work, but some node has no thief" : "a job lies in an inbox, but all sleep",

@@ -1,4 +1,5 @@
 #include "nopal/core/task/arena.hpp"
+#include "nopal/core/task/central_stacklet_list.hpp"
 
 #include <gtest/gtest.h>
 
@@ -169,7 +170,7 @@ TEST_F(arena_test, a_first_segment_that_is_too_small_is_not_left_under_the_next)
 TEST_F(arena_test, another_arena_goes_on_with_what_was_detached) {
   auto all = fill(3);
   std::byte* const top = a.top();
-  a.mark = 7;
+  a.epoch = 7;
   stacklet* const gone = a.detach();
   ASSERT_NE(gone, nullptr);
   EXPECT_TRUE(a.empty());
@@ -180,7 +181,7 @@ TEST_F(arena_test, another_arena_goes_on_with_what_was_detached) {
   release(b, allocate(b, 64));
   b.attach(gone);
   EXPECT_EQ(b.top(), top);
-  EXPECT_EQ(b.mark, 7u);
+  EXPECT_EQ(b.epoch, 7u);
   void* const p = allocate(b, 64);
   EXPECT_EQ(p, top);
   release(b, p);

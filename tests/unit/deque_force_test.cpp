@@ -171,7 +171,7 @@ TEST_F(deque_test, must_look_below_the_limit_of_the_native_stack) {
 TEST_F(deque_test, an_answer_restores_the_limit) {
   auto const low = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - (1 << 16);
   work.set_limit(low);
-  work.ask();
+  work.request();
   EXPECT_TRUE(work.was_requested());
   EXPECT_EQ(work.limit(), low);
   work.publish();

@@ -1,4 +1,4 @@
-#include "nopal/core/scheduler/root.hpp"
+#include "nopal/core/wait/event.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include "../scale.hpp"
 #include "fib.hpp"
 #include "foreign_stack.hpp"
-#include "nopal/core/stack/stack.hpp"
+#include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/native.hpp"
 #include "nopal/scope.hpp"
 #include "nopal/task.hpp"

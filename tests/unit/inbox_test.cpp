@@ -7,10 +7,10 @@
 namespace {
 
 using nopal::core::inbox;
-using nopal::core::job;
+using nopal::core::resumable;
 
-std::vector<job*> all(job* first) {
-  std::vector<job*> jobs;
+std::vector<resumable*> all(resumable* first) {
+  std::vector<resumable*> jobs;
   for (; first != nullptr; first = first->next) jobs.push_back(first);
   return jobs;
 }
@@ -23,8 +23,8 @@ TEST(inbox, is_empty_at_first) {
 
 TEST(inbox, gives_everything_at_once_and_the_oldest_first) {
   inbox box;
-  job a, b, c;
-  for (job* j : {&a, &b, &c}) box.push(j);
+  resumable a, b, c;
+  for (resumable* j : {&a, &b, &c}) box.push(j);
   EXPECT_FALSE(box.empty());
   EXPECT_EQ(all(box.take_all()), (std::vector{&a, &b, &c}));
   EXPECT_TRUE(box.empty());
@@ -33,7 +33,7 @@ TEST(inbox, gives_everything_at_once_and_the_oldest_first) {
 
 TEST(inbox, takes_jobs_again_in_a_new_order) {
   inbox box;
-  job a, b;
+  resumable a, b;
   box.push(&a);
   box.push(&b);
   box.take_all();

@@ -106,16 +106,15 @@ thread_local std::atomic<bool>* asleep = nullptr;
 struct stepped_waits {
   using sync = stepped_sync;
   struct waiter : core::basic_waiter<stepped_sync, core::sleeper> {};
-  using ticket = core::timer::ticket;
+  using timer_entry = core::timer_entry;
   using time_point = core::time_point;
-  struct patience {
-    static constexpr unsigned most_wakeups = 2;
-    static constexpr int most_looks = 0;
-  };
+  static constexpr unsigned mutex_wakeups_in_vain = 2;
+  static constexpr int mutex_looks = 0;
+  static void start(timer_entry& e) noexcept { e.start(); }
   template <class Publish>
-  static void park(waiter& me, core::waits_for why, Publish publish) noexcept {
+  static void await_wake(waiter& me, core::waits_for why, Publish publish) noexcept {
     auto* const says = asleep;
-    core::park(me, why, [=]() noexcept {
+    core::await_wake(me, why, [=]() noexcept {
       bool const sleeps = publish();
       if (sleeps && says != nullptr) *says = true;  // and its stack is left already
       return sleeps;

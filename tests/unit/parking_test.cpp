@@ -75,7 +75,7 @@ TEST(parking, who_is_awake_can_be_neither_notified_nor_borrowed) {
   p.start_searching(0);
   EXPECT_FALSE(p.is_parked(0));
   EXPECT_FALSE(p.notify(0));
-  EXPECT_FALSE(p.borrow(0));
+  EXPECT_FALSE(p.occupy(0));
 }
 
 TEST(parking, the_only_thief_stays_while_there_is_demand) {
@@ -174,10 +174,10 @@ TEST(parking, a_job_wakes_nobody_where_somebody_looks) {
 TEST(parking, a_lent_worker_sleeps_until_it_is_given_back) {
   nopal::core::parking p{one_node};
   sleeper const s{p, 0};
-  ASSERT_TRUE(p.borrow(0));
-  EXPECT_FALSE(p.borrow(0));
+  ASSERT_TRUE(p.occupy(0));
+  EXPECT_FALSE(p.occupy(0));
   EXPECT_FALSE(p.notify(0));
-  p.give_back(0, no);
+  p.vacate(0, no);
   EXPECT_TRUE(s.sleeps());
   EXPECT_TRUE(p.notify(0));
   EXPECT_TRUE(s.gets_up());
@@ -186,17 +186,17 @@ TEST(parking, a_lent_worker_sleeps_until_it_is_given_back) {
 TEST(parking, giving_back_gets_up_who_must) {
   nopal::core::parking p{one_node};
   sleeper const s{p, 0};
-  ASSERT_TRUE(p.borrow(0));
-  p.give_back(0, yes);
+  ASSERT_TRUE(p.occupy(0));
+  p.vacate(0, yes);
   EXPECT_TRUE(s.gets_up());
 }
 
 TEST(parking, giving_back_gets_up_a_thief_if_there_is_demand_and_none) {
   nopal::core::parking p{one_node};
   sleeper const s{p, 0};
-  ASSERT_TRUE(p.borrow(0));
+  ASSERT_TRUE(p.occupy(0));
   p.offer();
-  p.give_back(0, no);
+  p.vacate(0, no);
   EXPECT_TRUE(s.gets_up());
 }
 

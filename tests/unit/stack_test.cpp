@@ -1,6 +1,6 @@
 // Native stacks: their memory, their guard page, and the pool.
 
-#include "nopal/core/stack/stack.hpp"
+#include "nopal/core/stack/stack_pool.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // nopal's bare contexts: no scheduler, two stacks.
 
-#include <nopal/core/stack/stack.hpp>
+#include <nopal/core/stack/stack_pool.hpp>
 
 #include "../../runtimes/nopal.hpp"
 #include "switch.hpp"

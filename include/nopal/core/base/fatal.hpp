@@ -5,7 +5,6 @@
 
 #include <exception>
 
-#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::core {
@@ -19,6 +18,7 @@ NOPAL_API NOPAL_COLD char const* message_of(std::exception_ptr const& e) noexcep
 
 /// Adds to that line the program's function that `function` is, or, if it is null, that has called here. Set by report/place.hpp, if that is
 /// linked: fatal errors happen in every room, and what reads symbol tables stands above all of them.
-extern void (*print_place)(void const* function) noexcept;
+using place_printer = void (*)(void const* function) noexcept;
+extern place_printer print_place;
 
 }  // namespace nopal::core

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "nopal/core/base/tuning.hpp"
 
 namespace nopal::core::tuning {
 
@@ -67,11 +66,18 @@ inline constexpr std::int64_t wait_without_stack = 1'000'000;
 /// the mutex is handed over to it.
 inline constexpr int mutex_looks = 10;
 inline constexpr unsigned mutex_wakeups_in_vain = 2;
-/// A lock bit is held for a few instructions. After so many pauses its holder has lost its CPU: then the waiter gives up its own.
-inline constexpr int lock_bit_pauses = 64;
+/// A lock bit, or the lock of a deque, is held for a few instructions. After so many pauses its holder has lost its CPU: then the waiter gives
+/// up its own.
+inline constexpr int lock_pauses = 64;
 /// A thief that has requested work looks so often for the answer, and pauses so often before each look.
 inline constexpr int request_looks = 8;
 inline constexpr int request_pauses = 4;
+/// After so many nanoseconds it takes by force: an owner that forks answers in a few, one in a long leaf does not answer.
+inline constexpr std::int64_t request_patience = 5'000;
+/// A thief whose force was in vain, since the owner pops and pushes at the same place all the time, waits so many nanoseconds before the next:
+/// doubled each time, so many times at most. 100 us to 3.2 ms.
+inline constexpr std::int64_t force_backoff = 50'000;
+inline constexpr int most_force_backoffs = 6;
 /// In builds with assertions: a pool in which nothing has been able to run for so long says so.
 inline constexpr std::chrono::milliseconds stuck_after{1000};
 /// How often a pool's destructor looks whether fibers still run.

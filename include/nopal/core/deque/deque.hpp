@@ -22,6 +22,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/cells.hpp"
+#include "nopal/core/deque/spin_lock.hpp"
 #include "nopal/core/architecture/stack_pointer.hpp"
 #include "nopal/core/base/sync.hpp"
 
@@ -77,18 +78,18 @@ class basic_deque {
   /// After pop() said no. True: the entry is the caller's. False: it was stolen and the deque is empty. Older entries may become
   /// private again, so that the next pops are cheap, but none below `floor`.
   NOPAL_COLD bool pop_slow(index floor = 0) noexcept {
-    lock();
+    lock_.lock();
     index const b = bottom_.load(std::memory_order_relaxed);
     index const s = split_.load(std::memory_order_relaxed);
     if (b >= s) {  // a thief had raised split only for a moment
-      unlock();
+      lock_.unlock();
       return true;
     }
     // Here b == s - 1 and pub_ == s. First try to take back half of what is public.
     index t = top_.load(std::memory_order_relaxed);
     index const half = t + (b - t) / 2;
     if (index const m = half > floor ? half : floor; t < m && m < b && reclaim(m)) {
-      unlock();
+      lock_.unlock();
       return true;
     }
     bool mine = reclaim(b);
@@ -102,7 +103,7 @@ class basic_deque {
       pub_.store(b + 1, std::memory_order_relaxed);
       bottom_.store(b + 1, std::memory_order_relaxed);
     }
-    unlock();
+    lock_.unlock();
     return mine;
   }
 
@@ -143,18 +144,18 @@ class basic_deque {
   NOPAL_COLD void publish() noexcept {
     if (!hides_) return publish_all();
     limit_.store(low_, std::memory_order_relaxed);
-    if (!try_lock()) return;  // a thief is at it, and will take by force
+    if (!lock_.try_lock()) return;  // a thief is at it, and will take by force
     index const s = split_.load(std::memory_order_relaxed);
     index const n = bottom_.load(std::memory_order_relaxed) - s;
     if (n > 0) expose(s + (n + 1) / 2);
-    unlock();
+    lock_.unlock();
   }
 
   /// Offers everything. Afterwards pop() says no until something is pushed.
   NOPAL_COLD void publish_all() noexcept {
-    lock();
+    lock_.lock();
     expose(bottom_.load(std::memory_order_relaxed));
-    unlock();
+    lock_.unlock();
   }
 
   /// The deque is empty: its next entry goes to the buffer's first place. An entry's place is the depth of the fork that made
@@ -247,9 +248,9 @@ class basic_deque {
         case answer::nothing: return 0;
         case answer::published: break;
         case answer::silence:
-          if (!try_lock()) return 0;
+          if (!lock_.try_lock()) return 0;
           if (top_.load(std::memory_order_relaxed) >= split_.load(std::memory_order_relaxed)) force();
-          unlock();
+          lock_.unlock();
       }
     }
     return 0;
@@ -293,7 +294,6 @@ class basic_deque {
   }
 
   answer request_and_wait() noexcept {
-    constexpr std::int64_t patience = 5'000;  // ns: a fork-heavy owner answers in a few ns, a long leaf does not answer
     std::int64_t const start = Sync::now();
     for (;;) {
       request();
@@ -302,7 +302,7 @@ class basic_deque {
         if (top_.load(std::memory_order_relaxed) < pub_.load(std::memory_order_relaxed)) return answer::published;
       }
       if (bottom_.load(std::memory_order_relaxed) <= split_.load(std::memory_order_relaxed)) return answer::nothing;
-      if (Sync::now() - start > patience) return answer::silence;
+      if (Sync::now() - start > tuning::request_patience) return answer::silence;
     }
   }
 
@@ -319,9 +319,9 @@ class basic_deque {
     Sync::heavy_fence();
     // acquire: pairs with the release in push and pop; what lies below is then published by our release of pub_.
     b = bottom_.load(std::memory_order_acquire);
-    if (b <= s) {  // it is popping and pushing around here all the time: back off, 100 µs doubling to 3.2 ms
-      failures_ = failures_ < 6 ? failures_ + 1 : 6;
-      not_before_ = Sync::now() + (std::int64_t{50'000} << failures_);
+    if (b <= s) {  // it is popping and pushing around here all the time: back off
+      failures_ = failures_ < tuning::most_force_backoffs ? failures_ + 1 : failures_;
+      not_before_ = Sync::now() + (tuning::force_backoff << failures_);
     } else {
       failures_ = 0;
     }
@@ -372,19 +372,6 @@ class basic_deque {
     pub_.store(m, std::memory_order_release);    // release: pairs with the acquire in steal
   }
 
-  bool try_lock() noexcept {
-    return !lock_.load(std::memory_order_relaxed) && !lock_.exchange(true, std::memory_order_acquire);
-  }
-  void lock() noexcept {
-    for (int n = 0; !try_lock(); Sync::relax()) {
-      if (++n == 64) {
-        Sync::yield();
-        n = 0;
-      }
-    }
-  }
-  void unlock() noexcept { lock_.store(false, std::memory_order_release); }
-
   // The owner's line: everything that push and pop write.
   alignas(destructive_size) atomic<index> bottom_{0};
   cell* cells_;  // where the entry with index 0 would be
@@ -401,7 +388,7 @@ class basic_deque {
   atomic<index> pub_{0};
   atomic<buffer*> buffer_{nullptr};
   atomic<index> shift_{0};  // an entry's place minus its index
-  atomic<bool> lock_{false};
+  basic_spin_lock<Sync> lock_;
   int failures_ = 0;             // under lock_
   std::int64_t not_before_ = 0;  // under lock_
   atomic<std::uint64_t> forces_{0};

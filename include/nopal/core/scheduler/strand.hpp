@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "nopal/core/deque/deque.hpp"
-#include "nopal/core/scheduler/fork_state.hpp"
+#include "nopal/core/task/fork_state.hpp"
 
 namespace nopal::core {
 

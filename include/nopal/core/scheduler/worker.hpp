@@ -16,7 +16,7 @@
 #include "nopal/core/machine/victim.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/counters.hpp"
-#include "nopal/core/scheduler/fork_state.hpp"
+#include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/scheduler/strand.hpp"
 #include "nopal/core/sleep/inbox.hpp"

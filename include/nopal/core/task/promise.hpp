@@ -15,7 +15,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/compiler/coroutine.hpp"
-#include "nopal/core/scheduler/fork_state.hpp"
+#include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/awaiters.hpp"
 #include "nopal/core/task/result_slot.hpp"

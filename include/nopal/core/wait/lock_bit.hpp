@@ -18,7 +18,7 @@ Word lock_bit(typename Sync::template atomic<Word>& word, Word bit) noexcept {
     if (Word const before = word.fetch_or(bit, std::memory_order_acquire); (before & bit) == 0) return before;
     for (int k = 0; (word.load(std::memory_order_relaxed) & bit) != 0; ++k) {
       Sync::relax();
-      if (k > tuning::lock_bit_pauses) Sync::yield();
+      if (k > tuning::lock_pauses) Sync::yield();
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "nopal/core/scheduler/fork_state.hpp"
+#include "nopal/core/task/fork_state.hpp"
 
 namespace nopal::core {
 

@@ -1,0 +1,31 @@
+#pragma once
+
+// The lock of a deque's slow steps: the owner's, when pop said no, and a thief's that takes by force. Held for a few instructions, but for a
+// thief that waits for a heavy_fence. Next: deque.hpp.
+
+#include "nopal/core/base/sync.hpp"
+#include "nopal/core/base/tuning.hpp"
+
+namespace nopal::core {
+
+template <class Sync>
+class basic_spin_lock {
+ public:
+  /// acquire: pairs with unlock. relaxed: the exchange looks again.
+  bool try_lock() noexcept { return !word_.load(std::memory_order_relaxed) && !word_.exchange(true, std::memory_order_acquire); }
+  void lock() noexcept {
+    for (int n = 0; !try_lock(); Sync::relax()) {
+      if (++n == tuning::lock_pauses) {
+        Sync::yield();
+        n = 0;
+      }
+    }
+  }
+  /// release: all that was done under the lock.
+  void unlock() noexcept { word_.store(false, std::memory_order_release); }
+
+ private:
+  typename Sync::template atomic<bool> word_{false};
+};
+
+}  // namespace nopal::core
