@@ -30,6 +30,8 @@ pool& default_pool() {
   return p;
 }
 
+core::pool_state& core::default_pool_state() { return default_pool().state(); }
+
 pool* pool::current() noexcept {
   core::worker const* const w = core::current_or_null();
   return w != nullptr ? w->pool().owner : nullptr;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <utility>
 
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/await_wake.hpp"
@@ -18,6 +19,9 @@ namespace nopal {
 class counter;
 
 namespace core {
+
+template <class F, class Counter>
+struct fiber_record;
 
 /// co_await left.reaches(0).
 class reach_awaiter : public stack_awaiter {
@@ -77,6 +81,14 @@ class NOPAL_API counter {
   friend void wait_for(counter& c, std::int64_t value);
   friend bool wait_until(counter& c, std::int64_t value, core::time_point limit);
   friend void core::fail_fiber(counter* c, std::exception_ptr e) noexcept;
+  template <class F, class Counter>
+  friend struct core::fiber_record;
+
+  /// A fiber has ended, by `e` if it is not null; `c` is null if nobody counts it.
+  NOPAL_INLINE static void fiber_ended(counter* c, std::exception_ptr e) noexcept {
+    if (e != nullptr) [[unlikely]] core::fail_fiber(c, std::move(e));
+    if (c != nullptr) c->done();
+  }
 
   void count_up(std::int64_t n) noexcept { word_.add(n, core::current_or_null()); }
   void count_down(std::int64_t n) noexcept {

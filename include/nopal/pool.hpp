@@ -10,12 +10,14 @@
 
 #include "nopal/core/report/report.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
+#include "nopal/core/scheduler/fiber_record.hpp"
 #include "nopal/core/scheduler/scheduler.hpp"
 #include "nopal/core/scheduler/statistics.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/typed_root.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/move_awaiter.hpp"
+#include "nopal/counter.hpp"
 #include "nopal/future.hpp"
 #include "nopal/options.hpp"
 #include "nopal/stats.hpp"
@@ -23,8 +25,12 @@
 
 namespace nopal {
 
-class counter;
 class pool;
+
+namespace core {
+/// What the workers of default_pool() share. Throws what default_pool() throws.
+NOPAL_API NOPAL_COLD pool_state& default_pool_state();
+}  // namespace core
 
 /// One worker of one pool: where resume_on goes. Valid as long as its pool.
 class worker_ref {
@@ -66,8 +72,8 @@ class pool {
       return core::explained<core::way::waits, c::wrong>();
     } else {
       core::awaited_root<F&&, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
-      r.pool = &scheduler_->state();
-      core::run_and_wait(scheduler_->state(), r, r.done);
+      r.pool = &state();
+      core::run_and_wait(state(), r, r.done);
       return r.take();
     }
   }
@@ -82,9 +88,9 @@ class pool {
     } else {
       using root = core::submitted_root<F&&, A&&...>;
       auto r = std::make_shared<root>(static_cast<F&&>(f), static_cast<A&&>(a)...);
-      r->pool = &scheduler_->state();
+      r->pool = &state();
       r->keep(r);
-      core::submit(scheduler_->state(), *r);
+      core::submit(state(), *r);
       return future<typename root::result>{std::move(r)};
     }
   }
@@ -97,17 +103,21 @@ class pool {
       core::explained<core::way::submits, c::wrong>();
     } else {
       auto r = std::make_unique<core::detached_root<F&&, A&&...>>(static_cast<F&&>(f), static_cast<A&&>(a)...);
-      r->pool = &scheduler_->state();
-      core::submit(scheduler_->state(), *r.release());
+      r->pool = &state();
+      core::submit(state(), *r.release());
     }
   }
 
   /// As nopal::spawn, but on this pool, whoever calls: one of its workers, another pool's, or a thread that works for none.
   template <class F>
-  void spawn(F&& f);
-  /// The same, and `c` counts it: up now, down when it has ended.
+  void spawn(F&& f) {
+    core::spawn(&state(), nullptr, static_cast<counter*>(nullptr), static_cast<F&&>(f));
+  }
+  /// Starts f() likewise, and `c` counts it: up now, down when it has ended.
   template <class F>
-  void spawn(counter& c, F&& f);
+  void spawn(counter& c, F&& f) {
+    core::spawn_counted(&state(), nullptr, c, static_cast<F&&>(f));
+  }
 
   /// The pool that the calling thread works for; null on a thread that works for none.
   NOPAL_API static pool* current() noexcept;
@@ -124,11 +134,11 @@ class pool {
   /// itself where nothing has been able to run for a second. Throws std::bad_alloc.
   std::string report() const { return core::report(scheduler_->state()); }
 
-  /// For the library.
+ private:
+  friend core::pool_state& core::default_pool_state();
+  friend core::move_awaiter resume_on(pool& p);
   core::pool_state& state() noexcept { return scheduler_->state(); }
 
- private:
-  friend core::move_awaiter resume_on(pool& p);
   std::unique_ptr<core::scheduler> scheduler_;
 };
 
@@ -151,5 +161,3 @@ NOPAL_API unsigned index_or(unsigned otherwise) noexcept;
 }  // namespace this_worker
 
 }  // namespace nopal
-
-#include "nopal/fiber.hpp"  // pool::spawn

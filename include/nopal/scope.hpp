@@ -32,7 +32,7 @@ NOPAL_API void begin_all(outside_children& all);
 template <class F, class Given>
 NOPAL_COLD void fork_off_pool(children& c, Given&& f) {
   auto child = std::make_unique<outside_child_of<F>>(c, static_cast<Given&&>(f));
-  outside_children& all = outside_children::of(c, [] { return &default_pool().state(); }, begin_all);
+  outside_children& all = outside_children::of(c, default_pool_state, begin_all);
   all.add(*child.release());
 }
 

@@ -18,17 +18,16 @@
 #include <utility>
 #include <vector>
 
-#include "report/code_map.hpp"
-#include "report/held_exceptions.hpp"
-#include "nopal/core/wait/basic_counter.hpp"
-#include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/report/report.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/wait/basic_counter.hpp"
+#include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
+#include "report/code_map.hpp"
+#include "report/held_exceptions.hpp"
 #include "report/peek.hpp"
-#include "nopal/core/wait/sleeping_thread.hpp"
 #include "report/unwinder.hpp"
 
 namespace nopal::core {

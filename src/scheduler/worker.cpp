@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "nopal/core/stack/stack_overflow.hpp"
+#include "nopal/core/task/no_slot.hpp"
 
 namespace nopal::core {
 

@@ -11,12 +11,12 @@
 
 namespace nopal::core {
 
-outside_children& outside_children::of(children& c, pool_state* (*pool)(), void (*begin_all)(outside_children&)) {
+outside_children& outside_children::of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&)) {
   if (state_here()->here != nullptr) {
     die("a scope that was made off a pool forked on one: in one of its children, or in pool::run; make another scope there");
   }
   if (c.state == 0) {
-    c.outside = new outside_children{*pool(), begin_all};
+    c.outside = new outside_children{pool(), begin_all};
     c.uncaught = std::uncaught_exceptions();
   }
   return *c.outside;

@@ -23,6 +23,7 @@
 
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/task/no_slot.hpp"
 
 // Not in programs that are linked statically, which unload nothing.
 #pragma weak dladdr
@@ -33,11 +34,6 @@
 #endif
 
 namespace nopal::core {
-
-// Constant: what is written there faults.
-alignas(64) static constexpr std::array<std::byte, 4096> no_slot{};
-
-void* place_without_slot() noexcept { return const_cast<std::byte*>(no_slot.data()); }
 
 #if NOPAL_ASAN || NOPAL_TSAN
 
@@ -166,7 +162,7 @@ void say_what_overflowed(siginfo_t const& info, void const* where) noexcept {
         .add(" bytes; give the thread a larger one by sigaltstack, before it works for a pool\n")
         .die();
   }
-  if (address >= no_slot.data() && address < no_slot.data() + no_slot.size()) {
+  if (is_without_slot(address)) {
     message{}
         .add("nopal: a task's function was called directly on a worker, by an ordinary function: its result has nowhere to go; use ")
         .add("nopal::sync_wait(f, args...)\n")

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/task/strand_loop.hpp"
 
 namespace nopal::core {
 
@@ -98,6 +97,11 @@ bool called_returned(worker& w, frame* p) noexcept {
 }
 
 // ---- Joins.
+
+void take_over(worker& w, frame& f) noexcept {
+  w.arena.attach(f.arena);
+  f.complete();
+}
 
 // The parent stands at its join. Children that lost it to thieves may be running; each arrives at the join word when it ends. Either they all
 // have, and the parent continues here, or the last one resumes it, on its worker: from the announcement on this one may not touch it.

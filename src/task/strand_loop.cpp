@@ -111,11 +111,6 @@ void loop(next n) noexcept {
 
 }  // namespace
 
-void take_over(worker& w, frame& f) noexcept {
-  w.arena.attach(f.arena);
-  f.complete();
-}
-
 void run_root(worker& before, root& r) noexcept {
   before.busy_with.store(&r, std::memory_order_relaxed);  // relaxed: a hint
   before.begin_strand();

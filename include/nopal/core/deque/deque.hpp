@@ -256,9 +256,7 @@ class basic_deque {
     return 0;
   }
 
-  entry steal() noexcept {
-    return steal([](entry) { return true; });
-  }
+  entry steal() noexcept { return steal([](entry) { return true; }); }
 
   /// Owner: does an access to `address` mean that more was pushed than there is room for?
   bool guards(void const* address) const noexcept {

@@ -35,7 +35,7 @@ class NOPAL_API outside_children : resumable {
   /// Those of `c`; its first fork makes them. By the scope's thread, which dies with a message if it works for a pool. Throws
   /// std::bad_alloc and what default_pool() throws: then nothing has happened.
   /// `pool` gives the one whose workers run them; `begin_all` takes all that nobody has begun, and runs them in parallel, on a worker.
-  static outside_children& of(children& c, pool_state* (*pool)(), void (*begin_all)(outside_children&));
+  static outside_children& of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&));
   /// By the scope's thread. A worker that is free begins it, if nobody has taken it before.
   void add(outside_child& c) noexcept;
   /// The youngest that nobody has begun, or null. By whoever will run it.

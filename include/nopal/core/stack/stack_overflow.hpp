@@ -25,7 +25,4 @@ void take_alternate_stack() noexcept;
 /// The calling thread, which works for no pool now, may not need that any more.
 void give_back_alternate_stack() noexcept;
 
-/// Where a result goes that has no slot: constant memory, so that writing it is a fault, of which the handler knows what it means.
-void* place_without_slot() noexcept;
-
 }  // namespace nopal::core

@@ -57,4 +57,7 @@ void keep_exception(worker& w, frame* p, std::uint64_t epoch) noexcept;
 /// `p` is about to be resumed and to throw: sets the alarm by which its await_resume knows.
 void must_throw_into(worker& w, frame* p) noexcept;
 
+/// A complete scope's task is about to be resumed by the calling worker, whose arena is empty: it takes the task's arena over.
+void take_over(worker& w, frame& f) noexcept;
+
 }  // namespace nopal::core

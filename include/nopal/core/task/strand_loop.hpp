@@ -23,7 +23,4 @@ void run_stolen_task(worker& w, frame& f) noexcept;
 /// Resumes a task that came from elsewhere with its arena: resumable::run of a move_request.
 void run_moved_task(resumable& r, worker& w) noexcept;
 
-/// A complete scope's task is about to be resumed by the calling worker, whose arena is empty: it takes the task's arena over.
-void take_over(worker& w, frame& f) noexcept;
-
 }  // namespace nopal::core

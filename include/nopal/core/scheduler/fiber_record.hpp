@@ -1,0 +1,106 @@
+#pragma once
+
+// A fiber before it starts: its closure, in a small block of memory, on the ring of whoever spawned it. Afterwards it is whatever runs on a native
+// stack. Next: blocks.hpp, the memory; search.hpp, which starts it; submission.hpp, where it is spawned from outside.
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/scheduler/blocks.hpp"
+#include "nopal/core/scheduler/submission.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/task/arguments.hpp"
+
+namespace nopal::core {
+
+/// A fiber that has not started. Counter: nopal::counter, which is told when it has ended.
+template <class F, class Counter>
+struct fiber_record final : resumable {
+  Counter* done;
+  F f;
+
+  template <class G>
+  fiber_record(Counter* c, G&& closure) : resumable{start}, done{c}, f(static_cast<G&&>(closure)) {}
+
+  static void start(resumable& r, worker& w) noexcept {
+    w.begin_job();
+    auto* const self = static_cast<fiber_record*>(&r);
+    std::exception_ptr error;
+    try {
+      static_cast<void>(static_cast<called_once<F>>(self->f)());
+    } catch (...) {
+      error = std::current_exception();
+    }
+    Counter* const c = self->done;
+    self->~fiber_record();
+    worker& now = *current();
+    now.blocks.put(self, sizeof(fiber_record));
+    now.end_job();
+    Counter::fiber_ended(c, std::move(error));
+    current()->count.add(counted::fibers_finished, std::memory_order_release);  // pairs with wait_for_all
+  }
+};
+
+/// `to`: the pool; null: where the caller works, or off a pool on otherwise().
+template <class closure, class Counter, class F>
+NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Counter* c, F&& f) {
+  using record = fiber_record<closure, Counter>;
+  struct unspawned {  // until nothing can fail any more
+    void* at;
+    record* made = nullptr;
+    ~unspawned() {
+      if (made != nullptr) std::destroy_at(made);
+      ::operator delete(at);
+    }
+    resumable& release() noexcept {
+      at = nullptr;
+      return *std::exchange(made, nullptr);
+    }
+  };
+  worker* w = current_or_null();
+  if (to != nullptr && w != nullptr && &w->pool() != to) w = nullptr;
+  unspawned r{w != nullptr ? w->blocks.get(sizeof(record)) : ::operator new(central_block_list::rounded(sizeof(record)))};
+  r.made = ::new (r.at) record{c, static_cast<F&&>(f)};
+  if (w != nullptr) [[likely]] {
+    worker* const now = current();  // copying the closure may have left the stack
+    now->make_room_for_ready();
+    now->count.add(counted::fibers_spawned);  // before it can finish
+    now->make_ready(r.release());
+  } else {
+    spawn_from_outside(to != nullptr ? *to : otherwise(), r.release());
+  }
+}
+/// Checks that a fiber can be made of `f`, and starts it.
+template <class Counter, class F>
+NOPAL_INLINE void spawn(pool_state* to, pool_state& (*otherwise)(), Counter* c, F&& f) {
+  using closure = std::decay_t<F>;
+  using called = called_once<closure>;
+  constexpr bool callable = std::is_invocable_v<called>;
+  static_assert(callable, "nopal: spawn takes something to be called without arguments. Write spawn([=] { f(a, b); }) for f(a, b).");
+  constexpr bool ordinary = !returns_task<called>;
+  static_assert(ordinary, "nopal: a fiber is an ordinary function. Write spawn([=] { nopal::sync_wait(f, a); }) for a coroutine function f.");
+  constexpr bool kept = std::is_constructible_v<closure, F&&>;
+  static_assert(kept, "nopal: spawn keeps its closure by value, and this one cannot be copied. Write spawn(std::move(f)).");
+  constexpr bool aligned = alignof(closure) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+  static_assert(aligned, "nopal: a fiber's closure is aligned to at most 16 bytes. Capture a pointer to what needs more.");
+  if constexpr (callable && ordinary && kept && aligned) spawn_checked<closure>(to, otherwise, c, static_cast<F&&>(f));
+}
+/// Starts a fiber that `c` counts: up now, down when it has ended.
+template <class Counter, class F>
+NOPAL_INLINE void spawn_counted(pool_state* to, pool_state& (*otherwise)(), Counter& c, F&& f) {
+  c.add();
+  try {
+    spawn(to, otherwise, &c, static_cast<F&&>(f));
+  } catch (...) {
+    c.done();
+    throw;
+  }
+}
+
+}  // namespace nopal::core
