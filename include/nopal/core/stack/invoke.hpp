@@ -52,20 +52,15 @@ struct branch_of : branch {
 template <bool Polls, class F, class G>
 NOPAL_INLINE void fork_offered(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
   branch_of<G> later{g};
-  offer const after = offer_while(
-      current(), continuation{&later},
-      [&] {
-        if constexpr (Polls) poll_natively(*current());
-        try {
-          call_once<F>(f);
-        } catch (...) {
-          give_up(later);
-          throw;
-        }
-        return false;
-      },
-      [] { return current(); });
-  if (after == offer::taken_back) [[likely]] {
+  make_offer(*current(), continuation{later});
+  if constexpr (Polls) poll_natively(*current());
+  try {
+    call_once<F>(f);
+  } catch (...) {
+    give_up(later);
+    throw;
+  }
+  if (take_back(*current())) [[likely]] {
     call_once<G>(g);
     return;
   }

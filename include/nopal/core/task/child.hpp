@@ -72,12 +72,11 @@ class child_awaitable : public awaitable_tag {
     // Everything is read out of the parent's frame before the parent is published: from then on a thief may run it.
     arguments args = kept.hand_over();
     p->state |= frame::open;
-    switch (offer_while(before, continuation{p}, [&] { return begin<Polls>(p, before, slot, f, args); }, [] { return current(); })) {
-      [[likely]] case offer::taken_back: return false;
-      case offer::left: return true;
-      case offer::lost: break;
-    }
-    return forked_returned(*current(), p);
+    make_offer(*before, continuation{p});
+    if (begin<Polls>(p, before, slot, f, args)) return true;
+    worker* const w = current();
+    if (take_back(*w)) [[likely]] return false;
+    return forked_returned(*w, p);
   }
 
   // True: the child's start is deferred, and everything unwinds to the loop at the stack's base.
