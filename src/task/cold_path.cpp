@@ -28,10 +28,10 @@ void die_called_directly() noexcept {
 
 // ---- Memory.
 
-// The arena's topmost segment is full. Thieves may be at the deque. It leaves a new segment, which whoever started this child has to leave
-// again once the child has returned. A caller learns that from the alarm: the stack pointer of our caller, which is the child's function
-// or, where that was inlined, the caller itself. A forker learns it from its pop, since its entry is public from now on and stays so
-// (worker::floor). Thieves may take it meanwhile.
+// The arena's topmost segment is full. Thieves may be at the deque. Adds a segment, which whoever started this child has to leave again
+// once the child has returned. A caller learns that from the alarm: the stack pointer of this function's caller, which is the child's
+// function or, where that was inlined, the caller itself. A forker learns it from its pop, since its entry is public from now on and stays
+// so (worker::floor). Thieves may take it meanwhile.
 void* grow_arena(fork_state& here, std::size_t n) {
   if (!here.works() || here.parent_word == 0) die_called_directly();
   void* const p = here.arena.grow(n);

@@ -140,7 +140,8 @@ void run_stolen_task(worker& w, frame& f) noexcept {
   loop({&f, nullptr});
 }
 
-// The task is ours, and has come with the arena that it lies in. One that comes without begins an empty arena here, whose epoch is its own.
+// This worker owns the task now, which has come with the arena that it lies in. One that comes without begins an empty arena here, whose
+// epoch is its own.
 void run_moved_task(resumable& r, worker& w) noexcept {
   frame& f = *static_cast<move_request&>(r).task;
   if (f.arena != nullptr) {

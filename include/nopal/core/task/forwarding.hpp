@@ -45,7 +45,7 @@ NOPAL_INLINE void copy_words(std::byte* to, std::byte const* from) noexcept {
       __builtin_memcpy(&one, from + i * sizeof one, sizeof one);
       together[i] = one;
     }
-    asm("" : "+x"(together));  // or the compiler takes it to pieces again
+    asm("" : "+x"(together));  // otherwise the compiler splits it into words again
     __builtin_memcpy(to, &together, width);
   }
   if constexpr (Bytes > width) copy_words<Word, Wide, Bytes - width>(to + width, from + width);

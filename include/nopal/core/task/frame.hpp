@@ -28,7 +28,7 @@ enum kind : std::uintptr_t {
 inline constexpr std::uintptr_t kind_mask = 3;
 /// In frame::parent_word: the slot is an eventually<T>, so the result is constructed in it, not assigned.
 inline constexpr std::uintptr_t constructs = 4;
-/// Also in frame::parent_word: the slot is a std::optional<T>, empty again where the task fails. Together with `constructs` for a T that
+/// In frame::parent_word too: the slot is a std::optional<T>, empty again where the task fails. Together with `constructs` for a T that
 /// does not go to its slot as one word; else the optional holds a T from the start, whose address the slot is.
 inline constexpr std::uintptr_t engages = 8;
 /// All that frame::parent_word holds beside the address.
@@ -36,8 +36,8 @@ inline constexpr std::uintptr_t parent_bits = kind_mask | constructs | engages;
 /// Only in the type of a child_awaitable: some reference parameter refers to a converted argument that is stored in the awaitable itself.
 inline constexpr std::uintptr_t refers_to_awaitable = 16;
 
-/// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that every coroutine ABI of our compilers puts
-/// there; the promise (promise.hpp) provides the memory of the rest. Assertions there check its size and alignment, and
+/// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that the coroutine ABI of every supported
+/// compiler puts there; the promise (promise.hpp) provides the memory of the rest. Assertions there check its size and alignment, and
 /// tests/unit/frame_test.cpp checks where it lies. A frame's address is that of its coroutine, so that the fork path needs no second
 /// pointer.
 struct frame {

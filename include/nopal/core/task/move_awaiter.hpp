@@ -1,7 +1,7 @@
 #pragma once
 
 // What `co_await resume_on(...)` awaits. Called by the worker that runs the task, until it suspends; afterwards by the worker that the task
-// has moved to. Next: move_request.hpp, what is sent; cold_path.hpp, whose move_task asks for it.
+// has moved to. Next: move_request.hpp, what is sent; cold_path.hpp, whose move_task requests it.
 
 #include <coroutine>
 #include <exception>
