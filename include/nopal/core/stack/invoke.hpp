@@ -43,7 +43,7 @@ template <class G>
 struct branch_of : branch {
   stored<G> g;
   NOPAL_INLINE explicit branch_of(std::remove_reference_t<G>& callable) noexcept
-      : branch{run_stolen}, g(kept_copy<stored<G>>(callable)) {}
+      : branch{run_stolen}, g(stored_copy<stored<G>>(callable)) {}
   NOPAL_COLD static void run_stolen(resumable& r, worker& w) noexcept {
     run_stolen_branch(w, static_cast<branch_of&>(r), [](branch& b) { call_once<G>(static_cast<branch_of&>(b).g); });
   }
