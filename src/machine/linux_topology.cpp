@@ -84,8 +84,8 @@ std::vector<int> numbers_in(std::string_view list, std::int64_t limit) {
   return all;
 }
 
-/// Sets of CPUs that share something lie in one another or apart, so they are a tree. A CPU is named by its position among those allowed. Each
-/// function that returns a bool says no where the files contradict each other.
+/// Sets of CPUs that share something lie in one another or apart, so they are a tree. A CPU is named by its position among those allowed.
+/// Each function that returns a bool says no where the files contradict each other.
 class linux_reader {
  public:
   linux_reader(std::vector<int> const& allowed_cpus, std::string const& sys) : files_{sys + "/devices/system"}, cpus_{allowed_cpus} {
@@ -98,8 +98,8 @@ class linux_reader {
   }
 
   std::optional<topology_tree> read() {
-    if (cpus_.empty() || !read_cpus() || !read_nodes() || std::find(known_.begin(), known_.end(), false) != known_.end()) return std::nullopt;
-    if (!nest()) return std::nullopt;
+    if (cpus_.empty() || !read_cpus() || !read_nodes()) return std::nullopt;
+    if (std::find(known_.begin(), known_.end(), false) != known_.end() || !nest()) return std::nullopt;
     visit(0, 0, 0);
     made_.nodes = std::max(1u, nodes_seen_);
     return std::move(made_);
@@ -141,8 +141,8 @@ class linux_reader {
     return true;
   }
 
-  /// Reads one file of each CPU that is in no set of this level yet: the CPUs of one set all have the same list. `owner`: gets, for each CPU, the
-  /// first of its set; or null. `some`: becomes true where there is any such file.
+  /// Reads one file of each CPU that is in no set of this level yet: the CPUs of one set all have the same list. `owner`: gets, for each
+  /// CPU, the first of its set; or null. `some`: becomes true where there is any such file.
   bool read_level(std::string const& name, std::string const& older_name, cpu_set* owner, bool& some) {
     std::vector<bool> told(cpus_.size());
     for (unsigned i = 0; i < cpus_.size(); ++i) {

@@ -11,8 +11,9 @@
 
 namespace nopal::core {
 
-/// The tree of the machine that the files under `sys` describe, restricted to `allowed_cpus` (OS indices; empty: those online). Nothing where
-/// they name some CPU nowhere, are garbled, or contradict each other. Throws nothing but std::bad_alloc. One small file for each set of CPUs.
+/// The tree of the machine that the files under `sys` describe, restricted to `allowed_cpus` (OS indices; empty: those online). Nothing
+/// where they name some CPU nowhere, are garbled, or contradict each other. Throws nothing but std::bad_alloc. One small file for each set
+/// of CPUs.
 std::optional<topology_tree> read_linux_topology(std::vector<int> const& allowed_cpus, std::string const& sys);
 
 }  // namespace nopal::core

@@ -38,7 +38,8 @@ topology topology::load(std::vector<int> const& allowed_cpus) {
   std::string environment = hwloc_environment();
   if (last && last->environment == environment && last->allowed_cpus == allowed_cpus) return last->machine;
 
-  std::optional<topology_tree> tree = hwloc_is_told_of_a_machine() ? read_hwloc_topology(allowed_cpus) : read_linux_topology(allowed_cpus, "/sys");
+  bool const other = hwloc_is_told_of_a_machine();
+  std::optional<topology_tree> tree = other ? read_hwloc_topology(allowed_cpus) : read_linux_topology(allowed_cpus, "/sys");
   if (!tree) return flat(allowed_cpus);
   topology machine{*std::move(tree)};
   last.emplace(answer{std::move(environment), allowed_cpus, machine});

@@ -1,7 +1,7 @@
 #pragma once
 
-// How the CPUs lie: read when a pool is made. It says where worker i goes, which NUMA node that is, and how far two workers are apart. It never
-// changes, so any thread may use it. README.md, "How far apart". Next: victim.hpp, which worker a thief tries.
+// How the CPUs lie: read when a pool is made. It says where worker i goes, which NUMA node that is, and how far two workers are apart. It
+// never changes, so any thread may use it. README.md, "How far apart". Next: victim.hpp, which worker a thief tries.
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The tree of a machine as plain data: what the readers in src/machine (linux_topology.cpp, hwloc_topology.cpp) fill in, and topology answers from.
-// Next: topology.hpp.
+// The tree of a machine as plain data: what the readers in src/machine (linux_topology.cpp, hwloc_topology.cpp) fill in, and topology
+// answers from. Next: topology.hpp.
 
 #include <vector>
 
