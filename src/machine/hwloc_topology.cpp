@@ -74,7 +74,7 @@ machine_ptr new_machine() {
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   machine_ptr machine{raw};
   // Only what carries CPUs and memory. Without the flag, hwloc binds the calling thread to every CPU in turn to ask its CPUID:
-  // that took two thirds of the time, disturbs whoever runs there, and tells nothing that Linux has not told already.
+  // that took two thirds of the time, disturbs what runs there, and tells nothing that Linux has not told already.
   if (hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE) != 0) return nullptr;
   if (hwloc_topology_set_type_filter(raw, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE) != 0) return nullptr;
   if (hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING) != 0) return nullptr;

@@ -61,7 +61,7 @@ class folder {
 constexpr std::int64_t most_cpus = 1 << 22, most_nodes = 1 << 16;  // far beyond any kernel's: a garbled list is not counted through
 constexpr unsigned unknown = ~0u;
 
-/// What CPUs can share besides caches: the file that says with whom, and its name on older kernels.
+/// What CPUs can share besides caches: the file that lists those CPUs, and its name on older kernels.
 struct level {
   char const* name;
   char const* older_name;

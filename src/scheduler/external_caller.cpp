@@ -54,7 +54,7 @@ unsigned occupy(pool_state& pool) noexcept {
 }
 
 // The body of the stack that an external caller runs on: its root first, then the search for strands of that root. If the stack was never
-// suspended, it returns to the caller's own stack, else it leaves for the own stack of the thread that works here now.
+// suspended, it returns to the caller's own stack, else it leaves for the stack on which the thread that works here now began.
 void run_job_of_caller(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
   run_root(*current(), *current()->occupant.job);

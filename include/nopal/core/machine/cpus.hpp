@@ -13,7 +13,7 @@
 
 namespace nopal::core {
 
-/// What the kernel lets the calling thread have at the moment it was asked.
+/// What the kernel let the calling thread have when it was read.
 struct cpu_limits {
   /// OS indices of the CPUs in the affinity mask, ascending, never empty.
   std::vector<int> cpus;

@@ -78,7 +78,8 @@ inline victim_table::victim_table(topology const& machine, std::span<place const
     double const weight = 1 / (static_cast<double>(in_ring[r]) * static_cast<double>(r * r));
     share.push_back(weight / total * static_cast<double>(workers.size() - 1));
     (share.back() < 1 ? poor : rich).push_back(columns_.size());
-    // Its own alias until it is filled: those never filled, being 1 up to rounding, then give `own` whatever `keep` says.
+    // A column is its own alias until it is filled. One that is never filled, being 1 up to rounding, then gives `own` whatever `keep`
+    // says.
     columns_.push_back({0, static_cast<unsigned>(j), static_cast<unsigned>(j)});
   }
   while (!poor.empty() && !rich.empty()) {

@@ -88,7 +88,8 @@ NOPAL_INLINE void spawn(pool_state* to, pool_state& (*otherwise)(), Counter* c, 
   constexpr bool callable = std::is_invocable_v<called>;
   static_assert(callable, "nopal: spawn takes something to be called without arguments. Write spawn([=] { f(a, b); }) for f(a, b).");
   constexpr bool ordinary = !returns_task<called>;
-  static_assert(ordinary, "nopal: a fiber is an ordinary function. Write spawn([=] { nopal::sync_wait(f, a); }) for a coroutine function f.");
+  static_assert(ordinary,
+                "nopal: a fiber is an ordinary function. Write spawn([=] { nopal::sync_wait(f, a); }) for a coroutine function f.");
   constexpr bool kept = std::is_constructible_v<closure, F&&>;
   static_assert(kept, "nopal: spawn keeps its closure by value, and this one cannot be copied. Write spawn(std::move(f)).");
   constexpr bool aligned = alignof(closure) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;

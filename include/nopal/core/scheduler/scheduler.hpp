@@ -1,8 +1,8 @@
 #pragma once
 
 // The scheduler of one pool, from its start to its end: it reads the machine, makes the workers and their threads, and stops them. Made and
-// destroyed by a thread outside the pool. README.md, "Start and end". Next: pool_state.hpp, what the workers share; search.hpp, what they
-// do.
+// destroyed by a thread outside the pool. README.md, "Start" and "The end of a pool". Next: pool_state.hpp, what the workers share;
+// search.hpp, what they do.
 
 #include <memory>
 #include <thread>

@@ -8,7 +8,7 @@
 
 namespace nopal::core {
 
-/// While it lives, the calling thread blocks all other signals, so that a thread which it makes begins with that mask. Afterwards its own
+/// While it lives, the calling thread blocks all signals but those, so that a thread which it makes begins with that mask. Afterwards the
 /// mask is what it was.
 class only_own_signals {
  public:
@@ -21,8 +21,8 @@ class only_own_signals {
   sigset_t before_;
 };
 
-/// The calling thread, which belongs to a pool and has just begun, blocks all other signals, and unblocks these, whatever its maker had
-/// blocked.
+/// The calling thread, which belongs to a pool and has just begun, blocks all signals but those, and takes those even if its maker had
+/// blocked them.
 void take_own_signals() noexcept;
 
 }  // namespace nopal::core

@@ -55,7 +55,8 @@ class typed_root : public root {
   using result = std::remove_cv_t<typename result_of_run<std::remove_cv_t<typename call::returned>>::type>;
   static constexpr bool is_coroutine = is_task<std::remove_cv_t<typename call::returned>>;
   static_assert(std::is_void_v<result> || std::is_reference_v<result> || std::is_move_constructible_v<result>,
-                "nopal: what this function returns cannot be moved to the caller that waits for it. Let it fill an object of the caller's.");
+                "nopal: what this function returns cannot be moved to the caller that waits for it. "
+                "Let it fill an object of the caller's.");
 
   explicit typed_root(F f, A... a) : f_(static_cast<F>(f)), args_(call::keep(static_cast<A>(a)...)) {
     start = [](root& r) { static_cast<typed_root&>(r).begin(); };

@@ -150,8 +150,8 @@ class NOPAL_API worker : public fork_state {
 
   search_state search;
   core::occupant occupant;
-  context* home = nullptr;         ///< the own stack of the thread that works here now: resumed when its search for work ends
-  context* thread_home = nullptr;  ///< the own stack of the worker's thread
+  context* home = nullptr;         ///< the stack on which the thread that works here now began: resumed when its search for work ends
+  context* thread_home = nullptr;  ///< the stack on which the worker's thread began
   bool ready_is_offered = false;   ///< the ring counts as visible work
   inbox open;                      ///< what any worker may take; any thread pushes
   inbox own;                       ///< what only this worker's thread may run; any thread pushes
