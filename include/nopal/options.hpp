@@ -11,8 +11,8 @@
 
 namespace nopal {
 
-/// What a worker does when it finds nothing. Visible work is a job or a fiber that waits for a worker, and a job that runs, from its first fork until
-/// it ends or waits: one that has not forked has nothing to share.
+/// What a worker does when it finds nothing. Visible work is a job or a fiber that waits for a worker, and a job that runs, from its first fork
+/// until it ends or waits: one that has not forked has nothing to share.
 enum class idle {
   lazy,  ///< sleeps, after a search of 0.1 ms; but while there is visible work one worker of each NUMA node keeps searching
   busy,  ///< keeps searching: the lowest latency, at the price of the CPU
@@ -31,8 +31,8 @@ enum class schedule {
   free,             ///< as the machine has it
   steal_always,     ///< for tests: one worker runs at a time, and what is forked is stolen at once wherever another worker is idle
   steal_never,      ///< for tests: one worker runs at a time, and nothing is stolen at a fork
-  steal_at_random,  ///< for tests: one worker runs at a time, and `seed` decides which, and what is stolen. An equal seed gives an equal run,
-                    ///< unless that depends on time or on other threads
+  steal_at_random,  ///< for tests: one worker runs at a time, and `seed` decides which, and what is stolen. An equal seed gives an equal
+                    ///< run, unless that depends on time or on other threads
 };
 
 /// What a pool is made with. A pool checks all of it: its constructor throws std::invalid_argument for what cannot be met, and says what to
