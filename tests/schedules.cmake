@@ -1,5 +1,5 @@
-# The unit tests under controlled schedules, each round with other seeds; but for those that measure time or sleep, in which several must run
-# at once whatever their turn, that look at workers which sleep, and the largest.
+# The unit tests under controlled schedules, each round with other seeds; but for those that measure time or sleep, in which several must
+# run at once whatever their turn, that look at workers which sleep, and the largest.
 if(NOPAL_SANITIZE)
   set(NOPAL_TEST_SEEDS 3 CACHE STRING "how many seeds each test of a controlled schedule gets")
 else()

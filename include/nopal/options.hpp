@@ -11,8 +11,8 @@
 
 namespace nopal {
 
-/// What a worker does when it finds nothing. Visible work is a job or a fiber that waits for a worker, and a job that runs, from its first fork
-/// until it ends or waits: one that has not forked has nothing to share.
+/// What a worker does when it finds nothing. Visible work is a job or a fiber that waits for a worker, and a job that runs, from its first
+/// fork until it ends or waits: one that has not forked has nothing to share.
 enum class idle {
   lazy,  ///< sleeps, after a search of 0.1 ms; but while there is visible work one worker of each NUMA node keeps searching
   busy,  ///< keeps searching: the lowest latency, at the price of the CPU

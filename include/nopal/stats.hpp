@@ -20,8 +20,8 @@ struct worker_stats {
   std::uint64_t stacks_live = 0;      ///< native stacks mapped now
   std::uint64_t stacks_peak = 0;      ///< the most at any time; a pool's is at most the sum of its workers'
   std::uint64_t stack_pages = 0;      ///< pages of memory that all of them hold now
-  std::uint64_t unmaps = 0;           ///< times that unused pages of a stack that stays mapped went back to the system: of one that was left
-                                      ///< at a join or for a job, and of a free one
+  std::uint64_t unmaps = 0;           ///< times that unused pages of a stack that stays mapped went back to the system: of one that was
+                                      ///< left at a join or for a job, and of a free one
   std::uint64_t pages_returned = 0;   ///< how many these were, as far as the kernel says
   std::uint64_t sleeps = 0;           ///< times that the worker's thread went to sleep
   std::uint64_t wakeups = 0;          ///< times that it got up again
