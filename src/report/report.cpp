@@ -41,7 +41,7 @@ struct one_wait {
   std::uintptr_t self = 0;  ///< how the word of a mutex names the waiter as its owner
   std::string who;
   waits_for why{};
-  std::uintptr_t owner = 0;  ///< who owns the mutex; 0: nobody
+  std::uintptr_t owner = 0;  ///< who owns the mutex; 0: it is unlocked
   bool known = false;        ///< the mutex's or counter's words could be read
   basic_counter<stack_waits>::copied counter{};
   std::vector<std::uintptr_t> code{};  ///< where it waits, and its callers

@@ -64,7 +64,7 @@ static bool wait_if_stolen(branch& b) noexcept {
   return true;
 }
 
-// The first half has returned, and a thief may have the branch. Afterwards nobody else knows of the branch.
+// The first half has returned, and a thief may have the branch. Afterwards no other worker knows of the branch.
 bool branch_lost(branch& b) {
   if (!wait_if_stolen(b)) return false;
   if (b.join.reset()) {
@@ -75,7 +75,7 @@ bool branch_lost(branch& b) {
   return true;
 }
 
-// The first half has thrown, and a thief may have the branch. Afterwards nobody else knows of the branch, and it may be destroyed.
+// The first half has thrown, and a thief may have the branch. Afterwards no other worker knows of the branch, and it may be destroyed.
 void give_up(branch& b) noexcept {
   if (current()->work.pop() || !wait_if_stolen(b)) return;
   if (b.join.reset()) std::destroy_at(&b.error);

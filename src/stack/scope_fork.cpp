@@ -107,7 +107,7 @@ void parent_lost(children& c) noexcept {
   w.pool().call.search(mine);
 }
 
-// All children have arrived: nobody else knows of the scope. It is ready for its next forks then.
+// All children have arrived: no other worker knows of the scope. It is ready for its next forks then.
 static std::exception_ptr take_from(children& c) noexcept {
   c.state = 0;
   if (c.join.due()) return c.first.take(c.join);

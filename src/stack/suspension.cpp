@@ -63,8 +63,8 @@ bool suspend(suspension& s) noexcept {
   die("a native stack that was given back was resumed; this is a fault of nopal, or memory was overwritten");
 }
 
-// What `s` waited for has happened, and this worker owns `s`: nobody else knows of it any more. The stack that is left goes to the cache
-// from the other side, where no thread runs it.
+// What `s` waited for has happened, and this worker owns `s`: no other worker knows of it any more. The stack that is left goes to the
+// cache from the other side, where no thread runs it.
 void resume_stack(stack& s) noexcept {
   worker& w = *current();
   assert(w.work.empty());  // so what the frames on `s` have offered is not here: their pops say no

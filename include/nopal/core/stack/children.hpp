@@ -19,7 +19,7 @@ class stack;
 /// has completed the join.
 struct children {
   stack* owner;             ///< the stack on which the scope's function runs, whatever the worker; null off a pool
-  std::uint64_t state = 0;  ///< | steals of the parent … | thrown 1 |; touched by whoever runs the parent, and by nobody else
+  std::uint64_t state = 0;  ///< | steals of the parent … | thrown 1 |; touched only by whoever runs the parent
   join_word join;           ///< counts the children that lost their parent, and guards `first`
 
   // Undefined until state is not 0.
