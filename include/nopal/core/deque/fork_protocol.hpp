@@ -10,15 +10,15 @@
 
 namespace nopal::core {
 
-enum class offer { taken_back, lost, left };
-
-/// Offers `c` in the deque of `w`, the calling worker, while run() runs. `taken_back`: `c` is the caller's again. `lost`: the worker's slow
-/// path decides. `left`: run() said that the caller must not take it back. `here()` gives the worker that runs the caller afterwards.
-template <class Worker, class Run, class Here>
-NOPAL_INLINE offer offer_while(Worker* w, continuation c, Run run, Here here) {
-  w->work.push(c.word());
-  if (run()) return offer::left;
-  return here()->work.pop() ? offer::taken_back : offer::lost;
+/// Offers `c` in the deque of `w`, which is the calling worker.
+template <class Worker>
+NOPAL_INLINE void make_offer(Worker& w, continuation c) noexcept {
+  w.work.push(c.word());
+}
+/// Takes back the newest offer of `w`, which is the calling worker now. False: the front end's slow path decides whether a thief has it.
+template <class Worker>
+NOPAL_INLINE bool take_back(Worker& w) noexcept {
+  return w.work.pop();
 }
 
 }  // namespace nopal::core

@@ -63,7 +63,7 @@ class NOPAL_API worker : public fork_state {
   }
   /// Adds `r` to what is ready, where there is room, and sees to it that somebody comes for it. By this worker.
   NOPAL_INLINE void make_ready(resumable& r) noexcept {
-    ready.push(continuation{&r}.word());
+    ready.push(continuation{r}.word());
     if (ready.must_poll()) [[unlikely]] offer_ready();  // also where it does not yet count as visible work
   }
   NOPAL_COLD void offer_ready() noexcept;

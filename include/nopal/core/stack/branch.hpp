@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <exception>
+#include <new>
+#include <utility>
 
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/deque/resumable.hpp"
@@ -16,19 +18,22 @@ class stack;
 
 /// A resumable: it lies in a deque, or in an inbox if the owner had to give it away, as it is.
 struct branch : resumable {
-  /// Counts the one steal that can happen to this branch, and guards `error`.
+  /// Counts the one steal that can happen to this branch, and guards the exception.
   join_word join;
-
-  // Undefined until needed.
-  stack* waiting;  ///< the owner's stack: written before the join word announces the steal, read by a thief whose arrival completes it
-  union {
-    std::exception_ptr error;  ///< alive if the join word says "recorded"
-  };
+  /// The owner's stack: undefined until the owner waits; written before the join word announces the steal, read by a thief whose arrival
+  /// completes it.
+  stack* waiting;
 
   explicit branch(run_function f) noexcept : resumable{f} {}
   branch(branch const&) = delete;
   branch& operator=(branch const&) = delete;
-  ~branch() {}  // `error` is destroyed by branch_lost or give_up
+
+  /// What the stolen branch has thrown; alive if the join word says "recorded". By the owner, once the thief has arrived: branch_lost or
+  /// give_up destroys it. It lies in the place of `next`: only a branch that no worker has begun lies in a queue.
+  std::exception_ptr& error() noexcept { return *std::launder(reinterpret_cast<std::exception_ptr*>(&next)); }
+  /// Keeps what the branch has thrown. By the thief, with the join word's lock, before it arrives.
+  void keep(std::exception_ptr e) noexcept { ::new (static_cast<void*>(&next)) std::exception_ptr{std::move(e)}; }
+  static_assert(sizeof(std::exception_ptr) == sizeof(resumable*) && alignof(std::exception_ptr) <= alignof(resumable*));
 };
 
 }  // namespace nopal::core
