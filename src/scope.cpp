@@ -1,8 +1,10 @@
+// Children that were forked off a pool, begun on a worker: called by core/stack/outside_children.hpp.
+
 #include "nopal/scope.hpp"
 
 namespace nopal::core {
 
-// What a child throws, its own scope gets: see outside_child::run.
+// The scope here gets no exception: what a child throws, its run() records in the scope that forked it.
 void begin_all(outside_children& all) {
   scope s;
   while (outside_child* const c = all.take_newest()) s.fork([c] { c->run(*c); });

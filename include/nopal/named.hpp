@@ -1,6 +1,7 @@
 #pragma once
 
-// named: what a fiber, or a function, is called in the reports of its pool. Costs nothing where it is not used.
+// named: what a fiber, or a function, is called in the reports of its pool. Costs nothing where it is not used. Next: core/stack/stack.hpp,
+// where the name is kept; core/report/report.hpp, which shows it.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -10,15 +11,18 @@
 
 namespace nopal {
 
-/// While alive, whatever runs on the caller's native stack is called so in pool::report() and in the library's last words.
+/// While it lives, whatever runs on the caller's native stack is called so in pool::report(), and in the message with which nopal ends a
+/// program.
 ///
 ///     nopal::spawn([&] { nopal::named const me{"loader"}; load(); });
 ///
-/// Of a longer name the first 31 characters; control characters are shown as ?. Nested ones end in reverse order, as they do in a function.
-/// Off a pool it does nothing: threads have names of their own. In a task it must end before the next co_await, after which the task may be on
-/// another stack: otherwise it ends the program with a message. It throws nothing. O(1).
+/// Of a longer name the first 31 characters are shown; control characters are shown as ?. Names on one stack must end in reverse order, as
+/// they do in a function. On a thread that works for no pool it does nothing: threads have names of their own. In a task it must end before
+/// the next co_await, after which the task may be on another stack. Where a name ends on another stack or in another order, the program
+/// ends with a message. Throws nothing. O(1).
 class NOPAL_API named {
  public:
+  /// Copies `name`.
   explicit named(std::string_view name) noexcept;
   named(named const&) = delete;
   named& operator=(named const&) = delete;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Fork-join in ordinary functions, on native stacks (the Fibril paper). The fork path goes on in core/stack/invoke.hpp.
+// Fork-join in ordinary functions, on native stacks (the Fibril paper): parallel_invoke, and sync_wait for coroutines. Next on the fork
+// path: core/stack/invoke.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -17,6 +18,7 @@ namespace nopal {
 
 namespace core {
 
+/// parallel_invoke by a thread that works for no pool.
 template <class F, class... G>
 NOPAL_COLD void invoke_off_pool(stored<F> f, stored<G>... g) {
   default_pool().run([&] { invoke_all<F, G...>(f, g...); });
@@ -24,13 +26,18 @@ NOPAL_COLD void invoke_off_pool(stored<F> f, stored<G>... g) {
 
 }  // namespace core
 
-/// Calls all of them, which may run in parallel, and returns when all have returned. For ordinary functions: any caller, any depth.
-/// The first runs now; the later ones are offered to thieves meanwhile. Where one was stolen and is not done, the whole native stack
-/// is left, and the worker does something else: the function may go on on another thread, so it must not rely on
-/// thread-locals, or on a lock that only its thread may release, across this call.
-/// Rethrows the exception that serial execution would have met first, once all that were started have ended; what serial execution
-/// would not have come to may have run or not. Off a pool it runs on default_pool(). O(1) besides the calls; expected time
-/// T1/P + O(S1 + D)·T∞ and P(S1 + D) pages of stacks, Theorems 4.3 and 4.2 of the Fibril paper.
+/// Calls all of its arguments, which may run in parallel, and returns when all have returned. For ordinary functions: any caller, any
+/// depth. The first runs now; the later ones are offered to thieves meanwhile. Where a later one was stolen and has not ended, the whole
+/// native stack is suspended, and the worker does something else. The caller may be resumed on another thread: so across this call it must
+/// not rely on thread-locals, or on a lock that only its thread may release.
+///
+/// Rethrows the exception that serial execution would have met first, once all that were started have ended. What serial execution would
+/// not have reached may have run or not. On a thread that works for no pool it runs on default_pool(), and throws what default_pool()
+/// throws.
+///
+/// Cost besides the calls: O(1) for each argument. With work T1, span T∞, at most D nested forks and S1 pages of stack in a serial run, P
+/// workers take an expected time of T1/P + O(S1 + D)·T∞ (Theorem 4.3 of the Fibril paper), and P(S1 + D) pages of memory for stacks
+/// (Theorem 4.2), in DPS1 pages of address space (Theorem 4.1). core/stack/README.md, "Space", says what nopal adds to these pages.
 template <class F, class... G>
 NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
   constexpr bool called = std::is_invocable_v<F&&> && (std::is_invocable_v<G&&> && ...);
@@ -50,8 +57,10 @@ NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
   }
 }
 
-/// Runs a coroutine function, or an ordinary one, from ordinary code and returns its value or rethrows its exception: on the pool that
-/// the caller works for, else on default_pool(). The callable and the arguments stay the caller's, so temporaries are as good as for a call. While it is not done the caller's native stack is left, not its worker blocked.
+/// Runs a coroutine function, or an ordinary one, from ordinary code, and returns its value or rethrows its exception: on the pool for
+/// which the caller works, else on default_pool(). The callable and the arguments stay the caller's, so temporaries may be given as for a
+/// call. Until the job has ended the caller's native stack is suspended, and its worker is not blocked: the caller may be resumed on
+/// another thread. Throws std::bad_alloc before anything has run. O(1) besides the job.
 template <class F, class... A>
 decltype(auto) sync_wait(F&& f, A&&... a) {
   using c = core::checked<core::way::waits, F&&, A&&...>;

@@ -1,8 +1,8 @@
 #pragma once
 
-// scope: an ordinary function forks as many children as it likes, one by one, and joins them. Each child runs at once, on a native stack
-// of its own; the forking function's stack, left as it is, is offered to thieves, who resume it where the fork returns. The fork path goes on in
-// core/stack/scope_child.hpp.
+// scope: an ordinary function forks as many children as it likes, one by one, and joins them. Each child runs at once, on a native stack of
+// its own. The forking function's stack is left as it is and offered to thieves, who resume it where the fork returns. Next on the fork
+// path: core/stack/scope_child.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -25,10 +25,11 @@ namespace nopal {
 
 namespace core {
 
-/// Begins all children of a scope off a pool that nobody has begun, as children of a scope on the calling worker.
+/// Begins all children that are still in the list of a scope off a pool, as children of a scope on the calling worker. Returns when they
+/// have ended.
 NOPAL_API void begin_all(outside_children& all);
 
-/// Off a pool there is no stack to offer: the child waits for a worker of the default pool.
+/// A fork by a thread that works for no pool and so has no stack to offer: the child waits for a worker of the default pool.
 template <class F, class Given>
 NOPAL_COLD void fork_off_pool(children& c, Given&& f) {
   auto child = std::make_unique<outside_child_of<F>>(c, static_cast<Given&&>(f));
@@ -45,23 +46,24 @@ NOPAL_COLD void fork_off_pool(children& c, Given&& f) {
 ///     for (node* c : p->children) s.fork([=] { walk(c); });
 ///     s.join();
 ///
-/// Cost: a fork takes a native stack from the worker's cache for as long as its child runs: at most as many as forks nest, so a loop
-/// of forks takes one. Space: see core/README.md, "Stacks". Time as parallel_invoke.
+/// Cost: a fork takes a native stack from the worker's cache for as long as its child runs. So there are at most as many as forks nest, and
+/// a loop of forks takes one. Space: core/stack/README.md, "Space". Time: as parallel_invoke.
 class scope {
  public:
   scope() noexcept : children_{core::state_here()->here} {}
   scope(scope const&) = delete;
   scope& operator=(scope const&) = delete;
 
-  /// Joins. Rethrows as join() does, unless it runs because another exception leaves: then that one goes on, and what the children
-  /// have thrown is dropped.
+  /// Joins. Rethrows as join() does, unless another exception unwinds the scope: then that one is kept, and what the children have thrown
+  /// is dropped.
   ~scope() noexcept(false) {
-    if (children_.state != 0) [[unlikely]] leave();
+    if (children_.state != 0) [[unlikely]] join_at_end();
   }
 
-  /// Runs f() now, while the caller may go on on another thread: so the caller must not rely on thread-locals, or on a lock that only
-  /// its thread may release, across this call. `f` is moved or copied first. What it throws is kept for the join. Off a pool the
-  /// child begins as soon as a worker of default_pool() is free, and std::bad_alloc may be thrown, or what default_pool() throws. O(1).
+  /// Runs f() now, while a thief may resume the caller on another thread: so across this call the caller must not rely on thread-locals, or
+  /// on a lock that only its thread may release. `f` is moved or copied first. What f() throws is kept for the join. On a thread that works
+  /// for no pool the child begins as soon as a worker of default_pool() is free; then this may throw std::bad_alloc, or what default_pool()
+  /// throws. O(1).
   template <class F>
   NOPAL_INLINE void fork(F&& f) {
     using closure = std::decay_t<F>;
@@ -76,9 +78,10 @@ class scope {
     if constexpr (callable && ordinary && kept) fork_checked<closure>(static_cast<F&&>(f));
   }
 
-  /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child is
-  /// not done, the native stack is left and the worker does something else. No atomic operation where nothing was stolen. Off a pool the
-  /// thread takes part in what nobody has begun, in a sleeping worker's place, and otherwise sleeps.
+  /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child has not
+  /// ended, the native stack is suspended and the worker does something else; the caller may be resumed on another thread. No atomic
+  /// operation where nothing was stolen. A thread that works for no pool occupies a sleeping worker, if there is one, and runs what no
+  /// worker has begun; else it sleeps. O(1) besides the children.
   NOPAL_INLINE void join() {
     if (children_.state != 0) [[unlikely]] join_slowly();
   }
@@ -110,7 +113,7 @@ class scope {
   NOPAL_COLD void join_slowly() {
     if (std::exception_ptr const e = core::join_children(children_); e != nullptr) std::rethrow_exception(e);
   }
-  NOPAL_COLD void leave() {
+  NOPAL_COLD void join_at_end() {
     bool const unwinding = std::uncaught_exceptions() > children_.uncaught;
     std::exception_ptr const e = core::join_children(children_);
     if (e != nullptr && !unwinding) std::rethrow_exception(e);

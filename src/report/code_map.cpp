@@ -1,3 +1,5 @@
+// Symbol tables of the loaded objects' files, and the names that users know.
+
 #include "report/code_map.hpp"
 
 #include <cxxabi.h>
@@ -18,7 +20,6 @@
 #include <memory>
 #include <string_view>
 #include <utility>
-
 
 namespace nopal::core {
 
@@ -46,11 +47,11 @@ class mapped_file {
     if (data_ != nullptr) ::munmap(const_cast<unsigned char*>(data_), size_);
   }
 
-  /// `n` bytes from `at` on, or null if it has no such.
+  /// `n` bytes from offset `at` on. Null: the file does not have them, or could not be read.
   unsigned char const* bytes(std::uint64_t at, std::uint64_t n) const noexcept {
     return data_ != nullptr && at <= size_ && n <= size_ - at ? data_ + at : nullptr;
   }
-  /// Copied, since nothing in a file need be aligned.
+  /// Copies an object from offset `at`, which need not be aligned. False: the file does not have it.
   template <class T>
   bool get(T& to, std::uint64_t at) const noexcept {
     unsigned char const* const p = bytes(at, sizeof to);
@@ -63,7 +64,8 @@ class mapped_file {
   std::size_t size_ = 0;
 };
 
-/// The mangled name of the function at `address`, as the object counts them, from the table of that type; "" if it does not say.
+/// The mangled name of the function at `address`, relative to the object's base, from the symbol tables of type `table`; "" if they do not
+/// say.
 std::string symbol_in(mapped_file const& file, ElfW(Ehdr) const& head, ElfW(Word) table, std::uintptr_t address) {
   for (unsigned i = 0; i < head.e_shnum; ++i) {
     ElfW(Shdr) symbols, strings;
@@ -103,7 +105,8 @@ std::string demangled(std::string const& name) {
   return status == 0 && text != nullptr ? std::string{text.get()} : name;
 }
 
-/// The first template argument of a name that is too new for this system's demangler: of the types that it may begin, the first that is one.
+/// The first template argument of a name that is too new for this system's demangler: of the types that it may begin, the first that is
+/// one.
 std::string demangled_argument(std::string const& name) {
   std::size_t const begin = name.find('I');
   for (std::size_t end = begin + 1; begin != name.npos && end <= name.size(); ++end) {
@@ -120,8 +123,8 @@ bool begins_with_any(std::string_view s, std::initializer_list<std::string_view>
   return false;
 }
 
-/// The first template argument that is a type, of the first `<…>` in a demangled name. Before a value, such as (nopal::core::way)2, stands its
-/// type.
+/// The first template argument that is a type, of the first `<…>` in a demangled name. Before a value, such as (nopal::core::way)2, stands
+/// its type.
 std::string_view first_argument(std::string_view name) noexcept {
   std::size_t first = name.find('<');
   if (first == name.npos) return {};
@@ -145,12 +148,14 @@ std::string_view first_argument(std::string_view name) noexcept {
 function_name named(std::string const& symbol) {
   std::string const mangled{whole(symbol)};
   function_name f{demangled(mangled), true};
-  // What runs a user's closure holds its body where the compiler has inlined that, and says its type.
-  if (begins_with_any(mangled, {"_ZN5nopal4core12fiber_recordI", "_ZN5nopal4core8child_ofI", "_ZZN5nopal4core8child_ofI", "_ZN5nopal4core9branch_ofI", "_ZZN5nopal4core9branch_ofI",
-                                "_ZN5nopal4core10typed_rootI", "_ZZN5nopal4core10typed_rootI", "_ZZN5nopal4core13detached_rootI"})) {
+  // A function of nopal that runs a user's closure holds the closure's body where the compiler has inlined it. Its name says the closure's
+  // type.
+  if (begins_with_any(mangled, {"_ZN5nopal4core12fiber_recordI", "_ZN5nopal4core8child_ofI", "_ZZN5nopal4core8child_ofI",
+                                "_ZN5nopal4core9branch_ofI", "_ZZN5nopal4core9branch_ofI", "_ZN5nopal4core10typed_rootI",
+                                "_ZZN5nopal4core10typed_rootI", "_ZZN5nopal4core13detached_rootI"})) {
     if (f.text == mangled) f.text = std::string{"<"}.append(demangled_argument(mangled)).append(">");
     std::string_view const closure = first_argument(f.text);
-    // A function's type says nothing of which function it is, and the library's own closures nothing of users'.
+    // The type of a function does not say which function it is, and nopal's own closures are not the user's.
     bool const is_function = closure.find("(&)") != closure.npos || closure.find("*)") != closure.npos;
     f.is_users = !closure.empty() && !is_function && !begins_with_any(closure, {"nopal::"});
     if (f.is_users) f.text = std::string{closure};
@@ -158,7 +163,7 @@ function_name named(std::string const& symbol) {
                                        "nopal_context_", "__cxa_", "__clang_call_terminate", "_Unwind", "__interceptor", "__tsan", "__asan"})) {
     f.is_users = false;
   }
-  // The end tells closures of one function apart.
+  // The end is kept: it tells the closures of one function apart.
   constexpr std::size_t longest = 200, kept_end = 60;
   if (f.text.size() > longest) f.text.replace(longest - kept_end, f.text.size() - longest, "...");
   return f;
@@ -192,7 +197,7 @@ code_map::code_map() {
             o.last = std::max<std::uintptr_t>(o.last, o.base + p.p_vaddr + p.p_memsz);
           }
           into.all.push_back(std::move(o));
-        } catch (...) {  // not through the loader, which would keep its lock
+        } catch (...) {  // an exception must not pass through the loader, which would keep its lock
           into.failed = true;
           return 1;
         }
@@ -218,7 +223,7 @@ function_name const& code_map::name(std::uintptr_t pc) {
   auto const [at, is_new] = names_.try_emplace(pc);
   function_name& f = at->second;
   if (!is_new) return f;
-  std::uintptr_t const call = pc - 1;  // what comes after a call may be another function
+  std::uintptr_t const call = pc - 1;  // in the call: what comes after it may be another function
   object const* const o = find(call);
   if (o == nullptr) {
     f = {"code of no known object", false, false};
@@ -227,7 +232,7 @@ function_name const& code_map::name(std::uintptr_t pc) {
   mapped_file const file{o->path.c_str()};
   ElfW(Ehdr) head;
   std::string symbol;
-  // Only if it is still the file that was loaded, as far as its program headers tell.
+  // The file is read only if it is still the one that was loaded, as far as its program headers tell.
   if (file.get(head, 0) && std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_shentsize == sizeof(ElfW(Shdr))) {
     unsigned char const* const loaded = file.bytes(head.e_phoff, o->headers.size());
     if (loaded != nullptr && std::memcmp(loaded, o->headers.data(), o->headers.size()) == 0) {
@@ -269,7 +274,7 @@ std::string where(code_map& code, std::uintptr_t const* pcs, std::size_t n) {
   std::size_t names = 0, shown = 0;
   for (std::size_t k = 0; k < n && names < most_named && shown < most_shown; ++k) {
     function_name const& f = code.name(pcs[k]);
-    // A recursion, or the parts of one coroutine, or a closure and what runs it.
+    // What comes twice is shown once: a recursion, the parts of one coroutine, a closure and what runs it.
     if (!f.is_users || f.text.empty() || last.compare(0, f.text.size(), f.text) == 0) continue;
     line += (shown++ == 0 ? "in " : ", called by ") + f.text;
     names += f.is_name;

@@ -1,3 +1,5 @@
+// A list of all counters that keep an exception, and what that says, under one lock.
+
 #include "report/held_exceptions.hpp"
 
 #include <algorithm>
@@ -13,14 +15,14 @@ namespace nopal::core {
 
 namespace {
 
-// Copied when the exception comes: whoever catches it later may change it.
+// What one counter's exception says. Copied when the counter gets it: whoever catches the exception later may change it.
 struct held {
   void const* where;
   held* next;
   std::array<char, 160> words;
 };
 constinit std::mutex mutex;
-constinit held* first = nullptr;  // newest first
+constinit held* first = nullptr;  // the newest; linked by next
 
 held** find(void const* where) noexcept {
   held** at = &first;
@@ -38,9 +40,10 @@ void remove(void const* where) noexcept {
 
 }  // namespace
 
-// The lock is held round what the counter does, so that the words are always those of the exception that it has, which is the first.
+// The lock is held while the counter takes the exception, so that the words are always those of the exception that it keeps, which is the
+// first.
 void hold(void const* where, std::exception_ptr const& e, void (*f)(void*), void* with) noexcept {
-  char const* const words = message_of(e);  // what() is the program's: not under the lock
+  char const* const words = message_of(e);  // it calls the program's what(): so not under the lock
   void* const memory = ::operator new(sizeof(held), std::nothrow);
   std::lock_guard const guard{mutex};
   if (memory != nullptr && *find(where) == nullptr) {

@@ -1,25 +1,27 @@
 #pragma once
 
-// What the exceptions say that counters hold until somebody waits: for reports, which must not touch a counter that may be gone.
+// What the exceptions say that counters keep for their waiters. Reports read it here, since the counter may be gone. Called by
+// src/counter.cpp, on any thread. Next: report.cpp, which reads it.
 
 #include <exception>
 #include <string>
 
 namespace nopal::core {
 
-/// Calls f(), which gives `e` to the counter at `where`. Afterwards a report can say what e says, if there is memory for that, until drop_held.
+/// Calls f(with), which gives `e` to the counter at `where`. From then on until drop_held a report can say what e says, if there is memory
+/// for that.
 void hold(void const* where, std::exception_ptr const& e, void (*f)(void*), void* with) noexcept;
 template <class F>
 void hold(void const* where, std::exception_ptr const& e, F f) noexcept {
   hold(where, e, [](void* with) { (*static_cast<F*>(with))(); }, &f);
 }
-/// The counter at `where` gives its exception away, by f(), or is destroyed.
+/// Calls f(with), by which the counter at `where` gives its exception away or is destroyed, and forgets what that said.
 void drop_held(void const* where, void (*f)(void*), void* with) noexcept;
 template <class F>
 void drop_held(void const* where, F f) noexcept {
   drop_held(where, [](void* with) { (*static_cast<F*>(with))(); }, &f);
 }
-/// What the exception says that the counter at `where` holds; "" if none is known. Throws std::bad_alloc.
+/// What the exception says that the counter at `where` keeps; "" if none is known. Throws std::bad_alloc.
 std::string message_held(void const* where);
 
 }  // namespace nopal::core

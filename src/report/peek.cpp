@@ -1,3 +1,5 @@
+// Two ways to let the kernel read this process.
+
 #include "report/peek.hpp"
 
 #include <fcntl.h>
@@ -8,7 +10,7 @@
 
 namespace nopal::core {
 
-// The way without process_vm_readv, which a filter of system calls may refuse.
+// For where process_vm_readv is refused, as by a filter of system calls.
 static bool read_from_file(void* to, void const* from, std::size_t n) noexcept {
   int const memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   if (memory < 0) return false;

@@ -1,3 +1,5 @@
+// The program's function that calls here. It also gives fatal.hpp, which stands below this room, its place_printer.
+
 #include "report/place.hpp"
 
 #include <array>
@@ -20,7 +22,7 @@ std::string place_of(void const* function) noexcept {
     std::array<std::uintptr_t, 48> pcs;
     std::size_t n = 0;
     if (function != nullptr) {
-      pcs[n++] = reinterpret_cast<std::uintptr_t>(function) + 1;  // as a return address
+      pcs[n++] = reinterpret_cast<std::uintptr_t>(function) + 1;  // as a return address would be: in the function
     } else {
       n = callers(pcs.data(), pcs.size());
     }
@@ -29,10 +31,11 @@ std::string place_of(void const* function) noexcept {
       if (function_name const& f = code.name(pcs[k]); f.is_users) in = "in " + f.text;
     }
     stack const* const here = state_here()->here;
-    stack_name const* const name = here == nullptr ? nullptr : here->name.load(std::memory_order_relaxed);  // our own
+    // relaxed: the caller runs on this stack, so it wrote the name itself.
+    stack_name const* const name = here == nullptr ? nullptr : here->name.load(std::memory_order_relaxed);
     if (name != nullptr) in += (in.empty() ? "in " : ", ") + std::string{name->text};
     return in;
-  } catch (...) {  // no memory for that
+  } catch (...) {  // no memory
     return {};
   }
 }
@@ -42,7 +45,7 @@ std::string with_place(std::string message) {
   return message;
 }
 
-// For fatal errors, from the program's start.
+// Fatal errors name their place from the program's start on.
 [[maybe_unused]] static bool const fatal_errors_name_places = [] {
   print_place = [](void const* function) noexcept {
     if (std::string const in = place_of(function); !in.empty()) std::fprintf(stderr, " (%s)", in.c_str());

@@ -1,16 +1,18 @@
 #pragma once
 
-// Where in the program something happened: for exceptions, and for the last line of a program that misuses nopal.
+// Where in the program something happened: for what an exception says, and for the last line of a program that misuses nopal. Any thread.
+// Next: code_map.hpp, which names the functions.
 
 #include <string>
 
 namespace nopal::core {
 
-/// The program's function that `function` is or, if that is null, the innermost of those that call here; and what the program calls what runs
-/// here. "in f, loader"; "" where it cannot be known. Throws nothing.
+/// In which of the program's functions the caller is, in words: "in f, loader". f is `function` or, if that is null, the innermost of the
+/// program's functions that call here; loader is the name of what runs on this stack (nopal::named). "" where neither is known. Throws
+/// nothing.
 std::string place_of(void const* function) noexcept;
 
-/// What an exception says, with the program's function that it is about.
+/// `message`, for an exception, with the program's function that calls here in parentheses. Throws std::bad_alloc.
 std::string with_place(std::string message);
 
 }  // namespace nopal::core

@@ -1,7 +1,6 @@
-// What waits for what: pool::report(), and the warning of a pool that has come to a stop.
-//
-// Other stacks run on meanwhile, and what they waited for may be gone. So nothing of theirs is dereferenced: it is copied, as a debugger would,
-// and the copy counts only if the stack still waits then, for the same time as before.
+// What waits for what, in words. Other stacks run meanwhile, and what they waited for may be gone. So nothing of theirs is dereferenced: it
+// is copied, as a debugger would, and the copy counts only if the stack still waits afterwards, by the same number. Next: peek.hpp, the
+// copying; unwinder.hpp, who called whom.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -34,19 +33,19 @@ namespace nopal::core {
 
 namespace {
 
-// Those beyond get a line each, but no names of functions: a million fibers may wait.
+// So many stacks get the names of their functions. The others get a line each without: a million fibers may wait.
 constexpr std::size_t most_named = 1000;
 
-/// What a stack or a thread waits for, as it was a moment ago.
+/// What a stack or a thread was waiting for a moment ago.
 struct one_wait {
-  std::uintptr_t self = 0;  ///< as a mutex knows it
+  std::uintptr_t self = 0;  ///< how the word of a mutex names the waiter as its owner
   std::string who;
   waits_for why{};
-  std::uintptr_t owner = 0;  ///< of the mutex
+  std::uintptr_t owner = 0;  ///< who owns the mutex; 0: it is unlocked
   bool known = false;        ///< the mutex's or counter's words could be read
   basic_counter<stack_waits>::copied counter{};
   std::vector<std::uintptr_t> code{};  ///< where it waits, and its callers
-  std::string in{};                    ///< the same in words
+  std::string in{};                    ///< these functions, in words
 };
 
 [[gnu::format(printf, 1, 2)]] std::string print(char const* format, ...) {
@@ -72,7 +71,8 @@ void copy_object(one_wait& w) noexcept {
 }
 
 std::string name_of(stack const& s) {
-  stack_name const* const at = s.name.load(std::memory_order_acquire);  // acquire: pairs with named
+  // acquire: pairs with the release of named's constructor, for the text. relaxed: if the name is another by now, the copy is thrown away.
+  stack_name const* const at = s.name.load(std::memory_order_acquire);
   stack_name name{};
   if (at == nullptr || !peek(name, at) || s.name.load(std::memory_order_relaxed) != at) return {};
   name.text[stack_name::most] = '\0';
@@ -84,9 +84,10 @@ std::string label_of(stack const& s) {
   return print("the stack at %p", static_cast<void const*>(s.base())) + (name.empty() ? "" : " (" + name + ")");
 }
 
-/// Looks at one stack. False: it does not wait, or has gone on meanwhile.
-bool look_at(stack const& s, code_map const& code, bool walks, std::vector<std::byte>& buffer, one_wait& w) {
-  // acquire: pairs with begins_to_wait, for the stack pointer and all that lies above it
+/// Copies what the stack `s` says of its wait. `walks`: with the functions it waits in. False: it does not wait, or was resumed meanwhile.
+/// Any worker may resume it at any moment; it is not unmapped meanwhile.
+bool copy_wait(stack const& s, code_map const& code, bool walks, std::vector<std::byte>& buffer, one_wait& w) {
+  // acquire: both pair with the releases of begins_to_wait, for the saved stack pointer and all that lies above it.
   std::uint64_t const number = s.wait_number.load(std::memory_order_acquire);
   waits_for const* const at = s.waits.load(std::memory_order_acquire);
   if (at == nullptr) return false;
@@ -107,7 +108,8 @@ bool look_at(stack const& s, code_map const& code, bool walks, std::vector<std::
       if (!peek(buffer.data(), sp, copied)) copied = 0;
     }
   }
-  // acquire: pairs with begins_to_run. If that is not seen, all that was copied was at rest.
+  // The acquire fence pairs with the release fence of begins_to_run: if the loads below do not see that the stack was resumed, all that was
+  // copied was at rest. relaxed: the fence orders them.
   std::atomic_thread_fence(std::memory_order_acquire);
   if (s.wait_number.load(std::memory_order_relaxed) != number || s.waits.load(std::memory_order_relaxed) != at) return false;
   if (copied != 0) {
@@ -118,7 +120,7 @@ bool look_at(stack const& s, code_map const& code, bool walks, std::vector<std::
   return true;
 }
 
-/// "thread 1234 (name)"
+/// The thread's number and name: "thread 1234 (name)".
 std::string label_of(pid_t thread) {
   std::array<char, 64> name{};
   int const file = ::open(print("/proc/self/task/%d/comm", static_cast<int>(thread)).c_str(), O_RDONLY | O_CLOEXEC);
@@ -134,7 +136,7 @@ std::vector<one_wait> waiting_stacks(stack_pool const& stacks, code_map const& c
   std::vector<one_wait> all;
   std::vector<std::byte> buffer(32 * 1024);
   stacks.for_each([&](stack const& s) {
-    if (one_wait w; look_at(s, code, all.size() < most_named, buffer, w)) all.push_back(std::move(w));
+    if (one_wait w; copy_wait(s, code, all.size() < most_named, buffer, w)) all.push_back(std::move(w));
   });
   return all;
 }
@@ -160,7 +162,7 @@ std::string object_of(waits_for const& w) {
   return w.object == nullptr ? std::string{w.what} : print("%s at %p", w.what, w.object);
 }
 
-/// All that waits, to be asked who has a mutex.
+/// All that waits, and who owns the mutexes.
 class waits_seen {
  public:
   waits_seen(std::vector<one_wait> all, stack_pool const& stacks) : all_{std::move(all)} {
@@ -176,12 +178,12 @@ class waits_seen {
 
   std::vector<one_wait> const& all() const noexcept { return all_; }
   std::size_t index(one_wait const& w) const noexcept { return static_cast<std::size_t>(&w - all_.data()); }
-  /// Who has the mutex that `w` waits for, if that waits itself; else null.
+  /// The owner of the mutex that `w` waits for, if that owner waits itself; else null.
   one_wait const* owner(one_wait const& w) const {
     auto const at = w.owner == 0 ? index_.end() : index_.find(w.owner);
     return at == index_.end() ? nullptr : &all_[at->second];
   }
-  /// In words, where that is a stack of the pool which does not wait; else "".
+  /// The owner of that mutex, in words, where it is a stack of the pool which does not wait; else "".
   std::string other_owner(one_wait const& w) const {
     auto const at = others_.find(w.owner);
     return at == others_.end() ? std::string{} : at->second;
@@ -195,7 +197,7 @@ class waits_seen {
 
 std::string about_owner(one_wait const& w, waits_seen const& seen) {
   if (!w.known) return {};
-  if (w.owner == 0) return "    nobody has it now: it goes to one that waits\n";
+  if (w.owner == 0) return "    it is unlocked now: a waiter will get it\n";
   if (one_wait const* const o = seen.owner(w); o != nullptr) {
     return "    " + o->who + " has it" + (o->in.empty() ? "" : ", " + o->in + ",") + " and waits for " + object_of(o->why) + "\n";
   }
@@ -209,15 +211,15 @@ std::string about_counter(one_wait const& w) {
                             static_cast<long long>(w.why.target));
   if (w.counter.has_exception()) {
     std::string const words = message_held(w.why.object);
-    lines += "    it has an exception for the one that has waited" + (words.empty() ? "" : ": " + words) + "\n";
+    lines += "    it keeps an exception for its waiter" + (words.empty() ? "" : ": " + words) + "\n";
   }
   return lines;
 }
 
-std::string about_limit(waits_for const& w) {
+std::string about_deadline(waits_for const& w) {
   if (w.limit == waits_for::no_limit) return {};
   auto const now = nanoseconds_of(std::chrono::steady_clock::now());
-  return print("    the time comes in %.3f s\n", static_cast<double>(w.limit - now) / 1e9);
+  return print("    the deadline expires in %.3f s\n", static_cast<double>(w.limit - now) / 1e9);
 }
 
 std::string lines_of(one_wait const& w, waits_seen const& seen) {
@@ -225,11 +227,11 @@ std::string lines_of(one_wait const& w, waits_seen const& seen) {
   if (!w.in.empty()) lines += "    " + w.in + "\n";
   if (w.why.kind == wait_kind::mutex) lines += about_owner(w, seen);
   if (w.why.kind == wait_kind::counter) lines += about_counter(w);
-  return lines + about_limit(w.why);
+  return lines + about_deadline(w.why);
 }
 
-/// A line for each round of mutexes in which everybody waits for the next.
-std::string rounds(waits_seen const& seen) {
+/// A line for each deadlock: a cycle of waiters, each of which waits for a mutex that the next one owns.
+std::string deadlocks(waits_seen const& seen) {
   std::string lines;
   std::vector<std::size_t> reached_from(seen.all().size(), seen.all().size());
   for (one_wait const& first : seen.all()) {
@@ -270,7 +272,7 @@ std::string report(pool_state const& pool) {
     }
     text += lines_of(w, seen);
   }
-  return text + rounds(seen);
+  return text + deadlocks(seen);
 }
 
 }  // namespace nopal::core

@@ -1,3 +1,5 @@
+// Asks the pool's timer to look again later whether nothing can run.
+
 #include "report/stuck.hpp"
 
 #include <atomic>
@@ -16,7 +18,7 @@ void watch_for_stuck_pool(pool_state&) noexcept {}
 
 namespace {
 
-// Some stack waits, and neither visible work nor a time limit will wake it.
+// Some stack waits, and neither visible work nor a deadline will wake it. Other workers run meanwhile.
 bool nothing_can_run(pool_state const& pool) noexcept {
   if (pool.parking.visible_work() || !pool.timer.idle()) return false;
   bool some = false;
@@ -24,7 +26,7 @@ bool nothing_can_run(pool_state const& pool) noexcept {
   return some;
 }
 
-// On the timer's thread, which ends before the pool does.
+// Called later on the timer's thread, which ends before the pool does. Workers may have woken meanwhile.
 void warn_if_stuck(void* with) noexcept {
   auto const& pool = *static_cast<pool_state const*>(with);
   for (unsigned i = 0; i < pool.size(); ++i) {

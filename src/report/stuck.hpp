@@ -1,12 +1,13 @@
 #pragma once
 
-// A pool in which nothing can run any more: in builds with assertions it says so.
+// A pool in which nothing can run any more says so, in builds with assertions. Called by the search for work. Next: core/report/report.hpp.
 
 #include "nopal/core/scheduler/pool_state.hpp"
 
 namespace nopal::core {
 
-/// A worker is about to sleep. If nothing can run now, and still cannot after tuning::stuck_after, a report is printed.
+/// Prints a report on stderr if nothing can run in `pool` now, and still cannot after tuning::stuck_after. By a worker that is about to
+/// sleep. Without assertions it does nothing.
 void watch_for_stuck_pool(pool_state& pool) noexcept;
 
 }  // namespace nopal::core

@@ -1,3 +1,5 @@
+// Walks up a copy of a stack by the code's own DWARF call frame information (.eh_frame), which is read where the loader has put it.
+
 #include "report/unwinder.hpp"
 
 #include <array>
@@ -7,7 +9,7 @@ namespace nopal::core {
 
 namespace {
 
-// The registers by their DWARF numbers, and where nopal_context_switch puts those that a function keeps: see context/*.S.
+// The registers by their DWARF numbers, and where nopal_context_switch saves those that a function must keep: src/architecture/*.S.
 struct saved {
   unsigned number;
   std::size_t at;
@@ -24,12 +26,12 @@ constexpr unsigned stack_register = 31, return_column = 30;
 constexpr std::size_t saved_bytes = 176;
 constexpr std::array saved_registers{saved{19, 0},  saved{20, 8},  saved{21, 16}, saved{22, 24}, saved{23, 32}, saved{24, 40},
                                      saved{25, 48}, saved{26, 56}, saved{27, 64}, saved{28, 72}, saved{29, 80}, saved{30, 88}};
-constexpr std::uintptr_t code_bits = (std::uintptr_t{1} << 48) - 1;  // above may be a signature
+constexpr std::uintptr_t code_bits = (std::uintptr_t{1} << 48) - 1;  // the bits above may hold a signature
 #else
 #error "nopal cannot walk up stacks on this architecture: add what its nopal_context_switch saves here"
 #endif
 
-/// The registers of one frame; those that are not known are 0.
+/// The registers of one frame. A register that is not known is 0.
 using registers_of = std::array<std::uintptr_t, registers>;
 
 template <class T>
@@ -39,7 +41,7 @@ T load(std::uintptr_t at) noexcept {
   return value;
 }
 
-/// Reads the unwind information, up to its end.
+/// Reads unwind information from one address up to another, and no further: then good() says no.
 class reader {
  public:
   reader(std::uintptr_t at, std::uintptr_t end) noexcept : at_{at}, end_{end} {}
@@ -66,7 +68,7 @@ class reader {
   }
   std::uint64_t uleb() noexcept { return leb(false); }
   std::int64_t sleb() noexcept { return static_cast<std::int64_t>(leb(true)); }
-  /// An address in one of the encodings of .eh_frame; `applied`: with what it is relative to.
+  /// An address in the encoding `how` of .eh_frame. `applied`: what it is relative to is added.
   std::uintptr_t encoded(unsigned how, bool applied) noexcept {
     std::uintptr_t const here = at_;
     std::uintptr_t value = 0;
@@ -81,7 +83,7 @@ class reader {
       default: good_ = false;
     }
     if (!applied || (how & 0x70) == 0x00) return value;
-    if ((how & 0x70) != 0x10) good_ = false;  // relative to itself, or we do not know
+    if ((how & 0x70) != 0x10) good_ = false;  // only what is relative to its own address is known here
     return value + here;
   }
 
@@ -103,13 +105,13 @@ class reader {
   bool good_ = true;
 };
 
-/// An entry's end, after its length was read; 0: it is of a kind that no compiler of ours makes.
+/// The end of the entry at that address. 0: it is of a kind that no supported compiler makes.
 std::uintptr_t end_of_entry(std::uintptr_t entry) noexcept {
   auto const length = load<std::uint32_t>(entry);
   return length == 0 || length == 0xffffffff ? 0 : entry + 4 + length;
 }
 
-/// The entry for the code at `pc`, by the table in .eh_frame_hdr; 0: none.
+/// The entry for the code at `pc`, by the table in the .eh_frame_hdr at `header`. 0: there is none.
 std::uintptr_t find_entry(std::uintptr_t header, std::uintptr_t pc) noexcept {
   if (header == 0) return 0;
   auto const at = [&](unsigned k) { return load<std::uint8_t>(header + k); };
@@ -117,7 +119,7 @@ std::uintptr_t find_entry(std::uintptr_t header, std::uintptr_t pc) noexcept {
   std::uintptr_t const table = header + 12;
   std::uint32_t low = 0, high = load<std::uint32_t>(header + 8);
   auto const word = [&](std::uintptr_t where) { return header + static_cast<std::uintptr_t>(std::int64_t{load<std::int32_t>(where)}); };
-  while (low < high) {  // the last that begins at or before pc
+  while (low < high) {  // finds the last entry that begins at or before pc
     std::uint32_t const middle = low + (high - low) / 2;
     if (word(table + std::uintptr_t{middle} * 8) <= pc) {
       low = middle + 1;
@@ -128,7 +130,9 @@ std::uintptr_t find_entry(std::uintptr_t header, std::uintptr_t pc) noexcept {
   return low == 0 ? 0 : word(table + std::uintptr_t{low - 1} * 8 + 4);
 }
 
+/// How a register of the caller is found.
 enum class rule : std::uint8_t { same, undefined, at_offset, is_offset, in_register, unknown };
+/// The rules for one place in the code.
 struct row {
   struct {
     rule how = rule::same;
@@ -139,7 +143,7 @@ struct row {
   bool cfa_known = true;
 };
 
-/// What all entries of one kind have in common.
+/// What several entries have in common: DWARF's common information entry.
 struct common {
   std::uint64_t code_factor = 1;
   std::int64_t data_factor = 1;
@@ -148,6 +152,7 @@ struct common {
   std::uintptr_t program = 0, end = 0;
 };
 
+/// Reads the common entry at that address. False: it has something that this does not know.
 bool read_common(std::uintptr_t entry, common& c) noexcept {
   c.end = end_of_entry(entry);
   if (c.end == 0) return false;
@@ -192,7 +197,7 @@ bool read_common(std::uintptr_t entry, common& c) noexcept {
   return r.good() && c.program <= c.end;
 }
 
-/// Runs a program of .eh_frame until the row for `pc`. False: it has something that we do not know.
+/// Runs a program of .eh_frame up to the row for `pc`. False: it has something that this does not know.
 bool run(reader r, common const& c, std::uintptr_t from, std::uintptr_t pc, row& now, row const& initial) noexcept {
   std::array<row, 8> remembered;
   std::size_t depth = 0;
@@ -287,7 +292,7 @@ bool run(reader r, common const& c, std::uintptr_t from, std::uintptr_t pc, row&
   return r.good();
 }
 
-/// The value at an address of the stack that was copied; 0: it lies elsewhere.
+/// The word at an address of the stack that was copied. 0: the copy does not hold it.
 std::uintptr_t on_stack(stack_copy const& s, std::uintptr_t at) noexcept {
   if (at < s.sp || s.bytes.size() < sizeof(std::uintptr_t) || at - s.sp > s.bytes.size() - sizeof(std::uintptr_t)) return 0;
   std::uintptr_t value;
@@ -295,7 +300,7 @@ std::uintptr_t on_stack(stack_copy const& s, std::uintptr_t at) noexcept {
   return value;
 }
 
-/// From a frame's registers to its caller's. False: there is none that we know.
+/// Replaces a frame's registers by its caller's. False: no caller is known.
 bool step(code_map const& code, stack_copy const& s, registers_of& now) noexcept {
   std::uintptr_t const pc = now[return_column] - 1;  // in the call
   std::uintptr_t const entry = find_entry(code.unwind_header(pc), pc);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Who has called whom on a native stack that nobody runs: the language runtime's unwinder walks only the stack it is called on.
+// Who has called whom on a native stack that no thread runs: the C++ runtime's unwinder walks only the stack on which it is called. Called
+// by report.cpp, on any thread. The last file on the way of a report.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,14 +11,14 @@
 
 namespace nopal::core {
 
-/// A copy of what lies on a stack, from the stack pointer with which nopal_context_switch has left it.
+/// A copy of what lies on a stack, from the stack pointer `sp` on which nopal_context_switch or nopal_context_call has left it.
 struct stack_copy {
   std::uintptr_t sp;
   std::span<std::byte const> bytes;
 };
 
-/// The return addresses on it, innermost first, as far as the unwind information of the code goes and there is room in `pcs`: how many. The copy
-/// may be of a stack that was running meanwhile: then they mean nothing, but nothing bad happens.
+/// Fills `pcs` with the return addresses on the stack, the innermost first, as far as the unwind information of the code goes. How many
+/// there are. If a thread ran the stack while it was copied, they mean nothing, but nothing bad happens.
 std::size_t walk(code_map const& code, stack_copy const& s, std::span<std::uintptr_t> pcs) noexcept;
 
 }  // namespace nopal::core

@@ -1,3 +1,6 @@
+// The switch between native stacks, but for its assembly (src/architecture): what the sanitizers and the C++ runtime must be told at each,
+// and how a fresh stack begins.
+
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stack/context.hpp"
 
@@ -16,22 +19,23 @@ namespace nopal::core {
 
 extern "C" {
 void nopal_context_start();
-// The Itanium C++ ABI's __cxa_get_globals, where a thread's handled exceptions are. libc++abi declares it nowhere, and libstdc++ as a function
-// whose result the compiler may keep, which it must not across a switch.
+// The Itanium C++ ABI's __cxa_get_globals, where a thread's handled exceptions are. libc++abi declares it nowhere, and libstdc++ as a
+// function whose result the compiler may keep, which it must not across a switch.
 void* nopal_runtime_get_globals() noexcept asm("__cxa_get_globals");
 [[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(after_switch* a, context* here, void (*body)(context&)) noexcept;
 }
 
 namespace {
 
-// The context that was left last by this thread, whose bounds AddressSanitizer tells on arrival.
+// The context that this thread left last. Its bounds AddressSanitizer tells only after the switch.
 #if NOPAL_ASAN
 constinit thread_local context* just_left = nullptr;
 [[gnu::noinline]] void note_left(context* c) noexcept { just_left = c; }
 [[gnu::noinline]] context* take_left() noexcept { return just_left; }
 #endif
 
-NOPAL_INLINE void arrive(context& here, after_switch* a) noexcept {
+// The first thing after a switch to `here`, on that stack.
+NOPAL_INLINE void begin_after_switch(context& here, after_switch* a) noexcept {
 #if NOPAL_ASAN
   void const* bottom = nullptr;
   std::size_t size = 0;
@@ -47,8 +51,8 @@ NOPAL_INLINE void arrive(context& here, after_switch* a) noexcept {
 
 }  // namespace
 
-// What a thread points to before it has learned where the C++ runtime keeps its own: seems to handle something, so that it learns. Its
-// thread words begin with it: src/context.
+// What a thread's word points to before the thread has learned where the C++ runtime keeps its handled exceptions. It seems to handle
+// something, so that the thread learns. The thread words of src/architecture begin with its address.
 extern "C" {
 constinit handled_exceptions nopal_not_yet_learned{&nopal_not_yet_learned, 0};
 }
@@ -62,7 +66,7 @@ void put_away_handled(handled_exceptions& h) noexcept { h = std::exchange(learn(
 void put_back_handled(handled_exceptions& h) noexcept { learn() = std::exchange(h, {}); }
 
 void nopal_context_begin(after_switch* a, context* here, void (*body)(context&)) noexcept {
-  arrive(*here, a);
+  begin_after_switch(*here, a);
   body(*here);
   die("the first function of a native stack returned; this is a fault of nopal, or memory was overwritten");
 }
@@ -80,11 +84,11 @@ void switch_to(context& from, context& to, after_switch* a, [[maybe_unused]] lea
   __tsan_switch_to_fiber(to.left_on, 0);
 #endif
   after_switch* const b = nopal_context_switch(&from.sp, to.sp, a);
-  arrive(from, b);
+  begin_after_switch(from, b);
 }
 #endif
 
-void finish_switch(context& here, after_switch* a) noexcept { arrive(here, a); }
+void finish_switch(context& here, after_switch* a) noexcept { begin_after_switch(here, a); }
 
 void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
   c.bottom = bottom;

@@ -1,9 +1,12 @@
+// The owner's last steps at a deque that it leaves.
+
 #include "nopal/core/stack/give_away.hpp"
 
 #include "nopal/core/scheduler/injection.hpp"
 
 namespace nopal::core {
 
+// A worker has taken an orphaned continuation from an inbox, and owns the task now.
 static void run_orphan(resumable& r, worker& w) noexcept {
   auto* const o = static_cast<orphaned_continuation*>(&r);
   frame& task = *o->what;
@@ -11,8 +14,8 @@ static void run_orphan(resumable& r, worker& w) noexcept {
   w.pool().call.run_stolen_task(w, task);
 }
 
-// Thieves may take entries at the same time; the owner takes the oldest as they do, so that invariant 1 holds: whoever has lost an entry has
-// lost all older ones.
+// The owner is about to leave the strand. Thieves may take entries at the same time. The owner takes the oldest as they do, so that
+// invariant 1 holds: who has lost an entry has lost all older ones.
 void give_everything_away(worker& w, orphan_memory& memory) noexcept {
   while (!w.work.empty()) {
     deque::entry const e = w.work.steal();
@@ -26,7 +29,7 @@ void give_everything_away(worker& w, orphan_memory& memory) noexcept {
       inject(w.pool(), o, w.index());
     }
   }
-  memory.clear();  // thieves have had some
+  memory.clear();  // what thieves took needs none
   w.work.rewind();
 }
 

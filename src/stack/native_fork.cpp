@@ -1,3 +1,5 @@
+// What parallel_invoke's forks do where work was requested, the stack is low, or the branch was stolen.
+
 #include "nopal/core/stack/native_fork.hpp"
 
 #include <exception>
@@ -10,7 +12,8 @@
 
 namespace nopal::core {
 
-// The size of our stacks bounds how many forks nest on one; that of a foreign stack is unknown. Room for the next `nesting` bytes of it.
+// Makes room in the deque for the forks that fit into the next `nesting` bytes of a foreign stack: the size of our own stacks bounds how
+// many forks nest on one, that of a foreign stack is unknown.
 static bool has_room_on_foreign_stack(worker& w) noexcept {
   if (!w.work.must_grow()) return true;
   try {
@@ -28,7 +31,7 @@ bool may_fork_natively(worker& w) noexcept {
     w.count.add(counted::serial_forks);
     return false;
   }
-  if (w.stacks.empty()) {  // a join that waits will want one
+  if (w.stacks.empty()) {  // a join that waits will need one
     stack* const s = w.stacks.get();
     if (s == nullptr) {
       w.count.add(counted::serial_forks);
@@ -42,24 +45,26 @@ bool may_fork_natively(worker& w) noexcept {
 void poll_natively(worker& w) noexcept {
   bool const low = w.poll();
   if (std::uintptr_t const sp = stack_pointer(); !w.here->holds(sp)) {
-    w.work.set_limit(sp - tuning::nesting);  // the deque has room for so many forks: the next one polls again, see has_room_on_foreign_stack
+    w.work.set_limit(sp - tuning::nesting);  // has_room_on_foreign_stack made room down to here: a fork further down polls again
   } else if (low) {
     w.work.set_limit(w.here->fork_limit());
   }
 }
 
-// The entry is no longer private. Either thieves have left it, and it is the caller's; or a thief runs the branch, and the deque is empty: then
-// this stack is left until the thief has arrived. False: it is the caller's.
+// The pop of a branch said no: its entry is no longer private, and thieves may be at the deque. Either the entry is still there, and the
+// branch is the caller's: false. Or a thief runs the branch, and the deque is empty: then the worker waits, on another stack, until the
+// thief arrives, and this is true; the worker may be another one afterwards.
 static bool wait_if_stolen(branch& b) noexcept {
   {
     worker& w = *current();
     if (w.work.pop_slow(w.floor())) return false;
-    w.work.rewind();  // it was stolen, and with it all below
+    w.work.rewind();  // the branch was stolen, and with it all older entries
   }
   wait_at_join(b.join, 1, b.waiting);
   return true;
 }
 
+// The first half has returned, and a thief may have the branch. Afterwards no other worker knows of the branch.
 bool branch_lost(branch& b) {
   if (!wait_if_stolen(b)) return false;
   if (b.join.reset()) {
@@ -70,13 +75,14 @@ bool branch_lost(branch& b) {
   return true;
 }
 
+// The first half has thrown, and a thief may have the branch. Afterwards no other worker knows of the branch, and it may be destroyed.
 void give_up(branch& b) noexcept {
   if (current()->work.pop() || !wait_if_stolen(b)) return;
   if (b.join.reset()) std::destroy_at(&b.error());
 }
 
-// The branch lies in the frame of its owner, who runs the first half, or waits, or is about to. From the arrival on it may be gone, unless the
-// owner waits: then this worker resumes him.
+// A worker has taken the branch from a deque or an inbox. The branch lies in the frame of its owner, which runs the first half, or waits,
+// or is about to. Once this worker has arrived the branch may be gone, unless the owner waits: then this worker resumes the owner's stack.
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   w.begin_strand();
   w.begin_without_tasks();

@@ -1,10 +1,12 @@
+// Counting the tasks in a deque, and memory for as many.
+
 #include "nopal/core/stack/orphan_memory.hpp"
 
 #include "nopal/core/deque/continuation.hpp"
 
 namespace nopal::core {
 
-// Thieves may take entries meanwhile: then there is more than is needed.
+// The owner of the deque may have to leave it. Thieves may take entries meanwhile: then there is more memory than is needed.
 bool orphan_memory::get(deque const& d) noexcept {
   deque::index wanted = 0;
   for (deque::index i = d.oldest(); i < d.bottom(); ++i) {

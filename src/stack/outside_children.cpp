@@ -1,3 +1,6 @@
+// The list of a scope off a pool, its carrier, and its join. Two sides touch it: the scope's thread, and the one worker that runs the
+// carrier.
+
 #include "nopal/core/stack/outside_children.hpp"
 
 #include <exception>
@@ -23,7 +26,8 @@ outside_children& outside_children::of(children& c, pool_state& (*pool)(), void 
 }
 
 void outside_children::lock() noexcept { lock_bit<std_sync>(word_, locked); }
-// release: the list, for the next who locks; pairs with lock_bit, which alone may write the word meanwhile, and sets what is set.
+// release: the list; pairs with the acquire of lock_bit by whoever locks next. Meanwhile only lock_bit writes the word, and sets a bit that
+// is set.
 void outside_children::unlock(std::uint32_t kept) noexcept { word_.fetch_and(kept, std::memory_order_release); }
 
 void outside_children::add(outside_child& c) noexcept {
@@ -32,12 +36,13 @@ void outside_children::add(outside_child& c) noexcept {
   c.older = newest_;
   (newest_ != nullptr ? newest_->newer : oldest_) = &c;
   newest_ = &c;
-  bool const rests = (word_.fetch_or(carried, std::memory_order_relaxed) & carried) == 0;  // relaxed: under the lock
+  bool const must_start = (word_.fetch_or(carried, std::memory_order_relaxed) & carried) == 0;  // relaxed: under the lock
   unlock(~locked);
-  if (rests) spawn_from_outside(pool_, *this);
+  if (must_start) spawn_from_outside(pool_, *this);
 }
 
-// The carrier goes on before the child begins, so that another worker takes the next one meanwhile, or this one does if the child waits.
+// A worker has found the carrier in an inbox or a ring. The scope's thread may add children, take some, or have joined. The carrier is put
+// into the ring before the child begins: so another worker takes the next child meanwhile, or this worker does if the child waits.
 void outside_children::carry(resumable& r, worker& w) noexcept {
   auto& self = static_cast<outside_children&>(r);
   self.lock();
@@ -52,14 +57,14 @@ void outside_children::carry(resumable& r, worker& w) noexcept {
   } else if ((self.word_.load(std::memory_order_relaxed) & left) != 0) {  // relaxed: under the lock
     delete &self;
   } else {
-    self.unlock(~(locked | carried));  // the last touch: its thread may free it
+    self.unlock(~(locked | carried));  // the last touch: the scope's thread may free the list
   }
   if (c != nullptr) {
     w.begin_job();
     c->run(*c);
     current()->end_job();
   }
-  current()->count.add(counted::fibers_finished, std::memory_order_release);  // pairs with wait_for_all
+  current()->count.add(counted::fibers_finished, std::memory_order_release);  // release: pairs with the loads of wait_for_all
 }
 
 outside_child* outside_children::take_newest() noexcept {
@@ -73,7 +78,8 @@ outside_child* outside_children::take_newest() noexcept {
   return c;
 }
 
-// Where no worker sleeps they are all up, and one of them will come for what is left: the carrier waits for them.
+// The scope's thread joins, and children may be in the list. Where no worker sleeps, all of them run or search: one of them will take the
+// carrier.
 void outside_children::help() noexcept {
   lock();
   bool const some = newest_ != nullptr;
@@ -95,6 +101,7 @@ void outside_children::help() noexcept {
   run_if_one_sleeps(pool_, r, r.done);
 }
 
+// By the scope's thread: workers may run children, and one of them the carrier.
 void outside_children::join(children& c) noexcept {
   auto const forked = static_cast<std::int64_t>(c.steals());
   if (!c.join.complete(forked)) {
@@ -106,6 +113,7 @@ void outside_children::join(children& c) noexcept {
   leave();
 }
 
+// All children have ended, and the list is empty. Only the carrier may still touch it.
 void outside_children::leave() noexcept {
   lock();
   if ((word_.load(std::memory_order_relaxed) & carried) == 0) {  // relaxed: under the lock

@@ -1,3 +1,5 @@
+// A scope's forks where the fast way is closed, the parent was stolen, or a child has thrown; and its join.
+
 #include "nopal/core/stack/scope_fork.hpp"
 
 #include <new>
@@ -10,23 +12,26 @@
 
 namespace nopal::core {
 
-// The parent's stack was stolen and is resumed, by the thief, on whose worker a strand begins with it. The child runs on elsewhere.
+// The parent's stack was stolen, and the thief has resumed it: a strand begins with it on the thief's worker. The child still runs on
+// another worker, or has arrived.
 static void parent_continues_elsewhere(children& c) noexcept {
   worker& w = *current();
-  w.here->body = nullptr;  // we are not where it began
+  w.here->body = nullptr;  // its body cannot return: this is not where run_from was called
   w.begin_strand();
   w.begin_without_tasks();
   if (c.state == 0) c.uncaught = std::uncaught_exceptions();
   c.state += children::one_steal;
 }
 
+// On the parent's stack, by the thief.
 void parent_stolen(children& c, after_switch* a) noexcept {
   finish_switch(*current()->here, a);
   current()->here->stolen = false;
   parent_continues_elsewhere(c);
 }
 
-// The first function of a child's stack. It returns to the parent's, as a call does, unless the parent was stolen: then nobody waits below.
+// The first function of a child's stack. run_child returns if the child owns its parent in the end; where the parent was stolen it does
+// not, see parent_lost. Then this returns to the parent's stack, as a call does; or switches to it, where call_on had to switch here.
 static void on_child_stack(context& s) noexcept {
   auto& mine = static_cast<stack&>(s);
   child& c = *mine.to_run;
@@ -36,7 +41,8 @@ static void on_child_stack(context& s) noexcept {
   mine.leave(parent, [](stack& free) noexcept { current()->stacks.put(&free); });
 }
 
-// True: the child has returned. False: the parent was stolen, and this is maybe another worker.
+// Runs `c` on `s` while this stack is offered. True: the child has taken it back, on this worker. False: a thief has resumed it, maybe on
+// another worker.
 static bool fork_on(stack& s, child& c, child::run_function run) noexcept {
   worker& before = *current();
   stack& parent = *before.here;
@@ -53,8 +59,8 @@ static bool fork_on(stack& s, child& c, child::run_function run) noexcept {
   return true;
 }
 
-// One of these holds: work was requested, the deque must grow, there is no stack at hand, an exception is being handled, or tasks lie on this
-// stack. Without memory the child runs here, as a call.
+// A scope forks in a state that the fast way excludes: work was requested, the deque must grow, there is no stack at hand, an exception is
+// being handled, or tasks lie on this stack. Or the build has a sanitizer. Nothing is offered yet. Without memory the child is called here.
 void fork_child(child& c, child::run_function run) {
   worker& w = *current();
   if (w.here != c.of->owner) {
@@ -83,23 +89,25 @@ void fork_child(child& c, child::run_function run) {
 void child_threw(children& c, std::uint64_t epoch) noexcept { c.first.record(c.join, epoch, std::current_exception()); }
 
 void child_had_thrown(children& c) noexcept {
-  // Of the parent: where it was left while it handled some, they lie with its stack.
+  // The number is the parent's: exceptions that it was handling when its stack was left are kept with that stack.
   if (c.state == 0) c.uncaught = std::uncaught_exceptions() + static_cast<int>(c.owner->handled.uncaught);
   c.state |= children::thrown;
 }
 
-// The parent's stack is no longer private. Either it is taken back after all; or a thief runs the parent: this child arrives at the join, and if
-// it was the last and the parent waits there, its stack is resumed here; else this stack goes on as one of the worker's, which searches.
+// The pop of the parent said no: its entry is no longer private, and thieves may be at the deque. Either the entry is still there, and this
+// returns. Or a thief runs the parent: then this child arrives. If it was the last one and the parent waits at its join, this worker
+// resumes the parent's stack; else it searches for work on this stack, on which no frame is of use any more.
 void parent_lost(children& c) noexcept {
   worker& w = *current();
   if (w.work.pop_slow(w.floor())) return;
-  w.work.rewind();  // it was stolen, and with it all below
+  w.work.rewind();  // the parent was stolen, and with it all older entries
   w.end_strand();
   stack& mine = *w.here;
   if (c.join.arrive()) resume_stack(*c.waiting);
   w.pool().call.search(mine);
 }
 
+// All children have arrived: no other worker knows of the scope. It is ready for its next forks then.
 static std::exception_ptr take_from(children& c) noexcept {
   c.state = 0;
   if (c.join.due()) return c.first.take(c.join);
@@ -107,6 +115,7 @@ static std::exception_ptr take_from(children& c) noexcept {
   return nullptr;
 }
 
+// Children may still run, and arrive at any time.
 std::exception_ptr join_children(children& c) noexcept {
   if (state_here()->here != c.owner) {
     die("a scope was joined on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");

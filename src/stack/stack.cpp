@@ -1,3 +1,5 @@
+// What AddressSanitizer must forget of a stack. Without it nothing is here.
+
 #include "nopal/core/stack/stack.hpp"
 
 #if NOPAL_ASAN

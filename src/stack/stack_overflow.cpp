@@ -1,4 +1,5 @@
-#include "nopal/core/base/fatal.hpp"
+// The stack-overflow handler: the alternate stacks that it runs on, what it says, what it passes on, and how it is installed.
+
 #include "nopal/core/stack/stack_overflow.hpp"
 
 #include <dlfcn.h>
@@ -21,6 +22,7 @@
 #include <string_view>
 #include <utility>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/no_slot.hpp"
@@ -46,19 +48,19 @@ void give_back_alternate_stack() noexcept {}
 
 namespace {
 
-// ---- Alternate stacks. One is a mapping: a guard page, which ends a handler that needs more, then the stack.
+// ---- Alternate stacks. Each is a mapping: a guard page, which ends a handler that needs more, then the stack.
 
 // Known once a handler is installed.
 std::size_t page = 4096;
 std::size_t largest_frame = 4096;  // that the kernel pushes for a handler, with all registers of this processor
 std::size_t alternate_bytes = 0;   // without the guard
 
-// A thread's own. Read by the handler.
+// What the calling thread has. The handler reads it.
 struct alternate {
-  std::byte* low = nullptr;  // of the stack that we gave the thread
-  bool has_some = false;     // that one or, as far as we have looked, one of the program's
+  std::byte* low = nullptr;  // the low end of the stack that we gave the thread
+  bool has_some = false;     // the thread has that stack or, as far as we know, one of the program's
 };
-[[gnu::tls_model("initial-exec")]] constinit thread_local alternate mine;  // a signal's handler may not call for its address
+[[gnu::tls_model("initial-exec")]] constinit thread_local alternate mine;  // a signal handler may not call a function for its address
 
 // Gives it back where a thread ends. A thread_local object with a destructor would do, but where the C library finds no memory to note
 // that destructor it ends the program.
@@ -73,14 +75,14 @@ bool disable() noexcept {
   return ::sigaltstack(&none, nullptr) == 0;
 }
 
-// When the thread ends: what the program has put in its place stays.
+// The thread ends. Where the program has put another alternate stack in the place of ours, that stays.
 void thread_ends(void* memory) noexcept {
   auto* const low = static_cast<std::byte*>(memory);
   stack_t now{};
   bool const known = ::sigaltstack(nullptr, &now) == 0;
   if (known && (now.ss_flags & SS_ONSTACK) != 0) return;  // a handler on it ends the thread
   if (!known || (now.ss_sp == low && !disable())) {
-    // Where the kernel refuses, the thread takes no more signals, so that none can come to a stack that is gone.
+    // The kernel refuses: then the thread takes no more signals, so that no handler runs on a stack that is gone.
     sigset_t all;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -107,7 +109,7 @@ void map_alternate_stack() noexcept {
   unmap(low);
 }
 
-// ---- What the handler says. Only what a signal handler may do.
+// ---- What the handler says. Everything here may be called in a signal handler.
 
 class message {
  public:
@@ -152,7 +154,7 @@ bool left_no_room_for_a_handler(stack const& s, siginfo_t const& info, void cons
   return info.si_code == SI_KERNEL && s.holds(sp) && sp < reinterpret_cast<std::uintptr_t>(s.low()) + 128 + largest_frame;
 }
 
-// Returns if the fault is none of ours.
+// Ends the program with a message if the fault is one that nopal can explain; else returns.
 void say_what_overflowed(siginfo_t const& info, void const* where) noexcept {
   auto const address = static_cast<std::byte const*>(info.si_addr);
   if (mine.low != nullptr && address >= mine.low - page && address < mine.low) {
@@ -202,28 +204,27 @@ void say_what_overflowed(siginfo_t const& info, void const* where) noexcept {
   }
 }
 
-// ---- What was installed before us, and is called as the kernel would have called it.
+// ---- What was installed before our handler, and is called as the kernel would have called it.
 
 struct link {
   int signal;
-  struct sigaction before{};         // written before our handler is installed
-  std::atomic<bool> spent{false};    // it was for one signal only, which has come
-  bool in_chain = false;             // our handler is installed or, as far as we know, some other one's predecessor
+  struct sigaction before{};       // written before our handler is installed
+  std::atomic<bool> spent{false};  // the handler before was for one signal only (SA_RESETHAND), and has had it
+  bool in_chain = false;           // our handler is installed, or, as far as we know, the program's handler calls it
 };
 constinit std::array<link, 2> links{{{.signal = SIGSEGV}, {.signal = SIGBUS}}};
 
-// Some flags are the sign of an int.
+// A flag may be the sign bit of an int, hence the unsigned.
 bool has(struct sigaction const& a, unsigned flag) noexcept { return (static_cast<unsigned>(a.sa_flags) & flag) != 0; }
 bool is_default_or_ignored(struct sigaction const& a) noexcept { return a.sa_handler == SIG_DFL || a.sa_handler == SIG_IGN; }
 
-// Not by what the thread has just done, so that it does not happen again when the handler returns.
+// Was the signal sent, and not caused by what the thread has just done? Then it does not happen again when the handler returns.
 bool was_sent(int signal, siginfo_t const& info) noexcept {
   return info.si_code <= 0 || (signal == SIGBUS && info.si_code == BUS_MCEERR_AO);
 }
 
-// The same signal again, which waits until the handler has returned, and then finds no handler: so it ends the program where the
-// thread is, and for the reason that is known. A fault would happen again by itself, but not one that the kernel has made of
-// another signal.
+// Sends the signal again, which waits until the handler has returned, and then finds no handler: so it ends the program where the thread
+// is, and for the reason that is known. A fault would happen again by itself, but not one that the kernel has made of another signal.
 void act_by_default(int signal, siginfo_t* info) noexcept {
   struct sigaction none{};
   none.sa_handler = SIG_DFL;
@@ -233,14 +234,14 @@ void act_by_default(int signal, siginfo_t* info) noexcept {
   if (::syscall(SYS_rt_tgsigqueueinfo, process, thread, signal, info) != 0) ::syscall(SYS_tgkill, process, thread, signal);
 }
 
-// Mask and flags of the handler that was there before are our own: see install.
+// The handler. Any thread, at any time. Its mask and flags are those of the handler that was there before: see install.
 void on_fault(int signal, siginfo_t* info, void* where) {
   bool const sent = was_sent(signal, *info);
   if (!sent) say_what_overflowed(*info, where);
   link& l = links[signal == SIGBUS ? 1 : 0];
   if (l.before.sa_handler == SIG_IGN && sent) return;
-  if (is_default_or_ignored(l.before)) return act_by_default(signal, info);  // nobody can ignore a fault
-  // relaxed: only that one thread finds it unspent matters.
+  if (is_default_or_ignored(l.before)) return act_by_default(signal, info);  // a fault cannot be ignored
+  // relaxed: it only matters that a single thread finds it false.
   if (has(l.before, SA_RESETHAND) && l.spent.exchange(true, std::memory_order_relaxed)) return act_by_default(signal, info);
   if (has(l.before, SA_SIGINFO)) return l.before.sa_sigaction(signal, info, where);  // it may leave by siglongjmp
   l.before.sa_handler(signal);
@@ -256,13 +257,14 @@ bool is_ours(struct sigaction const& a) noexcept { return has(a, SA_SIGINFO) && 
 void install(link& l) noexcept {
   struct sigaction now{};
   if (::sigaction(l.signal, nullptr, &now) != 0 || is_ours(now)) return;
-  if (l.in_chain && !is_default_or_ignored(now)) return;  // above its successor it would be its own predecessor
+  if (l.in_chain && !is_default_or_ignored(now)) return;  // the program's handler calls ours: above it, ours would call itself
   l.before = now;
-  l.spent.store(false, std::memory_order_relaxed);  // relaxed: sigaction is a system call, and no handler of ours runs before it
+  l.spent.store(false, std::memory_order_relaxed);  // relaxed: our handler cannot run before the system call below has installed it
   struct sigaction ours{};
   ours.sa_sigaction = on_fault;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  // The kernel does for us what it would have done for the one before: what it blocks meanwhile, and whether a system call goes on.
+  // The kernel does for our handler what it would have done for the one before: which signals it blocks, and whether it restarts a system
+  // call.
   if (!is_default_or_ignored(now)) {
     ours.sa_mask = now.sa_mask;
     ours.sa_flags |= now.sa_flags & (SA_RESTART | SA_NODEFER);
@@ -273,7 +275,7 @@ void install(link& l) noexcept {
   l.in_chain = ::sigaction(l.signal, &ours, nullptr) == 0;
 }
 
-// The object that holds this code must stay: somebody else may call it. Nothing where no object is ever unloaded.
+// Keeps the shared object that holds this code, since the program's handler may call it. Nothing to do where no object is ever unloaded.
 void stay_loaded() noexcept {
   if (&::dladdr == nullptr || &::dlopen == nullptr) return;
   Dl_info self{};
@@ -281,11 +283,12 @@ void stay_loaded() noexcept {
   static_cast<void>(::dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
 }
 
-// False: somebody has put a handler above ours, and will go on to it.
-bool take_back(link& l) noexcept {
+// Installs again what was there before. False: the program has put a handler above ours, and that may call ours.
+bool restore(link& l) noexcept {
   struct sigaction now{};
   if (!l.in_chain || ::sigaction(l.signal, nullptr, &now) != 0) return true;
   if (is_ours(now)) {
+    // relaxed: as in on_fault.
     if (has(l.before, SA_RESETHAND) && l.spent.load(std::memory_order_relaxed)) l.before.sa_handler = SIG_DFL;
     ::sigaction(l.signal, &l.before, nullptr);
     l.in_chain = false;
@@ -295,13 +298,13 @@ bool take_back(link& l) noexcept {
   return !l.in_chain;
 }
 
-// When the library goes: the program ends, or the last handle to a shared object that holds it is closed. This priority comes after the
+// The library ends: the program does, or the last handle to a shared object that holds it is closed. By its priority this runs after the
 // destructors of all static objects, so also of the pools among them.
 [[gnu::destructor(101)]] void library_ends() noexcept {
   std::lock_guard const guard{changes};
-  for (link& l : links) take_back(l);
+  for (link& l : links) restore(l);
   give_back_alternate_stack();
-  // Threads that live on, and have worked for a pool that another thread destroyed, keep theirs for good.
+  // Threads that live on, and have worked for a pool that another thread destroyed, keep their alternate stacks for good.
   if (std::exchange(have_key, false)) ::pthread_key_delete(key);
 }
 
@@ -326,10 +329,10 @@ stack_overflow_handler::~stack_overflow_handler() {
   {
     std::lock_guard const guard{changes};
     if (--pools == 0) {
-      for (link& l : links) must_stay = !take_back(l) || must_stay;
+      for (link& l : links) must_stay = !restore(l) || must_stay;
     }
   }
-  if (must_stay) stay_loaded();  // with the loader's lock, under which others may come to ours
+  if (must_stay) stay_loaded();  // not under `changes`: it takes the loader's lock, and a thread that holds that may wait for `changes`
   if (!state_here()->works()) give_back_alternate_stack();
 }
 
@@ -341,7 +344,8 @@ void give_back_alternate_stack() noexcept {
   mine.has_some = false;
   if (mine.low == nullptr) return;
   mine.has_some = true;
-  // Unless a handler runs on it, or the program has put another one in its place and may put ours back: then when the thread ends.
+  // A handler may run on it, or the program may have put another one in its place and put ours back later: then it goes when the thread
+  // ends.
   stack_t now{};
   if (::sigaltstack(nullptr, &now) != 0 || now.ss_sp != mine.low || (now.ss_flags & SS_ONSTACK) != 0 || !disable()) return;
   if (have_key) ::pthread_setspecific(key, nullptr);

@@ -1,3 +1,5 @@
+// Mapping native stacks, and giving their pages back.
+
 #include "nopal/core/stack/stack_pool.hpp"
 
 #include <sys/mman.h>
@@ -18,11 +20,12 @@ namespace {
 
 std::uintptr_t word(void const* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
 
-// Steps of a multiple of 64 bytes that is coprime with the number of cache lines in a page: neighbours lie far apart.
+// Colours differ by a multiple of 64 bytes that is coprime with the number of cache lines in a page: stacks mapped one after the other
+// begin far apart.
 constexpr std::size_t colours = 32;
 constexpr std::size_t colour_step = 64 * 13;
 
-// Pages of [from, from + bytes) that are in memory, counted a part at a time. Nothing where the kernel does not say.
+// How many pages of [from, from + bytes) are in memory, counted 512 at a time. No value where the kernel does not say.
 std::optional<std::uint64_t> resident_in(std::byte* from, std::size_t bytes, std::size_t page) noexcept {
   std::uint64_t pages = 0;
   std::array<unsigned char, 512> resident;
@@ -38,7 +41,11 @@ std::optional<std::uint64_t> resident_in(std::byte* from, std::size_t bytes, std
 }  // namespace
 
 stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers, resumable::run_function when_left)
-    : page_{static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))}, size_{std::bit_ceil(std::max(stack_size, 4 * page_))}, how_{how}, keep_{keep}, when_left_{when_left},
+    : page_{static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))},
+      size_{std::bit_ceil(std::max(stack_size, 4 * page_))},
+      how_{how},
+      keep_{keep},
+      when_left_{when_left},
       tallies_(makers) {}
 
 stack_pool::~stack_pool() {
@@ -63,7 +70,7 @@ void stack_pool::put(stack* s) noexcept {
   {
     std::lock_guard const guard{mutex_};
     if (free_count_ < keep_) {
-      // The whole stack is unused. Inside the lock: whoever gets it next must not lose what it has begun.
+      // Under the lock: no other thread may take the stack before its pages are gone, or it would lose what it has written.
       give_back(*s);
       s->next_ = free_;
       free_ = s;
@@ -75,15 +82,15 @@ void stack_pool::put(stack* s) noexcept {
 }
 
 stack* stack_pool::map(unsigned maker) noexcept {
-  // Twice the size holds an aligned block; what lies before and behind it goes back at once. It is mapped without access, so
-  // that the guard page never had any, and so that it counts as no memory.
+  // Twice the size holds an aligned block; what lies before and behind that goes back at once. All is mapped without access: so the guard
+  // page never had any, and the mapping counts as no memory.
   void* const all = ::mmap(nullptr, 2 * size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (all == MAP_FAILED) return nullptr;
   auto* const from = static_cast<std::byte*>(all);
   std::byte* const base = from + ((size_ - word(all) % size_) % size_);
   std::byte* const end = base + size_;
-  // If the kernel refuses to split the mapping (too many of them), what is left of it goes back, and no more: where a part has gone back
-  // already, another thread may have mapped something.
+  // The kernel may refuse to split the mapping, if there are too many. Then what is left of it goes back, and no more: where a part has
+  // gone back already, another thread may have mapped something.
   std::byte* first = from;
   std::byte* last = from + 2 * size_;
   if (base == from || ::munmap(from, static_cast<std::size_t>(base - from)) == 0) first = base;
@@ -92,7 +99,8 @@ stack* stack_pool::map(unsigned maker) noexcept {
     ::munmap(first, static_cast<std::size_t>(last - first));
     return nullptr;
   }
-  ::madvise(base, size_, MADV_NOHUGEPAGE);  // a huge page would make a stack's first touch cost 2 MiB; it may be unknown here
+  ::madvise(base, size_, MADV_NOHUGEPAGE);  // a huge page would make a stack's first touch cost 2 MiB; old kernels may refuse
+  // relaxed: any two colours will do.
   std::size_t const colour = made_.fetch_add(1, std::memory_order_relaxed) % colours * colour_step % page_ / 64 * 64;
   constexpr std::size_t own = (sizeof(stack) + 63) / 64 * 64;
   auto* const s = ::new (end - colour - own) stack{base + page_, size_, page_, when_left_};
@@ -123,7 +131,7 @@ void stack_pool::unmap(stack* s) noexcept {
 
 void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
   if (!s.holds(word(sp))) return;
-  // The page of sp stays, and the red zone below sp: leaf functions may use 128 bytes there.
+  // The page of sp stays, with the red zone below sp: leaf functions may use 128 bytes there.
   std::uintptr_t const used_from = word(sp) - 128;
   if (used_from > word(s.low())) give_back_between(s, s.low(), s.low() + (used_from - word(s.low())) / page_ * page_);
 }
@@ -134,12 +142,12 @@ void stack_pool::give_back(stack& s) noexcept {
   s.set_high_water_mark();
 }
 
-// Both are multiples of a page apart from the last page, which stays if it is begun.
+// Gives back the whole pages from `from`, which begins a page, up to `to`.
 void stack_pool::give_back_between(stack const& s, std::byte* from, std::byte* to) noexcept {
   if (how_ == reclaim::none) return;
   auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
   if (bytes == 0) return;
-  // None: no need to give them back. Where it cannot be known how many, none are counted.
+  // Where none is in memory, none need go back. Where the kernel does not say how many are, none is counted.
   std::optional<std::uint64_t> const pages = resident_in(from, bytes, page_);
   if (pages == std::uint64_t{0}) return;
   int failed = 0;
@@ -151,15 +159,16 @@ void stack_pool::give_back_between(stack const& s, std::byte* from, std::byte* t
       break;
     case reclaim::none: break;
   }
-  if (failed != 0) return;  // then they stay: nothing is lost but memory
+  if (failed != 0) return;  // the pages stay: nothing is lost but memory
   tally& t = tallies_[s.maker];
-  t.unmaps.fetch_add(1, std::memory_order_relaxed);  // relaxed, as all counters here: they order nothing
+  // relaxed, also where they are read: these counters order nothing.
+  t.unmaps.fetch_add(1, std::memory_order_relaxed);
   t.pages_returned.fetch_add(pages.value_or(0), std::memory_order_relaxed);
 }
 
 template <class F>
 void stack_pool::count_resident(F f) const noexcept {
-  std::lock_guard const guard{mutex_};  // none is unmapped meanwhile
+  std::lock_guard const guard{mutex_};  // no stack is unmapped meanwhile
   for (stack const* s = all_; s != nullptr; s = s->older_) f(*s, resident_in(s->low(), s->mapped() - page_, page_).value_or(0));
 }
 
@@ -178,13 +187,14 @@ std::vector<std::uint64_t> stack_pool::resident_pages_by_maker() const {
 stack_counts stack_pool::counts(unsigned maker) const noexcept {
   std::lock_guard const guard{mutex_};
   tally const& t = tallies_[maker];
+  // relaxed: these counters order nothing.
   return {t.live, t.peak, t.unmaps.load(std::memory_order_relaxed), t.pages_returned.load(std::memory_order_relaxed)};
 }
 
 stack_counts stack_pool::counts() const noexcept {
   std::lock_guard const guard{mutex_};  // so that no stack is counted before the peak has risen to it
   stack_counts all{live_, peak_, 0, 0};
-  for (tally const& t : tallies_) {
+  for (tally const& t : tallies_) {  // relaxed: these counters order nothing
     all.unmaps += t.unmaps.load(std::memory_order_relaxed);
     all.pages_returned += t.pages_returned.load(std::memory_order_relaxed);
   }

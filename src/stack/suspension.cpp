@@ -1,3 +1,5 @@
+// Suspending and resuming native stacks. Next on the path: context.cpp, the switch.
+
 #include "nopal/core/stack/suspension.hpp"
 
 #include <cassert>
@@ -12,8 +14,8 @@
 
 namespace nopal::core {
 
-// On the next stack: the one that was left is wholly saved. Reports see that it waits; its pages go back before anybody can need them; and as
-// soon as it is published another worker may run it.
+// A worker has left its stack and runs on the next one: the stack that was left is wholly saved, and no thread runs it. Reports see from
+// now on that it waits. Its pages go back before it is published: afterwards another worker may run it.
 static void publish_left_stack(after_switch& a) noexcept {
   auto& s = static_cast<suspension&>(a);
   stack& left = *s.left;
@@ -30,8 +32,8 @@ static void leave_for(suspension& s, stack& next) noexcept {
   switch_to(*s.left, next, &s);
 }
 
-// Until the switch nobody but thieves at the deque knows of the stack. Afterwards this function runs on, maybe by another worker, whose deque
-// is empty, and whose arena too.
+// The strand on this stack must wait. Thieves may be at the deque until it is given away; nothing can fail after that. Until the stack is
+// published no other worker knows of it. When suspend returns true the worker may be another one: its deque is empty, and so was its arena.
 bool suspend(suspension& s) noexcept {
   worker& w = *current();
   if (!w.work.empty() && !w.orphans.get(w.work)) return false;
@@ -42,7 +44,7 @@ bool suspend(suspension& s) noexcept {
   give_everything_away(w, w.orphans);
   w.retract_offers();
   s.left = w.here;
-  s.left->body = nullptr;  // whoever resumes it is not where it began
+  s.left->body = nullptr;  // its body cannot return: the worker that resumes this stack is not where run_from was called
   s.run = publish_left_stack;
   next->begin(w.pool().call.search);
   if (w.alarm == worker::no_tasks) {
@@ -61,10 +63,11 @@ bool suspend(suspension& s) noexcept {
   die("a native stack that was given back was resumed; this is a fault of nopal, or memory was overwritten");
 }
 
-// The caller owns `s`: it was published, and taken by nobody else.
+// What `s` waited for has happened, and this worker owns `s`: no other worker knows of it any more. The stack that is left goes to the
+// cache from the other side, where no thread runs it.
 void resume_stack(stack& s) noexcept {
   worker& w = *current();
-  assert(w.work.empty());  // it had offered what is in another deque, or nowhere
+  assert(w.work.empty());  // so what the frames on `s` have offered is not here: their pops say no
   w.work.rewind();
   w.count.add(counted::switches);
   stack& mine = *std::exchange(w.here, &s);
@@ -83,11 +86,13 @@ void run_left_stack(resumable& r, worker&) noexcept {
   resume_stack(s);
 }
 
+// The pool ends, or an external caller vacates its worker.
 void leave_for_thread(stack& mine) noexcept {
   mine.leave(*current()->home, [](stack& free) noexcept { current()->stacks.put(&free); });
   die_resumed_twice();
 }
 
+// The children run elsewhere, and may arrive at any time. Either they all have, or the last one resumes this stack.
 void wait_at_join(join_word& j, std::int64_t n, stack*& waiting) noexcept {
   for (int k = 0; !j.complete(n); ++k) {
     if (k % tuning::looks_before_suspending_again == 0 && suspend({"a join", nullptr}, true, [&](stack& mine) noexcept {

@@ -213,8 +213,8 @@ TEST(report, says_what_a_counter_holds) {
     spawn(some, [] { throw std::runtime_error{"the disk is full"}; });
     spawn(some, [] { throw std::runtime_error{"another"}; });
   });
-  std::string const text = report(pool, {"    it has an exception for the one that has waited: "});
-  EXPECT_TRUE(has(text, "has waited: the disk is full\n") || has(text, "has waited: another\n")) << text;
+  std::string const text = report(pool, {"    it keeps an exception for its waiter: "});
+  EXPECT_TRUE(has(text, "for its waiter: the disk is full\n") || has(text, "for its waiter: another\n")) << text;
   some.done(5);
   wait_for(left);
   // Nothing of it is left for another counter in its place.
@@ -255,7 +255,7 @@ TEST(report, names_tasks_jobs_and_closures) {
   wait_for(left);
 }
 
-TEST(report, says_when_a_time_comes) {
+TEST(report, says_when_a_deadline_expires) {
   nopal::pool pool{{.workers = 2}};
   nopal::semaphore none{0};
   nopal::mutex m;
@@ -273,8 +273,8 @@ TEST(report, says_when_a_time_comes) {
   std::string const text = report(pool, {at(" waits for a semaphore, with a time limit", &none), at(" waits for a semaphore", &none),
                                          at(" waits for a condition_variable", &changed), " waits for a time\n"});
   std::string const limited = part_of(text, "a semaphore, with a time limit");
-  EXPECT_TRUE(has(limited, "    the time comes in 99")) << text;
-  EXPECT_FALSE(has(part_of(text, " waits for a condition_variable"), "the time comes")) << text;
+  EXPECT_TRUE(has(limited, "    the deadline expires in 99")) << text;
+  EXPECT_FALSE(has(part_of(text, " waits for a condition_variable"), "the deadline expires")) << text;
   none.release(2);
   {
     std::lock_guard const guard{m};

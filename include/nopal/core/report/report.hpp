@@ -1,7 +1,8 @@
 #pragma once
 
-// What waits for what in a pool, in words: README.md says why looking is safe while everything runs. Next: ../wait/waits_for.hpp, what those that
-// wait say; src/report, how functions get their names.
+// What waits for what in a pool, in words. Called by pool::report, and in builds with assertions by src/report/stuck.cpp, on any thread.
+// Why it may read what other threads run: README.md. Next: ../wait/waits_for.hpp, what a waiter says; src/report, which names the
+// functions.
 
 #include <string>
 
@@ -10,7 +11,9 @@
 
 namespace nopal::core {
 
-/// See pool::report. Throws std::bad_alloc.
+/// What pool::report returns: a paragraph for each native stack of `pool` that waits, for each thread that works for no pool and waits, and
+/// a line for each deadlock of mutexes. Any thread; stops no other. Throws std::bad_alloc. O(stacks + code), with two system calls for each
+/// stack that waits.
 NOPAL_API std::string report(pool_state const& pool);
 
 }  // namespace nopal::core

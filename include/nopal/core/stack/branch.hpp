@@ -1,7 +1,8 @@
 #pragma once
 
-// A branch: the later half of a fork in an ordinary function, offered as a closure that lies in the forking function's frame.
-// Next on the path: ../../native.hpp, which makes it; native_fork.hpp, which runs a stolen one and suspends the stack that waits for it.
+// A branch: the later half of a fork in an ordinary function, offered as a closure that lies in the forking function's frame. Made by
+// invoke.hpp; run by the owner, who pops it, or by the worker that takes it. Next on the path: native_fork.hpp, which runs a stolen one and
+// suspends the stack that waits for it.
 
 #include <cstdint>
 #include <exception>
@@ -15,19 +16,22 @@ namespace nopal::core {
 
 class stack;
 
+/// A resumable: it lies in a deque, or in an inbox if the owner had to give it away, as it is.
 struct branch : resumable {
-  /// Counts one steal, of this branch, and guards the exception.
+  /// Counts the one steal that can happen to this branch, and guards the exception.
   join_word join;
-  stack* waiting;  ///< undefined until needed; written before the join word announces it
+  /// The owner's stack: undefined until the owner waits; written before the join word announces the steal, read by a thief whose arrival
+  /// completes it.
+  stack* waiting;
 
   explicit branch(run_function f) noexcept : resumable{f} {}
   branch(branch const&) = delete;
   branch& operator=(branch const&) = delete;
 
-  /// What the stolen branch has thrown; live if the join word says "recorded". It lies in the place of `next`: only a branch that nobody has begun
-  /// lies in a queue.
+  /// What the stolen branch has thrown; alive if the join word says "recorded". By the owner, once the thief has arrived: branch_lost or
+  /// give_up destroys it. It lies in the place of `next`: only a branch that no worker has begun lies in a queue.
   std::exception_ptr& error() noexcept { return *std::launder(reinterpret_cast<std::exception_ptr*>(&next)); }
-  /// By the thief, with the join word's lock.
+  /// Keeps what the branch has thrown. By the thief, with the join word's lock, before it arrives.
   void keep(std::exception_ptr e) noexcept { ::new (static_cast<void*>(&next)) std::exception_ptr{std::move(e)}; }
   static_assert(sizeof(std::exception_ptr) == sizeof(resumable*) && alignof(std::exception_ptr) <= alignof(resumable*));
 };

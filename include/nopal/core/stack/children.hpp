@@ -1,7 +1,8 @@
 #pragma once
 
-// The children of one scope of an ordinary function. Each runs on a native stack of its own, while the parent's stack is offered to
-// thieves. Next on the path: ../../scope.hpp, which forks; scope_fork.hpp, where the parent was stolen.
+// What a scope of an ordinary function knows of its children. Each runs on a native stack of its own, while the parent's stack is offered
+// to thieves. Lies in ../../scope.hpp, in the parent's frame. Next on the path: scope_child.hpp, which runs a child; scope_fork.hpp, where
+// the parent was stolen.
 
 #include <cstdint>
 
@@ -14,19 +15,21 @@ class event;
 class outside_children;
 class stack;
 
+/// Invariant: a child that lost its parent to a thief touches only `join`, `first` under its lock, and `waiting` or `done` once its arrival
+/// has completed the join.
 struct children {
-  stack* owner;             ///< the stack that the scope's function runs on, whatever the worker; null off a pool
-  std::uint64_t state = 0;  ///< | steals of the parent … | thrown 1 |; only whoever runs the parent touches it
-  join_word join;
+  stack* owner;             ///< the stack on which the scope's function runs, whatever the worker; null off a pool
+  std::uint64_t state = 0;  ///< | steals of the parent … | thrown 1 |; touched only by whoever runs the parent
+  join_word join;           ///< counts the children that lost their parent, and guards `first`
 
   // Undefined until state is not 0.
   union {
-    stack* waiting;             ///< written before the join word announces it
-    outside_children* outside;  ///< off a pool, until it joins
-    event* done;                ///< then; written as `waiting` is
+    stack* waiting;             ///< the parent's stack at its join: written before the join word announces the steals
+    outside_children* outside;  ///< off a pool, until the join begins
+    event* done;                ///< off a pool, from then on: written before the join word announces the children
   };
-  int uncaught;  ///< std::uncaught_exceptions() at the first of these forks
-  kept_exception first;
+  int uncaught;          ///< std::uncaught_exceptions() when `state` left 0: more of them at the join mean that an exception unwinds it
+  kept_exception first;  ///< what the children have thrown
 
   static constexpr std::uint64_t thrown = 1;
   static constexpr std::uint64_t one_steal = 2;
@@ -35,14 +38,14 @@ struct children {
   explicit children(stack* here) noexcept : owner{here} {}
   children(children const&) = delete;
   children& operator=(children const&) = delete;
-  ~children() {}  // first: see join_children
+  ~children() {}  // `first` is emptied by join_children
 };
 
-/// One child on its way to its stack: lies in the parent's frame, and is gone once the parent is offered.
+/// One child before it has its own stack. It lies in the parent's frame, and may be gone once the parent is offered.
 struct child {
   children* of;
   /// Takes the closure out of the parent's frame, offers the parent if `offers`, runs the closure, and takes the parent back. Does not
-  /// return if that was stolen.
+  /// return if a thief took the parent.
   using run_function = void (*)(child&, bool offers);
 };
 

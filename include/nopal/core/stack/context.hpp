@@ -1,7 +1,8 @@
 #pragma once
 
-// A context: a native stack that can be left and gone on with, by any thread. switch_to is the only place where the stack
-// under one's feet changes; the sanitizers and the C++ runtime are told there. Next: stack.hpp maps the memory.
+// A context: a native stack that one thread leaves and any thread resumes. switch_to and call_on change the stack on which the caller runs,
+// and tell the sanitizers and the C++ runtime. Called by stack.hpp and suspension.hpp; a scope's fast fork calls nopal_context_fork itself.
+// The assembly is in src/architecture. Next: stack.hpp, which maps the memory.
 
 #include <cstddef>
 
@@ -10,67 +11,72 @@
 
 namespace nopal::core {
 
-/// What is done on the stack that a switch arrives at, before anything else there: by then the stack that was left is wholly
-/// saved, so this is the place to publish it. May lie in the frame that was left: publishing is its last look at itself.
+/// What runs after a switch, first of all on the stack that was switched to. By then the stack that was left is wholly saved, so this is
+/// the place to publish it. It may lie in the frame that was left: then run() must not touch it any more once it has published that stack.
 struct after_switch {
   void (*run)(after_switch&) noexcept;
 };
 
-/// The exceptions that are being handled on one stack: __cxa_eh_globals of the Itanium C++ ABI, which are the thread's only as
-/// long as it runs that stack. Without this a `throw;` after a migration ends the program.
+/// The exceptions that are being handled on one stack: __cxa_eh_globals of the Itanium C++ ABI. They are the thread's only while it runs
+/// that stack. Without this a `throw;` on another thread, after the stack has moved, ends the program.
 struct handled_exceptions {
   void* caught = nullptr;
   unsigned uncaught = 0;
   NOPAL_INLINE bool none() const noexcept { return caught == nullptr && uncaught == 0; }
 };
 
-/// Does the calling thread surely handle no exception? Read afresh after every switch.
+/// True: the calling thread handles no exception. False: it may handle one, or has not yet learned where the C++ runtime keeps them. Ask
+/// again after every switch: the thread may be another.
 NOPAL_INLINE bool handles_none() noexcept { return static_cast<handled_exceptions*>(read_thread_word<thread_word::handled>())->none(); }
-/// What the thread handles is put into `h`, and back.
+/// Moves what the calling thread handles into `h`. Where the C++ runtime keeps it is learned once by each thread.
 NOPAL_COLD void put_away_handled(handled_exceptions& h) noexcept;
+/// Moves `h` back: from now on the calling thread handles it.
 NOPAL_COLD void put_back_handled(handled_exceptions& h) noexcept;
 
 struct context {
-  void* sp = nullptr;  ///< while nobody runs it: see the layout in src/context
-  handled_exceptions handled;  ///< none while somebody runs it
+  void* sp = nullptr;          ///< the saved stack pointer, while no thread runs the stack; the layout above it is in src/architecture
+  handled_exceptions handled;  ///< none, while a thread runs the stack
 
-  void (*body)(context&) = nullptr;  ///< while it may return: see call_on
+  void (*body)(context&) = nullptr;  ///< not null while the body may return: see call_on
 
-  // Where the stack lies, for AddressSanitizer, which says so itself when one is left: it may be a thread's own, or a foreign one that the
-  // program has switched to.
+  // Where the stack lies, for AddressSanitizer. The sanitizer says it itself when a stack is left: that may be a thread's own, or a foreign
+  // stack that the program has switched to.
   void const* bottom = nullptr;
   std::size_t size = 0;
 
-  void* fake_stack = nullptr;  ///< AddressSanitizer's, while nobody runs it
-  void* fiber = nullptr;       ///< ThreadSanitizer's that was made for it
-  void* left_on = nullptr;     ///< and the one to go on with, while nobody runs it: a foreign stack has its own
+  void* fake_stack = nullptr;  ///< AddressSanitizer's record of the stack's frames, while no thread runs the stack
+  void* fiber = nullptr;       ///< ThreadSanitizer's record that prepare made for the stack
+  void* left_on = nullptr;     ///< the ThreadSanitizer record to resume, while no thread runs the stack: a foreign stack has its own
 };
 
-/// Makes `c` a fresh stack that ends at `top` (16-byte aligned): the first switch to it runs `body`, which must not return and
-/// lets no exception out.
+/// Makes `c` a fresh stack that ends at `top` (16-byte aligned): the first switch to it runs `body`, which must not return and must let no
+/// exception out. By whoever owns `c`, while no thread runs it.
 void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept;
 
 extern "C" {
-/// Leaves the stack that runs here, its pointer in *left, and returns `a` on the one whose pointer is `to`.
+/// Leaves the stack on which the caller runs, stores its pointer in *left, and returns `a` on the stack whose saved pointer is `to`.
 after_switch* nopal_context_switch(void** left, void* to, after_switch* a) noexcept;
-/// Leaves the stack that runs here, its pointer in *left, and calls body(with) on the fresh stack that ends at `top`; where that returns it
-/// returns null. That somebody has switched to what was left ends it as well, with what arrived() then needs. For callers that handle no
-/// exception, see handles_none, and not under sanitizers.
+/// Leaves the stack on which the caller runs, stores its pointer in *left, and calls body(with) on the fresh stack that ends at `top`.
+/// Where body returns, this returns null. It also returns when a worker has switched to the stack that was left: then what it returns is
+/// for finish_switch. For callers that handle no exception (handles_none), and not under sanitizers.
 after_switch* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*));
-/// The same, and the control words of the processor are afterwards what they were.
+/// Calls body(with) on a fresh stack as nopal_context_fork does, but restores the processor's control words when body returns.
 after_switch* nopal_context_call(void** left, void* top, context& with, void (*body)(context&)) noexcept;
 }
-/// The caller runs on `here`, which has just been switched to.
+/// Finishes a switch to `here`, on which the caller runs, where nopal_context_fork or nopal_context_call returned because of that switch:
+/// tells the sanitizers and the C++ runtime, and runs `a` if it is not null.
 void finish_switch(context& here, after_switch* a) noexcept;
 
-/// Nobody will run `c` any more, and nobody runs it now.
+/// Frees what the sanitizers keep of `c`, which no thread runs now or will run again.
 void forget(context& c) noexcept;
 
+/// Will the stack that is left be resumed?
 enum class leaving { for_now, for_good };
 
-/// Leaves `from`, on which the caller runs, and goes on at `to`, where `a` is run if there is one. Returns when somebody has
-/// switched to `from` again: maybe on another thread. Never cache a thread-local across it. About 40 instructions. Inlined, and the switch
-/// ends in a jump, since the processor would predict each return wrong.
+/// Leaves `from`, on which the caller runs, and resumes `to`, where `a` is run first if it is not null. Returns when some thread has
+/// switched to `from` again: maybe another thread, so no thread-local may be cached across this call. `from` may be resumed elsewhere as
+/// soon as `a` has published it. About 40 instructions. Inlined, and the switch ends in a jump, since the processor would predict each
+/// return wrong.
 #if defined(__x86_64__) && !NOPAL_ASAN && !NOPAL_TSAN
 NOPAL_INLINE void switch_to(context& from, context& to, after_switch* a = nullptr, leaving = leaving::for_now) noexcept {
   if (!handles_none()) [[unlikely]] put_away_handled(from.handled);
@@ -82,8 +88,9 @@ NOPAL_INLINE void switch_to(context& from, context& to, after_switch* a = nullpt
 void switch_to(context& from, context& to, after_switch* a = nullptr, leaving how = leaving::for_now) noexcept;
 #endif
 
-/// As prepare and switch_to in one, and cheaper: `body` may return too, as long as nobody has ever left `to`, and then goes on at `from`
-/// as a function returns: true, and `to` is the caller's again. That `from` is gone on with by a switch ends it as well.
+/// Does what prepare and switch_to do, in one call and cheaper. `body` may return as long as `to` was never left: then `from` is resumed as
+/// a function's caller is, this returns true, and `to` is free for the caller. False: `from` was resumed by a switch, maybe on another
+/// thread.
 NOPAL_INLINE bool call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
 #if !NOPAL_ASAN && !NOPAL_TSAN
   // With no exception being handled the two stacks may share that state until one is left.

@@ -1,15 +1,16 @@
 #pragma once
 
-// Giving away what a strand has offered, when its worker leaves the native stack or the strand moves: README.md, "Empty when it moves". Next:
-// suspension.hpp.
+// Giving away what a strand has offered, when its worker leaves the native stack or the task moves to another worker: core/README.md,
+// invariant 7. Called by suspension.cpp and task/strand_loop.cpp. Next: suspension.hpp, which then leaves the stack.
 
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"
 
 namespace nopal::core {
 
-/// Empties `w`'s deque, by its owner, and rewinds it: what was offered goes where any worker finds it, as if it had been stolen. `memory` was
-/// got for all of it, and is empty afterwards.
+/// Empties the deque of `w`, by its owner, and rewinds it. Each entry goes into the worker's inbox, where any worker finds it, as if it had
+/// been stolen: a branch or a stack as it is, a task in an orphaned_continuation from `memory`. That must hold enough (orphan_memory::get),
+/// and is empty afterwards. O(entries).
 void give_everything_away(worker& w, orphan_memory& memory) noexcept;
 
 }  // namespace nopal::core

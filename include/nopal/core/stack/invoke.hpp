@@ -1,7 +1,8 @@
 #pragma once
 
-// The fork of parallel_invoke: the later half is offered as a branch that lies in the forking function's frame, and the first half is called. Next on
-// the path: branch.hpp; deque/fork_protocol.hpp; native_fork.hpp, where the branch was stolen.
+// The fork of parallel_invoke: the later half is offered as a branch that lies in the forking function's frame, and the first half is
+// called. Called by ../../native.hpp, on a worker. Next on the path: branch.hpp; deque/fork_protocol.hpp; native_fork.hpp, where the branch
+// was stolen.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +19,9 @@
 
 namespace nopal::core {
 
-/// How a callable is kept where it needs an address: a small temporary is moved there, so that on the fast path it needs no memory.
-/// A large or over-aligned one is in memory anyway, and one whose move is not a copy of its bytes stays where it is.
+/// How a branch keeps its callable. A small temporary is copied into the branch: the original then needs no address, and on the fast path
+/// no memory. A large or over-aligned one is in memory anyway, and one whose move is not a copy of its bytes stays where it is: of those
+/// the branch keeps a reference.
 template <class F>
 struct stored_as {
   using type = std::remove_reference_t<F>&;
@@ -33,12 +35,13 @@ struct stored_as<F> {
 template <class F>
 using stored = stored_as<F>::type;
 
-/// f() as it was given, by its name or as a temporary.
+/// Calls f as it was given: by its name, or as a temporary.
 template <class F>
 NOPAL_INLINE void call_once(std::remove_reference_t<F>& f) {
   static_cast<void>(static_cast<F&&>(f)());
 }
 
+/// A branch with its callable.
 template <class G>
 struct branch_of : branch {
   stored<G> g;
@@ -49,6 +52,7 @@ struct branch_of : branch {
   }
 };
 
+/// Runs f while g is offered. Then runs g, or waits for the thief that took it. Polls: work was requested, or the stack is low.
 template <bool Polls, class F, class G>
 NOPAL_INLINE void fork_offered(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
   branch_of<G> later{g};
@@ -67,7 +71,8 @@ NOPAL_INLINE void fork_offered(std::remove_reference_t<F>& f, std::remove_refere
   if (!branch_lost(later)) call_once<G>(g);
 }
 
-/// A thief has requested work, or the native stack has grown below what coroutines may use of it.
+/// must_poll said yes: a thief has requested work, or the native stack has grown below the limit. Forks if the stack and the memory allow,
+/// else calls both. The limit is afterwards what it was.
 template <class F, class G>
 NOPAL_COLD void fork_and_poll(stored<F> f, stored<G> g) {
   worker* const w = current();
@@ -83,12 +88,14 @@ NOPAL_COLD void fork_and_poll(stored<F> f, stored<G> g) {
   fork_offered<true, F, G>(f, g);
 }
 
+/// Runs f and g, in parallel if a thief takes g.
 template <class F, class G>
 NOPAL_INLINE void fork_two(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
   if (current()->work.must_poll()) [[unlikely]] return fork_and_poll<F, G>(static_cast<stored<F>&&>(f), static_cast<stored<G>&&>(g));
   fork_offered<false, F, G>(f, g);
 }
 
+/// Runs all of them: the first now, the others as one later half that forks in turn. By a worker. Throws as parallel_invoke.
 template <class F, class G>
 NOPAL_INLINE void invoke_all(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
   fork_two<F, G>(f, g);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The cold ends of forks in ordinary functions that offer a branch: parallel_invoke. Next: branch.hpp; suspension.hpp, which leaves the stack of
-// who waits for a stolen branch.
+// The cold ends of parallel_invoke's forks, which offer a branch. Called by invoke.hpp, by the worker that forks; run_stolen_branch by the
+// thief. Next: suspension.hpp, which leaves a stack that must wait for a stolen branch.
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
@@ -9,20 +9,22 @@
 
 namespace nopal::core {
 
-/// must_poll said yes at a fork of an ordinary function. False: so little is left of the native stack, or of memory for another, that the
-/// function must do without forks.
+/// May an ordinary function fork here? Asked only where must_poll said yes. No: too little is left of the native stack, or of memory for
+/// another stack or for the deque. Then the function calls both halves.
 NOPAL_API NOPAL_COLD bool may_fork_natively(worker& w) noexcept;
-/// After may_fork_natively, with the branch in the deque: offers what was requested, and lets the function's own forks use the native stack
-/// as far as it is safe. The caller sets the limit again that it found.
+/// Offers what was requested, and lets the forks below use the native stack as far as it is safe. After may_fork_natively, with the branch
+/// in the deque. It may change the deque's limit, which the caller sets back afterwards.
 NOPAL_API NOPAL_COLD void poll_natively(worker& w) noexcept;
 
-/// pop() said no after the first half of a fork. False: the branch is the caller's after all, who runs it. True: it was stolen and has ended,
-/// and its exception is thrown.
+/// Decides after the first half of a fork whose pop said no. False: the branch is the caller's after all, who runs it. True: it was stolen
+/// and has ended. Waits for that. Throws what the branch has thrown.
 NOPAL_API NOPAL_COLD bool branch_lost(branch& b);
-/// The first half has thrown: the branch is taken back and forgotten or, if it was stolen, waited for, and its own exception dropped.
+/// Ends a fork whose first half has thrown: takes the branch back and never runs it; or, if it was stolen, waits for it, and drops what it
+/// has thrown. In the handler of that exception.
 NOPAL_API NOPAL_COLD void give_up(branch& b) noexcept;
 
-/// Runs a stolen branch by `body`, as the thief, and resumes the stack that waits for it, if there is one.
+/// Runs the branch `b` by `body`, on the worker `w` that has taken it, at the base of a stack. Then resumes the stack that waits for it, if
+/// one does: only where none does this returns.
 NOPAL_API NOPAL_COLD void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept;
 
 }  // namespace nopal::core

@@ -1,7 +1,8 @@
 #pragma once
 
-// Memory for orphaned continuations: tasks that were offered in a deque whose owner leaves it. They go to an inbox, which links what lies in
-// it; a task's frame has no room for a link. Next: give_away.hpp, which uses it.
+// Memory for orphaned continuations: tasks that lie in a deque whose owner leaves its stack, or moves. They go into an inbox, which links
+// what lies in it. A branch and a stack are resumables and have room for that link; a task's frame has not. Used by a worker, and by a task
+// that moves. Next: give_away.hpp, which takes from it.
 
 #include <new>
 #include <utility>
@@ -14,13 +15,13 @@ namespace nopal::core {
 
 struct frame;
 
-/// A task that has no place in any deque.
+/// A task that is in no deque, on its way through an inbox: resumed by the worker that takes this, which frees it.
 struct orphaned_continuation : resumable {
   frame* what;
   explicit orphaned_continuation(frame* f) noexcept : what{f} {}
 };
 
-/// Got before the entries are given away: whoever has begun to leave a stack cannot fail any more.
+/// Memory that a worker gets before it gives anything away: once it has begun to leave a stack it cannot fail. Owner only.
 class NOPAL_API orphan_memory {
  public:
   orphan_memory() noexcept = default;
@@ -28,17 +29,20 @@ class NOPAL_API orphan_memory {
   orphan_memory& operator=(orphan_memory&&) = delete;
   ~orphan_memory() { clear(); }
 
-  /// Memory for all tasks in `d`, by its owner. False: there is none for some; what there was is kept for the next try.
+  /// Gets memory for all tasks that are in `d` now, by the owner of `d`. False: there was too little; what there was is kept for the next
+  /// try.
   bool get(deque const& d) noexcept;
+  /// The continuation of `f`. There must be memory for it.
   orphaned_continuation& take(frame* f) noexcept {
     --count_;
     resumable* const r = std::exchange(first_, first_->next);
     return *::new (static_cast<void*>(r)) orphaned_continuation{f};
   }
+  /// Frees what is left.
   void clear() noexcept;
 
  private:
-  resumable* first_ = nullptr;
+  resumable* first_ = nullptr;  // linked by next
   deque::index count_ = 0;
 };
 

@@ -1,8 +1,9 @@
 #pragma once
 
-// The children of a scope off a pool that nobody has begun. The thread that forks them has no stack to offer, so it puts them here, and one
-// job of the default pool, the carrier, brings them to the workers. README.md, "Scopes off a pool", says why each begins once a worker is
-// free, and who frees what. Next: scope_child.hpp, which makes them.
+// The children of a scope off a pool that no worker has begun. The thread that forks them has no stack to offer, so it puts them into this
+// list. One job of the default pool, the carrier, brings them to the workers. Why each child begins once a worker is free, and who frees
+// what: README.md, "Scopes off a pool". Called by ../../scope.hpp and scope_fork.cpp. Next: scheduler/submission.hpp, which puts the
+// carrier into an inbox.
 
 #include <atomic>
 #include <cstdint>
@@ -17,9 +18,9 @@ namespace nopal::core {
 struct pool_state;
 class worker;
 
-/// One of them. It belongs to whoever has taken it.
+/// A child in the list. It belongs to whoever has taken it out.
 struct outside_child {
-  /// Runs the closure on the calling worker, frees this, and arrives at the join: then the scope may be gone.
+  /// Runs the closure on the calling worker, frees this, and arrives at the join: from then on the scope may be gone.
   void (*run)(outside_child&) noexcept;
   children& of;
   std::uint64_t epoch;  ///< its place in the serial order
@@ -29,19 +30,20 @@ struct outside_child {
   outside_child(children& c, void (*f)(outside_child&) noexcept) noexcept : run{f}, of{c}, epoch{c.steals()} {}
 };
 
-/// What one scope has forked since its last join. It is the carrier, too: as a job it brings one child, and comes again if there are more.
+/// What one scope has forked since its last join. It is the carrier, too: each time that a worker runs it as a job, it brings one child,
+/// and is put into the worker's ring again if there are more.
 class NOPAL_API outside_children : resumable {
  public:
-  /// Those of `c`; its first fork makes them. By the scope's thread, which dies with a message if it works for a pool. Throws
-  /// std::bad_alloc and what default_pool() throws: then nothing has happened.
-  /// `pool` gives the one whose workers run them; `begin_all` takes all that nobody has begun, and runs them in parallel, on a worker.
+  /// The list of `c`, which the first fork makes. By the scope's thread. Ends the program with a message if that works for a pool. Throws
+  /// std::bad_alloc and what pool() throws: then nothing has happened. pool() gives the pool whose workers run the children;
+  /// begin_all(list) takes all that are in the list, and runs them in parallel, on a worker.
   static outside_children& of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&));
-  /// By the scope's thread. A worker that is free begins it, if nobody has taken it before.
+  /// Adds `c`, the youngest. By the scope's thread. A worker begins it once it is free, unless the joining thread takes it before.
   void add(outside_child& c) noexcept;
-  /// The youngest that nobody has begun, or null. By whoever will run it.
+  /// Takes the youngest child out of the list, for the caller to run. Null: the list is empty. By a worker.
   outside_child* take_newest() noexcept;
-  /// By the scope's thread. Returns when all have ended: it takes what nobody has begun, the newest first, and works in a sleeping worker's
-  /// place. Then this may be gone.
+  /// Returns when all children have ended. By the scope's thread, which occupies a sleeping worker, if there is one, and there runs what is
+  /// still in the list, the newest first. Afterwards this may be gone.
   void join(children& c) noexcept;
 
  private:
@@ -54,14 +56,15 @@ class NOPAL_API outside_children : resumable {
   void lock() noexcept;
   void unlock(std::uint32_t kept) noexcept;
 
-  static constexpr std::uint32_t locked = 1;
-  static constexpr std::uint32_t carried = 2;  ///< the carrier is in an inbox or a ring, or looks: it will find what there is
-  static constexpr std::uint32_t left = 4;     ///< the scope is done: the carrier, when it comes, frees this
+  // The bits of word_.
+  static constexpr std::uint32_t locked = 1;   ///< held for a few instructions
+  static constexpr std::uint32_t carried = 2;  ///< the carrier lies in an inbox or a ring, or searches the list: it will find what is there
+  static constexpr std::uint32_t left = 4;     ///< the scope is done: the carrier frees this when it runs next
 
   pool_state& pool_;
   void (*const begin_all_)(outside_children&);
   std::atomic<std::uint32_t> word_{0};
-  // Under the lock.
+  // The list, under the lock.
   outside_child* oldest_ = nullptr;
   outside_child* newest_ = nullptr;
 };

@@ -1,7 +1,8 @@
 #pragma once
 
-// A child of a scope with its closure: it takes that out of the parent's frame, offers the parent, and runs it. Next on the path:
-// deque/fork_protocol.hpp; scope_fork.hpp, where the parent was stolen; outside_children.hpp, for scopes off a pool.
+// A child of a scope with its closure. On its own stack it takes the closure out of the parent's frame, offers the parent, and runs the
+// closure. Made by ../../scope.hpp. Next on the path: deque/fork_protocol.hpp; scope_fork.hpp, where the parent was stolen;
+// outside_children.hpp, for scopes off a pool.
 
 #include <cstdint>
 #include <exception>
@@ -20,15 +21,17 @@
 
 namespace nopal::core {
 
-/// A child's closure, which lies in the fork's full expression until it is moved to the child's stack. F: what is kept of it; Given: the
-/// type with which it was given, a reference.
+/// A child and its closure, which lies in the fork's full expression until it is moved or copied to the child's stack. F: the type that is
+/// kept; Given: the type with which it was given, a reference.
 template <class F, class Given>
 struct child_of : child {
   std::remove_reference_t<Given>* closure;
 
   child_of(children& c, std::remove_reference_t<Given>& f) noexcept : child{&c}, closure{std::addressof(f)} {}
 
+  /// The body of the child's stack in a fast fork, called by nopal_context_fork. Returns if the child has taken its parent back.
   static void run_fast(void* self) { run<true>(*static_cast<child_of*>(self), true); }
+  /// child::run_function of a slow fork.
   static void run_slowly(child& self, bool offers) { run<false>(static_cast<child_of&>(self), offers); }
 
  private:
@@ -41,9 +44,9 @@ struct child_of : child {
     try {
       F f(static_cast<Given>(*self.closure));
       if (Fast || offers) {
-        make_offer(*current(), continuation{*of.owner});  // from here on the parent may be resumed elsewhere, and `self` is gone
+        make_offer(*current(), continuation{*of.owner});  // from here on a thief may resume the parent: `self` may be gone
         offered = true;
-        if constexpr (!Fast) static_cast<void>(current()->poll());  // answers whoever has requested work
+        if constexpr (!Fast) static_cast<void>(current()->poll());  // a thief may have requested work
       }
       static_cast<void>(static_cast<called_once<F>>(f)());
     } catch (...) {
@@ -55,7 +58,7 @@ struct child_of : child {
   }
 };
 
-/// A child that was forked off a pool, with its closure.
+/// A child that was forked off a pool, with its closure. It has memory of its own.
 template <class F>
 struct outside_child_of final : outside_child {
   F f;
@@ -63,6 +66,7 @@ struct outside_child_of final : outside_child {
   template <class Given>
   outside_child_of(children& c, Given&& closure) : outside_child{c, run_and_free}, f(static_cast<Given&&>(closure)) {}
 
+  /// outside_child::run.
   static void run_and_free(outside_child& c) noexcept {
     children& of = c.of;
     auto& self = static_cast<outside_child_of&>(c);
@@ -72,7 +76,7 @@ struct outside_child_of final : outside_child {
       child_threw(of, self.epoch);
     }
     delete &self;
-    if (of.join.arrive()) of.done->set();
+    if (of.join.arrive()) of.done->set();  // the last touch of the scope is the arrival, or this
   }
 };
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// The cold ends of a scope's forks: the child runs on a fresh stack while the forking function's stack is offered whole. Next: children.hpp;
-// suspension.hpp, which leaves and resumes stacks. Why parents and children find each other: README.md, "Scopes".
+// The cold ends of a scope's forks: the child runs on a fresh stack while the forking function's stack is offered whole. Called by
+// ../../scope.hpp and scope_child.hpp, by workers; child_threw and join_children also by threads that work for no pool. Why parents and
+// children find each other: README.md, "Scopes". Next: children.hpp; suspension.hpp, which leaves and resumes stacks.
 
 #include <cstdint>
 #include <exception>
@@ -13,21 +14,24 @@
 
 namespace nopal::core {
 
-/// With no_tasks: may a scope fork here in the fast way?
+/// May a scope fork here in the fast way? The caller also checks that no task's frame lies on this stack: fork_state::no_tasks.
 NOPAL_INLINE bool may_leave_stack(worker const& w) noexcept {
   return !w.work.must_poll() && !w.work.must_grow() && !w.stacks.empty() && handles_none();
 }
-/// A scope's fork in whatever state the worker is.
+/// Forks `c` where the fast way is closed. Returns when the child has ended, or when its parent was stolen and is resumed by the thief.
+/// Without memory for another stack the child is called here. Ends the program with a message if the scope belongs to another stack.
 NOPAL_API NOPAL_COLD void fork_child(child& c, child::run_function run);
-/// The parent's stack is resumed after a fast fork in which it was stolen, by the thief.
+/// Finishes a fast fork in which the parent was stolen: by the thief, on the parent's stack. `a` is what nopal_context_fork returned.
 NOPAL_API NOPAL_COLD void parent_stolen(children& c, after_switch* a) noexcept;
-/// A child that was forked after `epoch` steals of its parent left std::current_exception().
+/// Records std::current_exception(), which a child has thrown that was forked after `epoch` steals of its parent. Before the child arrives.
 NOPAL_API NOPAL_COLD void child_threw(children& c, std::uint64_t epoch) noexcept;
-/// That child has taken its parent back.
+/// Notes that a child has thrown. By that child, while it owns its parent: that is not offered yet, or was taken back.
 NOPAL_API NOPAL_COLD void child_had_thrown(children& c) noexcept;
-/// The child has ended and pop() said no. Returns if the parent is the caller's after all; else the worker does something else.
+/// Decides after a child has ended whose pop said no. Returns if the parent is the caller's after all. Else the child arrives at the join,
+/// and the worker resumes the parent, if this was the last child and the parent waits, or searches for work.
 NOPAL_API NOPAL_COLD void parent_lost(children& c) noexcept;
-/// Waits for the children, and takes the exception that is due. c.state is not 0.
+/// Waits for all children. The exception that serial execution would have met first, or null. By the scope's function, where c.state is not
+/// 0: afterwards it is. Ends the program with a message if the scope belongs to another stack.
 NOPAL_API NOPAL_COLD std::exception_ptr join_children(children& c) noexcept;
 
 }  // namespace nopal::core

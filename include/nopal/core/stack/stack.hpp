@@ -1,7 +1,8 @@
 #pragma once
 
-// One native stack from mmap, with a guard page. Functions that fork run on these, never on a thread's own stack, so that any worker may
-// resume them. Who owns one: README.md, "Stacks". Next: stack_pool.hpp makes and keeps them; suspension.hpp leaves them.
+// One native stack: a mapping with a guard page. All strands run on these, never on a thread's own stack, so that any worker may resume
+// them. Who owns one at each event: README.md, "Who owns a stack". Next: stack_pool.hpp, which maps and keeps them; suspension.hpp, which
+// leaves them.
 
 #include <atomic>
 #include <cstddef>
@@ -16,27 +17,28 @@ namespace nopal::core {
 
 struct child;
 
-
-/// A name that a program has given to what runs on a stack: ../named.hpp. Reports read it while that stack may run.
+/// A name that the program has given to what runs on a stack: ../../named.hpp. Reports copy it while that stack may run.
 struct stack_name {
   static constexpr std::size_t most = 31;
   char text[most + 1];
   stack_name const* outer;
 };
 
-/// A mapping of a power of two of bytes, aligned to its size. From the low end: guard page, room, this object, the colour: stacks
-/// begin at different cache sets, since their tops, all aligned alike, would otherwise meet in the same ones.
+/// One native stack. The mapping is a power of two of bytes, aligned to its size. From the low end: guard page, room, this object, the
+/// colour. The colour lets stacks begin at different cache sets: their tops, all aligned alike, would otherwise meet in the same ones.
 ///
 ///      | guard |  room, grows down        |  stack  | colour |
 ///    base    low()                      top()                base + size
-class stack : public context, public resumable {  // left at a fork of a scope, it is anyone's to resume
+///
+/// A resumable: left at a fork of a scope, it lies in a deque as it is, and from there perhaps in an inbox.
+class stack : public context, public resumable {
  public:
   stack(stack const&) = delete;
   stack& operator=(stack const&) = delete;
 
   std::byte* low() const noexcept { return low_; }
   std::byte* top() noexcept { return reinterpret_cast<std::byte*>(this); }
-  /// The whole mapping, as pool_options::stack_size asked, in bytes.
+  /// The whole mapping, in bytes: pool_options::stack_size, rounded up to a power of two.
   std::size_t mapped() const noexcept { return mapped_; }
   /// Does an access to `address` mean that this stack has overflowed?
   bool guards(void const* address) const noexcept {
@@ -44,14 +46,15 @@ class stack : public context, public resumable {  // left at a fork of a scope, 
     return a >= base() && a < low_;
   }
   std::byte* base() const noexcept { return low_ - page_; }
-  /// Does the address lie in this mapping? A running function's stack pointer does not while it works on a stack that the program made
-  /// itself and switched to: the native stack that runs here is still this one. README.md, "Foreign stacks".
+  /// Does the address lie in this mapping? A running function's stack pointer does not while the function is on a stack that the program
+  /// made and switched to itself. The worker's native stack is this one even then: README.md, "Foreign stacks".
   bool holds(std::uintptr_t address) const noexcept { return address - reinterpret_cast<std::uintptr_t>(base()) < mapped_; }
-  /// The lowest address that forks may reach: what lies below, `reserve` bytes at most, is for the ordinary functions that tasks call.
+  /// The lowest address that forks may reach. What lies below is for the ordinary functions that tasks call: `reserve` bytes, or a quarter
+  /// of a stack smaller than four times that.
   std::uintptr_t fork_limit() const noexcept { return fork_limit_; }
   static constexpr std::size_t reserve = std::size_t{64} << 10;
 
-  /// Leaves it for good: nobody goes on with it, and whoever is at `to` then gets it by `free`.
+  /// Leaves this stack, on which the caller runs, for good: no worker will resume it. Resumes `to`, and there calls free(*this) first.
   void leave(context& to, void (*free)(stack&) noexcept) noexcept {
     last_.self = this;
     last_.free = free;
@@ -65,50 +68,56 @@ class stack : public context, public resumable {  // left at a fork of a scope, 
     switch_to(*this, to, &last_, leaving::for_good);
   }
 
-  /// Makes it a fresh context that runs `body`, on memory of unknown content.
+  /// Makes it a fresh context that runs `what`, on memory of unknown content. By its owner, while no thread runs it.
   void begin(void (*what)(context&)) noexcept {
     body = nullptr;
     prepare(*this, low_, top(), what);
   }
-  /// Leaves `from` and runs `what` here at once. It may return if returns() still says so: true, and this is the caller's again.
+  /// Leaves `from` and runs `what` on this stack at once. True: `what` has returned, which it may do while returns() holds, and this stack
+  /// is free for the caller. False: `from` was resumed by a switch.
   NOPAL_INLINE bool run_from(context& from, void (*what)(context&)) noexcept { return call_on(from, *this, low_, top(), what); }
+  /// May the body return to the stack that run_from left? Not where run_from had to switch, and no longer once this stack was left
+  /// itself.
   bool returns() const noexcept { return body != nullptr; }
 
-  /// The high-water mark: a word in the second page from the top, below what the search for work needs. While it stands, nothing has gone
-  /// far beyond it since it was set, so that there is nothing to give back. (A frame may skip it, with an array that it does not use: then what
-  /// was touched below stays until some other frame has reached the mark.)
+  /// Sets the high-water mark: a word in the second page from the top, below what the search for work needs. While it stands, nothing has
+  /// gone far beyond it since it was set, so that there is nothing to give back. (A frame may skip it, with an array that it does not use:
+  /// then what was touched below stays until some other frame has reached the mark.) By the stack's owner, while no thread runs it.
   void set_high_water_mark() noexcept {
-    if (!NOPAL_ASAN) *mark() = standing;  // which would take it for a use of a frame that has ended
+    if (!NOPAL_ASAN) *mark() = standing;  // AddressSanitizer would take this for a use of a frame that has ended
   }
   bool high_water_mark_stands() const noexcept { return !NOPAL_ASAN && *mark() == standing; }
   std::byte* high_water_page() const noexcept { return base() + mapped_ - 2 * page_; }
 
-  // What a fork that could not be fast left for this stack: see scope_fork.hpp.
+  // The child that a scope's slow fork starts on this stack, and how: fork_on in src/stack/scope_fork.cpp.
   child* to_run = nullptr;
   void (*run_child)(child&, bool) = nullptr;
 
-  // For reports, which look on while this stack may go on at any moment. What lies on it, and what it waits for, is at rest if it waits before
-  // and after the look, for the same time.
-  /// In the frame that waits, from when the stack is saved until it is resumed; else null.
+  // For reports, which copy what lies on this stack while any worker may resume it. If the stack waits before and after the copy, and its
+  // wait has the same number both times, then it and what it waits for were at rest meanwhile: report/README.md.
+  /// What the stack waits for, in the frame that waits: from when the stack is saved until it is resumed; else null.
   std::atomic<waits_for const*> waits{nullptr};
   /// How often it has waited.
   std::atomic<std::uint64_t> wait_number{0};
   /// The innermost name of what runs on it; or null.
   std::atomic<stack_name const*> name{nullptr};
 
-  /// Whoever has just left it: from now on it waits. release: pairs with the looks of reports, as begins_to_run.
+  /// From now on the stack waits. By the worker that has just left it, on another stack. release: both pair with the acquire loads in
+  /// copy_wait (src/report/report.cpp), for the saved stack pointer and all that lies above it.
   void begins_to_wait(waits_for const& why) noexcept {
-    wait_number.store(wait_number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    wait_number.store(wait_number.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // relaxed: only the owner writes it
     waits.store(&why, std::memory_order_release);
   }
-  /// Whoever resumes it, before it runs. The fence keeps all that it does from then on behind.
+  /// From now on the stack does not wait. By the worker that resumes it, before it runs. The release fence pairs with the acquire fence in
+  /// copy_wait: a report that has copied anything that the stack writes from then on reads null here, and throws its copy away. relaxed:
+  /// the fence orders it.
   void begins_to_run() noexcept {
     waits.store(nullptr, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
   }
 
-  unsigned maker = 0;       ///< the worker that has mapped it
-  bool stolen = false;      ///< left at a fork, and taken by another worker: written by whoever takes it
+  unsigned maker = 0;   ///< the worker that has mapped it
+  bool stolen = false;  ///< it was left at a scope's fork and then taken from the deque: written by the worker that takes it
 
  private:
   friend class stack_pool;
@@ -118,18 +127,24 @@ class stack : public context, public resumable {  // left at a fork of a scope, 
   std::uint64_t volatile* mark() const noexcept { return reinterpret_cast<std::uint64_t volatile*>(high_water_page()); }
 
   stack(std::byte* low, std::size_t mapped, std::size_t page, run_function when_left) noexcept
-      : resumable{when_left}, low_{low}, mapped_{mapped}, page_{page}, fork_limit_{reinterpret_cast<std::uintptr_t>(low) + (reserve < mapped / 4 ? reserve : mapped / 4)} {}
+      : resumable{when_left},
+        low_{low},
+        mapped_{mapped},
+        page_{page},
+        fork_limit_{reinterpret_cast<std::uintptr_t>(low) + (reserve < mapped / 4 ? reserve : mapped / 4)} {}
 
 #if NOPAL_ASAN
-  /// The frames that it was left in will never end: AddressSanitizer must not take what it remembers of them for later ones'.
+  /// The frames in which the stack was left will never end. AddressSanitizer must not take what it remembers of them for that of later
+  /// frames.
   void forget_frames() noexcept;
-  /// What the program wrote there is gone, and with it what AddressSanitizer remembers of it.
+  /// The stack's content is gone, and with it what AddressSanitizer remembers of it.
   void forget_content() noexcept;
 #else
   void forget_content() noexcept {}
 #endif
 
-  // Here and not in a frame: what AddressSanitizer keeps of a stack's frames ends when that is left for good.
+  // Frees the stack after the switch. It lies here and not in a frame: what AddressSanitizer keeps of a stack's frames ends when that stack
+  // is left for good.
   struct last_switch : after_switch {
     stack* self;
     void (*free)(stack&) noexcept;
@@ -140,7 +155,8 @@ class stack : public context, public resumable {  // left at a fork of a scope, 
   std::size_t mapped_;
   std::size_t page_;
   std::uintptr_t fork_limit_;
-  stack* next_ = nullptr;  // in a pool's list of free ones
+  stack* next_ = nullptr;  // in a pool's list of free stacks
+  // In a pool's list of all its stacks.
   stack* older_ = nullptr;
   stack* newer_ = nullptr;
 };

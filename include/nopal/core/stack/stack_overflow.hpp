@@ -1,15 +1,17 @@
 #pragma once
 
-// The stack-overflow handler. The guard page below each native stack makes an overflow a fault; this handler, for SIGSEGV and
-// SIGBUS, tells whose stack it was. Every other signal goes on to whatever was installed before, as the kernel would have delivered
-// it. src/overflow.cpp says how.
+// The stack-overflow handler. The guard page below each native stack makes an overflow a fault. This handler, for SIGSEGV and SIGBUS, says
+// which stack overflowed and ends the program. Any other fault, and every signal that was sent, is passed to the handler that was installed
+// before, as the kernel would have delivered it. Called by whoever makes or ends a pool, and by each thread before it works for one. How it
+// is done: src/stack/stack_overflow.cpp; what users are told: docs/security.md. This is a side path: nothing comes after it.
 
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::core {
 
-/// Installed while some pool lives. Where the program has put a handler of its own above it, it stays below that one, and so does its code:
-/// the shared object that holds it is never unloaded then. Sanitizers keep their handlers: with them this does nothing.
+/// Each pool has one: while any lives the handler is installed. Where the program has installed a handler of its own above this one, this
+/// one stays below it when the last pool ends; then the shared object that holds its code is never unloaded. In builds with
+/// AddressSanitizer or ThreadSanitizer this does nothing: they keep their own handlers.
 class stack_overflow_handler {
  public:
   stack_overflow_handler() noexcept;
@@ -18,11 +20,12 @@ class stack_overflow_handler {
   ~stack_overflow_handler();
 };
 
-/// The calling thread may run workers: its signal handlers get an alternate stack, unless it has one. It goes back when the thread
-/// ends. Cheap but for the first time. Without memory for it, an overflow on this thread ends the program without the message.
+/// Gives the calling thread, which is about to work for a pool, an alternate stack for signal handlers, unless it has one. The stack goes
+/// back when the thread ends. Costs system calls the first time only. Without memory for it an overflow on this thread ends the program
+/// without the message.
 void take_alternate_stack() noexcept;
 
-/// The calling thread, which works for no pool now, may not need that any more.
+/// Gives the calling thread's alternate stack back, if it is ours and not in use. By a thread that works for no pool now.
 void give_back_alternate_stack() noexcept;
 
 }  // namespace nopal::core

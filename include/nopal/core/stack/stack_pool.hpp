@@ -1,7 +1,7 @@
 #pragma once
 
-// The native stacks of one pool, and each worker's few at hand. What goes back to the system, and when: README.md, "Space". Next:
-// suspension.hpp, which takes one for whoever leaves his.
+// The native stacks of one pool, and the few that each worker keeps at hand. What goes back to the system, and when: README.md, "Space".
+// Called by the scheduler, suspension.hpp and scope_fork.hpp. Next: suspension.hpp, where a worker that leaves its stack takes another.
 
 #include <array>
 #include <atomic>
@@ -16,44 +16,49 @@
 
 namespace nopal::core {
 
-/// What native stacks have cost so far. Any thread.
+/// What native stacks have cost so far.
 struct stack_counts {
   std::uint64_t live;            ///< mapped now
   std::uint64_t peak;            ///< the most at any time
-  std::uint64_t unmaps;          ///< times that pages were given back
-  std::uint64_t pages_returned;  ///< how many
+  std::uint64_t unmaps;          ///< times that pages of a mapped stack went back to the system; no mapping ends by that
+  std::uint64_t pages_returned;  ///< how many pages these were, as far as the kernel says
 };
 
-/// All stacks of a scheduler. At most `keep` unused ones stay mapped in it, their pages given back: the rest is unmapped.
+/// All stacks of one pool. At most `keep` free ones stay mapped in it, all but their topmost pages given back; the others are unmapped.
 class NOPAL_API stack_pool {
  public:
-  /// `makers`: who map stacks, numbered from 0. `when_left`: what runs one that was left at a fork.
+  /// `stack_size`: bytes of each. `makers`: how many workers map stacks; they are numbered from 0. `when_left`: what resumes a stack that
+  /// was left at a fork of a scope. Throws std::bad_alloc.
   stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1, resumable::run_function when_left = nullptr);
   stack_pool(stack_pool const&) = delete;
   stack_pool& operator=(stack_pool const&) = delete;
-  /// All stacks must have come back.
+  /// Ends the program with a message if a stack is still in use.
   ~stack_pool();
 
-  /// Of each, rounded up to a power of two, in bytes.
+  /// The bytes of each stack: a power of two.
   std::size_t stack_size() const noexcept { return size_; }
-  /// Null where there is no memory or address space for one more. A mutex, and an mmap by `maker` if none is free.
+  /// A free stack, which is the caller's then. Null: there is no memory or address space for one more. Any thread. Takes a mutex; maps one,
+  /// in the name of `maker`, if none is free.
   stack* get(unsigned maker = 0) noexcept;
+  /// `s` is free. By its owner, any thread. Takes a mutex; gives its pages back to the system, or unmaps it.
   void put(stack* s) noexcept;
 
-  /// Gives back what lies unused below `sp` in `s`, which nobody runs, as pool_options::reclaim says. Nothing where `sp` lies elsewhere: how
-  /// much of `s` is in use is unknown then.
+  /// Gives back what lies unused below `sp` in `s`, as pool_options::reclaim says. By the owner of `s`, which no thread runs. Nothing
+  /// happens where `sp` lies in another mapping: then it is unknown how much of `s` is in use. One or two system calls.
   void give_back_below(stack& s, void const* sp) noexcept;
-  /// Gives back all of `s`, of which nothing is in use. Costs nothing while its high-water mark stands.
+  /// Gives back `s`, of which nothing is in use, but for its two topmost pages. By its owner. No system call while its high-water mark
+  /// stands.
   void give_back(stack& s) noexcept;
 
+  /// The counts of all stacks. Any thread.
   stack_counts counts() const noexcept;
-  /// Of the stacks that one has mapped.
+  /// The counts of the stacks that `maker` has mapped. Any thread.
   stack_counts counts(unsigned maker) const noexcept;
-  /// Pages of memory that all mapped stacks hold now, apart from what their owners change meanwhile. An mincore for every 2 MiB.
+  /// Pages of memory that all mapped stacks hold now; their owners may change that meanwhile. Any thread. One mincore for every 512 pages.
   std::uint64_t resident_pages() const noexcept;
-  /// Those of each maker. Throws std::bad_alloc.
+  /// Pages of memory that the stacks of each maker hold now. Any thread. Throws std::bad_alloc.
   std::vector<std::uint64_t> resident_pages_by_maker() const;
-  /// Calls f(stack) for each. No stack comes or goes meanwhile.
+  /// Calls f(stack) for each stack, under the mutex: no stack is mapped or unmapped meanwhile, but any may run.
   template <class F>
   void for_each(F f) const {
     std::lock_guard const guard{mutex_};
@@ -67,10 +72,10 @@ class NOPAL_API stack_pool {
   template <class F>
   void count_resident(F f) const noexcept;
 
-  /// Of one maker's stacks: the first two under the mutex.
+  /// The counts of one maker's stacks.
   struct tally {
-    std::uint64_t live = 0, peak = 0;
-    std::atomic<std::uint64_t> unmaps{0}, pages_returned{0};
+    std::uint64_t live = 0, peak = 0;                         // under the mutex
+    std::atomic<std::uint64_t> unmaps{0}, pages_returned{0};  // relaxed: they order nothing
   };
 
   std::size_t const page_;
@@ -88,7 +93,7 @@ class NOPAL_API stack_pool {
   std::vector<tally> tallies_;          // by maker
 };
 
-/// A worker's own few stacks: the usual get and put cost neither a lock nor a system call. Owner only.
+/// The free stacks that one worker keeps: the usual get and put cost neither a lock nor a system call. By whoever runs the worker.
 class stack_cache {
  public:
   explicit stack_cache(stack_pool& pool, unsigned maker = 0) noexcept : pool_{pool}, maker_{maker} {}
@@ -97,18 +102,21 @@ class stack_cache {
   ~stack_cache();
 
   bool empty() const noexcept { return count_ == 0; }
+  /// A free stack, or null as stack_pool::get.
   NOPAL_INLINE stack* get() noexcept {
     if (empty()) [[unlikely]] return pool_.get(maker_);
     return kept_[--count_];
   }
+  /// `s` is free. Its pages stay as they are, unless the cache is full.
   NOPAL_INLINE void put(stack* s) noexcept {
     if (count_ == most) [[unlikely]] return pool_.put(s);
     kept_[count_++] = s;
   }
 
-  /// Nested forks of scopes take and put one each. An array, where a list would make each fork wait for the one before.
+  /// The most stacks that one worker keeps: each of the nested forks of scopes takes and puts one. An array, since a list would make each
+  /// fork wait for the one before.
   static constexpr std::size_t most = 256;
-  /// Leaves at most `n`: before the worker sleeps.
+  /// Gives all but `n` stacks to the pool: before the worker sleeps.
   void trim(std::size_t n) noexcept;
 
  private:

@@ -1,7 +1,8 @@
 #pragma once
 
-// Leaving a native stack until somebody resumes it. Whoever leaves one offers nothing: what was in the deque is given away first, so the stack
-// can be resumed by any worker. README.md, "Stacks". Next: context.hpp, the switch itself; scheduler/search.hpp, what runs on the fresh stack.
+// Suspending a native stack until a worker resumes it. The worker gives away what its deque holds before it leaves the stack, so any worker
+// may resume that. Called by native_fork.hpp, scope_fork.hpp, the wait room and the search for work. What is handed over in which order:
+// README.md, "Suspending and resuming". Next: context.hpp, the switch itself; scheduler/search.hpp, what runs on the next stack.
 
 #include <cstdint>
 #include <type_traits>
@@ -15,20 +16,22 @@
 
 namespace nopal::core {
 
-/// One suspension of a stack. It lies in a frame on that stack.
+/// One suspension of a stack. It lies in a frame on that stack: so it may be gone once publish has made the stack known.
 struct suspension : after_switch {
-  stack* left;    ///< filled in by suspend
+  stack* left;    ///< the stack that was left: filled in by suspend
   waits_for why;  ///< for reports
-  bool reclaims;  ///< the pages that lie unused below go back to the system
-  /// Makes the stack known to whoever is to resume it; from then on neither the stack nor this may be touched. It runs on another stack, by the
-  /// same worker. True: nobody will resume it, and the worker itself does, at once.
+  bool reclaims;  ///< the unused pages of the stack go back to the system
+  /// Makes the stack known to whoever is to resume it: from then on neither the stack nor this may be touched. The worker that has left the
+  /// stack calls it, on another one. True: what the stack waits for has happened already, no other worker will resume it, and this one does
+  /// at once.
   bool (*publish)(suspension&) noexcept;
 };
 
-/// Leaves the stack that runs here until somebody resumes it. The worker may be another one afterwards. False: there is no memory for the
-/// stack that this worker would need, and nothing has happened.
+/// Suspends the stack on which the caller runs: returns true once a worker has resumed it. That may be another worker, on another thread.
+/// The worker that left it meanwhile searches for work on a stack of its cache. False: there is no memory for that stack, or for the tasks
+/// in the deque, and nothing has happened. By a worker.
 bool suspend(suspension& s) noexcept;
-/// Leaves the stack likewise, and publishes it by `publish(stack)`, which says what suspension::publish says.
+/// Suspends the stack as above, for the reason `why`; publish(stack) is suspension::publish. It may lie in the frame that is left.
 template <class Publish>
 bool suspend(waits_for why, bool reclaims, Publish publish) noexcept {
   static_assert(std::is_nothrow_invocable_r_v<bool, Publish&, stack&>);
@@ -42,16 +45,18 @@ bool suspend(waits_for why, bool reclaims, Publish publish) noexcept {
   return suspend(s);
 }
 
-/// Resumes `s`, which nobody else will, on the calling worker. From the base of the stack that runs here, which is free then.
+/// Resumes `s`, which the caller owns. By a worker, at the base of its stack, which is free then; the deque is empty.
 [[noreturn]] void resume_stack(stack& s) noexcept;
-/// Resumes a stack that was left at a fork of a scope, by a worker that has taken it: resumable::run of each stack.
+/// Resumes a stack that was left at a fork of a scope. By the worker that has taken it from a deque or an inbox: resumable::run of each
+/// stack.
 void run_left_stack(resumable& r, worker& w) noexcept;
-/// Leaves the stack that runs here, from its base, for the own stack of the thread that works here. The stack is free then.
+/// Leaves `mine`, from its base, and resumes the own stack of the thread that works here: worker::home. `mine` is free then.
 [[noreturn]] void leave_for_thread(stack& mine) noexcept;
 
-/// Waits until `n` children have arrived at `j`: `waiting` is the stack that is left, written before others can read it. Where there is no
-/// memory for another stack the worker waits where it is, and tries again now and then, since what it waits for may have come to need this
-/// very worker, by a resume_on.
+/// Waits until `n` children have arrived at `j`. `waiting` is set to the stack that is left, before the join word tells the last child to
+/// read it. Where there is no memory for another stack the worker waits where it is. It tries again now and then, since what it waits for
+/// may need this very worker: a task that was moved here by resume_on. By a worker whose deque is empty; another one may run the caller
+/// afterwards.
 void wait_at_join(join_word& j, std::int64_t n, stack*& waiting) noexcept;
 
 }  // namespace nopal::core
