@@ -150,7 +150,7 @@ function_name named(std::string const& symbol) {
   function_name f{demangled(mangled), true};
   // A function of nopal that runs a user's closure holds the closure's body where the compiler has inlined it. Its name says the closure's
   // type.
-  if (begins_with_any(mangled, {"_ZN5nopal4core12fiber_recordI", "_ZN5nopal4core8child_ofI", "_ZZN5nopal4core8child_ofI",
+  if (begins_with_any(mangled, {"_ZN5nopal4core12fiber_recordI", "_ZN5nopal4core8child_ofI", "_ZZN5nopal4core8child_ofI", "_ZN5nopal4core16outside_child_ofI",
                                 "_ZN5nopal4core9branch_ofI", "_ZZN5nopal4core9branch_ofI", "_ZN5nopal4core10typed_rootI",
                                 "_ZZN5nopal4core10typed_rootI", "_ZZN5nopal4core13detached_rootI"})) {
     if (f.text == mangled) f.text = std::string{"<"}.append(demangled_argument(mangled)).append(">");

@@ -235,6 +235,15 @@ TEST(report, says_what_a_counter_holds) {
   co_return below + 1;
 }
 
+TEST(report, names_children_of_scopes_off_a_pool) {
+  counter one{1};
+  nopal::scope s;
+  s.fork([&] { wait_for(one); });
+  report(nopal::default_pool(), {"1 native stack waits\n", "names_children_of_scopes_off_a_pool"});
+  one.done();
+  s.join();
+}
+
 TEST(report, names_tasks_jobs_and_closures) {
   nopal::pool pool{{.workers = 2}};
   counter one{1};
