@@ -268,7 +268,7 @@ TEST(join_bugs, a_stack_announced_before_it_is_saved_is_caught) {
 
 TEST(join_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();
-  model::weaken_each(scenarios(), {"core/join.hpp"}, {});
+  model::weaken_each(scenarios(), {"deque/join_word.hpp"}, {});
 }
 
 }  // namespace

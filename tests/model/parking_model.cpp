@@ -259,7 +259,7 @@ TEST(parking_bugs, a_lost_wake_up_is_caught) {
 
 TEST(parking_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();
-  model::weaken_each(scenarios(), {"core/parking.hpp", "core/inbox.hpp"}, {});
+  model::weaken_each(scenarios(), {"sleep/parking.hpp", "sleep/inbox.hpp"}, {});
 }
 
 }  // namespace

@@ -13,7 +13,13 @@
 
 namespace nopal::core {
 
-enum class thread_word : std::size_t { state = 0, handled = 8 };  // offsets in nopal_thread_words
+/// nopal_thread_words, as src/architecture/*.S lays it out in each thread's own storage.
+struct thread_words {
+  void* state;    ///< what the thread works for: fork_state.hpp
+  void* handled;  ///< where the C++ runtime keeps the exceptions that the thread handles: context.hpp
+};
+enum class thread_word : std::size_t { state = offsetof(thread_words, state), handled = offsetof(thread_words, handled) };
+static_assert(offsetof(thread_words, state) == 0 && offsetof(thread_words, handled) == 8 && sizeof(thread_words) == 16);
 
 /// Not a word of the program, but a stand-in for "what thread this is": read by each read of a thread word, and, as far as a compiler knows,
 /// written by every call whose body it does not see, as each that suspends is. So a value is kept no longer than until the next such call,
