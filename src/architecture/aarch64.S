@@ -1,5 +1,5 @@
-/* The switch between native stacks for 64-bit Arm, AAPCS64; and the words that each thread has of its own. Called by stack/context.hpp and, at a
-   scope's fork, by stack/stack.hpp. The offsets are those of context_frame in include/nopal/core/architecture/context_layout.hpp, which asserts
+/* The switch between native stacks for 64-bit Arm, AAPCS64; and each thread's own words. Called by stack/context.hpp and, at a scope's
+   fork, by nopal/scope.hpp. The offsets are those of context_frame in include/nopal/core/architecture/context_layout.hpp, which asserts
    each. No member of nopal::core::context is known here: callers pass the address of its stack pointer. */
 
 /* Branch target identification, where the compiler is told -mbranch-protection: what is called through a register begins with a landing
@@ -24,8 +24,8 @@
 
         .text
 
-/* Pushes a context_frame, the registers that the ABI lets a function keep, and stores the stack pointer in *x0; fpcr is also left in x9. From the
-   stack pointer up: 0 x19 … 72 x28 | 80 x29 | 88 x30 | 96 d8 … 152 d15 | 160 fpcr | 168 unused */
+/* Pushes a context_frame, the registers that the ABI lets a function keep, and stores the stack pointer in *x0; fpcr is also left in
+   x9. From the stack pointer up: 0 x19 … 72 x28 | 80 x29 | 88 x30 | 96 d8 … 152 d15 | 160 fpcr | 168 unused */
         .macro leave_stack
         sub     sp, sp, #176
         .cfi_def_cfa_offset 176

@@ -1,5 +1,5 @@
-/* The switch between native stacks for x86-64, System V ABI; and the words that each thread has of its own. Called by stack/context.hpp and, at a
-   scope's fork, by stack/stack.hpp. The offsets are those of context_frame in include/nopal/core/architecture/context_layout.hpp, which asserts
+/* The switch between native stacks for x86-64, System V ABI; and each thread's own words. Called by stack/context.hpp and, at a scope's
+   fork, by nopal/scope.hpp. The offsets are those of context_frame in include/nopal/core/architecture/context_layout.hpp, which asserts
    each. No member of nopal::core::context is known here: callers pass the address of its stack pointer. */
 
 /* Control-flow enforcement, where the compiler is told -fcf-protection: what is called or jumped to through a register begins with
@@ -25,7 +25,7 @@
 
         .text
 
-/* Pushes a context_frame, the registers that the ABI lets a function keep, and stores the stack pointer in *%rdi. From the stack pointer up:
+/* Pushes a context_frame, the registers that the ABI lets a function keep, and stores the stack pointer in *%rdi. From there up:
        0 mxcsr | 4 x87 control word | 8 r12 | 16 r13 | 24 r14 | 32 r15 | 40 rbx | 48 rbp | 56 return address */
         .macro leave_stack
         pushq   %rbp
@@ -66,8 +66,8 @@
         .endm
 
 /* after_switch* nopal_context_switch(void** left, void* to, after_switch* a)
-   Leaves the stack, and returns `a` on the stack whose pointer is `to`. The layout is the same on every stack, so that the unwind information
-   holds on both sides of the switch. It ends in an indirect jump: the processor would mispredict a ret here every time. */
+   Leaves the stack, and returns `a` on the stack whose pointer is `to`. The layout is the same on every stack, so that the unwind
+   information holds on both sides of the switch. It ends in an indirect jump: the processor would mispredict a ret here every time. */
         .globl  nopal_context_switch
         .hidden nopal_context_switch
         .type   nopal_context_switch, @function
@@ -118,8 +118,9 @@ nopal_context_switch:
         .size   nopal_context_switch, . - nopal_context_switch
 
 /* after_switch* nopal_context_call(void** left, void* top, context& with, void (*body)(context&))
-   Calls body(with) on the fresh stack that ends at `top`. The stack that is left has the layout above, so that a switch can return to it too.
-   Where body returns, this function returns null, with the control words as they were, and the processor has predicted both returns. */
+   Calls body(with) on the fresh stack that ends at `top`. The stack that is left has the layout above, so that a switch can resume it
+   too. Where body returns, this function returns null, with the control words as they were, and the processor has predicted both
+   returns. */
         .globl  nopal_context_call
         .hidden nopal_context_call
         .type   nopal_context_call, @function
@@ -175,8 +176,8 @@ nopal_context_call:
         .size   nopal_context_call, . - nopal_context_call
 
 /* after_switch* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*))
-   As nopal_context_call, but the control words stay as the body has left them, as after any call. The body gives back the other registers as it
-   found them, so only rbx is fetched. Visible to programs: forks inline the call to it. */
+   As nopal_context_call, but the control words stay as the body has left them, as after any call. The body gives back the other
+   registers as it found them, so only rbx is fetched. Visible to programs: forks inline the call to it. */
         .globl  nopal_context_fork
         .type   nopal_context_fork, @function
         .p2align 4
