@@ -1,9 +1,9 @@
 #pragma once
 
-// What a native stack that nobody runs holds at its stack pointer: the registers that the ABI lets a function keep. nopal_context_switch,
-// nopal_context_call and nopal_context_fork write and read them by numbers (src/architecture/*.S); the assertions here pin each number.
-// Beside those files only two places know the layout: stack/context.cpp makes the frame of a fresh stack, report/unwinder.cpp reads that of
-// one that waits. Next: stack/context.hpp.
+// What a native stack that no thread runs holds at its stack pointer: the registers that the ABI lets a function keep.
+// nopal_context_switch, nopal_context_call and nopal_context_fork write and read them by numbers (src/architecture/*.S); the assertions
+// here pin each number. Beside those files only two places know the layout: stack/context.cpp makes the frame of a fresh stack,
+// report/unwinder.cpp reads that of one that waits. Next: stack/context.hpp.
 
 #include <cstddef>
 #include <cstdint>

@@ -32,7 +32,7 @@ NOPAL_INLINE bool stack_below(Word const& limit) noexcept {
   return below;
 #else
   if constexpr (requires { limit.load(std::memory_order_relaxed); }) {
-    return stack_pointer() < limit.load(std::memory_order_relaxed);
+    return stack_pointer() < limit.load(std::memory_order_relaxed);  // relaxed: a hint
   } else {
     return stack_pointer() < limit;
   }

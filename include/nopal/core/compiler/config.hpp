@@ -1,7 +1,7 @@
 #pragma once
 
-// The only macros of nopal, with sanitizers.h. Every header that needs one includes this before anything of nopal's, so that the first line
-// that a wrong compiler says is the one that helps. Next: sanitizers.h, coroutine.hpp.
+// The only macros of nopal, with those of sanitizers.h. Every public header includes it before anything else, so that the first line that a
+// wrong compiler says is the one that helps. Next: sanitizers.h, coroutine.hpp.
 
 #if !defined(__cpp_impl_coroutine) || __cplusplus < 202002L
 #error "nopal needs C++20: compile with -std=c++20 (in CMake: target_compile_features(<target> PRIVATE cxx_std_20)), with GCC 12 or Clang 16 or newer"

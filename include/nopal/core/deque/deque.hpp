@@ -166,7 +166,7 @@ class basic_deque {
   }
   bool rewound() const noexcept { return bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed) == 0; }
 
-  /// Room for `n` more pushes. Throws std::bad_alloc. Old buffers stay, since thieves may read them; together they are smaller than the new.
+  /// Room for `n` more pushes. Throws std::bad_alloc. Old buffers stay, since thieves may read them: less than the new one in all.
   NOPAL_COLD void ensure_room(index n) {
     index const b = bottom_.load(std::memory_order_relaxed);
     index const t = top_.load(std::memory_order_relaxed);
@@ -312,7 +312,7 @@ class basic_deque {
     index b = bottom_.load(std::memory_order_relaxed);  // relaxed: a guess
     if (b <= s) return;
     index m = s + (b - s + 1) / 2;
-    split_.store(m, std::memory_order_relaxed);  // tentative: pub_ does not follow yet, so nobody takes these
+    split_.store(m, std::memory_order_relaxed);  // tentative: pub_ does not follow yet, so no thief takes these
     // Pairs with light_fence in pop. Afterwards the load below sees bottom_ of each pop that read the old split_; a pop that goes below m
     // from now on has read the new one and waits for the lock.
     Sync::heavy_fence();
