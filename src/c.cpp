@@ -1,4 +1,5 @@
-// The C interface: a thin cover, which turns exceptions into a status and words.
+// The C interface: a thin cover over fiber.hpp, native.hpp and pool.hpp, which turns exceptions into a status and a message. Any thread
+// calls it.
 
 #include "nopal/nopal.h"
 
@@ -26,7 +27,8 @@ namespace {
 
 constinit thread_local std::array<char, 512> last_error{};
 
-// Out of line: the thread may be another one than before the call that failed.
+// Stores the message of the thread that runs here now. Out of line, since that may be another thread than before the call that failed: a
+// compiler must not keep the address of the thread-local.
 [[gnu::noinline]] nopal_status fail(nopal_status status, char const* what) noexcept {
   std::size_t const n = std::min(std::strlen(what), last_error.size() - 1);
   std::memcpy(last_error.data(), what, n);
@@ -65,7 +67,7 @@ nopal_status guarded(F f) noexcept {
   }
 }
 
-nopal_status no_null(char const* what) noexcept { return fail(NOPAL_INVALID, what); }
+nopal_status refuse_null(char const* what) noexcept { return fail(NOPAL_INVALID, what); }
 
 template <class T, class Opaque>
 T& as(Opaque* o) noexcept {
@@ -78,8 +80,8 @@ nopal::counter& in(nopal_counter* c) noexcept { return as<nopal::counter>(c); }
 template <class Enum>
 Enum one_of(int value, int count, char const* option) {
   if (value < 0 || value >= count) {
-    throw std::invalid_argument{std::string{"nopal_options::"} + option + " = " + std::to_string(value) + " is not one of the values 0 to " +
-                                std::to_string(count - 1) + "; see nopal.h"};
+    throw std::invalid_argument{std::string{"nopal_options::"} + option + " = " + std::to_string(value) +
+                                " is not one of the values 0 to " + std::to_string(count - 1) + "; see nopal.h"};
   }
   return static_cast<Enum>(value);
 }
@@ -118,14 +120,14 @@ unsigned nopal_pool_workers(nopal_pool const* pool) {
 }
 
 nopal_status nopal_pool_run(nopal_pool* pool, nopal_function fn, void* arg) {
-  if (fn == nullptr) return no_null("nopal_pool_run: the function is null");
+  if (fn == nullptr) return refuse_null("nopal_pool_run: the function is null");
   return guarded([&] { (pool != nullptr ? pool->pool : nopal::default_pool()).run([=] { call(fn, arg); }); });
 }
 
 void nopal_scope_init(nopal_scope* scope) { ::new (scope->opaque) nopal::scope; }
 
 nopal_status nopal_fork(nopal_scope* scope, nopal_function fn, void* arg) {
-  if (fn == nullptr) return no_null("nopal_fork: the function is null");
+  if (fn == nullptr) return refuse_null("nopal_fork: the function is null");
   return guarded([&] { in(scope).fork([=] { call(fn, arg); }); });
 }
 
@@ -140,7 +142,7 @@ void nopal_counter_done(nopal_counter* counter, int64_t n) { in(counter).done(n)
 int64_t nopal_counter_load(nopal_counter const* counter) { return in(const_cast<nopal_counter*>(counter)).load(); }
 
 nopal_status nopal_spawn(nopal_counter* counter, nopal_function fn, void* arg) {
-  if (fn == nullptr) return no_null("nopal_spawn: the function is null");
+  if (fn == nullptr) return refuse_null("nopal_spawn: the function is null");
   return guarded([&] {
     if (counter != nullptr) {
       nopal::spawn(in(counter), [=] { call(fn, arg); });
@@ -157,7 +159,7 @@ nopal_status nopal_wait(nopal_counter* counter, int64_t value) {
 nopal_status nopal_wait_for(nopal_counter* counter, int64_t value, int64_t nanoseconds) {
   bool reached = false;
   nopal_status const s = guarded([&] { reached = nopal::wait_for(in(counter), value, std::chrono::nanoseconds{nanoseconds}); });
-  return s != NOPAL_OK || reached ? s : fail(NOPAL_TIMEOUT, "nopal_wait_for: the time limit came first");
+  return s != NOPAL_OK || reached ? s : fail(NOPAL_TIMEOUT, "nopal_wait_for: the time limit expired before the counter reached the value");
 }
 
 void nopal_yield(void) { nopal::yield(); }

@@ -12,9 +12,10 @@
 
 namespace nopal {
 
+// Reads NOPAL_WORKERS.
 static pool_options options_of_default_pool() {
   pool_options o;
-  char const* const text = std::getenv("NOPAL_WORKERS");  // NOLINT(concurrency-mt-unsafe): nobody may change the environment meanwhile
+  char const* const text = std::getenv("NOPAL_WORKERS");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
   if (text == nullptr || *text == '\0') return o;
   std::string_view const number{text};
   auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), o.workers);

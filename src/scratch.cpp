@@ -1,3 +1,5 @@
+// The cold ends of stack_array, called by the worker that runs the task.
+
 #include "nopal/scratch.hpp"
 
 #include <stdexcept>
@@ -26,7 +28,7 @@ std::exception_ptr scratch_misuse(std::size_t n, bool in_scope) noexcept {
                                         "first fork, or after the join")};
     }
     throw std::invalid_argument{
-        with_place("nopal::stack_array(0): scratch memory has at least 1 element; skip it when there is nothing to store")};
+        with_place("nopal::stack_array(0): scratch memory has at least 1 element; make none where there is nothing to store")};
   } catch (...) {
     return std::current_exception();
   }

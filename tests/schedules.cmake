@@ -1,9 +1,9 @@
-# The same tests under forced schedules, each round with other seeds; but for those that measure time or sleep, in which several must run
-# at once whatever their turn, that look at workers which sleep, and the largest.
+# The unit tests under controlled schedules, each round with other seeds; but for those that measure time or sleep, in which several must
+# run at once whatever their turn, that look at workers which sleep, and the largest.
 if(NOPAL_SANITIZE)
-  set(NOPAL_TEST_SEEDS 3 CACHE STRING "how many seeds each test of a forced schedule gets")
+  set(NOPAL_TEST_SEEDS 3 CACHE STRING "how many seeds each test of a controlled schedule gets")
 else()
-  set(NOPAL_TEST_SEEDS 5 CACHE STRING "how many seeds each test of a forced schedule gets")
+  set(NOPAL_TEST_SEEDS 5 CACHE STRING "how many seeds each test of a controlled schedule gets")
 endif()
 set(scheduled task. exceptions. native. scope_test. fiber_test. counter_test. mutex_test. condition_variable_test. semaphore_test.
   channel_test. resume_on. scratch. future. c_test.)

@@ -1,6 +1,6 @@
 // What a compiler's coroutines cost by themselves: fib as coroutines whose frames come from a bump of one pointer, and nothing else. No
-// scheduler, deque, thread-local, exception or check; only the fork suspends its parent, as it must for a thief to have it. A library of
-// tasks does all this, and more.
+// scheduler, deque, thread-local, exception or check; only the fork suspends its parent, without which a thief could not resume it. A
+// library of tasks does all this, and more: docs/fork-cost.md compares.
 //
 //   g++-12 -std=c++20 -O3 -march=native bench/fork_cost/bare_coroutines.cpp -o bare && ./bare
 //   clang++-22 …
@@ -44,7 +44,7 @@ struct fork {
   bool await_suspend(std::coroutine_handle<>) const {
     slot = to;
     fib(n);
-    return false;  // nobody has stolen the parent
+    return false;  // the parent continues: there are no thieves
   }
   void await_resume() const noexcept {}
 };

@@ -23,7 +23,7 @@ import tempfile
 
 from arguments import build
 
-STORES_ON_THEIR_WAY = 40  # of the stores that a processor keeps, those that are surely not in the cache yet
+STORES_ON_THEIR_WAY = 40  # so many of the latest stores are surely not in the cache yet
 SMALL, LARGE = 4, 12
 
 

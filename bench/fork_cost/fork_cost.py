@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Counts the instructions of one fork, by what they are for.
 
-Builds arguments.cpp beside this file with debug information, runs its fib(20) and fib(25) under callgrind, and divides the difference by the
-difference in forks: start-up and the first fork's slow path cancel out, and the count is the same on every run. Each instruction is put
-down to the innermost inlined source line; the table below says which part that line belongs to.
+Builds arguments.cpp beside this file with debug information, runs its fib(20) and fib(25) under callgrind, and divides the difference by
+the difference in forks: start-up and the first fork's slow path cancel out, and the count is the same on every run. Each instruction
+counts for the innermost inlined source line; the table below says which part that line belongs to. docs/fork-cost.md has the result.
 
     python3 bench/fork_cost/fork_cost.py [--cxx clang++-22]
 
@@ -20,7 +20,8 @@ import tempfile
 
 from arguments import build
 
-# (file, regular expression for the enclosing function, part); the first that fits decides.
+# (file, regular expression for the head of the enclosing function, part); the first that matches decides. Files are those of
+# include/nopal/core and of the standard library.
 PARTS = [
     ("arena.hpp", r"", "frame: memory (bump, release)"),
     ("thread_words.hpp", r"", "reading what this thread works for"),

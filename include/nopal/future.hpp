@@ -1,6 +1,6 @@
 #pragma once
 
-// future: the result of a job that was submitted to a pool.
+// future: the result of a job that was submitted to a pool. Next: core/wait/completion.hpp, what it waits for.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -40,8 +40,8 @@ class future_awaiter : public stack_awaiter {
 }  // namespace core
 
 /// The result of pool::submit, for one get() or `co_await`. Dropping it does not stop or wait for the job. Any number of threads may wait
-/// for it at once, but one takes the result. It may outlive its pool. An empty one, without a job or with its result taken, throws
-/// std::logic_error from all but valid().
+/// for it at once, but only one may take the result. It may outlive its pool. An empty future (without a job, or with its result taken)
+/// throws std::logic_error from all members but valid().
 ///
 ///     auto f = pool.submit(fib, 30);
 ///     long const x = co_await f;      // in a task, also between fork and join; f.get() anywhere
@@ -50,22 +50,26 @@ class future : public core::awaitable_tag {
  public:
   future() noexcept = default;
 
+  /// Has it a job, whose result was not taken yet?
   bool valid() const noexcept { return state_ != nullptr; }
+  /// Has the job ended?
   bool ready() const { return state("future::ready()").done.is_set(); }
-  /// Parks: the fiber, task or function leaves its native stack, and the worker does something else; a thread off a pool sleeps.
+  /// Waits until the job has ended. On a worker the caller's native stack is suspended, and the worker does something else; a thread that
+  /// works for no pool sleeps.
   void wait() const { state("future::wait()").done.wait(); }
-  /// The same with a time limit, of whatever clock. False: it came first. Throws std::bad_alloc, std::system_error where there is no memory
-  /// or thread for time limits.
+  /// Waits until the job has ended, or until `limit`, of any clock. False: the limit expired first. Throws std::bad_alloc where there is no
+  /// memory, and std::system_error where there is no thread, for deadlines.
   template <class Clock, class Duration>
   bool wait_until(std::chrono::time_point<Clock, Duration> limit) const {
     auto& s = state("future::wait_until()");
     return core::by_clock(limit, [&](core::time_point t) { return s.done.wait_until(t); });
   }
+  /// Waits until the job has ended, or for `timeout`. As wait_until.
   template <class Rep, class Period>
   bool wait_for(std::chrono::duration<Rep, Period> timeout) const {
     return state("future::wait_for()").done.wait_until(core::deadline_after(timeout));
   }
-  /// Waits; the value, or the exception rethrown. Afterwards the future is not valid.
+  /// Waits until the job has ended; returns its value or rethrows its exception. Afterwards the future is not valid.
   R get() {
     state("future::get()").done.wait();
     auto const s = std::exchange(state_, nullptr);
@@ -85,8 +89,8 @@ class future : public core::awaitable_tag {
     s.done.wait();
     if (s.thrown() != nullptr) static_cast<void>(get());
   }
-  core::shared_result<R>& state(char const* asked) const {
-    if (state_ == nullptr) [[unlikely]] core::throw_empty_future(asked);
+  core::shared_result<R>& state(char const* caller) const {
+    if (state_ == nullptr) [[unlikely]] core::throw_empty_future(caller);
     return *state_;
   }
   std::shared_ptr<core::shared_result<R>> state_;

@@ -1,8 +1,8 @@
 #ifndef NOPAL_H
 #define NOPAL_H
 
-/* nopal for C11: pools, fork and join in ordinary functions, fibers. No C++ exception crosses these functions: what went wrong is the
-   return value, and nopal_last_error() says it in words. Link with the C++ library. */
+/* nopal for C11: pools, fork and join in ordinary functions, fibers. Any thread may call these functions. No C++ exception crosses them:
+   what went wrong is the return value, and nopal_last_error() says it in words. Link with the C++ library. Implemented in src/c.cpp. */
 
 #include "nopal/core/compiler/sanitizers.h"
 
@@ -13,19 +13,19 @@
 extern "C" {
 #endif
 
-/* Also where everything else is hidden: with -fvisibility=hidden. */
+/* These functions are visible also where everything else is hidden, with -fvisibility=hidden. */
 #pragma GCC visibility push(default)
 
 typedef enum nopal_status {
   NOPAL_OK = 0,
-  NOPAL_INVALID = 1,   /* an argument or option that cannot be met */
-  NOPAL_SYSTEM = 2,    /* the system refused threads or the like */
-  NOPAL_NO_MEMORY = 3,
+  NOPAL_INVALID = 1,   /* an argument or option has a value that is not allowed */
+  NOPAL_SYSTEM = 2,    /* the operating system refused threads or something else */
+  NOPAL_NO_MEMORY = 3, /* there is not enough memory */
   NOPAL_EXCEPTION = 4, /* a C++ exception left a function that was given to nopal */
-  NOPAL_TIMEOUT = 5
+  NOPAL_TIMEOUT = 5    /* the time limit expired first */
 } nopal_status;
 
-/* Why the calling thread's last call that failed did so; "" if none has. Valid until its next call that fails. */
+/* Says why the calling thread's last failed call has failed; "" if none has. Valid until that thread's next call that fails. */
 const char* nopal_last_error(void);
 
 typedef void (*nopal_function)(void* arg);
@@ -38,24 +38,24 @@ enum nopal_idle { NOPAL_IDLE_LAZY = 0, NOPAL_IDLE_BUSY = 1 };
 enum nopal_pin { NOPAL_PIN_AUTO = 0, NOPAL_PIN_YES = 1, NOPAL_PIN_NO = 2 };
 enum nopal_reclaim { NOPAL_RECLAIM_DONTNEED = 0, NOPAL_RECLAIM_FREE = 1, NOPAL_RECLAIM_REMAP = 2, NOPAL_RECLAIM_NONE = 3 };
 
-/* 0 means the default everywhere: see nopal::pool_options. (nopal_options){.workers = 4} */
+/* Options of a pool, as nopal::pool_options. 0 means the default everywhere: (nopal_options){.workers = 4} */
 typedef struct nopal_options {
-  unsigned workers; /* as many as the CPUs this process may use */
+  unsigned workers; /* threads; 0: as many as the CPUs this process may use */
   int idle;         /* enum nopal_idle */
   int pin;          /* enum nopal_pin */
-  size_t stack_size; /* bytes of virtual memory for each native stack, 1 MiB */
+  size_t stack_size; /* bytes of virtual memory for each native stack, 64 KiB to 1 TiB; 0: 1 MiB */
   int reclaim;      /* enum nopal_reclaim */
   int keep_local;   /* not 0: no stealing, for experiments */
-  uint64_t seed;
+  uint64_t seed;    /* decides the order in which workers try each other */
 } nopal_options;
 
-/* `options` may be null. Null if they cannot be met. */
+/* A new pool. `options` may be null: the defaults. Returns null where it fails; nopal_last_error() says why. */
 nopal_pool* nopal_pool_create(const nopal_options* options);
-/* Waits for everything that runs there. Null is ignored. Not from a function that runs on it. */
+/* Waits for everything that was given to the pool, then ends its threads. Null is ignored. No function that runs on the pool may call it. */
 void nopal_pool_destroy(nopal_pool* pool);
-/* Of the process's own pool if `pool` is null; 0 if that cannot be made. */
+/* How many workers the pool has, or the process's own pool if `pool` is null. Returns 0 if that pool cannot be made. */
 unsigned nopal_pool_workers(const nopal_pool* pool);
-/* Runs fn(arg) on the pool, or on the process's own pool if that is null, and returns when it has ended. */
+/* Runs fn(arg) on the pool, or on the process's own pool if `pool` is null, and returns when it has ended. */
 nopal_status nopal_pool_run(nopal_pool* pool, nopal_function fn, void* arg);
 
 /* ---- Fork and join: nopal::scope. One scope belongs to one call of one function. */
@@ -64,10 +64,13 @@ typedef struct nopal_scope {
   void* opaque[12];
 } nopal_scope;
 
+/* Begins a scope, which has no children yet. It needs no end but nopal_join. */
 void nopal_scope_init(nopal_scope* scope);
-/* Runs fn(arg) now, while the caller may go on on another thread. A failure means that it was not run. */
+/* Runs fn(arg) now, while the caller may continue on another thread: after the call it must not rely on thread-locals from before it. Where
+   it fails, fn is not run. */
 nopal_status nopal_fork(nopal_scope* scope, nopal_function fn, void* arg);
-/* Returns when all children have ended; before the function that has the scope returns. Afterwards it may fork again. */
+/* Returns when all children of the scope have ended. To be called by the function that forked them, before it returns; afterwards it may
+   fork again. NOPAL_EXCEPTION if a C++ exception left a child. */
 nopal_status nopal_join(nopal_scope* scope);
 
 /* ---- Fibers: nopal::spawn and nopal::counter. */
@@ -77,19 +80,26 @@ typedef struct nopal_counter {
 } nopal_counter;
 
 void nopal_counter_init(nopal_counter* counter, int64_t value);
-/* Checks that nobody uses it any more: ends the program with a message if somebody does. */
+/* Ends the counter's life. Where a function still waits for it, or a fiber still counts it down, the program ends with a message. */
 void nopal_counter_destroy(nopal_counter* counter);
+/* Adds n to the value. */
 void nopal_counter_add(nopal_counter* counter, int64_t n);
+/* Subtracts n from the value, and wakes what waits for the new one. */
 void nopal_counter_done(nopal_counter* counter, int64_t n);
+/* The present value. */
 int64_t nopal_counter_load(const nopal_counter* counter);
 
-/* Starts fn(arg) some time; `counter`, which may be null, is counted up now and down when it has ended. */
+/* Starts fn(arg) some time, on the caller's pool or the process's own. `counter`, which may be null, is counted up now, and down when fn
+   has ended. Without a counter, a C++ exception that leaves fn ends the program with a message. */
 nopal_status nopal_spawn(nopal_counter* counter, nopal_function fn, void* arg);
-/* Parks until the counter is at most `value`. */
+/* Suspends the caller until the counter is at most `value`: its worker does something else meanwhile; a thread that works for no pool
+   sleeps. NOPAL_EXCEPTION, once, if a C++ exception has left a function that was spawned with the counter. */
 nopal_status nopal_wait(nopal_counter* counter, int64_t value);
-/* The same with a time limit: NOPAL_TIMEOUT if that came first. */
+/* As nopal_wait, for at most so many nanoseconds: NOPAL_TIMEOUT if they expire first. */
 nopal_status nopal_wait_for(nopal_counter* counter, int64_t value, int64_t nanoseconds);
+/* Lets everything run that waits for the caller's worker. */
 void nopal_yield(void);
+/* Suspends the caller for so many nanoseconds; a thread that works for no pool sleeps. */
 nopal_status nopal_sleep_for(int64_t nanoseconds);
 
 #pragma GCC visibility pop

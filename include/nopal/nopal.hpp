@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything.
+// All of nopal for C++: one header for those who do not choose. nopal.h is the interface for C.
 
 #include "nopal/core/compiler/config.hpp"
 

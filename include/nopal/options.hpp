@@ -1,5 +1,7 @@
 #pragma once
 
+// pool_options: what a pool is told when it is made. Plain data.
+
 #include "nopal/core/compiler/config.hpp"
 
 #include <cstddef>
@@ -9,45 +11,56 @@
 
 namespace nopal {
 
-/// What a worker does when it finds nothing.
+/// What a worker does when it finds nothing. Visible work is a job or a fiber that waits for a worker, and a job that runs, from its first
+/// fork until it ends or waits: one that has not forked has nothing to share.
 enum class idle {
-  lazy,  ///< sleeps; while a job has forked, or some job or fiber waits for a worker, one worker per NUMA node keeps looking
-  busy,  ///< keeps looking: the lowest latency, at the price of the CPU
+  lazy,  ///< sleeps, after a search of 0.1 ms; but while there is visible work one worker of each NUMA node keeps searching
+  busy,  ///< keeps searching: the lowest latency, at the price of the CPU
 };
 
-/// What happens to the unused pages of a suspended native stack.
-enum class reclaim { dontneed, free, remap, none };
+/// How the unused pages of a native stack go back to the system, when the stack is left at a join or is free again.
+enum class reclaim {
+  dontneed,  ///< madvise(MADV_DONTNEED)
+  free,      ///< madvise(MADV_FREE): the system takes them when it needs memory
+  remap,     ///< mmap over them
+  none,      ///< not at all: they stay until the stack is unmapped
+};
 
-/// Who runs when, and who steals what.
+/// Which worker runs when, and which steals what.
 enum class schedule {
   free,             ///< as the machine has it
   steal_always,     ///< for tests: one worker runs at a time, and what is forked is stolen at once wherever another worker is idle
-  steal_never,      ///< the same, but nothing is stolen at a fork
-  steal_at_random,  ///< the same, as `seed` decides: the same seed gives the same run, unless that depends on time or on other threads
+  steal_never,      ///< for tests: one worker runs at a time, and nothing is stolen at a fork
+  steal_at_random,  ///< for tests: one worker runs at a time, and `seed` decides which, and what is stolen. An equal seed gives an equal
+                    ///< run, unless that depends on time or on other threads
 };
 
+/// What a pool is made with. A pool checks all of it: its constructor throws std::invalid_argument for what cannot be met, and says what to
+/// write.
 struct pool_options {
-  /// 0: as many as the CPUs this process may really use, by affinity mask and cgroup quota. (Of default_pool(): what the environment
-  /// variable NOPAL_WORKERS says, from 1 to 16384, or this where it is unset, empty or 0.)
+  /// How many workers, 16384 at most. 0: as many as the CPUs that this process may really use, by affinity mask and cgroup quota. (Of
+  /// default_pool(): what the environment variable NOPAL_WORKERS says, from 1 to 16384, or 0 where that is unset, empty or 0.)
   unsigned workers = 0;
   nopal::idle idle = nopal::idle::lazy;
-  /// Each worker's thread on one CPU. Unset: when the pool has the machine's CPUs to itself. `true` with more workers than CPUs throws.
-  /// `false` answers jobs of some 20 us sooner that come after a rest, as the system may wake a worker where that is cheap, beside the caller;
-  /// longer ones run in parallel sooner when pinned.
+  /// Whether each worker's thread is bound to one CPU. Unset: if this process may use the whole machine, there are no more workers than
+  /// CPUs, and no other pool of the process is bound for that reason. `true` with more workers than CPUs throws. With `false` a job of some
+  /// 20 us that comes after a rest is answered sooner, since the system may wake a worker where that is cheap, beside the caller; a longer
+  /// one runs in parallel sooner with `true`.
   std::optional<bool> pin = {};
-  /// Bytes of virtual memory for each native stack: 64 KiB to 1 TiB.
+  /// Bytes of virtual memory for each native stack: 64 KiB to 1 TiB, rounded up to a power of two.
   std::size_t stack_size = std::size_t{1} << 20;
   nopal::reclaim reclaim = nopal::reclaim::dontneed;
-  /// False: every task stays on the worker where it began, for experiments.
+  /// False: no worker takes anything from another, so every task stays on the worker where it began, unless it moves itself. For
+  /// experiments.
   bool steal = true;
-  /// Decides the order in which workers look at each other.
+  /// Decides in which order workers try to steal from others, and a controlled schedule.
   std::uint64_t seed = 0;
-  /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, or random:SEED;
-  /// anything else throws std::invalid_argument.
+  /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, or random:SEED. Anything else
+  /// there throws std::invalid_argument.
   nopal::schedule schedule = nopal::schedule::free;
-  /// What the pool's threads are called: name:0, name:1, … and name:timer, as top, gdb and perf show them, and what its reports say. The
-  /// system keeps 15 characters of a thread's name: a longer one loses the end of `name`, never what follows it. Empty: they keep the name
-  /// of the thread that made them. A control character in it throws.
+  /// What the pool is called in its reports, and its threads in top, gdb and perf: name:0, name:1, … and name:timer. The system keeps 15
+  /// characters of a thread's name: a longer one loses the end of `name`, never what follows it. Empty: the threads keep the name of the
+  /// thread that made them. A control character in it throws.
   std::string name = "nopal";
 };
 

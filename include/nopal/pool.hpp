@@ -1,6 +1,7 @@
 #pragma once
 
-// pool: the workers, and the ways to give them something to do.
+// pool: the workers, and the ways to give them something to do. Next: future.hpp, what submit returns; core/scheduler/scheduler.hpp, what a
+// pool is made of.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -32,9 +33,10 @@ namespace core {
 NOPAL_API NOPAL_COLD pool_state& default_pool_state();
 }  // namespace core
 
-/// One worker of one pool: where resume_on goes. Valid as long as its pool.
+/// One worker of one pool, for resume_on. Valid as long as its pool.
 class worker_ref {
  public:
+  /// Which one it is, from 0.
   unsigned index() const noexcept { return worker_->index(); }
 
  private:
@@ -44,27 +46,29 @@ class worker_ref {
   core::worker* worker_;
 };
 
-/// A set of worker threads. Any number of threads may use one pool at once. A callable is a coroutine function (it returns
-/// nopal::task<T>) or an ordinary one. run and sync_wait leave it and its arguments with their caller, who waits; submit and detach keep
-/// the callable, and what is taken by value, and take references as fork does: to objects that have a name and outlive the job.
+/// A set of worker threads. Any number of threads may use one pool at once. A callable is a coroutine function (it returns nopal::task<T>)
+/// or an ordinary one. run and sync_wait leave the callable and its arguments with the caller, which waits. submit and detach keep the
+/// callable, and each argument that is taken by value; they take references as fork does, to objects that have a name and outlive the job.
 ///
 /// The threads block the signals that are meant for the program, and so does a process that a task starts, unless it is told otherwise:
 /// posix_spawn with POSIX_SPAWN_SETSIGMASK, pthread_sigmask between fork and exec.
 class pool {
  public:
   pool() : pool{pool_options{}} {}
-  /// Throws std::invalid_argument for options that cannot be met, std::system_error when threads cannot be made or pinned.
+  /// Makes the workers and starts their threads. Throws std::invalid_argument for options that cannot be met, std::system_error when
+  /// threads or the first native stacks cannot be made, or threads cannot be pinned as the options want, std::bad_alloc.
   explicit(false) pool(pool_options const& options) : scheduler_{std::make_unique<core::scheduler>(options)} {
     scheduler_->belongs_to(*this);
   }
   pool(pool const&) = delete;
   pool& operator=(pool const&) = delete;
-  /// Waits for everything that was submitted and detached.
+  /// Waits for everything that was submitted, detached and spawned. By a thread that does not work for this pool: else the program ends
+  /// with a message.
   ~pool() = default;
 
   /// Runs f(args...) to its end; returns its value or rethrows its exception. The calling thread works too, in the place of a sleeping
-  /// worker, and returns when its own job is done. On a worker of this pool it runs on top of the caller. Throws std::bad_alloc there, and
-  /// has not started.
+  /// worker if there is one, and returns when its own job has ended. On a worker of this pool the job runs on top of the caller. Throws
+  /// std::bad_alloc there, and the job has not started.
   template <class F, class... A>
   NOPAL_INLINE decltype(auto) run(F&& f, A&&... a) {
     using c = core::checked<core::way::waits, F&&, A&&...>;
@@ -78,7 +82,8 @@ class pool {
     }
   }
 
-  /// Starts f(args...) on some worker. Throws std::bad_alloc.
+  /// Gives f(args...) to some worker, and returns a future of its result. Throws std::bad_alloc, and what keeping f and the arguments
+  /// throws; the job has not started then.
   template <class F, class... A>
   auto submit(F&& f, A&&... a) {
     using c = core::checked<core::way::submits, F&&, A&&...>;
@@ -95,7 +100,7 @@ class pool {
     }
   }
 
-  /// As submit, but nobody waits. An exception that escapes terminates the program with its message. Throws std::bad_alloc.
+  /// As submit, but without a future. An exception that leaves the job ends the program with a message.
   template <class F, class... A>
   void detach(F&& f, A&&... a) {
     using c = core::checked<core::way::submits, F&&, A&&...>;
@@ -108,12 +113,13 @@ class pool {
     }
   }
 
-  /// As nopal::spawn, but on this pool, whoever calls: one of its workers, another pool's, or a thread that works for none.
+  /// Starts f() as a fiber, as nopal::spawn, but always on this pool. Any thread may call: a worker of this pool or of another, or a thread
+  /// that works for none.
   template <class F>
   void spawn(F&& f) {
     core::spawn(&state(), nullptr, static_cast<counter*>(nullptr), static_cast<F&&>(f));
   }
-  /// Starts f() likewise, and `c` counts it: up now, down when it has ended.
+  /// Starts f() as a fiber on this pool, and `c` counts it: up now, down when it has ended.
   template <class F>
   void spawn(counter& c, F&& f) {
     core::spawn_counted(&state(), nullptr, c, static_cast<F&&>(f));
@@ -122,16 +128,18 @@ class pool {
   /// The pool that the calling thread works for; null on a thread that works for none.
   NOPAL_API static pool* current() noexcept;
 
+  /// How many workers there are, at least 1.
   unsigned workers() const noexcept { return scheduler_->workers(); }
-  /// i < workers(); throws std::out_of_range.
+  /// Worker i. Throws std::out_of_range unless i < workers().
   NOPAL_API worker_ref worker(unsigned i) const&;
   worker_ref worker(unsigned i) const&& = delete;  // it would outlive its pool
+  /// What the workers have counted so far, each number of its own moment. Linear in workers and native stacks. Throws std::bad_alloc.
   nopal::stats stats() const { return core::read_stats(scheduler_->state()); }
-  /// What waits for what, for programs that have come to a stop: each native stack that has been left, and each thread that sleeps in
-  /// nopal without working for a pool; the functions that wait, by name where the program has symbols; who has the mutex that is waited for,
+  /// What waits for what, for programs that have come to a stop: each native stack that is suspended, and each thread that sleeps in nopal
+  /// without working for a pool; the functions that wait, by name where the program has symbols; the owner of the mutex that is waited for,
   /// and mutexes whose owners wait for each other; a counter's value, and what the exception says that it holds. "nothing waits" if so.
-  /// Nothing is stopped for it, so each line is of its own moment. Takes milliseconds. In builds without NDEBUG the pool prints it by
-  /// itself where nothing has been able to run for a second. Throws std::bad_alloc.
+  /// Nothing is stopped for it, so each line is of its own moment. Takes milliseconds. In a library that was built without NDEBUG the pool
+  /// prints it by itself where nothing has been able to run for a second. Throws std::bad_alloc.
   std::string report() const { return core::report(scheduler_->state()); }
 
  private:
@@ -142,21 +150,21 @@ class pool {
   std::unique_ptr<core::scheduler> scheduler_;
 };
 
-/// The process's own pool, made on first use with default options, but that the environment variable NOPAL_WORKERS may say how many
-/// workers; one that is no number of workers throws std::invalid_argument.
+/// The process's own pool, made on first use with default options; the environment variable NOPAL_WORKERS may say how many workers it has.
+/// Throws what the constructor of pool throws, and std::invalid_argument if NOPAL_WORKERS is no number of workers.
 NOPAL_API pool& default_pool();
 
-/// `co_await resume_on(pool.worker(i))`: the task goes on there, on that worker's own thread. Between fork and join
-/// std::logic_error, once the children have ended. Throws std::bad_alloc, and stays where it is.
+/// `co_await resume_on(pool.worker(i))`: the task continues on that worker, on the worker's own thread. Throws std::bad_alloc, and the task
+/// stays where it is. Between fork and join it throws std::logic_error, once the children have ended.
 inline core::move_awaiter resume_on(worker_ref w) noexcept { return core::move_awaiter{*w.worker_}; }
-/// `co_await resume_on(pool)`: the task goes on on some worker of that pool.
+/// `co_await resume_on(pool)`: the task continues on some worker of that pool. Throws as resume_on of a worker.
 NOPAL_API core::move_awaiter resume_on(pool& p);
 
 namespace this_worker {
-/// The index of the worker that runs the caller, below its pool's workers(); two that run at once differ. Throws std::logic_error
-/// on a thread that works for no pool.
+/// The index of the worker that runs the caller, less than its pool's workers(). Callers that run at the same time on one pool get
+/// different ones. Throws std::logic_error on a thread that works for no pool.
 NOPAL_API unsigned index();
-/// The same, but `otherwise` on a thread that works for no pool.
+/// As index(), but gives `otherwise` on a thread that works for no pool.
 NOPAL_API unsigned index_or(unsigned otherwise) noexcept;
 }  // namespace this_worker
 

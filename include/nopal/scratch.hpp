@@ -1,6 +1,7 @@
 #pragma once
 
-// stack_array: scratch memory on the task's own segmented stack (the paper's Section III-C).
+// stack_array: scratch memory on the task's own segmented stack (Section III-C of the libfork paper). Called inside tasks only, outside
+// scopes. Next: core/task/arena.hpp, where the memory lies.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -20,14 +21,15 @@ namespace nopal {
 namespace core {
 template <class T>
 class scratch_awaiter;
-/// Frees the newest block of the running task's arena; ends the program if it is not the newest.
+/// Frees the block, which is the newest in the running task's arena. Ends the program with a message if it is not the newest.
 NOPAL_API void release_scratch(void* block, std::size_t bytes) noexcept;
-/// The error for stack_array<T>(n): with n = 0, or (in_scope) between fork and join.
+/// The error for stack_array<T>(n): with n = 0 std::invalid_argument; `in_scope`, that is between fork and join, std::logic_error.
 NOPAL_API std::exception_ptr scratch_misuse(std::size_t n, bool in_scope) noexcept;
 }  // namespace core
 
-/// Scratch memory of a task: n default-initialised objects, destroyed in reverse order and freed at scope exit. Usable as a
-/// std::span<T>. It stays where it was made: neither copied nor moved.
+/// Scratch memory of a task: n default-initialised objects. Its destructor destroys them in reverse order and frees the memory. Usable as a
+/// std::span<T>. It stays where it was made: neither copied nor moved. Arrays of one task are destroyed in reverse order of creation, and
+/// none between fork and join: otherwise the program ends with a message.
 template <class T>
 class scratch_array {
  public:
@@ -49,7 +51,7 @@ class scratch_array {
  private:
   template <class U>
   friend class core::scratch_awaiter;
-  // What the block is longer by where T wants more than the arena's alignment.
+  // By how many bytes the block is longer than its objects, where T needs more than the arena's alignment.
   static constexpr std::size_t slack = alignof(T) > core::arena::alignment ? alignof(T) : 0;
   static constexpr std::size_t bytes_for(std::size_t n) noexcept { return core::arena::rounded(n * sizeof(T) + slack); }
 
@@ -73,7 +75,7 @@ class scratch_array {
       return data_;
   }
 
-  // No more than it must: it lies in the coroutine's frame.
+  // As few words as possible, since the array lies in the coroutine's frame.
   struct nothing {};
   std::size_t size_;
   T* data_;
@@ -109,8 +111,9 @@ class scratch_awaiter : public awaitable_tag {
 
 }  // namespace core
 
-/// `auto tmp = co_await stack_array<T>(n)`: n > 0 objects of scratch memory, at a pointer bump's cost. Outside fork-join scopes only:
-/// std::logic_error between fork and join, once the children have ended; std::invalid_argument for n = 0; std::bad_alloc.
+/// `auto tmp = co_await stack_array<T>(n)`: scratch memory for n > 0 objects, by a bump of a pointer; O(n) only for constructors that do
+/// something. Throws, in the task: std::logic_error between fork and join, once the children have ended; std::invalid_argument for n = 0;
+/// std::bad_array_new_length for an absurd n; std::bad_alloc; and what a constructor throws.
 template <class T>
   requires std::default_initializable<T>
 [[nodiscard("nopal: write auto tmp = co_await nopal::stack_array<T>(n)")]] core::scratch_awaiter<T> stack_array(std::size_t n) noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
-// Coroutine tasks: fork, call, join. The fork path goes on in core/task/child.hpp.
+// Coroutine tasks: fork, call, join. Called inside tasks only. Next: core/task/child.hpp, where the path of a fork begins;
+// core/task/README.md describes all of it.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -12,8 +13,9 @@
 
 namespace nopal {
 
-/// What a coroutine function of nopal returns. It holds nothing: the result goes to the slot that fork or call was given.
-/// A task is started by nopal::fork, nopal::call or a pool, never by calling its function directly.
+/// What a coroutine function of nopal returns. It holds nothing: the result goes to the slot that fork or call was given. A task is started
+/// by nopal::fork, nopal::call or a pool, never by calling its function directly. A direct call ends the program with a message; inside a
+/// task only in builds without NDEBUG: with it, the result goes to another task's slot.
 template <class T = void>
 class NOPAL_ENDS_BEFORE_IT_GOES
     [[nodiscard("nopal: start a task with nopal::fork, nopal::call or a pool, not by calling its function")]] task {
@@ -28,18 +30,19 @@ class NOPAL_ENDS_BEFORE_IT_GOES
 
 inline task<void> core::promise<void>::get_return_object() noexcept { return task<void>{nullptr}; }
 
-/// `co_await nopal::join`: goes on when all children forked since the last join have ended. Rethrows the exception that serial
-/// execution would have met first. Free of atomics when nothing was stolen.
+/// `co_await nopal::join`: the task continues when all children that it has forked since its last join have ended. Rethrows, of their
+/// exceptions, the one that serial execution would have met first. O(1), and no atomic operation where nothing was stolen. Every task joins
+/// before it ends: one that does not ends the program with a message.
 inline constexpr core::join_tag join{};
 
-// ---- The public names. Two overloads each take a plain function, whose parameters need no deduction: by-value arguments then
-// reach the child without a temporary in between, which GCC would keep in the parent's frame.
+// ---- fork and call. One overload of each is for plain functions, whose parameters need no deduction: by-value arguments then reach the
+// child without a temporary in between, which GCC would put into the parent's frame.
 
-/// `co_await fork(&slot, f, args...)`: starts f(args...) as a child that may run in parallel with what follows; its result is in the
-/// slot after `co_await join`. The slot is a T*, an eventually<T>*, or a std::optional<T>*, which is empty where the task fails. By-value
-/// arguments are copied now; reference parameters must be bound to named objects that live until the join. Throws std::bad_alloc where
-/// there is no memory for the child, here or at the join.
-/// O(1): docs/fork-cost.md. Algorithm 3 of the libfork paper.
+/// `co_await fork(&slot, f, args...)`: starts f(args...) as a child that may run in parallel with what follows; its result is in the slot
+/// after `co_await join`. The slot is a T*, an eventually<T>*, or a std::optional<T>*, which is empty where the child throws. By-value
+/// arguments are copied now; reference parameters must be bound to named objects that live until the join. What the child throws is
+/// rethrown by the join. Where the child cannot start, because copying an argument throws or there is no memory for it (std::bad_alloc),
+/// that is thrown here or at the join. O(1): docs/fork-cost.md. Algorithm 3 of the libfork paper.
 template <class S, class F, class... A>
   requires(core::is_slot<S*>)
 NOPAL_INLINE auto fork(S* slot, F&& f, A&&... a) {
@@ -51,7 +54,7 @@ NOPAL_INLINE auto fork(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a
   return core::child_awaitable<core::forked, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
 }
 
-/// `co_await fork(f, args...)`: the same for task<void>, or where the result is not wanted.
+/// `co_await fork(f, args...)`: forks a task<void>, or a task<T> whose result is dropped. Otherwise as fork with a slot.
 template <class F, class... A>
   requires(!core::is_slot<std::remove_cvref_t<F>>)
 NOPAL_INLINE auto fork(F&& f, A&&... a) {
@@ -64,8 +67,10 @@ NOPAL_INLINE auto fork(F&& f, A&&... a) {
   }
 }
 
-/// `co_await call(&slot, f, args...)`: runs f(args...) as a child and goes on when it has ended. Rethrows its exception, once
-/// children forked earlier have ended too. Any depth: frames and nesting never overflow the native stack.
+/// `co_await call(&slot, f, args...)`: runs f(args...) as a child; the caller continues when it has ended. Slots as for fork; references
+/// may also be bound to temporaries. Rethrows what the child throws, once children forked earlier have ended too: of all their exceptions
+/// the one that serial execution would have met first. Throws std::bad_alloc where there is no memory for the child. O(1), at any depth of
+/// calls and forks: neither overflows the native stack.
 template <class S, class F, class... A>
   requires(core::is_slot<S*>)
 NOPAL_INLINE auto call(S* slot, F&& f, A&&... a) {
@@ -77,7 +82,7 @@ NOPAL_INLINE auto call(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a
   return core::child_awaitable<core::called, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
 }
 
-/// `T v = co_await call(f, args...)`: the same, with the result as the value.
+/// `T v = co_await call(f, args...)`: as call with a slot, but the result is the value of the expression.
 template <class F, class... A>
   requires(!core::is_slot<std::remove_cvref_t<F>>)
 NOPAL_INLINE auto call(F&& f, A&&... a) {

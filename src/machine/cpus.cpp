@@ -54,7 +54,7 @@ double quota_v1(std::string const& group) {
   return quota_of(first_word(group + "/cpu.cfs_quota_us"), first_word(group + "/cpu.cfs_period_us"));
 }
 
-/// The same group as "/a/b", or "" for the root, without dots. Nothing for one above the root.
+/// The path of a group without dots, as "/a/b", or "" for the root. Nothing for one above the root.
 std::optional<std::string> normal(std::string_view group) {
   std::string path;
   while (!group.empty()) {

@@ -1,26 +1,57 @@
-// hwloc describes machines that are not this one: made-up ones, and those that somebody has saved. It is not asked for this machine, since it
-// loads whatever plug-ins are installed (OpenCL, OpenGL, X11) and has no way to be told not to; linux_topology.cpp reads that.
+#include "machine/hwloc_topology.hpp"
 
-#include "nopal/core/machine/topology.hpp"
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
 
 #if NOPAL_HWLOC
-
 #include <hwloc.h>
 #include <sys/mman.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <new>
-#include <stdexcept>
 #include <thread>
 #include <utility>
+#else
+#include "machine/linux_topology.hpp"
+#endif
 
 namespace nopal::core {
 namespace {
 
 constexpr char const* synthetic_variable = "HWLOC_SYNTHETIC";
+
+/// The value of a variable of the environment; null where it is empty, too.
+char const* value_of(char const* variable) noexcept {
+  char const* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+}  // namespace
+
+std::string hwloc_environment() {
+  std::string all;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    if (std::string_view{*variable}.starts_with("HWLOC_")) all.append(*variable).push_back('\0');
+  }
+  return all;
+}
+
+bool hwloc_is_told_of_a_machine() noexcept {
+  static constexpr std::array variables{synthetic_variable, "HWLOC_XMLFILE",    "HWLOC_FSROOT",
+                                        "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"};
+  return std::any_of(variables.begin(), variables.end(), [](char const* v) { return value_of(v) != nullptr; });
+}
+
+#if NOPAL_HWLOC
+
+namespace {
 
 struct hwloc_free {
   void operator()(hwloc_topology_t machine) const { hwloc_topology_destroy(machine); }
@@ -29,7 +60,7 @@ struct hwloc_free {
 using machine_ptr = std::unique_ptr<hwloc_topology, hwloc_free>;
 using bitmap_ptr = std::unique_ptr<hwloc_bitmap_s, hwloc_free>;
 
-/// hwloc crashes where an allocation of its own fails. Is there as much as it may want, and more?
+/// hwloc crashes where an allocation of its own fails. Is there as much memory as it may want, and more?
 bool is_memory_for_hwloc() noexcept {
   std::size_t const bytes = (std::size_t{1} << 20) + std::thread::hardware_concurrency() * (std::size_t{16} << 10);
   void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -43,7 +74,7 @@ machine_ptr new_machine() {
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   machine_ptr machine{raw};
   // Only what carries CPUs and memory. Without the flag, hwloc binds the calling thread to every CPU in turn to ask its CPUID:
-  // that took two thirds of the time, disturbs whoever runs there, and tells nothing that Linux has not told already.
+  // that took two thirds of the time, disturbs what runs there, and tells nothing that Linux has not told already.
   if (hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE) != 0) return nullptr;
   if (hwloc_topology_set_type_filter(raw, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE) != 0) return nullptr;
   if (hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING) != 0) return nullptr;
@@ -61,13 +92,11 @@ bool restrict_to(hwloc_topology_t machine, std::vector<int> const& cpus) {
   return hwloc_bitmap_isequal(hwloc_topology_get_topology_cpuset(machine), wanted.get()) != 0;
 }
 
-}  // namespace
-
 /// Copies a loaded hwloc topology.
-class topology::hwloc_reader {
+class hwloc_reader {
  public:
   /// This machine, or what hwloc's variables say instead; nothing if hwloc does not know the CPUs.
-  static std::optional<topology> machine(std::vector<int> const& allowed_cpus) {
+  static std::optional<topology_tree> machine(std::vector<int> const& allowed_cpus) {
     machine_ptr const machine = new_machine();
     if (!machine || hwloc_topology_load(machine.get()) != 0) return std::nullopt;
     bool const ours = hwloc_topology_is_thissystem(machine.get()) != 0;
@@ -75,7 +104,7 @@ class topology::hwloc_reader {
     return hwloc_reader{}.copy(machine.get(), ours);
   }
 
-  static topology synthetic(char const* description) {
+  static topology_tree synthetic(char const* description) {
     machine_ptr const machine = new_machine();
     if (!machine) throw std::bad_alloc{};
     // Left to itself, hwloc takes the real machine without a word if it does not understand the variable.
@@ -88,45 +117,52 @@ class topology::hwloc_reader {
   }
 
  private:
-  topology copy(hwloc_topology_t machine, bool ours) {
+  topology_tree copy(hwloc_topology_t machine, bool ours) {
     visit(hwloc_get_root_obj(machine), 0, 0, nullptr, nullptr);
-    made_.nodes_ = static_cast<unsigned>(nodes_.size());
-    made_.this_machine_ = ours;
-    made_.order(rank_);
+    made_.nodes = static_cast<unsigned>(nodes_.size());
+    made_.this_machine = ours;
     return std::move(made_);
   }
 
   /// `core` and `memory` are the nearest objects above that are a core and that have memory of their own. A PU's node is
   /// the nearest memory, not the first in its nodeset: far memory (CXL) hangs higher, fast memory (HBM) beside it is the same node.
   void visit(hwloc_obj_t object, unsigned parent, int depth, hwloc_obj_t core, hwloc_obj_t memory) {
-    auto const self = static_cast<unsigned>(made_.tree_.size());
-    made_.tree_.push_back({parent, depth});
+    unsigned const self = made_.add(parent, depth);
     if (object->type == HWLOC_OBJ_CORE) core = object;
     if (object->memory_arity > 0) memory = object;
     if (object->type == HWLOC_OBJ_PU) {
-      auto const pu = static_cast<unsigned>(made_.places_.size());
       unsigned const node = nodes_.try_emplace(memory, static_cast<unsigned>(nodes_.size())).first->second;
-      made_.places_.push_back({static_cast<int>(object->os_index), node, pu});
-      made_.leaf_.push_back(self);
-      rank_.push_back(core == nullptr ? 0 : taken_[core]++);
+      made_.make_leaf(self, static_cast<int>(object->os_index), node, core == nullptr ? 0 : taken_[core]++);
     }
     for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
       visit(child, self, depth + 1, core, memory);
     }
   }
 
-  topology made_;
+  topology_tree made_;
   std::map<hwloc_obj_t, unsigned> nodes_;  // memory to dense node
   std::map<hwloc_obj_t, unsigned> taken_;  // core to PUs seen
-  std::vector<unsigned> rank_;             // by PU: how many of its core came before
 };
 
-std::optional<topology> topology::of_hwloc(std::vector<int> const& allowed_cpus) {
-  char const* const description = std::getenv(synthetic_variable);
-  if (description != nullptr && *description != '\0') return hwloc_reader::synthetic(description);
+}  // namespace
+
+std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus) {
+  char const* const description = value_of(synthetic_variable);
+  if (description != nullptr) return hwloc_reader::synthetic(description);
   return hwloc_reader::machine(allowed_cpus);
 }
 
-}  // namespace nopal::core
+#else
+
+// Programs of other makers share the other variables: these describe this machine, as a rule, to save time.
+std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus) {
+  char const* const description = value_of(synthetic_variable);
+  if (description == nullptr) return read_linux_topology(allowed_cpus, "/sys");
+  throw std::invalid_argument{std::string{synthetic_variable} + "=\"" + description +
+                              "\" describes a machine, but this nopal was built without hwloc, which would understand it; unset " +
+                              synthetic_variable + " to use the real machine, or build nopal with -DNOPAL_HWLOC=ON"};
+}
 
 #endif
+
+}  // namespace nopal::core

@@ -1,5 +1,4 @@
-// What Linux says of this machine, in small files: which CPUs are one core, share a cache, are a cluster, a die, a package or a NUMA node.
-// Such sets lie in one another or apart, so they are a tree.
+#include "machine/linux_topology.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include <utility>
 
 #include "nopal/core/machine/cpu_list.hpp"
-#include "nopal/core/machine/topology.hpp"
 
 namespace nopal::core {
 namespace {
@@ -61,9 +59,9 @@ class folder {
 };
 
 constexpr std::int64_t most_cpus = 1 << 22, most_nodes = 1 << 16;  // far beyond any kernel's: a garbled list is not counted through
-constexpr unsigned nobody_knows = ~0u;
+constexpr unsigned unknown = ~0u;
 
-/// What CPUs can share besides caches: the file that says with whom, and its name on older kernels.
+/// What CPUs can share besides caches: the file that lists those CPUs, and its name on older kernels.
 struct level {
   char const* name;
   char const* older_name;
@@ -74,7 +72,7 @@ constexpr level levels[]{{"/topology/core_cpus_list", "/topology/thread_siblings
                          {"/topology/die_cpus_list", "", false},
                          {"/topology/package_cpus_list", "/topology/core_siblings_list", false}};
 
-/// All of the list, each below `limit`; nothing where it is garbled.
+/// All numbers of the list, each below `limit`; none where it is garbled.
 std::vector<int> numbers_in(std::string_view list, std::int64_t limit) {
   std::vector<int> all;
   bool const good = for_each_range(list, [&](std::int64_t first, std::int64_t last) {
@@ -86,33 +84,31 @@ std::vector<int> numbers_in(std::string_view list, std::int64_t limit) {
   return all;
 }
 
-}  // namespace
-
-/// CPUs are told by their position among those allowed. Each function that returns a bool says no where the files contradict each other.
-class topology::linux_reader {
+/// Sets of CPUs that share something lie in one another or apart, so they are a tree. A CPU is named by its position among those allowed.
+/// Each function that returns a bool says no where the files contradict each other.
+class linux_reader {
  public:
   linux_reader(std::vector<int> const& allowed_cpus, std::string const& sys) : files_{sys + "/devices/system"}, cpus_{allowed_cpus} {
     if (cpus_.empty()) cpus_ = numbers_in(files_.read("cpu/online"), most_cpus);
     std::sort(cpus_.begin(), cpus_.end());
     cpus_.erase(std::unique(cpus_.begin(), cpus_.end()), cpus_.end());
-    core_.assign(cpus_.size(), nobody_knows);
-    node_.assign(cpus_.size(), nobody_knows);
+    core_.assign(cpus_.size(), unknown);
+    node_.assign(cpus_.size(), unknown);
     known_.assign(cpus_.size(), false);
   }
 
-  std::optional<topology> read() {
-    if (cpus_.empty() || !read_cpus() || !read_nodes() || std::find(known_.begin(), known_.end(), false) != known_.end()) return std::nullopt;
-    if (!nest()) return std::nullopt;
+  std::optional<topology_tree> read() {
+    if (cpus_.empty() || !read_cpus() || !read_nodes()) return std::nullopt;
+    if (std::find(known_.begin(), known_.end(), false) != known_.end() || !nest()) return std::nullopt;
     visit(0, 0, 0);
-    made_.nodes_ = std::max(1u, nodes_seen_);
-    made_.order(rank_);
+    made_.nodes = std::max(1u, nodes_seen_);
     return std::move(made_);
   }
 
  private:
   using cpu_set = std::vector<unsigned>;  // ascending
 
-  /// Those of the list that are allowed; nothing where it is garbled.
+  /// The CPUs of the list that are allowed; nothing where it is garbled.
   std::optional<cpu_set> positions_in(std::string_view list) const {
     cpu_set all;
     bool const good = for_each_range(list, [&](std::int64_t first, std::int64_t last) {
@@ -145,7 +141,8 @@ class topology::linux_reader {
     return true;
   }
 
-  /// One file of each CPU that is in nobody's set yet: whoever it shares with would say the same. `owner`: gets the set's first CPU.
+  /// Reads one file of each CPU that is in no set of this level yet: the CPUs of one set all have the same list. `owner`: gets, for each
+  /// CPU, the first of its set; or null. `some`: becomes true where there is any such file.
   bool read_level(std::string const& name, std::string const& older_name, cpu_set* owner, bool& some) {
     std::vector<bool> told(cpus_.size());
     for (unsigned i = 0; i < cpus_.size(); ++i) {
@@ -166,7 +163,7 @@ class topology::linux_reader {
     return true;
   }
 
-  /// Every CPU is on one node, or nobody tells of nodes.
+  /// Every CPU is on exactly one node, or no file tells of nodes.
   bool read_nodes() {
     std::vector<int> const nodes = numbers_in(files_.read("node/online"), most_nodes);
     std::size_t placed = 0;
@@ -176,7 +173,7 @@ class topology::linux_reader {
       std::optional<cpu_set> set = positions_in(list);
       if (!set) return false;
       for (unsigned const i : *set) {
-        if (node_[i] != nobody_knows) return false;
+        if (node_[i] != unknown) return false;
         node_[i] = static_cast<unsigned>(node);
       }
       placed += set->size();
@@ -212,28 +209,24 @@ class topology::linux_reader {
     return true;
   }
 
-  /// Siblings in the order of their first CPUs.
+  /// Copies the tree below `vertex`, siblings in the order of their first CPUs.
   void visit(unsigned vertex, unsigned parent, int depth) {
-    auto const self = static_cast<unsigned>(made_.tree_.size());
-    made_.tree_.push_back({parent, depth});
+    unsigned const self = made_.add(parent, depth);
     for (child const& c : children_[vertex]) {
       if (c.vertex != leaf) {
         visit(c.vertex, self, depth + 1);
         continue;
       }
       unsigned const i = c.first_cpu;
-      made_.places_.push_back({cpus_[i], dense(node_[i]), made_.pus()});
-      made_.leaf_.push_back(static_cast<unsigned>(made_.tree_.size()));
-      made_.tree_.push_back({self, depth + 1});
-      rank_.push_back(core_[i] == nobody_knows ? 0 : taken_[core_[i]]++);
+      made_.make_leaf(made_.add(self, depth + 1), cpus_[i], dense(node_[i]), core_[i] == unknown ? 0 : taken_[core_[i]]++);
     }
   }
 
   /// Nodes are numbered as the tree meets them.
   unsigned dense(unsigned node) {
-    if (node == nobody_knows) return 0;
-    if (dense_.size() <= node) dense_.resize(node + 1, nobody_knows);
-    if (dense_[node] == nobody_knows) dense_[node] = nodes_seen_++;
+    if (node == unknown) return 0;
+    if (dense_.size() <= node) dense_.resize(node + 1, unknown);
+    if (dense_[node] == unknown) dense_[node] = nodes_seen_++;
     return dense_[node];
   }
 
@@ -250,13 +243,14 @@ class topology::linux_reader {
   std::vector<cpu_set> sets_;                 // of two CPUs and more
   std::vector<std::vector<child>> children_;  // by vertex; 0 is the root
   std::vector<unsigned> taken_;               // by the first CPU of a core: how many of that core were visited
-  std::vector<unsigned> rank_;                // by PU: how many of its core came before
   std::vector<unsigned> dense_;               // by node's number
   unsigned nodes_seen_ = 0;
-  topology made_;
+  topology_tree made_;
 };
 
-std::optional<topology> topology::read_linux(std::vector<int> const& allowed_cpus, std::string const& sys) {
+}  // namespace
+
+std::optional<topology_tree> read_linux_topology(std::vector<int> const& allowed_cpus, std::string const& sys) {
   return linux_reader{allowed_cpus, sys}.read();
 }
 

@@ -146,7 +146,7 @@ function_name named(std::string const& symbol) {
   std::string const mangled{whole(symbol)};
   function_name f{demangled(mangled), true};
   // What runs a user's closure holds its body where the compiler has inlined that, and says its type.
-  if (begins_with_any(mangled, {"_ZN5nopal4core5fiberI", "_ZN5nopal4core8child_ofI", "_ZN5nopal4core9branch_ofI", "_ZZN5nopal4core9branch_ofI",
+  if (begins_with_any(mangled, {"_ZN5nopal4core12fiber_recordI", "_ZN5nopal4core8child_ofI", "_ZZN5nopal4core8child_ofI", "_ZN5nopal4core9branch_ofI", "_ZZN5nopal4core9branch_ofI",
                                 "_ZN5nopal4core10typed_rootI", "_ZZN5nopal4core10typed_rootI", "_ZZN5nopal4core13detached_rootI"})) {
     if (f.text == mangled) f.text = std::string{"<"}.append(demangled_argument(mangled)).append(">");
     std::string_view const closure = first_argument(f.text);

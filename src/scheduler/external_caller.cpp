@@ -16,15 +16,16 @@ namespace nopal::core {
 
 namespace {
 
-// The worker that the calling thread has occupied last. Only threads that work for no pool come by it, on stacks that never leave them: a
-// compiler may keep its address.
+// The worker that the calling thread has occupied last. Only threads that work for no pool use this, on their own stacks, which no other
+// thread ever resumes: so a compiler may keep its address.
 constinit thread_local struct {
   pool_state const* pool;
   unsigned index;
   unsigned uses;
 } last{};
 
-// The worker whose CPU we are on, so that the others find theirs free, or any that sleeps; size() if there is none.
+// Occupies the worker on whose CPU the caller runs, so that other callers find theirs free, or any that sleeps. Returns its index; size()
+// if no worker sleeps. Workers' threads may wake up, and other callers occupy them, at the same time: parking decides.
 NOPAL_COLD unsigned occupy_another(pool_state& pool) noexcept {
   take_alternate_stack();
   unsigned const n = pool.size();
@@ -34,14 +35,15 @@ NOPAL_COLD unsigned occupy_another(pool_state& pool) noexcept {
       if (pool.places[k].cpu == here && pool.parking.occupy(k)) return k;
     }
   }
-  unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % n;  // relaxed: any will do
+  unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % n;  // relaxed: any value will do
   for (unsigned k = 0; k < n; ++k) {
     if (unsigned const i = (first + k) % n; pool.parking.occupy(i)) return i;
   }
   return n;
 }
 
-// A sleeping worker for the calling thread, or size() if there is none. The one it had last time, most often.
+// Occupies a sleeping worker for the calling thread, most often the one that it had last time. Returns its index; size() if no worker
+// sleeps.
 unsigned occupy(pool_state& pool) noexcept {
   if (last.pool == &pool && last.index < pool.size() && ++last.uses % tuning::tries_another_worker != 0 && pool.parking.occupy(last.index))
       [[likely]] {
@@ -51,17 +53,19 @@ unsigned occupy(pool_state& pool) noexcept {
   return last.index = occupy_another(pool);
 }
 
-// The body of the stack that an external caller runs on: its root first. Where that stack was never left it returns to the caller's.
+// The body of the stack that an external caller runs on: its root first, then the search for strands of that root. If the stack was never
+// suspended, it returns to the caller's own stack, else it leaves for the stack on which the thread that works here now began.
 void run_job_of_caller(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
-  run_root(*current(), *current()->caller.job);
-  if (worker const& w = *current(); !w.caller.here || !w.caller.done->is_set()) search_on(mine);
+  run_root(*current(), *current()->occupant.job);
+  if (worker const& w = *current(); !w.occupant.here || !w.occupant.done->is_set()) search_on(mine);
   if (mine.returns()) return;
   leave_for_thread(mine);
 }
 
-// False: no worker sleeps, or there is no memory for a stack. Its own thread cannot get up meanwhile; what is put into the worker's inbox it
-// finds when it has the worker again.
+// Runs the root in the place of a sleeping worker's thread, and waits until the root has ended. While the caller occupies the worker, its
+// thread sleeps on: what is put into the worker's inboxes, that thread or another worker finds. False: no worker sleeps, or there is no
+// memory for a native stack; nothing has happened.
 bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
   unsigned const i = occupy(pool);
   if (i == pool.size()) return false;
@@ -70,14 +74,15 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
   if (s != nullptr) {
     context home;
     work_for(&w);
-    w.caller = {true, &r, &done};
+    w.occupant = {true, &r, &done};
     w.search.idle_since = 0;
     w.home = &home;
     w.here = s;
     if (s->run_from(home, run_job_of_caller)) w.stacks.put(s);
-    // Thieves may have had all that was spawned; what is left the thread comes for, see must_stay.
+    // If thieves have taken all that was spawned, the ring is no visible work. If not, the worker's thread gets up for the rest: see
+    // must_stay.
     if (w.ready_is_offered && w.ready.empty()) [[unlikely]] w.retract_ready();
-    w.caller.here = false;
+    w.occupant.here = false;
     work_for(nullptr);
   }
   pool.parking.vacate(i, [&] { return must_stay(pool, i); });
@@ -86,17 +91,19 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
   return true;
 }
 
+// Gives the root to some worker, and waits until it has ended.
 void run_elsewhere(pool_state& pool, root& r, event& done) noexcept {
   r.run = run_injected_root;
-  inject(pool, r, pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size());  // relaxed: any will do
+  inject(pool, r, pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size());  // relaxed: any value will do
   wait_for_job(done);
 }
 
+// The caller is a worker, of this pool or another.
 void run_on_worker(worker& w, pool_state& pool, root& r, event& done) {
   if (&w.pool() == &pool && w.fits_here()) {
     w.make_room_for_strand();
     {
-      saved_strand const outer{w};  // the caller's strand waits below us
+      saved_strand const outer{w};  // the caller's strand waits below, on the same stack
       run_root(w, r);
     }
     return wait_for_job(done);
@@ -120,7 +127,8 @@ bool run_if_one_sleeps(pool_state& pool, root& r, event& done) noexcept {
   return run_as_worker(pool, r, done);
 }
 
-// With the pool goes the thread's alternate stack: another pool, maybe at the same address, must see to one.
+// With the pool ends the thread's alternate signal stack: the next pool, maybe at the same address, must make it another, in
+// occupy_another.
 void forget_last_worker() noexcept { last = {}; }
 
 }  // namespace nopal::core

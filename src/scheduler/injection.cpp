@@ -4,8 +4,9 @@
 
 namespace nopal::core {
 
-// The visible work is counted before the push and never too low, so that no thief sleeps over it. Where nothing is stolen, nobody else may run
-// it: then it is no visible work, and its own worker is woken.
+// Other threads may push to the same inbox, and workers empty it, at the same time. The visible work is counted before the push, so that
+// the count is never too low and no thief sleeps over the job. In a pool that does not steal only worker i may run it: then it is no
+// visible work, and worker i is woken.
 void inject(pool_state& pool, resumable& r, unsigned i) noexcept {
   if (pool.steals) pool.parking.add();
   pool.workers[i]->open.push(&r);
@@ -18,14 +19,15 @@ void inject(pool_state& pool, resumable& r, unsigned i) noexcept {
 }
 
 unsigned choose_worker(pool_state& pool) noexcept {
-  unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size();  // relaxed: any will do
+  unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size();  // relaxed: any value will do
   for (unsigned k = 0; k < pool.size(); ++k) {
     if (unsigned const i = (first + k) % pool.size(); pool.parking.is_parked(i)) return i;
   }
   return first;
 }
 
-// The task may have ended as soon as it is pushed, and with it whoever keeps the other pool alive: so that one has something pending meanwhile.
+// The task may end as soon as it is pushed, and with it the last that keeps the other pool alive. So that pool has something pending until
+// this function no longer uses it.
 void send(move_request& m) noexcept {
   worker& to = *m.to;
   pool_state& there = to.pool();

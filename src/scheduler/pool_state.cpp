@@ -23,14 +23,15 @@ bool pending_work::none_since(std::uint64_t submitted) noexcept {
   return pending_ == 0 && submitted_ == submitted;
 }
 
+// The NUMA node of each worker.
 static std::vector<unsigned> nodes_of(std::vector<place> const& places) {
   std::vector<unsigned> nodes;
   for (place const& p : places) nodes.push_back(p.node);
   return nodes;
 }
 
-pool_state::pool_state(pool_options const& o, unsigned workers, std::vector<place> where, std::unique_ptr<controlled_schedule> c, core::timer& t,
-                       entry_points e)
+pool_state::pool_state(pool_options const& o, unsigned workers, std::vector<place> where, std::unique_ptr<controlled_schedule> c,
+                       core::timer& t, entry_points e)
     : call{e},
       steals{o.steal},
       idle{o.idle},

@@ -18,9 +18,9 @@ saved_strand::saved_strand(worker& w) noexcept
 }
 
 saved_strand::~saved_strand() {
-  worker& w = *current();  // maybe another one: the stack may have moved
+  worker& w = *current();  // maybe not *from_: another worker may have resumed the stack
   w.strand = std::move(cold_);
-  // On another worker the strand finds nothing of its own in the deque: to move, the stack had to leave it empty.
+  // On another worker the strand has no entry in the deque: a stack that is suspended leaves an empty deque.
   if (&w != from_) w.strand.floor = w.work.bottom();
   w.arena.attach(arena_);
   w.arena.epoch = epoch_;

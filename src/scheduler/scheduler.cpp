@@ -62,6 +62,7 @@ std::unique_ptr<controlled_schedule> make_control(pool_options const& o, unsigne
 
 }  // namespace
 
+// Reads the machine and checks the options against it, before anything is made.
 struct scheduler::site {
   cpu_limits cpus;
   topology machine;
@@ -101,10 +102,12 @@ scheduler::scheduler(pool_options const& options) : scheduler{options, site{opti
 
 scheduler::scheduler(pool_options const& o, site&& s)
     : timer_{o.name},
-      state_{o, s.workers, s.machine.spread(s.workers), make_control(o, s.workers), timer_, {search_for_work, run_stolen_task, run_left_stack}} {
+      state_{o,      s.workers, s.machine.spread(s.workers), make_control(o, s.workers),
+             timer_, {search_for_work, run_stolen_task, run_left_stack}} {
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < s.workers; ++i) make_worker(i, o, s.machine, fence);
-  state_.pinned = s.pin && (o.pin.has_value() || !some_pool_is_pinned.exchange(true, std::memory_order_relaxed));  // relaxed: it decides, no more
+  // relaxed: the exchange decides which pool pins, and orders nothing
+  state_.pinned = s.pin && (o.pin.has_value() || !some_pool_is_pinned.exchange(true, std::memory_order_relaxed));
   holds_pin_ = state_.pinned && !o.pin.has_value();
   try {
     for (unsigned i = 0; i < s.workers; ++i) {
@@ -160,10 +163,11 @@ void scheduler::pin(unsigned i, bool asked_for) {
                               "; leave pin unset"};
 }
 
-// Out of line: GCC 12 takes the address of a pool that is a local variable for one that dangles.
+// Out of line, since GCC 12 warns otherwise that the address of a pool which is a local variable dangles.
 void scheduler::belongs_to(pool& p) noexcept { state_.owner = &p; }
 
-// The thread's own stack is left for the worker's first one, and resumed when the pool ends.
+// The body of worker i's thread. It leaves its own stack for the worker's first one, and resumes its own when the pool ends: then maybe at
+// the end of another native stack than that first one.
 void scheduler::run_thread(unsigned i) noexcept {
   take_own_signals();
   take_alternate_stack();
@@ -180,14 +184,15 @@ void scheduler::run_thread(unsigned i) noexcept {
   work_for(nullptr);
 }
 
+// Ends the threads. Nothing is submitted any more; the workers search, or sleep.
 void scheduler::stop() noexcept {
-  state_.stopping.store(true, std::memory_order_seq_cst);  // before notify looks at the threads' states: pairs with must_stay in park
+  state_.stopping.store(true, std::memory_order_seq_cst);  // before notify looks at the threads' states: pairs with the load in must_stay
   for (unsigned i = 0; i < workers(); ++i) state_.parking.notify(i);
   if (state_.control != nullptr) state_.control->end();
   for (std::thread& t : threads_) t.join();
   threads_.clear();
-  timer_.stop();  // its thread looks at the workers' threads
-  if (holds_pin_) some_pool_is_pinned.store(false, std::memory_order_relaxed);  // relaxed: as above
+  timer_.stop();  // before the workers go: its thread reads their states
+  if (holds_pin_) some_pool_is_pinned.store(false, std::memory_order_relaxed);  // relaxed: it orders nothing, as in the constructor
 }
 
 scheduler::~scheduler() {

@@ -15,7 +15,8 @@ namespace nopal::core {
 
 namespace {
 
-// Something was found: the worker is no thief any more, and the last thief of a node leaves a successor.
+// The worker has found something, and is no thief any more. If it was the last thief of its node and there is visible work, another is
+// woken.
 void stop_searching(worker& w) noexcept {
   search_state& s = w.search;
   if (std::exchange(s.searching, false)) w.pool().parking.stop_searching(w.index());
@@ -30,7 +31,8 @@ void run(worker& w, continuation c) noexcept {
   r.run(r, w);
 }
 
-// What only this worker's thread may run. One by one, since each may leave the stack.
+// Runs the oldest of what only this worker's thread may run. Only one, since it may suspend this stack: the others go back to the inbox,
+// where other threads may push meanwhile.
 bool run_own(worker& w) noexcept {
   resumable* const first = w.own.take_all();
   if (first == nullptr) return false;
@@ -44,7 +46,9 @@ bool run_own(worker& w) noexcept {
   return true;
 }
 
-// The newest first, for its cache. Now and then the oldest, or none, for the sake of what came from outside or yielded.
+// Runs the newest of what is ready, since that is in the cache. One in tuning::fairness times it runs the oldest, and every other of these
+// times nothing if the inboxes have something: so two fibers that wake each other keep nothing else from starting. Thieves may be at the
+// ring.
 bool run_ready(worker& w) noexcept {
   unsigned const n = ++w.search.ready_taken;
   if (n % tuning::fairness == 0) [[unlikely]] {
@@ -68,7 +72,9 @@ bool run_ready(worker& w) noexcept {
   return false;
 }
 
-// Empties an inbox, of whomever. The oldest is started here, the others are offered in our ring: oldest first for us, newest first for thieves.
+// Empties an inbox, this worker's or another's. Other threads may push or take at the same time, but each resumable is taken by one. The
+// oldest is run here. The others go to this worker's ring, the newest first, so that this worker comes to the next oldest next, and thieves
+// to the newest.
 bool take_jobs(worker& w, inbox& from) noexcept {
   resumable* const first = from.take_all();
   if (first == nullptr) return false;
@@ -83,7 +89,7 @@ bool take_jobs(worker& w, inbox& from) noexcept {
       w.make_room_for_ready();
       resumable& r = *std::exchange(newest, newest->next);  // its link is read before it is offered
       w.make_ready(r);
-      if (steals) w.pool().parking.retract();  // the ring counts as a whole
+      if (steals) w.pool().parking.retract();  // the job was visible work by itself; in the ring it counts as a part of that
     }
   } catch (std::bad_alloc const&) {
     while (newest != nullptr) w.open.push(std::exchange(newest, newest->next));
@@ -95,7 +101,8 @@ bool take_jobs(worker& w, inbox& from) noexcept {
   return true;
 }
 
-// Others may be at the same deque, its owner too: its README says who gets what.
+// Tries one other worker once: its deque, its ring, its open inbox. The owner and other thieves may be at all of these at the same time:
+// which of them gets what, deque/README.md says. `only`: see find_and_run.
 bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   w.count.add(counted::steal_attempts);
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
@@ -123,12 +130,13 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   return take_jobs(w, victim.open);
 }
 
-// The worker's thread has found nothing for long, and counts as a thief until parking says otherwise. It sleeps, unless somebody must stay awake.
-// Meanwhile an external caller may occupy the worker. True: it slept, and another may have worked in its place.
+// The worker's thread has found nothing for long, and counts as a thief. It sleeps, unless it must stay awake as the last thief of its
+// node, or something waits for it. While it sleeps an external caller may occupy the worker. True: it slept, and all fields of the worker
+// that are not reset here are as an external caller may have left them.
 bool sleep(worker& w, stack& mine) noexcept {
   pool_state& pool = w.pool();
   unsigned const i = w.index();
-  w.search.searching = false;  // parking counts for us; an external caller in our place is no thief
+  w.search.searching = false;  // parking counts this thread; an external caller in its place is no thief
   w.stacks.trim(tuning::stacks_kept_asleep);
   watch_for_stuck_pool(pool);
   bool const slept = pool.parking.park(
@@ -142,7 +150,8 @@ bool sleep(worker& w, stack& mine) noexcept {
   return true;
 }
 
-// Longer each time, and each time another while, so that thieves do not come all at once. Not after work has come or gone.
+// Pauses before the next search: longer each time, and for a random part, so that thieves do not come all at once. Ends early when visible
+// work appears or disappears.
 void back_off(worker& w, bool work_was_visible) noexcept {
   search_state& s = w.search;
   auto const pause = s.backoff + s.random() % s.backoff;
@@ -150,30 +159,31 @@ void back_off(worker& w, bool work_was_visible) noexcept {
   if (s.backoff < tuning::longest_backoff) s.backoff *= 2;
 }
 
-void search_in_turn(worker& w) noexcept {
+// Searches once, under a controlled schedule: first the worker at whose fork this one got the turn.
+void search_as_scheduled(worker& w) noexcept {
   pool_state& pool = w.pool();
   unsigned const victim = pool.control->victim(w.index());
   if (victim != controlled_schedule::no_worker && pool.steals && steal_from(w, *pool.workers[victim], nullptr)) return;
   if (!find_and_run(w, nullptr)) pool.control->idle(w.index());
 }
 
-// By the worker's own thread. False: the pool ends.
+// Searches once, by the worker's own thread, and pauses or sleeps if it finds nothing. False: the pool ends.
 bool search_once(worker& w, stack& mine) noexcept {
   pool_state& pool = w.pool();
-  if (pool.stopping.load(std::memory_order_relaxed)) return false;  // relaxed: parking looks again, in order
+  if (pool.stopping.load(std::memory_order_relaxed)) return false;  // relaxed: a hint; must_stay reads it again before a sleep
   if (pool.control != nullptr) [[unlikely]] {
-    search_in_turn(w);
+    search_as_scheduled(w);
     return true;
   }
   search_state& s = w.search;
   if (!std::exchange(s.searching, true)) pool.parking.start_searching(w.index());
-  if (find_and_run(w, nullptr)) return true;  // and w may be another's worker now
+  if (find_and_run(w, nullptr)) return true;  // another worker may run this stack now, and w must not be used
 
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;
   std::int64_t const idle_for = now - s.idle_since;
   if (pool.idle == idle::lazy && idle_for > tuning::search_before_sleep && !sleep(w, mine) && idle_for > tuning::search_before_naps) {
-    // The one thief that must stay awake, while others are busy with strands that offer nothing for long.
+    // This is the one thief of its node that must stay awake, while others are busy with strands that offer nothing for long.
     timespec const nap{0, tuning::nap};
     ::nanosleep(&nap, nullptr);
   }
@@ -183,12 +193,12 @@ bool search_once(worker& w, stack& mine) noexcept {
   return true;
 }
 
-// By an external caller, for strands of its own root. False: the root has ended, there is nothing to help with, or the worker's thread is
-// needed.
+// Searches once, by an external caller, for strands of its own root. False: the root has ended, or there has been nothing to help with for
+// long, or the worker's thread is needed.
 bool search_as_external_caller(worker& w) noexcept {
-  event const& done = *w.caller.done;
+  event const& done = *w.occupant.done;
   if (done.is_set() || must_stay(w.pool(), w.index())) return false;
-  if (find_and_run(w, w.caller.job)) return true;
+  if (find_and_run(w, w.occupant.job)) return true;
   search_state& s = w.search;
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;
@@ -207,14 +217,14 @@ bool must_stay(pool_state const& pool, unsigned i) noexcept {
 }
 
 bool find_and_run(worker& w, root const* only) noexcept {
-  if (!w.caller.here && run_own(w)) return true;  // which an external caller leaves to the thread in whose place it works
+  if (!w.occupant.here && run_own(w)) return true;  // an external caller leaves these to the worker's thread
   pool_state& pool = w.pool();
   if (only == nullptr) {
     if (take_jobs(w, w.open)) return true;
     if (!pool.parking.visible_work()) return false;
   }
   if (!pool.steals || w.search.victims.empty()) return false;
-  // As many tries as there are others before the caller considers to sleep; each is drawn anew, by Eq. (6).
+  // As many tries as there are other workers, before the caller considers to sleep. Each victim is drawn anew, by Eq. (6).
   for (unsigned k = 1; k < pool.size(); ++k) {
     if (steal_from(w, *pool.workers[w.search.victims.pick(w.search.random())], only)) return true;
   }
@@ -224,7 +234,7 @@ bool find_and_run(worker& w, root const* only) noexcept {
 void search_on(stack& mine) noexcept {
   for (;;) {
     worker& w = *current();
-    if (w.caller.here ? !search_as_external_caller(w) : !run_ready(w) && !search_once(w, mine)) return;
+    if (w.occupant.here ? !search_as_external_caller(w) : !run_ready(w) && !search_once(w, mine)) return;
   }
 }
 

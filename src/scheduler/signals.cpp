@@ -8,7 +8,7 @@ namespace nopal::core {
 
 namespace {
 
-// All but those that a thread brings upon itself. SIGPROF comes to whichever thread uses the processor.
+// All signals but those that a thread brings upon itself, and SIGPROF, which is sent to whichever thread uses the processor.
 sigset_t all_but_own() noexcept {
   sigset_t set;
   ::sigfillset(&set);

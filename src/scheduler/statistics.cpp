@@ -19,7 +19,7 @@ stats read_stats(pool_state const& pool) {
     all.per_worker.push_back(one);
     all += one;
   }
-  // The workers' peaks were not at the same time, and their numbers of stacks were read one after the other.
+  // Not the sums: the workers' peaks were at different times, and their numbers of stacks were read one after the other.
   stack_counts const c = pool.stacks.counts();
   all.stacks_live = c.live;
   all.stacks_peak = c.peak;

@@ -20,13 +20,13 @@ void submit(pool_state& pool, root& r) noexcept {
 }
 
 void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept {
-  pool.spawned_outside.fetch_add(1, std::memory_order_seq_cst);  // before it can finish: see wait_for_all
+  pool.spawned_outside.fetch_add(1, std::memory_order_seq_cst);  // before the fiber can finish: see wait_for_all
   if (pool.control != nullptr) [[unlikely]] pool.control->settle();
   inject(pool, fiber, choose_worker(pool));
 }
 
 void spawn_again(worker& w, resumable& fiber) noexcept {
-  w.count.add(counted::fibers_spawned);  // before it can finish
+  w.count.add(counted::fibers_spawned);  // before the fiber can finish: see wait_for_all
   try {
     w.make_room_for_ready();
     w.make_ready(fiber);
@@ -35,7 +35,8 @@ void spawn_again(worker& w, resumable& fiber) noexcept {
   }
 }
 
-// seq_cst: a fiber that was seen to finish was seen to be spawned, since the sum of those spawned is read later.
+// seq_cst, of which acquire pairs with the release of each count that a fiber has finished: a fiber that is counted here was spawned
+// before, and is in the sum of the spawned fibers, which wait_for_all reads later.
 static std::uint64_t fibers_finished(pool_state const& pool) noexcept {
   std::uint64_t n = 0;
   for (worker const* w : pool.workers) n += w->count.read(counted::fibers_finished, std::memory_order_seq_cst);
@@ -47,8 +48,9 @@ static std::uint64_t fibers_spawned(pool_state const& pool) noexcept {
   return n;
 }
 
-// Both sums only grow, and a fiber or root that runs is counted as spawned or submitted, not as finished. So if nothing was pending and
-// the sums were equal, and neither has grown until they were looked at again, nothing ran in between.
+// The pool ends. Its workers still run fibers and roots, which may spawn and submit more. Both sums only grow, and a fiber or root that
+// runs is counted as spawned or submitted, not as finished. So if nothing was pending, the sums were equal, and none of them had grown when
+// it was read again, then nothing ran in between, and nothing can begin any more.
 void wait_for_all(pool_state& pool) noexcept {
   for (;;) {
     std::uint64_t const spawned = fibers_spawned(pool);

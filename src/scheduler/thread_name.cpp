@@ -18,7 +18,7 @@ void name_this_thread(std::string_view name, std::string_view what) noexcept {
   char* end = std::copy(name.begin(), name.end(), text.begin());
   *end++ = ':';
   std::copy(what.begin(), what.end(), end);
-  ::pthread_setname_np(::pthread_self(), text.data());  // which cannot fail: it is the thread itself, and the name is short enough
+  ::pthread_setname_np(::pthread_self(), text.data());  // it cannot fail: the name is short enough, and the thread is the caller
 }
 
 }  // namespace nopal::core

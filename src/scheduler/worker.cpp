@@ -29,12 +29,12 @@ deque::index worker::floor() const noexcept {
   return s == nullptr ? strand.floor : std::max(strand.floor, s->floor);
 }
 
-// How far the native stack may grow, from here, by the forks of a strand.
+// The lowest address to which the forks of a strand that begins here may let the native stack grow.
 std::uintptr_t worker::lowest() const noexcept { return std::max(stack_pointer() - tuning::nesting, here->fork_limit()); }
 
 bool worker::fits_here() const noexcept {
   std::uintptr_t const sp = stack_pointer();
-  return sp > here->fork_limit() + tuning::nesting && here->holds(sp);  // of a foreign stack nobody knows how much is left
+  return sp > here->fork_limit() + tuning::nesting && here->holds(sp);  // how much of a foreign stack is left is unknown
 }
 
 void worker::begin_strand() noexcept {
@@ -51,7 +51,8 @@ void worker::end_strand() noexcept {
   busy_with.store(nullptr, std::memory_order_relaxed);  // relaxed: a hint
 }
 
-// A thief has requested work, or the stack is low. Thieves may be at the deque now; afterwards they find half of what was private.
+// A thief has requested work, or the stack is low. Thieves may be at the deque now. Afterwards the strand counts as visible work, and the
+// older half of what was private is public, unless a thief holds the deque's lock, which takes by force.
 bool worker::poll() noexcept {
   if (work.was_requested() && !work.empty()) {
     if (pool_.steals && !std::exchange(strand.offered, true)) pool_.parking.offer();
@@ -61,6 +62,8 @@ bool worker::poll() noexcept {
   return stack_pointer() < work.limit();
 }
 
+// The ring does not count as visible work yet, or a thief has requested some of it. Thieves may be at the ring. Afterwards it counts, and
+// the older half of what was private is public, unless a thief holds the ring's lock, which takes by force.
 void worker::offer_ready() noexcept {
   if (!pool_.steals) return ready.set_limit(0);
   if (!std::exchange(ready_is_offered, true)) pool_.parking.offer();
@@ -68,6 +71,7 @@ void worker::offer_ready() noexcept {
   if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]] ready.request();
 }
 
+// The ring is empty. Thieves may still look at it, and find nothing. The next make_ready polls, and offers the ring again.
 void worker::retract_ready() noexcept {
   if (!std::exchange(ready_is_offered, false)) return;
   ready.request();

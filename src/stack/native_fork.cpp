@@ -63,8 +63,8 @@ static bool wait_if_stolen(branch& b) noexcept {
 bool branch_lost(branch& b) {
   if (!wait_if_stolen(b)) return false;
   if (b.join.reset()) {
-    std::exception_ptr const e = std::move(b.error);
-    std::destroy_at(&b.error);
+    std::exception_ptr const e = std::move(b.error());
+    std::destroy_at(&b.error());
     std::rethrow_exception(e);
   }
   return true;
@@ -72,7 +72,7 @@ bool branch_lost(branch& b) {
 
 void give_up(branch& b) noexcept {
   if (current()->work.pop() || !wait_if_stolen(b)) return;
-  if (b.join.reset()) std::destroy_at(&b.error);
+  if (b.join.reset()) std::destroy_at(&b.error());
 }
 
 // The branch lies in the frame of its owner, who runs the first half, or waits, or is about to. From the arrival on it may be gone, unless the
@@ -83,7 +83,7 @@ void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   try {
     body(b);
   } catch (...) {
-    b.join.record([&](bool) { std::construct_at(&b.error, std::current_exception()); });
+    b.join.record([&](bool) { b.keep(std::current_exception()); });
   }
   current()->end_strand();
   if (b.join.arrive()) resume_stack(*b.waiting);

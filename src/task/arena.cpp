@@ -21,7 +21,8 @@ void arena::enter(stacklet* s, std::byte* top) noexcept {
   top_ = top;
 }
 
-// The last that was left, which the next growth wants. One twice as large instead would leave its bytes out of the arena.
+// Keeps the segment that was left last, which the next growth wants. To keep the largest instead would leave a size out when the arena
+// grows again.
 void arena::keep_or_return(stacklet* s) noexcept {
   if (kept_ != nullptr) central_list_->put(kept_);
   kept_ = s;

@@ -22,7 +22,7 @@ stacklet* central_stacklet_list::get(std::size_t bytes) {
       return s;
     }
   }
-  // nothrow, so that the one place where memory can end is this, whatever the program put in operator new's place.
+  // nothrow: so std::bad_alloc is thrown here and nowhere else, whatever the program put in operator new's place.
   void* const p = ::operator new(size, std::align_val_t{alignof(stacklet)}, std::nothrow);
   if (p == nullptr) throw std::bad_alloc{};
   auto* const s = ::new (p) stacklet{};

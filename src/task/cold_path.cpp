@@ -28,13 +28,14 @@ void die_called_directly() noexcept {
 
 // ---- Memory.
 
-// The arena's topmost segment is full. Whoever started this child must come by when it has returned, and leave the new segment: a caller by the
-// alarm, which is the stack pointer of our caller, the child's function or, where that was inlined, the caller's; a forker because its entry is
-// public from now on and stays so (worker::floor). Thieves may take it meanwhile.
+// The arena's topmost segment is full. Thieves may be at the deque. Adds a segment, which whoever started this child has to leave again
+// once the child has returned. A caller learns that from the alarm: the stack pointer of this function's caller, which is the child's
+// function or, where that was inlined, the caller itself. A forker learns it from its pop, since its entry is public from now on and stays
+// so (worker::floor). Thieves may take it meanwhile.
 void* grow_arena(fork_state& here, std::size_t n) {
   if (!here.works() || here.parent_word == 0) die_called_directly();
   void* const p = here.arena.grow(n);
-  if (here.arena.segment()->below == nullptr) return p;  // the first segment stays, even empty
+  if (here.arena.segment()->below == nullptr) return p;  // tidy never leaves the first segment
   worker& w = static_cast<worker&>(here);
   w.arena.segment()->alarm = w.alarm;
   w.arena.segment()->floor = w.work.bottom();
@@ -50,7 +51,9 @@ void* allocate_in_body(worker& w, std::size_t n) {
 
 // ---- Unwinding to the loop at the stack's base.
 
-// From now on every pop on the way down says no and is undone, since nothing of the strand is private, and every called parent sees alarm 0.
+// A task must stay suspended, and its worker returns to the loop. Nothing of the strand is private in the deque any more: so from now on
+// every pop on the way down fails and is undone, and every called parent finds alarm 0 and suspends. Thieves may run the forked ones
+// meanwhile.
 static bool unwind(worker& w, strand::next_step then) noexcept {
   w.strand.unwinding = true;
   w.strand.next = then;
@@ -58,15 +61,16 @@ static bool unwind(worker& w, strand::next_step then) noexcept {
   return true;
 }
 
-// A child has returned, and what it did to the alarm and the arena is over.
+// A child has returned, with an exception or the first frame of a segment: puts the alarm back and leaves an empty segment.
 static void settle(worker& w) noexcept {
   if (w.strand.threw) w.alarm = w.strand.alarm_before;
   if (std::uintptr_t const a = w.arena.tidy(); a != arena::keep) w.alarm = a;
 }
 
-// A forked child ended, and its parent's entry is not private. Either everything unwinds; or the entry is public and still there, which
-// pop_slow decides against the thieves; or it was stolen, and with it all older ones: then a thief runs the parent, the child's end is
-// announced by the loop, and the native frames below belong to tasks that are all suspended elsewhere or will be.
+// A forked child has returned, and its parent's entry is not private. Thieves may be at that entry. Either everything unwinds; or the entry
+// is public and still there, which pop_slow decides between this worker and the thieves; or it was stolen, and with it all older ones. In
+// that case a thief may run the parent already: the loop tells p's join that the child has ended, once the native frames below, of tasks
+// that are suspended, have returned.
 bool forked_returned(worker& w, frame* p) {
   if (w.strand.unwinding) {
     w.work.unpop();
@@ -85,8 +89,8 @@ bool forked_returned(worker& w, frame* p) {
   return false;
 }
 
-// A called child ended and the alarm was raised: everything unwinds, the child left an empty segment, or it has thrown. Nobody else can have
-// the parent, which was offered to nobody. With an exception the parent first waits for the children that it has forked before.
+// A called child has returned and the alarm is set: everything unwinds, the child left an empty segment, or it has thrown. No other worker
+// can have the parent, which is in no deque. With an exception the parent first waits for the children that it has forked before.
 bool called_returned(worker& w, frame* p) noexcept {
   if (w.strand.unwinding) return true;
   settle(w);
@@ -103,11 +107,12 @@ void take_over(worker& w, frame& f) noexcept {
   f.complete();
 }
 
-// The parent stands at its join. Children that lost it to thieves may be running; each arrives at the join word when it ends. Either they all
-// have, and the parent continues here, or the last one resumes it, on its worker: from the announcement on this one may not touch it.
+// The parent is suspended at its join. Children that lost it to thieves may be running, on other workers; each arrives at the join word
+// when it ends. Either all have arrived, and the parent continues here; or the last one resumes it, on its own worker: after an
+// announcement that returned false this worker must not touch `p`, which may have ended.
 bool join_task(worker& w, frame* p) noexcept {
   if (auto const steals = static_cast<std::int64_t>(p->steals()); steals > 0) {
-    // A stolen task runs at the base of the native stack, on an arena of its own that its children have left empty.
+    // A stolen task runs at the base of its strand, on an arena that its children have left empty: README.md, invariant 5.
     if (!p->join.announce(steals)) {
       w.count.add(counted::suspensions);
       return unwind(w, strand::next_step::nothing);
@@ -138,8 +143,9 @@ bool fail_task(worker& w, frame* p, std::exception_ptr e) noexcept {
 
 // ---- Moves and deferred starts.
 
-// The task is suspended; its ancestors may lie in the deque, and need memory once the loop gives them away. The deque can only get shorter until
-// then: whatever runs while everything unwinds leaves it as it was, or empty.
+// The task is suspended, and no other worker has it. Its ancestors may lie in the deque, where thieves may take them, and need memory once
+// the loop gives them away. That memory suffices: until then the deque can only get shorter, since whatever runs while everything unwinds
+// leaves it as it was, or empty.
 bool move_task(worker& w, move_request& m) {
   if (!m.memory.get(w.work)) throw std::bad_alloc{};
   w.work.publish_all();
@@ -147,8 +153,12 @@ bool move_task(worker& w, move_request& m) {
   return unwind(w, strand::next_step::move);
 }
 
+// The native stack is low: the loop goes as deep again once the strand is at its base, above the entries that are there now. README.md,
+// "Depth".
 void prepare_to_defer(worker& w) { w.work.ensure_room(w.most_entries()); }
 
+// The arguments lie in the arena, and the parent is suspended. A forked one may be stolen from now on: its child starts in the loop all the
+// same.
 void defer_start(worker& w, deferred_start* d) noexcept {
   w.work.publish_all();
   w.strand.deferred = d;
@@ -157,7 +167,8 @@ void defer_start(worker& w, deferred_start* d) noexcept {
 
 // ---- Exceptions.
 
-// A child has thrown, and its native caller is about to see it return: by the alarm if it called, by an entry that is public if it forked.
+// A child has thrown, and returns to its native caller. Thieves may take the parent if it was forked. Leaves the exception in the strand,
+// where that caller finds it: a call by the alarm, a fork by its pop, which fails since the entry is public.
 void child_threw(worker& w) noexcept {
   w.strand.exception = std::current_exception();
   w.strand.threw = true;

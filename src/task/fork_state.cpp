@@ -2,7 +2,8 @@
 
 namespace nopal::core {
 
-// What threads without a worker have: every allocation ends in a message. The thread words begin with it: src/architecture.
+// The state of threads that work for no pool: its arena has no segment, so that a task that is born there ends the program with a message
+// in grow_arena. The assembly files in src/architecture begin each thread's word with its address.
 extern "C" {
 constinit fork_state nopal_no_worker;
 }

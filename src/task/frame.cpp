@@ -6,8 +6,8 @@
 
 namespace nopal::core {
 
-// std::exception_ptr is one pointer that may be moved bytewise into raw storage and back; the storage holds a live object
-// exactly while the join word says "recorded".
+// std::exception_ptr is one pointer. The storage of a kept exception holds a live std::exception_ptr exactly while the join word says
+// "recorded".
 static_assert(sizeof(std::exception_ptr) == sizeof(kept_exception::first) && alignof(std::exception_ptr) <= alignof(void*));
 
 static std::exception_ptr& live(kept_exception& k) noexcept { return *std::launder(reinterpret_cast<std::exception_ptr*>(&k.first)); }

@@ -9,7 +9,8 @@ namespace nopal::core {
 std::exception_ptr move_misuse() noexcept {
   try {
     throw std::logic_error{with_place(
-        "nopal::resume_on between fork and join: this task's stack may belong to a child now; move before the first fork, or after the join")};
+        "nopal::resume_on between fork and join: this task's stack may belong to a child now; move before the first fork, or after the "
+        "join")};
   } catch (...) {
     return std::current_exception();
   }

@@ -5,6 +5,7 @@
 
 namespace nopal::core {
 
+// A page of constants, so that writing a result of up to that size to its beginning is a fault.
 alignas(64) static constexpr std::array<std::byte, 4096> no_slot{};
 
 void* place_without_slot() noexcept { return const_cast<std::byte*>(no_slot.data()); }

@@ -11,7 +11,7 @@ namespace nopal::core {
 
 namespace {
 
-constexpr std::uint64_t never_stolen = 0;  // children above their parent in its own arena were forked before it was ever stolen
+constexpr std::uint64_t never_stolen = 0;  // the epoch of a child that lies above its parent in one arena
 
 /// What the strand runs next: a task, a deferred start, or nothing.
 struct next {
@@ -25,11 +25,12 @@ void root_ended(worker& w, root& r) noexcept {
   r.finish(r);
 }
 
-// A child of `p` ended here after `p` was stolen. A thief runs `p`, or it waits at its join. This child tells the join; if it was the last one
-// and `p` waits, `p` is resumed here.
+// A child of `p` has ended here after `p` was stolen. Another worker may run `p`, and p's other children; or `p` waits at its join. Tells
+// the join, after which this worker must not touch `p`, unless it was the last child of a parent that waits: then `p` is returned, to be
+// resumed here.
 frame* arrive(worker& w, frame* p) noexcept {
-  w.rewind_if_empty();  // p was stolen, and with it all below: but for foreign entries above which a strand began
-  // What is left in the arena are p and its ancestors: then the child was forked before p was ever stolen in this scope.
+  w.rewind_if_empty();  // where p was stolen from here, all older entries were too; where from elsewhere, a saved strand's may lie here
+  // If something is left in the arena, it is p and its ancestors: then the child was forked before p was ever stolen in this scope.
   // Otherwise the child lay at the bottom of an arena that began with p's theft.
   bool const holds_parent = !w.arena.empty();
   w.strand.not_started = false;
@@ -41,7 +42,8 @@ frame* arrive(worker& w, frame* p) noexcept {
   return p;
 }
 
-// A task that this loop resumed, or a child that it started, has ended. Who was its parent, and may that be resumed here?
+// A task that this loop resumed, or a child that it started, has ended. Thieves may be at its parent's entry. Returns the parent if it may
+// be resumed here, or null.
 frame* parent_to_resume(worker& w, std::uintptr_t parent_of_it) noexcept {
   std::uintptr_t const address = parent_of_it & ~parent_bits;
   auto* const p = reinterpret_cast<frame*>(address);  // NOLINT(performance-no-int-to-ptr)
@@ -57,14 +59,15 @@ frame* parent_to_resume(worker& w, std::uintptr_t parent_of_it) noexcept {
       w.alarm = worker::no_alarm;
       return nullptr;
     default:
-      // Of this strand nothing may be left in the deque, though foreign entries are.
+      // Nothing of this strand need be left in the deque; entries below the floor belong to saved strands, and are not popped here.
       if (w.work.bottom() == w.strand.floor || (!w.work.pop() && !w.work.pop_slow(w.floor()))) return arrive(w, p);
       if (w.strand.threw) child_failed(w, p);
       return p;
   }
 }
 
-// The task's ancestors in the deque have no native frames any more: they go where anyone may take them, as if stolen.
+// The task is suspended and moves. Thieves may take its ancestors out of the deque; those have no native frames any more, so they go where
+// any worker may take them, as if stolen. Once the task is sent it may run, and end, on the other worker.
 void send_away(worker& w, move_request& m) noexcept {
   m.task->arena = w.arena.detach();
   give_everything_away(w, m.memory);
@@ -72,7 +75,7 @@ void send_away(worker& w, move_request& m) noexcept {
   send(m);
 }
 
-// Every native frame of the strand has unwound, for a reason that a cold end has left.
+// Every native frame of the strand has unwound. Does what the cold path has left to do in strand.next, and returns what to run then.
 next after_unwinding(worker& w) noexcept {
   strand& s = w.strand;
   s.unwinding = false;
@@ -85,6 +88,7 @@ next after_unwinding(worker& w) noexcept {
   return {};
 }
 
+// Runs `n`, and what becomes ready by its end, until nothing is left of the strand.
 void loop(next n) noexcept {
   while (n) {
     std::uintptr_t parent_of_it;
@@ -96,7 +100,7 @@ void loop(next n) noexcept {
       parent_of_it = reinterpret_cast<std::uintptr_t>(n.deferred->parent) | n.deferred->how;
       n.deferred->start(n.deferred);
     }
-    // Back at the base of this stack, with no native frame of the strand above us: but the stack may have moved to another worker.
+    // Back at the base, with no native frame of the strand above; but another worker may run this native stack by now.
     worker& w = *current();
     w.alarm = worker::no_alarm;
     if (!w.strand.unwinding) {
@@ -127,7 +131,8 @@ void run_root(worker& before, root& r) noexcept {
 
 void run_injected_root(resumable& r, worker& w) noexcept { run_root(w, static_cast<root&>(r)); }
 
-// The thief owns the task now. The arena in which it lies stays with the child that runs above it.
+// The thief owns the task now, which it runs on its own empty arena. The arena in which the task lies stays with the child that runs above
+// it, on the worker from which the task was stolen.
 void run_stolen_task(worker& w, frame& f) noexcept {
   f.state += frame::one_steal;
   w.arena.epoch = f.steals();
@@ -135,6 +140,8 @@ void run_stolen_task(worker& w, frame& f) noexcept {
   loop({&f, nullptr});
 }
 
+// This worker owns the task now, which has come with the arena that it lies in. One that comes without begins an empty arena here, whose
+// epoch is its own.
 void run_moved_task(resumable& r, worker& w) noexcept {
   frame& f = *static_cast<move_request&>(r).task;
   if (f.arena != nullptr) {

@@ -1,4 +1,4 @@
-// expect: nopal: what this function returns cannot be moved to who waits for it. Let it fill an object of the caller's.
+// expect: nopal: what this function returns cannot be moved to the caller that waits for it. Let it fill an object of the caller's.
 #include <atomic>
 #include <nopal/nopal.hpp>
 

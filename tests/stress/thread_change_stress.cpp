@@ -37,8 +37,8 @@ TEST(thread_change_stress, fibers_lock_yield_and_unlock) {
   });
 }
 
-// The worker's index from before and after a change, in one function that the compiler sees whole. Under a forced schedule functions change
-// workers for certain; without one they run at once.
+// The worker's index from before and after a change, in one function that the compiler sees whole. Under a controlled schedule functions
+// change workers for certain; without one they run at once.
 TEST(thread_change_stress, the_worker_is_the_one_that_runs_here) {
   std::atomic<int> changes{0};
   for (nopal::schedule const how : {nopal::schedule::free, nopal::schedule::steal_at_random}) {

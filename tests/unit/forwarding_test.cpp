@@ -73,7 +73,7 @@ TYPED_TEST(Forwarding, CopiesAreEqual) {
   for (long n = 0; n < 100; ++n) {
     auto kept = made<TypeParam>(n);
     auto handed = made<TypeParam>(n);  // both are moved where copies cost more
-    EXPECT_EQ(nopal::core::kept_copy<TypeParam>(kept), made<TypeParam>(n));
+    EXPECT_EQ(nopal::core::stored_copy<TypeParam>(kept), made<TypeParam>(n));
     EXPECT_EQ(nopal::core::outgoing<TypeParam>(handed), made<TypeParam>(n));
   }
 }
@@ -81,7 +81,7 @@ TYPED_TEST(Forwarding, CopiesAreEqual) {
 TYPED_TEST(Forwarding, ReferencesStayReferences) {
   auto from = made<TypeParam>(7);
   EXPECT_EQ(&nopal::core::outgoing<TypeParam&>(from), &from);
-  EXPECT_EQ(&nopal::core::kept_copy<TypeParam&>(from), &from);
+  EXPECT_EQ(&nopal::core::stored_copy<TypeParam&>(from), &from);
 }
 
 template <class T>

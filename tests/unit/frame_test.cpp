@@ -21,6 +21,7 @@ struct seen {
   nopal::core::frame* frame = nullptr;
   void* slot = nullptr;
   bool resumable = false;
+  bool volatile suspends = false;  ///< as far as a compiler knows: of a coroutine that never does, it writes no whole frame
 };
 
 struct look : nopal::core::awaitable_tag {
@@ -37,7 +38,7 @@ struct look : nopal::core::awaitable_tag {
     into->promise = &h.promise();
     into->slot = into->frame->slot;
     into->resumable = into->frame->resume_function != nullptr && into->frame->destroy_function != nullptr && !h.done();
-    return false;
+    return into->suspends;
   }
   void await_resume() const noexcept {}
 };

@@ -1,4 +1,4 @@
-// Forced schedules: what a seed decides, and that it decides it again.
+// Controlled schedules: what a seed decides, and that it decides it again.
 
 #include <gtest/gtest.h>
 

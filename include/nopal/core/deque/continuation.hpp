@@ -15,7 +15,8 @@ class continuation {
  public:
   explicit continuation(std::uintptr_t word) noexcept : word_{word} {}
   explicit continuation(frame* f) noexcept : word_{reinterpret_cast<std::uintptr_t>(f)} {}
-  explicit continuation(resumable* r) noexcept : word_{reinterpret_cast<std::uintptr_t>(r) | resumable_tag} {}
+  /// A reference: a pointer to a derived class would cost a test for null.
+  explicit continuation(resumable& r) noexcept : word_{reinterpret_cast<std::uintptr_t>(&r) | resumable_tag} {}
 
   std::uintptr_t word() const noexcept { return word_; }
   bool is_frame() const noexcept { return (word_ & resumable_tag) == 0; }

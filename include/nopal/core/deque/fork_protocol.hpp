@@ -10,20 +10,16 @@
 
 namespace nopal::core {
 
-/// What has become of an offer.
-enum class offer {
-  taken_back,  ///< it is the caller's again
-  lost,        ///< it is not private any more: the caller's cold path finds out whether it was stolen
-  left,        ///< run() said that the caller must not take it back
-};
-
-/// Offers `c` in the deque of `w`, the calling worker, while run() runs. `here()` gives the worker that runs the caller afterwards: run may
-/// have moved the native stack to another one.
-template <class Worker, class Run, class Here>
-NOPAL_INLINE offer offer_while(Worker* w, continuation c, Run run, Here here) {
-  w->work.push(c.word());
-  if (run()) return offer::left;
-  return here()->work.pop() ? offer::taken_back : offer::lost;
+/// Offers `c` in the deque of `w`, which is the calling worker.
+template <class Worker>
+NOPAL_INLINE void make_offer(Worker& w, continuation c) noexcept {
+  w.work.push(c.word());
+}
+/// Takes back the newest offer of `w`, which is the calling worker now: the native stack may have moved since make_offer. False: the offer is
+/// not private any more, and the front end's cold path finds out whether a thief has it.
+template <class Worker>
+NOPAL_INLINE bool take_back(Worker& w) noexcept {
+  return w.work.pop();
 }
 
 }  // namespace nopal::core

@@ -12,7 +12,7 @@ class worker;
 struct resumable {
   using run_function = void (*)(resumable&, worker&) noexcept;
 
-  resumable* next;  ///< in the queue that holds it; undefined elsewhere
+  resumable* next;  ///< in the queue that holds it; elsewhere the resumable's own: a branch keeps its exception there
   run_function run;
 
   constexpr explicit resumable(run_function f = nullptr) noexcept : run{f} {}

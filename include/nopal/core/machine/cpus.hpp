@@ -1,7 +1,7 @@
 #pragma once
 
 // How many CPUs this process may really use: what the affinity mask holds and what the cgroup pays for, never the machine's
-// count. Asked by pool when it is made, from any thread. Next: topology.hpp, how those CPUs lie.
+// count. For scheduler.cpp, when a pool is made, on any thread. README.md, "How many CPUs". Next: topology.hpp, how those CPUs lie.
 
 #include <sched.h>
 
@@ -13,7 +13,7 @@
 
 namespace nopal::core {
 
-/// What the kernel lets the calling thread have at the moment it was asked.
+/// What the kernel let the calling thread have when it was read.
 struct cpu_limits {
   /// OS indices of the CPUs in the affinity mask, ascending, never empty.
   std::vector<int> cpus;
@@ -48,7 +48,7 @@ using affinity_reader = int (*)(pid_t thread, std::size_t bytes, cpu_set_t* mask
 std::vector<int> read_affinity(affinity_reader read = ::sched_getaffinity);
 
 /// Whether `cpus` (ascending) holds every CPU of `list`, which is in the kernel's format: "0-3,8,10-11". An empty or garbled
-/// list: false, since then nobody knows.
+/// list: false, since it tells nothing.
 bool holds_every_cpu(std::vector<int> const& cpus, std::string_view list);
 
 }  // namespace nopal::core

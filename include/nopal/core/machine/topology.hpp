@@ -1,29 +1,21 @@
 #pragma once
 
-// How the CPUs lie: a tree in plain data, read when a pool is made. Where worker i goes, which NUMA node that is,
-// and how far two workers are apart. Immutable after load, so any thread may ask. Next: victim.hpp, whom a thief tries.
+// How the CPUs lie: read when a pool is made. It says where worker i goes, which NUMA node that is, and how far two workers are apart. It
+// never changes, so any thread may use it. README.md, "How far apart". Next: victim.hpp, which worker a thief tries.
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "nopal/core/machine/topology_tree.hpp"
+
 namespace nopal::core {
 
-/// Where a worker runs.
-struct place {
-  int cpu = 0;        ///< the OS index of the CPU
-  unsigned node = 0;  ///< the NUMA node: dense from 0 over the nodes that have CPUs we may use
-  unsigned pu = 0;    ///< the leaf of the tree, from 0 in the order of the tree: what distance asks for
-
-  bool operator==(place const&) const = default;
-};
-
-/// The tree of the machine, restricted to the CPUs we may use; its leaves are processing units (PUs), that is hardware threads.
+/// The machine, restricted to the CPUs that this process may use.
 class topology {
  public:
   /// The topology of this machine, restricted to `allowed_cpus` (OS indices, ascending; empty: all): of_linux.
   ///
-  /// If hwloc's variables describe another machine, hwloc is asked instead. HWLOC_SYNTHETIC, set and not empty, is a made-up machine,
+  /// If hwloc's variables describe another machine, hwloc reads that instead. HWLOC_SYNTHETIC, set and not empty, is a made-up machine,
   /// whole, whatever is allowed: for tests of placement on any machine. HWLOC_XMLFILE, HWLOC_FSROOT and the like work as in any program
   /// of hwloc's. If hwloc cannot read that machine, or sees other CPUs than those allowed, the answer is flat(allowed_cpus): no pool fails
   /// for it. A nopal that was built without hwloc takes no notice of these variables, but for HWLOC_SYNTHETIC, which it refuses.
@@ -36,7 +28,7 @@ class topology {
   /// What Linux tells of the machine in the files under `sys`, restricted to `allowed_cpus` (ascending; empty: those online).
   ///
   /// The tree holds each set of CPUs that share something once: a core, a cache, a cluster, a die, a package, a NUMA node. Files that are
-  /// missing or empty tell nothing. Where one is garbled, where two sets overlap in part, or where a CPU occurs nowhere, nobody knows:
+  /// missing or empty tell nothing. Where one is garbled, where two sets overlap in part, or where a CPU occurs nowhere, it is
   /// flat(allowed_cpus). Throws nothing but std::bad_alloc. A tenth of a millisecond on a small machine; one small file for each set.
   static topology of_linux(std::vector<int> const& allowed_cpus, std::string const& sys = "/sys");
 
@@ -44,11 +36,11 @@ class topology {
   static topology flat(std::vector<int> cpus);
 
   /// False if made up or read from a file: its CPUs are then none of ours, and nothing may be pinned to them.
-  bool is_this_machine() const noexcept { return this_machine_; }
+  bool is_this_machine() const noexcept { return tree_.this_machine; }
   /// How many NUMA nodes have CPUs here; at least 1.
-  unsigned nodes() const noexcept { return nodes_; }
+  unsigned nodes() const noexcept { return tree_.nodes; }
   /// How many leaves the tree has; at least 1.
-  unsigned pus() const noexcept { return static_cast<unsigned>(places_.size()); }
+  unsigned pus() const noexcept { return static_cast<unsigned>(tree_.places.size()); }
 
   /// Where each of `workers` workers goes. First the first hardware thread of every core in the order of the tree, so that
   /// neighbours in number are neighbours on the machine and few workers share one node; only then, in the same order, the
@@ -61,30 +53,10 @@ class topology {
   int distance(place const& a, place const& b) const noexcept { return distance(a.pu, b.pu); }
 
  private:
-  /// Parents come before their children; the root is its own parent.
-  struct vertex {
-    unsigned parent;
-    int depth;
-  };
+  explicit topology(topology_tree tree);
 
-  class linux_reader;
-  class hwloc_reader;  // the only one who knows hwloc
-
-  topology() = default;
-
-  /// of_linux, or nothing where it is flat for want of anything better.
-  static std::optional<topology> read_linux(std::vector<int> const& allowed_cpus, std::string const& sys);
-  /// What hwloc's variables describe, or nothing where they describe no machine that hwloc knows.
-  static std::optional<topology> of_hwloc(std::vector<int> const& allowed_cpus);
-  /// The order of spread, by how many PUs of the same core came before each.
-  void order(std::vector<unsigned> const& rank);
-
-  std::vector<vertex> tree_;
-  std::vector<place> places_;     // by PU
-  std::vector<unsigned> leaf_;    // by PU: its vertex
+  topology_tree tree_;
   std::vector<unsigned> spread_;  // PUs in the order in which workers take them
-  unsigned nodes_ = 1;
-  bool this_machine_ = true;
 };
 
 }  // namespace nopal::core

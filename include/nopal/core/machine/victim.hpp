@@ -1,7 +1,7 @@
 #pragma once
 
-// Whom a thief tries: near workers often, far ones seldom, by Eq. (6). One table per worker, made with the pool and read by its
-// worker alone. Next: worker.hpp, who steals.
+// Which worker a thief tries: near ones often, far ones seldom, by Eq. (6). One table per worker, made with the pool and read by its
+// worker alone. README.md, "Eq. (6)". Next: scheduler/search.hpp, which steals from the worker that was drawn.
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace nopal::core {
 /// Workers that share i's PU (r = 0) belong to the ring r = 1.
 class victim_table {
  public:
-  /// Nobody to rob.
+  /// A table without victims.
   victim_table() = default;
 
   /// The table of worker `self` of `workers`, whose places are from machine.spread. Linear in the number of workers, in time
@@ -78,7 +78,8 @@ inline victim_table::victim_table(topology const& machine, std::span<place const
     double const weight = 1 / (static_cast<double>(in_ring[r]) * static_cast<double>(r * r));
     share.push_back(weight / total * static_cast<double>(workers.size() - 1));
     (share.back() < 1 ? poor : rich).push_back(columns_.size());
-    // Its own alias until it is filled: those never filled, being 1 up to rounding, then give `own` whatever `keep` says.
+    // A column is its own alias until it is filled. One that is never filled, being 1 up to rounding, then gives `own` whatever `keep`
+    // says.
     columns_.push_back({0, static_cast<unsigned>(j), static_cast<unsigned>(j)});
   }
   while (!poor.empty() && !rich.empty()) {

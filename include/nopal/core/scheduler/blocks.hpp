@@ -1,6 +1,7 @@
 #pragma once
 
-// A worker's small blocks of memory: fibers that have not started come and go too fast for malloc. Next: ../fiber.hpp.
+// Small blocks of memory, for fibers that have not started: these come and go too fast for malloc. Each worker has a cache, which only the
+// worker uses; chains of blocks pass between the caches by a central free list. Next: fiber_record.hpp, what lies in them.
 
 #include <array>
 #include <cstddef>
@@ -12,13 +13,13 @@
 
 namespace nopal::core {
 
-/// A free block, whose memory it is: the next of its chain, and in a depot the next chain.
+/// A free block. It lies in the memory of the block itself.
 struct block {
-  block* next;
-  block* next_chain;
+  block* next;        ///< in its chain
+  block* next_chain;  ///< in the central free list; undefined elsewhere
 };
 
-/// Blocks on their way from the workers that free them to those that ask, by size, in chains.
+/// The central free list: chains of blocks, by size, on their way from the workers that free them to those that need them. Any thread.
 class central_block_list {
  public:
   static constexpr std::size_t step = 32;
@@ -26,7 +27,8 @@ class central_block_list {
   static constexpr std::size_t sizes = largest / step;
   static constexpr std::size_t chain_length = 256;
 
-  /// The size of the block that a cache gives for `n` bytes: a block from elsewhere must have it too.
+  /// The bytes of the block that a cache gives for `n` bytes. A block that was allocated elsewhere must have as many before it is put into
+  /// a cache.
   static constexpr std::size_t rounded(std::size_t n) noexcept { return n > largest ? n : (n + step - 1) / step * step; }
 
   central_block_list() = default;
@@ -37,18 +39,19 @@ class central_block_list {
       while (chain != nullptr) free(std::exchange(chain, chain->next_chain));
   }
 
-  /// Frees a chain.
+  /// Gives the memory of a chain back. O(n).
   static void free(block* b) noexcept {
     while (b != nullptr) ::operator delete(std::exchange(b, b->next));
   }
 
-  /// A chain, or null. A mutex.
+  /// Takes a chain, or null if there is none. Locks a mutex.
   block* get(std::size_t size_class) noexcept {
     std::lock_guard const guard{mutex_};
     block* const b = chains_[size_class];
     if (b != nullptr) chains_[size_class] = b->next_chain;
     return b;
   }
+  /// Adds a chain. Locks a mutex.
   void put(block* chain, std::size_t size_class) noexcept {
     std::lock_guard const guard{mutex_};
     chain->next_chain = std::exchange(chains_[size_class], chain);
@@ -59,10 +62,11 @@ class central_block_list {
   std::array<block*, sizes> chains_{};
 };
 
-/// Blocks kept by size for the next who asks. Owner only; a block may be put into another one than it came from.
+/// A worker's free blocks, by size: one chain that it takes from and adds to, and one whole chain, so that a worker that gets and puts in
+/// turn does not go to the central list each time. Owner only. A block may be put into another cache than it was taken from.
 class block_cache {
  public:
-  explicit block_cache(central_block_list& depot) noexcept : central_list_{depot} {}
+  explicit block_cache(central_block_list& central_list) noexcept : central_list_{central_list} {}
   block_cache(block_cache const&) = delete;
   block_cache& operator=(block_cache const&) = delete;
   ~block_cache() {
@@ -72,7 +76,7 @@ class block_cache {
     }
   }
 
-  /// Throws std::bad_alloc.
+  /// A block of at least `size` bytes. A few instructions, and a mutex or malloc once in chain_length times at most. Throws std::bad_alloc.
   NOPAL_INLINE void* get(std::size_t size) {
     if (size > central_block_list::largest) [[unlikely]] return ::operator new(size);
     std::size_t const c = (size - 1) / central_block_list::step;
@@ -81,6 +85,7 @@ class block_cache {
     --l.count;
     return std::exchange(l.first, l.first->next);
   }
+  /// Frees a block that was got for `size` bytes.
   NOPAL_INLINE void put(void* p, std::size_t size) noexcept {
     if (size > central_block_list::largest) [[unlikely]] return ::operator delete(p);
     std::size_t const c = (size - 1) / central_block_list::step;
@@ -92,11 +97,12 @@ class block_cache {
 
  private:
   struct list {
-    block* first = nullptr;
-    std::size_t count = 0;   // in `first`
-    block* full = nullptr;  // a whole chain, or nothing
+    block* first = nullptr;  // a chain
+    std::size_t count = 0;   // the blocks of that chain
+    block* full = nullptr;   // a whole chain, or null
   };
 
+  // The chain is used up: takes the whole one, or one from the central list, or else one block from the system.
   NOPAL_COLD void* refill(std::size_t c) {
     list& l = lists_[c];
     block* const chain = l.full != nullptr ? std::exchange(l.full, nullptr) : central_list_.get(c);
@@ -105,6 +111,7 @@ class block_cache {
     l.count = central_block_list::chain_length - 1;
     return chain;
   }
+  // The chain is whole: it is kept, and the whole one before it goes to the central list.
   NOPAL_COLD void pass_on(std::size_t c) noexcept {
     list& l = lists_[c];
     if (block* const chain = std::exchange(l.full, std::exchange(l.first, nullptr)); chain != nullptr) central_list_.put(chain, c);

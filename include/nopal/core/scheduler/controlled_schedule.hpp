@@ -1,10 +1,9 @@
 #pragma once
 
-// Forced schedules: the workers of a pool take turns, one runs at a time, and a seed decides at which forks and waits the turn changes.
-// So rare orders of events come often, and come again with the same seed. For tests: the shipped protocols, made slow.
-// README.md, "Turns".
+// Controlled schedules: one worker of the pool runs at a time, and a seed decides at which forks and waits another gets the turn. So rare
+// orders of events come often, and come again with the same seed. For tests: the shipped protocols, made slow. search.cpp, worker.cpp and
+// suspension.cpp call it where a worker offers, steals, suspends or finds nothing. README.md, "Controlled schedules".
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -16,14 +15,15 @@
 
 namespace nopal::core {
 
-/// A schedule, with what decides it.
+/// A schedule, with the seed that decides it.
 struct schedule_choice {
   nopal::schedule how = nopal::schedule::free;
   std::uint64_t seed = 0;
 
   /// "random:7", "always", "never:7". Throws std::invalid_argument, with the text and what to write instead.
   static schedule_choice parse(std::string_view text);
-  /// What the environment variable NOPAL_SCHEDULE asks for; each pool that asks gets a seed of its own, by the order in which they ask.
+  /// What the environment variable NOPAL_SCHEDULE says. Each pool that reads it gets a seed of its own, by the order in which pools read
+  /// it.
   static schedule_choice from_environment();
 };
 
@@ -34,43 +34,44 @@ class controlled_schedule {
   /// `how` is not free.
   controlled_schedule(schedule_choice how, unsigned workers);
 
-  // ---- Workers. Each returns when it is worker i's turn. A worker that blocks otherwise, or runs for long, loses its turn, so that
-  // programs which wait for each other by other means come to their end all the same.
+  // ---- By worker i. Each of these returns when worker i has the turn. A worker that blocks by other means, or runs for long, loses its
+  // turn, so that programs whose workers wait for each other in ways that nopal does not see come to their end all the same.
 
-  /// First of all.
+  /// The worker's thread has begun. Before anything else.
   void enter(unsigned i) noexcept;
-  /// It has offered something: shall somebody else have the turn, and steal it? True: this is to be asked again at its next fork.
+  /// The worker has offered something: another may get the turn now, and steal it. True: the worker is to call this again at its next fork.
   bool at_fork(unsigned i) noexcept;
-  /// Whatever comes next may as well come later than what others do.
+  /// What the worker does next may as well happen after what others do: another may get the turn now.
   void step(unsigned i) noexcept;
-  /// It has found nothing.
+  /// The worker has found nothing. Waits until there is something new.
   void idle(unsigned i) noexcept;
-  /// Whom it is to rob first, once; or nobody.
+  /// The worker that worker i is to try first, as it got the turn at that one's fork: given once, then no_worker. Does not wait.
   unsigned victim(unsigned i) noexcept;
 
-  // ---- Anyone.
+  // ---- By any thread.
 
-  /// For a thread outside the pool, before it brings work: waits a moment for the workers to come to rest, that they all find it in the
-  /// same state each time.
+  /// Waits until all workers are idle, tuning::until_rest at most, so that they are always found in the same state. By a thread outside the
+  /// pool, before it brings work.
   void settle() noexcept;
-  /// There is something new to be found.
+  /// There is something new to be found: if all workers are idle, one gets the turn.
   void something_new() noexcept;
   /// From now on all run freely.
   void end() noexcept;
-  /// How often somebody went on out of turn, or brought work while others ran. While it is 0 the same seed gives the same run.
+  /// How often a worker ran without having the turn, or a thread brought work while a worker ran. While it is 0 the same seed gives the
+  /// same run.
   std::uint64_t lost() const noexcept;
 
  private:
   using lock = std::unique_lock<std::mutex>;
-  struct worker_turn {
-    std::condition_variable given;
+  struct worker_state {
+    std::condition_variable given;  ///< the turn
     bool idle = true;
-    std::uint64_t seen = 0;  ///< of news_, before it last looked
+    std::uint64_t seen = 0;  ///< the value of news_ before the worker last searched
     unsigned victim = no_worker;
   };
 
   bool chance(unsigned one_in) noexcept { return random_() % one_in == 0; }
-  bool may_find(worker_turn const& s) const noexcept { return !s.idle || s.seen != news_; }
+  bool may_find(worker_state const& s) const noexcept { return !s.idle || s.seen != news_; }
   template <class Accept>
   unsigned pick(unsigned but, Accept accept) noexcept;
   void give(unsigned to) noexcept;
@@ -79,12 +80,12 @@ class controlled_schedule {
 
   nopal::schedule const how_;
   mutable std::mutex mutex_;
-  std::condition_variable rest_;
-  std::vector<worker_turn> workers_;
+  std::condition_variable rest_;  // all are idle
+  std::vector<worker_state> workers_;
   rng random_;
-  unsigned holder_ = no_worker;  ///< whose turn it is; nobody's: all are idle
-  std::uint64_t given_ = 0;   ///< turns
-  std::uint64_t news_ = 0;
+  unsigned holder_ = no_worker;  // the worker that has the turn; no_worker: all are idle
+  std::uint64_t given_ = 0;      // how often the turn was given
+  std::uint64_t news_ = 0;       // how often there was something new
   std::uint64_t lost_ = 0;
   bool ended_ = false;
 };

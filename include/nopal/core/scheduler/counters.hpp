@@ -1,6 +1,7 @@
 #pragma once
 
-// What each worker counts: one number for each thing, in one table with the public name. Next: statistics.hpp, which reads them.
+// What each worker counts: one number for each kind of event, in one table with its public name. Whoever works as the worker counts. Next:
+// statistics.hpp, which reads the numbers.
 
 #include <array>
 #include <atomic>
@@ -11,7 +12,7 @@
 
 namespace nopal::core {
 
-/// What is counted where it happens.
+/// What is counted where it happens. (The numbers of native stacks are counted by stack_pool.)
 enum class counted : unsigned char {
   steals,
   steal_attempts,
@@ -25,21 +26,23 @@ enum class counted : unsigned char {
   how_many,
 };
 
-/// Where each of these is in a worker_stats, in the order of `counted`.
+/// The member of worker_stats for each of these, in the order of `counted`.
 inline constexpr std::array<std::uint64_t worker_stats::*, static_cast<std::size_t>(counted::how_many)> public_counters{
-    &worker_stats::steals,  &worker_stats::steal_attempts, &worker_stats::suspensions,     &worker_stats::serial_forks, &worker_stats::sleeps,
-    &worker_stats::wakeups, &worker_stats::fibers_spawned, &worker_stats::fibers_finished, &worker_stats::switches,
+    &worker_stats::steals,         &worker_stats::steal_attempts,  &worker_stats::suspensions,
+    &worker_stats::serial_forks,   &worker_stats::sleeps,          &worker_stats::wakeups,
+    &worker_stats::fibers_spawned, &worker_stats::fibers_finished, &worker_stats::switches,
 };
 
-/// Written by whoever works as the worker, one at a time; read by anyone.
+/// Written by the thread that works as the worker, one at a time; read by any thread.
 class counters {
  public:
-  /// `o` is release where a reader that sees the new number must see what came before it.
+  /// Adds one. `o` is release for fibers_finished, which pairs with the reads of wait_for_all; all others are relaxed, since they order
+  /// nothing.
   void add(counted what, std::memory_order o = std::memory_order_relaxed) noexcept {
     auto& c = numbers_[static_cast<std::size_t>(what)];
-    c.store(c.load(std::memory_order_relaxed) + 1, o);  // relaxed: one writer
+    c.store(c.load(std::memory_order_relaxed) + 1, o);  // relaxed load: one thread writes at a time
   }
-  /// relaxed: for statistics.
+  /// The number so far. `o` is relaxed for statistics, and seq_cst in wait_for_all.
   std::uint64_t read(counted what, std::memory_order o = std::memory_order_relaxed) const noexcept {
     return numbers_[static_cast<std::size_t>(what)].load(o);
   }

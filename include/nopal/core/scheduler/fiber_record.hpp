@@ -1,7 +1,8 @@
 #pragma once
 
-// A fiber before it starts: its closure, in a small block of memory, on the ring of whoever spawned it. Afterwards it is whatever runs on a native
-// stack. Next: blocks.hpp, the memory; search.hpp, which starts it; submission.hpp, where it is spawned from outside.
+// A fiber before it starts: its closure, in a small block of memory, in the ring of the worker that spawned it. Once started, a fiber is
+// what runs on a native stack, and has no object of its own. Next: blocks.hpp, the memory; search.hpp, which starts it; submission.hpp,
+// where a fiber is spawned from outside the pool.
 
 #include <cstddef>
 #include <exception>
@@ -19,7 +20,7 @@
 
 namespace nopal::core {
 
-/// A fiber that has not started. Counter: nopal::counter, which is told when it has ended.
+/// A fiber that has not started. Counter: nopal::counter, which counts down when the fiber has ended.
 template <class F, class Counter>
 struct fiber_record final : resumable {
   Counter* done;
@@ -28,6 +29,8 @@ struct fiber_record final : resumable {
   template <class G>
   fiber_record(Counter* c, G&& closure) : resumable{start}, done{c}, f(static_cast<G&&>(closure)) {}
 
+  /// resumable::run: runs the fiber to its end, at the base of a native stack. The closure may suspend, so another worker may end the fiber
+  /// than the one that started it.
   static void start(resumable& r, worker& w) noexcept {
     w.begin_job();
     auto* const self = static_cast<fiber_record*>(&r);
@@ -43,15 +46,16 @@ struct fiber_record final : resumable {
     now.blocks.put(self, sizeof(fiber_record));
     now.end_job();
     Counter::fiber_ended(c, std::move(error));
-    current()->count.add(counted::fibers_finished, std::memory_order_release);  // pairs with wait_for_all
+    current()->count.add(counted::fibers_finished, std::memory_order_release);  // release: pairs with wait_for_all
   }
 };
 
-/// `to`: the pool; null: where the caller works, or off a pool on otherwise().
+/// Spawns a fiber that is known to be well-formed. `to`: the pool; null: the caller's pool, or otherwise() where the caller works for none.
+/// Throws std::bad_alloc, and what copying the closure throws; nothing has happened then.
 template <class closure, class Counter, class F>
 NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Counter* c, F&& f) {
   using record = fiber_record<closure, Counter>;
-  struct unspawned {  // until nothing can fail any more
+  struct unspawned {  // owns the record until nothing can fail any more
     void* at;
     record* made = nullptr;
     ~unspawned() {
@@ -68,15 +72,15 @@ NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Coun
   unspawned r{w != nullptr ? w->blocks.get(sizeof(record)) : ::operator new(central_block_list::rounded(sizeof(record)))};
   r.made = ::new (r.at) record{c, static_cast<F&&>(f)};
   if (w != nullptr) [[likely]] {
-    worker* const now = current();  // copying the closure may have left the stack
+    worker* const now = current();  // copying the closure may have suspended this stack
     now->make_room_for_ready();
-    now->count.add(counted::fibers_spawned);  // before it can finish
+    now->count.add(counted::fibers_spawned);  // before the fiber can finish: see wait_for_all
     now->make_ready(r.release());
   } else {
     spawn_from_outside(to != nullptr ? *to : otherwise(), r.release());
   }
 }
-/// Checks that a fiber can be made of `f`, and starts it.
+/// Checks that a fiber can be made of `f`, and spawns it. Throws as spawn_checked.
 template <class Counter, class F>
 NOPAL_INLINE void spawn(pool_state* to, pool_state& (*otherwise)(), Counter* c, F&& f) {
   using closure = std::decay_t<F>;
@@ -84,14 +88,15 @@ NOPAL_INLINE void spawn(pool_state* to, pool_state& (*otherwise)(), Counter* c, 
   constexpr bool callable = std::is_invocable_v<called>;
   static_assert(callable, "nopal: spawn takes something to be called without arguments. Write spawn([=] { f(a, b); }) for f(a, b).");
   constexpr bool ordinary = !returns_task<called>;
-  static_assert(ordinary, "nopal: a fiber is an ordinary function. Write spawn([=] { nopal::sync_wait(f, a); }) for a coroutine function f.");
+  static_assert(ordinary,
+                "nopal: a fiber is an ordinary function. Write spawn([=] { nopal::sync_wait(f, a); }) for a coroutine function f.");
   constexpr bool kept = std::is_constructible_v<closure, F&&>;
   static_assert(kept, "nopal: spawn keeps its closure by value, and this one cannot be copied. Write spawn(std::move(f)).");
   constexpr bool aligned = alignof(closure) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
   static_assert(aligned, "nopal: a fiber's closure is aligned to at most 16 bytes. Capture a pointer to what needs more.");
   if constexpr (callable && ordinary && kept && aligned) spawn_checked<closure>(to, otherwise, c, static_cast<F&&>(f));
 }
-/// Starts a fiber that `c` counts: up now, down when it has ended.
+/// Spawns a fiber that `c` counts: up now, down when the fiber has ended. Throws as spawn_checked; `c` is as before then.
 template <class Counter, class F>
 NOPAL_INLINE void spawn_counted(pool_state* to, pool_state& (*otherwise)(), Counter& c, F&& f) {
   c.add();

@@ -1,21 +1,22 @@
 #pragma once
 
-// How something to run reaches a worker from elsewhere: into its inbox, and somebody is woken who will find it there. Next:
-// sleep/inbox.hpp, sleep/parking.hpp; search.hpp, where it is found.
+// How something to run reaches a worker from elsewhere: it is put into the worker's inbox, and a thread that will find it there is woken.
+// Any thread may call. README.md, "Injection". Next: sleep/inbox.hpp, sleep/parking.hpp; search.hpp, where it is found.
 
-#include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/task/move_request.hpp"
 
 namespace nopal::core {
 
-/// Puts `r` into worker i's inbox. It may have been run, and be gone, when this returns; the caller keeps the pool alive. Any thread.
+/// Puts `r` into worker i's open inbox. Some worker may have run it when this returns, and it may be gone; the caller keeps the pool alive.
 void inject(pool_state& pool, resumable& r, unsigned i) noexcept;
 
-/// A worker for something that comes from elsewhere: one that sleeps, if there is one. Each search begins at another place.
+/// The index of a worker for something that comes from elsewhere: of one that sleeps, if there is one. Each search begins at another
+/// worker. O(workers).
 unsigned choose_worker(pool_state& pool) noexcept;
 
-/// Sends a task to the one worker it is to run on, of whatever pool.
+/// Sends a task to the one worker that is to run it, of any pool. The task may have ended when this returns.
 void send(move_request& m) noexcept;
 
 }  // namespace nopal::core

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the workers of one pool share. Plain data: each part is used by the rooms that know it. scheduler.hpp makes it; worker.hpp and all above
-// refer to it.
+// What the workers of one pool share. Plain data: each part is used by the room that knows it. Made by scheduler.hpp before any worker
+// runs. Next: worker.hpp, one of them.
 
 #include <atomic>
 #include <condition_variable>
@@ -31,18 +31,18 @@ struct frame;
 class timer;
 class worker;
 
-/// What was submitted and has not finished: the pool's end waits for it. Any thread.
+/// How many roots were submitted and have not finished, for the end of the pool. Any thread.
 class pending_work {
  public:
-  /// A root was submitted, or a thread from outside is about to wake a stack.
+  /// A root was submitted; or a thread outside the pool is about to wake one of its stacks, or to send it a task.
   void started() noexcept {
     std::lock_guard const guard{mutex_};
     ++pending_;
     ++submitted_;
   }
-  /// Once for each started(). By a root: before its waiter may leave.
+  /// Once for each started(). The pool may be gone afterwards.
   NOPAL_API void finished() noexcept;
-  /// Waits until nothing is pending. How much has been submitted so far.
+  /// Waits until nothing is pending. Returns how much has been submitted so far.
   std::uint64_t wait() noexcept;
   /// Is nothing pending, and has nothing been submitted since wait() gave this number?
   bool none_since(std::uint64_t submitted) noexcept;
@@ -54,9 +54,10 @@ class pending_work {
   std::uint64_t submitted_ = 0;
 };
 
-/// Where lower rooms call into higher ones, which know them: set once, by scheduler.cpp.
+/// Functions of higher rooms that lower rooms call. scheduler.cpp fills them in, once for each pool.
 struct entry_points {
-  /// The body of a fresh native stack, from its base: searches for work until the worker's thread is to end, and never returns.
+  /// The body of a fresh native stack: searches for work at its base, leaves it for the thread's own stack when the search ends, and never
+  /// returns.
   void (*search)(context& stack) noexcept;
   /// Runs a stolen task.
   void (*run_stolen_task)(worker& w, frame& f) noexcept;
@@ -73,7 +74,7 @@ struct pool_state {
   entry_points const call;
   bool const steals;
   nopal::idle const idle;
-  std::string const name;  ///< "nopal", if nobody has said
+  std::string const name;  ///< pool_options::name
   std::unique_ptr<controlled_schedule> const control;  ///< null, unless the schedule is controlled
 
   central_stacklet_list stacklets;
@@ -82,14 +83,14 @@ struct pool_state {
   core::timer& timer;
 
   std::vector<place> const places;  ///< of each worker
-  std::vector<worker*> workers;     ///< complete before anything runs
+  std::vector<worker*> workers;     ///< complete before any thread runs
   core::parking parking;
-  std::atomic<bool> stopping{false};
+  std::atomic<bool> stopping{false};  ///< the workers' threads are to end
   pending_work pending;
-  std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers, by threads that do not work for this pool
-  std::atomic<unsigned> next_worker{0};  ///< where the next search for a worker begins
-  bool pinned = false;                   ///< each worker's thread has its CPU
-  pool* owner = nullptr;                 ///< what pool::current() says; set before anything runs
+  std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
+  std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
+  bool pinned = false;                            ///< each worker's thread is bound to its CPU
+  pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
 };

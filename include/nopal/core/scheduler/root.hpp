@@ -1,6 +1,6 @@
 #pragma once
 
-// A root: one job given to a pool, from its submission to its result. Next: pool/typed_root.hpp adds the callable and the result;
+// A root: one job that was given to a pool, from its submission to its result. Next: typed_root.hpp adds the callable and the result;
 // external_caller.hpp and submission.hpp bring it to a worker; task/strand_loop.hpp runs it.
 
 #include <exception>
@@ -11,14 +11,15 @@ namespace nopal::core {
 
 struct pool_state;
 
-/// Aligned for the bits that a child keeps beside its parent's address.
+/// Aligned so that a task can keep parent_bits beside its address, as beside a parent's. One thread at a time uses it: the submitter, then
+/// the worker that runs it, and its waiter after the end.
 struct alignas(16) root : resumable {
-  /// Starts the callable on the calling worker, as a forked or called child would start. Exceptions go to the worker.
+  /// Starts the callable on the calling worker, as a forked or called child starts. What it throws is put into worker::strand.
   void (*start)(root&) = nullptr;
-  /// The last thing that happens: the result or the error is in place. The root may be gone when it returns.
+  /// Called once, last, when the result or the error is in place. The root may be gone when it returns.
   void (*finish)(root&) noexcept = nullptr;
   pool_state* pool = nullptr;
-  std::exception_ptr error;
+  std::exception_ptr error;  ///< what the callable threw, or null
 };
 
 }  // namespace nopal::core

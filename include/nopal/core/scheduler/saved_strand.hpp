@@ -1,7 +1,7 @@
 #pragma once
 
-// A strand put aside: by a root that runs on top of it, or because its stack is left. Why each part is put aside, and what holds meanwhile:
-// README.md, "A strand put aside". Next: stack/suspension.hpp, which leaves a stack.
+// A strand put aside: because a root runs on top of it, or because its stack is suspended. Only the worker that runs the strand does this.
+// Why each part is put aside, and what holds meanwhile: README.md, "A strand put aside". Next: stack/suspension.hpp, which leaves a stack.
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 
 namespace nopal::core {
 
-/// While alive, the strand that ran on the worker is kept here, in the frame of whoever put it aside, and another one may run there on an
-/// arena of its own. Restored on whatever worker runs this stack then.
+/// While it lives, the strand that ran on the worker is kept here, in a frame of its native stack, and another strand may run on the
+/// worker, on an arena of its own. The destructor restores it on the worker that runs this stack then.
 class saved_strand {
  public:
   explicit saved_strand(worker& w) noexcept;
@@ -22,7 +22,7 @@ class saved_strand {
  private:
   worker const* const from_;
   strand cold_;
-  // Of fork_state and the deque: what the fork path keeps at hand.
+  // The strand's parts in fork_state and the deque, where the fork path needs them.
   stacklet* const arena_;
   std::uint64_t const epoch_;
   std::uintptr_t const alarm_;

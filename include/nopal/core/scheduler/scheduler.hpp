@@ -1,7 +1,8 @@
 #pragma once
 
-// The scheduler of one pool, from its start to its end: it looks at the machine, makes the workers and their threads, and stops them. What they
-// share is pool_state.hpp; what they do is search.hpp.
+// The scheduler of one pool, from its start to its end: it reads the machine, makes the workers and their threads, and stops them. Made and
+// destroyed by a thread outside the pool. README.md, "Start" and "The end of a pool". Next: pool_state.hpp, what the workers share;
+// search.hpp, what they do.
 
 #include <memory>
 #include <thread>
@@ -24,12 +25,13 @@ class NOPAL_API scheduler {
   explicit scheduler(pool_options const& options);
   scheduler(scheduler const&) = delete;
   scheduler& operator=(scheduler const&) = delete;
-  /// Waits for everything submitted.
+  /// Waits for everything that was submitted and spawned, and ends the threads. On a worker of this pool it ends the program with a
+  /// message.
   ~scheduler();
 
   pool_state& state() noexcept { return state_; }
   pool_state const& state() const noexcept { return state_; }
-  /// What pool::current() says on its workers. Before anything runs there.
+  /// Says what pool::current() returns on its workers. Before any job is given to them.
   void belongs_to(pool& p) noexcept;
   unsigned workers() const noexcept { return state_.size(); }
   /// i < workers()
@@ -43,7 +45,7 @@ class NOPAL_API scheduler {
   void run_thread(unsigned i) noexcept;
   void stop() noexcept;
 
-  stack_overflow_handler handler_;  // first made, last gone
+  stack_overflow_handler handler_;  // made first, destroyed last
   core::timer timer_;
   pool_state state_;
   std::vector<std::unique_ptr<worker>> workers_;

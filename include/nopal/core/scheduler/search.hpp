@@ -1,24 +1,28 @@
 #pragma once
 
-// The search for work, at the base of a native stack: what is the worker's own, what is ready, what came from outside, what others have offered;
-// and sleep, when there is nothing. Next: sleep/parking.hpp; machine/victim.hpp, whom a thief tries; task/strand_loop.hpp,
-// which runs what was found.
+// The search for work, at the base of a native stack: the worker's ring, its inboxes, then what other workers have offered; and sleep, when
+// there is nothing. By the worker's thread, or an external caller that occupies the worker. README.md, "Search". Next: sleep/parking.hpp,
+// where the thread sleeps; machine/victim.hpp, which worker a thief tries; task/strand_loop.hpp, which runs what was found.
 
 #include "nopal/core/scheduler/root.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::core {
 
-/// entry_points::search.
+/// The body of each fresh native stack, entry_points::search: search_on, and then the stack is left for the thread's own.
 void search_for_work(context& stack) noexcept;
-/// Searches at the base of `mine`, which runs here, until the worker's thread is to leave it. Whatever runs on top of that frame may suspend the
-/// stack, and another worker of this pool resume it.
+/// Searches at the base of `mine`, which runs here, and runs what it finds. Returns when the pool ends, or when an external caller works
+/// here and is to vacate the worker. Whatever runs on top of this frame may suspend the stack, and another worker of this pool may resume
+/// it.
 void search_on(stack& mine) noexcept;
 
-/// Runs something that was found, if there is anything. `only`: as an external caller, which takes nothing but strands of its own root; or null.
+/// Searches the inboxes and other workers once, and runs what it finds. False: there was nothing. `only`: null; or the root of an external
+/// caller, which takes nothing but strands of that root. O(workers).
 bool find_and_run(worker& w, root const* only) noexcept;
 
-/// Must worker i's thread get up, or not sleep? seq_cst loads: the last look of parking.
+/// Must worker i's thread not sleep, or get up, as something waits for it or the pool ends? By any thread. seq_cst loads, after the
+/// thread's state has been stored: they pair with the pushes to the inboxes and with the store of `stopping`, which come before a look at
+/// that state. The ring needs no partner: only the thread itself fills it, or an external caller before the thread has the worker again.
 bool must_stay(pool_state const& pool, unsigned i) noexcept;
 
 }  // namespace nopal::core

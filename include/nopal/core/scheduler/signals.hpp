@@ -1,13 +1,15 @@
 #pragma once
 
-// Which signals the threads of a pool take: none that is meant for the program. So they go to the threads that the program made, or to its
-// signalfd or sigwait. Open are only those that tell a thread of what it has done itself, and SIGPROF, for profilers.
+// Which signals the threads of a pool take: none that is meant for the program, so that these go to the threads that the program made, or
+// to its signalfd or sigwait. Not blocked are only the signals that tell a thread of what it has done itself, and SIGPROF, for profilers.
+// By scheduler.cpp and wait/timer.cpp, which make threads. Next: thread_name.hpp.
 
 #include <signal.h>
 
 namespace nopal::core {
 
-/// While it lives, the calling thread takes no signals but those: a thread that it makes begins so. Afterwards its mask is what it was.
+/// While it lives, the calling thread blocks all signals but those, so that a thread which it makes begins with that mask. Afterwards the
+/// mask is what it was.
 class only_own_signals {
  public:
   only_own_signals() noexcept;
@@ -19,7 +21,8 @@ class only_own_signals {
   sigset_t before_;
 };
 
-/// A thread of a pool begins: it takes those, whatever its maker had blocked.
+/// The calling thread, which belongs to a pool and has just begun, blocks all signals but those, and takes those even if its maker had
+/// blocked them.
 void take_own_signals() noexcept;
 
 }  // namespace nopal::core

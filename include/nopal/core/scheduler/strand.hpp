@@ -1,7 +1,8 @@
 #pragma once
 
-// A strand: what one worker runs between two visits to the search for work, on one native stack and one arena. Its hot fields lie where the
-// fork path needs them, in fork_state and the deque; the rest is this value. Next: saved_strand.hpp, which puts both aside.
+// A strand: what one worker runs between two searches for work, on one native stack and one arena. Its hot fields lie where the fork path
+// needs them, in fork_state and the deque; the rest is this value. Only the worker that runs it touches it. Next: saved_strand.hpp, which
+// puts both aside.
 
 #include <cstdint>
 #include <exception>
@@ -16,19 +17,19 @@ struct deferred_start;
 struct frame;
 struct move_request;
 
-/// What a cold end of the fork path leaves for the loop at the stack's base, and what the strand has told others. Default: a strand that has
-/// just begun.
+/// What the cold ends of the fork path tell the loop at the stack's base, and what other workers have been told of the strand. By default:
+/// a strand that has just begun.
 struct strand {
   /// What the loop does once every native frame of the strand has unwound.
   enum class next_step : unsigned char {
     nothing,      ///< the task waits at its join
-    lost_parent,  ///< `lost` was stolen from under the child that ended here: its join hears of it
+    lost_parent,  ///< `lost` was stolen from under the child that ended here, which arrives at its join
     deferred,     ///< `deferred` waits for a stack that is not low
     move,         ///< `moving` goes to another worker
   };
 
-  bool unwinding = false;    ///< every native frame is to return to the loop: the alarm is 0, and nothing of the strand is private in the deque
-  bool threw = false;        ///< the child that has just ended left `exception`; the alarm is 0, and nothing of the strand is private
+  bool unwinding = false;    ///< every native frame is to return to the loop: the alarm is 0, and no entry of the strand is private
+  bool threw = false;        ///< the child that has just ended left `exception`; the alarm is 0, and no entry of the strand is private
   bool not_started = false;  ///< that child never began
   bool offered = false;      ///< the strand has forked where others may see it, and counts as visible work
   next_step next = next_step::nothing;

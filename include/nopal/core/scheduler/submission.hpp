@@ -1,7 +1,7 @@
 #pragma once
 
-// Work that nobody waits for on the spot: submitted roots, and fibers that do not start in the caller's own ring. And its end, which a pool
-// waits for. README.md, "The end of a pool". Next: injection.hpp.
+// Work whose submitter does not wait for it on the spot: submitted roots, and fibers that are spawned from outside the pool. Its end, too:
+// a pool waits for all of it. README.md, "The end of a pool". Next: injection.hpp, which brings the work to a worker.
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
@@ -10,13 +10,15 @@
 
 namespace nopal::core {
 
-/// Lets a worker run the root some time: the caller's, if it works for that pool.
+/// Gives the root to the pool: to the calling worker's inbox, if that belongs to the pool, else to that of a sleeping worker. Any thread.
+/// The root may have ended when this returns.
 NOPAL_API void submit(pool_state& pool, root& r) noexcept;
-/// Starts a fiber, by a thread that does not work for that pool.
+/// Gives a fiber to the pool, by a thread that does not work for it. The fiber may have ended when this returns.
 NOPAL_API void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept;
-/// Starts a fiber, by the worker that calls, whatever memory there is.
+/// Adds a fiber to the ring of `w`, the calling worker, or to its inbox where there is no memory for the ring to grow.
 void spawn_again(worker& w, resumable& fiber) noexcept;
-/// Waits until everything submitted and spawned has ended. By a thread outside the pool.
+/// Waits until everything that was submitted and spawned has ended, also what is submitted and spawned meanwhile. By a thread outside the
+/// pool.
 void wait_for_all(pool_state& pool) noexcept;
 
 }  // namespace nopal::core

@@ -1,6 +1,7 @@
 #pragma once
 
-// A root with its callable, arguments and result. Next: root.hpp, what the scheduler knows of it; ../../pool.hpp, which makes it.
+// A root with its callable, arguments and result: what pool::run, submit and detach make of a job. Next: root.hpp, the part of it that the
+// scheduler knows.
 
 #include <cstdint>
 #include <exception>
@@ -21,7 +22,7 @@
 
 namespace nopal::core {
 
-/// What a callable returns to whoever runs it on a pool: the task's T, or the ordinary result.
+/// What running a callable on a pool returns: T for a task<T>, else the ordinary result.
 template <class R>
 struct result_of_run {
   using type = R;
@@ -31,7 +32,7 @@ struct result_of_run<task<T>> {
   using type = T;
 };
 
-/// A callable, its arguments and its result. F, A...: as they were given, references; how they are kept: core/arguments.hpp.
+/// A callable, its arguments and its result. F, A...: references, as they were given. How they are kept: task/arguments.hpp.
 template <way How, class F, class... A>
 class typed_root : public root {
   using arguments = checked<How, F, A...>::arguments::type;
@@ -54,13 +55,14 @@ class typed_root : public root {
   using result = std::remove_cv_t<typename result_of_run<std::remove_cv_t<typename call::returned>>::type>;
   static constexpr bool is_coroutine = is_task<std::remove_cv_t<typename call::returned>>;
   static_assert(std::is_void_v<result> || std::is_reference_v<result> || std::is_move_constructible_v<result>,
-                "nopal: what this function returns cannot be moved to who waits for it. Let it fill an object of the caller's.");
+                "nopal: what this function returns cannot be moved to the caller that waits for it. "
+                "Let it fill an object of the caller's.");
 
   explicit typed_root(F f, A... a) : f_(static_cast<F>(f)), args_(call::keep(static_cast<A>(a)...)) {
     start = [](root& r) { static_cast<typed_root&>(r).begin(); };
   }
 
-  /// The result, or the exception. Once, after the end.
+  /// The result, or the exception rethrown. Once, after the end.
   result take() {
     if (error != nullptr) std::rethrow_exception(std::exchange(error, nullptr));
     if constexpr (std::is_reference_v<result>) {
@@ -70,7 +72,7 @@ class typed_root : public root {
     }
   }
 
-  /// If that is what is called.
+  /// The address of the function that is called, for messages; null if the callable is none.
   void const* function() const noexcept {
     using kept = std::remove_cvref_t<callable>;
     if constexpr (std::is_pointer_v<kept> && std::is_function_v<std::remove_pointer_t<kept>>) {
@@ -116,7 +118,7 @@ class typed_root : public root {
   eventually<held> result_;
 };
 
-/// A root that a thread waits for on its own stack.
+/// The job of pool::run: it lies in the frame of the caller, which waits for it.
 template <class F, class... A>
 class awaited_root final : public typed_root<way::waits, F, A...> {
  public:
@@ -126,7 +128,7 @@ class awaited_root final : public typed_root<way::waits, F, A...> {
   event done;
 };
 
-/// What a future shares with its job.
+/// What a future shares with its job. Any thread may wait for `done`.
 template <class R>
 struct shared_result {
   virtual ~shared_result() = default;
@@ -137,6 +139,7 @@ struct shared_result {
   completion done;
 };
 
+/// The job of pool::submit. It keeps itself alive until it has ended; then its future does.
 template <class F, class... A>
 class submitted_root final : public typed_root<way::submits, F, A...>,
                              public shared_result<typename typed_root<way::submits, F, A...>::result> {
@@ -145,7 +148,7 @@ class submitted_root final : public typed_root<way::submits, F, A...>,
     this->finish = [](root& r) noexcept {
       auto& self = static_cast<submitted_root&>(r);
       pool_state& owner = *self.pool;
-      auto const alive = std::move(self.self_);  // until here the pool keeps it alive, whoever drops the future
+      auto const alive = std::move(self.self_);  // until here it keeps itself alive, also if the future is dropped
       self.done.set();
       owner.pending.finished();
     };
@@ -158,9 +161,11 @@ class submitted_root final : public typed_root<way::submits, F, A...>,
   std::shared_ptr<submitted_root> self_;
 };
 
-/// `function`: null, if its name is that of the closure whose code has called here.
+/// Ends the program: an exception left a job that pool::detach was given. `function`: what was called; null if the message is to name the
+/// closure whose code has called here.
 NOPAL_API [[noreturn]] NOPAL_COLD void die_detached(std::exception_ptr e, void const* function) noexcept;
 
+/// The job of pool::detach. It deletes itself at its end.
 template <class F, class... A>
 class detached_root final : public typed_root<way::submits, F, A...> {
  public:

@@ -1,8 +1,8 @@
 #pragma once
 
-// A worker: a deque, the strand it runs, and what it needs to find more. Its thread runs the search for work at the base of a native stack; an
-// external caller of pool::run may occupy a worker whose thread sleeps. The fork path in order: task/child.hpp starts a child, deque/deque.hpp
-// offers the parent, task/cold_path.hpp takes over where that parent was stolen.
+// A worker: a deque, the strand it runs, and what it needs to find more. Its thread runs the search for work at the base of a native stack;
+// an external caller of pool::run may occupy a worker whose thread sleeps. So "the worker" in a comment is whichever thread works as it
+// now; only that one may call what does not say otherwise. Next: search.hpp, what it does between strands; strand.hpp, what it runs.
 
 #include <atomic>
 #include <cstdint>
@@ -16,7 +16,6 @@
 #include "nopal/core/machine/victim.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/counters.hpp"
-#include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/scheduler/strand.hpp"
 #include "nopal/core/sleep/inbox.hpp"
@@ -24,6 +23,7 @@
 #include "nopal/core/stack/orphan_memory.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
+#include "nopal/core/task/fork_state.hpp"
 
 namespace nopal::core {
 
@@ -37,16 +37,16 @@ struct search_state {
   bool searching = false;         ///< the worker's thread counts as a thief
   std::int64_t idle_since = 0;    ///< in nanoseconds; 0: not idle
   std::uint64_t backoff = tuning::shortest_backoff;  ///< pauses before its next search, at least
-  unsigned ready_taken = 0;       ///< times that it came for what is ready
+  unsigned ready_taken = 0;       ///< times that the worker has looked at its ring, for fairness
   rng random;
   victim_table victims;
 };
 
-/// An external caller that occupies the worker in its thread's place: external_caller.cpp.
-struct external_caller {
-  bool here = false;
-  root* job = nullptr;    ///< what it came for
-  event* done = nullptr;  ///< that this has ended
+/// The external caller that occupies the worker in its thread's place: external_caller.cpp.
+struct occupant {
+  bool here = false;      ///< false: there is none, and the rest means nothing
+  root* job = nullptr;    ///< what it waits for
+  event* done = nullptr;  ///< is set when that has ended
 };
 
 class NOPAL_API worker : public fork_state {
@@ -55,22 +55,25 @@ class NOPAL_API worker : public fork_state {
 
   deque work;  ///< what the strand has forked
 
-  /// Fibers that were spawned here and stacks that were woken here, for anyone.
+  /// What is ready to run: fibers that this worker has spawned, stacks that it has woken, and jobs from an inbox that it has emptied.
+  /// Thieves take the oldest.
   basic_deque<std_sync, places::ring> ready;
-  /// Throws std::bad_alloc.
+  /// Makes room in the ring for one more. Throws std::bad_alloc.
   NOPAL_INLINE void make_room_for_ready() {
     if (ready.must_grow()) [[unlikely]] ready.ensure_room(1);
   }
-  /// Adds `r` to what is ready, where there is room, and sees to it that somebody comes for it. By this worker.
+  /// Adds `r` to what is ready, where there is room, and sees to it that some worker finds it.
   NOPAL_INLINE void make_ready(resumable& r) noexcept {
-    ready.push(continuation{&r}.word());
+    ready.push(continuation{r}.word());
     if (ready.must_poll()) [[unlikely]] offer_ready();  // also where it does not yet count as visible work
   }
+  /// Counts the ring as visible work if it is not counted yet, and makes some of what is in it public. Nothing in a pool that does not
+  /// steal.
   NOPAL_COLD void offer_ready() noexcept;
-  /// Nothing is ready: that is no visible work, until the next that is made ready offers it again.
+  /// The ring is empty: it counts no longer as visible work, until make_ready offers it again.
   void retract_ready() noexcept;
 
-  /// Where dropped results of one word go: written relaxed by whoever drops one, read by nobody.
+  /// Where dropped results of one word go. Any thread that ends a child without a slot writes it, relaxed, since it is never read.
   alignas(destructive_size) std::uint64_t sink = 0;
 
   pool_state& pool() const noexcept { return pool_; }
@@ -79,23 +82,25 @@ class NOPAL_API worker : public fork_state {
   // ---- The running strand.
 
   core::strand strand;
-  /// The root whose strand runs here: a hint for external callers, which only help with their own.
+  /// The root whose strand runs here: a hint, for external callers, which help with their own root only. Written by the worker, read by any
+  /// thread.
   std::atomic<root*> busy_with{nullptr};
 
-  /// A strand begins, on an empty arena.
+  /// A strand begins, on an empty arena, where the deque has room for most_entries().
   void begin_strand() noexcept;
-  /// Nothing is left of the strand.
+  /// Nothing is left of the strand: its offers count no longer as visible work.
   void end_strand() noexcept;
-  /// No task's frame lies on this stack: see no_tasks. Then forks need not watch how much of it is left: what one of them takes is what any
-  /// call would take.
+  /// An ordinary function begins on this stack, and no task's frame lies here: see fork_state::no_tasks. Its forks need not watch how much
+  /// of the stack is left, since a fork of an ordinary function takes no more of it than any call does.
   void begin_without_tasks() noexcept {
-    // No task is started here, but by another job: one whose function is called directly finds no parent, and nowhere to put its result.
+    // A coroutine function that is called directly here finds no parent and no slot, and ends the program with a message.
     parent_word = 0;
     slot = no_slot_;
     alarm = no_tasks;
     work.set_limit_and_request(0);  // the first fork offers itself
   }
-  /// A job begins that is an ordinary function, at the base of a stack, where the deque is empty and rewound: before and after.
+  /// A job that is an ordinary function (a fiber) begins at the base of a stack. The deque is empty and rewound, and is so again at
+  /// end_job.
   NOPAL_INLINE void begin_job() noexcept {
     strand.floor = work.bottom();
     begin_without_tasks();
@@ -104,52 +109,52 @@ class NOPAL_API worker : public fork_state {
     if (strand.offered || !work.rewound()) [[unlikely]] return end_strand();
     busy_with.store(nullptr, std::memory_order_relaxed);  // relaxed: a hint
   }
-  /// Lets the deque begin with its first place, where nothing is in it.
+  /// Lets the next entry go to the first place of the deque's buffer, if the deque is empty.
   void rewind_if_empty() noexcept {
     if (!work.rewound() && work.empty()) work.rewind();
   }
-  /// The index below which pops must not make entries private again: they belong to a strand put aside, or to a parent whose child was the
-  /// first in the arena's topmost segment, and nobody would tidy if that pop said yes. (After a strand has moved, a segment's floor is
-  /// another deque's index: then no native frame depends on it.)
+  /// The index below which pops must not make entries private again. Such an entry belongs to a strand put aside; or it is a parent whose
+  /// child was the first in the arena's topmost segment, and if its pop said yes, the arena would not be tidied. (After a strand has moved,
+  /// a segment's floor is an index of another deque. No native frame depends on it then.)
   deque::index floor() const noexcept;
 
-  /// The owner's answer to must_poll: offers what was requested. True: the native stack is low.
+  /// What the worker does where must_poll says yes: it offers what a thief has requested. True: the native stack is low.
   NOPAL_COLD bool poll() noexcept;
   /// The strand's offers no longer count as visible work.
   void retract_offers() noexcept {
     if (std::exchange(strand.offered, false)) pool_.parking.retract();
   }
 
-  /// Has the native stack room for another strand on top of this one? No while the caller works on a stack that is not ours.
+  /// Has the native stack room for another strand on top of this one? No while the caller runs on a stack that the program made itself.
   bool fits_here() const noexcept;
   /// The most entries that one strand has in the deque at once.
   deque::index most_entries() const noexcept { return most_entries_; }
-  /// Room in the deque for another strand on top of this one, whatever it nests. Throws std::bad_alloc.
+  /// Makes room in the deque for another strand on top of this one, whatever that nests. Throws std::bad_alloc.
   void make_room_for_strand() {
     if (!work.empty()) work.ensure_room(most_entries_);
   }
 
-  /// Is anything waiting for this worker?
+  /// Is anything in this worker's deque, ring or inboxes?
   bool has_more() const noexcept { return !work.empty() || !ready.empty() || !open.empty() || !own.empty(); }
-  /// Under a controlled schedule: others may come first here.
+  /// Under a controlled schedule: others may run before this worker continues.
   void step() noexcept {
     if (controlled_schedule* const c = pool_.control.get(); c != nullptr) [[unlikely]] c->step(index_);
   }
 
   stack_cache stacks;
   block_cache blocks;
-  orphan_memory orphans;  ///< for what the deque holds when a stack is left
-  alignas(destructive_size) counters count;
+  orphan_memory orphans;  ///< for the tasks in the deque when a stack is left
+  alignas(destructive_size) counters count;  ///< written by the worker, read by any thread
 
   // ---- The worker between strands.
 
   search_state search;
-  external_caller caller;
-  context* home = nullptr;         ///< the own stack of the thread that works here now, where it leaves to
-  context* thread_home = nullptr;  ///< that of the worker's thread
-  bool ready_is_offered = false;   ///< what is ready counts as visible work
-  inbox open;                      ///< jobs that anyone may take
-  inbox own;                       ///< jobs that only this worker's thread may run
+  core::occupant occupant;
+  context* home = nullptr;         ///< the stack on which the thread that works here now began: resumed when its search for work ends
+  context* thread_home = nullptr;  ///< the stack on which the worker's thread began
+  bool ready_is_offered = false;   ///< the ring counts as visible work
+  inbox open;                      ///< what any worker may take; any thread pushes
+  inbox own;                       ///< what only this worker's thread may run; any thread pushes
 
  private:
   std::uintptr_t lowest() const noexcept;

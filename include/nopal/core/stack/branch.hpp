@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <exception>
+#include <new>
+#include <utility>
 
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/deque/resumable.hpp"
@@ -14,19 +16,20 @@ namespace nopal::core {
 class stack;
 
 struct branch : resumable {
-  /// Counts one steal, of this branch, and guards `error`.
+  /// Counts one steal, of this branch, and guards the exception.
   join_word join;
-
-  // Undefined until needed.
-  stack* waiting;  ///< written before the join word announces it
-  union {
-    std::exception_ptr error;  ///< live if the join word says "recorded"
-  };
+  stack* waiting;  ///< undefined until needed; written before the join word announces it
 
   explicit branch(run_function f) noexcept : resumable{f} {}
   branch(branch const&) = delete;
   branch& operator=(branch const&) = delete;
-  ~branch() {}  // error: see branch_lost
+
+  /// What the stolen branch has thrown; live if the join word says "recorded". It lies in the place of `next`: only a branch that nobody has begun
+  /// lies in a queue.
+  std::exception_ptr& error() noexcept { return *std::launder(reinterpret_cast<std::exception_ptr*>(&next)); }
+  /// By the thief, with the join word's lock.
+  void keep(std::exception_ptr e) noexcept { ::new (static_cast<void*>(&next)) std::exception_ptr{std::move(e)}; }
+  static_assert(sizeof(std::exception_ptr) == sizeof(resumable*) && alignof(std::exception_ptr) <= alignof(resumable*));
 };
 
 }  // namespace nopal::core

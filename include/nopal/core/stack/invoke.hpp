@@ -43,7 +43,7 @@ template <class G>
 struct branch_of : branch {
   stored<G> g;
   NOPAL_INLINE explicit branch_of(std::remove_reference_t<G>& callable) noexcept
-      : branch{run_stolen}, g(kept_copy<stored<G>>(callable)) {}
+      : branch{run_stolen}, g(stored_copy<stored<G>>(callable)) {}
   NOPAL_COLD static void run_stolen(resumable& r, worker& w) noexcept {
     run_stolen_branch(w, static_cast<branch_of&>(r), [](branch& b) { call_once<G>(static_cast<branch_of&>(b).g); });
   }
@@ -52,20 +52,15 @@ struct branch_of : branch {
 template <bool Polls, class F, class G>
 NOPAL_INLINE void fork_offered(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
   branch_of<G> later{g};
-  offer const after = offer_while(
-      current(), continuation{&later},
-      [&] {
-        if constexpr (Polls) poll_natively(*current());
-        try {
-          call_once<F>(f);
-        } catch (...) {
-          give_up(later);
-          throw;
-        }
-        return false;
-      },
-      [] { return current(); });
-  if (after == offer::taken_back) [[likely]] {
+  make_offer(*current(), continuation{later});
+  if constexpr (Polls) poll_natively(*current());
+  try {
+    call_once<F>(f);
+  } catch (...) {
+    give_up(later);
+    throw;
+  }
+  if (take_back(*current())) [[likely]] {
     call_once<G>(g);
     return;
   }

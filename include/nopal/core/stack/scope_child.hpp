@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <new>
 #include <type_traits>
 
 #include "nopal/core/compiler/config.hpp"
@@ -33,48 +32,25 @@ struct child_of : child {
   static void run_slowly(child& self, bool offers) { run<false>(static_cast<child_of&>(self), offers); }
 
  private:
-  /// The closure on the child's stack: from before the parent is offered, when `self` lies in the parent's frame, until it has been called.
-  union kept {
-    F f;
-    kept() noexcept {}
-    ~kept() {}
-  };
-
   template <bool Fast>
   NOPAL_INLINE static void run(child_of& self, bool offers) {
     children& of = *self.of;
     std::uint64_t const epoch = of.steals();
+    bool offered = false;
     bool threw = false;
-    kept k;
-    auto const call = [&] {
-      struct destroys {
-        F& f;
-        ~destroys() noexcept(false) { std::destroy_at(std::addressof(f)); }
-      };
-      try {
-        destroys const afterwards{k.f};
-        if constexpr (!Fast) {
-          if (offers) static_cast<void>(current()->poll());  // answers whoever has requested work
-        }
-        static_cast<void>(static_cast<called_once<F>>(k.f)());
-      } catch (...) {
-        child_threw(of, epoch);
-        threw = true;
-      }
-      return false;
-    };
     try {
-      ::new (static_cast<void*>(std::addressof(k.f))) F(static_cast<Given>(*self.closure));
+      F f(static_cast<Given>(*self.closure));
+      if (Fast || offers) {
+        make_offer(*current(), continuation{*of.owner});  // from here on the parent may be resumed elsewhere, and `self` is gone
+        offered = true;
+        if constexpr (!Fast) static_cast<void>(current()->poll());  // answers whoever has requested work
+      }
+      static_cast<void>(static_cast<called_once<F>>(f)());
     } catch (...) {
       child_threw(of, epoch);
-      return child_had_thrown(of);
+      threw = true;
     }
-    if (Fast || offers) {
-      // From the push on the parent may be resumed elsewhere, and `self` is gone.
-      if (offer_while(current(), continuation{of.owner}, call, [] { return current(); }) == offer::lost) [[unlikely]] parent_lost(of);
-    } else {
-      call();
-    }
+    if (offered && !take_back(*current())) [[unlikely]] parent_lost(of);
     if (threw) child_had_thrown(of);
   }
 };

@@ -1,8 +1,10 @@
 #pragma once
 
-// The arena: a geometric segmented stack of stacklets for coroutine frames (the paper's Section III-A). Allocation is a
-// bump, freeing is strictly last-in first-out. A frame never moves; when a parent is stolen, its arena stays with it and the
-// thief goes on with an empty one. An empty arena owns no memory: it costs nothing and can be had without failing.
+// The arena: a segmented stack of stacklets for coroutine frames, each segment twice as large as the one below (Section III-A of the
+// libfork paper). Allocation is a bump, freeing is strictly last-in first-out. A frame never moves: when a parent is stolen, its arena
+// stays with it, and the thief runs it on an empty one. An empty arena owns no memory: it costs nothing and can be had without failing.
+// Only the worker that runs the strand may call; no member is safe against another thread. README.md, "Arena hand-over". Next:
+// stacklet.hpp, one segment; central_stacklet_list.hpp, where segments come from; promise.hpp, which allocates here.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +16,7 @@ namespace nopal::core {
 
 class central_stacklet_list;
 
-/// The arena that the running strand allocates from. Each worker has one; strands come and go in it.
+/// The arena that the running strand allocates from. Each worker has one, for one strand after another.
 class NOPAL_API arena {
  public:
   static constexpr std::size_t first_size = 32 * 1024;
@@ -29,7 +31,8 @@ class NOPAL_API arena {
 
   void use(central_stacklet_list& l) noexcept { central_list_ = &l; }
 
-  /// `n` bytes, which are rounded, in `p`. False if the topmost segment has no room.
+  /// Allocates `n` bytes, a multiple of `alignment`, and stores their address in `p`. False: the topmost segment has no room, and nothing
+  /// was allocated. O(1).
   NOPAL_INLINE bool bump(std::size_t n, void*& p) noexcept {
     std::byte* const next = top_ + n;
     p = top_;
@@ -39,18 +42,19 @@ class NOPAL_API arena {
     return true;
   }
 
-  /// As bump, in a new segment twice as large as the topmost. Throws std::bad_alloc. O(1) amortised, Eq. (5).
+  /// Allocates `n` bytes in a new segment, at least twice as large as the topmost. Throws std::bad_alloc. O(1) amortised, by Eq. (5) of the
+  /// libfork paper.
   void* grow(std::size_t n);
 
-  /// `p` is the newest live allocation. It may have been the only one of its segment: tidy() before the next allocation.
+  /// Frees `p`, the newest live allocation. It may have been the only one of its segment: then tidy() comes before the next allocation.
   NOPAL_INLINE void release(void* p) noexcept {
     poison(p, static_cast<std::size_t>(top_ - static_cast<std::byte*>(p)));
     top_ = static_cast<std::byte*>(p);
   }
 
-  /// Leaves the topmost segment if it is empty and not the first; it is kept, against hot splitting. Not part of release, where
-  /// its branch would cost 1 to 2 ns a fork: fork_state::grow arranges that whoever started the frame comes by. Returns the
-  /// alarm to restore, or `keep`.
+  /// Leaves the topmost segment if it is empty and not the first. The arena keeps that segment for its next growth, against hot splitting.
+  /// Not part of release, where its branch would cost 1 to 2 ns a fork: grow_arena (cold_path.hpp) sees to it that the worker that started
+  /// the frame calls tidy. Returns the alarm to restore, or `keep`: the alarm stays as it is.
   std::uintptr_t tidy() noexcept;
   static constexpr std::uintptr_t keep = 1;
 
@@ -58,13 +62,13 @@ class NOPAL_API arena {
   std::byte* top() const noexcept { return top_; }
   stacklet* segment() const noexcept { return segment_; }
 
-  /// Takes the segments out (null if they are empty) and leaves an empty arena.
+  /// Takes the segments out, or null where they are empty, and leaves an empty arena.
   stacklet* detach() noexcept;
-  /// Goes on with what detach gave. This arena must be empty.
+  /// Continues with what detach gave, also on another worker. This arena must be empty.
   void attach(stacklet* s) noexcept;
 
-  /// How often the frame whose children lie at the bottom of this arena had been stolen: worker::arrive takes it for
-  /// the epoch of a child that has thrown.
+  /// How often the frame whose children lie at the bottom of this arena had been stolen: strand_loop.cpp takes it for the epoch of a child
+  /// that has thrown and lost its parent.
   std::uint64_t epoch = 0;
 
  private:
@@ -80,7 +84,7 @@ class NOPAL_API arena {
   std::byte* end_ = nothing_;
   std::byte* base_ = nothing_;     // where the topmost segment begins
   stacklet* segment_ = nullptr;    // the topmost
-  stacklet* kept_ = nullptr;       // one empty segment
+  stacklet* kept_ = nullptr;       // one empty segment, for the next growth
   central_stacklet_list* central_list_ = nullptr;
 };
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// What may be given to whom, and how it is kept: one rule for fork, call, submit, detach, run and sync_wait. Next: ../task.hpp and
-// ../pool.hpp, which keep it so.
+// What may be given to a child or a job, and how its callable and each argument are stored: one rule for fork, call, submit, detach, run
+// and sync_wait. All of it happens while compiling, but for store_callable, which the caller of fork or call runs. Next: make_child.hpp and
+// scheduler/typed_root.hpp, which store them so.
 
 #include <algorithm>
 #include <coroutine>
@@ -27,15 +28,15 @@ inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<task<T>> = true;
 
-/// Who calls the callable, and what is still there then.
+/// Who calls the callable, and which objects still live then.
 enum class way {
-  forks,    ///< a child, while its parent goes on: only what has a name is still there
-  calls,    ///< a child, while its parent waits in co_await call(…): temporaries of that expression are there until the end
-  submits,  ///< a job, when a worker comes to it: it keeps the callable, and what is taken by value
-  waits,    ///< a job, while its caller waits in run or sync_wait: temporaries of that expression are there until the end
+  forks,    ///< a child, while its parent continues: only what has a name still lives
+  calls,    ///< a child, while its parent waits in co_await call(…): temporaries of that expression live until the child ends
+  submits,  ///< a job, when a worker starts it: the callable and by-value arguments are stored in the job
+  waits,    ///< a job, while its caller waits in run or sync_wait: temporaries of that expression live until the job ends
 };
 
-/// Comes of a mistake whose message is out, so that it stays the only one: may be awaited, and converted to anything.
+/// The result of a call that was refused with a message. It may be awaited, and converted to anything, so that no second message follows.
 struct refused {
   template <class T>
   operator T() const noexcept;  // NOLINT(google-explicit-constructor)
@@ -46,6 +47,7 @@ struct refused {
   refused await_resume() const noexcept;
 };
 
+/// What F(A...) returns; `refused` where F cannot be called so.
 template <class F, class... A>
 struct returned_by {
   using type = refused;
@@ -58,65 +60,66 @@ struct returned_by<F, A...> {
 template <class F, class... A>
 inline constexpr bool returns_task = is_task<typename returned_by<F, A...>::type>;
 
-/// How a kept callable is called, which happens once: as the temporary that it is by then, or by its name where it takes only that.
+/// How a stored callable is called, which happens once: as a temporary, or as a named object where it can be called only so.
 template <class F, class... A>
 using called_once = std::conditional_t<std::is_invocable_v<F&&, A...>, F&&, F&>;
 
-/// What was given that cannot be taken.
+/// What is wrong with a callable and its arguments. Each but `none` has a message in `explained`.
 enum class mistake {
   none,
-  arguments,          ///< the callable does not take them
-  ordinary_function,  ///< where a coroutine function belongs
+  arguments,          ///< the callable cannot be called with them
+  ordinary_function,  ///< one where a coroutine function belongs
   temporary_closure,
   uncopyable_closure,
   hidden_parameters,
-  default_argument,    ///< which a coroutine would refer to
-  reference,           ///< to a temporary
-  view,                ///< of a temporary
-  object,              ///< of a member, through a temporary
-  uncopyable_argument  ///< for parameters that nobody sees
+  default_argument,    ///< one that a coroutine would refer to
+  reference,           ///< one to a temporary
+  view,                ///< one of a temporary
+  object,              ///< that of a member, given through a temporary
+  uncopyable_argument  ///< for unknown parameters
 };
 
-/// How one argument A is kept for the parameter P. Where the caller waits, references may also be bound to temporaries, and what must
-/// be converted for them first is kept converted.
+/// How one argument A is stored for the parameter P: `type`. Where the caller waits, references may also be bound to temporaries, and what
+/// must be converted for a reference first is stored converted.
 template <way How, class P, class A>
-struct keeps {
-  static constexpr bool leaves = How == way::forks || How == way::submits;
-  static constexpr mistake wrong = leaves && std::is_reference_v<P> && !binds_for_long<P, A>              ? mistake::reference
-                                   : leaves && views_a_temporary<std::remove_cvref_t<P>, A> ? mistake::view
-                                                                                            : mistake::none;
+struct stored_argument {
+  static constexpr bool outlives_expression = How == way::forks || How == way::submits;  // of the child or job
+  static constexpr mistake wrong = outlives_expression && std::is_reference_v<P> && !binds_for_long<P, A>  ? mistake::reference
+                                   : outlives_expression && views_a_temporary<std::remove_cvref_t<P>, A> ? mistake::view
+                                                                                                         : mistake::none;
   static constexpr bool direct =
       std::is_reference_v<P> && (std::is_convertible_v<std::remove_reference_t<A>*, std::remove_reference_t<P>*> || binds_for_long<P, A>);
   static constexpr bool converted = std::is_reference_v<P> && !direct;
   using type = std::conditional_t<How == way::waits && !converted, A, std::conditional_t<direct, P, std::remove_cvref_t<P>>>;
 };
-/// The object of a member, through a smart pointer. A job keeps a copy of it. A child has it no longer than its caller does.
+/// How a smart pointer to a member's object is stored: a job gets a copy of it, a child a reference to the caller's.
 template <way How, class Object, class A>
-struct keeps<How, object_through<Object>, A> {
+struct stored_argument<How, object_through<Object>, A> {
   static constexpr bool converted = false;
   static constexpr mistake wrong = How == way::forks && !std::is_lvalue_reference_v<A> ? mistake::object : mistake::none;
   using type = std::conditional_t<How == way::submits, std::decay_t<A>, A>;
 };
 
-/// How all of them are kept. A...: as they were given, references.
+/// How all arguments are stored: `type`, a pack. A...: the arguments as they were given, references.
 template <way How, class List, class... A>
-struct kept_arguments;
+struct stored_arguments;
 template <way How, class... P, class... A>
   requires(sizeof...(P) == sizeof...(A))
-struct kept_arguments<How, parameter_list<P...>, A...> {
-  static constexpr mistake wrong = std::max({mistake::none, keeps<How, P, A>::wrong...});
-  static constexpr bool converted = (keeps<How, P, A>::converted || ...);
-  using type = pack<typename keeps<How, P, A>::type...>;
+struct stored_arguments<How, parameter_list<P...>, A...> {
+  static constexpr mistake wrong = std::max({mistake::none, stored_argument<How, P, A>::wrong...});
+  static constexpr bool converted = (stored_argument<How, P, A>::converted || ...);
+  using type = pack<typename stored_argument<How, P, A>::type...>;
 };
-// Parameters that nobody sees, of an ordinary function. A job has copies.
+// For unknown parameters of an ordinary function: a job stores copies.
 template <way How, class... A>
-struct kept_arguments<How, unknown_parameters, A...> {
+struct stored_arguments<How, unknown_parameters, A...> {
   static constexpr mistake wrong = mistake::none;
   static constexpr bool converted = false;
   using type = pack<std::conditional_t<How == way::waits, A, std::decay_t<A>>...>;
 };
 
-/// Parameters with default arguments end with the callable's own call: a coroutine that keeps references to them does not.
+/// Has a callable that is given its first Given arguments a reference parameter with a default argument? That argument's life ends with the
+/// callable's own call; a coroutine that refers to it lives longer.
 template <std::size_t Given, class List>
 inline constexpr bool refers_to_defaults = false;
 template <std::size_t Given, class... P>
@@ -125,10 +128,10 @@ inline constexpr bool refers_to_defaults<Given, parameter_list<P...>> = []<std::
   return ((I >= Given && std::is_reference_v<P> && (std::is_rvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>)) || ...);
 }(std::index_sequence_for<P...>{});
 
-/// A callable that is still there when a child is: functions, and closures that have a name. A temporary closure without captures is as
-/// good as any other object of its type, and a std::reference_wrapper as what it refers to.
+/// Does a callable F, as it was given, live as long as a forked child? Functions do, and closures that have a name. A temporary closure
+/// without captures is as good as any other object of its type, and a std::reference_wrapper as what it refers to.
 template <class F>
-inline constexpr bool lasts = std::is_lvalue_reference_v<F> || std::is_pointer_v<std::remove_cvref_t<F>> ||
+inline constexpr bool outlives_child = std::is_lvalue_reference_v<F> || std::is_pointer_v<std::remove_cvref_t<F>> ||
                               std::is_member_pointer_v<std::remove_cvref_t<F>> || is_reference_wrapper<std::remove_cvref_t<F>> ||
                               (std::is_empty_v<std::remove_cvref_t<F>> && std::is_default_constructible_v<std::remove_cvref_t<F>>);
 
@@ -142,7 +145,8 @@ struct callee<way::submits, F, A...> {
   using type = called_once<std::decay_t<F>, A...>;
 };
 
-/// What is asked of a callable F and of arguments A..., all references as they were given, before anything is made of them.
+/// Checks a callable F and arguments A..., all given as references: `wrong` says what is wrong, `arguments` how the arguments are stored,
+/// `result` what the callable returns.
 template <way How, class F, class... A>
 struct checked {
  private:
@@ -156,23 +160,24 @@ struct checked {
   static constexpr bool coroutine = is_task<result>;
   static constexpr mistake wrong_callable = !std::is_invocable_v<called_as, A...>                               ? mistake::arguments
                                             : !of_pool && !coroutine                                            ? mistake::ordinary_function
-                                            : How == way::forks && !lasts<F>                                    ? mistake::temporary_closure
-                                            : How == way::submits && !std::is_constructible_v<std::decay_t<F>, F> ? mistake::uncopyable_closure
-                                                                                                                : mistake::none;
-  static consteval auto seen() {
+                                            : How == way::forks && !outlives_child<F>                          ? mistake::temporary_closure
+                                            : How == way::submits && !std::is_constructible_v<std::decay_t<F>, F>
+                                                ? mistake::uncopyable_closure
+                                                : mistake::none;
+  static consteval auto find_parameters() {
     if constexpr (wrong_callable != mistake::none || (How == way::waits && !coroutine)) {
-      return std::type_identity<unknown_parameters>{};  // an ordinary function that is waited for: there is nothing to see to
+      return std::type_identity<unknown_parameters>{};  // an ordinary function that is waited for: every argument may be passed on as it is
     } else {
       return std::type_identity<typename parameters_of<std::remove_cvref_t<F>, A...>::type>{};
     }
   }
-  using parameters = decltype(seen())::type;
+  using parameters = decltype(find_parameters())::type;
 
  public:
-  using arguments = kept_arguments<How, typename first_parameters<sizeof...(A), parameters>::type, A...>;
+  using arguments = stored_arguments<How, typename first_parameters<sizeof...(A), parameters>::type, A...>;
 
  private:
-  static consteval mistake find() {
+  static consteval mistake find_mistake() {
     if constexpr (wrong_callable != mistake::none) {
       return wrong_callable;
     } else if constexpr (coroutine && !parameters::known) {
@@ -181,19 +186,20 @@ struct checked {
       return mistake::default_argument;
     } else if constexpr (How == way::submits && !parameters::known) {
       constexpr bool copied = (std::is_constructible_v<std::decay_t<A>, A> && ...);
-      return copied && std::is_invocable_v<called_once<std::decay_t<F>, std::decay_t<A>...>, std::decay_t<A>...> ? mistake::none
-                                                                                                               : mistake::uncopyable_argument;
+      constexpr bool called = std::is_invocable_v<called_once<std::decay_t<F>, std::decay_t<A>...>, std::decay_t<A>...>;
+      return copied && called ? mistake::none : mistake::uncopyable_argument;
     } else {
       return arguments::wrong;
     }
   }
 
  public:
-  static constexpr mistake wrong = find();
+  static constexpr mistake wrong = find_mistake();
   static constexpr bool ok = wrong == mistake::none;
 };
 
-/// Says what was wrong, once, and what to write instead. `auto`, so that it is said at once and not at the end of the file.
+/// Refuses what was given, with one message that says what is wrong and what to write instead. Returns `auto`, so that the compiler gives
+/// the message at the call and not at the end of the file.
 template <way How, mistake Wrong>
 auto explained() {
   static_assert(Wrong != mistake::arguments, "nopal: the function cannot be called with these arguments.");
@@ -233,15 +239,15 @@ auto explained() {
   return refused{};
 }
 
-/// A temporary callable, called as one.
+/// A callable that was given as a temporary, and is called as one.
 template <class F>
-struct kept_temporary {
+struct stored_temporary {
   F* f;
   NOPAL_INLINE F&& operator*() const noexcept { return static_cast<F&&>(*f); }
 };
-/// A member function's pointer, which itself may be a temporary.
+/// A pointer to a member, which itself may be a temporary.
 template <class M>
-struct kept_member {
+struct stored_member {
   M m;
   NOPAL_INLINE M operator*() const noexcept { return m; }
 };
@@ -250,7 +256,7 @@ struct callable_holder {
   static inline F instance{};
 };
 
-/// A callable as a child keeps it: by something to dereference.
+/// The callable of a child as it is stored: something to dereference, no larger than a pointer to a member.
 template <class F>
 NOPAL_INLINE auto store_callable(F&& f) noexcept {
   using plain = std::remove_reference_t<F>;
@@ -259,15 +265,15 @@ NOPAL_INLINE auto store_callable(F&& f) noexcept {
   } else if constexpr (std::is_pointer_v<plain> && std::is_function_v<std::remove_pointer_t<plain>>) {
     return std::remove_cv_t<plain>{f};
   } else if constexpr (std::is_member_pointer_v<plain>) {
-    return kept_member<std::remove_cv_t<plain>>{f};
+    return stored_member<std::remove_cv_t<plain>>{f};
   } else if constexpr (is_reference_wrapper<std::remove_cv_t<plain>>) {
     return std::addressof(f.get());
   } else if constexpr (std::is_lvalue_reference_v<F>) {
     return std::addressof(f);
   } else if constexpr (std::is_empty_v<plain> && std::is_default_constructible_v<plain>) {
-    return kept_temporary<plain>{std::addressof(callable_holder<plain>::instance)};
+    return stored_temporary<plain>{std::addressof(callable_holder<plain>::instance)};
   } else {
-    return kept_temporary<plain>{std::addressof(f)};
+    return stored_temporary<plain>{std::addressof(f)};
   }
 }
 

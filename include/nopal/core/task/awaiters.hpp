@@ -1,7 +1,7 @@
 #pragma once
 
-// What a task awaits that is no fork: its join, a called child, and anything that is waited for on its native stack. Next: promise.hpp, which
-// hands these out; cold_path.hpp, where something was stolen or thrown.
+// What a task awaits that is no fork: its join, a called child, and anything that it waits for on its native stack. Called by the worker
+// that runs the task. Next: promise.hpp, which hands these out; cold_path.hpp, where something was stolen or thrown.
 
 #include <coroutine>
 #include <cstddef>
@@ -21,13 +21,14 @@ struct join_tag {
   explicit join_tag() = default;
 };
 
-/// What awaits a frame's join. The promise itself is the awaiter, so that a join needs no place in the coroutine's frame.
+/// The base of an awaiter that is the promise itself, so that it needs no place in the coroutine's frame.
 struct frame_awaiter {
   NOPAL_INLINE frame& self() noexcept {
     return *reinterpret_cast<frame*>(reinterpret_cast<std::byte*>(this) - 2 * sizeof(void*));
   }
 };
 
+/// What awaits a task's join: at once where nothing of the scope was stolen or thrown.
 struct join_awaiter : frame_awaiter {
   NOPAL_INLINE bool await_ready() noexcept {
     frame& f = self();
@@ -37,7 +38,7 @@ struct join_awaiter : frame_awaiter {
   }
   NOPAL_INLINE bool await_suspend(std::coroutine_handle<>) {
     if (join_task_or_throw(*current(), &self())) return true;
-    // Said, so that await_resume's look is compiled only for tasks that the loop resumes: 8 instructions a fork.
+    // So that await_resume's check is compiled only for tasks that the loop resumes: it would cost 8 instructions a fork.
     if (self().state != 0) __builtin_unreachable();
     return false;
   }
@@ -46,10 +47,10 @@ struct join_awaiter : frame_awaiter {
   }
 };
 
-/// What awaits a called child that has already run, as a nested call, when await_ready asks. Only if the child had to be left
-/// does the parent suspend.
+/// What awaits a called child, which has run before await_ready is called, as a nested native call. The parent suspends only if that child
+/// had to be left suspended, or has thrown.
 struct call_awaiter {
-  bool disturbed = false;  // so that await_resume's look is compiled only for tasks that had to suspend, or nearly
+  bool disturbed = false;  // so that await_resume's check is compiled only for tasks of which await_suspend was called
   NOPAL_INLINE bool await_ready() const noexcept { return current()->undisturbed(); }
   template <class Promise>
   NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) {
@@ -61,15 +62,17 @@ struct call_awaiter {
   }
 };
 
-/// Awaits by waiting on the task's native stack, which may also be between fork and join. What the wait throws there goes to the task as a
-/// called child's exception does: once all that it has forked have ended, the one that serial execution would have met first.
+/// Awaits by waiting on the task's native stack, which is allowed between fork and join too. An exception of the wait is handled there as a
+/// called child's is: the task waits until all children that it has forked have ended, and rethrows the one that serial execution would
+/// have met first.
 class stack_awaiter : public awaitable_tag {
  public:
   bool await_suspend(std::coroutine_handle<>) const noexcept { return join_task(*current(), &task_); }
 
  protected:
   explicit stack_awaiter(frame& task) noexcept : task_{task} {}
-  /// For await_ready. False: it has thrown, and children run.
+  /// Runs `f`, which waits: for await_ready. False: it has thrown, and children may run, so that the task must suspend at its join. Outside
+  /// a scope what it throws goes straight through.
   template <class F>
   bool wait(F f) {
     if ((task_.state & frame::open) == 0) {

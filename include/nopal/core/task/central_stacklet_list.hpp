@@ -1,6 +1,7 @@
 #pragma once
 
-// The central free list of segments: what the arenas of one pool give back. Next: arena.hpp, which takes them.
+// The central free list of segments: what the arenas of one pool give back. Any worker of the pool may call, under the list's lock. Next:
+// arena.hpp, which takes them.
 
 #include <array>
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace nopal::core {
 
-/// Segments that no arena uses, by size. They go back to the OS with the pool, not earlier: a compiler may load speculatively from
-/// the frame of a coroutine that another worker has just finished.
+/// Segments that no arena uses, by size. They go back to the operating system with the pool, not earlier: a compiler may load speculatively
+/// from the frame of a coroutine that another worker has just finished.
 class central_stacklet_list {
  public:
   central_stacklet_list() = default;
@@ -19,8 +20,9 @@ class central_stacklet_list {
   central_stacklet_list& operator=(central_stacklet_list const&) = delete;
   ~central_stacklet_list();
 
-  /// A block of at least `bytes`. Throws std::bad_alloc.
+  /// A block of at least `bytes`, its head included: the next power of two. Throws std::bad_alloc.
   stacklet* get(std::size_t bytes);
+  /// Takes back what get gave.
   void put(stacklet* s) noexcept;
 
  private:

@@ -1,8 +1,9 @@
 #pragma once
 
-// A child about to start, and the fork itself. The library's fork path begins here: the parent, suspended, is offered; then the child is *called*, as
-// a nested native call (eager nested start), so that an unstolen child returns like a function, and its native caller takes the parent
-// back. docs/fork-cost.md says what it costs. Next: deque/fork_protocol.hpp; cold_path.hpp, where that did not go so.
+// A child about to start, and the fork itself. The suspended parent is offered to thieves; then the child is *called*, as a nested native
+// call (eager nested start), so that an unstolen child returns like a function, and its native caller takes the parent back. Called by the
+// worker that runs the parent; from the offer on a thief may run that parent. docs/fork-cost.md says what a fork costs. Next:
+// deque/fork_protocol.hpp, which offers the parent; cold_path.hpp, where it was stolen.
 
 #include <coroutine>
 #include <cstdint>
@@ -23,8 +24,8 @@
 
 namespace nopal::core {
 
-/// One child about to start: what fork and call return. F: a pointer to what is invoked; P: its parameters as they are kept.
-/// By-value arguments wait here until the child copies them; references refer to the caller's objects.
+/// One child about to start: what fork and call return. F: what to dereference and invoke; P: the types of its stored arguments.
+/// By-value arguments are stored here until the child copies them; references refer to the caller's objects.
 template <kind How, std::uintptr_t Bits, class F, class... P>
 class child_awaitable : public awaitable_tag {
  public:
@@ -35,7 +36,7 @@ class child_awaitable : public awaitable_tag {
   template <class... A>
   NOPAL_INLINE explicit child_awaitable(void* slot, F f, A&&... a) : slot_{slot}, f_{f}, args_{make_pack<P...>(static_cast<A&&>(a)...)} {}
 
-  // Forks: the parent must be suspended, so that a thief can resume it, before the child starts.
+  // A fork: the parent must be suspended, so that a thief can resume it, before the child starts.
   NOPAL_INLINE bool await_ready() const noexcept { return false; }
   template <class Promise>
   NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) {
@@ -48,7 +49,7 @@ class child_awaitable : public awaitable_tag {
   }
   NOPAL_INLINE void await_resume() const noexcept {}
 
-  // Calls: nobody else wants the parent, so the child runs at once, and the parent suspends only if it must.
+  // A call: no thief can take the parent, so the child runs at once, and the parent suspends only if it must.
   NOPAL_INLINE void start(frame* p) { start(p, slot_); }
   NOPAL_INLINE void start(frame* p, void* slot) {
     worker* const w = current();
@@ -68,19 +69,19 @@ class child_awaitable : public awaitable_tag {
 
  private:
   template <bool Polls>
-  NOPAL_INLINE static bool fork(frame* const p, worker* before, void* const slot, F const f, arguments& kept) {
-    // Everything is read out of the parent's frame before the parent is published: from then on a thief may run it.
-    arguments args = kept.hand_over();
+  NOPAL_INLINE static bool fork(frame* const p, worker* before, void* const slot, F const f, arguments& stored) {
+    // Everything is read out of the parent's frame before the parent is offered: from then on a thief may run it.
+    arguments args = stored.hand_over();
     p->state |= frame::open;
-    switch (offer_while(before, continuation{p}, [&] { return begin<Polls>(p, before, slot, f, args); }, [] { return current(); })) {
-      [[likely]] case offer::taken_back: return false;
-      case offer::left: return true;
-      case offer::lost: break;
-    }
-    return forked_returned(*current(), p);
+    make_offer(*before, continuation{p});
+    if (begin<Polls>(p, before, slot, f, args)) return true;
+    worker* const w = current();
+    if (take_back(*w)) [[likely]] return false;
+    return forked_returned(*w, p);
   }
 
-  // True: the child's start is deferred, and everything unwinds to the loop at the stack's base.
+  // Starts the child. True: its start is deferred, and everything unwinds to the loop at the stack's base. `Polls`: a thief has requested
+  // work, or the native stack is low. What the start throws is left for the parent: start_threw.
   template <bool Polls>
   NOPAL_INLINE static bool begin(frame* p, worker* w, void* slot, F f, arguments& args) {
     try {
@@ -101,27 +102,28 @@ class child_awaitable : public awaitable_tag {
     return false;
   }
 
-  /// By value where that costs nothing: then the child_awaitable itself needs no memory.
+  /// How the cold paths take the arguments: by value where that costs nothing, so that the child_awaitable itself needs no memory.
   using passed = std::conditional_t<std::is_trivially_copyable_v<arguments>, arguments, arguments&>;
   NOPAL_COLD static bool fork_and_poll(frame* p, void* slot, F f, passed args) { return fork<true>(p, current(), slot, f, args); }
   NOPAL_COLD static void call_and_poll(frame* p, void* slot, F f, arguments args) {
     begin<true>(p, current(), slot, f, args);
   }
-  /// The native stack is low: the arguments wait in the arena until the loop at the stack's base starts the child.
+  /// The native stack is low: stores the arguments in the arena, until the loop at the stack's base starts the child. Nothing has started
+  /// yet, and the parent may be in the deque. Always returns true. Throws std::bad_alloc, or what moving an argument throws.
   NOPAL_COLD static bool defer(frame* p, void* slot, F f, arguments& args) {
     // What the child's references refer to stays where it is, in the suspended parent's frame.
-    using kept = std::conditional_t<(Bits & refers_to_awaitable) != 0, arguments&, arguments>;
+    using stored = std::conditional_t<(Bits & refers_to_awaitable) != 0, arguments&, arguments>;
     struct deferred : deferred_start {
       void* slot;
       F f;
-      kept args;
+      stored args;
       deferred(frame* p, void* s, F function, arguments& a)
-          : deferred_start{&deferred::begin_deferred, p, How}, slot{s}, f{function}, args{static_cast<kept&&>(a)} {}
-      static void begin_deferred(deferred_start* t) {
-        auto* const self = static_cast<deferred*>(t);
+          : deferred_start{&deferred::begin_deferred, p, How}, slot{s}, f{function}, args{static_cast<stored&&>(a)} {}
+      static void begin_deferred(deferred_start* d) {
+        auto* const self = static_cast<deferred*>(d);
         void* const to = self->slot;
         F const function = self->f;
-        kept args = static_cast<kept&&>(self->args);
+        stored args = static_cast<stored&&>(self->args);
         frame* const waiting = self->parent;
         self->~deferred();
         current()->arena.release(self);
@@ -132,24 +134,24 @@ class child_awaitable : public awaitable_tag {
     static_assert(alignof(deferred) <= arena::alignment, "nopal: arguments of a task may be aligned to at most 16 bytes");
     prepare_to_defer(*current());
     void* const at = allocate_in_body(*current(), arena::rounded(sizeof(deferred)));
-    deferred* t;
+    deferred* d;
     try {
-      t = ::new (at) deferred{p, slot, f, args};
+      d = ::new (at) deferred{p, slot, f, args};
     } catch (...) {
       current()->arena.release(at);
       current()->arena.tidy();
       throw;
     }
-    defer_start(*current(), t);
+    defer_start(*current(), d);
     return true;
   }
 
-  // A task<void> has no result: then nothing is kept or handed over.
-  struct no_slot {
-    NOPAL_INLINE constexpr no_slot(void*) noexcept {}
+  // A task<void> has no result: then no slot is stored or handed over.
+  struct without_slot {
+    NOPAL_INLINE constexpr without_slot(void*) noexcept {}
     NOPAL_INLINE constexpr operator void*() const noexcept { return nullptr; }
   };
-  [[no_unique_address]] std::conditional_t<has_result, void*, no_slot> slot_;
+  [[no_unique_address]] std::conditional_t<has_result, void*, without_slot> slot_;
   F f_;
   [[no_unique_address]] arguments args_;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
-// The cold ends of a task's fork path: what happens where a parent was stolen, a child has thrown, the arena is full or the stack low. Each
-// that returns a bool returns true where the task stays suspended and its native caller returns to the loop at the stack's base. Next:
-// strand_loop.hpp, that loop.
+// The cold ends of a task's fork path: what happens where a parent was stolen, a child has thrown, the arena is full or the stack low.
+// Called by `w`, the worker that runs the strand. A function that returns a bool returns true where the task stays suspended: then its
+// native callers return, one after the other, to the loop at the stack's base. Next: strand_loop.hpp, that loop.
 
 #include <cstddef>
 #include <exception>
@@ -15,34 +15,42 @@
 
 namespace nopal::core {
 
-/// A forked child of `p` returned and pop() said no. Throws only what belongs at this fork: a child that could not start.
+/// A forked child of `p` has returned, and pop() could not take `p` back: p's entry was stolen, is public, or everything unwinds. Throws
+/// only where that child could not start and `p` was never stolen in this scope: then what the start threw.
 NOPAL_API NOPAL_COLD bool forked_returned(worker& w, frame* p);
-/// A called child of `p` returned, disturbed: the alarm says that something happened.
+/// A called child of `p` has returned, and the alarm says that something happened: everything unwinds, the child has thrown, or an empty
+/// segment is to be left.
 NOPAL_API NOPAL_COLD bool called_returned(worker& w, frame* p) noexcept;
-/// `p` is suspended at its join after it was stolen, or has an exception waiting.
+/// `p` is suspended at its join, after it was stolen or with an exception recorded. False: `p` continues here; where it has to throw, its
+/// await_resume learns that from must_throw(). True: its last child resumes it, and the caller must not touch `p` again.
 NOPAL_API NOPAL_COLD bool join_task(worker& w, frame* p) noexcept;
-/// As join_task, and throws what is due if the task need not suspend.
+/// As join_task; but where `p` continues and has to throw, throws that from here.
 NOPAL_API NOPAL_COLD bool join_task_or_throw(worker& w, frame* p);
-/// Throws the exception that the task which was just resumed is to see. From its await_resume, and only after must_throw() has said yes.
+/// Throws the recorded exception of the task that was just resumed, and puts the alarm back. Called from that task's await_resume, and only
+/// where must_throw() is true.
 [[noreturn]] NOPAL_API NOPAL_COLD void rethrow_into_task(worker& w);
-/// `p` is suspended with an error of its own, which is thrown there once its children have ended.
+/// `p` is suspended with an error of its own: records `e` as a child's exception is, and waits for p's children, as join_task.
 NOPAL_API NOPAL_COLD bool fail_task(worker& w, frame* p, std::exception_ptr e) noexcept;
-/// m.task is suspended and wants to be resumed by m.to. Throws std::bad_alloc, and has done nothing then.
+/// m.task is suspended, to be resumed by the worker m.to: has the loop send it there. Always returns true. Throws std::bad_alloc, and has
+/// done nothing then.
 NOPAL_API NOPAL_COLD bool move_task(worker& w, move_request& m);
 
-/// Before a child's start is deferred: room in the deque for what the loop will nest. Throws std::bad_alloc.
+/// Called before a child's start is deferred: makes room in the deque for what the loop will nest. Throws std::bad_alloc.
 NOPAL_API NOPAL_COLD void prepare_to_defer(worker& w);
-/// The child waits in `d`; every native frame unwinds to the loop.
+/// The child is stored in `d`: has every native frame unwind to the loop, which starts it.
 NOPAL_API NOPAL_COLD void defer_start(worker& w, deferred_start* d) noexcept;
 
-/// An exception left a child's body: std::current_exception().
+/// An exception left a child's body: keeps std::current_exception() for the child's parent. Called while it is handled.
 NOPAL_API NOPAL_COLD void child_threw(worker& w) noexcept;
-/// An exception left a child's start, which has therefore not begun: std::current_exception().
+/// An exception left a child's start, so that the child has not begun: keeps std::current_exception() for its parent. Called while it is
+/// handled.
 NOPAL_API NOPAL_COLD void start_threw(worker& w) noexcept;
 
-/// Memory for a task's frame in a new segment of the arena. Throws std::bad_alloc.
+/// `n` bytes for a task's frame in a new segment of the arena; sets the alarm that has the segment left again. Throws std::bad_alloc. Ends
+/// the program on a thread that works for no pool, or where no parent was stored for the task.
 NOPAL_API NOPAL_COLD void* grow_arena(fork_state& here, std::size_t n);
-/// Memory in the arena for something other than a task's frame; release it by arena.release and arena.tidy. Throws std::bad_alloc.
+/// `n` bytes in the arena for something other than a task's frame. Whoever allocates them frees them by arena.release and arena.tidy.
+/// Throws std::bad_alloc.
 NOPAL_API NOPAL_COLD void* allocate_in_body(worker& w, std::size_t n);
 
 /// Ends the program: a task's function was called as an ordinary one.
@@ -50,14 +58,17 @@ NOPAL_API NOPAL_COLD void* allocate_in_body(worker& w, std::size_t n);
 /// Ends the program: a task ends with children not joined. `e`: the exception that it ends by, or null.
 [[noreturn]] NOPAL_API NOPAL_COLD void die_unjoined(std::exception_ptr e) noexcept;
 
-/// A child of `p`, which is the caller's, left strand.exception: p's next join or call throws it.
+// ---- Between cold_path.cpp and strand_loop.cpp.
+
+/// A child of `p`, which the caller owns, has left strand.exception: records it, so that p's next join or call throws.
 void child_failed(worker& w, frame* p) noexcept;
-/// Records strand.exception, of a child that `p` forked after `epoch` steals.
+/// Records strand.exception, of a child that `p` forked after `epoch` steals. The caller need not own `p`.
 void keep_exception(worker& w, frame* p, std::uint64_t epoch) noexcept;
-/// `p` is about to be resumed and to throw: sets the alarm by which its await_resume knows.
+/// `p` is about to be resumed and has to throw: sets the alarm to 0, from which its await_resume learns that.
 void must_throw_into(worker& w, frame* p) noexcept;
 
-/// A complete scope's task is about to be resumed by the calling worker, whose arena is empty: it takes the task's arena over.
+/// The scope of `f` is complete, and the calling worker is about to resume it on its empty arena: attaches the arena that `f` lies in, and
+/// closes the scope.
 void take_over(worker& w, frame& f) noexcept;
 
 }  // namespace nopal::core

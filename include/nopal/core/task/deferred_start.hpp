@@ -1,14 +1,15 @@
 #pragma once
 
 // A deferred start: a child that was not started because the native stack ran low. Its arguments wait in the arena until the loop at the
-// stack's base starts it. Next: child.hpp, which makes one; strand_loop.hpp, which starts it. Why no stack overflows: README.md, "Depth".
+// stack's base starts it. The strand that made it starts it; no other worker sees it. Why no stack overflows: README.md, "Depth". Next:
+// child.hpp, which makes one; strand_loop.hpp, which starts it.
 
 #include "nopal/core/task/frame.hpp"
 
 namespace nopal::core {
 
 struct deferred_start {
-  void (*start)(deferred_start*);  ///< frees this, and starts the child
+  void (*start)(deferred_start*);  ///< takes the arguments out, frees this, and starts the child
   frame* parent;
   kind how;
 };

@@ -1,7 +1,8 @@
 #pragma once
 
-// What the running thread works for. Read afresh after everything that can suspend: another worker may run the caller's stack by then. Next on
-// the path: task/arena.hpp, where frames lie; worker.hpp, the rest of a worker.
+// What the running thread works for: the hot part of its worker. Only that thread may touch it. Read afresh after everything that can
+// suspend: another worker may run the caller's stack by then. Next: promise.hpp, which reads it at a task's birth; arena.hpp, where frames
+// lie; scheduler/worker.hpp, the rest of a worker.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,7 @@ class worker;
 
 /// The part of a worker that a fork touches first, and all that a thread without a worker has of one.
 struct fork_state {
-  /// What the next child to be born finds: written just before its function is called.
+  /// The parent and the slot of the next child to be born: written just before its function is called, read by its promise.
   std::uintptr_t parent_word = 0;
   void* slot = nullptr;
 
@@ -31,18 +32,19 @@ struct fork_state {
   /// After a called child returned, its caller may continue only from below the alarm: see undisturbed.
   std::uintptr_t alarm = no_alarm;
   static constexpr std::uintptr_t no_alarm = ~std::uintptr_t{0};
-  /// As no_alarm, and no task's frame lies on this native stack: nothing of a strand need be put aside before the stack is left.
+  /// As no_alarm, and no task's frame lies on this native stack: no strand need be saved before the stack is left.
   static constexpr std::uintptr_t no_tasks = no_alarm - 1;
 
-  /// No if the caller's stack frame lies at or above the alarm: everything unwinds or the child left an exception (alarm 0), or the
-  /// child left an empty segment in the arena (alarm just above that child's frame).
+  /// After a called child returned: may its caller continue at once? False if the caller's native frame lies at or above the alarm:
+  /// everything unwinds, or the child left an exception (alarm 0); or the child left an empty segment in the arena (alarm just above that
+  /// child's frame).
   NOPAL_INLINE bool undisturbed() const noexcept { return stack_below(alarm); }
-  /// For a coroutine that was resumed by the loop at the stack's base: is there an exception for it?
+  /// For a coroutine that was just resumed: is there an exception for it? Then rethrow_into_task (cold_path.hpp) throws it.
   NOPAL_INLINE bool must_throw() const noexcept { return alarm == 0; }
 };
 
-/// What the running thread works for, read afresh; on a thread that works for no pool, a state that says no to works(). All that a fork needs
-/// lies behind this one pointer: addressed through the thread register itself it costs 1.5 ns a fork more (docs/fork-cost.md).
+/// What the running thread works for, read afresh; on a thread that works for no pool, a state of which works() is false. All that a fork
+/// needs lies behind this one pointer: addressed through the thread register itself it costs 1.5 ns a fork more (docs/fork-cost.md).
 NOPAL_INLINE fork_state* state_here() noexcept { return static_cast<fork_state*>(read_thread_word<thread_word::state>()); }
 /// Sets what the running thread works for. `s`: a worker; or null: from now on it works for no pool.
 void work_for(fork_state* s) noexcept;

@@ -1,9 +1,10 @@
 #pragma once
 
-// Copies of small structures that were written just before, member by member. A processor forwards one store to a later load, but not
-// several: a copy that loads wide waits until all of them are in the cache, 13 ns (docs/fork-cost.md). GCC puts the members together in
-// registers first. Clang copies by wide loads, so for it these read word by word, which costs no load at all where it still knows the
-// words' values.
+// Copies of small structures that were written just before, member by member: arguments on their way to a child, and callables that are
+// stored where a thief may find them. Called by the worker that made them. A processor forwards one store to a later load, but not several:
+// a copy that loads wide waits until all of them are in the cache, 13 ns (docs/fork-cost.md). GCC puts the members together in registers
+// first. Clang copies by wide loads, so for Clang these functions read word by word, which costs no load at all where it still knows the
+// words' values. Next: pack.hpp and stack/invoke.hpp, which use them.
 
 #include <bit>
 #include <cstddef>
@@ -17,6 +18,7 @@ namespace nopal::core {
 
 #if defined(__clang__) && defined(__x86_64__)
 
+/// Is a T stored by copying it word by word?
 template <class T>
 inline constexpr bool copied_by_words = false;
 template <class T>
@@ -30,7 +32,7 @@ inline constexpr std::size_t widest_copy = 32;
 inline constexpr std::size_t widest_copy = 16;
 #endif
 
-/// Reads words, and stores them one by one, or together where `Wide`.
+/// Copies `Bytes` bytes: reads words, and stores them one by one, or together where `Wide`.
 template <class Word, bool Wide, std::size_t Bytes>
 NOPAL_INLINE void copy_words(std::byte* to, std::byte const* from) noexcept {
   constexpr std::size_t width = !Wide || Bytes < 16 ? sizeof(Word) : Bytes < widest_copy ? 16 : widest_copy;
@@ -43,12 +45,13 @@ NOPAL_INLINE void copy_words(std::byte* to, std::byte const* from) noexcept {
       __builtin_memcpy(&one, from + i * sizeof one, sizeof one);
       together[i] = one;
     }
-    asm("" : "+x"(together));  // or the compiler takes it to pieces again
+    asm("" : "+x"(together));  // otherwise the compiler splits it into words again
     __builtin_memcpy(to, &together, width);
   }
   if constexpr (Bytes > width) copy_words<Word, Wide, Bytes - width>(to + width, from + width);
 }
 
+/// A copy of `value`, made by copy_words.
 template <bool Wide, class T>
 NOPAL_INLINE T copy_of(T const& value) noexcept {
   using word = std::conditional_t<alignof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -68,7 +71,7 @@ T copy_of(T const& value) noexcept;
 
 #endif
 
-/// `value`, to be passed to a function by value: what travels in memory, more than two words, is stored as wide as it is read next.
+/// `value`, to be passed to a function by value. More than two words travel in memory: they are stored as wide as they are read next.
 template <class T>
 NOPAL_INLINE T outgoing(std::remove_reference_t<T>& value) {
   if constexpr (copied_by_words<T> && sizeof(T) > 2 * sizeof(void*)) {
@@ -78,9 +81,9 @@ NOPAL_INLINE T outgoing(std::remove_reference_t<T>& value) {
   }
 }
 
-/// `value`, a callable by value or reference, to be kept where others may find it later. It is moved: some cannot be copied.
+/// `value`, a callable by value or by reference, to be stored where a thief may find it later. It is moved: some cannot be copied.
 template <class T>
-NOPAL_INLINE T kept_copy(std::remove_reference_t<T>& value) noexcept {
+NOPAL_INLINE T stored_copy(std::remove_reference_t<T>& value) noexcept {
   if constexpr (copied_by_words<T>) {
     return copy_of<false, T>(value);
   } else {

@@ -1,7 +1,8 @@
 #pragma once
 
-// What the core knows of a coroutine task: the part of its promise that joins, steals and exceptions need.
-// Next on the path: arena.hpp gives the memory, deque.hpp offers the parent.
+// A task's frame, as far as the core reads it: the part of its promise that joins, steals and exceptions need. Only the frame's present
+// owner may touch it, but for the join word and what is recorded under its lock. Next: arena.hpp, which gives the memory;
+// deque/join_word.hpp and deque/kept_exception.hpp, its parts for the join.
 
 #include <coroutine>
 #include <cstddef>
@@ -18,31 +19,32 @@ namespace nopal::core {
 
 struct stacklet;
 
-/// How a frame was started, in the low bits of frame::parent.
+/// How a frame was started, in the low bits of frame::parent_word.
 enum kind : std::uintptr_t {
-  called = 0,  ///< the parent waits for it
+  called = 0,  ///< the parent waits for it, and is offered to no thief
   forked = 1,  ///< the parent was offered to thieves
   rooted = 2,  ///< the parent is the frame of a root
 };
 inline constexpr std::uintptr_t kind_mask = 3;
-/// Also in frame::parent: the slot is an eventually<T>, so the result is constructed in it, not assigned.
+/// In frame::parent_word: the slot is an eventually<T>, so the result is constructed in it, not assigned.
 inline constexpr std::uintptr_t constructs = 4;
-/// Also: the slot is a std::optional<T>, empty again where the task fails. Together with `constructs` for a T that does not go to its slot as
-/// one word; else the optional holds a T from the start, whose address the slot is.
+/// In frame::parent_word too: the slot is a std::optional<T>, empty again where the task fails. Together with `constructs` for a T that
+/// does not go to its slot as one word; else the optional holds a T from the start, whose address the slot is.
 inline constexpr std::uintptr_t engages = 8;
 /// All that frame::parent_word holds beside the address.
 inline constexpr std::uintptr_t parent_bits = kind_mask | constructs | engages;
-/// Only in a starter's type: some reference parameter refers to a converted argument that the starter itself keeps.
+/// Only in the type of a child_awaitable: some reference parameter refers to a converted argument that is stored in the awaitable itself.
 inline constexpr std::uintptr_t refers_to_awaitable = 16;
 
-/// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that every coroutine ABI of our
-/// compilers puts there; the promise (task.hpp) provides the memory of the rest: assertions there and a test look at the layout. A frame's
-/// address is that of its coroutine, so that the fork path needs no second pointer.
+/// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that the coroutine ABI of every supported
+/// compiler puts there; the promise (promise.hpp) provides the memory of the rest. Assertions there check its size and alignment, and
+/// tests/unit/frame_test.cpp checks where it lies. A frame's address is that of its coroutine, so that the fork path needs no second
+/// pointer.
 struct frame {
   void* resume_function;
   void* destroy_function;
 
-  // Written at birth, from what the parent handed over through its worker.
+  // Written at birth, from what the parent left in its worker's fork_state.
   std::uintptr_t parent_word;  ///< parent frame, kind, `constructs`, `engages`
   void* slot;                  ///< where the result goes; null: dropped; undefined for a task<void>
 
@@ -51,14 +53,14 @@ struct frame {
   join_word join;
 
   // Undefined until needed.
-  stacklet* arena;     ///< where this frame lies while nobody runs it; written before the join word is counted down
-  kept_exception first;  ///< of its children
+  stacklet* arena;       ///< where this frame lies while no worker runs it: written before a child arrives or the task is sent
+  kept_exception first;  ///< of its children's exceptions, the one that serial execution would have met first
 
   static constexpr std::uint64_t open = 1;    ///< forked since the last join
   static constexpr std::uint64_t thrown = 2;  ///< a child's exception waits in `first`
   static constexpr std::uint64_t one_steal = 4;
 
-  /// All but the slot, which a task<void> has not.
+  /// Begins the frame's life, but for the slot, which a task<void> does not have. `parent`: a parent_word.
   NOPAL_INLINE void birth(std::uintptr_t parent) noexcept {
     parent_word = parent;
     state = 0;
@@ -72,18 +74,19 @@ struct frame {
   NOPAL_INLINE kind how() const noexcept { return static_cast<kind>(parent_word & kind_mask); }
   std::uint64_t steals() const noexcept { return state / one_steal; }
 
-  /// See kept_exception. Any number of children's workers at once.
+  /// Records `e`, which a child forked after `stolen` steals of this task has thrown: see kept_exception. Any number of children's workers
+  /// may call at once.
   NOPAL_COLD void record(std::uint64_t stolen, std::exception_ptr e) noexcept;
 
-  /// All children have ended: the scope closes, or stays open for what was recorded. Sole owner only.
+  /// All children have ended: the scope closes, or stays open for what was recorded. Only by the sole owner.
   void complete() noexcept {
     bool const due = join.reset();
     state = due ? (open | thrown) : 0;
   }
 
-  /// Throws what was recorded and closes the scope. Sole owner only, state has `thrown`.
+  /// Throws what was recorded and closes the scope. Only by the sole owner, and only where state has `thrown`.
   [[noreturn]] NOPAL_COLD void rethrow();
-  /// Takes what was recorded; null if there is nothing.
+  /// Takes what was recorded and closes the scope. Only by the sole owner, and only where state has `thrown`.
   NOPAL_COLD std::exception_ptr take() noexcept;
 };
 

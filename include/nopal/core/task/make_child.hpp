@@ -1,6 +1,7 @@
 #pragma once
 
-// From fork(...) and call(...) to the child that they start. Next: arguments.hpp, what may be given; child.hpp, which starts it.
+// From fork(...) and call(...) to the child that they start: checks what was given, and makes the awaitable that starts it. Called by the
+// task that forks or calls. Next: arguments.hpp, what may be given and how it is stored; child.hpp, which starts the child.
 
 #include <cstdint>
 #include <optional>
@@ -14,15 +15,16 @@
 
 namespace nopal::core {
 
-/// What `co_await call(f, args...)` awaits when there is no slot: the result lives here, in the parent's frame.
-template <class T, class Start>
+/// What `co_await call(f, args...)` awaits where no slot was given: the result lives here, in the parent's frame. Awaitable: the
+/// child_awaitable that starts the child.
+template <class T, class Awaitable>
 class value_call : public awaitable_tag {
  public:
-  explicit value_call(Start s) : start_{std::move(s)} {}
-  value_call(value_call&& o, frame* p) : start_{std::move(o.start_)}, parent_{p} {}
+  explicit value_call(Awaitable child) : child_{std::move(child)} {}
+  value_call(value_call&& o, frame* parent) : child_{std::move(o.child_)}, parent_{parent} {}
 
   NOPAL_INLINE bool await_ready() {
-    start_.start(parent_, &result_);
+    child_.start(parent_, &result_);
     return current()->undisturbed();
   }
   template <class Promise>
@@ -41,20 +43,23 @@ class value_call : public awaitable_tag {
 
  private:
   using held = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
-  Start start_;
+  Awaitable child_;
   frame* parent_ = nullptr;
   bool disturbed_ = false;  // as in call_awaiter
   eventually<held> result_;
 };
 
+/// Is an F, the first argument of fork or call, a slot? Every other one is a callable.
 template <class F>
-inline constexpr bool is_slot = std::is_pointer_v<F> && !std::is_function_v<std::remove_pointer_t<F>> && !std::is_void_v<std::remove_pointer_t<F>>;
+inline constexpr bool is_slot =
+    std::is_pointer_v<F> && !std::is_function_v<std::remove_pointer_t<F>> && !std::is_void_v<std::remove_pointer_t<F>>;
 
 template <class T, class S>
 inline constexpr bool is_optional_slot = false;
 template <class T>
 inline constexpr bool is_optional_slot<T, std::optional<T>> = true;
 
+/// May the result of a task<T> go to a slot of type S*?
 template <class T, class S>
 inline constexpr bool fits_slot = std::is_same_v<S, T> || std::is_same_v<S, eventually<T>> || is_optional_slot<T, S> ||
                                   (std::is_reference_v<T> && std::is_same_v<S, std::remove_reference_t<T>*>);
@@ -66,19 +71,21 @@ struct child_awaitable_of<How, Bits, F, pack<P...>> {
   using type = child_awaitable<How, Bits, F, P...>;
 };
 
-/// What core/arguments.hpp asks of a child.
+/// What arguments.hpp says of a child with callable F and arguments A..., all given as references.
 template <kind How, class F, class... A>
 using checked_child = checked<How == forked ? way::forks : way::calls, F, A...>;
 
+/// The awaitable for f(a...), which `checked` has accepted, with its result to `slot`.
 template <kind How, std::uintptr_t Bits, class F, class... A>
 NOPAL_INLINE auto make_child_awaitable(void* slot, F&& f, A&&... a) {
   using arguments = checked_child<How, F&&, A&&...>::arguments;
-  auto const kept = store_callable(static_cast<F&&>(f));
+  auto const stored = store_callable(static_cast<F&&>(f));
   constexpr std::uintptr_t bits = Bits | (arguments::converted ? refers_to_awaitable : 0);
-  using type = child_awaitable_of<How, bits, std::remove_const_t<decltype(kept)>, typename arguments::type>::type;
-  return type{slot, kept, static_cast<A&&>(a)...};
+  using type = child_awaitable_of<How, bits, std::remove_const_t<decltype(stored)>, typename arguments::type>::type;
+  return type{slot, stored, static_cast<A&&>(a)...};
 }
 
+/// The awaitable for f(a...) with its result to `slot`; or one message, where something is wrong.
 template <kind How, class S, class F, class... A>
 NOPAL_INLINE auto make_awaitable_into(S* slot, F&& f, A&&... a) {
   using c = checked_child<How, F&&, A&&...>;
@@ -97,7 +104,7 @@ NOPAL_INLINE auto make_awaitable_into(S* slot, F&& f, A&&... a) {
   }
 }
 
-/// Where a result goes that nobody wants. Null where that costs nothing.
+/// The slot for a result that is dropped: a place that any task may write, or null where checking for null costs nothing.
 template <class T>
 NOPAL_INLINE void* nowhere() noexcept {
   if constexpr (std::is_reference_v<T>) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// What `co_await resume_on(...)` awaits. Next: move_request.hpp; cold_path.hpp, move_task.
+// What `co_await resume_on(...)` awaits. Called by the worker that runs the task, until it suspends; afterwards by the worker that the task
+// has moved to. Next: move_request.hpp, what is sent; cold_path.hpp, whose move_task requests it.
 
 #include <coroutine>
 #include <exception>
@@ -15,10 +16,11 @@
 
 namespace nopal::core {
 
-/// The error for resume_on between fork and join.
+/// The error for resume_on between fork and join: std::logic_error, which names the function.
 NOPAL_API std::exception_ptr move_misuse() noexcept;
 
-/// Moves the awaiting task to one worker.
+/// Moves the awaiting task to one worker. Throws, in the task, std::bad_alloc; between fork and join what move_misuse returns. The task has
+/// not moved then.
 struct move_awaiter : awaitable_tag, move_request {
   explicit move_awaiter(worker& target) noexcept { to = &target; }
   move_awaiter in(frame& f) noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
-// A task on its way to another worker: resume_on. Next: cold_path.hpp, where it is asked for; strand_loop.hpp, where it is sent and received.
+// A task on its way to another worker: resume_on. It belongs to the worker that the task leaves until it is sent, then to the one that
+// takes it out of its inbox. Next: cold_path.hpp, where the move is requested; strand_loop.hpp, where it is sent and received.
 
 #include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"
@@ -10,7 +11,7 @@ namespace nopal::core {
 struct frame;
 class worker;
 
-/// Lies in the awaiting task's frame.
+/// Lies in the awaiting task's frame, so that sending it takes no memory.
 struct move_request : resumable {
   frame* task = nullptr;
   worker* to = nullptr;

@@ -1,13 +1,14 @@
 #pragma once
 
-// Where the result of a task goes that nobody has started: a task's function that an ordinary function called directly. Next: worker.hpp, which
-// hands it out; stack/stack_overflow.hpp, which tells the fault.
+// Where the result goes of a task that was not started by nopal: of a task's function that an ordinary function called directly. Any thread
+// may call. Next: scheduler/worker.hpp, which lets the next task without a parent find it; stack/stack_overflow.hpp, which explains the
+// fault.
 
 namespace nopal::core {
 
-/// Constant memory: writing a result there is a fault.
+/// The address of constant memory: writing a result there is a fault.
 void* place_without_slot() noexcept;
-/// Does the address lie there?
+/// Does the address lie in that memory?
 bool is_without_slot(void const* address) noexcept;
 
 }  // namespace nopal::core

@@ -1,7 +1,8 @@
 #pragma once
 
-// A tuple without std::tuple's constructors, so that a pack of small trivial arguments is itself trivial and travels in registers
-// (docs/fork-cost.md).
+// The stored arguments of a child or a job: a tuple without std::tuple's constructors, so that a pack of small trivial arguments is itself
+// trivial and travels in registers (docs/fork-cost.md). Only the worker that starts the child or job touches it. Next: forwarding.hpp, how
+// its elements are handed over; child.hpp, which stores one.
 
 #include <cstddef>
 #include <utility>
@@ -21,7 +22,7 @@ template <class Indices, class... T>
 struct pack_base;
 template <std::size_t... I, class... T>
 struct pack_base<std::index_sequence<I...>, T...> : pack_element<I, T>... {
-  /// f(the elements as lvalues...).
+  /// Calls f with the elements as lvalues, and returns its result.
   template <class F>
   [[gnu::always_inline]] decltype(auto) apply(F&& f) {
     return static_cast<F&&>(f)(static_cast<pack_element<I, T>&>(*this).value...);
@@ -34,9 +35,10 @@ struct pack_base<std::index_sequence<I...>, T...> : pack_element<I, T>... {
 template <class... T>
 struct pack : pack_base<std::index_sequence_for<T...>, T...> {};
 
+/// A pack of T..., each made from the argument at its place.
 template <class... T, class... A>
 [[gnu::always_inline]] inline pack<T...> make_pack(A&&... a) {
-  return {{{static_cast<T>(static_cast<A&&>(a))}...}};  // the callable accepts these conversions: checked by then
+  return {{{static_cast<T>(static_cast<A&&>(a))}...}};  // arguments.hpp has checked that these conversions exist
 }
 
 }  // namespace nopal::core

@@ -1,7 +1,7 @@
 #pragma once
 
-// A task's promise: what the compiler makes of `task<T> f(...)`. Its memory is the rest of core::frame. Next on the path: frame.hpp, what the core
-// reads of it; arena.hpp, where it lies.
+// A task's promise: what the compiler makes of `task<T> f(...)`. Its memory is the rest of core::frame. The worker that starts or runs the
+// task calls it, and no other. Next: frame.hpp, what the core reads of it; arena.hpp, where it lies; awaiters.hpp, what a task awaits.
 
 #include <concepts>
 #include <coroutine>
@@ -30,7 +30,7 @@ namespace core {
 
 template <kind How, std::uintptr_t Bits, class F, class... P>
 class child_awaitable;
-template <class T, class Start>
+template <class T, class Awaitable>
 class value_call;
 
 /// What every task's promise does, whatever its result.
@@ -39,12 +39,13 @@ class promise_base : public join_awaiter {
   NOPAL_INLINE explicit promise_base(fork_state& here) noexcept {
     std::uintptr_t parent = here.parent_word;
 #ifndef NDEBUG
-    // Whoever starts a task says for whom just before; once. Without this look, three instructions a task: what an ordinary function calls
-    // directly is found out, what a task does is not.
+    // Whoever starts a task stores its parent just before, and that is used once. This check costs three instructions a task. Without it,
+    // in builds with NDEBUG, a task's function that an ordinary function calls directly is still found out; one that a task calls directly
+    // is not.
     if (std::exchange(here.parent_word, 0) == 0) die_called_directly();
 #endif
-    // Not to be loaded together with the slot: the parent stored them one by one, and a processor does not forward two stores to one load,
-    // but waits until both are in the cache. 5 ns a fork.
+    // Keeps the compiler from loading this word together with the slot: the parent stored them one by one, and a processor does not forward
+    // two stores to one load, but waits until both are in the cache. 5 ns a fork.
     asm("" : "+r"(parent));
     self().birth(parent);
   }
@@ -69,30 +70,30 @@ class promise_base : public join_awaiter {
 
   NOPAL_INLINE awaiter_of_promise<join_awaiter> await_transform(join_tag) noexcept { return *this; }
   template <std::uintptr_t B, class F, class... P>
-  NOPAL_INLINE call_awaiter await_transform(child_awaitable<called, B, F, P...>&& s) {
-    s.start(&self());
+  NOPAL_INLINE call_awaiter await_transform(child_awaitable<called, B, F, P...>&& child) {
+    child.start(&self());
     return {};
   }
   template <std::uintptr_t B, class F, class... P>
 #if defined(__clang__)
-  NOPAL_INLINE child_awaitable<forked, B, F, P...>&& await_transform(child_awaitable<forked, B, F, P...>&& s) noexcept {
-    return std::move(s);
+  NOPAL_INLINE child_awaitable<forked, B, F, P...>&& await_transform(child_awaitable<forked, B, F, P...>&& child) noexcept {
+    return std::move(child);
   }
-#else  // GCC copies the awaiter into the coroutine's frame, beside what it was made from, and looks its own address up there.
-  NOPAL_INLINE auto await_transform(child_awaitable<forked, B, F, P...>&& s) noexcept {
+#else  // GCC copies the awaiter into the coroutine's frame, beside what it was made from: so that is a small one that refers to the child.
+  NOPAL_INLINE auto await_transform(child_awaitable<forked, B, F, P...>&& child) noexcept {
     struct awaiter {
-      child_awaitable<forked, B, F, P...>* s;
-      frame* p;
+      child_awaitable<forked, B, F, P...>* to_start;
+      frame* parent;
       NOPAL_INLINE bool await_ready() const noexcept { return false; }
-      NOPAL_INLINE bool await_suspend(std::coroutine_handle<>) { return s->launch(p); }
+      NOPAL_INLINE bool await_suspend(std::coroutine_handle<>) { return to_start->launch(parent); }
       NOPAL_INLINE void await_resume() const noexcept {}
     };
-    return awaiter{&s, &self()};
+    return awaiter{&child, &self()};
   }
 #endif
-  template <class T, class Start>
-  NOPAL_INLINE value_call<T, Start> await_transform(value_call<T, Start>&& c) {
-    return {std::move(c), &self()};
+  template <class T, class Awaitable>
+  NOPAL_INLINE value_call<T, Awaitable> await_transform(value_call<T, Awaitable>&& call) {
+    return {std::move(call), &self()};
   }
   template <class A>
   NOPAL_INLINE auto await_transform(A&& a) {
@@ -118,7 +119,7 @@ class promise_base : public join_awaiter {
   [[maybe_unused]] alignas(frame) std::byte rest_of_frame_[sizeof(frame) - 2 * sizeof(void*)];
 };
 
-// The compilers put a promise behind the frame's two pointers, rounded up to its alignment: so it begins where `frame` goes on.
+// The compilers put a promise behind the frame's two pointers, rounded up to its alignment: where `frame` has its third member.
 static_assert(alignof(promise_base) <= 2 * sizeof(void*) && sizeof(promise_base) == sizeof(frame) - 2 * sizeof(void*),
               "nopal: a promise and the frame's two pointers make up a core::frame");
 
@@ -162,6 +163,9 @@ class promise final : public promise_base {
  private:
   NOPAL_INLINE explicit promise(fork_state& here) noexcept : promise_base{here} { self().slot = here.slot; }
 
+  // relaxed, and no partner is needed: whoever reads the slot does so after the join, the call or the job's end, which orders the two. Or
+  // the place is worker::sink, which any number of tasks write that drop their results, and which is never read: an atomic store makes that
+  // no race.
   template <class W>
   NOPAL_INLINE static void put(void* to, W word) noexcept {
     __atomic_store(static_cast<W*>(to), &word, __ATOMIC_RELAXED);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Where a task's result goes. Next: promise.hpp, which writes it.
+// How a task's result goes to its slot. Called by the worker that starts the task, and by the one on which it ends. Next: promise.hpp,
+// which writes the slot.
 
 #include <bit>
 #include <cassert>
@@ -18,7 +19,7 @@ template <class T>
 inline constexpr bool is_word = std::is_trivially_copyable_v<T> && alignof(T) >= sizeof(T) &&
                                 (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
 
-/// The optional at `slot` as a task's slot: see `engages`.
+/// Prepares the optional at `slot` for a task that starts now, and returns what the task gets as its slot: see `engages`.
 template <class T>
 NOPAL_INLINE void* engaged_slot(void* slot) noexcept {
   auto& optional = *static_cast<std::optional<T>*>(slot);
@@ -34,9 +35,11 @@ NOPAL_INLINE void* engaged_slot(void* slot) noexcept {
     return slot;
   }
 }
-/// Such a task failed: the optional is empty again. (A T in it lies where the optional does, as has been asserted.)
+/// Empties the optional at `slot`, since its task failed. `slot` may be what engaged_slot returned: a T in the optional lies where the
+/// optional does, which engaged_slot asserts.
 template <class T>
 NOPAL_COLD void disengage(void* slot) noexcept {
   static_cast<std::optional<T>*>(slot)->reset();
 }
+
 }  // namespace nopal::core

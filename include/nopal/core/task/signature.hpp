@@ -1,7 +1,8 @@
 #pragma once
 
-// What a callable's parameters are, so that a forked child's arguments are taken as its signature says: a value is copied
-// before the parent goes on, a reference is bound to the caller's own object, and what would dangle is refused.
+// What a callable's parameters are, so that a child's or a job's arguments are stored as its signature says: a value is copied before the
+// caller continues, a reference is bound to the caller's own object, and what would dangle is refused. All of it happens while compiling.
+// Next: arguments.hpp, which makes the rules of it.
 
 #include <concepts>
 #include <cstddef>
@@ -14,6 +15,7 @@
 
 namespace nopal::core {
 
+/// The parameters of a callable whose signature is known.
 template <class... P>
 struct parameter_list {
   static constexpr bool known = true;
@@ -22,16 +24,18 @@ struct parameter_list {
   using at = std::tuple_element_t<I, std::tuple<std::type_identity<P>...>>::type;
 };
 
+/// The parameters of a callable that is overloaded, a template or C-variadic.
 struct unknown_parameters {
   static constexpr bool known = false;
 };
 
+/// The parameters of F by its type alone, whatever it is called with.
 template <class F>
 struct signature_of {
   using type = unknown_parameters;
 };
 
-// Functions. A C-variadic one has parameters that nobody sees.
+// Functions. Those of a C-variadic one are unknown.
 template <class R, class... P>
 struct signature_of<R(P...)> {
   using type = parameter_list<P...>;
@@ -101,19 +105,19 @@ template <std::size_t N, class... P>
   requires(N < sizeof...(P))
 struct first_parameters<N, parameter_list<P...>> : first_of<parameter_list<P...>, std::make_index_sequence<N>> {};
 
-/// The parameters of the call operator that template arguments T... give. Known only if arguments A... can be handed to them: T... are
-/// a guess.
+/// Do parameters P... accept arguments A...? For a call operator template, whose template arguments are a guess.
 template <class List, class... A>
-inline constexpr bool takes = false;
+inline constexpr bool accepts = false;
 template <class... P, class... A>
   requires(sizeof...(P) == sizeof...(A))
-inline constexpr bool takes<parameter_list<P...>, A...> = (std::is_convertible_v<A, P> && ...);
+inline constexpr bool accepts<parameter_list<P...>, A...> = (std::is_convertible_v<A, P> && ...);
 template <class F, class... T>
 concept has_instance = requires { &F::template operator()<T...>; };
+/// The parameters of the call operator that template arguments T... give.
 template <class F, class... T>
 using instance = call_operator<decltype(&F::template operator()<T...>)>::type;
 
-/// What `auto` stands for in a parameter that has turned out as P: auto&& takes an argument A that has a name by reference.
+/// What `auto` stands for in a parameter that has turned out as P: auto&& binds to an argument A that has a name by reference.
 template <class P, class A>
 using placeholder = std::conditional_t<std::is_same_v<P, std::decay_t<A>&&> && std::is_lvalue_reference_v<A>, A, std::decay_t<A>>;
 template <class F, class List, class... A>
@@ -126,13 +130,14 @@ struct instance_for<F, parameter_list<P...>, A...> {
   using type = instance<F, placeholder<P, A>...>;
 };
 
+/// List, if it accepts arguments A...; else unknown_parameters.
 template <class List, class... A>
-struct if_it_takes {
-  using type = std::conditional_t<takes<typename first_parameters<sizeof...(A), List>::type, A...>, List, unknown_parameters>;
+struct if_it_accepts {
+  using type = std::conditional_t<accepts<typename first_parameters<sizeof...(A), List>::type, A...>, List, unknown_parameters>;
 };
 
 /// The parameters of F as called with arguments A...: also those of a generic lambda whose placeholders are plain `auto`, `auto&` or
-/// `auto&&`, all of them or only the first (a lambda that is handed itself). With no arguments there are none to see.
+/// `auto&&`, all of them or only the first (a lambda that is handed itself). A callable without arguments has none that matter.
 template <class F, class... A>
 struct parameters_of {
   using type = std::conditional_t<sizeof...(A) == 0 && !signature_of<F>::type::known, parameter_list<>, typename signature_of<F>::type>;
@@ -140,13 +145,13 @@ struct parameters_of {
 template <class F, class... A>
   requires(!signature_of<F>::type::known) && (sizeof...(A) > 0) && has_instance<F, std::decay_t<A>...>
 struct parameters_of<F, A...> {
-  using type = if_it_takes<typename instance_for<F, instance<F, std::decay_t<A>...>, A...>::type, A&&...>::type;
+  using type = if_it_accepts<typename instance_for<F, instance<F, std::decay_t<A>...>, A...>::type, A&&...>::type;
 };
 template <class F, class A0, class... A>
   requires(!signature_of<F>::type::known) && (sizeof...(A) > 0) && (!has_instance<F, std::decay_t<A0>, std::decay_t<A>...>) &&
           has_instance<F, std::decay_t<A0>>
 struct parameters_of<F, A0, A...> {
-  using type = if_it_takes<instance<F, std::decay_t<A0>>, A0&&, A&&...>::type;
+  using type = if_it_accepts<instance<F, std::decay_t<A0>>, A0&&, A&&...>::type;
 };
 template <class F, class A0, class... A>
 struct parameters_of<std::reference_wrapper<F>, A0, A...> : parameters_of<std::remove_cv_t<F>, A0, A...> {};
@@ -156,16 +161,16 @@ inline constexpr bool is_reference_wrapper = false;
 template <class T>
 inline constexpr bool is_reference_wrapper<std::reference_wrapper<T>> = true;
 
-/// The object of a member, given by something to dereference, as std::invoke allows: a smart pointer.
+/// The parameter for a member's object that is given by something to dereference, as std::invoke allows: a smart pointer.
 template <class A>
 struct object_through {};
 
-/// The object of a member of C, given as A: itself, by pointer or by std::reference_wrapper.
+/// The parameter for the object of a member of C that is given as A: the object itself, a pointer or a std::reference_wrapper.
 template <class C, class A>
 using object_parameter =
     std::conditional_t<std::is_base_of_v<C, std::remove_cvref_t<A>>, A&&,
-                       std::conditional_t<std::is_pointer_v<std::decay_t<A>> || is_reference_wrapper<std::remove_cvref_t<A>>, std::decay_t<A>,
-                                          object_through<A&&>>>;
+                       std::conditional_t<std::is_pointer_v<std::decay_t<A>> || is_reference_wrapper<std::remove_cvref_t<A>>,
+                                          std::decay_t<A>, object_through<A&&>>>;
 template <class M>
 struct class_of;
 template <class T, class C>
@@ -204,7 +209,7 @@ inline constexpr bool is_initializer_list = false;
 template <class T>
 inline constexpr bool is_initializer_list<std::initializer_list<T>> = true;
 
-/// A view parameter (std::span, std::string_view, std::initializer_list, …) made from a container that is about to die.
+/// Is P a view (std::span, std::string_view, std::initializer_list, …) that would be made from a temporary container A?
 template <class P, class A>
 inline constexpr bool views_a_temporary = !std::is_lvalue_reference_v<A> && std::ranges::range<P> &&
                                           (std::ranges::borrowed_range<P> || is_initializer_list<P>) &&

@@ -1,6 +1,7 @@
 #pragma once
 
-// One segment of the segmented stack that task frames lie in. Next: arena.hpp.
+// One segment of the segmented stack that task frames lie in. Only its arena, and the worker that has the arena, may touch it. Next:
+// arena.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +14,8 @@ struct alignas(64) stacklet {
   std::byte* top;        ///< first free byte, while no worker has the arena
   std::size_t size;      ///< bytes of the whole block, a power of two
   std::uint64_t epoch;   ///< the arena's epoch, while no worker has it
-  std::uintptr_t alarm;  ///< the worker's alarm before this segment was added: grow_arena
-  std::int64_t floor;    ///< entries of the worker's deque that were there then must be popped with care: worker::floor
+  std::uintptr_t alarm;  ///< the worker's alarm before this segment was added: grow_arena in cold_path.hpp
+  std::int64_t floor;    ///< the deque's bottom when this segment was added: no pop makes an older entry private again, see worker::floor
 
   std::byte* begin() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   std::byte* end() noexcept { return reinterpret_cast<std::byte*>(this) + size; }

@@ -1,8 +1,9 @@
 #pragma once
 
-// The loop at the base of a native stack: it runs a task, and after it whatever the end of that task makes ready, until the strand has nothing
-// left. Only here are tasks resumed, joins announced by children, moves sent and deferred children started: all native frames of the strand
-// have returned by then. README.md, "Invariants". Next: scheduler/search.hpp, where a worker comes from and returns to.
+// The loop at the base of a strand: it runs a task, and after it whatever the end of that task makes ready, until the strand has nothing
+// left. Only here do children that lost their parent arrive at its join, are suspended tasks resumed, moves sent and deferred children
+// started: all native frames of the strand have returned by then. Called by the worker that takes up the strand; each function may return
+// on another worker. README.md, "Invariants". Next: scheduler/search.hpp, from which a worker calls these, and to which they return.
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/root.hpp"
@@ -11,16 +12,16 @@
 
 namespace nopal::core {
 
-/// Runs a root from its start until this worker has nothing left of it. The arena is empty, and nothing in the deque is private: so they are
-/// again afterwards, maybe on another worker.
+/// Runs a root from its start until this worker has nothing left of it. Before and after, the arena is empty and no entry of the deque is
+/// private; afterwards that holds for the worker that then runs the caller, maybe another one.
 void run_root(worker& w, root& r) noexcept;
-/// The same for a root that waits in an inbox: resumable::run.
+/// Runs a root that was taken out of an inbox: its resumable::run.
 void run_injected_root(resumable& r, worker& w) noexcept;
 
-/// Resumes a task that was stolen from its worker's deque, as the thief.
+/// Resumes a task that `w`, the thief, has taken out of another worker's deque, or found among orphaned continuations.
 void run_stolen_task(worker& w, frame& f) noexcept;
 
-/// Resumes a task that came from elsewhere with its arena: resumable::run of a move_request.
+/// Resumes a task that another worker has sent, with its arena, to `w`: resumable::run of a move_request.
 void run_moved_task(resumable& r, worker& w) noexcept;
 
 }  // namespace nopal::core
