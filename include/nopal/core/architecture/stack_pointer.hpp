@@ -31,8 +31,8 @@ NOPAL_INLINE bool stack_below(Word const& limit) noexcept {
   asm("cmpq %1, %%rsp" : "=@ccb"(below) : "m"(limit));
   return below;
 #else
-  if constexpr (requires { limit.load(std::memory_order_relaxed); }) {
-    return stack_pointer() < limit.load(std::memory_order_relaxed);  // relaxed: a hint
+  if constexpr (requires { limit.load(std::memory_order_relaxed); }) {  // relaxed: a hint
+    return stack_pointer() < limit.load(std::memory_order_relaxed);
   } else {
     return stack_pointer() < limit;
   }
