@@ -1,7 +1,9 @@
-/* The switch between native stacks, AAPCS64. Beside context.hpp. */
+/* The switch between native stacks for 64-bit Arm, AAPCS64; and each thread's own words. Called by stack/context.hpp and, at a scope's
+   fork, by nopal/scope.hpp. The offsets are those of context_frame in include/nopal/core/architecture/context_layout.hpp, which asserts
+   each. No member of nopal::core::context is known here: callers pass the address of its stack pointer. */
 
 /* Branch target identification, where the compiler is told -mbranch-protection: what is called through a register begins with a landing
-   pad. A switch goes to a return address, where none is: then it returns there, which is not checked. */
+   pad. A switch jumps to a return address, where there is none: under this protection it returns there, which is not checked. */
 #if defined(__ARM_FEATURE_BTI_DEFAULT)
 #define LANDING_PAD hint #34   /* bti c */
 #define GO_TO_X30 ret
@@ -22,8 +24,8 @@
 
         .text
 
-/* Puts what the ABI lets a function keep on the stack, and the stack's pointer into *x0; fpcr is also left in x9. From the stack
-   pointer up: 0 x19 … 72 x28 | 80 x29 | 88 x30 | 96 d8 … 152 d15 | 160 fpcr | 168 unused */
+/* Pushes a context_frame, the registers that the ABI lets a function keep, and stores the stack pointer in *x0; fpcr is also left in
+   x9. From the stack pointer up: 0 x19 … 72 x28 | 80 x29 | 88 x30 | 96 d8 … 152 d15 | 160 fpcr | 168 unused */
         .macro leave_stack
         sub     sp, sp, #176
         .cfi_def_cfa_offset 176
@@ -55,8 +57,7 @@
         str     x10, [x0]
         .endm
 
-/* Leaves the stack, whose pointer stays in x19, calls x3(x2) on the one that ends at x1, below which nothing lies for the unwinder, and
-   comes back. */
+/* Leaves the stack, whose pointer stays in x19, calls x3(x2) on the stack that ends at x1, where the unwinder stops, and comes back. */
         .macro call_there
         leave_stack
         mov     x19, sp
@@ -69,7 +70,7 @@
         .cfi_restore_state
         .endm
 
-/* Returns null from there: the body has given back all other registers as it found them. */
+/* After call_there: returns null. The body has given back all registers but x19, x29 and x30 as it found them. */
         .macro return_null
         ldr     x19, [sp]
         ldp     x29, x30, [sp, #80]
@@ -91,7 +92,7 @@
         ret
         .endm
 
-/* arrival* nopal_context_switch(void** left, void* to, arrival* a): see x86_64.S. */
+/* after_switch* nopal_context_switch(void** left, void* to, after_switch* a): see x86_64.S. */
         .globl  nopal_context_switch
         .hidden nopal_context_switch
         .type   nopal_context_switch, %function
@@ -123,7 +124,7 @@ nopal_context_switch:
         .cfi_endproc
         .size   nopal_context_switch, . - nopal_context_switch
 
-/* arrival* nopal_context_call(void** left, void* top, context& with, void (*body)(context&)): see x86_64.S. */
+/* after_switch* nopal_context_call(void** left, void* top, context& with, void (*body)(context&)): see x86_64.S. */
         .globl  nopal_context_call
         .hidden nopal_context_call
         .type   nopal_context_call, %function
@@ -141,7 +142,7 @@ nopal_context_call:
         .cfi_endproc
         .size   nopal_context_call, . - nopal_context_call
 
-/* arrival* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*)): see x86_64.S. */
+/* after_switch* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*)): see x86_64.S. */
         .globl  nopal_context_fork
         .type   nopal_context_fork, %function
         .p2align 4
@@ -153,7 +154,7 @@ nopal_context_fork:
         .cfi_endproc
         .size   nopal_context_fork, . - nopal_context_fork
 
-/* Where a fresh stack begins: x19 is the context, x20 its body. */
+/* Where a fresh stack begins, see first_context_frame: x19 is the context, x20 its body. The unwinder stops here. */
         .globl  nopal_context_start
         .hidden nopal_context_start
         .type   nopal_context_start, %function
@@ -168,14 +169,14 @@ nopal_context_start:
         .cfi_endproc
         .size   nopal_context_start, . - nopal_context_start
 
-/* The words that each thread has of its own: thread_words.hpp. Here, so that no compiler knows them for thread-locals. */
+/* thread_words of thread_words.hpp, one for each thread. Defined in assembly, so that no compiler takes them for thread-locals. */
         .section .tdata, "awT", %progbits
         .globl  nopal_thread_words
         .type   nopal_thread_words, %tls_object
         .p2align 4
 nopal_thread_words:
-        .xword   nopal_no_worker         /* what the thread works for */
-        .xword   nopal_not_yet_learned   /* where the C++ runtime keeps the exceptions that it handles */
+        .xword   nopal_no_worker         /* thread_words::state */
+        .xword   nopal_not_yet_learned   /* thread_words::handled */
         .size   nopal_thread_words, . - nopal_thread_words
 
         .section .note.GNU-stack, "", %progbits

@@ -1,8 +1,10 @@
-/* The switch between native stacks, System V x86-64. Beside context.hpp; the figures are in ../../docs. */
+/* The switch between native stacks for x86-64, System V ABI; and each thread's own words. Called by stack/context.hpp and, at a scope's
+   fork, by nopal/scope.hpp. The offsets are those of context_frame in include/nopal/core/architecture/context_layout.hpp, which asserts
+   each. No member of nopal::core::context is known here: callers pass the address of its stack pointer. */
 
 /* Control-flow enforcement, where the compiler is told -fcf-protection: what is called or jumped to through a register begins with
-   endbr64. A switch jumps to a return address, where none is: it says so. This file is marked for indirect branches only, not for shadow
-   stacks, which know one stack a thread: so the loader leaves those off. */
+   endbr64. A switch jumps to a return address, where there is no endbr64: the jump is marked notrack. This file is marked for indirect
+   branches only, not for shadow stacks, which know one stack a thread: so the loader leaves those off. */
 #if defined(__CET__) && (__CET__ & 1)
 #define ENDBR endbr64
 #define NOTRACK notrack
@@ -23,7 +25,7 @@
 
         .text
 
-/* Puts what the ABI lets a function keep on the stack, and the stack's pointer into *%rdi. From the stack pointer up:
+/* Pushes a context_frame, the registers that the ABI lets a function keep, and stores the stack pointer in *%rdi. From there up:
        0 mxcsr | 4 x87 control word | 8 r12 | 16 r13 | 24 r14 | 32 r15 | 40 rbx | 48 rbp | 56 return address */
         .macro leave_stack
         pushq   %rbp
@@ -51,8 +53,8 @@
         movq    %rsp, (%rdi)
         .endm
 
-/* Leaves the stack, whose pointer stays in rbx, and calls rcx(rdx) on the one that ends at rsi, below which nothing lies for the unwinder.
-   The state before is remembered. */
+/* Leaves the stack, whose pointer stays in rbx, and calls rcx(rdx) on the stack that ends at rsi, where the unwinder stops. Remembers the
+   unwind information from before the call. */
         .macro call_there
         leave_stack
         movq    %rsp, %rbx
@@ -63,10 +65,9 @@
         callq   *%rcx
         .endm
 
-/* arrival* nopal_context_switch(void** left, void* to, arrival* a)
-   Leaves the stack, and returns `a` on the stack `to`. The layout is the same on every stack, so that the unwind information holds
-   on both sides of the switch. It ends in an indirect jump:
-   a ret here is mispredicted every time. */
+/* after_switch* nopal_context_switch(void** left, void* to, after_switch* a)
+   Leaves the stack, and returns `a` on the stack whose pointer is `to`. The layout is the same on every stack, so that the unwind
+   information holds on both sides of the switch. It ends in an indirect jump: the processor would mispredict a ret here every time. */
         .globl  nopal_context_switch
         .hidden nopal_context_switch
         .type   nopal_context_switch, @function
@@ -75,7 +76,7 @@ nopal_context_switch:
         .cfi_startproc
         ENDBR
         leave_stack
-        /* The control words are loaded only where they differ; of mxcsr the status bits belong to nobody. */
+        /* The control words are loaded only where they differ; the status bits of mxcsr, the low six, belong to no function. */
         movl    (%rsp), %ecx
         movzwl  4(%rsp), %eax
         xorl    (%rsi), %ecx
@@ -116,9 +117,10 @@ nopal_context_switch:
         .cfi_endproc
         .size   nopal_context_switch, . - nopal_context_switch
 
-/* arrival* nopal_context_call(void** left, void* top, context& with, void (*body)(context&))
-   Calls body(with) on the fresh stack that ends at `top`. The stack that is left has the layout above, so that it can also be
-   switched to; where body returns it returns here, null, and the processor has predicted both returns. */
+/* after_switch* nopal_context_call(void** left, void* top, context& with, void (*body)(context&))
+   Calls body(with) on the fresh stack that ends at `top`. The stack that is left has the layout above, so that a switch can resume it
+   too. Where body returns, this function returns null, with the control words as they were, and the processor has predicted both
+   returns. */
         .globl  nopal_context_call
         .hidden nopal_context_call
         .type   nopal_context_call, @function
@@ -173,9 +175,9 @@ nopal_context_call:
         .cfi_endproc
         .size   nopal_context_call, . - nopal_context_call
 
-/* arrival* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*))
-   As nopal_context_call, but what the body makes of the control words stays, as after any call, and so do the registers, which the
-   body gives back as it found them: only rbx is fetched. Visible: forks inline the call to it. */
+/* after_switch* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*))
+   As nopal_context_call, but the control words stay as the body has left them, as after any call. The body gives back the other
+   registers as it found them, so only rbx is fetched. Visible to programs: forks inline the call to it. */
         .globl  nopal_context_fork
         .type   nopal_context_fork, @function
         .p2align 4
@@ -198,7 +200,7 @@ nopal_context_fork:
         .cfi_endproc
         .size   nopal_context_fork, . - nopal_context_fork
 
-/* Where a fresh stack begins: r12 is the context, r13 its body. Nothing lies below: the unwinder stops here. */
+/* Where a fresh stack begins, see first_context_frame: r12 is the context, r13 its body. The unwinder stops here. */
         .globl  nopal_context_start
         .hidden nopal_context_start
         .type   nopal_context_start, @function
@@ -215,14 +217,14 @@ nopal_context_start:
         .cfi_endproc
         .size   nopal_context_start, . - nopal_context_start
 
-/* The words that each thread has of its own: thread_words.hpp. Here, so that no compiler knows them for thread-locals. */
+/* thread_words of thread_words.hpp, one for each thread. Defined in assembly, so that no compiler takes them for thread-locals. */
         .section .tdata, "awT", @progbits
         .globl  nopal_thread_words
         .type   nopal_thread_words, @tls_object
         .p2align 4
 nopal_thread_words:
-        .quad   nopal_no_worker         /* what the thread works for */
-        .quad   nopal_not_yet_learned   /* where the C++ runtime keeps the exceptions that it handles */
+        .quad   nopal_no_worker         /* thread_words::state */
+        .quad   nopal_not_yet_learned   /* thread_words::handled */
         .size   nopal_thread_words, . - nopal_thread_words
 
         .section .note.GNU-stack, "", @progbits

@@ -9,7 +9,7 @@ namespace nopal::core {
 
 constinit place_printer print_place = nullptr;
 
-// What happened comes first, in case that the search for names fails.
+// The message is flushed first, in case that the search for the function's name fails.
 [[noreturn]] static void die_saying(char const* what, void const* function) noexcept {
   std::fputs("nopal: ", stderr);
   std::fputs(what, stderr);

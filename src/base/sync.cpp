@@ -19,9 +19,11 @@ bool heavy_fence_available() noexcept {
   return registered;
 }
 
+// Pairs with light_fence in the deque's pop: README.md of that room, "Private entries".
 void heavy_fence() noexcept {
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
-  // It is registered, or nobody calls this; but on a machine with many CPUs the kernel needs memory for it. The slow one needs none.
+  // The process is registered, or no deque calls this. But on a machine with many CPUs the kernel needs memory for the fast command, and
+  // may have none. The slow command needs none.
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0) die("membarrier failed after its registration");
 }
 

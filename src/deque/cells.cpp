@@ -12,7 +12,7 @@ namespace {
 
 std::size_t page_size() noexcept { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
-// A mapping begins and ends with a page, what lies in it may be less.
+// A mapping begins and ends with a page; the cells in it may be fewer bytes.
 std::size_t whole_pages(std::size_t bytes) noexcept { return (bytes + page_size() - 1) / page_size() * page_size(); }
 
 }  // namespace

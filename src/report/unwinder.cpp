@@ -3,13 +3,16 @@
 #include "report/unwinder.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstring>
+
+#include "nopal/core/architecture/context_layout.hpp"
 
 namespace nopal::core {
 
 namespace {
 
-// The registers by their DWARF numbers, and where nopal_context_switch saves those that a function must keep: src/architecture/*.S.
+// The registers by their DWARF numbers, and where a stack that waits holds those that a function keeps: see context_layout.hpp.
 struct saved {
   unsigned number;
   std::size_t at;
@@ -17,15 +20,19 @@ struct saved {
 #if defined(__x86_64__)
 constexpr std::size_t registers = 17;
 constexpr unsigned stack_register = 7, return_column = 16;
-constexpr std::size_t saved_bytes = 64;
-constexpr std::array saved_registers{saved{12, 8}, saved{13, 16}, saved{14, 24}, saved{15, 32}, saved{3, 40}, saved{6, 48}, saved{16, 56}};
+constexpr std::array saved_registers{
+    saved{12, offsetof(context_frame, r12)}, saved{13, offsetof(context_frame, r13)}, saved{14, offsetof(context_frame, r14)},
+    saved{15, offsetof(context_frame, r15)}, saved{3, offsetof(context_frame, rbx)},  saved{6, offsetof(context_frame, rbp)},
+    saved{return_column, offsetof(context_frame, return_address)}};
 constexpr std::uintptr_t code_bits = ~std::uintptr_t{0};
 #elif defined(__aarch64__)
 constexpr std::size_t registers = 32;
 constexpr unsigned stack_register = 31, return_column = 30;
-constexpr std::size_t saved_bytes = 176;
-constexpr std::array saved_registers{saved{19, 0},  saved{20, 8},  saved{21, 16}, saved{22, 24}, saved{23, 32}, saved{24, 40},
-                                     saved{25, 48}, saved{26, 56}, saved{27, 64}, saved{28, 72}, saved{29, 80}, saved{30, 88}};
+constexpr std::array saved_registers{
+    saved{19, offsetof(context_frame, x19)}, saved{20, offsetof(context_frame, x20)}, saved{21, offsetof(context_frame, x21)},
+    saved{22, offsetof(context_frame, x22)}, saved{23, offsetof(context_frame, x23)}, saved{24, offsetof(context_frame, x24)},
+    saved{25, offsetof(context_frame, x25)}, saved{26, offsetof(context_frame, x26)}, saved{27, offsetof(context_frame, x27)},
+    saved{28, offsetof(context_frame, x28)}, saved{29, offsetof(context_frame, x29)}, saved{return_column, offsetof(context_frame, x30)}};
 constexpr std::uintptr_t code_bits = (std::uintptr_t{1} << 48) - 1;  // the bits above may hold a signature
 #else
 #error "nopal cannot walk up stacks on this architecture: add what its nopal_context_switch saves here"
@@ -347,7 +354,7 @@ std::size_t walk(code_map const& code, stack_copy const& s, std::span<std::uintp
   registers_of now{};
   for (saved const r : saved_registers) now[r.number] = on_stack(s, s.sp + r.at);
   now[return_column] &= code_bits;
-  now[stack_register] = s.sp + saved_bytes;
+  now[stack_register] = s.sp + sizeof(context_frame);
   std::size_t n = 0;
   while (n < pcs.size() && now[return_column] != 0) {
     pcs[n++] = now[return_column];

@@ -1,12 +1,14 @@
 // The switch between native stacks, but for its assembly (src/architecture): what the sanitizers and the C++ runtime must be told at each,
 // and how a fresh stack begins.
 
-#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stack/context.hpp"
 
 #include <cstdint>
 #include <cstring>
 #include <utility>
+
+#include "nopal/core/architecture/context_layout.hpp"
+#include "nopal/core/base/fatal.hpp"
 
 #if NOPAL_ASAN
 #include <sanitizer/common_interface_defs.h>
@@ -100,25 +102,10 @@ void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context
   forget(c);
   c.fiber = c.left_on = __tsan_create_fiber(0);
 #endif
-  auto const word = [](auto* p) { return reinterpret_cast<std::uint64_t>(p); };
-#if defined(__x86_64__)
-  constexpr std::size_t words = 8;
-  std::uint64_t frame[words] = {0, word(&c), word(body), 0, 0, 0, 0, word(&nopal_context_start)};
-  // The control words of the thread that made the stack, as a new thread would have them.
-  std::uint32_t mxcsr;
-  std::uint16_t x87;
-  asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
-  frame[0] = mxcsr | std::uint64_t{x87} << 32;
-#elif defined(__aarch64__)
-  constexpr std::size_t words = 22;
-  std::uint64_t frame[words] = {word(&c), word(body)};
-  frame[11] = word(&nopal_context_start);
-  asm volatile("mrs %0, fpcr" : "=r"(frame[20]));
-#else
-#error "nopal cannot switch stacks on this architecture: add src/architecture/<architecture>.S and its layout here"
-#endif
+  auto const word = [](auto* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  context_frame const frame = first_context_frame(word(&nopal_context_start), word(&c), word(body));
   std::byte* const sp = top - sizeof frame;
-  std::memcpy(sp, frame, sizeof frame);
+  std::memcpy(sp, &frame, sizeof frame);
   c.sp = sp;
 }
 

@@ -95,7 +95,7 @@ void leave_for_thread(stack& mine) noexcept {
 // The children run elsewhere, and may arrive at any time. Either they all have, or the last one resumes this stack.
 void wait_at_join(join_word& j, std::int64_t n, stack*& waiting) noexcept {
   for (int k = 0; !j.complete(n); ++k) {
-    if (k % tuning::looks_before_suspending_again == 0 && suspend({"a join", nullptr}, true, [&](stack& mine) noexcept {
+    if (k % tuning::polls_before_suspending_again == 0 && suspend({"a join", nullptr}, true, [&](stack& mine) noexcept {
           waiting = &mine;
           return j.announce(n);
         })) {

@@ -156,7 +156,6 @@ std::vector<scenario> const scenarios{
 
 std::vector<model::survivor> const known_survivors{};
 
-NOPAL_MODELS_THAT_WAIT(condition_variable, "condition_word.hpp", "queued_word.hpp", "lock_bit.hpp", "mutex_word.hpp", "waiter.hpp",
-                       "time_limit.hpp")
+NOPAL_MODELS_THAT_WAIT(condition_variable, "basic_condition.hpp", "queued_word.hpp", "lock_bit.hpp", "basic_mutex.hpp", "waiter.hpp")
 
 }  // namespace

@@ -309,6 +309,6 @@ std::vector<scenario> const scenarios{
 
 std::vector<model::survivor> const known_survivors{};
 
-NOPAL_MODELS_THAT_WAIT(counter, "counter_word.hpp", "lock_bit.hpp", "waiter.hpp", "time_limit.hpp")
+NOPAL_MODELS_THAT_WAIT(counter, "basic_counter.hpp", "lock_bit.hpp", "waiter.hpp")
 
 }  // namespace

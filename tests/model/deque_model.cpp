@@ -31,14 +31,14 @@ std::vector<entry> const& entries() {
       {{"two entries; a thief", "++--", {1}}},
       {{"two public entries; a thief", "++!--", {1}}},
       {{"nothing hidden; a thief", "+?+?--", {1}, places::nested, 4, false}},
-      {{"asked at a fork; a thief", "++?--", {1}}},
+      {{"requested at a fork; a thief", "++?--", {1}}},
       {{"half reclaimed; a thief", "+++!---", {1}}},
       {{"lost, rewound, pushed again; a thief", "+!-+-", {1}}},
       {{"two public entries, one reclaimed; a thief that comes twice", "++!-", {2}}},
       {{"half reclaimed, but not below the floor; a thief", "++f++!----", {1}}, -1, 2},
       {{"lost, rewound; a thief that comes twice", "+-+-", {2}}, -1, 2},
       {{"lost and given again; a thief", "+!-+!-", {1}}, -1, 2},
-      {{"asked, answered; a thief that comes twice", "++?--", {2}}, -1, 2},
+      {{"requested, answered; a thief that comes twice", "++?--", {2}}, -1, 2},
       {{"a public entry, a private one; two thieves", "+!+", {1, 1}}, -1, 2},
       {{"push, pop; two thieves", "+-", {1, 1}}, -1, 2},
       {{"two public entries; two thieves", "++!--", {1, 1}}, 2, 3},
@@ -74,7 +74,7 @@ TEST(deque_bugs, a_rewind_with_entries_left_is_caught) {
 
 TEST(deque_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();
-  model::weaken_each(scenarios(), {"core/deque.hpp"}, {});
+  model::weaken_each(scenarios(), {"deque/deque.hpp", "deque/spin_lock.hpp", "architecture/machine_word.hpp"}, {});
 }
 
 }  // namespace

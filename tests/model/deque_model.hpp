@@ -15,7 +15,7 @@ namespace model {
 /// What one model of the deque does.
 struct deque_script {
   char const* name;
-  /// + push, - pop, ? a fork's look at whether it was asked, ! publish_all, g ensure_room for more than there is, f pops go back no
+  /// + push, - pop, ? a fork's poll, ! publish_all, g ensure_room for more than there is, f pops go back no
   /// further than what is there now, e rewind if it is empty, R rewind whatever is there: a bug unless that is nothing.
   char const* owner;
   std::vector<int> thieves;  ///< how often each tries to steal
@@ -79,7 +79,7 @@ struct deque_state {
   void take(typename deque::entry e, char const* what) {
     auto const i = static_cast<std::size_t>(e - 1);
     check(e >= 1 && e <= most, what);
-    check(frames[i].get() == static_cast<int>(e), "who takes an entry sees what was written before it was pushed");
+    check(frames[i].get() == static_cast<int>(e), "whoever takes an entry sees what was written before it was pushed");
     check(taken[i]++ == 0, "an entry is taken once");
     frames[i].set(0);  // and it is the taker's alone
   }
@@ -115,7 +115,7 @@ struct deque_state {
     if (e != 0) take(e, "a thief gets an entry");
   }
 
-  /// As an owner whose entries nest: it knows what it pops.
+  /// An owner whose entries nest knows what it pops; that of a ring reads it first.
   void pop(nopal::core::basic_deque<sync>::index floor) {
     if constexpr (Places == nopal::core::places::ring) {
       if (d.empty()) return;
@@ -127,7 +127,7 @@ struct deque_state {
       if (d.pop() || d.pop_slow(floor)) {
         take(e, "");
       } else {
-        check(d.looks_empty(), "who loses a pop has an empty deque");  // empty would acquire what pop_slow must
+        check(d.looks_empty(), "an owner that loses a pop has an empty deque");  // empty would acquire what pop_slow must
         d.rewind();
         depth = 0;  // and everything older was stolen
       }
@@ -157,7 +157,7 @@ struct deque_state {
     }
   }
 
-  /// Afterwards: what nobody has taken is still there.
+  /// Afterwards: what no thread has taken is still there.
   void account() {
     while (!d.empty()) {
       if constexpr (Places == nopal::core::places::ring) {

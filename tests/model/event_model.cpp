@@ -87,7 +87,7 @@ std::vector<scenario> const scenarios{
     two_readers("two stacks", stack, stack),
     two_readers("two threads", thread, thread),
     two_readers("a stack and a thread", stack, thread),
-    // What a stack has written is there when another thread goes on with it.
+    // What a stack has written is there when another thread resumes it.
     waiting("a stack that moves", 0, [](program& p) {
       auto& l = p.make<letter>();
       auto& on_stack = p.make<var<int>>(0);

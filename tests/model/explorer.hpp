@@ -279,13 +279,13 @@ struct sync {
   template <class T>
   using atomic = model::atomic<T>;
 
-  static constexpr int request_looks = 1;  ///< more would be the same again
+  static constexpr int request_polls = 1;  ///< more would repeat the first
   static constexpr int request_pauses = 0;
 
   static void fence(where at = where::current()) noexcept { detail::fence(std::memory_order_seq_cst, at); }
   static void light_fence(where at = where::current()) noexcept { detail::light_fence(at); }
   static void heavy_fence(where at = where::current()) noexcept { detail::heavy_fence(at); }
-  /// There is nothing to do until another thread has stored something new where the caller looked since it last said so.
+  /// There is nothing to do until another thread has stored something new in what the caller has read since its last relax.
   static void relax(where at = where::current()) noexcept { detail::relax(at); }
   static void yield(where at = where::current()) noexcept { detail::relax(at); }
   static std::int64_t now() noexcept { return detail::now(); }

@@ -1,4 +1,4 @@
-// Who goes on: which decisions an execution takes, and which others are left for later ones.
+// Which thread runs next: which decisions an execution takes, and which others are left for later ones.
 
 #include <algorithm>
 #include <bit>
@@ -100,7 +100,7 @@ void engine::put_asleep(node& n, node const& before) {
   }
 }
 
-/// The thread that goes on; -1: the execution ends.
+/// The thread that runs next; -1: the execution ends.
 int engine::decide() {
   std::uint8_t on = 0, alive = 0;
   for (int t = 0; t < thread_count_; ++t) {
@@ -150,7 +150,7 @@ int engine::decide() {
     }
     nodes_.push_back(n);
   } else if (nodes_[static_cast<std::size_t>(depth_)].enabled != on) {
-    record_failure("the program is not the same each time: other threads can go on than in the execution before");
+    record_failure("the program is not the same each time: other threads can run than in the execution before");
     return -1;
   }
   node& n = nodes_[static_cast<std::size_t>(depth_++)];
@@ -175,7 +175,7 @@ void engine::before(access const& a) {
   arrive();
 }
 
-/// The caller, whom whoever switched here has made self_, is the one that was chosen.
+/// The caller is the thread that was chosen: whoever switched here has stored it in self_.
 void engine::arrive() {
   node& n = nodes_[static_cast<std::size_t>(depth_ - 1)];
   thread_state& t = me();

@@ -111,7 +111,7 @@ struct event {
   int newest = 0;  // message at the location
 };
 
-/// One decision: who goes on, and with what value.
+/// One decision: which thread runs next, and with what value.
 struct node {
   std::uint8_t enabled = 0, todo = 0, done = 0, asleep = 0;
   std::array<stamp, most_threads> at_least{};  // older messages were read in an earlier execution

@@ -1,5 +1,5 @@
-// The join word that ships; and with it and the deque the hand-over of an arena and of a native stack to whoever goes on with the
-// parent, in the order of src/worker.cpp.
+// The join word that ships; and with it and the deque the hand-over of an arena and of a native stack to whoever resumes the parent, in the
+// order of src/task/strand_loop.cpp and src/stack/native_fork.cpp.
 
 #include "nopal/core/deque/join_word.hpp"
 
@@ -26,17 +26,17 @@ struct scope {
   var<int> parent{0, "the parent's frame"};
   std::array<var<int>, 3> results;
   var<int> recorded{0, "what the scope keeps of its exceptions"};
-  var<int> resumed{0, "the one that goes on"};
+  var<int> resumed{0, "whoever resumes the parent"};
   int children;
   int throwing;
 
   scope(int c, int t) : children{c}, throwing{t} {}
 
-  void go_on() {
+  void resume() {
     resumed.set(resumed.get() + 1);
     for (int i = 0; i < children; ++i)
-      check(results[static_cast<std::size_t>(i)].get() == i + 1, "whoever goes on sees every child's result");
-    check(parent.get() == 1, "whoever goes on sees the parent's frame");
+      check(results[static_cast<std::size_t>(i)].get() == i + 1, "whoever resumes the parent sees every child's result");
+    check(parent.get() == 1, "whoever resumes the parent sees its frame");
     if (throwing > 0) check(recorded.get() == throwing, "and what was recorded");
     check(join.due() == (throwing > 0), "the word says whether something was recorded");
     check(join.reset() == (throwing > 0), "and so does reset");
@@ -50,19 +50,19 @@ struct scope {
         recorded.set(recorded.get() + 1);
       });
     }
-    if (join.arrive()) go_on();
+    if (join.arrive()) resume();
   }
-  void join_all(bool looks_first) {
+  void join_all(bool tests_first) {
     parent.set(1);
-    if ((looks_first && join.complete(children)) || join.announce(children)) go_on();
+    if ((tests_first && join.complete(children)) || join.announce(children)) resume();
   }
 };
 
-void join_program(program& p, int children, int throwing, bool looks_first) {
+void join_program(program& p, int children, int throwing, bool tests_first) {
   auto& s = p.make<scope>(children, throwing);
-  p.thread([&s, looks_first] { s.join_all(looks_first); });
+  p.thread([&s, tests_first] { s.join_all(tests_first); });
   for (int i = 0; i < children; ++i) p.thread([&s, i] { s.child(i); });
-  p.finally([&s] { check(s.resumed.get() == 1, "exactly one goes on"); });
+  p.finally([&s] { check(s.resumed.get() == 1, "exactly one resumes the parent"); });
 }
 
 /// The next scope of the same frame: whoever completed the first forks again, and the deque tells the thief.
@@ -70,10 +70,10 @@ void two_scopes(program& p) {
   struct state {
     word join;
     var<int> first{0, "the first scope's result"}, second{0, "the second scope's result"};
-    var<int> resumed{0, "the one that goes on"};
+    var<int> resumed{0, "whoever resumes the parent"};
     deque d{4};
 
-    void go_on_after_first() {
+    void resume_after_first() {
       check(first.get() == 1, "the first result");
       join.reset();
       d.push(1);
@@ -86,40 +86,40 @@ void two_scopes(program& p) {
   };
   auto& s = p.make<state>();
   s.d.set_limit(1);
-  p.thread([&s] {  // the parent up to its first join; then, if it goes on, the second scope's child
+  p.thread([&s] {  // the parent up to its first join; then, if it continues, the second scope's child
     if (!s.join.announce(1)) return;
-    s.go_on_after_first();
+    s.resume_after_first();
     s.second.set(1);
     if (s.d.pop() || s.d.pop_slow() || s.join.arrive()) s.second_joins();
   });
   p.thread([&s] {
     s.first.set(1);
     if (!s.join.arrive()) return;
-    s.go_on_after_first();
+    s.resume_after_first();
     s.second.set(1);
     if (s.d.pop() || s.d.pop_slow() || s.join.arrive()) s.second_joins();
   });
-  p.thread([&s] {  // who takes the parent from under the second child
+  p.thread([&s] {  // the thief that takes the parent from under the second child
     if (s.d.steal() == 0) return;
     if (s.join.announce(1)) s.second_joins();
   });
-  p.finally([&s] { check(s.resumed.get() == 1, "exactly one goes on"); });
+  p.finally([&s] { check(s.resumed.get() == 1, "exactly one resumes the parent"); });
 }
 
-/// A task, its child on one worker, and thieves: worker::arrive, resumable and run_stolen.
+/// A task, its child on one worker, and thieves: arrive, take_over and run_stolen_task.
 struct task {
   word join;
   var<int> arena{0, "frame::arena"};
   var<int> frame{0, "the frame"};
   var<int> state{0, "frame::state"};  ///< how often it was stolen
   std::array<var<int>, 2> results;
-  var<int> finished{0, "the one that goes on"};
+  var<int> finished{0, "whoever resumes the parent"};
 };
 
 constexpr int its_arena = 7;
 
-void resumable(task& t, int children) {
-  check(t.arena.get() == its_arena, "whoever goes on with a stolen parent gets its arena");
+void take_over(task& t, int children) {
+  check(t.arena.get() == its_arena, "whoever resumes a stolen parent gets its arena");
   t.state.set(0);
   t.join.reset();
   for (int i = 0; i < children; ++i) check(t.results[static_cast<std::size_t>(i)].get() == i + 1, "and its children's results");
@@ -133,20 +133,20 @@ void child_ended(deque& d, task& t, bool holds_parent, int children, bool too_la
     if (t.state.get() == 0) {
       t.finished.set(t.finished.get() + 1);
     } else {
-      if (t.join.announce(t.state.get())) resumable(t, children - 1);
+      if (t.join.announce(t.state.get())) take_over(t, children - 1);
     }
     return;
   }
-  check(d.empty(), "who loses a pop has an empty deque");
+  check(d.empty(), "an owner that loses a pop has an empty deque");
   d.rewind();
   if (holds_parent && !too_late) t.arena.set(its_arena);
   bool const last = t.join.arrive();
   if (too_late) t.arena.set(its_arena);
-  if (last) resumable(t, children);
+  if (last) take_over(t, children);
 }
 
 /// `second`: the thief's half of the task forks too, and another thief is there for it. `too_late`: a bug, the arena is handed over after
-/// the arrival.
+/// the child has arrived.
 void arena_program(program& p, bool second, bool too_late = false) {
   struct state {
     deque first{4}, other{4};
@@ -158,7 +158,7 @@ void arena_program(program& p, bool second, bool too_late = false) {
   p.thread([&s, second, too_late] {
     s.t.frame.set(1);
     s.first.push(1);
-    if (second) s.first.publish_all();  // a smaller search: the thief need not ask
+    if (second) s.first.publish_all();  // a smaller search: the thief need not request it
     s.t.results[0].set(1);
     child_ended(s.first, s.t, true, 1, too_late);
   });
@@ -172,7 +172,7 @@ void arena_program(program& p, bool second, bool too_late = false) {
       s.t.results[1].set(2);
       child_ended(s.other, s.t, false, 2);
     } else if (s.t.join.announce(s.t.state.get())) {
-      resumable(s.t, 1);
+      take_over(s.t, 1);
     }
   });
   if (second) {
@@ -180,14 +180,14 @@ void arena_program(program& p, bool second, bool too_late = false) {
       if (s.other.steal() == 0) return;
       s.t.state.set(s.t.state.get() + 1);
       s.t.frame.set(s.t.frame.get() + 1);
-      if (s.t.join.announce(s.t.state.get())) resumable(s.t, 2);
+      if (s.t.join.announce(s.t.state.get())) take_over(s.t, 2);
     });
   }
-  p.finally([&s] { check(s.t.finished.get() == 1, "exactly one goes on"); });
+  p.finally([&s] { check(s.t.finished.get() == 1, "exactly one resumes the parent"); });
 }
 
-/// A fork of an ordinary function whose branch is stolen: worker::wait_for and run_branch. The stack is left for another one, on which
-/// the branch is told who waits. `too_early`: a bug, that is announced before the stack is saved.
+/// A fork of an ordinary function whose branch is stolen: wait_if_stolen and run_stolen_branch. The stack is left for another one, on which
+/// the branch learns which stack waits. `too_early`: a bug, the parent announces before its stack is saved.
 void stack_program(program& p, bool too_early = false) {
   struct state {
     deque d{4};
@@ -195,8 +195,8 @@ void stack_program(program& p, bool too_early = false) {
     var<int> waiting{0, "branch::waiting"};
     var<int> stack{0, "the stack that was left"};
     var<int> result{0, "the branch's result"};
-    var<int> finished{0, "the one that goes on"};
-    void go_on() {
+    var<int> finished{0, "whoever resumes the parent"};
+    void resume() {
       check(result.get() == 1, "the branch has ended");
       join.reset();
       stack.set(stack.get() + 1);
@@ -210,17 +210,17 @@ void stack_program(program& p, bool too_early = false) {
     s.d.push(1);
     s.stack.set(2);  // the first half
     if (s.d.pop() || s.d.pop_slow()) {
-      s.result.set(1);  // the branch is ours
-      s.go_on();
+      s.result.set(1);  // the branch was not stolen
+      s.resume();
       return;
     }
     s.d.rewind();
-    if (s.join.complete(1)) return s.go_on();
+    if (s.join.complete(1)) return s.resume();
     if (!too_early) s.stack.set(3);  // it is saved
     s.waiting.set(1);
     bool const turns_back = s.join.announce(1);
     if (too_early) s.stack.set(3);
-    if (turns_back) s.go_on();
+    if (turns_back) s.resume();
   });
   p.thread([&s] {
     if (s.d.steal() == 0) return;
@@ -228,9 +228,9 @@ void stack_program(program& p, bool too_early = false) {
     if (!s.join.arrive()) return;
     check(s.waiting.get() == 1, "the last child learns who waits");
     check(s.stack.get() == 3, "on a stack that is saved");
-    s.go_on();
+    s.resume();
   });
-  p.finally([&s] { check(s.finished.get() == 1, "exactly one goes on"); });
+  p.finally([&s] { check(s.finished.get() == 1, "exactly one resumes the parent"); });
 }
 
 std::vector<model::scenario> scenarios() {
@@ -268,7 +268,7 @@ TEST(join_bugs, a_stack_announced_before_it_is_saved_is_caught) {
 
 TEST(join_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();
-  model::weaken_each(scenarios(), {"core/join.hpp"}, {});
+  model::weaken_each(scenarios(), {"deque/join_word.hpp"}, {});
 }
 
 }  // namespace

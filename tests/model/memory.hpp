@@ -13,8 +13,8 @@
 
 namespace model {
 
-/// What lies at an address, or did last. Kept apart from the address, which may lie on a stack that goes on: whoever comes too late shall find
-/// that it is gone, and not something else.
+/// What lies at an address, or did last. Kept apart from the address, which may lie on a stack that is used again: a late access shall find
+/// that the object is gone, and not something else.
 class memory {
  public:
   template <class T>

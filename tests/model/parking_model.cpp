@@ -1,4 +1,4 @@
-// The inbox and the parking that ship, as scheduler::put, work_once, run_as_guest and stop use them.
+// The inbox and the parking that ship, as src/scheduler uses them: injection.cpp, search.cpp, external_caller.cpp and scheduler::stop.
 
 #include "nopal/core/sleep/parking.hpp"
 
@@ -27,7 +27,7 @@ struct work : resumable {
   int number = 0;
   void take() {
     check(taken++ == 0, "a job is taken once");
-    check(message.get() == number + 1, "who takes a job sees it as it was pushed");
+    check(message.get() == number + 1, "whoever takes a job sees it as it was pushed");
     message.set(0);
   }
 };
@@ -67,16 +67,16 @@ void inbox_program(program& p, int producers, int each, int takers) {
   });
 }
 
-/// A pool: workers that look and sleep, jobs from outside, callers that borrow a worker. Nobody may sleep while a job lies there: all would
-/// wait for ever.
+/// A pool: workers that search and sleep, jobs from outside, external callers that occupy a worker. While a job lies in an inbox some
+/// worker must be awake: otherwise all would wait for ever.
 struct pool {
   parking sleepers;
   std::vector<std::unique_ptr<inbox>> open;
-  std::vector<std::unique_ptr<var<int>>> worker;  ///< what belongs to whoever works as it
+  std::vector<std::unique_ptr<var<int>>> worker;  ///< what belongs to whoever occupies it
   model::atomic<bool> stopping{false};
   model::atomic<int> left;  ///< jobs not yet run
   std::array<work, 3> jobs;
-  enum class bug { none, notifies_before_push, sleeps_without_a_look } planted = bug::none;
+  enum class bug { none, notifies_before_push, sleeps_without_a_test } planted = bug::none;
 
   pool(std::vector<unsigned> const& nodes, int n) : sleepers{std::span<unsigned const>{nodes}}, left{n} {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -86,9 +86,10 @@ struct pool {
   }
   unsigned workers() const { return static_cast<unsigned>(open.size()); }
   bool must_stay(unsigned i) const noexcept {
-    return stopping.load(seq_cst) || (planted != bug::sleeps_without_a_look && !open[i]->empty());
+    return stopping.load(seq_cst) || (planted != bug::sleeps_without_a_test && !open[i]->empty());
   }
 
+  /// As inject does.
   void put(int k, unsigned i) {
     work& w = jobs[static_cast<std::size_t>(k)];
     w.number = k;
@@ -97,7 +98,7 @@ struct pool {
     open[i]->push(&w);
     sleepers.announce(i);
   }
-  /// As put where stealing is off, or for what only this worker may run.
+  /// As inject does where stealing is off, and as send does, for what only this worker may run.
   void put_private(int k, unsigned i) {
     work& w = jobs[static_cast<std::size_t>(k)];
     w.number = k;
@@ -125,25 +126,25 @@ struct pool {
     return any;
   }
   void loop(unsigned i, bool steals) {
-    bool looking = false;
+    bool searching = false;
     while (!stopping.load(relaxed)) {
-      if (!looking) sleepers.start_searching(i);
-      looking = true;
+      if (!searching) sleepers.start_searching(i);
+      searching = true;
       use(i);
       resumable* found = open[i]->take_all();
       for (unsigned k = 0; steals && found == nullptr && k < workers(); ++k)
         if (k != i && sleepers.visible_work()) found = open[k]->take_all();
       if (found != nullptr) {
-        looking = false;
+        searching = false;
         sleepers.stop_searching(i);
         run_all(found, steals);
         continue;
       }
       if (!sleepers.park(i, [&] { return must_stay(i); })) sync::relax();
     }
-    if (looking) sleepers.stop_searching(i);
+    if (searching) sleepers.stop_searching(i);
   }
-  /// A caller of run: its own job is nothing to the others.
+  /// An external caller of run; nobody else may run its job.
   void visit(unsigned i) {
     if (!sleepers.occupy(i)) return;
     use(i);
@@ -151,7 +152,7 @@ struct pool {
   }
 };
 
-void pool_program(program& p, std::vector<unsigned> const& nodes, std::vector<unsigned> const& puts, bool steals, bool guest,
+void pool_program(program& p, std::vector<unsigned> const& nodes, std::vector<unsigned> const& puts, bool steals, bool caller,
                   pool::bug planted = pool::bug::none) {
   auto& s = p.make<pool>(nodes, static_cast<int>(puts.size()));
   s.planted = planted;
@@ -165,13 +166,13 @@ void pool_program(program& p, std::vector<unsigned> const& nodes, std::vector<un
       }
     }
   });
-  if (guest) p.thread([&s] { s.visit(0); });
+  if (caller) p.thread([&s] { s.visit(0); });
   p.finally([&s, n = puts.size()] {
     for (std::size_t k = 0; k < n; ++k) check(s.jobs[k].taken == 1, "every job runs");
   });
 }
 
-/// A job for a worker that is busy until somebody else has run it.
+/// A job for a worker that is busy until another worker has run it.
 void busy_program(program& p, std::vector<unsigned> const& nodes) {
   auto& s = p.make<pool>(nodes, 1);
   p.thread([&s] {
@@ -182,8 +183,8 @@ void busy_program(program& p, std::vector<unsigned> const& nodes) {
   p.finally([&s] { check(s.jobs[0].taken == 1, "the job runs"); });
 }
 
-/// A strand offers, and waits in a long leaf for a thief to come: the thief must not have gone to sleep.
-void offer_program(program& p, bool leaves, bool guest) {
+/// A strand offers, and waits in a long leaf until a thief has taken the offer: some thief must be awake.
+void offer_program(program& p, bool stops, bool caller) {
   struct state {
     parking sleepers;
     model::atomic<int> offered{0};  // stands for the deque
@@ -196,10 +197,10 @@ void offer_program(program& p, bool leaves, bool guest) {
     s.sleepers.offer();
     while (!s.stolen.load(acquire)) sync::relax();
   });
-  for (unsigned i = 1; i < (leaves ? 3U : 2U); ++i) {
-    p.thread([&s, i, leaves] {
+  for (unsigned i = 1; i < (stops ? 3U : 2U); ++i) {
+    p.thread([&s, i, stops] {
       s.sleepers.start_searching(i);
-      if (leaves && i == 2) return s.sleepers.stop_searching(i);  // a thief that has found something else
+      if (stops && i == 2) return s.sleepers.stop_searching(i);  // a thief that has found something else
       while (!s.stolen.load(relaxed)) {
         if (s.sleepers.visible_work() && s.offered.exchange(0, acquire) == 1) {
           s.sleepers.retract();
@@ -211,7 +212,7 @@ void offer_program(program& p, bool leaves, bool guest) {
       s.sleepers.stop_searching(i);
     });
   }
-  if (guest) {
+  if (caller) {
     p.thread([&s] {
       if (s.sleepers.occupy(1)) s.sleepers.vacate(1, [] { return false; });
     });
@@ -225,12 +226,12 @@ std::vector<model::scenario> scenarios() {
       {"inbox: a producer of two, two takers", [](program& p) { inbox_program(p, 1, 2, 2); }},
       {"a job for the only worker", [](program& p) { pool_program(p, {0}, {0}, true, false); }, -1, 1, 2},
       {"a job that only one may run", [](program& p) { pool_program(p, {0}, {0}, false, false); }, -1, 1, 2},
-      {"a job for a worker that is lent", [](program& p) { pool_program(p, {0}, {0}, true, true); }, 2, 1, 2},
+      {"a job for a worker that is occupied", [](program& p) { pool_program(p, {0}, {0}, true, true); }, 2, 1, 2},
       {"an offer to a thief", [](program& p) { offer_program(p, false, false); }, -1, 1, 2},
-      {"an offer, and a thief that leaves", [](program& p) { offer_program(p, true, false); }, -1, 1, 2},
+      {"an offer, and a thief that stops", [](program& p) { offer_program(p, true, false); }, -1, 1, 2},
       {"a job for a busy worker, a thief of its node", [](program& p) { busy_program(p, {0, 0}); }, -1, 1, 2},
       {"a job for a busy worker, a thief of another node", [](program& p) { busy_program(p, {0, 1}); }, -1, 1, 2},
-      {"an offer, a guest that goes, and a thief that leaves", [](program& p) { offer_program(p, true, true); }, 2, 1, 3},
+      {"an offer, a caller that vacates, and a thief that stops", [](program& p) { offer_program(p, true, true); }, 2, 1, 3},
       {"a job, two workers of a node", [](program& p) { pool_program(p, {0, 0}, {0}, true, false); }, 1, 3, 2},
       {"a job, two workers of two nodes", [](program& p) { pool_program(p, {0, 1}, {0}, true, false); }, 1, 3, 2},
       {"two jobs for the only worker", [](program& p) { pool_program(p, {0}, {0, 0}, true, false); }, 3, 2, 2},
@@ -253,13 +254,13 @@ TEST(parking_bugs, a_lost_wake_up_is_caught) {
     return model::explore({}, [b](program& p) { pool_program(p, {0}, {0}, false, false, b); });
   };
   EXPECT_TRUE(run(pool::bug::none).ok());
-  EXPECT_FALSE(run(pool::bug::sleeps_without_a_look).ok());
+  EXPECT_FALSE(run(pool::bug::sleeps_without_a_test).ok());
   EXPECT_FALSE(run(pool::bug::notifies_before_push).ok());
 }
 
 TEST(parking_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();
-  model::weaken_each(scenarios(), {"core/parking.hpp", "core/inbox.hpp"}, {});
+  model::weaken_each(scenarios(), {"sleep/parking.hpp", "sleep/inbox.hpp"}, {});
 }
 
 }  // namespace

@@ -141,6 +141,6 @@ std::vector<scenario> const scenarios{
 
 std::vector<model::survivor> const known_survivors{};
 
-NOPAL_MODELS_THAT_WAIT(semaphore, "semaphore_word.hpp", "queued_word.hpp", "lock_bit.hpp", "waiter.hpp", "time_limit.hpp")
+NOPAL_MODELS_THAT_WAIT(semaphore, "basic_semaphore.hpp", "queued_word.hpp", "lock_bit.hpp", "waiter.hpp")
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
 // The model of nopal::core::stack_waits: a model's thread stands for a stack that is left or for a thread that sleeps. All that decides who
-// wakes whom is the source that ships: the event, the waiter and its claim, the time limit.
+// wakes whom is the source that ships: the event, the waiter and its claim, the deadline.
 
 #include <array>
 #include <chrono>
@@ -49,13 +49,13 @@ struct left_stack {
   mortal<left_stack*> next{nullptr};
   mortal<int> whose{0};
 
-  /// As a ring or an inbox does: releases, to whoever goes on with it. The last look at it.
+  /// As a ring or an inbox does: releases, to whoever resumes it. The last access to it.
   void resume() noexcept {
     auto& r = stacks::now->all[static_cast<std::size_t>(static_cast<int>(whose))].resumed;
     r.store(1, std::memory_order_release);
     sync::wake(r);
   }
-  /// Publishes it once it is left; and goes on, at once or when it is resumed.
+  /// Publishes it once it is left; returns at once or when it is resumed.
   template <class Publish>
   void leave(Publish publish) noexcept {
     whose = self();
@@ -69,7 +69,7 @@ struct left_stack {
 using event = nopal::core::basic_event<mortal_sync, left_stack>;
 using sleeper = nopal::core::basic_sleeper<mortal_sync, left_stack, event>;
 
-/// No time passes but when somebody looks.
+/// No time passes but when the clock is read.
 struct steps_clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -85,11 +85,11 @@ struct waits {
   using sync = mortal_sync;
   struct waiter : nopal::core::basic_waiter<sync, sleeper> {};
   using time_point = steps_clock::time_point;
-  /// Once looked at, and then over.
+  /// Over after one read of the clock.
   static constexpr time_point soon{std::chrono::nanoseconds{1}};
 
   static inline unsigned mutex_wakeups_in_vain = 1;
-  static constexpr int mutex_looks = 0;
+  static constexpr int mutex_polls = 0;
 
   static inline unsigned threads = 0;  ///< a bit each
   static bool is_thread() noexcept { return (threads >> self() & 1) != 0; }
@@ -112,7 +112,7 @@ struct waits {
     }
     bool expired() const noexcept { return limit_.expired; }
 
-    /// A thread of its own: the time has come, if anybody has asked by now.
+    /// By a thread of its own: the deadline expires, if a timer entry was started by now.
     static void expire() noexcept {
       lock();
       if (timer_entry* const t = std::exchange(known, nullptr); t != nullptr) t->limit_.expire();
@@ -149,7 +149,7 @@ struct waits {
   }
 };
 
-/// Who runs here, as a mutex asks.
+/// Who runs here, as a mutex knows its owner.
 inline std::uintptr_t who() noexcept { return static_cast<std::uintptr_t>(self() + 1) * 8; }
 
 /// A program in which threads wait. Bit i of `threads`: thread i is one that sleeps; the others leave their stacks.
@@ -166,7 +166,7 @@ inline scenario waiting(std::string name, unsigned threads, std::function<void(p
   return {std::move(name), whole, -1, size, spins};
 }
 
-/// Of three threads: nobody goes round a loop that waits, which would be the same as to come later. Larger searches go round.
+/// Of three threads: no thread goes round a loop that waits, which would equal arriving later. Larger searches go round.
 inline int const few_spins = size_wanted() - 1;
 
 /// What a program's threads share, and one of them may destroy.

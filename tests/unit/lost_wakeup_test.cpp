@@ -109,7 +109,7 @@ struct stepped_waits {
   using timer_entry = core::timer_entry;
   using time_point = core::time_point;
   static constexpr unsigned mutex_wakeups_in_vain = 2;
-  static constexpr int mutex_looks = 0;
+  static constexpr int mutex_polls = 0;
   static void start(timer_entry& e) noexcept { e.start(); }
   template <class Publish>
   static void await_wake(waiter& me, core::waits_for why, Publish publish) noexcept {

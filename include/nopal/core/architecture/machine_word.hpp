@@ -1,6 +1,7 @@
 #pragma once
 
-// What a processor does with a word in one instruction where compilers take two, or have no word for it. Next: base/sync.hpp.
+// What a processor does in one instruction where compilers take two, or know no way to say it. Used by the deque's push and pop, and by
+// every loop that waits. Next: ../base/sync.hpp.
 
 #include <atomic>
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace nopal::core {
 
-/// Tells the processor that this is a loop which waits.
+/// Tells the processor that a loop waits here: it saves power, or serves the core's other thread.
 NOPAL_INLINE void cpu_relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -19,7 +20,8 @@ NOPAL_INLINE void cpu_relax() noexcept {
 #endif
 }
 
-/// Compilers take two instructions for these on a word that is atomic. A model's atomics, and ThreadSanitizer, get the plain meaning.
+/// Do the two functions below take one instruction for this atomic? Compilers take two. A model's atomics, and ThreadSanitizer, get the
+/// plain C++, which is what the models check.
 template <class Atomic>
 inline constexpr bool is_machine_word =
 #if defined(__x86_64__) && !NOPAL_TSAN
@@ -28,11 +30,12 @@ inline constexpr bool is_machine_word =
     false;
 #endif
 
-/// a.store(before + 1, release), by the only one who writes it and has read `before` there.
+/// a.store(before + 1, release), by the only thread that writes `a`, which has read `before` there. The caller names the release's partner.
 template <class Atomic>
 NOPAL_INLINE void store_successor(Atomic& a, std::int64_t before) noexcept {
 #if defined(__x86_64__)
-  // Others see the value before or after, as with a store. memory: what came before stays before, which is release here.
+  // Other threads see the value before or the value after, as with a store. The memory clobber keeps earlier accesses before it, which is
+  // all that release wants on this processor.
   if constexpr (is_machine_word<Atomic>) {
     asm volatile("incq %0" : "+m"(a) : : "memory", "cc");
     return;
@@ -41,7 +44,8 @@ NOPAL_INLINE void store_successor(Atomic& a, std::int64_t before) noexcept {
   a.store(before + 1, std::memory_order_release);
 }
 
-/// value >= a.load(relaxed). Like that load it stays behind a light_fence before it: to a compiler the fence may write what this reads.
+/// value >= a.load(relaxed). It stays behind a light_fence before it, as that load would: to a compiler the fence may write what this
+/// reads.
 template <class Atomic>
 NOPAL_INLINE bool at_least(std::int64_t value, Atomic const& a) noexcept {
 #if defined(__x86_64__)
@@ -51,7 +55,7 @@ NOPAL_INLINE bool at_least(std::int64_t value, Atomic const& a) noexcept {
     return yes;
   }
 #endif
-  return value >= a.load(std::memory_order_relaxed);
+  return value >= a.load(std::memory_order_relaxed);  // relaxed: the caller's light_fence orders it
 }
 
 }  // namespace nopal::core

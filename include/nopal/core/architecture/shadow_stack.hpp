@@ -1,13 +1,14 @@
 #pragma once
 
-// Shadow stacks of x86-64, which know one native stack a thread. Nothing of nopal is marked as made for them, so the loader leaves them off,
-// unless somebody insists.
+// Shadow stacks of x86-64, which know one native stack a thread, so that a switch to another stack is a fault. Nothing of nopal is marked
+// as made for them, so the loader leaves them off, unless the system is told to force them. Next:
+// ../scheduler/scheduler.hpp, which makes no pool where they are on.
 
 #include <cstdint>
 
 namespace nopal::core {
 
-/// Does the calling thread run with one?
+/// Does the calling thread run with a shadow stack?
 inline bool shadow_stacks_are_on() noexcept {
 #if defined(__x86_64__)
   std::uint64_t pointer = 0;

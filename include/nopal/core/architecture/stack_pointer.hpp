@@ -1,7 +1,7 @@
 #pragma once
 
-// The stack pointer, and comparing it with a word in memory: by one instruction where the machine has one. Next: fork_state.hpp and deque.hpp,
-// whose fork paths compare it with their alarm and limit.
+// The stack pointer, and comparing it with a word in memory: by one instruction where the machine has one. Any thread. Next:
+// ../task/fork_state.hpp and ../deque/deque.hpp, where forks compare it with the alarm and the limit.
 
 #include <atomic>
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 namespace nopal::core {
 
+/// Where the caller's native stack ends now.
 NOPAL_INLINE std::uintptr_t stack_pointer() noexcept {
   std::uintptr_t sp;
 #if defined(__x86_64__)
@@ -22,7 +23,7 @@ NOPAL_INLINE std::uintptr_t stack_pointer() noexcept {
   return sp;
 }
 
-/// stack_pointer() < limit, without a frame pointer. An atomic `limit` is read relaxed.
+/// stack_pointer() < limit, without a frame pointer. relaxed: an atomic `limit` is a hint.
 template <class Word>
 NOPAL_INLINE bool stack_below(Word const& limit) noexcept {
 #if defined(__x86_64__)
@@ -30,8 +31,8 @@ NOPAL_INLINE bool stack_below(Word const& limit) noexcept {
   asm("cmpq %1, %%rsp" : "=@ccb"(below) : "m"(limit));
   return below;
 #else
-  if constexpr (requires { limit.load(std::memory_order_relaxed); }) {
-    return stack_pointer() < limit.load(std::memory_order_relaxed);  // relaxed: the caller's hint
+  if constexpr (requires { limit.load(std::memory_order_relaxed); }) {  // relaxed: a hint
+    return stack_pointer() < limit.load(std::memory_order_relaxed);
   } else {
     return stack_pointer() < limit;
   }

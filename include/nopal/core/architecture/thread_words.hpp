@@ -1,10 +1,10 @@
 #pragma once
 
-// The two words that each thread has of its own, and the only way to them. Compilers take it that a function stays on one thread: they may
-// keep a thread-local's address, and do (Clang 16 at -O1, GCC and Clang where the model of thread-locals makes the address dear), while a
-// native stack goes on on another thread after any call that suspends it. So these words are no thread-locals for the compiler, which
-// never has an address to keep: the assembly file of each architecture defines them, and what follows reads and writes them relative to
-// the thread register, in one go. Next: thread.hpp and context.hpp, which say what the words mean.
+// The two words that each thread has of its own, and the only way to them. Compilers assume that a function stays on one thread. So they
+// may keep a thread-local's address, and do: Clang 16 at -O1, GCC and Clang where the model of thread-locals makes the address dear. But a
+// native stack may continue on another thread after any call that suspends it. So these words are no thread-locals for the compiler, which
+// never has an address to keep: the assembly file of each architecture defines them, and what follows reads and writes them relative to the
+// thread register, in one go. Next: ../task/fork_state.hpp and ../stack/context.hpp, which say what the words mean.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,17 @@
 
 namespace nopal::core {
 
-enum class thread_word : std::size_t { state = 0, handled = 8 };  // offsets in nopal_thread_words
+/// nopal_thread_words, as src/architecture/*.S lays it out in each thread's own storage.
+struct thread_words {
+  void* state;    ///< what the thread works for: fork_state.hpp
+  void* handled;  ///< where the C++ runtime keeps the exceptions that the thread handles: context.hpp
+};
+enum class thread_word : std::size_t { state = offsetof(thread_words, state), handled = offsetof(thread_words, handled) };
+static_assert(offsetof(thread_words, state) == 0 && offsetof(thread_words, handled) == 8 && sizeof(thread_words) == 16);
 
-/// Not a word of the program, but a stand-in for "what thread this is": read by each read of a thread word, and, as far as a compiler knows,
-/// written by every call whose body it does not see, as each that suspends is. So a value is kept no longer than until the next such call,
-/// and no less. (used: for whoever links with all bodies in view, it may change too.)
+/// A stand-in for "what thread this is", never read or written when the program runs. For the compiler each read of a thread word reads it,
+/// and every call whose body the compiler does not see may write it; each call that suspends is one of those. So a value is kept until the
+/// next such call and no longer. (used: link-time optimisation, which sees all bodies, must assume that it may change too.)
 struct which_thread {
   char unread;
 };
@@ -26,7 +32,7 @@ struct which_thread {
 #if defined(__x86_64__)
 
 #if NOPAL_TLS_BY_OFFSET
-/// The words' place beside the thread register: the same for all threads, so that a compiler may keep it.
+/// The distance of thread_words from the thread register: equal for all threads, so that a compiler may keep it.
 NOPAL_INLINE std::uintptr_t thread_words_offset() noexcept {
   std::uintptr_t offset;
   asm("movq nopal_thread_words@gottpoff(%%rip), %0" : "=r"(offset));
@@ -34,6 +40,7 @@ NOPAL_INLINE std::uintptr_t thread_words_offset() noexcept {
 }
 #endif
 
+/// The running thread's word.
 template <thread_word W>
 NOPAL_INLINE void* read_thread_word() noexcept {
   void* value;
@@ -53,7 +60,7 @@ NOPAL_INLINE void write_thread_word(void* value) noexcept {
 #endif
 }
 
-/// An address that is this thread's own.
+/// An address that only the running thread has: it tells threads apart.
 NOPAL_INLINE std::uintptr_t this_thread() noexcept {
   std::uintptr_t pointer;
   asm("movq %%fs:0, %0" : "=r"(pointer) : "m"(any_thread));
@@ -62,7 +69,7 @@ NOPAL_INLINE std::uintptr_t this_thread() noexcept {
 
 #elif defined(__aarch64__)
 
-// volatile: an operand in memory would cost an address in a register.
+// volatile does what any_thread does above: as an operand in memory that would cost an address in a register.
 
 #if NOPAL_TLS_BY_OFFSET
 NOPAL_INLINE std::uintptr_t thread_words_offset() noexcept {
@@ -72,7 +79,7 @@ NOPAL_INLINE std::uintptr_t thread_words_offset() noexcept {
 }
 #endif
 
-/// An address that is this thread's own.
+/// An address that only the running thread has: it tells threads apart.
 NOPAL_INLINE std::uintptr_t this_thread() noexcept {
   std::uintptr_t pointer;
   asm volatile("mrs %0, tpidr_el0" : "=r"(pointer));
@@ -84,7 +91,9 @@ NOPAL_INLINE void* read_thread_word() noexcept {
   void* value;
 #if NOPAL_TLS_BY_OFFSET
   std::uintptr_t pointer;
-  asm volatile("mrs %1, tpidr_el0\n\tadd %1, %1, %2\n\tldr %0, [%1, %3]" : "=r"(value), "=&r"(pointer) : "r"(thread_words_offset()), "i"(W));
+  asm volatile("mrs %1, tpidr_el0\n\tadd %1, %1, %2\n\tldr %0, [%1, %3]"
+               : "=r"(value), "=&r"(pointer)
+               : "r"(thread_words_offset()), "i"(W));
 #else
   asm volatile(
       "mrs %0, tpidr_el0\n\t"
@@ -99,7 +108,10 @@ template <thread_word W>
 NOPAL_INLINE void write_thread_word(void* value) noexcept {
   std::uintptr_t pointer;
 #if NOPAL_TLS_BY_OFFSET
-  asm volatile("mrs %0, tpidr_el0\n\tadd %0, %0, %2\n\tstr %1, [%0, %3]" : "=&r"(pointer) : "r"(value), "r"(thread_words_offset()), "i"(W) : "memory");
+  asm volatile("mrs %0, tpidr_el0\n\tadd %0, %0, %2\n\tstr %1, [%0, %3]"
+               : "=&r"(pointer)
+               : "r"(value), "r"(thread_words_offset()), "i"(W)
+               : "memory");
 #else
   asm volatile(
       "mrs %0, tpidr_el0\n\t"

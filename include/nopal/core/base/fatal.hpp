@@ -1,7 +1,8 @@
 #pragma once
 
-// How a program ends that misuses nopal in a way which can be neither refused by the compiler nor thrown: with one line that says what
-// happened and what to write instead.
+// How a program ends that misuses nopal where the compiler cannot refuse it and an exception would leave nothing to continue: with one line
+// that says what happened and what to write instead. Any thread, on any stack. Next: src/report/place.hpp, which names the program's
+// function.
 
 #include <exception>
 
@@ -9,15 +10,16 @@
 
 namespace nopal::core {
 
-/// Ends the program with one line on stderr. It also names the program's function that has called here, where that can be known.
+/// Prints `what` in one line on stderr, with the program's function that has called the library where that can be known, and aborts.
 NOPAL_API [[noreturn]] NOPAL_COLD void die(char const* what) noexcept;
-/// Ends the program likewise, with what printf would make of the rest. `function`: the program's function that the line is about; or null.
+/// As die, with what printf would make of `format` and the rest, up to 1023 bytes. `function`: an address in the program's function that
+/// the line is about; null: the function that has called the library.
 NOPAL_API [[noreturn, gnu::format(printf, 2, 3)]] NOPAL_COLD void die_in(void const* function, char const* format, ...) noexcept;
-/// What an exception says, valid as long as `e` lives.
+/// What an exception says, valid as long as `e` lives. `e` is not null.
 NOPAL_API NOPAL_COLD char const* message_of(std::exception_ptr const& e) noexcept;
 
-/// Adds to that line the program's function that `function` is, or, if it is null, that has called here. Set by report/place.hpp, if that is
-/// linked: fatal errors happen in every room, and what reads symbol tables stands above all of them.
+/// Adds the name of the program's function to die's line; `function` as in die_in. src/report/place.cpp sets it, if that is linked: fatal
+/// errors happen in every room, and the code that reads symbol tables stands above all of them.
 using place_printer = void (*)(void const* function) noexcept;
 extern place_printer print_place;
 

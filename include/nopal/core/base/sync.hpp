@@ -1,7 +1,8 @@
 #pragma once
 
-// What the protocols (deque, join word, inbox, parking, the words that are waited for) ask of the machine, in one place, so that a
-// model checker can put its own in and run the very source that ships.
+// What the protocols (deque, join word, inbox, parking, the words that are waited for) ask of the machine, in one place. Each is a template
+// over it, so that a model checker can put its own in and run the very source that ships: tests/model/explorer.hpp. Any thread. Next:
+// ../deque/deque.hpp, the first protocol on the path.
 
 #include <atomic>
 #include <chrono>
@@ -13,42 +14,45 @@
 
 namespace nopal::core {
 
-/// Makes every thread of this process pass a full fence before it returns: the thief's half of an asymmetric pair whose
-/// other half is a mere compiler barrier. About 20 µs when the others run, 0.2 µs when they sleep.
+/// Makes every thread of this process pass a full fence before it returns: the thief's half of an asymmetric pair, whose other half,
+/// std_sync::light_fence, is a mere compiler barrier. About 20 µs when the others run, 0.2 µs when they sleep. Only where it is available.
 NOPAL_API NOPAL_COLD void heavy_fence() noexcept;
 
-/// Asks the kernel for heavy_fence, once per process. False where it has none: the deque then hides nothing from thieves.
+/// Registers this process with the kernel for heavy_fence, once. False where the kernel has none: the deque then hides nothing from
+/// thieves.
 bool heavy_fence_available() noexcept;
 
 /// The real machine.
 struct NOPAL_API std_sync {
   template <class T>
   using atomic = std::atomic<T>;
-  /// What only one thread uses at a time, because the atomics around it say so.
+  /// Plain data that only one thread uses at a time, because the atomics around it say so. A model checks that.
   template <class T>
   using plain = T;
 
-  /// A full fence; each use names its partner.
+  /// A full fence. Each use names its partner.
   static void fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
-  /// The owner's half of the asymmetric pair: stops the compiler, not the processor.
+  /// The owner's half of the asymmetric pair: stops the compiler, not the processor. Pairs with heavy_fence.
   NOPAL_INLINE static void light_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+  /// The thief's half. Pairs with light_fence.
   static void heavy_fence() noexcept { core::heavy_fence(); }
+  /// In a loop that waits for another thread.
   static void relax() noexcept { cpu_relax(); }
   /// See tuning.hpp; a model has its own.
-  static constexpr int request_looks = tuning::request_looks;
+  static constexpr int request_polls = tuning::request_polls;
   static constexpr int request_pauses = tuning::request_pauses;
-  /// A clock in nanoseconds, for patience only.
+  /// A clock in nanoseconds. Protocols use it for their patience only, never to decide what is right.
   static std::int64_t now() noexcept {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
-  /// Sleeps until woken, if `a` still holds `expected`. May return for no reason.
+  /// Sleeps until woken, if `a` still holds `expected`. May return for no reason. Orders nothing: the caller reads `a` again.
   static void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected) noexcept;
-  /// The same, for at most so long.
+  /// As wait, for at most so long.
   static void wait_for(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept;
-  /// Wakes one sleeper on `a`, or all. They use its address only: it may be gone.
+  /// Wakes one sleeper on `a`, or all. They use the address of `a` only: the object may be gone.
   static void wake(std::atomic<std::uint32_t>& a) noexcept;
   static void wake_all(std::atomic<std::uint32_t>& a) noexcept;
-  /// Lets another thread run: whoever waits for a lock may be on the CPU of whoever holds it.
+  /// Lets another thread run: a thread that waits for a lock may be on the CPU of the one that holds it.
   static void yield() noexcept;
 };
 

@@ -1,95 +1,98 @@
 #pragma once
 
-// Every bare number of the scheduler, with its unit and why it is what it is. What belongs to a data layout lies beside that layout.
+// Every bare number of the scheduler, with its unit and why it is what it is. A number that belongs to a data layout lies beside that
+// layout. Next: sync.hpp, which hands some of them to the protocols.
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-
 namespace nopal::core::tuning {
 
 // ---- The machine.
 
-/// What two threads write must lie this far apart, in bytes: the adjacent-line prefetcher fetches pairs of 64-byte lines.
+/// How far apart, in bytes, words must lie that two threads write: the adjacent-line prefetcher fetches pairs of 64-byte lines.
 inline constexpr std::size_t destructive_size = 128;
 
 // ---- A pool.
 
 /// The most workers of one pool: enough for any machine, and few enough that a wrong number is an error and not a swapped-out machine.
 inline constexpr unsigned most_workers = 1 << 14;
-/// The least and the most bytes of a native stack. Less would not hold the guard page, the reserve and a few frames. Each is cut out of twice
-/// as much address space, of which there are 2^47 bytes.
+/// The least and the most bytes of a native stack. Fewer would not hold the guard page, the reserve and a few frames. Each stack is cut out
+/// of twice as much address space, of which there are 2^47 bytes.
 inline constexpr std::size_t least_stack = std::size_t{64} << 10;
 inline constexpr std::size_t most_stack = std::size_t{1} << 40;
-/// Unused native stacks that stay mapped, for each worker, with two pages of memory each at most: mapping one costs several system calls, and
-/// a thousand fibers that wait at once are not many.
+/// Unused native stacks that stay mapped, for each worker, with at most two pages of memory each: mapping one costs several system calls,
+/// and a thousand fibers that wait at once are not many.
 inline constexpr std::size_t kept_stacks = 1024;
-/// Of these each worker keeps so many for itself while it sleeps.
+/// How many unused native stacks a worker keeps for itself while it sleeps.
 inline constexpr std::size_t stacks_kept_asleep = 4;
 
 // ---- A worker that finds nothing.
 
 /// How long an idle thread searches before it sleeps, in nanoseconds. A caller that runs one small job after another finds it awake.
 inline constexpr std::int64_t search_before_sleep = 100'000;
-/// From this part of that time on it lets other threads have the CPU between its searches.
+/// After this part of search_before_sleep, in nanoseconds, an idle thread lets other threads have the CPU between its searches.
 inline constexpr std::int64_t search_before_yield = search_before_sleep / 4;
-/// After so many nanoseconds the one thief of a node that must stay awake naps between its searches, for so many.
+/// After so many nanoseconds the one thief of a node that must stay awake naps between its searches, for `nap` nanoseconds each time.
 inline constexpr std::int64_t search_before_naps = 2'000'000;
 inline constexpr long nap = 20'000;
-/// Pauses of the processor between two searches of a worker, at least: doubled after each search in vain, and up to twice as many at random,
-/// so that thieves do not come all at once. 32 and their jitter are 1 to 5 us.
+/// Pauses of the processor between two searches of a worker, at least: doubled after each search in vain, and up to twice as many at
+/// random, so that thieves do not come all at once. 32 and their jitter are 1 to 5 us.
 inline constexpr std::uint64_t shortest_backoff = 4;
 inline constexpr std::uint64_t longest_backoff = 32;
-/// The same for an external caller that waits for its own job in a worker's place: it has no backoff, since its latency is what is wanted.
+/// Pauses of the processor between two searches of an external caller that waits for its own job in a worker's place. They do not grow:
+/// what counts is how soon it sees that its job has ended.
 inline constexpr int pauses_of_external_caller = 8;
-/// One in so many times a worker takes the oldest of what is ready instead of the newest, or what came from outside. A power of two: what
-/// fairness costs stays below the noise.
+/// One in so many times a worker takes the oldest of what is ready instead of the newest, or what came from outside. So seldom, the cost of
+/// fairness stays below the noise. A power of two.
 inline constexpr unsigned fairness = 64;
-/// One in so many times an external caller tries another worker than the last: the one on its own CPU may be free again.
+/// One in so many times an external caller tries another worker than its last: the worker on its own CPU may be free again.
 inline constexpr unsigned tries_another_worker = 64;
 
 // ---- The depth of forks.
 
-/// Bytes of native stack into which forks and calls of tasks nest before they are resumed at the stack's base. No fork takes less than 16
-/// bytes of it, a return address and a word.
+/// Bytes of native stack into which forks and calls of tasks nest before a child's start is deferred to the stack's base. No fork takes
+/// less than 16 bytes of it, a return address and a word.
 inline constexpr std::uintptr_t nesting = 64 * 1024;
 inline constexpr std::int64_t most_nested_forks = nesting / 16;
 
 // ---- Waiting.
 
-/// Where there is no memory for another native stack a worker waits where it is. It tries again to leave its stack, once in so many looks, or
-/// after so many nanoseconds.
-inline constexpr int looks_before_suspending_again = 100;
+/// Where there is no memory for another native stack a worker waits where it is. It tries again to suspend its stack, once in so many polls
+/// of what it waits for, or after so many nanoseconds.
+inline constexpr int polls_before_suspending_again = 100;
 inline constexpr std::int64_t wait_without_stack = 1'000'000;
-/// Who waits for a mutex looks so often before it suspends, which takes less time than suspending does; and is woken in vain so often before
+/// How often a waiter polls a mutex before it suspends: that takes less time than suspending does. And how often it is woken in vain before
 /// the mutex is handed over to it.
-inline constexpr int mutex_looks = 10;
+inline constexpr int mutex_polls = 10;
 inline constexpr unsigned mutex_wakeups_in_vain = 2;
-/// A lock bit, or the lock of a deque, is held for a few instructions. After so many pauses its holder has lost its CPU: then the waiter gives
-/// up its own.
+/// A lock bit, or the lock of a deque, is held for a few instructions. If it is not free after so many pauses, its holder has lost its CPU:
+/// then the waiter gives up its own.
 inline constexpr int lock_pauses = 64;
-/// A thief that has requested work looks so often for the answer, and pauses so often before each look.
-inline constexpr int request_looks = 8;
+/// A thief that has requested work polls so often for the answer before it requests again, and pauses so often before each poll.
+inline constexpr int request_polls = 8;
 inline constexpr int request_pauses = 4;
-/// After so many nanoseconds it takes by force: an owner that forks answers in a few, one in a long leaf does not answer.
+/// After so many nanoseconds a thief that got no answer takes by force: an owner that forks answers in a few, an owner in a long leaf
+/// never.
 inline constexpr std::int64_t request_patience = 5'000;
-/// A thief whose force was in vain, since the owner pops and pushes at the same place all the time, waits so many nanoseconds before the next:
-/// doubled each time, so many times at most. 100 us to 3.2 ms.
+/// A thief whose force was in vain, since the owner pops and pushes at one place all the time, waits so many nanoseconds before the next:
+/// doubled each time, most_force_backoffs times at most. 100 us to 3.2 ms.
 inline constexpr std::int64_t force_backoff = 50'000;
 inline constexpr int most_force_backoffs = 6;
-/// In builds with assertions: a pool in which nothing has been able to run for so long says so.
+/// In builds with assertions a pool reports when nothing has been able to run for so long.
 inline constexpr std::chrono::milliseconds stuck_after{1000};
-/// How often a pool's destructor looks whether fibers still run.
+/// How often a pool's destructor checks whether fibers still run.
 inline constexpr std::chrono::milliseconds end_of_fibers{1};
 
 // ---- Controlled schedules.
 
-/// A worker that has made no decision for so long does not run, or waits for one of the others.
+/// A worker that has made no decision for so long does not run, or waits for another one.
 inline constexpr std::chrono::milliseconds undecided{50};
-/// So many times longer a worker waits that knows of nothing to be found: a thief may miss some, and not everything offered is news.
+/// A worker that knows of nothing to be found waits so many times longer before it takes over: it may have missed something, since a thief
+/// may fail to find what is there, and not everything offered is news.
 inline constexpr unsigned longer_without_news = 4;
-/// How long an external caller waits until all workers are idle. All that is left to do for workers without work is to see that.
+/// How long an external caller waits until all workers are idle. Workers without work need no longer to notice that there is none.
 inline constexpr std::chrono::milliseconds until_rest{5};
 
 }  // namespace nopal::core::tuning

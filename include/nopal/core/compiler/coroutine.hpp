@@ -1,6 +1,6 @@
 #pragma once
 
-// What the two compilers do differently with coroutines, so that the rest of the library need not know.
+// What GCC and Clang do differently with coroutines, so that the rest of the library need not know. Used by ../task/promise.hpp.
 
 #include <coroutine>
 
@@ -8,11 +8,11 @@
 
 namespace nopal::core {
 
-/// What await_transform gives for an awaiter that is part of the promise. 8 instructions a fork dearer without it, with GCC.
+/// What await_transform returns for an awaiter that is part of the promise. Without it a fork costs 8 instructions more with GCC.
 #if defined(__clang__)
 template <class A>
 using awaiter_of_promise = A&;
-#else  // GCC copies an awaiter that is an lvalue: give it a small one that refers to the promise.
+#else  // GCC copies an awaiter that is an lvalue, so it gets a small one that refers to the promise.
 template <class A>
 struct awaiter_of_promise {
   A& promise;

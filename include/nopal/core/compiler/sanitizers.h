@@ -1,9 +1,9 @@
 #ifndef NOPAL_CORE_SANITIZERS_H
 #define NOPAL_CORE_SANITIZERS_H
 
-/* Which sanitizer this file is compiled with, in C and in C++. The library and all that includes it must be of one mind: a sanitizer that is
+/* Which sanitizer this file is compiled with, in C and in C++. The library and all that includes it must have the same: a sanitizer that is
    told of only some of the switches between stacks reports what never happened. So each object refers to one of three functions, and the
-   library has only its own: where they differ the program does not link, and the linker names what is wrong. */
+   library has only its own. Where they differ the program does not link, and the linker names what is wrong. Next: config.hpp. */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define NOPAL_ASAN 1
@@ -41,7 +41,7 @@ extern "C" {
 
 __attribute__((visibility("default"))) void NOPAL_SAME_SANITIZERS(void);
 
-/* Nobody reads it: one pointer an object. Retained: the linker may not drop what holds it (--gc-sections). */
+/* One pointer an object, which is never read. Retained: the linker may not drop the section that holds it (--gc-sections). */
 static void (*nopal_refers_to_same_sanitizers)(void) __attribute__((used, retain)) = NOPAL_SAME_SANITIZERS;
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 #pragma once
 
-// The array behind a deque. Its cells cost no memory before they are used. Next: deque.hpp.
+// The array behind a deque, allocated and freed by the deque's owner, read by thieves. Its cells cost no memory before they are used. Next:
+// deque.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,14 +13,14 @@
 
 namespace nopal::core {
 
-/// `bytes` zeros in fresh pages, with a page behind them that nothing can be read from or written to. Null without memory.
+/// `bytes` zeros in fresh pages, with a page behind them in which every access is a fault. Null without memory.
 NOPAL_COLD void* map_guarded(std::size_t bytes) noexcept;
 /// Gives back what map_guarded(bytes) gave.
 NOPAL_COLD void unmap_guarded(void* memory, std::size_t bytes) noexcept;
 /// Does the address lie in the page behind memory from map_guarded that ends at `end`?
 bool is_guarded_end(void const* end, void const* address) noexcept;
 
-/// A power of two of words, all zero. Guarded: an access behind the last is a fault that the stack-overflow handler knows.
+/// A power of two of words, all zero. Guarded: an access behind the last is a fault that stack_overflow.hpp reports.
 template <class Cell, bool Guarded>
 class cells {
  public:

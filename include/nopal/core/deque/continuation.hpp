@@ -1,6 +1,6 @@
 #pragma once
 
-// What a deque holds: one word that says what it is. Whoever takes it runs it.
+// One entry of a deque: a word that says what to run. Whoever takes it, owner or thief, runs it. Next: fork_protocol.hpp, which pushes one.
 
 #include <cstdint>
 
@@ -10,8 +10,7 @@ namespace nopal::core {
 
 struct frame;
 
-/// A task's frame, which is tag 0, so that the fork path pushes the frame's address as it is and a frame needs no function pointer; or a
-/// resumable.
+/// A task's frame, or a resumable. A frame has tag 0: so the fork path pushes its address as it is, and a frame needs no function pointer.
 class continuation {
  public:
   explicit continuation(std::uintptr_t word) noexcept : word_{word} {}
@@ -21,8 +20,10 @@ class continuation {
 
   std::uintptr_t word() const noexcept { return word_; }
   bool is_frame() const noexcept { return (word_ & resumable_tag) == 0; }
-  frame* as_frame() const noexcept { return reinterpret_cast<frame*>(word_); }                              // NOLINT(performance-no-int-to-ptr)
-  resumable* as_resumable() const noexcept { return reinterpret_cast<resumable*>(word_ - resumable_tag); }  // NOLINT(performance-no-int-to-ptr)
+  // NOLINTBEGIN(performance-no-int-to-ptr)
+  frame* as_frame() const noexcept { return reinterpret_cast<frame*>(word_); }
+  resumable* as_resumable() const noexcept { return reinterpret_cast<resumable*>(word_ - resumable_tag); }
+  // NOLINTEND(performance-no-int-to-ptr)
 
  private:
   static constexpr std::uintptr_t resumable_tag = 1;

@@ -1,16 +1,16 @@
 #pragma once
 
-// The deque: the continuations that a worker offers. The owner pushes and pops at the bottom, thieves take the oldest at the
-// top. The newest entries are private, so that push and pop need neither a fence nor a shared line:
+// The deque: the continuations that a worker offers. Its owner, the thread that runs the worker, pushes and pops at the bottom; thieves
+// take the oldest at the top. The newest entries are private, so that push and pop need neither a fence nor a shared line:
 //
 //      top            pub = split            bottom
 //       |  public: by    |  private: the owner  |
 //       |  exchange on   |  stores bottom, then |
 //       |  top           |  loads split         |
 //
-// A thief that finds nothing public asks (limit_); the owner answers at its next fork. A thief that got no answer raises
-// `split` itself and makes the owner pass a fence, so that owners in long leaves never hide work. Proof: README.md, "Deque".
-// Next on the path: worker.hpp.
+// A thief that finds nothing public requests work (limit_); the owner answers at its next fork. A thief that got no answer raises `split`
+// itself and makes the owner pass a fence, so that owners in long leaves never hide work. Proof, and the partner of each order: README.md,
+// "The deque". Next: ../scheduler/worker.hpp, which has one; ../scheduler/search.hpp, where thieves come from.
 
 #include <cassert>
 #include <cstdint>
@@ -28,39 +28,39 @@
 
 namespace nopal::core {
 
-/// How places in the buffer follow from indices. A worker's own continuations nest, so their places are the depth of the forks; of the
-/// closures that it has spawned others may take the old ones for ever while it adds new ones.
+/// How places in the buffer follow from indices. Nested: a worker's own continuations, whose places are the depth of the forks. Ring: the
+/// closures that a worker has spawned, of which others may take the old ones for ever while it adds new ones.
 enum class places { nested, ring };
 
 template <class Sync = std_sync, places Places = places::nested>
 class basic_deque {
   static constexpr bool is_ring = Places == places::ring;
-  // On stacks of ours what nests is bounded, see README.md, "Depth"; on a foreign stack, whose size nobody knows, a push beyond the
-  // last place must be seen, and push has no instruction to spare. It takes one place after the other, so a page is enough.
+  // On nopal's own stacks what nests is bounded: ../task/README.md, "Depth". On a foreign stack, whose size is unknown, a push beyond the
+  // last place must be noticed, and push has no instruction to spare. It takes one place after the other, so a guard page is enough.
   static constexpr bool is_guarded = !is_ring && std::is_base_of_v<std_sync, Sync>;
 
  public:
   using entry = std::uintptr_t;  ///< never 0
   using index = std::int64_t;
 
-  /// Above every address: the owner looks at its next fork.
+  /// The limit of an owner that has been requested to publish: above every address, so that its next fork polls.
   static constexpr std::uintptr_t requested = ~std::uintptr_t{0};
 
   explicit basic_deque(index capacity = 1 << 12) {
     buffers_.push_back(std::make_unique<buffer>(capacity));
     newest_ = buffers_.back().get();
     cells_ = newest_->first();
-    buffer_.store(newest_, std::memory_order_relaxed);  // relaxed: nobody else knows this deque yet
+    buffer_.store(newest_, std::memory_order_relaxed);  // relaxed: no other thread knows this deque yet
   }
 
-  // ---- The owner.
+  // ---- The owner. No other thread may call these. It reads bottom_, which only it writes, relaxed.
 
   /// There must be room: ensure_room bounds the depth to which entries can be pushed.
   NOPAL_INLINE void push(entry e) noexcept {
     index const b = bottom_.load(std::memory_order_relaxed);
     assert(has_room());
     cells_[is_ring ? b & newest_->mask : b].store(e, std::memory_order_relaxed);
-    // release: pairs with the acquire of bottom_ in force, which publishes on our behalf; carries the cell and the frame.
+    // release: pairs with the acquire of bottom_ in force, which publishes on the owner's behalf; carries the cell and the frame.
     store_successor(bottom_, b);
   }
 
@@ -75,8 +75,8 @@ class basic_deque {
     return at_least(b, split_);
   }
 
-  /// After pop() said no. True: the entry is the caller's. False: it was stolen and the deque is empty. Older entries may become
-  /// private again, so that the next pops are cheap, but none below `floor`.
+  /// After pop() said no: thieves may be at the entry. True: it is the caller's. False: it was stolen and the deque is empty. Older entries
+  /// may become private again, so that the next pops are cheap, but none below `floor`.
   NOPAL_COLD bool pop_slow(index floor = 0) noexcept {
     lock_.lock();
     index const b = bottom_.load(std::memory_order_relaxed);
@@ -96,10 +96,10 @@ class basic_deque {
     if (!mine) {
       // One entry, or none: the exchange decides between us and the thieves, as in Chase and Lev.
       t = b;
-      // relaxed: one word decides, and the entry is our own; acquire if it was stolen: pairs with take, its place is used again.
+      // relaxed: one word decides, and the entry is the owner's own; acquire if it was stolen: pairs with take, its place is used again.
       mine = top_.compare_exchange_strong(t, b + 1, std::memory_order_relaxed, std::memory_order_acquire);
       if constexpr (!is_ring) shift_to(shift_.load(std::memory_order_relaxed) - 1);  // empty at index b + 1, and still at the place of b
-      // relaxed: the deque is empty, there is nothing to carry.
+      // relaxed: the deque is empty, so there is nothing to carry.
       pub_.store(b + 1, std::memory_order_relaxed);
       bottom_.store(b + 1, std::memory_order_relaxed);
     }
@@ -107,44 +107,44 @@ class basic_deque {
     return mine;
   }
 
-  /// Undoes a pop() that said no.
+  /// Undoes a pop() that said no. release: as in push.
   void unpop() noexcept { bottom_.store(bottom_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
-  /// True: a thief has asked, or the native stack has grown below the limit: see publish and set_limit.
+  /// True: a thief has requested work, or the native stack has grown below the limit: see publish and set_limit.
   NOPAL_INLINE bool must_poll() const noexcept { return stack_below(limit_); }  // relaxed: a hint, requesting again is always right
 
-  /// The lowest address to which the owner's native stack may grow by forks, and the answer to "have I been asked?".
+  /// `low`: the lowest address to which the owner's native stack may grow by forks. Takes back a request. relaxed: limit_ is a hint.
   void set_limit(std::uintptr_t low) noexcept {
     low_ = low;
     limit_.store(hides_ ? low : requested, std::memory_order_relaxed);
   }
-  /// The same, and makes the next fork look.
+  /// As set_limit, and makes the owner's next fork poll.
   NOPAL_INLINE void set_limit_and_request(std::uintptr_t low) noexcept {
     low_ = low;
     limit_.store(requested, std::memory_order_relaxed);
   }
-  /// The same for a caller that changed it for a while: what has been asked meanwhile stays asked.
+  /// As set_limit, for a caller that had changed the limit for a while: a request from meanwhile stays.
   void set_limit_back(std::uintptr_t low) noexcept {
     low_ = low;
     if (!was_requested()) limit_.store(low, std::memory_order_relaxed);
   }
-  /// For machines without heavy_fence: every fork looks and publishes, nothing private is ever taken by force.
+  /// For machines without heavy_fence: every fork polls and publishes, nothing private is ever taken by force.
   void hide_nothing() noexcept {
     hides_ = false;
     request();
   }
   std::uintptr_t limit() const noexcept { return low_; }
   bool was_requested() const noexcept { return limit_.load(std::memory_order_relaxed) == requested; }
-  /// Makes the owner's next fork look.
+  /// Makes the owner's next fork poll. Any thread.
   void request() noexcept {
     if (!was_requested()) limit_.store(requested, std::memory_order_relaxed);
   }
 
-  /// Answers: offers the older half of the private entries.
+  /// Answers a request: offers the older half of the private entries. Thieves may take them from then on.
   NOPAL_COLD void publish() noexcept {
     if (!hides_) return publish_all();
     limit_.store(low_, std::memory_order_relaxed);
-    if (!lock_.try_lock()) return;  // a thief is at it, and will take by force
+    if (!lock_.try_lock()) return;  // a thief holds the lock, and will take by force
     index const s = split_.load(std::memory_order_relaxed);
     index const n = bottom_.load(std::memory_order_relaxed) - s;
     if (n > 0) expose(s + (n + 1) / 2);
@@ -158,45 +158,47 @@ class basic_deque {
     lock_.unlock();
   }
 
-  /// The deque is empty: its next entry goes to the buffer's first place. An entry's place is the depth of the fork that made
-  /// it, so that between two rewinds the depth bounds the buffer, and push needs no wrap-around.
+  /// Only while the deque is empty: its next entry goes to the buffer's first place. An entry's place is the depth of the fork that made
+  /// it, so that between two rewinds the depth bounds the buffer, and push needs no wrap-around. Why only then: README.md, "Rewind".
   void rewind() noexcept {
     if constexpr (is_ring) return;
     if (!rewound()) shift_to(-bottom_.load(std::memory_order_relaxed));
   }
   bool rewound() const noexcept { return bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed) == 0; }
 
-  /// Room for `n` more pushes. Throws std::bad_alloc. Old buffers stay until the deque dies, since thieves may still read them;
-  /// together they are smaller than the present one.
+  /// Room for `n` more pushes. Throws std::bad_alloc. Old buffers stay, since thieves may read them: less than the new one in all.
   NOPAL_COLD void ensure_room(index n) {
     index const b = bottom_.load(std::memory_order_relaxed);
     index const t = top_.load(std::memory_order_relaxed);
     index const shift = shift_.load(std::memory_order_relaxed);
     index const used = is_ring ? b - t : b + shift;
-    know_room();  // acquires what top_ then was: by no later value than t there must be room
+    know_room();  // acquires top_, of which t is no later value: the thieves' reads come before the next use of their places
     if (used + n <= newest_->mask + 1) return;
     index capacity = 2 * (newest_->mask + 1);
     while (used + n > capacity) capacity *= 2;
     buffers_.reserve(buffers_.size() + 1);
     auto bigger = std::make_unique<buffer>(capacity);
-    for (index i = t; i < b; ++i)
-      bigger->at((i + shift) & bigger->mask).store(newest_->at((i + shift) & newest_->mask).load(std::memory_order_relaxed), std::memory_order_relaxed);
+    for (index i = t; i < b; ++i) {
+      entry const e = newest_->at((i + shift) & newest_->mask).load(std::memory_order_relaxed);
+      bigger->at((i + shift) & bigger->mask).store(e, std::memory_order_relaxed);
+    }
     newest_ = bigger.get();
     cells_ = newest_->first() + shift;
-    // release: a thief that gets the new buffer sees its cells. One that learns of entries pushed after this through an
-    // acquire of pub_ sees the new buffer as well; one that still has the old buffer reads only entries copied from it.
+    // release: pairs with the acquire in take; a thief that gets the new buffer sees its cells. A thief that learns through pub_ of entries
+    // pushed after this sees the new buffer as well; a thief that still has the old buffer reads only entries copied from it.
     buffer_.store(newest_, std::memory_order_release);
     buffers_.push_back(std::move(bigger));
     know_room();
   }
 
+  /// Does the buffer take `n` more pushes? relaxed: written by the owner only.
   bool has_room_for(index n) const noexcept
     requires(!is_ring)
   {
     return bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed) + n <= capacity();
   }
 
-  /// From now on must_grow says so when there is not room for `n` more pushes.
+  /// From now on must_grow says when there is no room for `n` more pushes. Throws std::bad_alloc.
   void reserve(index n) {
     reserve_ = n;
     ensure_room(n);
@@ -222,20 +224,17 @@ class basic_deque {
   /// The index of the next entry to be pushed.
   index bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
-  /// The owner's own test. By top and not by split, which a thief may have raised for a moment. acquire: pairs with take; whoever has
-  /// taken what was there has read its places, which are used again.
-  bool empty() const noexcept {
-    return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_acquire);
-  }
+  /// The owner's own test: by top_ and not by split_, which a thief may have raised for a moment. acquire: pairs with the exchange in take;
+  /// whoever has taken what was there has read its places, which are used again.
+  bool empty() const noexcept { return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_acquire); }
 
-  // ---- Thieves.
+  // ---- Thieves: any thread, the owner too.
 
-  /// Is there anything, public or private? A hint.
-  bool looks_empty() const noexcept {
-    return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed);
-  }
+  /// Is there anything, public or private? relaxed: a hint.
+  bool looks_empty() const noexcept { return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed); }
 
-  /// The oldest entry, or 0. `accept(entry)` may refuse one without taking it.
+  /// Takes the oldest entry; 0: none, or another thread was faster. `accept(entry)` may refuse the entry, which then stays. The owner may
+  /// push and pop meanwhile. May wait for the owner's answer to a request, for tuning::request_patience at most.
   template <class Accept>
   entry steal(Accept&& accept) noexcept {
     for (bool again : {true, false}) {
@@ -243,7 +242,7 @@ class basic_deque {
       Sync::fence();                                   // pairs with the fence in reclaim: top_ before pub_
       index const p = pub_.load(std::memory_order_acquire);  // acquire: pairs with every release of pub_: cells, frames, buffer
       if (t < p) return take(t, p, accept);
-      if (!again || bottom_.load(std::memory_order_relaxed) <= p) return 0;
+      if (!again || bottom_.load(std::memory_order_relaxed) <= p) return 0;  // relaxed: a hint
       switch (request_and_wait()) {
         case answer::nothing: return 0;
         case answer::published: break;
@@ -258,12 +257,12 @@ class basic_deque {
 
   entry steal() noexcept { return steal([](entry) { return true; }); }
 
-  /// Owner: does an access to `address` mean that more was pushed than there is room for?
+  /// Does an access to `address` mean that more was pushed than there is room for? Called by the owner's stack-overflow handler.
   bool guards(void const* address) const noexcept {
     return is_guarded && is_guarded_end(newest_->end(), address);
   }
 
-  /// Steps that a thief took by force, and of these in vain.
+  /// How often thieves have taken by force, and how often they retreated from what they wanted. relaxed: counts.
   std::uint64_t forces() const noexcept { return forces_.load(std::memory_order_relaxed); }
   std::uint64_t retreats() const noexcept { return retreats_.load(std::memory_order_relaxed); }
 
@@ -278,24 +277,25 @@ class basic_deque {
 
   template <class Accept>
   entry take(index t, index p, Accept&& accept) noexcept {
-    // In a ring the word may belong to a later entry, whose index is a multiple of the capacity higher: then top_ has passed t.
+    // In a ring the cell may hold a later entry, whose index is a multiple of the capacity higher: then top_ has passed t.
     index const shift = shift_.load(std::memory_order_relaxed);   // relaxed: pub_ has brought it
     buffer const* r = buffer_.load(std::memory_order_acquire);  // acquire: pairs with ensure_room
     entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
     if (!accept(e)) return 0;
-    // One word decides between the other thieves, the owner's exchange for the last entry, and us. Success means that top_ was t all
-    // along since we read it, so the cell was neither reclaimed nor reused. release: our read of it comes before its next use, pairs
-    // with the owner's acquires of top_.
+    // One word decides between this thief, the others, and the owner's exchange for the last entry. Success means that top_ was t all
+    // along since it was read, so the cell was neither reclaimed nor used again. release: the read of the cell comes before its next use;
+    // pairs with the owner's acquires of top_.
     if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_release, std::memory_order_relaxed)) return 0;
     if (t + 1 >= p) request();  // that was the last public one
     return e;
   }
 
+  // Nothing is public, something is private: the owner may be about to fork, or in a long leaf. relaxed: hints, steal reads again.
   answer request_and_wait() noexcept {
     std::int64_t const start = Sync::now();
     for (;;) {
       request();
-      for (int i = 0; i < Sync::request_looks; ++i) {
+      for (int i = 0; i < Sync::request_polls; ++i) {
         for (int k = 0; k < Sync::request_pauses; ++k) Sync::relax();
         if (top_.load(std::memory_order_relaxed) < pub_.load(std::memory_order_relaxed)) return answer::published;
       }
@@ -304,20 +304,21 @@ class basic_deque {
     }
   }
 
-  // Lock held, nothing public. Publishes about half of the private entries on the owner's behalf.
+  // The owner has not answered. Lock held, nothing public; the owner may push and pop meanwhile. Publishes about half of the private
+  // entries on its behalf, or leaves everything as it was. relaxed where nothing else is said: the lock, or the fence, orders it.
   void force() noexcept {
     if (!hides_ || (failures_ != 0 && Sync::now() < not_before_)) return;
     index const s = split_.load(std::memory_order_relaxed);
     index b = bottom_.load(std::memory_order_relaxed);  // relaxed: a guess
     if (b <= s) return;
     index m = s + (b - s + 1) / 2;
-    split_.store(m, std::memory_order_relaxed);  // tentative: pub_ does not follow yet, so nobody takes these
-    // Pairs with light_fence in pop. Afterwards a pop that read the old split has its bottom_ in view below, and a pop that
-    // goes under m has read the new one and waits for our lock.
+    split_.store(m, std::memory_order_relaxed);  // tentative: pub_ does not follow yet, so no thief takes these
+    // Pairs with light_fence in pop. Afterwards the load below sees bottom_ of each pop that read the old split_; a pop that goes below m
+    // from now on has read the new one and waits for the lock.
     Sync::heavy_fence();
-    // acquire: pairs with the release in push and pop; what lies below is then published by our release of pub_.
+    // acquire: pairs with the release in push and pop; the release of pub_ below then publishes what lies below.
     b = bottom_.load(std::memory_order_acquire);
-    if (b <= s) {  // it is popping and pushing around here all the time: back off
+    if (b <= s) {  // the owner pops and pushes at this place all the time: back off
       failures_ = failures_ < tuning::most_force_backoffs ? failures_ + 1 : failures_;
       not_before_ = Sync::now() + (tuning::force_backoff << failures_);
     } else {
@@ -334,9 +335,9 @@ class basic_deque {
     }
   }
 
-  // Owner, the deque is empty.
+  // By the owner, while the deque is empty.
   void shift_to(index shift) noexcept {
-    // relaxed: a thief that learns of an entry pushed from now on, through pub_, sees the new shift. One that knows only older entries
+    // relaxed: a thief that learns of an entry pushed from now on, through pub_, sees the new shift. A thief that knows only older entries
     // may read a wrong cell, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
     shift_.store(shift, std::memory_order_relaxed);
     cells_ = newest_->first() + shift;
@@ -344,27 +345,27 @@ class basic_deque {
   }
 
   void know_room() noexcept {
-    // acquire: pairs with a thief's exchange; a cell of a ring is reused only after it was read
+    // acquire: pairs with a thief's exchange; a cell of a ring is used again only after it was read
     index const first = is_ring ? top_.load(std::memory_order_acquire) : -shift_.load(std::memory_order_relaxed);
     full_at_ = newest_->mask + 1 + first - reserve_;
   }
 
-  bool has_room() const noexcept {
+  bool has_room() const noexcept {  // for the assertion in push; relaxed: an older top_ only asks for more room
     index const b = bottom_.load(std::memory_order_relaxed);
     index const place = is_ring ? b - top_.load(std::memory_order_relaxed) : b + shift_.load(std::memory_order_relaxed);
     return place >= 0 && place <= newest_->mask;
   }
 
-  // Owner, lock held: lowers what is public to m. True: every entry from m on is now private.
+  // By the owner, lock held; thieves may be taking. Lowers pub_ to m. True: every entry from m on is now private.
   bool reclaim(index m) noexcept {
     pub_.store(m, std::memory_order_release);
-    Sync::fence();  // pairs with the fence in steal: a thief that reads top_ >= m from now on also reads pub_ == m
+    Sync::fence();  // pairs with the fence in steal: a thief that reads top_ >= m from now on reads pub_ == m too
     if (top_.load(std::memory_order_relaxed) >= m) return false;
     split_.store(m, std::memory_order_relaxed);
     return true;
   }
 
-  // Owner, lock held.
+  // By the owner, lock held. Offers every entry below m.
   void expose(index m) noexcept {
     split_.store(m, std::memory_order_relaxed);  // relaxed: thieves go by pub_, and only under the lock by split_
     pub_.store(m, std::memory_order_release);    // release: pairs with the acquire in steal

@@ -1,7 +1,7 @@
 #pragma once
 
-// The fork protocol, which tasks, parallel_invoke and scopes share: offer what comes later, run what comes first, take the offer back. Next:
-// deque.hpp; where the offer was stolen, task/cold_path.hpp, stack/native_fork.hpp and stack/scope_fork.hpp.
+// The fork protocol, which tasks, parallel_invoke and scopes share: offer what comes later, run what comes first, take the offer back.
+// Called on a worker. Next: deque.hpp; where the offer was stolen, task/cold_path.hpp, stack/native_fork.hpp and stack/scope_fork.hpp.
 
 #include <cstdint>
 
@@ -15,7 +15,8 @@ template <class Worker>
 NOPAL_INLINE void make_offer(Worker& w, continuation c) noexcept {
   w.work.push(c.word());
 }
-/// Takes back the newest offer of `w`, which is the calling worker now. False: the front end's slow path decides whether a thief has it.
+/// Takes back the newest offer of `w`, which is the calling worker now: the native stack may have moved since make_offer. False: the offer is
+/// not private any more, and the front end's cold path finds out whether a thief has it.
 template <class Worker>
 NOPAL_INLINE bool take_back(Worker& w) noexcept {
   return w.work.pop();

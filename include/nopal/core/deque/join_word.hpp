@@ -1,7 +1,7 @@
 #pragma once
 
-// The join word: the split counter of Nowa, wait-free, one read-modify-write a side.
-// Next on the path: frame.hpp, where it lives.
+// The join word: the split counter of Nowa, wait-free, one read-modify-write a side. A child that lost its parent arrives there, the parent
+// announces itself at its join. Next: kept_exception.hpp; ../task/frame.hpp, ../stack/branch.hpp and ../stack/children.hpp, where it lies.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace nopal::core {
 
-/// Counts the children of one fork-join scope that lost their parent to a thief, and guards the exceptions they leave.
+/// Counts the children of one fork-join scope that lost their parent to a thief, and guards the exception that the scope keeps.
 ///
 ///     | count, signed, 62 bits | recorded 2 | locked 1 |
 ///
@@ -22,37 +22,38 @@ class basic_join_word {
   /// A child whose parent was stolen has ended. True: the parent waits at its join and this was the last child; the caller
   /// now owns the parent.
   ///
-  /// acq_rel: release, so that whoever completes the scope sees this child's results; acquire, so that the last child, which
-  /// goes on as the parent, sees those of the others. Pairs with every other arrive and with announce.
+  /// acq_rel: release, so that whoever completes the scope sees this child's results; acquire, so that the last child, whose worker resumes
+  /// the parent, sees those of the others. Pairs with every other arrive and with announce.
   bool arrive() noexcept { return (word_.fetch_sub(one, std::memory_order_acq_rel) >> shift) == 1; }
 
-  /// The parent stands at its join, after it was stolen `steals` times. True: all children have arrived and it may go on.
-  /// False: the last child will. Orders as in arrive; release is for the parent's own frame, which the last child resumes.
+  /// The parent stands at its join, after it was stolen `steals` times. True: all children have arrived and it continues.
+  /// False: the last child resumes it, maybe at once. acq_rel as in arrive; release: the parent's own frame, for the last child.
   bool announce(std::int64_t steals) noexcept { return (word_.fetch_add(steals * one, std::memory_order_acq_rel) >> shift) == -steals; }
 
-  /// Have `steals` children arrived, before the parent has announced? Then it need not. acquire: as in announce.
+  /// Have `steals` children arrived, before the parent has announced? Then it need not announce. acquire: pairs with arrive.
   bool complete(std::int64_t steals) const noexcept { return (word_.load(std::memory_order_acquire) >> shift) == -steals; }
 
-  /// Sole owner of a complete scope: was an exception recorded? relaxed: as in reset.
+  /// Was an exception recorded? By the sole owner of a complete scope. relaxed: arrive or announce has acquired it.
   bool due() noexcept { return (word_.load(std::memory_order_relaxed) & recorded) != 0; }
 
-  /// Sole owner of a complete scope: starts the next one. True: an exception was recorded in this one.
-  /// relaxed: all that was recorded reached the owner through arrive or announce, and the next scope is published by the deque.
+  /// Starts the next scope. True: an exception was recorded in this one. By the sole owner of a complete scope.
+  /// relaxed: all that was recorded reached the owner through arrive or announce, and the deque publishes the next scope.
   bool reset() noexcept {
     bool const was_due = due();
     word_.store(0, std::memory_order_relaxed);
     return was_due;
   }
 
-  /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. For exceptions, so it may spin.
+  /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. Before the caller arrives. For exceptions, so it
+  /// may spin.
   template <class F>
   void record(F&& f) noexcept {
     std::int64_t w;
-    // acquire: pairs with the release below of the recorder before
+    // acquire: pairs with the release below, by the recorder before
     while (((w = word_.fetch_or(locked, std::memory_order_acquire)) & locked) != 0) Sync::relax();
     f((w & recorded) != 0);
-    word_.fetch_or(recorded, std::memory_order_relaxed);
-    word_.fetch_and(~locked, std::memory_order_release);  // release: for the next recorder
+    word_.fetch_or(recorded, std::memory_order_relaxed);  // relaxed: the release below and arrive publish it
+    word_.fetch_and(~locked, std::memory_order_release);  // release: pairs with the acquire above, by the next recorder
   }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// The exception that a fork-join scope keeps for its join: of all that its children throw, the one that serial execution would
-// have met first. Used by frame.hpp and children.hpp. Why the order is right: README.md, "Exceptions in serial order".
+// The exception that a fork-join scope keeps for its join: of all that its children throw, the first that serial execution would have met.
+// Why the order is right: README.md, "Exceptions in serial order". Next: ../task/frame.hpp and ../stack/children.hpp, which have one.
 
 #include <cstdint>
 #include <exception>
@@ -14,13 +14,13 @@ namespace nopal::core {
 /// Undefined until the join word says "recorded"; all accesses are under that word's lock, or by the sole owner of a complete scope.
 struct kept_exception {
   void* first;         ///< the one pointer inside std::exception_ptr
-  std::uint64_t when;  ///< how often the parent had been stolen when it forked that child
+  std::uint64_t when;  ///< its epoch: how often the parent had been stolen when it forked that child
 
-  /// Keeps `e`, which a child forked after `stolen` steals of its parent has thrown, if serial execution would have met it before
-  /// the one kept so far: steals order the epochs, and within an epoch children run one after the other, so the first
-  /// to come is the first in order. Any number of children's workers at once.
+  /// Keeps `e` if serial execution would have met it before the exception kept so far. `stolen`: the epoch of the child that has thrown it.
+  /// Epochs are in serial order, and within one children run one after the other, so the first that is recorded is the first in order.
+  /// Called by any number of children's workers at once, each before it arrives.
   NOPAL_COLD void record(join_word& join, std::uint64_t stolen, std::exception_ptr e) noexcept;
-  /// What was recorded; the join word starts the next scope. Sole owner only, and only if there is something.
+  /// Takes what was recorded; the join word starts the next scope. By the sole owner, and only if something was recorded.
   NOPAL_COLD std::exception_ptr take(join_word& join) noexcept;
 };
 

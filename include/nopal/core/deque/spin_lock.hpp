@@ -1,7 +1,7 @@
 #pragma once
 
-// The lock of a deque's slow steps: the owner's, when pop said no, and a thief's that takes by force. Held for a few instructions, but for a
-// thief that waits for a heavy_fence. Next: deque.hpp.
+// The lock of a deque's slow steps: the owner's when pop said no or when it publishes, and those of a thief that takes by force. Held for a
+// few instructions; longer by a thief that waits for a heavy_fence. Next: deque.hpp.
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
@@ -11,7 +11,7 @@ namespace nopal::core {
 template <class Sync>
 class basic_spin_lock {
  public:
-  /// acquire: pairs with unlock. relaxed: the exchange looks again.
+  /// acquire: pairs with unlock. relaxed: a hint, the exchange decides.
   bool try_lock() noexcept { return !word_.load(std::memory_order_relaxed) && !word_.exchange(true, std::memory_order_acquire); }
   void lock() noexcept {
     for (int n = 0; !try_lock(); Sync::relax()) {
@@ -21,7 +21,7 @@ class basic_spin_lock {
       }
     }
   }
-  /// release: all that was done under the lock.
+  /// release: pairs with try_lock; all that was done under the lock.
   void unlock() noexcept { word_.store(false, std::memory_order_release); }
 
  private:

@@ -1,8 +1,9 @@
 #pragma once
 
-// Parking: who sleeps, who is woken, who lends its worker to a caller of pool::run. The adaptive scheduler of the paper's
-// Section III-D: while there is demand, one thief per NUMA node stays awake; when there is none, all sleep and the pool
-// uses no CPU. Why no wake-up is lost: README.md, "Parking".
+// Parking: who sleeps, who is woken, and whose worker an external caller of pool::run occupies. The adaptive scheduler of the paper's
+// Section III-D: while there is visible work, one thief per NUMA node stays awake; when there is none, all sleep and the pool uses no CPU.
+// Why no wake-up is lost, and why each order is as it is: README.md. Any thread may call what has no actor named. Next:
+// ../scheduler/injection.hpp, which announces work; ../scheduler/search.hpp, which parks; ../scheduler/external_caller.hpp, which occupies.
 
 #include <cstdint>
 #include <memory>
@@ -15,12 +16,12 @@
 
 namespace nopal::core {
 
-/// What a worker's thread is doing, as far as others may change it.
+/// What a worker's thread does, as far as others may change it. Who may change which state: README.md, "States".
 enum class thread_state : std::uint32_t {
-  awake,     ///< its own business
-  parked,    ///< asleep, or about to be; others may notify or occupy it
-  notified,  ///< told to get up
-  occupied,  ///< asleep; an external caller works in its place
+  awake,     ///< searches, or runs a strand; only the thread changes this
+  parked,    ///< asleep, or about to be; any thread may notify it or occupy its worker
+  notified,  ///< told to wake; only the thread changes this
+  occupied,  ///< asleep, while an external caller works in its place; only that caller changes this
 };
 
 template <class Sync = std_sync>
@@ -30,126 +31,134 @@ class basic_parking {
   explicit basic_parking(std::span<unsigned const> nodes) : workers_(nodes.size()) {
     unsigned count = 0;
     for (unsigned const n : nodes) count = n + 1 > count ? n + 1 : count;
-    nodes_ = std::vector<node>(count);
+    nodes_ = std::vector<node_entry>(count);
     for (unsigned i = 0; i < nodes.size(); ++i) {
-      workers_[i].node = nodes[i];
+      workers_[i].node_index = nodes[i];
       nodes_[nodes[i]].members.push_back(i);
     }
   }
 
-  // ---- Demand: how many strands have offered work, and how many jobs lie in inboxes. Nonzero: somebody must be looking.
+  // ---- Visible work: how many strands and rings have offered some, and how many jobs lie in inboxes. While it is not 0, somebody must
+  // search.
 
+  /// seq_cst: the parker's read, in one order with the additions below.
   bool visible_work() const noexcept { return visible_work_.load(std::memory_order_seq_cst) != 0; }
 
-  /// A strand offers its first continuation: every node shall have a thief. seq_cst: before the look at `thieves` and `state`.
+  /// A strand offers its first continuation, or a ring its first entry: every node shall have a thief. By the owner. seq_cst: the addition
+  /// comes before the reads of `thieves` and `state`.
   void offer() noexcept {
     visible_work_.fetch_add(1, std::memory_order_seq_cst);
-    for (node& n : nodes_) wake_if_no_thief(n);
+    for (node_entry& n : nodes_) wake_if_no_thief(n);
   }
-  /// A job was put into worker i's inbox (`before` the push: add; after it: announce).
+  /// A job is about to be pushed into an inbox.
   void add() noexcept { visible_work_.fetch_add(1, std::memory_order_seq_cst); }
+  /// After add, a job was pushed into worker i's inbox: wakes somebody unless a thief of its node will find it.
   void announce(unsigned i) noexcept {
-    if (nodes_[workers_[i].node].thieves.load(std::memory_order_seq_cst) > 0) return;  // it will find the job
+    if (nodes_[workers_[i].node_index].thieves.load(std::memory_order_seq_cst) > 0) return;
     if (notify(i)) return;
-    for (node& n : nodes_) {
+    for (node_entry& n : nodes_) {
       if (n.thieves.load(std::memory_order_seq_cst) > 0 || wake_one(n)) return;
     }
   }
-  /// relaxed: taking demand away wakes nobody; a thief that still sees it looks once more.
+  /// Takes back `n` of what offer and add have counted. relaxed: no partner; a thief that still sees the work searches once more.
   void retract(unsigned n = 1) noexcept { visible_work_.fetch_sub(n, std::memory_order_relaxed); }
 
-  // ---- Thieves.
+  // ---- Thieves: worker i's own thread.
 
-  /// relaxed: a count too low for a moment costs a wake-up too many, see node::thieves.
-  void start_searching(unsigned i) noexcept { nodes_[workers_[i].node].thieves.fetch_add(1, std::memory_order_relaxed); }
-  /// It found something. The last thief of a node leaves a successor while there is demand.
+  /// It searches from now on. relaxed: no partner; a count too low for a moment costs a wake-up too many, see node_entry::thieves.
+  void start_searching(unsigned i) noexcept { nodes_[workers_[i].node_index].thieves.fetch_add(1, std::memory_order_relaxed); }
+  /// It found something. The last thief of a node wakes a successor while there is visible work.
   void stop_searching(unsigned i) noexcept {
-    node& n = nodes_[workers_[i].node];
+    node_entry& n = nodes_[workers_[i].node_index];
     if (n.thieves.fetch_sub(1, std::memory_order_seq_cst) <= 1 && visible_work()) wake_one(n);
   }
 
-  /// Sleeps, unless there is demand and no other thief in the node, or `must_stay()`. The caller is a thief before and after.
-  /// True: it slept (and called `asleep` before), and another may have worked in its place.
+  /// Sleeps, unless there is visible work and no other thief in the node, or must_stay(). The caller counts as a thief before and after.
+  /// True: it slept, after asleep(), and an external caller may have worked in its place.
   template <class Predicate, class Asleep = void (*)()>
   bool park(unsigned i, Predicate&& must_stay, Asleep&& asleep = [] {}) noexcept {
-    per_worker& c = workers_[i];
-    node& n = nodes_[c.node];
+    worker_entry& w = workers_[i];
+    node_entry& n = nodes_[w.node_index];
     n.thieves.fetch_sub(1, std::memory_order_seq_cst);
-    c.state.store(raw(thread_state::parked), std::memory_order_seq_cst);  // before the looks below; releases the worker to a borrower
+    w.state.store(raw(thread_state::parked), std::memory_order_seq_cst);  // before the reads below; release: pairs with change, in occupy
     if ((visible_work() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) {
-      if (change(c, thread_state::parked, thread_state::awake)) {
+      if (change(w, thread_state::parked, thread_state::awake)) {
         n.thieves.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in start_searching
         return false;
-      }  // else somebody notified or borrowed this worker meanwhile
+      }  // else somebody has notified the thread or occupied its worker meanwhile, and has the duty to see what there is
     }
     asleep();
     for (;;) {
-      std::uint32_t const s = c.state.load(std::memory_order_acquire);  // acquire: pairs with notify, and through it with a borrower
+      std::uint32_t const s = w.state.load(std::memory_order_acquire);  // acquire: what the last external caller released, through notify
       if (s == raw(thread_state::notified)) break;
-      Sync::wait(c.state, s);
+      Sync::wait(w.state, s);
     }
-    c.state.store(raw(thread_state::awake), std::memory_order_relaxed);  // relaxed: nobody changes a notified seat; notify counted the thief
+    // relaxed: no other thread changes `notified`. notify has counted the thief.
+    w.state.store(raw(thread_state::awake), std::memory_order_relaxed);
     return true;
   }
 
-  /// Gets worker i's thread up. False: it was not parked.
+  /// Wakes worker i's thread, which is a thief then. False: it was not parked.
   bool notify(unsigned i) noexcept {
-    per_worker& c = workers_[i];
-    if (!change(c, thread_state::parked, thread_state::notified)) return false;
-    // On its behalf, so that nobody else is woken for the same; relaxed: as in start_searching.
-    nodes_[c.node].thieves.fetch_add(1, std::memory_order_relaxed);
-    Sync::wake(c.state);
+    worker_entry& w = workers_[i];
+    if (!change(w, thread_state::parked, thread_state::notified)) return false;
+    // Counted on the thread's behalf, so that no other is woken for the same work; relaxed: as in start_searching.
+    nodes_[w.node_index].thieves.fetch_add(1, std::memory_order_relaxed);
+    Sync::wake(w.state);
     return true;
   }
 
-  // ---- Lending.
+  // ---- External callers.
 
-  /// Takes worker i from its sleeping thread. False: it does not sleep.
+  /// Takes worker i from its sleeping thread, with everything that belongs to the worker. False: the thread does not sleep, or another
+  /// caller works in its place.
   bool occupy(unsigned i) noexcept { return change(workers_[i], thread_state::parked, thread_state::occupied); }
-  /// Gives it back; `must_stay()` as in park, seen from its thread.
+  /// Gives worker i back to its thread, and wakes that if park would not have slept. must_stay(): as in park, for that thread.
   template <class Predicate>
   void vacate(unsigned i, Predicate&& must_stay) noexcept {
-    per_worker& c = workers_[i];
-    c.state.store(raw(thread_state::parked), std::memory_order_seq_cst);
-    if ((visible_work() && nodes_[c.node].thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) notify(i);
+    worker_entry& w = workers_[i];
+    w.state.store(raw(thread_state::parked), std::memory_order_seq_cst);
+    if ((visible_work() && nodes_[w.node_index].thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) notify(i);
   }
+  /// relaxed: a hint.
   bool is_parked(unsigned i) const noexcept { return workers_[i].state.load(std::memory_order_relaxed) == raw(thread_state::parked); }
 
  private:
   using word = typename Sync::template atomic<std::uint32_t>;
 
-  struct alignas(destructive_size) per_worker {
+  struct alignas(destructive_size) worker_entry {
     word state{raw(thread_state::awake)};
-    unsigned node = 0;
+    unsigned node_index = 0;
   };
-  struct alignas(destructive_size) node {
-    /// Never more than there are: whoever is notified is counted after it was told, so the count may be too low for a moment, even
-    /// negative. That costs a wake-up too many; a count too high could lose one.
+  struct alignas(destructive_size) node_entry {
+    /// Threads of this node that search: never more than there are. A thread that is notified is counted after it was told, so the count
+    /// may be too low for a moment, even negative. That costs a wake-up too many; a count too high could lose one.
     typename Sync::template atomic<int> thieves{0};
     std::vector<unsigned> members;
-    node() = default;
-    node(node&& o) noexcept : members{std::move(o.members)} {}
+    node_entry() = default;
+    node_entry(node_entry&& o) noexcept : members{std::move(o.members)} {}
   };
 
   static constexpr std::uint32_t raw(thread_state s) noexcept { return static_cast<std::uint32_t>(s); }
 
-  static bool change(per_worker& c, thread_state from, thread_state to) noexcept {
+  static bool change(worker_entry& w, thread_state from, thread_state to) noexcept {
     std::uint32_t s = raw(from);
-    // seq_cst: the look at the seat. acquire: a borrower gets what the last user wrote; the exchange continues his release.
-    return c.state.load(std::memory_order_seq_cst) == s &&
-           c.state.compare_exchange_strong(s, raw(to), std::memory_order_acquire, std::memory_order_relaxed);
+    // seq_cst: the read pairs with the store of `parked`, in park and vacate. acquire: whoever occupies the worker sees what its last owner
+    // wrote; the exchange continues that owner's release, so that the thread sees it too. relaxed: a failure is no use of the worker.
+    return w.state.load(std::memory_order_seq_cst) == s &&
+           w.state.compare_exchange_strong(s, raw(to), std::memory_order_acquire, std::memory_order_relaxed);
   }
-  void wake_if_no_thief(node& n) noexcept {
+  void wake_if_no_thief(node_entry& n) noexcept {
     if (n.thieves.load(std::memory_order_seq_cst) <= 0) wake_one(n);
   }
-  bool wake_one(node& n) noexcept {
+  bool wake_one(node_entry& n) noexcept {
     for (unsigned const i : n.members)
       if (notify(i)) return true;
     return false;
   }
 
-  std::vector<per_worker> workers_;
-  std::vector<node> nodes_;
+  std::vector<worker_entry> workers_;
+  std::vector<node_entry> nodes_;
   alignas(destructive_size) typename Sync::template atomic<unsigned> visible_work_{0};
 };
 

@@ -66,7 +66,7 @@ struct NOPAL_API stack_waits {
   using timer_entry = core::timer_entry;
   using time_point = core::time_point;
   static constexpr unsigned mutex_wakeups_in_vain = tuning::mutex_wakeups_in_vain;
-  static constexpr int mutex_looks = tuning::mutex_looks;
+  static constexpr int mutex_polls = tuning::mutex_polls;
 
   /// Starts the time limit of a waiter: see timer_entry::start.
   static void start(timer_entry& e) noexcept;

@@ -53,7 +53,7 @@ class basic_mutex {
   /// Also where the caller is about to unlock it, on another stack.
   void lock_in_turn(std::uintptr_t who) noexcept {
     waiter me{who};
-    for (int k = 0; k < Waits::mutex_looks; ++k) {
+    for (int k = 0; k < Waits::mutex_polls; ++k) {
       if (owner() == 0 && take(me)) return;
       Waits::sync::relax();
     }
