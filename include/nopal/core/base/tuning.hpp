@@ -64,7 +64,7 @@ inline constexpr int looks_before_suspending_again = 100;
 inline constexpr std::int64_t wait_without_stack = 1'000'000;
 /// Who waits for a mutex looks so often before it suspends, which takes less time than suspending does; and is woken in vain so often before
 /// the mutex is handed over to it.
-inline constexpr int mutex_looks = 10;
+inline constexpr int mutex_spins = 10;
 inline constexpr unsigned mutex_wakeups_in_vain = 2;
 /// A lock bit, or the lock of a deque, is held for a few instructions. After so many pauses its holder has lost its CPU: then the waiter gives
 /// up its own.
