@@ -4,7 +4,6 @@
 // model checker can put its own in and run the very source that ships.
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 #include "nopal/core/architecture/machine_word.hpp"
@@ -38,9 +37,7 @@ struct NOPAL_API std_sync {
   static constexpr int request_looks = tuning::request_looks;
   static constexpr int request_pauses = tuning::request_pauses;
   /// A clock in nanoseconds, for patience only.
-  static std::int64_t now() noexcept {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
+  static std::int64_t now() noexcept;
   /// Sleeps until woken, if `a` still holds `expected`. May return for no reason.
   static void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected) noexcept;
   /// The same, for at most so long.

@@ -2,7 +2,6 @@
 
 // Every bare number of the scheduler, with its unit and why it is what it is. What belongs to a data layout lies beside that layout.
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -79,18 +78,18 @@ inline constexpr std::int64_t request_patience = 5'000;
 inline constexpr std::int64_t force_backoff = 50'000;
 inline constexpr int most_force_backoffs = 6;
 /// In builds with assertions: a pool in which nothing has been able to run for so long says so.
-inline constexpr std::chrono::milliseconds stuck_after{1000};
+inline constexpr int stuck_after = 1000;  // in milliseconds
 /// How often a pool's destructor looks whether fibers still run.
-inline constexpr std::chrono::milliseconds end_of_fibers{1};
+inline constexpr int end_of_fibers = 1;  // in milliseconds
 
 // ---- Controlled schedules.
 
 /// A worker that has made no decision for so long does not run, or waits for one of the others.
-inline constexpr std::chrono::milliseconds undecided{50};
+inline constexpr int undecided = 50;  // in milliseconds
 /// So many times longer a worker waits that knows of nothing to be found: a thief may miss some, and not everything offered is news.
 inline constexpr unsigned longer_without_news = 4;
 /// How long an external caller waits until all workers are idle. All that is left to do for workers without work is to see that.
-inline constexpr std::chrono::milliseconds until_rest{5};
+inline constexpr int until_rest = 5;  // in milliseconds
 
 }  // namespace nopal::core::tuning
 
