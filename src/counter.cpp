@@ -27,7 +27,8 @@ void counter::check_destroyed() noexcept {
   if (word_.is_awaited()) core::die("a counter was destroyed while a fiber, task or thread waits for it; let it outlive every wait_for()");
   if (std::int64_t const n = word_.load(); n > 0) {
     core::die_in(nullptr,
-                 "a counter was destroyed at %lld, while fibers may still count it down; call nopal::wait_for(counter) before its scope ends",
+                 "a counter was destroyed at %lld, while fibers may still count it down; "
+                 "call nopal::wait_for(counter) before its scope ends",
                  static_cast<long long>(n));
   }
   if (std::exception_ptr const e = word_.unclaimed(); e != nullptr) {

@@ -62,7 +62,8 @@ bool timer::idle() noexcept {
 // The thread that started the timer may be pinned, and its CPUs were inherited. The timer's thread runs on any CPU of the process.
 static void run_anywhere() noexcept {
   cpu_set_t all;
-  if (::sched_getaffinity(::getpid(), sizeof all, &all) == 0) ::sched_setaffinity(0, sizeof all, &all);  // else it is late where that is busy
+  // If the kernel refuses, the thread stays on the CPUs that it has.
+  if (::sched_getaffinity(::getpid(), sizeof all, &all) == 0) ::sched_setaffinity(0, sizeof all, &all);
 }
 
 // The timer's thread: sleeps until the first deadline or request, then serves it. Waiters enter and leave the queue meanwhile, under the

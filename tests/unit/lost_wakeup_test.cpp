@@ -139,8 +139,8 @@ bool comes_true(std::function<bool()> const& what) {
   return true;
 }
 
-/// Runs the waker's whole operation before step k of the waiter (`waiter_stops`), or the waiter's, up to its sleep, before step k of the waker.
-/// False: there is no step k.
+/// Runs the waker's whole operation before step k of the waiter (`waiter_stops`), or the waiter's, up to its sleep, before step k of the
+/// waker. False: there is no step k.
 bool one_order(nopal::pool* pool, sides const& s, bool waiter_stops, int k) {
   std::atomic<bool> go{false}, blocks{false}, waiter_sleeps{false}, waker_sleeps{false}, waiter_ended{false}, waker_ended{false};
   auto const let_other_go = [&] {
