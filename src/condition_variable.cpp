@@ -2,10 +2,9 @@
 
 #include <system_error>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/wait/yield.hpp"
-
-#include "nopal/core/base/fatal.hpp"
 
 namespace nopal {
 
@@ -19,23 +18,25 @@ mutex& mutex_of(std::unique_lock<mutex> const& lock) {
 
 void condition_variable::wait(std::unique_lock<mutex>& lock) { word_.wait(mutex_of(lock).word_, core::self()); }
 
-// For a channel: `why` says more than that it is a condition variable.
+// For a channel: `why` is what a report says instead of "a condition_variable".
 void condition_variable::wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why) {
   word_.wait(mutex_of(lock).word_, core::self(), why);
 }
 
-std::cv_status condition_variable::wait_until(std::unique_lock<mutex>& lock, core::time_point limit) {
-  return word_.wait_until(mutex_of(lock).word_, core::self(), limit) ? std::cv_status::no_timeout : std::cv_status::timeout;
+std::cv_status condition_variable::wait_until(std::unique_lock<mutex>& lock, std::chrono::steady_clock::time_point deadline) {
+  return word_.wait_until(mutex_of(lock).word_, core::self(), deadline) ? std::cv_status::no_timeout : std::cv_status::timeout;
 }
 
 void condition_variable::notify(std::ptrdiff_t most) noexcept { word_.notify(most); }
 
+// The condition variable is being destroyed, and its queue is not empty. Waiters that have timed out may be about to remove themselves:
+// while they do, the caller lets other stacks of its worker run, or other threads. The queue is empty afterwards.
 void condition_variable::wait_for_expired() noexcept {
-  bool const nobody = word_.outlast_expired([]() noexcept {
+  bool const empty = word_.wait_for_expired([]() noexcept {
     static_cast<void>(core::yield_stack());
     core::std_sync::yield();
   });
-  if (!nobody) core::die("a condition_variable was destroyed while somebody waits for it; notify_all first");
+  if (!empty) core::die("a condition_variable was destroyed while a fiber, task or thread waits for it; notify_all() first");
 }
 
 }  // namespace nopal

@@ -8,6 +8,7 @@
 namespace nopal {
 
 void counter::done_slowly(std::int64_t n) noexcept { word_.done_slowly(n); }
+// A fiber has thrown. It has not counted the counter down yet, so the counter lives. Reports list the exception while the counter keeps it.
 void counter::failed(std::exception_ptr e) noexcept {
   core::hold(this, e, [&] { word_.failed(e); });
 }
@@ -19,15 +20,19 @@ void counter::rethrow_if_thrown() {
   if (e != nullptr) std::rethrow_exception(e);
 }
 
+// The counter is being destroyed, and is above 0, or a flag is set: it is waited for, has an exception, or a done is about to give the lock
+// bit back, which close waits for.
 void counter::check_destroyed() noexcept {
   word_.close();
-  if (word_.is_awaited()) core::die("a counter was destroyed while somebody waits for it; let it outlive every wait_for");
+  if (word_.is_awaited()) core::die("a counter was destroyed while a fiber, task or thread waits for it; let it outlive every wait_for()");
   if (std::int64_t const n = word_.load(); n > 0) {
-    core::die_in(nullptr, "a counter was destroyed at %lld, while fibers may still count it down; nopal::wait_for(counter) before its scope ends",
+    core::die_in(nullptr,
+                 "a counter was destroyed at %lld, while fibers may still count it down; "
+                 "call nopal::wait_for(counter) before its scope ends",
                  static_cast<long long>(n));
   }
   if (std::exception_ptr const e = word_.unclaimed(); e != nullptr) {
-    core::die_fiber(e, "and its counter was destroyed before anybody waited for it; nopal::wait_for rethrows it");
+    core::die_fiber(e, "and its counter was destroyed with it; call nopal::wait_for(counter), which rethrows it");
   }
 }
 
@@ -37,7 +42,9 @@ void core::die_fiber(std::exception_ptr const& e, char const* remedy) noexcept {
 
 void core::fail_fiber(counter* c, std::exception_ptr e) noexcept {
   if (c != nullptr) return c->failed(std::move(e));
-  die_fiber(e, "and no counter was given to nopal::spawn, so that nobody can rethrow it; catch it there, or spawn(counter, f)");
+  die_fiber(e,
+            "and no counter was given to nopal::spawn, so it cannot be rethrown; catch it in the fiber, or call spawn(counter, f) and "
+            "wait_for(counter)");
 }
 
 void wait_for(counter& c, std::int64_t value) {
@@ -45,8 +52,8 @@ void wait_for(counter& c, std::int64_t value) {
   c.rethrow_if_thrown();
 }
 
-bool wait_until(counter& c, std::int64_t value, core::time_point limit) {
-  bool const in_time = c.word_.wait_until(value, limit);
+bool wait_until(counter& c, std::int64_t value, std::chrono::steady_clock::time_point deadline) {
+  bool const in_time = c.word_.wait_until(value, deadline);
   if (in_time) c.rethrow_if_thrown();
   return in_time;
 }

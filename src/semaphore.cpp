@@ -13,20 +13,28 @@ semaphore::semaphore(std::ptrdiff_t n) : word_{n} {
                               "; begin with one of these"};
 }
 
+// There was no permit, or threads are at the queue.
 void semaphore::acquire_slowly() noexcept { word_.acquire_slowly(); }
 bool semaphore::try_acquire_slowly() noexcept { return word_.try_acquire_slowly(); }
-bool semaphore::try_acquire_until(core::time_point limit) { return try_acquire() || word_.acquire_until(limit); }
+bool semaphore::try_acquire_until(std::chrono::steady_clock::time_point deadline) {
+  return try_acquire() || word_.acquire_until(deadline);
+}
 
+// There may be waiters, or `n` is out of range. Other threads may release and acquire meanwhile. Nothing has changed if this throws.
 void semaphore::release_slowly(std::ptrdiff_t n) {
-  if (n < 0) throw std::invalid_argument{"nopal: semaphore::release(" + std::to_string(n) + "): acquire takes permits, release gives them"};
+  if (n < 0) {
+    throw std::invalid_argument{"nopal: semaphore::release(" + std::to_string(n) +
+                                "): the number of permits to give is negative; take permits by acquire()"};
+  }
   std::ptrdiff_t permits;
   if (word_.release_slowly(n, permits)) return;
   throw std::overflow_error{"nopal: semaphore::release(" + std::to_string(n) + ") with " + std::to_string(permits) +
                             " permits there: a semaphore holds at most " + std::to_string(max()) + "; release what was acquired"};
 }
 
+// The semaphore is being destroyed, and a flag is set: a thread waits, or is about to give the lock bit back.
 void semaphore::check_destroyed() noexcept {
-  if (!word_.deserted()) core::die("a semaphore was destroyed while somebody waits for it; let it outlive every acquire");
+  if (!word_.deserted()) core::die("a semaphore was destroyed while a fiber, task or thread waits for it; let it outlive every acquire()");
 }
 
 }  // namespace nopal

@@ -1,6 +1,7 @@
 #pragma once
 
-// channel: a queue of bounded length between fibers, tasks, functions and threads.
+// channel: a queue of bounded length between fibers, tasks, functions and threads. It is a ring of values, a mutex and two condition
+// variables.
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
@@ -27,10 +28,14 @@ class NOPAL_API channel_closed : public std::logic_error {
   channel_closed() : std::logic_error{"nopal: push into a closed channel; close it after the last push has returned"} {}
 };
 
-/// First in, first out; at most `capacity` values wait in it. Whoever waits parks: the fiber, task or function leaves its native stack, a
-/// thread that works for no pool sleeps. Any thread may push, pop and close. Each operation locks a mutex twice at most, and moves or
-/// copies its value once under it; none allocates. If that throws, the exception is the caller's, and nothing was pushed, nor popped.
-/// Destroyed while somebody waits in push or pop, it ends the program with a message; the values in it are destroyed.
+/// A queue, first in, first out, that holds at most `capacity` values. Any thread may push, pop and close. Each operation locks a mutex,
+/// once more for each time that it waits, and moves or copies its value once under it; none allocates. If the move or copy throws, the
+/// caller gets the exception, and nothing was pushed or popped.
+///
+/// Suspends: the fiber, task or function that waits leaves its native stack, and the worker runs others; a thread that works for no pool
+/// sleeps.
+///
+/// The destructor destroys the values. Destroying it while a push or pop waits ends the program with a message.
 ///
 ///     nopal::channel<int> ch{64};
 ///     nopal::spawn(left, [&] { for (int k = 0; k < n; ++k) ch.push(k); ch.close(); });
@@ -38,31 +43,36 @@ class NOPAL_API channel_closed : public std::logic_error {
 template <class T>
 class channel {
   static_assert(std::is_object_v<T> && !std::is_const_v<T> && std::is_nothrow_destructible_v<T>,
-                "nopal: a channel's values are moved out of it, and their destructors do not throw. Write channel<std::remove_cvref_t<T>>.");
+                "nopal: a channel's values are moved out of it, and their destructors do not throw. Write "
+                "channel<std::remove_cvref_t<T>>.");
 
  public:
-  /// Throws std::invalid_argument for 0, std::length_error for more than can be, std::bad_alloc.
+  /// A channel of `capacity` values, whose memory is allocated here. Throws std::invalid_argument for 0, std::length_error if so many bytes
+  /// cannot be counted, std::bad_alloc.
   explicit channel(std::size_t capacity) : capacity_{checked(capacity)}, ring_{std::allocator<T>{}.allocate(capacity)} {}
   channel(channel const&) = delete;
   channel& operator=(channel const&) = delete;
   ~channel() {
     {
       std::lock_guard const guard{mutex_};
-      if (waiting_ != 0) core::die("a channel was destroyed while somebody waits in its push or pop; close it, and let them return");
+      if (waiting_ != 0) {
+        core::die("a channel was destroyed while a fiber, task or thread waits in its push or pop; close() it, and let them return");
+      }
     }
     for (; size_ != 0; drop_front()) {
     }
     std::allocator<T>{}.deallocate(ring_, capacity_);
   }
 
-  /// Waits while it is full. Throws channel_closed if it is closed, or is while this waits: then the value has not been touched.
+  /// Adds a value; waits while the channel is full. Throws channel_closed if it is closed, before or meanwhile; then the value is as it
+  /// was.
   void push(T&& value) { push_waiting(std::move(value)); }
   void push(T const& value)
     requires std::is_copy_constructible_v<T>
   {
     push_waiting(value);
   }
-  /// False, and the value untouched: it is full or closed. Waits for the mutex only.
+  /// Adds a value, if there is room. False: it is full or closed, and the value is as it was. Waits for the mutex only.
   bool try_push(T&& value) { return push_if_room(std::move(value)); }
   bool try_push(T const& value)
     requires std::is_copy_constructible_v<T>
@@ -70,19 +80,20 @@ class channel {
     return push_if_room(value);
   }
 
-  /// Waits while it is empty. Nothing: it is closed, and drained.
+  /// Takes the oldest value; waits while the channel is empty and open. Nothing: it is closed and empty.
   std::optional<T> pop() {
     std::unique_lock lock{mutex_};
     while (size_ == 0 && !closed_) wait(not_empty_, lock, "a pop from an empty channel");
     return take_front();
   }
-  /// Nothing: it is empty. Waits for the mutex only.
+  /// Takes the oldest value, if there is one. Nothing: it is empty. Waits for the mutex only.
   std::optional<T> try_pop() {
     std::lock_guard const guard{mutex_};
     return take_front();
   }
 
-  /// Wakes all that wait: who pushes is thrown channel_closed, who pops gets what is left. May be called again.
+  /// Lets no more values in, and wakes all that wait: a push throws channel_closed, a pop takes what is left. May be called again.
+  /// O(waiters).
   void close() {
     std::lock_guard const guard{mutex_};
     closed_ = true;
@@ -90,18 +101,18 @@ class channel {
     not_full_.notify_all();
   }
 
+  /// The most values that it holds.
   std::size_t capacity() const noexcept { return capacity_; }
 
  private:
   static std::size_t checked(std::size_t capacity) {
-    if (capacity == 0) throw std::invalid_argument{"nopal: channel{0}: no value could ever wait in it; the least capacity is 1"};
+    if (capacity == 0) throw std::invalid_argument{"nopal: channel{0}: it could never hold a value; the least capacity is 1"};
     if (capacity <= std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)) return capacity;
     throw std::length_error{"nopal: channel{" + std::to_string(capacity) + "}: its memory is allocated at once, " +
                             std::to_string(sizeof(T)) + " bytes a value; ask for less"};
   }
 
-  // What follows has the mutex. Those that wait are notified under it, too: once it is unlocked, who was waited for may destroy the
-  // channel.
+  // Notifications are sent with the mutex locked: once it is unlocked, the thread that was waited for may destroy the channel.
 
   template <class V>
   void push_waiting(V&& value) {
@@ -137,6 +148,7 @@ class channel {
     first_ = first_ + 1 == capacity_ ? 0 : first_ + 1;
     --size_;
   }
+  // Waits for `changed`; a report says that `what` is waited for.
   void wait(condition_variable& changed, std::unique_lock<mutex>& lock, char const* what) {
     ++waiting_;
     changed.wait_within(lock, {what, this});

@@ -1,6 +1,7 @@
 #pragma once
 
-// condition_variable: waits for a notification, with a mutex that is locked before and after, but not meanwhile.
+// condition_variable: waits for a notification, with a mutex that is locked before and after, but not meanwhile. Next:
+// core/wait/basic_condition.hpp, the protocol.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -12,8 +13,8 @@
 #include <mutex>
 #include <type_traits>
 
+#include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_condition.hpp"
-#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"
 
@@ -22,14 +23,17 @@ namespace nopal {
 template <class T>
 class channel;
 
-/// As std::condition_variable, with a nopal::mutex; it may be constinit. Whoever waits parks: the fiber, task or function leaves its
-/// native stack, a thread that works for no pool sleeps. Any thread may use it, and nothing that is notified after the waiter has
-/// released the mutex is missed. It wakes nobody that was not notified, but the condition may have changed again when the mutex is
+/// A condition variable as std::condition_variable, with a nopal::mutex; it may be constinit. Any thread may use it. No notification after
+/// the waiter has unlocked the mutex is missed. There are no spurious wake-ups, but the condition may have changed again when the mutex is
 /// locked: wait with a predicate.
 ///
-/// Every wait throws std::system_error (operation_not_permitted) if `lock` owns no mutex; one with a time limit also std::bad_alloc, and
-/// std::system_error where there is no thread for time limits. The mutex is locked whenever a wait returns or throws. It may be
-/// destroyed once all that wait are notified, even before they have returned; earlier, it ends the program with a message.
+/// Suspends: the fiber, task or function that waits leaves its native stack, and the worker runs others; a thread that works for no pool
+/// sleeps.
+///
+/// Every wait throws std::system_error (operation_not_permitted) if `lock` owns no mutex. A wait with a time limit also throws
+/// std::bad_alloc, and std::system_error if the thread that serves time limits cannot be started. The mutex is locked whenever a wait
+/// returns or throws. It may be destroyed once all that wait are notified, even before they have returned. Destroying it earlier ends the
+/// program with a message.
 class NOPAL_API condition_variable {
  public:
   constexpr condition_variable() noexcept = default;
@@ -39,42 +43,48 @@ class NOPAL_API condition_variable {
     if (!word_.at_rest()) [[unlikely]] wait_for_expired();
   }
 
-  /// Wakes the one that has waited longest, if anybody waits. With or without the mutex.
+  /// Wakes the waiter that has waited longest, if there is one. The caller may own the mutex or not. One load where none waits.
   void notify_one() noexcept {
     if (word_.has_waiters()) notify(1);
   }
-  /// Wakes all that wait, first come, first woken.
+  /// Wakes all waiters, in the order in which they came. The caller may own the mutex or not. O(waiters).
   void notify_all() noexcept {
     if (word_.has_waiters()) notify(std::numeric_limits<std::ptrdiff_t>::max());
   }
 
+  /// Unlocks the mutex, waits for a notification, and locks the mutex again.
   void wait(std::unique_lock<mutex>& lock);
+  /// Waits until ready() is true. It is called with the mutex locked.
   template <class Predicate>
   void wait(std::unique_lock<mutex>& lock, Predicate ready) {
     while (!ready()) wait(lock);
   }
 
-  std::cv_status wait_until(std::unique_lock<mutex>& lock, core::time_point limit);
-  /// By whatever clock.
+  /// As wait, but no longer than until `deadline`. timeout: that passed first.
+  std::cv_status wait_until(std::unique_lock<mutex>& lock, std::chrono::steady_clock::time_point deadline);
+  /// As above, by any clock.
   template <class Clock, class Duration>
-  std::cv_status wait_until(std::unique_lock<mutex>& lock, std::chrono::time_point<Clock, Duration> limit) {
-    auto const notified = wait_until(lock, core::deadline_after(core::time_left(limit))) == std::cv_status::no_timeout;
-    // Where the clocks differ, it does not wait again: it has left the queue, and might miss a notification.
-    return notified || core::time_left(limit).count() > 0 ? std::cv_status::no_timeout : std::cv_status::timeout;
+  std::cv_status wait_until(std::unique_lock<mutex>& lock, std::chrono::time_point<Clock, Duration> deadline) {
+    auto const notified = wait_until(lock, core::deadline_after(core::time_left(deadline))) == std::cv_status::no_timeout;
+    // Where that clock is slower than the steady one, this does not wait again: it has left the queue, and might have missed a
+    // notification.
+    return notified || core::time_left(deadline).count() > 0 ? std::cv_status::no_timeout : std::cv_status::timeout;
   }
+  /// As above, for a duration.
   template <class Rep, class Period>
   std::cv_status wait_for(std::unique_lock<mutex>& lock, std::chrono::duration<Rep, Period> timeout) {
     return wait_until(lock, core::deadline_after(timeout));
   }
 
-  /// Returns ready(), which is asked at last when the time has come.
+  /// Waits until ready() is true, but no longer than until `deadline`. Returns what ready() said last, at the deadline if that has passed.
   template <class Clock, class Duration, class Predicate>
-  bool wait_until(std::unique_lock<mutex>& lock, std::chrono::time_point<Clock, Duration> limit, Predicate ready) {
+  bool wait_until(std::unique_lock<mutex>& lock, std::chrono::time_point<Clock, Duration> deadline, Predicate ready) {
     while (!ready()) {
-      if (wait_until(lock, limit) == std::cv_status::timeout) return ready();
+      if (wait_until(lock, deadline) == std::cv_status::timeout) return ready();
     }
     return true;
   }
+  /// As above, for a duration.
   template <class Rep, class Period, class Predicate>
   bool wait_for(std::unique_lock<mutex>& lock, std::chrono::duration<Rep, Period> timeout, Predicate ready) {
     return wait_until(lock, core::deadline_after(timeout), ready);
@@ -88,7 +98,7 @@ class NOPAL_API condition_variable {
   NOPAL_COLD void notify(std::ptrdiff_t most) noexcept;
   NOPAL_COLD void wait_for_expired() noexcept;
 
-  core::basic_condition<core::stack_waits> word_;
+  core::basic_condition<core::timed_stack_waits, core::basic_mutex<core::stack_waits>> word_;
 };
 
 }  // namespace nopal

@@ -1,6 +1,7 @@
 #pragma once
 
-// counter: how fibers wait for each other. It is counted up and down by anyone, and whoever waits for a value parks until it is reached.
+// counter: how fibers wait for each other. Any thread counts it up and down and waits for a value. Next: core/wait/basic_counter.hpp, the
+// protocol.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -9,8 +10,8 @@
 #include <exception>
 #include <utility>
 
+#include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
-#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/task.hpp"
 
@@ -23,7 +24,7 @@ namespace core {
 template <class F, class Counter>
 struct fiber_record;
 
-/// co_await left.reaches(0).
+/// The awaiter of `co_await left.reaches(0)`.
 class reach_awaiter : public stack_awaiter {
  public:
   reach_awaiter(counter& c, std::int64_t target, frame& t) noexcept : stack_awaiter{t}, what_{c}, target_{target} {}
@@ -40,20 +41,23 @@ struct reach : awaitable_tag {
   reach_awaiter in(frame& task) const noexcept { return {what, target, task}; }
 };
 
-/// Hands on what a fiber has thrown, before it is counted; without a counter it ends the program.
+/// Keeps what a fiber has thrown in its counter, before the fiber counts it down. Without a counter, `c` is null, and this ends the
+/// program.
 NOPAL_API NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
+/// Ends the program with what the exception says, and the remedy.
 [[noreturn]] NOPAL_COLD void die_fiber(std::exception_ptr const& e, char const* remedy) noexcept;
 
 }  // namespace core
 
-/// A number that stacks, coroutines and threads wait for: until it is at most some value. Any thread may use it; each operation is
-/// atomic. It must not be destroyed while somebody waits for it or a fiber still counts it down: that ends the program with a message.
+/// A number that fibers, tasks, functions and threads wait for, until it is at most some value. Any thread may use it; each operation is
+/// atomic. Destroying it while it is waited for, or above 0, since a fiber may still count it down, ends the program with a message.
 ///
 ///     nopal::counter left;
 ///     for (auto& item : items) nopal::spawn(left, [&] { cook(item); });
 ///     nopal::wait_for(left);
 class NOPAL_API counter {
  public:
+  /// A counter that begins at `n`. A worker that makes it becomes its owner, and adds without a read-modify-write.
   explicit counter(std::int64_t n = 0) noexcept : word_{n, core::current_or_null()} {}
   counter(counter const&) = delete;
   counter& operator=(counter const&) = delete;
@@ -61,30 +65,32 @@ class NOPAL_API counter {
     if (!word_.at_rest()) [[unlikely]] check_destroyed();
   }
 
-  /// Without a read-modify-write by the worker on which the counter was made. A negative `n` counts down, as done(-n).
+  /// Counts up by `n`: by one read-modify-write, or by a load and a store on the worker that made the counter. A negative `n` counts down,
+  /// as done(-n).
   void add(std::int64_t n = 1) noexcept {
     if (n < 0) [[unlikely]] return count_down(-n);
     count_up(n);
   }
-  /// Wakes whoever waits for the value that this brings: O(waiters). One read-modify-write where nobody waits for more than 0, which is
-  /// not reached. A negative `n` counts up, as add(-n).
+  /// Counts down by `n`, and wakes those that wait for the value, in O(waiters). It is one read-modify-write where none waits, and where
+  /// all wait for 0 or less and the value stays above 0. A negative `n` counts up, as add(-n).
   void done(std::int64_t n = 1) noexcept {
     if (n < 0) [[unlikely]] return count_up(-n);
     count_down(n);
   }
+  /// A value that the counter has had during the call.
   std::int64_t load() const noexcept { return word_.load(); }
 
-  /// To be awaited in a task: `co_await left.reaches(0)`.
+  /// For a task: `co_await left.reaches(0)` waits as wait_for(left, 0) does, also between fork and join, and throws what that throws.
   core::reach reaches(std::int64_t value) noexcept { return {{}, *this, value}; }
 
  private:
   friend void wait_for(counter& c, std::int64_t value);
-  friend bool wait_until(counter& c, std::int64_t value, core::time_point limit);
+  friend bool wait_until(counter& c, std::int64_t value, std::chrono::steady_clock::time_point deadline);
   friend void core::fail_fiber(counter* c, std::exception_ptr e) noexcept;
   template <class F, class Counter>
   friend struct core::fiber_record;
 
-  /// A fiber has ended, by `e` if it is not null; `c` is null if nobody counts it.
+  /// Counts the end of a fiber, which has thrown `e` if that is not null. `c` is null if no counter counts the fiber.
   NOPAL_INLINE static void fiber_ended(counter* c, std::exception_ptr e) noexcept {
     if (e != nullptr) [[unlikely]] core::fail_fiber(c, std::move(e));
     if (c != nullptr) c->done();
@@ -99,20 +105,22 @@ class NOPAL_API counter {
   NOPAL_COLD void failed(std::exception_ptr e) noexcept;
   NOPAL_COLD void check_destroyed() noexcept;
 
-  core::basic_counter<core::stack_waits> word_;
+  core::basic_counter<core::timed_stack_waits> word_;
 };
 
-/// Parks until `c` is at most `value`: the fiber, task or function leaves its native stack, and the worker does something else; a thread
-/// that works for no pool sleeps. Rethrows the first exception that has left a fiber spawned with `c`, once. O(1).
+/// Waits until `c` is at most `value`. Rethrows the first exception that has left a fiber spawned with `c`; of several waiters, one gets
+/// it. O(1). Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool
+/// sleeps.
 NOPAL_API void wait_for(counter& c, std::int64_t value = 0);
-/// The same with a time limit. False: it came first. Throws std::bad_alloc, std::system_error where there is no memory or thread for
-/// time limits.
-NOPAL_API bool wait_until(counter& c, std::int64_t value, core::time_point limit);
-/// By whatever clock.
+/// As wait_for(c, value), but no longer than until `deadline`. False: that passed first, and nothing is rethrown. Throws std::bad_alloc, or
+/// std::system_error if the thread that serves time limits cannot be started. O(waiters) if the deadline passes first.
+NOPAL_API bool wait_until(counter& c, std::int64_t value, std::chrono::steady_clock::time_point deadline);
+/// As above, by any clock.
 template <class Clock, class Duration>
-bool wait_until(counter& c, std::int64_t value, std::chrono::time_point<Clock, Duration> limit) {
-  return core::by_clock(limit, [&](core::time_point t) { return wait_until(c, value, t); });
+bool wait_until(counter& c, std::int64_t value, std::chrono::time_point<Clock, Duration> deadline) {
+  return core::by_clock(deadline, [&](std::chrono::steady_clock::time_point t) { return wait_until(c, value, t); });
 }
+/// As above, for a duration.
 template <class Rep, class Period>
 bool wait_for(counter& c, std::int64_t value, std::chrono::duration<Rep, Period> timeout) {
   return wait_until(c, value, core::deadline_after(timeout));

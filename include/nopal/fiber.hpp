@@ -1,7 +1,8 @@
 #pragma once
 
-// Fibers: green threads on the workers of a pool. A fiber is a closure in its worker's ring until it starts, then whatever runs on a
-// native stack; where it waits, the stack is left. Fibers, tasks and ordinary functions wait for each other.
+// Fibers: green threads on the workers of a pool. A fiber is a closure in its worker's ring until it starts; then it is what runs on a
+// native stack. Where it waits, the stack is suspended. Fibers, tasks and ordinary functions wait for each other. Next: counter.hpp, how
+// they do; core/scheduler/fiber_record.hpp, a fiber that has not started.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -19,28 +20,32 @@
 
 namespace nopal {
 
-/// Starts f() some time, on some worker of the caller's pool, or of default_pool() off a pool. `f` is moved or copied first. It takes a
-/// stack when it starts, not before: a fiber that waits to start costs its closure and less than 64 bytes. An exception that leaves it
-/// ends the program with its message: give a counter, and wait_for rethrows it. Throws std::bad_alloc. The pool's destructor waits for it.
+/// Spawns a fiber, which runs f() later, on some worker of the caller's pool, or of default_pool() off a pool. `f` is moved or copied
+/// first. A fiber takes a stack when it starts, not before: until then it takes its closure and less than 64 bytes. An exception that
+/// leaves it ends the program with its message; spawn it with a counter, and wait_for rethrows the exception. Throws std::bad_alloc. The
+/// pool's destructor waits for the fiber. O(1).
 template <class F>
 void spawn(F&& f) {
   core::spawn(nullptr, core::default_pool_state, static_cast<counter*>(nullptr), static_cast<F&&>(f));
 }
-/// Starts f() likewise, and `c` counts it: up now, down when it has ended.
+/// As spawn(f), with a counter: `c` is counted up by one now, and down when the fiber has ended.
 template <class F>
 void spawn(counter& c, F&& f) {
   core::spawn_counted(nullptr, core::default_pool_state, c, static_cast<F&&>(f));
 }
-/// Lets everything run that waits for the caller's worker. Off a pool: std::this_thread::yield().
+/// Lets everything run first that waits for the caller's worker now. Suspends: the fiber, task or function leaves its native stack. It
+/// returns at once if nothing waits. Off a pool it is std::this_thread::yield().
 NOPAL_API void yield() noexcept;
 
-/// Parks for a time; off a pool the thread sleeps. Throws std::bad_alloc, std::system_error where there is no memory or thread for
-/// time limits.
+/// Waits until `t`. Suspends: the fiber, task or function leaves its native stack, and the worker runs others; off a pool the thread
+/// sleeps. Throws std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started.
 NOPAL_API void sleep_until(std::chrono::steady_clock::time_point t);
+/// As above, for a duration.
 template <class Rep, class Period>
 void sleep_for(std::chrono::duration<Rep, Period> d) {
   sleep_until(core::deadline_after(d));
 }
+/// As above, by any clock, which may be set meanwhile.
 template <class Clock, class Duration>
 void sleep_until(std::chrono::time_point<Clock, Duration> t) {
   for (auto left = core::time_left(t); left.count() > 0; left = core::time_left(t)) sleep_for(left);

@@ -1,6 +1,7 @@
 #pragma once
 
-// semaphore: a number of permits, which anyone gives and anyone takes.
+// semaphore: a number of permits, which any fiber, task, function or thread gives and takes. Next: core/wait/basic_semaphore.hpp, the
+// protocol.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -8,19 +9,22 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"
-#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
 namespace nopal {
 
-/// As std::counting_semaphore. Whoever waits for a permit parks: the fiber, task or function leaves its native stack, a thread that works
-/// for no pool sleeps. Permits go to those that wait first come, first served. Each operation costs one read-modify-write while nobody
-/// waits; any thread may use it; who acquires sees what came before the release. It may be destroyed by whoever has acquired the last
-/// permit; while somebody waits for it, that ends the program with a message.
+/// A semaphore as std::counting_semaphore. Permits go to those that wait, first come, first served. Each operation takes one
+/// read-modify-write while no other waits. Any thread may use it. Whoever acquires a permit sees what came before its release.
+///
+/// Suspends: the fiber, task or function that waits leaves its native stack, and the worker runs others; a thread that works for no pool
+/// sleeps.
+///
+/// Whoever has acquired the last permit may destroy it. Destroying it while it is waited for ends the program with a message.
 class NOPAL_API semaphore {
  public:
-  /// Throws std::invalid_argument if `n` is negative or more than max().
+  /// A semaphore with `n` permits. Throws std::invalid_argument if `n` is negative or more than max().
   explicit semaphore(std::ptrdiff_t n);
   semaphore(semaphore const&) = delete;
   semaphore& operator=(semaphore const&) = delete;
@@ -28,29 +32,33 @@ class NOPAL_API semaphore {
     if (!word_.at_rest()) [[unlikely]] check_destroyed();
   }
 
-  static constexpr std::ptrdiff_t max() noexcept { return core::basic_semaphore<core::stack_waits>::max(); }
+  /// The most permits that a semaphore holds.
+  static constexpr std::ptrdiff_t max() noexcept { return core::basic_semaphore<core::timed_stack_waits>::max(); }
 
-  /// Waits until it has a permit.
+  /// Takes a permit; waits until there is one.
   void acquire() {
     if (!try_acquire()) acquire_slowly();
   }
-  /// False: there is none. Never waits.
+  /// Takes a permit, if there is one. False: there is none. Never waits.
   bool try_acquire() noexcept {
     return word_.try_acquire([this]() noexcept { return try_acquire_slowly(); });
   }
-  /// False: the time came first. Throws std::bad_alloc, std::system_error where there is no memory or thread for time limits.
-  bool try_acquire_until(core::time_point limit);
+  /// Takes a permit; waits until there is one, but no longer than until `deadline`. False: that passed first. Throws std::bad_alloc, or
+  /// std::system_error if the thread that serves time limits cannot be started; then no permit is taken.
+  bool try_acquire_until(std::chrono::steady_clock::time_point deadline);
+  /// As above, by any clock.
   template <class Clock, class Duration>
-  bool try_acquire_until(std::chrono::time_point<Clock, Duration> limit) {
-    return core::by_clock(limit, [this](core::time_point t) { return try_acquire_until(t); });
+  bool try_acquire_until(std::chrono::time_point<Clock, Duration> deadline) {
+    return core::by_clock(deadline, [this](std::chrono::steady_clock::time_point t) { return try_acquire_until(t); });
   }
+  /// As above, for a duration.
   template <class Rep, class Period>
   bool try_acquire_for(std::chrono::duration<Rep, Period> timeout) {
     return try_acquire_until(core::deadline_after(timeout));
   }
 
-  /// Gives `n` permits: to those that wait, and what is left to those that come. Throws std::invalid_argument if `n` is negative,
-  /// std::overflow_error if there would be more than max(); then nothing has changed.
+  /// Gives `n` permits: to those that wait, in O(those), and what is left to later callers. Throws std::invalid_argument if `n` is
+  /// negative, or std::overflow_error if there would be more than max() permits; then nothing has changed.
   void release(std::ptrdiff_t n = 1) {
     if (!word_.release_if_quiet(n)) release_slowly(n);
   }
@@ -61,7 +69,7 @@ class NOPAL_API semaphore {
   NOPAL_COLD void release_slowly(std::ptrdiff_t n);
   NOPAL_COLD void check_destroyed() noexcept;
 
-  core::basic_semaphore<core::stack_waits> word_;
+  core::basic_semaphore<core::timed_stack_waits> word_;
 };
 
 }  // namespace nopal

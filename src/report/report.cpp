@@ -19,7 +19,7 @@
 
 #include "nopal/core/report/report.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
-#include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -43,7 +43,7 @@ struct one_wait {
   waits_for why{};
   std::uintptr_t owner = 0;  ///< who owns the mutex; 0: it is unlocked
   bool known = false;        ///< the mutex's or counter's words could be read
-  basic_counter<stack_waits>::copied counter{};
+  basic_counter<timed_stack_waits>::copied counter{};
   std::vector<std::uintptr_t> code{};  ///< where it waits, and its callers
   std::string in{};                    ///< these functions, in words
 };

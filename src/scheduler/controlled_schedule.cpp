@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -83,8 +84,8 @@ void controlled_schedule::wait(lock& guard, unsigned i) noexcept {
   worker_state& mine = workers_[i];
   for (unsigned in_vain = 0; holder_ != i && !ended_;) {
     std::uint64_t const before = given_;
-    bool const timed_out = mine.given.wait_for(guard, tuning::undecided) == std::cv_status::timeout;
-    bool const stands = timed_out && given_ == before && holder_ != no_worker;
+    bool const in_time = mine.given.wait_for(guard, std::chrono::milliseconds{tuning::undecided}) == std::cv_status::no_timeout;
+    bool const stands = !in_time && given_ == before && holder_ != no_worker;
     in_vain = stands ? in_vain + 1 : 0;
     if (in_vain < (may_find(mine) ? 1 : tuning::longer_without_news)) continue;
     ++lost_;
@@ -145,7 +146,7 @@ unsigned controlled_schedule::victim(unsigned i) noexcept {
 
 void controlled_schedule::settle() noexcept {
   lock guard{mutex_};
-  if (!rest_.wait_for(guard, tuning::until_rest, [this] { return holder_ == no_worker || ended_; })) ++lost_;
+  if (!rest_.wait_for(guard, std::chrono::milliseconds{tuning::until_rest}, [this] { return holder_ == no_worker || ended_; })) ++lost_;
 }
 
 void controlled_schedule::something_new() noexcept {

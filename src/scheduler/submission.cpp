@@ -1,5 +1,6 @@
 #include "nopal/core/scheduler/submission.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <new>
 #include <thread>
@@ -56,7 +57,7 @@ void wait_for_all(pool_state& pool) noexcept {
     std::uint64_t const spawned = fibers_spawned(pool);
     std::uint64_t const submitted = pool.pending.wait();
     if (fibers_finished(pool) == spawned && fibers_spawned(pool) == spawned && pool.pending.none_since(submitted)) return;
-    std::this_thread::sleep_for(tuning::end_of_fibers);
+    std::this_thread::sleep_for(std::chrono::milliseconds{tuning::end_of_fibers});
   }
 }
 

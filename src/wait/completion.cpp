@@ -21,13 +21,13 @@ void completion::wait() noexcept {
   for_stacks_.wait(0, "a future", wait_kind::nothing_more);
 }
 
-bool completion::wait_until(time_point limit) {
+bool completion::wait_until(time_point deadline) {
   auto now = std::chrono::steady_clock::now();
-  if (is_set() || limit <= now) return is_set();  // who only asks needs no timer
-  if (current_or_null() != nullptr) return for_stacks_.wait_until(0, limit, "a future, with a time limit", wait_kind::nothing_more);
-  sleeping_thread const listed{{"a future, with a time limit", this, wait_kind::nothing_more, 0, nanoseconds_of(limit)}};
-  for (; now < limit; now = std::chrono::steady_clock::now()) {
-    if (for_threads_.wait_for(std::chrono::nanoseconds{limit - now}.count())) return true;
+  if (is_set() || deadline <= now) return is_set();  // a caller that only tests needs no timer entry, and no exception
+  if (current_or_null() != nullptr) return for_stacks_.wait_until(0, deadline, "a future, with a time limit", wait_kind::nothing_more);
+  sleeping_thread const listed{{"a future, with a time limit", this, wait_kind::nothing_more, 0, nanoseconds_of(deadline)}};
+  for (; now < deadline; now = std::chrono::steady_clock::now()) {
+    if (for_threads_.wait_for(std::chrono::nanoseconds{deadline - now}.count())) return true;
   }
   return is_set();
 }

@@ -13,7 +13,8 @@ void wait_for_job(event& done) noexcept {
   wait_on_worker(*w, done, {"a job", nullptr});
 }
 
-// Without memory for another stack the worker waits where it is, and nobody may be there to bring what it waits for: so it tries again and again.
+// The job has not ended. Where there is no memory for another stack the worker sleeps on the event, and tries again every millisecond: what
+// the job needs may need this very worker. It leaves the event set.
 void wait_on_worker(worker& w, event& done, waits_for why) noexcept {
   waiting_stack me;
   me.pool = &w.pool();

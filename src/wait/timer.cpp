@@ -32,7 +32,7 @@ timer_entry::~timer_entry() {
   if (limit_.waits) timer_.queue_.erase(at_);
 }
 
-// With the mutex.
+// Under the mutex.
 void timer::start_thread() {
   if (thread_.joinable()) return;
   only_own_signals const until_it_has_begun;
@@ -59,12 +59,15 @@ bool timer::idle() noexcept {
   return queue_.empty();
 }
 
-// The thread that first needed us may be pinned; ours goes where the process may.
+// The thread that started the timer may be pinned, and its CPUs were inherited. The timer's thread runs on any CPU of the process.
 static void run_anywhere() noexcept {
   cpu_set_t all;
-  if (::sched_getaffinity(::getpid(), sizeof all, &all) == 0) ::sched_setaffinity(0, sizeof all, &all);  // else it stays: no harm
+  // If the kernel refuses, the thread stays on the CPUs that it has.
+  if (::sched_getaffinity(::getpid(), sizeof all, &all) == 0) ::sched_setaffinity(0, sizeof all, &all);
 }
 
+// The timer's thread: sleeps until the first deadline or request, then serves it. Waiters enter and leave the queue meanwhile, under the
+// mutex. A request runs without the mutex, since it may take long; a waiter is woken under it, as basic_deadline needs.
 void timer::loop() noexcept {
   take_own_signals();
   name_this_thread(name_, "timer");

@@ -10,6 +10,7 @@ namespace nopal::core {
 
 static void run_waiting_stack(resumable& r, worker&) noexcept { resume_stack(*static_cast<waiting_stack&>(r).what); }
 
+// The worker that gets a stack. Where nothing is stolen, the stack stays with the worker that left it.
 static unsigned choose_for(pool_state& p, unsigned left_by) noexcept { return p.steals ? choose_worker(p) : left_by; }
 
 void waiting_stack::resume() noexcept {
@@ -18,7 +19,8 @@ void waiting_stack::resume() noexcept {
   unsigned const left_by = worker;
   core::worker* const w = current_or_null();
   if (w == nullptr || &w->pool() != &p) {
-    // Once it is resumed it may be the last that this pool has to do, and who destroys the pool does not know of us.
+    // The caller comes from outside the pool. The resumed stack may be the last that the pool has to run, and the pool's destructor would
+    // not wait for this thread, which still uses the pool: so it counts as pending work.
     p.pending.started();
     inject(p, *this, choose_for(p, left_by));
     return p.pending.finished();
@@ -28,6 +30,7 @@ void waiting_stack::resume() noexcept {
       w->make_room_for_ready();
       return w->make_ready(*this);
     } catch (std::bad_alloc const&) {
+      // the ring is full and cannot grow: the inbox needs no memory
     }
   }
   inject(p, *this, choose_for(p, left_by));

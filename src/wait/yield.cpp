@@ -11,7 +11,7 @@ bool yield_stack() noexcept {
   if (!w->has_more()) return true;
   waiter me;
   await_wake(me, {"its turn, after a yield", nullptr}, [&]() noexcept {
-    if (me.thread != nullptr) return false;  // no memory for another stack: nobody may resume this one
+    if (me.thread != nullptr) return false;  // no memory for another stack: the caller did not leave this one, and no worker may resume it
     me.resume_later();
     return true;
   });

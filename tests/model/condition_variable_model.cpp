@@ -40,7 +40,7 @@ struct place {
   }
   /// As ~condition_variable.
   void destroy() {
-    if (!changed->at_rest()) check(changed->outlast_expired([]() noexcept { model::sync::yield(); }), "nobody waits when it is destroyed");
+    if (!changed->at_rest()) check(changed->wait_for_expired([]() noexcept { model::sync::yield(); }), "nobody waits when it is destroyed");
     changed.reset();
   }
 

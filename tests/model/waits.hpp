@@ -1,7 +1,7 @@
 #pragma once
 
-// The model of nopal::core::stack_waits: a model's thread stands for a stack that is left or for a thread that sleeps. All that decides who
-// wakes whom is the source that ships: the event, the waiter and its claim, the deadline.
+// The model of nopal::core::timed_stack_waits: a model's thread stands for a suspended stack or for a sleeping thread. Everything that
+// decides which waiter is woken, and by which thread, is the source that ships: the event, the waiter and its claim, the timer entry.
 
 #include <array>
 #include <chrono>
@@ -13,9 +13,9 @@
 
 #include "explorer.hpp"
 #include "memory.hpp"
-#include "nopal/core/wait/event.hpp"
+#include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_deadline.hpp"
-#include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/wait/event.hpp"
 #include "nopal/core/wait/waiter.hpp"
 #include "sweep.hpp"
 
@@ -28,14 +28,14 @@ struct mortal_sync : sync {
   using plain = mortal<T>;
 
   static constexpr std::int64_t a_second = 1'000'000'000;
-  /// A second is for ever, so that a wake-up that got lost is found; what is shorter is over at once.
+  /// A second counts as for ever, so that a lost wake-up shows as a deadlock. A shorter time is over at once.
   static void wait_for(atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds, where at = where::current()) noexcept {
     if (nanoseconds >= a_second) sync::wait(a.used(at), expected, at);
   }
   static void wake_all(atomic<std::uint32_t>& a, where at = where::current()) noexcept { sync::wake_all(a.address(), at); }
 };
 
-/// Each thread of the program, as far as its stack may be left; lives as long as the execution.
+/// For each thread of the program: was its stack resumed? It lives as long as the execution.
 struct stacks {
   struct one {
     model::atomic<std::uint32_t> resumed{0};
@@ -49,13 +49,13 @@ struct left_stack {
   mortal<left_stack*> next{nullptr};
   mortal<int> whose{0};
 
-  /// As a ring or an inbox does: releases, to whoever resumes it. The last access to it.
+  /// Resumes the stack, by one releasing store, as a ring or an inbox does. It is the last access to *this.
   void resume() noexcept {
     auto& r = stacks::now->all[static_cast<std::size_t>(static_cast<int>(whose))].resumed;
     r.store(1, std::memory_order_release);
     sync::wake(r);
   }
-  /// Publishes it once it is left; returns at once or when it is resumed.
+  /// Suspends the stack and publishes it. Returns at once if publish says false, else when the stack is resumed.
   template <class Publish>
   void leave(Publish publish) noexcept {
     whose = self();
@@ -69,32 +69,32 @@ struct left_stack {
 using event = nopal::core::basic_event<mortal_sync, left_stack>;
 using sleeper = nopal::core::basic_sleeper<mortal_sync, left_stack, event>;
 
-/// No time passes but when the clock is read.
+/// Time passes only when a thread reads the clock: each thread has its own count of readings.
 struct steps_clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<steps_clock>;
   static constexpr bool is_steady = true;
-  static inline std::array<int, most_threads> looks{};
-  static time_point now() noexcept { return time_point{duration{looks[static_cast<std::size_t>(self())]++}}; }
+  static inline std::array<int, most_threads> readings{};
+  static time_point now() noexcept { return time_point{duration{readings[static_cast<std::size_t>(self())]++}}; }
 };
 
-/// The policy.
+/// The policy that the models give to the shipped templates.
 struct waits {
   using sync = mortal_sync;
   struct waiter : nopal::core::basic_waiter<sync, sleeper> {};
   using time_point = steps_clock::time_point;
-  /// Over after one read of the clock.
+  /// A deadline that has passed at the second reading.
   static constexpr time_point soon{std::chrono::nanoseconds{1}};
 
   static inline unsigned mutex_wakeups_in_vain = 1;
-  static constexpr int mutex_polls = 0;
+  static constexpr int mutex_spins = 0;
 
-  static inline unsigned threads = 0;  ///< a bit each
+  static inline unsigned threads = 0;  ///< bit i: thread i sleeps where others suspend a stack
   static bool is_thread() noexcept { return (threads >> self() & 1) != 0; }
 
-  /// The timer: its mutex, and whom it knows.
+  /// The timer and its only entry: its mutex, and the entry that was started.
   class timer_entry {
    public:
     explicit timer_entry(waiter& w) : limit_{w} { w.timed = true; }
@@ -112,7 +112,7 @@ struct waits {
     }
     bool expired() const noexcept { return limit_.expired; }
 
-    /// By a thread of its own: the deadline expires, if a timer entry was started by now.
+    /// What the timer's thread does when the deadline expires, if the entry was started by now.
     static void expire() noexcept {
       lock();
       if (timer_entry* const t = std::exchange(known, nullptr); t != nullptr) t->limit_.expire();
@@ -149,10 +149,10 @@ struct waits {
   }
 };
 
-/// Who runs here, as a mutex knows its owner.
+/// What a mutex that is locked here belongs to.
 inline std::uintptr_t who() noexcept { return static_cast<std::uintptr_t>(self() + 1) * 8; }
 
-/// A program in which threads wait. Bit i of `threads`: thread i is one that sleeps; the others leave their stacks.
+/// A program in which threads wait. Bit i of `threads`: thread i sleeps; the others suspend their stacks.
 inline scenario waiting(std::string name, unsigned threads, std::function<void(program&)> body, int spins = 12, int size = 1) {
   auto const whole = [threads, body = std::move(body)](program& p) {
     memory::clear();
@@ -160,16 +160,17 @@ inline scenario waiting(std::string name, unsigned threads, std::function<void(p
     waits::threads = threads;
     waits::timer_entry::reset(p);
     waits::mutex_wakeups_in_vain = 1;
-    steps_clock::looks = {};
+    steps_clock::readings = {};
     body(p);
   };
   return {std::move(name), whole, -1, size, spins};
 }
 
-/// Of three threads: no thread goes round a loop that waits, which would equal arriving later. Larger searches go round.
+/// For programs of three threads: none goes round a loop that waits, since an execution with a round is like one in which that thread came
+/// later. Larger searches go round.
 inline int const few_spins = size_wanted() - 1;
 
-/// What a program's threads share, and one of them may destroy.
+/// An object that the threads of a program share, and that one of them may destroy.
 template <class T, class... A>
 std::optional<T>& made(program& p, A&&... a) {
   return p.make<std::optional<T>>(std::in_place, std::forward<A>(a)...);

@@ -220,7 +220,7 @@ TEST(channel_death, misuse_ends_in_a_message) {
           ch.reset();
         });
       },
-      "nopal: a channel was destroyed while somebody waits in its push or pop");
+      "nopal: a channel was destroyed while a fiber, task or thread waits in its push or pop");
 }
 
 }  // namespace

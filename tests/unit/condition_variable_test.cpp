@@ -305,7 +305,7 @@ TEST(condition_variable_death, misuse_ends_in_a_message) {
           changed.reset();
         });
       },
-      "nopal: a condition_variable was destroyed while somebody waits for it");
+      "nopal: a condition_variable was destroyed while a fiber, task or thread waits for it");
 }
 
 }  // namespace

@@ -330,7 +330,7 @@ TEST(fiber_death, misuse_ends_in_a_message) {
           c.reset();
         });
       },
-      "nopal: a counter was destroyed while somebody waits for it");
+      "nopal: a counter was destroyed while a fiber, task or thread waits for it");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The window of a lost wake-up, forced step by step: one side does its whole operation after the k-th step of the other, for every k, on
-// real threads and fibers, with the shipped protocols and the shipped park. A step is an atomic operation on the word. Nobody may
+// real threads and fibers, with the shipped protocols and the shipped await_wake. A step is an atomic operation on the word. No side may
 // sleep for ever.
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_condition.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
@@ -23,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace core = nopal::core;
 
-/// Where one side stops, and lets the other go.
+/// The step at which one side stops, and lets the other run.
 class breakpoint {
  public:
   breakpoint(int step, std::function<void()> other) : left_{step}, other_{std::move(other)} {}
@@ -42,9 +43,9 @@ class breakpoint {
   bool reached_ = false;
 };
 
-thread_local breakpoint* mine = nullptr;  // of the thread, whatever stack it runs: a waiter publishes itself from another one
+thread_local breakpoint* mine = nullptr;  // belongs to the thread, not the stack: a waiter publishes itself from another stack
 
-/// The other side came to a lock that is held by who stops: it cannot do its whole operation here.
+/// Set where this side waits for a lock that the stopped side holds: it cannot do its whole operation at this step.
 thread_local std::atomic<bool>* blocked = nullptr;
 
 void step() {
@@ -100,29 +101,30 @@ struct stepped_sync : core::std_sync {
   }
 };
 
+/// Set where this side is about to sleep.
 thread_local std::atomic<bool>* asleep = nullptr;
 
-/// The shipped way to wait, that says when it is about to.
+/// The shipped way to wait, which also says when it is about to sleep.
 struct stepped_waits {
   using sync = stepped_sync;
   struct waiter : core::basic_waiter<stepped_sync, core::sleeper> {};
   using timer_entry = core::timer_entry;
   using time_point = core::time_point;
   static constexpr unsigned mutex_wakeups_in_vain = 2;
-  static constexpr int mutex_polls = 0;
+  static constexpr int mutex_spins = 0;
   static void start(timer_entry& e) noexcept { e.start(); }
   template <class Publish>
   static void await_wake(waiter& me, core::waits_for why, Publish publish) noexcept {
     auto* const says = asleep;
     core::await_wake(me, why, [=]() noexcept {
       bool const sleeps = publish();
-      if (sleeps && says != nullptr) *says = true;  // and its stack is left already
+      if (sleeps && says != nullptr) *says = true;  // its stack is suspended already
       return sleeps;
     });
   }
 };
 
-/// Two sides of something that is waited for. Both run on threads of their own, or the waiter in a fiber.
+/// The two sides of a wait. Each runs on a thread of its own, or the waiter in a fiber.
 struct sides {
   std::function<void()> waits;
   std::function<void()> wakes;
@@ -137,20 +139,20 @@ bool comes_true(std::function<bool()> const& what) {
   return true;
 }
 
-/// The wakes' whole operation before step k of the waiter (`waiter_stops`), or the waiter's, up to its sleep, before step k of the other.
-/// False: there is no step k.
+/// Runs the waker's whole operation before step k of the waiter (`waiter_stops`), or the waiter's, up to its sleep, before step k of the
+/// waker. False: there is no step k.
 bool one_order(nopal::pool* pool, sides const& s, bool waiter_stops, int k) {
   std::atomic<bool> go{false}, blocks{false}, waiter_sleeps{false}, waker_sleeps{false}, waiter_ended{false}, waker_ended{false};
   auto const let_other_go = [&] {
     auto const& ended = waiter_stops ? waker_ended : waiter_ended;
     auto const& sleeps = waiter_stops ? waker_sleeps : waiter_sleeps;
     go = true;
-    // Its whole operation; or as far as it gets while what it needs is held by who stops here.
-    EXPECT_TRUE(comes_true([&] { return ended || sleeps || blocks; })) << "step " << k << ": the other does not come on";
+    // It does its whole operation, or as much as it can while this side holds the lock that it needs.
+    EXPECT_TRUE(comes_true([&] { return ended || sleeps || blocks; })) << "step " << k << ": the other side makes no progress";
   };
   breakpoint stop{k, let_other_go};
   auto const side = [&](bool stops, std::function<void()> const& act, std::atomic<bool>& sleeps, std::atomic<bool>& ended) {
-    if (!stops && !comes_true([&] { return go.load(); })) ADD_FAILURE() << "the other has not begun";
+    if (!stops && !comes_true([&] { return go.load(); })) ADD_FAILURE() << "the other side has not begun";
     mine = stops ? &stop : nullptr;
     blocked = stops ? nullptr : &blocks;
     asleep = &sleeps;
@@ -169,11 +171,14 @@ bool one_order(nopal::pool* pool, sides const& s, bool waiter_stops, int k) {
   } else {
     pool->detach(wait);
   }
-  if (waiter_stops && !comes_true([&] { return waiter_ended || waiter_sleeps || go; })) ADD_FAILURE() << "step " << k << ": nothing happens";
-  if (waiter_stops && waiter_sleeps) go = true;  // it sleeps before it comes to a step k: the other's turn
+  if (waiter_stops && !comes_true([&] { return waiter_ended || waiter_sleeps || go; })) {
+    ADD_FAILURE() << "step " << k << ": nothing happens";
+  }
+  if (waiter_stops && waiter_sleeps) go = true;  // it sleeps before it reaches a step k: now the waker runs
   bool const awake = comes_true([&] { return waiter_ended && waker_ended; });
-  EXPECT_TRUE(awake) << "a wake-up got lost: " << (waiter_stops ? "the other's whole operation before step " : "all of the wait before step ")
-                     << k << (waiter_stops ? " of the wait" : " of the other");
+  EXPECT_TRUE(awake) << "a wake-up was lost: "
+                     << (waiter_stops ? "the other's whole operation before step " : "all of the wait before step ") << k
+                     << (waiter_stops ? " of the wait" : " of the other");
   if (!awake) std::abort();  // those threads never end
   waker.join();
   if (waiter.joinable()) waiter.join();

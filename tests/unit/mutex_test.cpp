@@ -258,7 +258,7 @@ TEST(mutex_test, locking_twice_throws) {
       ADD_FAILURE() << "locked twice";
     } catch (std::system_error const& e) {
       EXPECT_EQ(e.code(), std::errc::resource_deadlock_would_occur);
-      EXPECT_NE(std::string{e.what()}.find("nopal: a mutex was locked by the fiber, task or thread that has it already"), std::string::npos)
+      EXPECT_NE(std::string{e.what()}.find("nopal: a mutex was locked by the fiber, task or thread that has locked it already"), std::string::npos)
           << e.what();
     }
     first.unlock();
@@ -309,7 +309,7 @@ TEST(mutex_death, misuse_ends_in_a_message) {
           m.reset();
         });
       },
-      "nopal: a mutex was destroyed while somebody waits for it");
+      "nopal: a mutex was destroyed while a fiber, task or thread waits for it");
 }
 
 }  // namespace

@@ -236,7 +236,7 @@ TEST(semaphore_death, misuse_ends_in_a_message) {
           s.reset();
         });
       },
-      "nopal: a semaphore was destroyed while somebody waits for it");
+      "nopal: a semaphore was destroyed while a fiber, task or thread waits for it");
 }
 
 }  // namespace

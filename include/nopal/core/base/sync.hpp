@@ -5,7 +5,6 @@
 // ../deque/deque.hpp, the first protocol on the path.
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 #include "nopal/core/architecture/machine_word.hpp"
@@ -42,9 +41,7 @@ struct NOPAL_API std_sync {
   static constexpr int request_polls = tuning::request_polls;
   static constexpr int request_pauses = tuning::request_pauses;
   /// A clock in nanoseconds. Protocols use it for their patience only, never to decide what is right.
-  static std::int64_t now() noexcept {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
+  static std::int64_t now() noexcept;
   /// Sleeps until woken, if `a` still holds `expected`. May return for no reason. Orders nothing: the caller reads `a` again.
   static void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected) noexcept;
   /// As wait, for at most so long.

@@ -3,7 +3,6 @@
 // Every bare number of the scheduler, with its unit and why it is what it is. A number that belongs to a data layout lies beside that
 // layout. Next: sync.hpp, which hands some of them to the protocols.
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -65,7 +64,7 @@ inline constexpr int polls_before_suspending_again = 100;
 inline constexpr std::int64_t wait_without_stack = 1'000'000;
 /// How often a waiter polls a mutex before it suspends: that takes less time than suspending does. And how often it is woken in vain before
 /// the mutex is handed over to it.
-inline constexpr int mutex_polls = 10;
+inline constexpr int mutex_spins = 10;
 inline constexpr unsigned mutex_wakeups_in_vain = 2;
 /// A lock bit, or the lock of a deque, is held for a few instructions. If it is not free after so many pauses, its holder has lost its CPU:
 /// then the waiter gives up its own.
@@ -81,19 +80,19 @@ inline constexpr std::int64_t request_patience = 5'000;
 inline constexpr std::int64_t force_backoff = 50'000;
 inline constexpr int most_force_backoffs = 6;
 /// In builds with assertions a pool reports when nothing has been able to run for so long.
-inline constexpr std::chrono::milliseconds stuck_after{1000};
+inline constexpr int stuck_after = 1000;  // in milliseconds
 /// How often a pool's destructor checks whether fibers still run.
-inline constexpr std::chrono::milliseconds end_of_fibers{1};
+inline constexpr int end_of_fibers = 1;  // in milliseconds
 
 // ---- Controlled schedules.
 
 /// A worker that has made no decision for so long does not run, or waits for another one.
-inline constexpr std::chrono::milliseconds undecided{50};
+inline constexpr int undecided = 50;  // in milliseconds
 /// A worker that knows of nothing to be found waits so many times longer before it takes over: it may have missed something, since a thief
 /// may fail to find what is there, and not everything offered is news.
 inline constexpr unsigned longer_without_news = 4;
 /// How long an external caller waits until all workers are idle. Workers without work need no longer to notice that there is none.
-inline constexpr std::chrono::milliseconds until_rest{5};
+inline constexpr int until_rest = 5;  // in milliseconds
 
 }  // namespace nopal::core::tuning
 

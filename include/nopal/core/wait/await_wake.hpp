@@ -1,8 +1,9 @@
 #pragma once
 
-// How anything waits: the stack of a worker is left, a thread that works for no pool sleeps. Next: ../stack/suspension.hpp; timer.hpp.
+// How anything waits: a worker suspends the stack that runs, and a thread that works for no pool sleeps. By the waiter itself. Next:
+// await_wake_until.hpp, the wait with a time limit; ../stack/suspension.hpp, which suspends the stack. This header has no clock in it,
+// because <nopal/mutex.hpp> needs none: <chrono> adds a third to what a program compiles for a mutex (39,000 lines become 52,600).
 
-#include <chrono>
 #include <type_traits>
 
 #include "nopal/core/base/sync.hpp"
@@ -14,10 +15,10 @@
 namespace nopal::core {
 
 class timer_entry;
-using time_point = std::chrono::steady_clock::time_point;
 
-/// Waits until somebody wakes `me`. `publish(with)` makes it known: from then on it may be woken. It says no, and `me` is known to nobody,
-/// if there is nothing to wait for. `why` is for reports. The caller may be resumed by another thread, if it works for a pool.
+/// Waits until another thread wakes `me`. `publish(with)` makes `me` known to those who may wake it, and from then on they may. It says
+/// false if there is nothing to wait for; then `me` is known to none. On a worker it runs on another stack than the caller's. `why` is for
+/// reports. A caller on a worker may be resumed by another thread.
 void await_wake(sleeper& me, waits_for why, bool (*publish)(void* with) noexcept, void* with) noexcept;
 template <class Publish>
 void await_wake(sleeper& me, waits_for why, Publish publish) noexcept {
@@ -25,18 +26,7 @@ void await_wake(sleeper& me, waits_for why, Publish publish) noexcept {
   await_wake(me, why, [](void* with) noexcept { return (*static_cast<Publish*>(with))(); }, &publish);
 }
 
-/// As await_wake, but no longer than until `limit`. False: that came first, and `me` is still wherever `publish` has put it. `publish` may get
-/// a timer entry, which it starts under the lock that `me` will need on its way out: the timer may wake it at once. Throws std::bad_alloc,
-/// std::system_error, before anything has happened.
-bool await_wake_until(waiter& me, waits_for why, time_point limit, bool (*publish)(void* with, timer_entry* limit) noexcept, void* with);
-template <class Publish>
-bool await_wake_until(waiter& me, waits_for why, time_point limit, Publish publish) {
-  static_assert(std::is_nothrow_invocable_r_v<bool, Publish&, timer_entry*>);
-  return await_wake_until(
-      me, why, limit, [](void* with, timer_entry* t) noexcept { return (*static_cast<Publish*>(with))(t); }, &publish);
-}
-
-/// await_wake, by a thread that sleeps.
+/// What await_wake does on a thread that works for no pool: the thread sleeps.
 template <class Sleeper, class Publish>
 void thread_awaits_wake(Sleeper& me, Publish publish) noexcept {
   typename Sleeper::event woken;
@@ -44,39 +34,19 @@ void thread_awaits_wake(Sleeper& me, Publish publish) noexcept {
   if (publish()) woken.wait();
 }
 
-/// await_wake_until, by a thread that sleeps. Nobody but itself claims it for the time limit.
-template <class Waiter, class Clock, class Duration, class Publish>
-bool thread_awaits_wake_until(Waiter& me, std::chrono::time_point<Clock, Duration> limit, Publish publish) noexcept {
-  typename Waiter::event woken;
-  me.thread = &woken;
-  me.timed = true;
-  if (!publish()) return true;
-  for (auto now = Clock::now(); now < limit; now = Clock::now()) {
-    if (woken.wait_for(std::chrono::nanoseconds{limit - now}.count())) return true;
-  }
-  if (me.claim()) return false;
-  woken.wait();  // it comes just now
-  return true;
-}
-
-/// How the words of the library wait, and with what: a model checker puts its own in.
+/// The policy `Waits` of everything that is waited for without a time limit: how it waits, and with what. A model checker puts its own in.
 struct NOPAL_API stack_waits {
   using sync = std_sync;
   using waiter = core::waiter;
   using timer_entry = core::timer_entry;
-  using time_point = core::time_point;
   static constexpr unsigned mutex_wakeups_in_vain = tuning::mutex_wakeups_in_vain;
-  static constexpr int mutex_polls = tuning::mutex_polls;
+  static constexpr int mutex_spins = tuning::mutex_spins;
 
-  /// Starts the time limit of a waiter: see timer_entry::start.
+  /// Starts the time limit of a waiter: timer_entry::start, which this header does not know.
   static void start(timer_entry& e) noexcept;
   template <class Publish>
   static void await_wake(waiter& me, waits_for why, Publish publish) noexcept {
     core::await_wake(me, why, publish);
-  }
-  template <class Publish>
-  static bool await_wake_until(waiter& me, waits_for why, time_point limit, Publish publish) {
-    return core::await_wake_until(me, why, limit, publish);
   }
 };
 

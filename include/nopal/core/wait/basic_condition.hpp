@@ -1,7 +1,8 @@
 #pragma once
 
-// The condition variable's protocol. The order of a wait: into the queue, out of the mutex, both on another stack than the one that waits.
-// Who has locked the mutex after the waiter sees it in the queue. Who has not may have notified before.
+// The condition variable's protocol. A waiter enters the queue, and then unlocks the mutex, both on another stack than the one that waits.
+// So a thread that locks the mutex afterwards finds the waiter in the queue. A notifier that has not locked it may have notified before the
+// wait. The owner of the mutex waits; any thread notifies. Next: ../../condition_variable.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,40 +13,41 @@
 
 namespace nopal::core {
 
-template <class Waits>
+template <class Waits, class Mutex = basic_mutex<Waits>>
 class basic_condition {
   using words = queued_word<Waits, std::uint32_t>;
   using node = typename words::node;
   using timer_entry = typename words::timer_entry;
-  using mutex = basic_mutex<Waits>;
 
  public:
   constexpr basic_condition() noexcept : self_{0} {}
 
-  /// For the one that destroys it. False: somebody waits, or has timed out and is still in the queue. acquire: pairs with the unlock by which
-  /// the last that timed out has left the queue; the destroyer has no other order with it.
+  /// For the destroyer. False: a thread waits, or one that has timed out is still in the queue. acquire: pairs with queued_word::unlock, by
+  /// which the last waiter that timed out has left the queue; nothing else orders that waiter before the destroyer.
   bool at_rest() const noexcept { return self_.word.load(std::memory_order_acquire) == 0; }
-  /// relaxed: who has locked the mutex after a waiter has left it has acquired the flag with it.
+  /// Is there a waiter to notify? relaxed: a notifier that has locked the mutex after the waiter unlocked it has acquired the flag with it.
   bool has_waiters() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::waited_for) != 0; }
 
-  /// `who` owns the mutex, and will again.
-  void wait(mutex& m, std::uintptr_t who) noexcept { wait(m, who, {"a condition_variable", this}); }
-  /// The same, as a part of what `why` says.
-  void wait(mutex& m, std::uintptr_t who, waits_for const& why) noexcept {
+  /// Waits for a notification. `who` owns the mutex, and owns it again on return.
+  void wait(Mutex& m, std::uintptr_t who) noexcept { wait(m, who, {"a condition_variable", this}); }
+  /// As wait(m, who), for a reason that reports tell as `why`.
+  void wait(Mutex& m, std::uintptr_t who, waits_for const& why) noexcept {
     node me;
     Waits::await_wake(me, why, [&]() noexcept { return enqueue(me, nullptr, m, who); });
-    m.lock_in_turn(who);  // perhaps before it was unlocked: not lock, which would find it ours
+    // Not lock: a waiter that is notified at once may find that it still owns the mutex, which is about to be unlocked.
+    m.lock_in_turn(who);
   }
-  /// False: the time came first.
-  bool wait_until(mutex& m, std::uintptr_t who, typename Waits::time_point limit) {
+  /// As wait, until `deadline`. False: that expired first. Throws std::bad_alloc, std::system_error, with the mutex locked.
+  bool wait_until(Mutex& m, std::uintptr_t who, typename Waits::time_point deadline) {
     node me;
-    bool const notified = Waits::await_wake_until(me, {"a condition_variable, with a time limit", this}, limit,
-                                            [&](timer_entry* t) noexcept { return enqueue(me, t, m, who); });
+    bool const notified = Waits::await_wake_until(me, {"a condition_variable, with a time limit", this}, deadline,
+                                                  [&](timer_entry* t) noexcept { return enqueue(me, t, m, who); });
     if (!notified) self_.forget(me);
     m.lock_in_turn(who);  // as in wait
     return notified;
   }
 
+  /// Wakes the `most` waiters that have waited longest, or all if there are fewer. O(those).
   void notify(std::ptrdiff_t most) noexcept {
     claimed_waiters<Waits> claimed;
     self_.lock();
@@ -54,9 +56,10 @@ class basic_condition {
     claimed.wake();
   }
 
-  /// Before it is destroyed: waits for those that have timed out, which may not know that everybody was notified. False: others wait.
+  /// For the destroyer: waits until those that have timed out have removed themselves. The program cannot wait for them, since it knows
+  /// only of those that were notified. False: a thread still waits; the lock bit is then kept.
   template <class Yield>
-  bool outlast_expired(Yield yield) noexcept {
+  bool wait_for_expired(Yield yield) noexcept {
     for (;;) {
       self_.lock();
       if (self_.queue.awaited()) return false;
@@ -68,16 +71,16 @@ class basic_condition {
   }
 
  private:
-  // Once it is in the queue `me` may be woken and, but for the mutex that it needs first, be gone, and *this with it: what is used
-  // afterwards are copies.
-  bool enqueue(node& me, timer_entry* limit, mutex& m, std::uintptr_t who) noexcept {
+  // Enters the queue and unlocks the mutex, on another stack than the one that waits. Once it is in the queue another thread may wake `me`.
+  // It then waits for the mutex; but *this may be gone already, so only the parameters are used from there on.
+  bool enqueue(node& me, timer_entry* entry, Mutex& m, std::uintptr_t who) noexcept {
     self_.lock();
-    self_.wait_behind(me, limit, 0);
+    self_.wait_behind(me, entry, 0);
     m.unlock(who);
     return true;
   }
 
-  words self_;  // there is no state
+  words self_;  // the flags only, there is no state
 };
 
 }  // namespace nopal::core

@@ -1,7 +1,8 @@
 #pragma once
 
-// The counter's protocol: one word, the value and a lock for those that wait, and another for what the counter's owner has added, which only
-// he writes. README.md, "Waiting", says why the counter may be destroyed by whoever has waited for its last done. Next: ../counter.hpp.
+// The counter's protocol. One word holds the value and a lock bit for the list of waiters; another holds what the counter's owner has
+// added, which only the owner writes. README.md, "A counter", says why a thread that has waited for the last done may destroy it. Any
+// thread counts and waits. Next: ../../counter.hpp; completion.hpp, a future's.
 
 #include <cstdint>
 #include <exception>
@@ -21,48 +22,53 @@ class basic_counter {
   using plain = typename sync::template plain<T>;
 
  public:
-  /// What `owner` stands for never runs twice at once: a worker. Null: it has none.
+  /// `owner` is the worker that may add without a read-modify-write: one thread runs it at a time. Null: none may.
   explicit basic_counter(std::int64_t n, void const* owner = nullptr) noexcept : word_{n * one}, owner_{owner} {}
 
-  /// Does nobody wait, nor still count it down? Besides 0, a negative value is fine. acquire: pairs with the last done.
+  /// For the destroyer: no thread waits, holds the lock bit, or has yet to count it down. The value is 0 or negative. acquire: pairs with
+  /// the last done.
   bool at_rest() const noexcept {
     std::int64_t const w = word_.load(std::memory_order_acquire);
     return (w & flags) == 0 && value(w) <= 0;
   }
-  /// A value that it has had meanwhile.
+  /// A value that the counter has had during the call.
   std::int64_t load() const noexcept {
     for (;;) {
-      std::int64_t const w = word_.load(std::memory_order_acquire);  // acquire: pairs with done
-      // acquire: pairs with add; whoever has counted down before that is seen by the second look
+      std::int64_t const w = word_.load(std::memory_order_acquire);  // acquire: pairs with every done
+      // acquire: pairs with the owner's store in add, so that the second load of the word sees every done that came before that add
       std::int64_t const added = added_.load(std::memory_order_acquire);
+      // relaxed: that acquire orders it
       if (word_.load(std::memory_order_relaxed) == w) return (w >> shift) + added;
     }
   }
 
-  /// `here`: who calls, maybe the owner. Relaxed: nobody waits for more, and who must not miss it learns of it by a done that came later; but
-  /// release where load reads it: it counts no add without the dones that the owner knew of.
+  /// Counts up. `here` is the worker that calls, perhaps the owner, or null.
   void add(std::int64_t n, void const* here = nullptr) noexcept {
     if (here != nullptr && here == owner_) {
+      // relaxed: only the owner writes it. release: pairs with load, which then counts no add without the dones that the owner knew of.
       added_.store(added_.load(std::memory_order_relaxed) + n, std::memory_order_release);
     } else {
+      // relaxed: no waiter waits for a larger value, and a thread that must not miss this add learns of it by a done that came later
       word_.fetch_add(n * one, std::memory_order_relaxed);
     }
   }
 
-  /// One read-modify-write where this can wake nobody. False: done_slowly must.
+  /// Counts down by one read-modify-write, where that can wake no waiter. False: done_slowly must be called.
   bool done_if_quiet(std::int64_t n) noexcept {
-    std::int64_t w = word_.load(std::memory_order_relaxed);  // relaxed: the exchange looks again
-    // release: pairs with reached, load and lock: whoever waits sees what came before every done, since the changes of one word are one
-    // release sequence. A compare-exchange, and not a subtraction: where this may wake somebody, the last touch of the counter must be the
-    // unlocking, after which a waiter may destroy it.
+    std::int64_t w = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    // release: pairs with reached, load, at_rest and lock. A waiter sees what came before every done, since the changes of the word, all
+    // read-modify-writes, are one release sequence. It is a compare-exchange and no subtraction: where a waiter may have to be woken, the
+    // last access of the counter must be the unlock, after which that waiter may destroy it. relaxed where it fails: it is tried again.
     while ((w & (waited_for | locked)) == 0 || ((w & (wanted_early | locked)) == 0 && value(w) > n)) {
       if (word_.compare_exchange_weak(w, w - n * one, std::memory_order_release, std::memory_order_relaxed)) return true;
     }
     return false;
   }
+  /// Counts down under the lock bit and wakes the waiters that are due, in O(waiters). Other threads may count meanwhile; none waits or
+  /// wakes. The list keeps the waiters that want less, in reverse order.
   void done_slowly(std::int64_t n) noexcept {
     lock();
-    // release: as in done_if_quiet; what others have done lock has acquired
+    // release: pairs with load, which does not wait for the lock; lock has acquired the dones of others
     std::int64_t const now = value(word_.fetch_sub(n * one, std::memory_order_release)) - n;
     claimed_waiters<Waits> due;
     waiter* rest = nullptr;
@@ -81,55 +87,56 @@ class basic_counter {
     due.wake();
   }
 
-  /// Parks until the value is at most `target`. `what` it is, for reports, which tell the value of a counter.
+  /// Waits until the value is at most `target`. Reports say `what` is waited for, and of a counter its value.
   void wait(std::int64_t target, char const* what = "a counter", wait_kind kind = wait_kind::counter) noexcept {
     if (reached(target)) return;
     waiter me;
     me.target = target;
     Waits::await_wake(me, {what, this, kind, target}, [&]() noexcept { return enqueue(me, nullptr); });
   }
-  /// False: the time came first.
-  bool wait_until(std::int64_t target, typename Waits::time_point limit, char const* what = "a counter, with a time limit",
+  /// As wait, until `deadline`. False: that expired first. Throws std::bad_alloc, std::system_error.
+  bool wait_until(std::int64_t target, typename Waits::time_point deadline, char const* what = "a counter, with a time limit",
                   wait_kind kind = wait_kind::counter) {
     if (reached(target)) return true;
     waiter me;
     me.target = target;
-    bool const in_time = Waits::await_wake_until(me, {what, this, kind, target}, limit,
-                                           [&](timer_entry* t) noexcept { return enqueue(me, t); });
+    bool const in_time = Waits::await_wake_until(me, {what, this, kind, target}, deadline,
+                                                 [&](timer_entry* t) noexcept { return enqueue(me, t); });
     if (in_time) return true;
     forget(me);
     return reached(target);
   }
 
-  /// Keeps the first exception of those that count it down, each before it does.
+  /// Keeps the exception of a fiber that will count it down, if it is the first. Before that fiber's done.
   void failed(std::exception_ptr e) noexcept {
     lock();
     if (std::exception_ptr const known = error_; known == nullptr) error_ = std::move(e);
-    word_.fetch_or(thrown, std::memory_order_relaxed);  // relaxed: under the lock, and before the done that is seen
+    word_.fetch_or(thrown, std::memory_order_relaxed);  // relaxed: the lock orders it, and the fiber's done releases it
     unlock();
   }
-  /// Is there one for take_exception?
+  /// Is there an exception to take? By a thread that has waited.
   bool has_exception() const noexcept {
-    // relaxed: who has waited has acquired a done that came after failed
+    // relaxed: that thread has acquired a done that came after failed
     return (word_.load(std::memory_order_relaxed) & thrown) != 0;
   }
-  /// Whoever has waited takes it, or null.
+  /// The exception, or null; afterwards it has none. By a thread that has waited; of several one gets it.
   std::exception_ptr take_exception() noexcept {
     if (!has_exception()) return nullptr;
     lock();
     std::exception_ptr const e = error_;
     error_ = nullptr;
-    word_.fetch_and(~thrown, std::memory_order_relaxed);  // relaxed: under the lock
+    word_.fetch_and(~thrown, std::memory_order_relaxed);  // relaxed: the lock orders it
     unlock();
     return e;
   }
 
-  /// Before it is destroyed: waits for a done that is about to leave. Nobody may use it any more, but for the next two.
+  /// For the destroyer: waits for a thread that still holds the lock bit, and keeps it. Only the next two and load may be called
+  /// afterwards.
   void close() noexcept { lock(); }
   bool is_awaited() const noexcept { return waiters_ != nullptr; }
   std::exception_ptr unclaimed() const noexcept { return error_; }
 
-  /// What a report finds in a copy of a counter's first two words.
+  /// A report's copy of a counter's first two words.
   struct copied {
     std::int64_t word, added;
     std::int64_t value() const noexcept { return (word >> shift) + added; }
@@ -145,40 +152,45 @@ class basic_counter {
     return static_cast<waiter*>(next);
   }
 
-  // The value, as far as the caller knows it: no add is missed that came before a done in `word`, if that was acquired, or before the caller's
-  // own doing. relaxed: that order is all that is needed, and what is missed makes the value too low only for who need not know of it.
+  // The value that goes with `word`. It misses no add that came before a done which `word` counts and the caller has acquired, nor one that
+  // came before the caller's own operation. relaxed: that order comes from `word`. An add that nothing orders before the caller may be
+  // missed.
   std::int64_t value(std::int64_t word) const noexcept { return (word >> shift) + added_.load(std::memory_order_relaxed); }
 
   void lock() noexcept { lock_bit<sync>(word_, locked); }
-  // release: the waiters, for the next who locks. The last touch of the counter.
+  // release: pairs with lock_bit, for the list, and with reached and at_rest, for the counter's destroyer. It is the last access of the
+  // counter.
   void unlock() noexcept {
     word_.fetch_and(waiters_ == nullptr ? ~(locked | waited_for | wanted_early) : ~locked, std::memory_order_release);
   }
 
-  // A value that is there while somebody holds the lock counts only once he is gone: the counter may be destroyed when we say yes.
+  // Is the value at most `target`, and the lock bit free? The caller may destroy the counter then. While another thread holds the bit this
+  // waits for the unlock.
   bool reached(std::int64_t target) noexcept {
     for (;;) {
-      std::int64_t const w = word_.load(std::memory_order_acquire);  // acquire: pairs with done
+      std::int64_t const w = word_.load(std::memory_order_acquire);  // acquire: pairs with every done, and with unlock
       if (value(w) > target) return false;
       if ((w & locked) == 0) return true;
       sync::yield();
     }
   }
 
-  // On another stack than the one that waits, which may go on as soon as the lock is free.
-  bool enqueue(waiter& w, timer_entry* limit) noexcept {
-    lock();  // no done comes between the look and the entry in the list: those that do not lock find the word changed
-    bool const waits = value(word_.load(std::memory_order_relaxed)) > w.target;  // relaxed: lock has acquired every done that counts
+  // Enters the list, on another stack than the one that waits, which may be resumed as soon as the lock bit is free. False: the value is
+  // reached.
+  bool enqueue(waiter& w, timer_entry* entry) noexcept {
+    lock();  // no done comes between the test and the entry: one without the lock bit finds it set, and fails
+    bool const waits = value(word_.load(std::memory_order_relaxed)) > w.target;  // relaxed: lock has acquired every done that it counts
     if (waits) {
       w.next_waiter = waiters_;
       waiters_ = &w;
-      word_.fetch_or(w.target > 0 ? waited_for | wanted_early : waited_for, std::memory_order_relaxed);  // relaxed: under the lock
-      if (limit != nullptr) Waits::start(*limit);  // woken at once, the waiter still needs the lock on its way out
+      word_.fetch_or(w.target > 0 ? waited_for | wanted_early : waited_for, std::memory_order_relaxed);  // relaxed: unlock releases it
+      if (entry != nullptr) Waits::start(*entry);  // the timer may wake `w` at once; `w` then needs the lock bit to remove itself
     }
     unlock();
     return waits;
   }
 
+  // Removes `w`, which has timed out, in O(waiters). By `w`. A done that could not claim `w` has removed it already.
   void forget(waiter& w) noexcept {
     lock();
     waiter* kept = nullptr;
@@ -194,19 +206,19 @@ class basic_counter {
     unlock();
   }
 
-  static constexpr std::int64_t locked = 1;      ///< somebody is at the waiters: short
-  static constexpr std::int64_t waited_for = 2;  ///< there are waiters
+  static constexpr std::int64_t locked = 1;      ///< a thread uses the list, for a few instructions
+  static constexpr std::int64_t waited_for = 2;  ///< the list is not empty
   static constexpr std::int64_t thrown = 4;      ///< error_ is set
-  static constexpr std::int64_t wanted_early = 8;  ///< some of them may wait for more than 0
+  static constexpr std::int64_t wanted_early = 8;  ///< a waiter in the list may wait for a value above 0
   static constexpr std::int64_t flags = 15;
   static constexpr int shift = 4;
   static constexpr std::int64_t one = 1 << shift;
 
   // | value but for added_, signed, 60 bits | wanted_early 8 | thrown 4 | waited_for 2 | locked 1 |
   typename sync::template atomic<std::int64_t> word_;
-  typename sync::template atomic<std::int64_t> added_{0};  // the owner's: a read-modify-write would be most of what a spawn costs
+  typename sync::template atomic<std::int64_t> added_{0};  // the owner's: a read-modify-write would be most of a spawn's cost
   void const* owner_;
-  // Under the lock.
+  // Guarded by the lock bit.
   plain<waiter*> waiters_{nullptr};
   plain<std::exception_ptr> error_;
 };

@@ -1,22 +1,24 @@
 #pragma once
 
-// What the timer and one waiter share. Two may want to wake that waiter; the one that claims it does: README.md, "Waiting", "Time limits".
+// What the timer and one waiter share: the part of a timer entry that a model checks. Both the timer and the waker may want to wake the
+// waiter; the one that claims it does: README.md, "Time limits". Next: timer.hpp.
 
 #include "nopal/core/base/sync.hpp"
 
 namespace nopal::core {
 
-/// All of it under the timer's mutex, which the waiter takes once more on its way out; but for `expired`, which it may read once woken.
+/// The timer's mutex guards all of it. The waiter takes that mutex once more before its frame ends. `expired` it may also read without the
+/// mutex once it is woken: only the claimer writes it, before the wake-up.
 template <class Sync, class Waiter>
 struct basic_deadline {
   Waiter& who;
-  typename Sync::template plain<bool> waits{false};    ///< the timer knows it
-  typename Sync::template plain<bool> expired{false};  ///< the timer has claimed it
+  typename Sync::template plain<bool> waits{false};    ///< the timer has the entry in its queue
+  typename Sync::template plain<bool> expired{false};  ///< the timer has claimed the waiter
 
-  /// The time has come.
+  /// Wakes the waiter, unless another thread has claimed it. By the timer, when the deadline expires, under its mutex.
   void expire() noexcept {
     waits = false;
-    if (!who.claim()) return;  // somebody else wakes it
+    if (!who.claim()) return;
     expired = true;
     who.wake();
   }

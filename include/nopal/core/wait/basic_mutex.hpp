@@ -1,15 +1,16 @@
 #pragma once
 
-// The mutex's protocol.
+// The mutex's protocol. Any thread locks; the owner unlocks. Next: ../../mutex.hpp.
 //
-// Who gets it. Unlocking frees the mutex and wakes the first waiter, and whoever comes first has it: handing it over to one that has yet
-// to be switched to would make everybody wait for that switch, and once there was a queue it would never go (1 to 2 µs a lock and unlock
-// by 100 fibers on 2 CPUs, where this takes 20 to 90 ns). So that nobody waits for ever, one that was woken and came too late waits at the
-// front again, and the third time it is handed over. At most one is on its way: unlocking meanwhile wakes nobody.
+// Which thread gets it. Unlocking frees the mutex and wakes the first waiter; then the first thread to lock it has it. A hand-over to the
+// waiter would make every other thread wait until that waiter's stack is switched to, and a queue that has formed once would never
+// dissolve: 1 to 2 µs for a lock and unlock by 100 fibers on 2 CPUs, where this takes 20 to 90 ns. No waiter starves: one that was woken
+// and finds an owner waits at the front again, and its third wake-up hands the mutex over to it. At most one woken waiter is on its way to
+// the mutex: an unlock meanwhile wakes no other.
 //
-// A waiter enters the queue having seen an owner, under the lock bit. That owner cannot leave by the compare-exchange of unlock, since the
-// word is no longer it alone, but comes to the queue. He wakes the first, or one is on its way: that one takes the mutex, and will come to
-// the queue, or finds an owner again, who will.
+// No waiter is forgotten. A waiter enters the queue under the lock bit, where it has seen an owner. From then on that owner's
+// compare-exchange fails, since the word is no longer the owner alone, so the owner unlocks at the queue. There it wakes the first waiter,
+// unless one is on its way. The one on its way either takes the mutex, and will unlock at the queue, or finds an owner, which will.
 
 #include <cstdint>
 
@@ -27,33 +28,38 @@ class basic_mutex {
  public:
   constexpr basic_mutex() noexcept : self_{0} {}
 
-  /// For who destroys it. relaxed: he has locked it last, or knows of the last unlock.
+  /// For the destroyer: it is neither locked nor waited for. relaxed: the destroyer was the last owner, or was told of the last unlock by
+  /// other means, which order the two.
   bool at_rest() const noexcept { return self_.word.load(std::memory_order_relaxed) == 0; }
-  /// relaxed: for reports. Does somebody wait, or has yet to come?
+  /// Is there a waiter, in the queue or on its way? relaxed: for messages and reports.
   bool is_awaited() const noexcept { return (self_.word.load(std::memory_order_relaxed) & (words::waited_for | on_its_way)) != 0; }
-  /// Who has it, as a report finds in a copy of the mutex's first word, which is its only one but for the queue.
+  /// The owner in `word`, a report's copy of the mutex's first word. The queue follows that word.
   static std::uintptr_t owner_in(std::uintptr_t word) noexcept { return word & owners; }
-  /// Who has it, or 0. relaxed: if it is the caller, it has written it.
+  /// The owner, or 0. relaxed: exact for the caller only, which has written it if it is the owner.
   std::uintptr_t owner() const noexcept { return self_.word.load(std::memory_order_relaxed) & owners; }
 
-  /// The fast ways. False: `seen` is in it instead.
+  /// The fast way to lock it for `who`. False: the word was not 0 but `seen`.
   bool lock_if_free(std::uintptr_t who, std::uintptr_t& seen) noexcept {
     seen = 0;
-    // acquire: pairs with unlock
+    // acquire: pairs with unlock_if_alone and queued_word::unlock, for what the last owner wrote. relaxed where it fails: only `seen` is
+    // used.
     return self_.word.compare_exchange_strong(seen, who, std::memory_order_acquire, std::memory_order_relaxed);
   }
+  /// The fast way to unlock it. False: `who` does not own it, or it is waited for.
   bool unlock_if_alone(std::uintptr_t who) noexcept {
-    // release: pairs with lock. The last touch, as is that of unlock_slowly: the next owner may unlock and destroy it.
+    // release: pairs with lock_if_free and lock_bit, for the next owner. It is the last access: the next owner may unlock and destroy the
+    // mutex.
     return self_.word.compare_exchange_strong(who, 0, std::memory_order_release, std::memory_order_relaxed);
   }
   static bool is_owned(std::uintptr_t seen) noexcept { return (seen & owners) != 0; }
 
-  /// After lock_if_free has seen that it is not owned. False: somebody has it.
+  /// Locks it at the queue. For a caller whose lock_if_free has seen no owner, but a flag. False: it is owned.
   bool try_lock_slowly(std::uintptr_t who) noexcept { return take(waiter{who}); }
-  /// Also where the caller is about to unlock it, on another stack.
+  /// Locks it; waits as long as it is owned. Also where its owner is the caller itself, which is about to unlock it on another stack:
+  /// a condition variable's waiter that was notified at once.
   void lock_in_turn(std::uintptr_t who) noexcept {
     waiter me{who};
-    for (int k = 0; k < Waits::mutex_polls; ++k) {
+    for (int k = 0; k < Waits::mutex_spins; ++k) {
       if (owner() == 0 && take(me)) return;
       Waits::sync::relax();
     }
@@ -64,10 +70,11 @@ class basic_mutex {
       if (take(me)) return;
     }
   }
-  /// By its owner, who may have just left his stack.
+  /// Unlocks it. By its owner `who`, or on another stack right after the owner's was left. Ends the program if `who` is not its owner.
   void unlock(std::uintptr_t who) noexcept {
     if (!unlock_if_alone(who)) unlock_slowly(who);
   }
+  /// Unlocks it at the queue, and wakes the first waiter or hands the mutex over to it, unless one is on its way. O(1).
   void unlock_slowly(std::uintptr_t who) noexcept {
     if (std::uintptr_t const has = owner(); has != who) {
       die(has == 0 ? "a mutex was unlocked that is not locked; unlock once for each lock, or let a std::lock_guard do it"
@@ -87,16 +94,16 @@ class basic_mutex {
 
  private:
   struct waiter : words::node {
-    std::uintptr_t who;  ///< will own it
-    unsigned woken = 0;  ///< how often, to find it locked again but for the last time
-    typename Waits::sync::template plain<bool> owns{false};  ///< it was handed over
+    std::uintptr_t who;  ///< what the owner will be
+    unsigned woken = 0;  ///< how often it was woken and not handed the mutex
+    typename Waits::sync::template plain<bool> owns{false};  ///< the mutex was handed over to it
     explicit waiter(std::uintptr_t w) noexcept : who{w} {}
   };
 
-  /// `w` with `me` for its owner.
+  /// The state `w`, with `me` as its owner. A waiter that was woken is no longer on its way.
   static std::uintptr_t owned_by(waiter const& me, std::uintptr_t w) noexcept { return (me.woken != 0 ? w & ~on_its_way : w) | me.who; }
 
-  // True: `me` owns it.
+  // Locks it, if it is free. True: `me` owns it.
   bool take(waiter const& me) noexcept {
     std::uintptr_t const w = self_.lock();
     bool const free = (w & owners) == 0;
@@ -104,7 +111,7 @@ class basic_mutex {
     return free;
   }
 
-  // On another stack than the one that waits. False: it owns it already.
+  // Enters the queue, on another stack than the one that waits. False: the mutex was free, and `me` owns it.
   bool enqueue(waiter& me) noexcept {
     std::uintptr_t const w = self_.lock();
     if ((w & owners) == 0) {
@@ -121,8 +128,9 @@ class basic_mutex {
     return true;
   }
 
-  // The state: | who owns it, or 0 | on_its_way 4 |
-  static constexpr std::uintptr_t on_its_way = words::flags + 1;  ///< a waiter was woken and has not come yet: no second one need be woken
+  // | owner, or 0 | on_its_way 4 | waited_for 2 | locked 1 |
+  /// A waiter was woken, and has not taken the lock bit yet: no second one need be woken.
+  static constexpr std::uintptr_t on_its_way = words::flags + 1;
   static constexpr std::uintptr_t owners = ~(on_its_way | words::flags);
   words self_;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// The semaphore's protocol. A permit is handed over to who waits, under the lock bit: it is never free while somebody waits that has not
-// timed out.
+// The semaphore's protocol. Under the lock bit a released permit is handed over to the first waiter: no permit is free while there is a
+// waiter that has not timed out. Any thread acquires, any thread releases. Next: ../../semaphore.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,49 +24,54 @@ class basic_semaphore {
     return static_cast<std::ptrdiff_t>(std::numeric_limits<std::int64_t>::max() >> shift);
   }
 
-  /// For who destroys it. relaxed: he has acquired the last permit, or knows of it.
+  /// For the destroyer: no thread waits, nor is at the queue. relaxed: the destroyer has acquired the last permit, or was told of the last
+  /// acquire by other means, which order the two.
   bool at_rest() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::flags) == 0; }
 
-  /// The fast way; `slowly` calls try_acquire_slowly.
+  /// The fast way to take a permit. `slowly` calls try_acquire_slowly, where a flag is set. False: there is none.
   template <class Slowly>
   bool try_acquire(Slowly slowly) noexcept {
-    std::int64_t w = self_.word.load(std::memory_order_relaxed);
+    std::int64_t w = self_.word.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     while (w >= one) {
       if ((w & words::flags) != 0) return slowly();
-      // acquire: pairs with release
+      // acquire: pairs with release_if_quiet and queued_word::unlock, for what the releaser wrote. relaxed where it fails: it is tried
+      // again.
       if (self_.word.compare_exchange_weak(w, w - one, std::memory_order_acquire, std::memory_order_relaxed)) return true;
     }
     return false;
   }
-  /// False: release_slowly must.
+  /// The fast way to give `n` permits. False: there may be waiters, or `n` is out of range; nothing has changed.
   bool release_if_quiet(std::ptrdiff_t n) noexcept {
-    std::int64_t w = self_.word.load(std::memory_order_relaxed);
-    // release: pairs with acquire. The last touch, as is that of release_slowly: who acquires may destroy it.
+    std::int64_t w = self_.word.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    // release: pairs with try_acquire and lock_bit, for the acquirer. It is the last access: the acquirer may destroy the semaphore.
     while ((w & words::flags) == 0 && n >= 0 && n <= max() - (w >> shift)) {
       if (self_.word.compare_exchange_weak(w, w + n * one, std::memory_order_release, std::memory_order_relaxed)) return true;
     }
     return false;
   }
 
-  /// False: there are none.
+  /// Takes a permit under the lock bit. False: there is none.
   bool try_acquire_slowly() noexcept {
     std::int64_t const permits = self_.lock();
     self_.unlock(permits > 0 ? permits - one : 0);
     return permits > 0;
   }
+  /// Takes a permit; waits until there is one.
   void acquire_slowly() noexcept {
     node me;
     Waits::await_wake(me, {"a semaphore", this}, [&]() noexcept { return enqueue(me, nullptr); });
   }
-  bool acquire_until(typename Waits::time_point limit) {
+  /// As acquire_slowly, until `deadline`. False: that expired first. Throws std::bad_alloc, std::system_error.
+  bool acquire_until(typename Waits::time_point deadline) {
     node me;
-    bool const in_time = Waits::await_wake_until(me, {"a semaphore, with a time limit", this}, limit,
-                                           [&](timer_entry* t) noexcept { return enqueue(me, t); });
+    bool const in_time = Waits::await_wake_until(me, {"a semaphore, with a time limit", this}, deadline,
+                                                 [&](timer_entry* t) noexcept { return enqueue(me, t); });
     if (!in_time) self_.forget(me);
     return in_time;
   }
 
-  /// `n` is not negative. False: there are `before`, and would be too many.
+  /// Gives `n` permits, which is not negative: to the first waiters, in O(waiters), and what is left to the word. False: nothing has
+  /// changed, since the `before` that are there and `n` would be more than max().
   bool release_slowly(std::ptrdiff_t n, std::ptrdiff_t& before) noexcept {
     before = self_.lock() >> shift;
     if (n > max() - before) {
@@ -80,25 +85,26 @@ class basic_semaphore {
     return true;
   }
 
-  /// Before it is destroyed: waits for whoever is at the queue. Is it empty?
+  /// For the destroyer, which uses nothing else afterwards: waits for the thread that is at the queue, and keeps the lock bit. True: the
+  /// queue is empty.
   bool deserted() noexcept {
     self_.lock();
     return self_.queue.empty();
   }
 
  private:
-  // On another stack than the one that waits. False: it has its permit.
-  bool enqueue(node& me, timer_entry* limit) noexcept {
+  // Enters the queue, on another stack than the one that waits. False: there was a permit, and `me` has it.
+  bool enqueue(node& me, timer_entry* entry) noexcept {
     std::int64_t const permits = self_.lock();
     if (permits == 0) {
-      self_.wait_behind(me, limit, 0);
+      self_.wait_behind(me, entry, 0);
       return true;
     }
     self_.unlock(permits - one);
     return false;
   }
 
-  // The state: how many permits. Where there are some and a queue too, all in it have timed out.
+  // | permits, 62 bits | waited_for 2 | locked 1 |. Where there are permits and a queue, all waiters in it have timed out.
   static constexpr int shift = 2;
   static constexpr std::int64_t one = 1 << shift;
   static_assert(one > words::flags);

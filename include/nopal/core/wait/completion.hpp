@@ -1,11 +1,11 @@
 #pragma once
 
-// The end of a submitted job: it comes once, and futures wait for it: any number of stacks and threads, with time limits and without.
-// The stacks of workers wait at a counter of one, for which README.md, "Waiting", holds; threads that work for no pool at an event, which
-// is one exchange where a counter has a list and a lock. Next: ../pool.hpp.
+// The end of a submitted job. It happens once, and futures wait for it: any number of stacks and threads, with time limits and without.
+// Stacks of workers wait at a counter of one: README.md, "A counter". Threads that work for no pool wait at an event, which is one exchange
+// where a counter has a list and a lock. Next: ../../future.hpp.
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/event.hpp"
 
@@ -13,21 +13,22 @@ namespace nopal::core {
 
 class NOPAL_API completion {
  public:
-  /// acquire: pairs with set, for the result. Once true it stays so.
+  /// Has the job ended? Once true it stays so. The event's acquire pairs with set, for the result. Any thread.
   bool is_set() const noexcept { return for_threads_.is_set(); }
-  /// Once. Not the last touch: this must outlive it.
+  /// Wakes every waiter, in O(waiters). Once, by the job's end. This is not its last access: the job keeps the completion alive until set
+  /// returns.
   void set() noexcept;
-  /// A worker's stack is left, a thread sleeps.
+  /// Waits: a worker suspends the stack, a thread that works for no pool sleeps. Any thread.
   void wait() noexcept;
-  /// False: the time came first. Throws std::bad_alloc, std::system_error.
-  bool wait_until(time_point limit);
+  /// As wait, until `deadline`. False: that expired first. Throws std::bad_alloc, std::system_error.
+  bool wait_until(time_point deadline);
 
  private:
   event for_threads_;  // set first
-  basic_counter<stack_waits> for_stacks_{1};
+  basic_counter<timed_stack_waits> for_stacks_{1};
 };
 
-/// For a future without a result, of which `what` was asked.
+/// Throws std::logic_error: an operation, `what`, was called on a future without a result.
 NOPAL_API [[noreturn]] NOPAL_COLD void throw_empty_future(char const* what);
 
 }  // namespace nopal::core

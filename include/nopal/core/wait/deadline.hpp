@@ -1,6 +1,7 @@
 #pragma once
 
-// Deadlines: from a duration, or a point in time of any clock, to a point in time of ours, whatever the numbers. Next: timer.hpp.
+// Deadlines: from a duration, or from a point in time of any clock, to a point in time of the steady clock, whatever the numbers. Any
+// thread. Next: await_wake_until.hpp, which waits until one; timer.hpp.
 
 #include <chrono>
 #include <cstdint>
@@ -9,15 +10,15 @@ namespace nopal::core {
 
 using time_point = std::chrono::steady_clock::time_point;
 
-/// For reports: a limit as waits_for keeps it.
+/// A deadline as waits_for keeps it, for reports.
 inline std::int64_t nanoseconds_of(time_point t) noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count();
 }
 
-/// More than that is for ever: what is added to it, or to a time, could overflow.
+/// A longer duration counts as for ever: arithmetic with it could overflow.
 inline constexpr std::chrono::duration<double> century{100 * 365.25 * 86400};
 
-/// The time limit that lies `d` ahead: now, if that is not more than 0, nor a number.
+/// The deadline that lies `d` ahead of now. It is now if `d` is 0, negative, or not a number.
 template <class Rep, class Period>
 time_point deadline_after(std::chrono::duration<Rep, Period> d) {
   std::chrono::duration<double> const seconds{d};
@@ -26,8 +27,8 @@ time_point deadline_after(std::chrono::duration<Rep, Period> d) {
   return seconds.count() > 0 ? now + std::chrono::ceil<std::chrono::steady_clock::duration>(d) : now;
 }
 
-/// How far `t` lies ahead by its own clock; 0, if it has come. In floating point first: any integers may overflow, those of a clock whose
-/// present is negative, too.
+/// How far `t` lies ahead by its own clock; 0 if it has passed. The first subtraction is in floating point: integers may overflow, even
+/// those of a clock whose present is negative.
 template <class Clock, class Duration>
 std::chrono::nanoseconds time_left(std::chrono::time_point<Clock, Duration> t) {
   using seconds = std::chrono::duration<double>;
@@ -38,7 +39,8 @@ std::chrono::nanoseconds time_left(std::chrono::time_point<Clock, Duration> t) {
   return std::chrono::ceil<std::chrono::nanoseconds>(t - now);
 }
 
-/// wait(limit), until it says yes or it is `t` by its own clock, which may be set, and run faster or slower than ours.
+/// Calls wait(deadline) until it says true, or until `t` has passed by its own clock. That clock may be set meanwhile, and may run faster
+/// or slower than the steady clock.
 template <class Clock, class Duration, class Wait>
 bool by_clock(std::chrono::time_point<Clock, Duration> t, Wait wait) {
   for (;;) {

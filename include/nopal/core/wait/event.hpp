@@ -1,7 +1,8 @@
 #pragma once
 
-// The event: it happens once, and whoever waits for it may be stacks that were left and threads that sleep. README.md, "Stacks", says why
-// the one who sets it never touches what may be gone. Next: scheduler/root.hpp, a job, whose end is one.
+// The event: it happens once, and suspended stacks and sleeping threads wait for it. It is the end of a job, what a thread off a pool
+// sleeps on, and what a worker sleeps on that has no memory for another stack. README.md, "The event", says why set() touches nothing that
+// may be gone. Next: waiter.hpp; scheduler/root.hpp, a job.
 
 #include <cstdint>
 
@@ -12,68 +13,71 @@
 
 namespace nopal::core {
 
-/// `Stack` has resume(), and `next` to link those that wait. The event must outlive neither: set() touches nothing after the waiter may
-/// have left.
+/// `Stack` has resume(), and `next`, which links the stacks that wait. A waiter may destroy the event as soon as its wait has returned:
+/// set() accesses neither the event nor a waiter after that.
 template <class Sync, class Stack>
 class basic_event {
  public:
-  bool is_set() const noexcept { return state_.load(std::memory_order_acquire) == set_; }  // acquire: pairs with set
+  bool is_set() const noexcept { return state_.load(std::memory_order_acquire) == set_; }  // acquire: pairs with set, for the result
 
+  /// Sets the event and wakes every waiter, in O(waiters). Once, by any thread.
   void set() noexcept {
-    // acquire: pairs with await, for the stacks that wait. Who finds it closed waits for the state.
+    // acquire: pairs with await, for the stacks in the list. A waiter that finds the list closed waits for the state.
     Stack* waiting = suspended_.exchange(closed(), std::memory_order_acquire);
-    // release: pairs with is_set and wait_for, for the result; the exchange is the last access, the wake-up uses the address only
+    // release: pairs with is_set and wait_for, for the result. The exchange is the last access; the wake-up uses the address only.
     if (state_.exchange(set_, std::memory_order_release) == awaited_) Sync::wake_all(state_);
     while (waiting != nullptr) {
       Stack& w = *waiting;
-      waiting = static_cast<Stack*>(w.next);  // read before it may go on
+      waiting = static_cast<Stack*>(w.next);  // read before `w` may be resumed
       w.resume();
     }
   }
-  /// Sets it, by the only one that will wait for it. relaxed: it tells nobody.
+  /// Sets the event, by the only thread that will wait for it. relaxed: no other thread reads it.
   void set_by_waiter() noexcept { state_.store(set_, std::memory_order_relaxed); }
 
-  /// `w`, whose stack nobody runs any more, goes on once this is set. False: it is set.
+  /// Enters `w`, which is suspended already: set() resumes it. False: the event is set, and `w` is not in the list.
   bool await(Stack& w) noexcept {
-    Stack* first = suspended_.load(std::memory_order_relaxed);  // relaxed, here and below: nobody follows it
+    // relaxed, here and where the exchange fails: the pointer is stored, not followed
+    Stack* first = suspended_.load(std::memory_order_relaxed);
     do {
       if (first == closed()) {
-        while (!is_set()) Sync::yield();  // the setter's last access is yet to come
+        while (!is_set()) Sync::yield();  // the setter has yet to store the state; the event must not go before that
         return false;
       }
       w.next = first;
-      // release: pairs with set, for the stack and the job
+      // release: pairs with the exchange in set, for the suspended stack and `w`
     } while (!suspended_.compare_exchange_weak(first, &w, std::memory_order_release, std::memory_order_relaxed));
     return true;
   }
 
-  /// The thread sleeps.
+  /// Puts the calling thread to sleep until the event is set.
   void wait() noexcept {
     while (!is_set()) wait_for(1'000'000'000);
   }
-  /// Until set, or for `nanoseconds`. True: set.
+  /// Puts the calling thread to sleep until the event is set, or for `nanoseconds`. True: the event is set.
   bool wait_for(std::int64_t nanoseconds) noexcept {
     std::uint32_t s = clear_;
-    // acquire, where it is set: pairs with set
+    // acquire, where it fails because the event is set: pairs with set. relaxed, where it succeeds: it tells the setter that a thread
+    // sleeps, and hands nothing over.
     if (!state_.compare_exchange_strong(s, awaited_, std::memory_order_relaxed, std::memory_order_acquire) && s == set_) return true;
     Sync::wait_for(state_, awaited_, nanoseconds);
     return is_set();
   }
 
  private:
-  static constexpr std::uint32_t clear_ = 0, awaited_ = 1, set_ = 2;
-  Stack* closed() noexcept { return reinterpret_cast<Stack*>(this); }  // no stack lies here
+  static constexpr std::uint32_t clear_ = 0, awaited_ = 1, set_ = 2;  // awaited: a thread may sleep on the state
+  Stack* closed() noexcept { return reinterpret_cast<Stack*>(this); }  // no stack lies at this address
 
   typename Sync::template atomic<std::uint32_t> state_{clear_};
-  typename Sync::template atomic<Stack*> suspended_{nullptr};  // linked by next; or closed()
+  typename Sync::template atomic<Stack*> suspended_{nullptr};  // the list, linked by next; or closed(), once the event is about to be set
 };
 
-/// The event of a job.
+/// The event that ships.
 class NOPAL_API event : private basic_event<std_sync, waiting_stack> {
  public:
-  /// Only the calling thread, which works for no pool, will wait: it then needs no read-modify-write to set it itself. Before anyone else
-  /// knows of the event. Only inside the library: in a header a compiler might keep the thread's address while a worker's stack is resumed
-  /// by another thread.
+  /// Only the calling thread, which works for no pool, will wait. Then set() by this thread needs no read-modify-write. To be called before
+  /// any other thread knows of the event. Only inside the library: inlined into a program, a compiler might keep the thread's address while
+  /// another thread resumes the stack.
   void only_this_thread_waits() noexcept { waiter_ = this_thread(); }
 
   using basic_event::is_set;
@@ -83,7 +87,7 @@ class NOPAL_API event : private basic_event<std_sync, waiting_stack> {
   bool wait_for(std::int64_t nanoseconds) noexcept;
 
  private:
-  std::uintptr_t waiter_ = 0;  // an address that is that thread's own
+  std::uintptr_t waiter_ = 0;  // what this_thread() says on the only thread that waits; 0: any may wait
 };
 
 }  // namespace nopal::core

@@ -1,6 +1,6 @@
 #pragma once
 
-// Waiting for a job's end: the stack of a worker is left, a thread that works for no pool sleeps. Next: event.hpp; ../stack/suspension.hpp.
+// Waiting for a job's end: a worker suspends the stack, a thread that works for no pool sleeps. Next: event.hpp; ../stack/suspension.hpp.
 
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/wait/event.hpp"
@@ -8,9 +8,9 @@
 
 namespace nopal::core {
 
-/// Waits until `done`.
+/// Waits until `done` is set. Any thread.
 void wait_for_job(event& done) noexcept;
-/// Waits until `done`, on the worker `w` that runs the caller. `why` is for reports.
+/// Waits until `done` is set, on the worker `w` that runs the caller. Another worker may run the caller afterwards. `why` is for reports.
 void wait_on_worker(worker& w, event& done, waits_for why) noexcept;
 
 }  // namespace nopal::core

@@ -1,14 +1,14 @@
 #pragma once
 
-// What the mutex, the condition variable and the semaphore are: one word, and a queue that a bit of the word locks. README.md, "Waiting in
-// a queue", says why none is woken in vain or forgotten. Next: mutex_word.hpp, semaphore_word.hpp, condition_word.hpp.
+// What the mutex, the condition variable and the semaphore have in common: one word, and a queue that a bit of the word locks. README.md,
+// "Waiting in a queue", says why no waiter is forgotten. Any thread. Next: basic_mutex.hpp, basic_semaphore.hpp, basic_condition.hpp.
 
 #include "nopal/core/wait/lock_bit.hpp"
 #include "nopal/core/wait/wait_queue.hpp"
 
 namespace nopal::core {
 
-/// The state, in the higher bits, is changed without the lock bit only where both flags are clear.
+/// A thread without the lock bit changes the state, in the higher bits, only by a compare-exchange that finds both flags clear.
 template <class Waits, class Word>
 class queued_word {
  public:
@@ -17,25 +17,26 @@ class queued_word {
   using timer_entry = typename Waits::timer_entry;
 
   // | state | waited_for 2 | locked 1 |
-  static constexpr Word locked = 1;      ///< somebody is at the queue: short
+  static constexpr Word locked = 1;      ///< a thread uses the queue, for a few instructions
   static constexpr Word waited_for = 2;  ///< the queue is not empty
   static constexpr Word flags = 3;
 
   constexpr explicit queued_word(Word state) noexcept : word{state} {}
 
-  /// Takes the lock bit: the state.
+  /// Takes the lock bit. Returns the state.
   Word lock() noexcept { return lock_bit<sync>(word, locked) & ~flags; }
-  /// Gives it back. release: the state and the queue, for the next who takes it, and for the fast ways. The last touch of whoever wakes
-  /// others; and those in the queue may be woken and be gone from here on.
+  /// Gives the lock bit back, and sets the state and the flag. release: pairs with lock_bit, for the queue, and with the acquiring
+  /// compare-exchanges of the fast ways, for what the state stands for. A waker accesses the object for the last time here. From here on
+  /// waiters in the queue may be woken and be gone.
   void unlock(Word state) noexcept { word.store(queue.empty() ? state : state | waited_for, std::memory_order_release); }
 
-  /// With the lock bit, which it gives back: `me`, which waits now, may be gone. `limit` is null without one.
-  void wait_behind(node& me, timer_entry* limit, Word state) noexcept {
+  /// Enters `me` into the queue and gives the lock bit back: then `me` may be gone. `entry` is null without a time limit.
+  void wait_behind(node& me, timer_entry* entry, Word state) noexcept {
     queue.push_back(me);
-    if (limit != nullptr) Waits::start(*limit);  // woken at once, `me` still needs the lock bit to remove itself
+    if (entry != nullptr) Waits::start(*entry);  // the timer may wake `me` at once; `me` then needs the lock bit to remove itself
     unlock(state);
   }
-  /// It has timed out.
+  /// Removes `me`, which has timed out. By `me`.
   void forget(node& me) noexcept {
     Word const state = lock();
     queue.remove(me);

@@ -1,6 +1,7 @@
 #pragma once
 
-// The threads that work for no pool and wait: for reports. Only where a thread is about to sleep; while nobody waits this costs nothing.
+// The threads that work for no pool and wait: a list for reports. A thread enters it only when it is about to sleep, so the list costs
+// nothing where no thread waits. Next: src/report/report.cpp, which reads it.
 
 #include <sys/types.h>
 
@@ -12,7 +13,8 @@
 
 namespace nopal::core {
 
-/// While alive, the calling thread is listed. `why.object` may be gone when a report looks.
+/// While this lives, the calling thread is listed. `why.object` may be gone when a report reads it: the report copies it by way of the
+/// kernel.
 class sleeping_thread {
  public:
   explicit sleeping_thread(waits_for const& why) noexcept;
@@ -21,11 +23,11 @@ class sleeping_thread {
   ~sleeping_thread();
 
   pid_t id() const noexcept { return id_; }
-  /// As a mutex knows it: this_thread().
+  /// The thread as the owner of a mutex: this_thread().
   std::uintptr_t self() const noexcept { return self_; }
   waits_for const& why() const noexcept { return why_; }
 
-  /// Calls f(thread) for each. None comes or goes meanwhile.
+  /// Calls f(thread) for each, under the list's lock: none enters or leaves meanwhile.
   template <class F>
   static void for_each(F f) {
     std::lock_guard const guard{mutex_};
@@ -43,7 +45,7 @@ class sleeping_thread {
   sleeping_thread* before_ = nullptr;
 };
 
-/// done.wait(), by a thread that works for no pool.
+/// Waits until `done` is set, by a thread that works for no pool.
 inline void sleep_until_set(event& done, waits_for const& why) noexcept {
   if (done.is_set()) return;
   sleeping_thread const listed{why};

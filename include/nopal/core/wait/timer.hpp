@@ -1,7 +1,8 @@
 #pragma once
 
-// Time limits: one thread a pool, made when first needed, wakes whoever waits until a point in time. A sleeping fiber costs neither a worker nor
-// a thread of its own. README.md, "Time limits". Next: basic_deadline.hpp, what the timer and a waiter share.
+// The timer: one thread a pool, started when it is first needed, which wakes waiters whose deadline expires. So a sleeping fiber costs
+// neither a worker nor a thread of its own. Stacks of workers use it; threads off a pool time their own sleep. README.md, "Time limits".
+// Next: basic_deadline.hpp, what the timer and a waiter share.
 
 #include <chrono>
 #include <condition_variable>
@@ -23,19 +24,19 @@ class timer_entry;
 class timer {
  public:
   timer() = default;
-  /// Its thread is called name:timer.
+  /// Its thread will be called name:timer.
   explicit timer(std::string name) noexcept : name_{std::move(name)} {}
   timer(timer const&) = delete;
   timer& operator=(timer const&) = delete;
   ~timer() { stop(); }
 
-  /// Calls f(with) once, after `delay`, on the timer's thread; an earlier request that still waits is dropped. Nothing if there is no thread
-  /// to be had.
+  /// Calls f(with) once, after `delay`, on the timer's thread. It replaces an earlier request that has not run yet. It does nothing if the
+  /// thread cannot be started. Any thread.
   void call_after(std::chrono::milliseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
-  /// Does nobody wait for a point in time?
+  /// Is the queue of entries empty? Any thread.
   bool idle() noexcept;
 
-  /// Ends the thread. Nobody waits any more.
+  /// Ends the thread. By the end of the pool, when no entry exists any more.
   void stop() noexcept;
 
  private:
@@ -46,7 +47,7 @@ class timer {
   void loop() noexcept;
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_;  // the first deadline is another one, or the thread is to end
   std::set<key> queue_;
   struct {
     time_point when = time_point::max();
@@ -58,25 +59,26 @@ class timer {
   bool stopping_ = false;
 };
 
-/// A place in the timer for one waiter, so that starting it later cannot fail.
+/// A timer entry: a place in the timer's queue for one waiter, made before the waiter is published, so that starting it cannot fail. It
+/// lies in the waiting frame. Making, starting and destroying it take O(log entries).
 class timer_entry {
  public:
-  /// Starts the timer's thread. Throws std::bad_alloc, std::system_error.
+  /// Starts the timer's thread, if that does not run yet. Throws std::bad_alloc, std::system_error.
   timer_entry(timer& t, waiter& w, time_point when);
   timer_entry(timer_entry const&) = delete;
   timer_entry& operator=(timer_entry const&) = delete;
-  /// Cancels: afterwards the timer does not know the waiter, and has woken it or never will.
+  /// Cancels it: afterwards the timer does not know the waiter. It has woken it before, or never will.
   ~timer_entry();
-  /// From now on the timer may claim and wake the waiter.
+  /// Enters the queue: from now on the timer may claim and wake the waiter.
   void start() noexcept;
-  /// The timer has claimed it. After the waiter was woken.
+  /// Has the timer claimed the waiter? By the waiter, once it was woken.
   bool expired() const noexcept { return limit_.expired; }
 
  private:
   friend class timer;
   timer& timer_;
   basic_deadline<std_sync, waiter> limit_;
-  std::set<timer::key> own_;  // the one node, until it is the timer's
+  std::set<timer::key> own_;  // holds the entry's node until start() moves it into the timer's queue
   std::set<timer::key>::const_iterator at_;
 };
 

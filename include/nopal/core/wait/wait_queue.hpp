@@ -1,7 +1,7 @@
 #pragma once
 
-// What the mutex, the condition variable and the semaphore wait in: a list whose nodes lie in the waiting frames, first come, first
-// served. Next: queued_word.hpp, which guards it.
+// The queue that waiters of a mutex, a condition variable and a semaphore stand in: a doubly linked list, first come, first served. Its
+// nodes lie in the waiting frames. Whoever holds the lock bit of the word uses it. Next: queued_word.hpp, the word.
 
 #include <cstddef>
 
@@ -9,7 +9,7 @@
 
 namespace nopal::core {
 
-/// Those that were claimed under a lock, to be woken in order once it is free.
+/// Waiters that the calling thread has claimed under a lock. It wakes them in order once it has given the lock back.
 template <class Waits>
 class claimed_waiters {
   using node = typename Waits::waiter::node;
@@ -22,7 +22,7 @@ class claimed_waiters {
   }
   void wake() noexcept {
     for (node* w = first_; w != nullptr;) {
-      node* const next = w->next_waiter;  // read before it may be gone
+      node* const next = w->next_waiter;  // read before `w` may be gone
       w->wake();
       w = next;
     }
@@ -34,7 +34,7 @@ class claimed_waiters {
   link* last_ = &first_;
 };
 
-/// In a wait_queue while it waits; next_waiter links those that are woken together.
+/// A node of wait_queue. Once it is claimed, next_waiter links it with those that are woken together.
 template <class Waits>
 struct queued_waiter : Waits::waiter {
   template <class T>
@@ -43,7 +43,7 @@ struct queued_waiter : Waits::waiter {
   plain<queued_waiter*> behind{nullptr};
 };
 
-/// Whoever uses it holds its lock bit. O(1), but for skipping those that have timed out and are not gone yet.
+/// Each operation takes O(1), but claim and awaited also skip waiters that have timed out and have not removed themselves yet.
 template <class Waits>
 class wait_queue {
   using node = queued_waiter<Waits>;
@@ -52,7 +52,7 @@ class wait_queue {
   bool empty() const noexcept { return first_ == nullptr; }
 
   void push_back(node& w) noexcept { link(last_, w, nullptr); }
-  /// For one that has waited before.
+  /// For a waiter that was woken before, in vain.
   void push_front(node& w) noexcept { link(nullptr, w, first_); }
   void remove(node& w) noexcept {
     node* const ahead = w.ahead;
@@ -60,14 +60,14 @@ class wait_queue {
     (ahead != nullptr ? ahead->behind : first_) = behind;
     (behind != nullptr ? behind->ahead : last_) = ahead;
   }
-  /// Null if it is empty. Not where there are time limits.
+  /// Removes the first; null if it is empty. Only for queues without time limits: it claims nothing.
   node* pop_front() noexcept {
     node* const w = first_;
     if (w != nullptr) remove(*w);
     return w;
   }
-  /// Takes out the first `most` that the caller may wake: how many there are. One that has timed out stays until it removes itself: thus
-  /// whoever destroys the queue can wait for it.
+  /// Claims and removes the first `most` waiters, as far as there are so many. Returns how many. A waiter that has timed out stays in the
+  /// queue until it removes itself, so that the destroyer of the queue can wait for it.
   std::ptrdiff_t claim(std::ptrdiff_t most, claimed_waiters<Waits>& into) noexcept {
     std::ptrdiff_t n = 0;
     for (node* w = first_; n < most && w != nullptr;) {
@@ -81,7 +81,7 @@ class wait_queue {
     }
     return n;
   }
-  /// Has somebody in it not timed out?
+  /// Is there a waiter that has not timed out?
   bool awaited() const noexcept {
     for (node const* w = first_; w != nullptr; w = w->behind) {
       if (!w->expired()) return true;

@@ -1,8 +1,7 @@
 #pragma once
 
-// A waiter: a stack that was left, or a thread that sleeps. It lies in the waiting frame, so that no queue of waiters needs memory of its own.
-// Whoever makes the awaited thing true wakes it. Next: await_wake.hpp, how one waits; wait_queue.hpp and basic_counter.hpp, where it lies
-// meanwhile.
+// A waiter: a suspended stack, or a sleeping thread. It lies in the waiting frame, so that no queue of waiters needs memory of its own.
+// Whoever makes the awaited condition true wakes it. Next: await_wake.hpp, how one waits; wait_queue.hpp and basic_counter.hpp, the queues.
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/wait/event.hpp"
@@ -10,12 +9,13 @@
 
 namespace nopal::core {
 
-/// A stack that was left, or a thread that sleeps.
+/// What can be woken: a suspended stack, or a sleeping thread.
 template <class Sync, class Stack, class Event>
 struct basic_sleeper : Stack {
   using event = Event;
-  /// Instead of a stack: the caller works for no pool, or has no memory for another stack.
+  /// Set where a thread sleeps instead of a stack being suspended: the caller works for no pool, or has no memory for another stack.
   typename Sync::template plain<event*> thread{nullptr};
+  /// Wakes it; afterwards it may be gone. Any thread, once.
   void wake() noexcept {
     if (event* const e = thread; e != nullptr) return e->set();
     Stack::resume();
@@ -23,26 +23,26 @@ struct basic_sleeper : Stack {
 };
 using sleeper = basic_sleeper<std_sync, waiting_stack, event>;
 
-/// A waiter among others. wake(), of `Sleeper`, is the last look at it: by any thread, once it is claimed, or without a lock that the
-/// waiter takes on its way out.
+/// One waiter among others. With a time limit both the queue's side and the timer may want to wake it: the one that claims it does. A waker
+/// accesses it for the last time in wake(); one that has lost the claim, while it holds a lock that the waiter takes before its frame ends.
 template <class Sync, class Sleeper>
 struct basic_waiter : Sleeper {
   using node = basic_waiter;
-  /// In the queue of what it waits for, under that queue's lock.
+  /// The next in a list of waiters, under the lock of the queue that it waits in; then in the private list of the thread that has claimed
+  /// it.
   typename Sync::template plain<basic_waiter*> next_waiter{nullptr};
 
-  // Only for a wait with a time limit: two may want to wake it, and the one that claims it does.
-  typename Sync::template plain<bool> timed{false};
-  typename Sync::template atomic<bool> claimed{false};
+  typename Sync::template plain<bool> timed{false};     ///< waits with a time limit
+  typename Sync::template atomic<bool> claimed{false};  ///< used only if timed
 
-  /// True: the caller wakes it. relaxed: it decides who does, no more. The wake-up releases what came before it, and who has lost leaves
-  /// the waiter alone from when it gives back the lock under which it has tried.
+  /// True: the caller is to wake it. relaxed: the exchange only decides who wakes it. The wake-up releases what the waker did before, and a
+  /// caller that has lost does not access the waiter after it has given back the lock under which it tried.
   bool claim() noexcept { return !timed || !claimed.exchange(true, std::memory_order_relaxed); }
-  /// Has somebody claimed it? relaxed: as in claim.
+  /// Of a waiter in a queue: has it timed out? relaxed: whoever is to see that it is gone sees it remove itself, under the queue's lock.
   bool expired() const noexcept { return timed && claimed.load(std::memory_order_relaxed); }
 };
 
-/// The library's own.
+/// The waiter that ships.
 struct waiter : basic_waiter<std_sync, sleeper> {};
 
 }  // namespace nopal::core

@@ -1,7 +1,8 @@
 #pragma once
 
-// A native stack that waits for something: it lies in the waiting frame, so that no queue of waiters needs memory of its own. Next: waiter.hpp
-// and event.hpp, which it waits for.
+// A native stack that waits. It is entered in the queue of what it waits for, and it lies in the waiting frame, so that no queue needs
+// memory of its own. Any thread may resume it, once. Next: waiter.hpp and event.hpp, whose queues hold it; src/wait/waiting_stack.cpp, how
+// a worker gets it.
 
 #include "nopal/core/deque/resumable.hpp"
 
@@ -10,15 +11,15 @@ namespace nopal::core {
 struct pool_state;
 class stack;
 
-/// Written by the waiter before it leaves its stack; whoever wakes it calls resume() once, and then it may be gone.
+/// The waiter fills in the fields before it leaves its stack. Whoever wakes it calls resume() once; afterwards it may be gone.
 struct waiting_stack : resumable {
   stack* what = nullptr;
   pool_state* pool = nullptr;
-  unsigned worker = 0;  ///< the one that left it
+  unsigned worker = 0;  ///< the index of the worker that left the stack
 
-  /// Lets some worker of the pool resume the stack: the caller, if it works for that pool, or one that is chosen. Any thread.
+  /// Lets some worker of the pool resume the stack: the caller's, if it works for that pool, else a chosen one. Any thread.
   void resume() noexcept;
-  /// Lets the worker that left it resume the stack, after everything that waits for that worker now.
+  /// Lets the worker that left the stack resume it, after everything that waits for that worker now. By that worker.
   void resume_later() noexcept;
 };
 

@@ -1,22 +1,22 @@
 #pragma once
 
-// What is waited for, in the words of reports. It lies in the waiting frame, where reports copy it from while the waiter may be resumed.
+// What a waiter waits for, in the words of reports. It lies in the waiting frame. A report copies it from there and notices if the waiter
+// was resumed meanwhile: ../report/README.md. Next: await_wake.hpp, which is given one; src/report/report.cpp, which prints it.
 
 #include <cstdint>
 #include <limits>
 
 namespace nopal::core {
 
-/// What a report can say of an object that is waited for, beyond its address.
+/// What a report can say of the awaited object beyond its address.
 enum class wait_kind : unsigned char { nothing_more, mutex, counter };
 
-/// What a report says of a stack that waits.
 struct waits_for {
-  char const* what;
-  void const* object;
+  char const* what;    ///< completes the sentence "it waits for ..."
+  void const* object;  ///< or null
   wait_kind kind = wait_kind::nothing_more;
-  std::int64_t target = 0;  ///< of a counter
-  std::int64_t limit = no_limit;  ///< by the steady clock, in nanoseconds
+  std::int64_t target = 0;        ///< the value that a counter is to reach
+  std::int64_t limit = no_limit;  ///< the deadline by the steady clock, in nanoseconds
   static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 };
 

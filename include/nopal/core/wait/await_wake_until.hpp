@@ -1,0 +1,52 @@
+#pragma once
+
+// Waiting with a time limit. By the waiter itself. Next: deadline.hpp, how the deadline is made; timer.hpp, which wakes the waiter when it
+// expires.
+
+#include <chrono>
+#include <type_traits>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/wait/deadline.hpp"
+
+namespace nopal::core {
+
+/// As await_wake, but no longer than until `deadline`. False: that expired first, and `me` is still in the queue that `publish` has put it
+/// in. `publish(with, entry)` starts the timer entry, unless it is null, under the lock that `me` needs before its frame may end: the timer
+/// may wake `me` at once. Throws std::bad_alloc, or std::system_error if the timer's thread cannot be started; nothing has happened then.
+bool await_wake_until(waiter& me, waits_for why, time_point deadline, bool (*publish)(void* with, timer_entry* entry) noexcept, void* with);
+template <class Publish>
+bool await_wake_until(waiter& me, waits_for why, time_point deadline, Publish publish) {
+  static_assert(std::is_nothrow_invocable_r_v<bool, Publish&, timer_entry*>);
+  return await_wake_until(
+      me, why, deadline, [](void* with, timer_entry* t) noexcept { return (*static_cast<Publish*>(with))(t); }, &publish);
+}
+
+/// What await_wake_until does on a thread that works for no pool: the thread sleeps, and claims itself when the deadline expires. No timer
+/// entry is needed, and the timer does not know it.
+template <class Waiter, class Clock, class Duration, class Publish>
+bool thread_awaits_wake_until(Waiter& me, std::chrono::time_point<Clock, Duration> deadline, Publish publish) noexcept {
+  typename Waiter::event woken;
+  me.thread = &woken;
+  me.timed = true;
+  if (!publish()) return true;
+  for (auto now = Clock::now(); now < deadline; now = Clock::now()) {
+    if (woken.wait_for(std::chrono::nanoseconds{deadline - now}.count())) return true;
+  }
+  if (me.claim()) return false;
+  woken.wait();  // another thread has claimed it and is about to set the event
+  return true;
+}
+
+/// The policy `Waits` of everything that may also be waited for with a time limit.
+struct NOPAL_API timed_stack_waits : stack_waits {
+  using time_point = core::time_point;
+
+  template <class Publish>
+  static bool await_wake_until(waiter& me, waits_for why, time_point deadline, Publish publish) {
+    return core::await_wake_until(me, why, deadline, publish);
+  }
+};
+
+}  // namespace nopal::core
