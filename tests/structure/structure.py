@@ -9,7 +9,6 @@
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -22,35 +21,18 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 WRONG, UNUSABLE = 1, 2  # exit statuses
 
 
-@dataclass(frozen=True)
-class Rule:
-    check: Callable[[Tree], list[Problem]]
-    advisory: bool = False  # says what it finds, and does not fail
-
-    @property
-    def about(self) -> str:
-        return (self.check.__doc__ or "") + (" Advisory." if self.advisory else "")
-
-
-RULES = {
-    "cycles": Rule(cycles),
-    "named": Rule(named),
-    "length": Rule(length),
-    "rooms": Rule(rooms),
-    "mutex": Rule(mutex),
-    "words": Rule(words),
-    "orders": Rule(orders, advisory=True),
+RULES: dict[str, Callable[[Tree], list[Problem]]] = {
+    rule.__name__: rule for rule in (cycles, named, length, rooms, mutex, words, orders)
 }
 
 
 def holds(name: str, tree: Tree) -> bool:
     """Checks one rule and prints what it finds."""
-    rule = RULES[name]
-    problems = rule.check(tree)
+    problems = RULES[name](tree)
     for remedy, alike in groupby(problems, key=lambda problem: problem.remedy):
         print(*alike, f"    {remedy}", sep="\n")
-    print(f"{name}: {len(problems)} found" + (", advisory" if problems and rule.advisory else ""))
-    return rule.advisory or not problems
+    print(f"{name}: {len(problems)} found")
+    return not problems
 
 
 def arguments() -> argparse.Namespace:
@@ -68,7 +50,7 @@ def main() -> int:
     args = arguments()
     if args.list:
         for name, rule in RULES.items():
-            print(f"{name:8} {rule.about}")
+            print(f"{name:8} {rule.__doc__}")
         return 0
     tree = Tree(args.root)
     if not tree.headers("include/nopal/"):
