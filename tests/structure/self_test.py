@@ -163,7 +163,7 @@ class FindsWhatItLooksFor(unittest.TestCase):
     def test_a_mutex_that_is_not_there_is_a_problem(self) -> None:
         root = self.write({})
         (root / "include/nopal/mutex.hpp").unlink()
-        self.assertEqual(1, len(RULES["mutex"].check(Tree(root))))
+        self.assertEqual(1, len(RULES["mutex"](Tree(root))))
 
     def test_each_retired_word_is_found_in_code(self) -> None:
         words = "gone on with, guest, thunk, depot, loose_continuation, must_look, turns, departure, arrival, words_of, "
@@ -180,7 +180,7 @@ class FindsWhatItLooksFor(unittest.TestCase):
             subprocess.run(["git", "-C", str(root), "init", "-q"], check=True)
         except FileNotFoundError:
             self.skipTest("there is no git")
-        self.assertEqual(["src/new.cpp"], [problem.file for problem in RULES["named"].check(Tree(root))])
+        self.assertEqual(["src/new.cpp"], [problem.file for problem in RULES["named"](Tree(root))])
 
     def test_the_program_fails_and_says_where_and_what_to_do(self) -> None:
         root = self.write({"src/new.cpp": "", WORD: "x.load(std::memory_order_relaxed);\n"})
