@@ -30,14 +30,14 @@ static std::vector<unsigned> nodes_of(std::vector<place> const& places) {
   return nodes;
 }
 
-pool_state::pool_state(pool_options const& o, unsigned workers, std::vector<place> where, std::unique_ptr<controlled_schedule> c,
+pool_state::pool_state(pool_options const& o, std::vector<place> where, std::unique_ptr<controlled_schedule> c,
                        core::timer& t, entry_points e)
     : call{e},
       steals{o.steal},
       idle{o.idle},
       name{o.name},
       control{std::move(c)},
-      stacks{o.stack_size, o.reclaim, tuning::kept_stacks * workers, workers, e.run_left_stack},
+      stacks{o.stack_size, o.reclaim, tuning::kept_stacks * where.size(), static_cast<unsigned>(where.size()), e.run_left_stack},
       timer{t},
       places{std::move(where)},
       parking{nodes_of(places)} {}

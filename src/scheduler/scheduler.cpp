@@ -102,8 +102,7 @@ scheduler::scheduler(pool_options const& options) : scheduler{options, site{opti
 
 scheduler::scheduler(pool_options const& o, site&& s)
     : timer_{o.name},
-      state_{o,      s.workers, s.machine.spread(s.workers), make_control(o, s.workers),
-             timer_, {search_for_work, run_stolen_task, run_left_stack}} {
+      state_{o, s.machine.spread(s.workers), make_control(o, s.workers), timer_, {search_for_work, run_stolen_task, run_left_stack}} {
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < s.workers; ++i) make_worker(i, o, s.machine, fence);
   // relaxed: the exchange decides which pool pins, and orders nothing

@@ -16,7 +16,7 @@ set(flags -O2 -ffunction-sections -fdata-sections -Wall -Wextra -Wpedantic -Werr
 file(WRITE "${WORK}/program.cpp" "#include <nopal/core/compiler/config.hpp>\nint main() {}\n")
 file(WRITE "${WORK}/program.c" "#include <nopal/nopal.h>\nint main(void) { return 0; }\n")
 foreach(sanitizer IN ITEMS none address thread)
-  run("${CXX}" -std=c++20 ${flags} ${with_${sanitizer}} -c "${SOURCE}/src/sanitizers.cpp" -o "${WORK}/library_${sanitizer}.o")
+  run("${CXX}" -std=c++20 ${flags} ${with_${sanitizer}} -c "${SOURCE}/src/compiler/sanitizers.cpp" -o "${WORK}/library_${sanitizer}.o")
   run("${CC}" -std=c11 ${flags} ${with_${sanitizer}} -c "${WORK}/program.c" -o "${WORK}/c_${sanitizer}.o")
   run("${CXX}" -std=c++20 ${flags} ${with_${sanitizer}} -c "${WORK}/program.cpp" -o "${WORK}/cxx_${sanitizer}.o")
 endforeach()

@@ -111,7 +111,8 @@ class fake_machine {
 inline void write_two_nodes(fake_machine const& m) {
   m.online("0-15");
   for (int core = 0; core < 8; ++core) {
-    std::string const threads = std::to_string(core) + "," + std::to_string(core + 8);
+    std::string threads = std::to_string(core);
+    threads.append(",").append(std::to_string(core + 8));
     m.core(threads);
     m.cache(0, threads);
     m.cache(1, threads);

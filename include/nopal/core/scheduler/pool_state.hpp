@@ -66,7 +66,7 @@ struct entry_points {
 };
 
 struct pool_state {
-  pool_state(pool_options const& options, unsigned workers, std::vector<place> where, std::unique_ptr<controlled_schedule> c, timer& t,
+  pool_state(pool_options const& options, std::vector<place> where, std::unique_ptr<controlled_schedule> c, timer& t,
              entry_points e);
   pool_state(pool_state const&) = delete;
   pool_state& operator=(pool_state const&) = delete;

@@ -1,7 +1,7 @@
 #pragma once
 
 // One native stack: a mapping with a guard page. All strands run on these, never on a thread's own stack, so that any worker may resume
-// them. Who owns one at each event: README.md, "Who owns a stack". Next: stack_pool.hpp, which maps and keeps them; suspension.hpp, which
+// them. Who owns one at each event: README.md, "Where a stack goes at each event". Next: stack_pool.hpp, which maps and keeps them; suspension.hpp, which
 // leaves them.
 
 #include <atomic>
