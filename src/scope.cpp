@@ -5,7 +5,7 @@
 namespace nopal::core {
 
 // The scope here gets no exception: what a child throws, its run() records in the scope that forked it.
-void begin_all(outside_children& all) {
+void begin_all(outside_children& all) noexcept {
   scope s;
   while (outside_child* const c = all.take_newest()) s.fork([c] { c->run(*c); });
 }

@@ -6,7 +6,6 @@
 #include "nopal/core/compiler/config.hpp"
 
 #include <type_traits>
-#include <utility>
 
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/stack/invoke.hpp"

@@ -27,7 +27,7 @@ namespace core {
 
 /// Begins all children that are still in the list of a scope off a pool, as children of a scope on the calling worker. Returns when they
 /// have ended.
-NOPAL_API void begin_all(outside_children& all);
+NOPAL_API void begin_all(outside_children& all) noexcept;
 
 /// A fork by a thread that works for no pool and so has no stack to offer: the child waits for a worker of the default pool.
 template <class F, class Given>

@@ -7,14 +7,12 @@
 
 namespace nopal::core {
 
-constinit place_printer print_place = nullptr;
-
 // The message is flushed first, in case that the search for the function's name fails.
 [[noreturn]] static void die_saying(char const* what, void const* function) noexcept {
   std::fputs("nopal: ", stderr);
   std::fputs(what, stderr);
   std::fflush(stderr);
-  if (print_place != nullptr) print_place(function);
+  print_place(function);
   std::fputc('\n', stderr);
   std::fflush(stderr);
   std::abort();

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/task/fork_state.hpp"
@@ -45,12 +44,8 @@ std::string with_place(std::string message) {
   return message;
 }
 
-// Fatal errors name their place from the program's start on.
-[[maybe_unused]] static bool const fatal_errors_name_places = [] {
-  print_place = [](void const* function) noexcept {
-    if (std::string const in = place_of(function); !in.empty()) std::fprintf(stderr, " (%s)", in.c_str());
-  };
-  return true;
-}();
+void print_place(void const* function) noexcept {
+  if (std::string const in = place_of(function); !in.empty()) std::fprintf(stderr, " (%s)", in.c_str());
+}
 
 }  // namespace nopal::core

@@ -1,6 +1,5 @@
 #include "nopal/core/scheduler/pool_state.hpp"
 
-#include <span>
 #include <utility>
 
 #include "nopal/core/base/tuning.hpp"
@@ -37,9 +36,9 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       idle{o.idle},
       name{o.name},
       control{std::move(c)},
-      stacks{o.stack_size, o.reclaim, tuning::kept_stacks * where.size(), static_cast<unsigned>(where.size()), e.run_left_stack},
-      timer{t},
       places{std::move(where)},
+      stacks{o.stack_size, o.reclaim, tuning::kept_stacks * places.size(), static_cast<unsigned>(places.size()), e.run_left_stack},
+      timer{t},
       parking{nodes_of(places)} {}
 
 }  // namespace nopal::core

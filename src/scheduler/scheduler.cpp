@@ -12,7 +12,6 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "nopal/core/architecture/shadow_stack.hpp"
 #include "nopal/core/base/fatal.hpp"

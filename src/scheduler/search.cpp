@@ -130,6 +130,23 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   return take_jobs(w, victim.open);
 }
 
+// Searches the inboxes and other workers once, and runs what it finds. False: there was nothing. `only`: null; or the root of an external
+// caller, which takes nothing but strands of that root. O(workers).
+bool find_and_run(worker& w, root const* only) noexcept {
+  if (!w.occupant.here && run_own(w)) return true;  // an external caller leaves these to the worker's thread
+  pool_state& pool = w.pool();
+  if (only == nullptr) {
+    if (take_jobs(w, w.open)) return true;
+    if (!pool.parking.visible_work()) return false;
+  }
+  if (!pool.steals || w.search.victims.empty()) return false;
+  // As many tries as there are other workers, before the caller considers to sleep. Each victim is drawn anew, by Eq. (6).
+  for (unsigned k = 1; k < pool.size(); ++k) {
+    if (steal_from(w, *pool.workers[w.search.victims.pick(w.search.random())], only)) return true;
+  }
+  return false;
+}
+
 // The worker's thread has found nothing for long, and counts as a thief. It sleeps, unless it must stay awake as the last thief of its
 // node, or something waits for it. While it sleeps an external caller may occupy the worker. True: it slept, and all fields of the worker
 // that are not reset here are as an external caller may have left them.
@@ -214,21 +231,6 @@ bool search_as_external_caller(worker& w) noexcept {
 bool must_stay(pool_state const& pool, unsigned i) noexcept {
   worker const& w = *pool.workers[i];
   return pool.stopping.load(std::memory_order_seq_cst) || !w.own.empty() || !w.open.empty() || !w.ready.empty();
-}
-
-bool find_and_run(worker& w, root const* only) noexcept {
-  if (!w.occupant.here && run_own(w)) return true;  // an external caller leaves these to the worker's thread
-  pool_state& pool = w.pool();
-  if (only == nullptr) {
-    if (take_jobs(w, w.open)) return true;
-    if (!pool.parking.visible_work()) return false;
-  }
-  if (!pool.steals || w.search.victims.empty()) return false;
-  // As many tries as there are other workers, before the caller considers to sleep. Each victim is drawn anew, by Eq. (6).
-  for (unsigned k = 1; k < pool.size(); ++k) {
-    if (steal_from(w, *pool.workers[w.search.victims.pick(w.search.random())], only)) return true;
-  }
-  return false;
 }
 
 void search_on(stack& mine) noexcept {

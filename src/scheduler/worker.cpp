@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "nopal/core/stack/branch.hpp"
 #include "nopal/core/task/no_slot.hpp"
 
 namespace nopal::core {

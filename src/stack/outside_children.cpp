@@ -14,7 +14,7 @@
 
 namespace nopal::core {
 
-outside_children& outside_children::of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&)) {
+outside_children& outside_children::of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&) noexcept) {
   if (state_here()->here != nullptr) {
     die("a scope that was made off a pool forked on one: in one of its children, or in pool::run; make another scope there");
   }

@@ -1,5 +1,5 @@
 // What belongs to a thread is read afresh after every call that may change the thread: not by luck of the optimiser, see
-// core/thread_words.hpp. Here functions stay on the stack, hold what they can, and change threads as often as they can.
+// core/architecture/thread_words.hpp. Here functions stay on the stack, hold what they can, and change threads as often as they can.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -74,8 +74,24 @@ nopal::task<void> throws_when_joined() {
   co_await nopal::join;
 }
 
+/// Waits for what else there is, also between fork and join.
+nopal::task<long> awaits(nopal::pool& pool) {
+  long a = 0;
+  nopal::counter left{1};
+  auto number = pool.submit([&] {
+    left.done();
+    return 40L;
+  });
+  co_await nopal::fork(&a, [](long n) -> nopal::task<long> { co_return n; }, 2L);
+  co_await left.reaches(0);
+  long const b = co_await number;
+  co_await nopal::join;
+  co_return a + b;
+}
+
 char const* work(nopal::pool& pool) {
   try {
+    if (pool.run([&](int) { return awaits(pool); }, 0) != 42) return "a task that awaits a future and a counter";
     for (int k = 0; k < 3; ++k) {
       if (pool.run(task_fib, 20L, SIDE()) != 6765) return "fib(20) by tasks";
       if (pool.run(fib, 20L, SIDE()) != 6765) return "fib(20) by parallel_invoke";

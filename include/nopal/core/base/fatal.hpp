@@ -18,9 +18,8 @@ NOPAL_API [[noreturn, gnu::format(printf, 2, 3)]] NOPAL_COLD void die_in(void co
 /// What an exception says, valid as long as `e` lives. `e` is not null.
 NOPAL_API NOPAL_COLD char const* message_of(std::exception_ptr const& e) noexcept;
 
-/// Adds the name of the program's function to die's line; `function` as in die_in. src/report/place.cpp sets it, if that is linked: fatal
-/// errors happen in every room, and the code that reads symbol tables stands above all of them.
-using place_printer = void (*)(void const* function) noexcept;
-extern place_printer print_place;
+/// Adds the name of the program's function to die's line; `function` as in die_in. In report/place.cpp: fatal errors happen in every room, and
+/// the code that reads symbol tables stands above all of them. A plain call, so that each program that holds die() holds that too.
+void print_place(void const* function) noexcept;
 
 }  // namespace nopal::core

@@ -4,7 +4,6 @@
 // what runs on a native stack, and has no object of its own. Next: blocks.hpp, the memory; search.hpp, which starts it; submission.hpp,
 // where a fiber is spawned from outside the pool.
 
-#include <cstddef>
 #include <exception>
 #include <memory>
 #include <new>

@@ -77,12 +77,13 @@ struct pool_state {
   std::string const name;  ///< pool_options::name
   std::unique_ptr<controlled_schedule> const control;  ///< null, unless the schedule is controlled
 
+  std::vector<place> const places;  ///< of each worker
+
   central_stacklet_list stacklets;
   stack_pool stacks;
   central_block_list blocks;
   core::timer& timer;
 
-  std::vector<place> const places;  ///< of each worker
   std::vector<worker*> workers;     ///< complete before any thread runs
   core::parking parking;
   std::atomic<bool> stopping{false};  ///< the workers' threads are to end

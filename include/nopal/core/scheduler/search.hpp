@@ -16,10 +16,6 @@ void search_for_work(context& stack) noexcept;
 /// it.
 void search_on(stack& mine) noexcept;
 
-/// Searches the inboxes and other workers once, and runs what it finds. False: there was nothing. `only`: null; or the root of an external
-/// caller, which takes nothing but strands of that root. O(workers).
-bool find_and_run(worker& w, root const* only) noexcept;
-
 /// Must worker i's thread not sleep, or get up, as something waits for it or the pool ends? By any thread. seq_cst loads, after the
 /// thread's state has been stored: they pair with the pushes to the inboxes and with the store of `stopping`, which come before a look at
 /// that state. The ring needs no partner: only the thread itself fills it, or an external caller before the thread has the worker again.

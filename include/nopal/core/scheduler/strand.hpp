@@ -6,9 +6,7 @@
 
 #include <cstdint>
 #include <exception>
-#include <utility>
 
-#include "nopal/core/deque/deque.hpp"
 #include "nopal/core/task/fork_state.hpp"
 
 namespace nopal::core {

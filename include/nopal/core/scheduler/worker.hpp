@@ -19,7 +19,6 @@
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/scheduler/strand.hpp"
 #include "nopal/core/sleep/inbox.hpp"
-#include "nopal/core/stack/branch.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
@@ -82,9 +81,6 @@ class NOPAL_API worker : public fork_state {
   // ---- The running strand.
 
   core::strand strand;
-  /// The root whose strand runs here: a hint, for external callers, which help with their own root only. Written by the worker, read by any
-  /// thread.
-  std::atomic<root*> busy_with{nullptr};
 
   /// A strand begins, on an empty arena, where the deque has room for most_entries().
   void begin_strand() noexcept;
@@ -145,6 +141,9 @@ class NOPAL_API worker : public fork_state {
   block_cache blocks;
   orphan_memory orphans;  ///< for the tasks in the deque when a stack is left
   alignas(destructive_size) counters count;  ///< written by the worker, read by any thread
+  /// The root whose strand runs here: a hint, for external callers, which help with their own root only. Written by the worker, read by every thief
+  /// that tries it: so it does not lie beside what the owner writes at each fork.
+  std::atomic<root*> busy_with{nullptr};
 
   // ---- The worker between strands.
 

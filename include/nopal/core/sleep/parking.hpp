@@ -6,7 +6,6 @@
 // ../scheduler/injection.hpp, which announces work; ../scheduler/search.hpp, which parks; ../scheduler/external_caller.hpp, which occupies.
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 

@@ -4,7 +4,6 @@
 // invoke.hpp; run by the owner, who pops it, or by the worker that takes it. Next on the path: native_fork.hpp, which runs a stolen one and
 // suspends the stack that waits for it.
 
-#include <cstdint>
 #include <exception>
 #include <new>
 #include <utility>

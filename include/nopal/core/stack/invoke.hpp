@@ -48,7 +48,7 @@ struct branch_of : branch {
   NOPAL_INLINE explicit branch_of(std::remove_reference_t<G>& callable) noexcept
       : branch{run_stolen}, g(stored_copy<stored<G>>(callable)) {}
   NOPAL_COLD static void run_stolen(resumable& r, worker& w) noexcept {
-    run_stolen_branch(w, static_cast<branch_of&>(r), [](branch& b) { call_once<G>(static_cast<branch_of&>(b).g); });
+    core::run_stolen_branch(w, static_cast<branch_of&>(r), [](branch& b) { call_once<G>(static_cast<branch_of&>(b).g); });
   }
 };
 
@@ -61,14 +61,14 @@ NOPAL_INLINE void fork_offered(std::remove_reference_t<F>& f, std::remove_refere
   try {
     call_once<F>(f);
   } catch (...) {
-    give_up(later);
+    core::give_up(later);
     throw;
   }
   if (take_back(*current())) [[likely]] {
     call_once<G>(g);
     return;
   }
-  if (!branch_lost(later)) call_once<G>(g);
+  if (!core::branch_lost(later)) call_once<G>(g);
 }
 
 /// must_poll said yes: a thief has requested work, or the native stack has grown below the limit. Forks if the stack and the memory allow,

@@ -37,7 +37,7 @@ class NOPAL_API outside_children : resumable {
   /// The list of `c`, which the first fork makes. By the scope's thread. Ends the program with a message if that works for a pool. Throws
   /// std::bad_alloc and what pool() throws: then nothing has happened. pool() gives the pool whose workers run the children;
   /// begin_all(list) takes all that are in the list, and runs them in parallel, on a worker.
-  static outside_children& of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&));
+  static outside_children& of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&) noexcept);
   /// Adds `c`, the youngest. By the scope's thread. A worker begins it once it is free, unless the joining thread takes it before.
   void add(outside_child& c) noexcept;
   /// Takes the youngest child out of the list, for the caller to run. Null: the list is empty. By a worker.
@@ -47,7 +47,7 @@ class NOPAL_API outside_children : resumable {
   void join(children& c) noexcept;
 
  private:
-  outside_children(pool_state& on, void (*b)(outside_children&)) noexcept : resumable{carry}, pool_{on}, begin_all_{b} {}
+  outside_children(pool_state& on, void (*b)(outside_children&) noexcept) noexcept : resumable{carry}, pool_{on}, begin_all_{b} {}
   ~outside_children() = default;
 
   static void carry(resumable& r, worker& w) noexcept;
@@ -62,7 +62,7 @@ class NOPAL_API outside_children : resumable {
   static constexpr std::uint32_t left = 4;     ///< the scope is done: the carrier frees this when it runs next
 
   pool_state& pool_;
-  void (*const begin_all_)(outside_children&);
+  void (*const begin_all_)(outside_children&) noexcept;
   std::atomic<std::uint32_t> word_{0};
   // The list, under the lock.
   outside_child* oldest_ = nullptr;

@@ -76,7 +76,7 @@ struct frame {
 
   /// Records `e`, which a child forked after `stolen` steals of this task has thrown: see kept_exception. Any number of children's workers
   /// may call at once.
-  NOPAL_COLD void record(std::uint64_t stolen, std::exception_ptr e) noexcept;
+  NOPAL_API NOPAL_COLD void record(std::uint64_t stolen, std::exception_ptr e) noexcept;
 
   /// All children have ended: the scope closes, or stays open for what was recorded. Only by the sole owner.
   void complete() noexcept {

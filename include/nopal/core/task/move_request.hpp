@@ -13,6 +13,8 @@ class worker;
 
 /// Lies in the awaiting task's frame, so that sending it takes no memory.
 struct move_request : resumable {
+  move_request() noexcept { next = nullptr; }  // it is moved before it is queued
+
   frame* task = nullptr;
   worker* to = nullptr;
   orphan_memory memory;  ///< for the task's ancestors, until it is sent
