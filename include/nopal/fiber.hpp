@@ -1,6 +1,6 @@
 #pragma once
 
-// Fibers: green threads on the workers of a pool. A fiber is a closure in its worker's ring until it starts; then it is what runs on a
+// Fibers: green threads on the workers of a pool. A fiber is a closure in a ring or an inbox until it starts; then it is what runs on a
 // native stack. Where it waits, the stack is suspended. Fibers, tasks and ordinary functions wait for each other. Next: counter.hpp, how
 // they do; core/scheduler/fiber_record.hpp, a fiber that has not started.
 
@@ -33,7 +33,7 @@ template <class F>
 void spawn(counter& c, F&& f) {
   core::spawn_counted(nullptr, core::default_pool_state, c, static_cast<F&&>(f));
 }
-/// Lets everything run first that waits for the caller's worker now. Suspends: the fiber, task or function leaves its native stack. It
+/// Lets what waits for the caller's worker run first, as a rule all of it. Suspends: the fiber, task or function leaves its native stack. It
 /// returns at once if nothing waits. Off a pool it is std::this_thread::yield().
 NOPAL_API void yield() noexcept;
 

@@ -46,8 +46,8 @@ NOPAL_COLD void fork_off_pool(children& c, Given&& f) {
 ///     for (node* c : p->children) s.fork([=] { walk(c); });
 ///     s.join();
 ///
-/// Cost: a fork takes a native stack from the worker's cache for as long as its child runs. So there are at most as many as forks nest, and
-/// a loop of forks takes one. Space: core/stack/README.md, "Space". Time: as parallel_invoke.
+/// Cost: a fork takes a native stack from the worker's cache for as long as its child runs. A loop of forks
+/// takes one, nested forks one each; a child that waits keeps its own until it ends. Space: core/stack/README.md, "Space". Time: as parallel_invoke.
 class scope {
  public:
   scope() noexcept : children_{core::state_here()->here} {}

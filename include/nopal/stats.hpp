@@ -16,7 +16,7 @@ struct worker_stats {
   std::uint64_t steals = 0;           ///< continuations, fibers and jobs taken from another worker; an emptied inbox counts as one
   std::uint64_t steal_attempts = 0;   ///< times that another worker was searched for these
   std::uint64_t suspensions = 0;      ///< tasks left at a join, because children ran elsewhere, and native stacks left at any wait
-  std::uint64_t serial_forks = 0;     ///< forks that ran serially for want of memory for a native stack
+  std::uint64_t serial_forks = 0;     ///< forks that ran serially for want of memory for a native stack or for the deque
   std::uint64_t stacks_live = 0;      ///< native stacks mapped now
   std::uint64_t stacks_peak = 0;      ///< the most at any time; a pool's is at most the sum of its workers'
   std::uint64_t stack_pages = 0;      ///< pages of memory that all of them hold now

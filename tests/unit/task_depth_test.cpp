@@ -106,4 +106,34 @@ TEST(task, ten_million_forks_in_one_scope_are_all_joined) {
   EXPECT_EQ(pool.run(flat, n), n * (n + 1) / 2);
 }
 
+/// Throws when it is moved for the n-th time.
+struct fragile {
+  long* moves_left;
+  explicit fragile(long* n) noexcept : moves_left{n} {}
+  fragile(fragile const& o) noexcept = default;
+  fragile(fragile&& o) : moves_left{o.moves_left} {
+    if (--*moves_left == 0) throw 7;
+  }
+};
+task<long> chain_with_fragile(long n, fragile f) {
+  if (n == 0) co_return 0;
+  co_return 1 + co_await call(chain_with_fragile, n - 1, fragile{f.moves_left});
+}
+
+TEST(task, a_move_may_throw_at_any_depth) {
+  nopal::pool pool{{.workers = 1}};
+  constexpr long depth = test::scaled(1000, 2);  // deep enough that some starts are deferred, whose arguments are moved once more
+  long thrown = 0;
+  for (long n = 1; n <= 4 * depth; n += test::sanitized ? 7 : 1) {
+    long left = n;
+    try {
+      EXPECT_EQ(pool.run(chain_with_fragile, depth, fragile{&left}), depth);
+    } catch (int e) {
+      EXPECT_EQ(e, 7);
+      ++thrown;
+    }
+  }
+  EXPECT_GT(thrown, test::sanitized ? depth / 7 : depth);
+}
+
 }  // namespace

@@ -10,9 +10,9 @@ class worker;
 /// Whoever takes it from its queue calls run once. It may be gone when run returns. It may also be gone as soon as it is queued: another
 /// worker may have run it by then.
 ///
-/// run is called by a worker whose strand has ended and whose deque is empty, unless strands were put aside below. It begins a strand, and
-/// ends it: begin_job and end_job for an ordinary function, begin_strand and end_strand for tasks; or it resumes a stack and never returns. It
-/// may return on another worker: its caller uses nothing afterwards. What a pool's end must wait for is counted: pool_state::pending, or
+/// run is called by a worker whose strand has ended and whose deque is empty. It begins a strand and ends it: begin_strand and end_strand, with
+/// begin_without_tasks between them for an ordinary function, or, where the deque is rewound, begin_job and end_job for both. Or it resumes a
+/// stack and never returns. It may return on another worker: its caller uses nothing afterwards. What a pool's end must wait for is counted: pool_state::pending, or
 /// fibers_spawned and fibers_finished.
 struct resumable {
   using run_function = void (*)(resumable&, worker&) noexcept;

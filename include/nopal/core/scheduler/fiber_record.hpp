@@ -1,6 +1,6 @@
 #pragma once
 
-// A fiber before it starts: its closure, in a small block of memory, in the ring of the worker that spawned it. Once started, a fiber is
+// A fiber before it starts: its closure, in a small block of memory, in the ring of the worker that spawned it, or in an inbox. Once started, a fiber is
 // what runs on a native stack, and has no object of its own. Next: blocks.hpp, the memory; search.hpp, which starts it; submission.hpp,
 // where a fiber is spawned from outside the pool.
 

@@ -37,7 +37,7 @@ class basic_parking {
     }
   }
 
-  // ---- Visible work: how many strands and rings have offered some, and how many jobs lie in inboxes. While it is not 0, somebody must
+  // ---- Visible work: how many strands and rings have offered some, and how many jobs lie in open inboxes. While it is not 0, somebody must
   // search.
 
   /// seq_cst: the parker's read, in one order with the additions below.

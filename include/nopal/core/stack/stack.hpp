@@ -49,7 +49,7 @@ class stack : public context, public resumable {
   /// Does the address lie in this mapping? A running function's stack pointer does not while the function is on a stack that the program
   /// made and switched to itself. The worker's native stack is this one even then: README.md, "Foreign stacks".
   bool holds(std::uintptr_t address) const noexcept { return address - reinterpret_cast<std::uintptr_t>(base()) < mapped_; }
-  /// The lowest address that forks may reach. What lies below is for the ordinary functions that tasks call: `reserve` bytes, or a quarter
+  /// The lowest address that forks of tasks, and forks below tasks, may reach. What lies below is for the ordinary functions that tasks call: `reserve` bytes, or a quarter
   /// of a stack smaller than four times that.
   std::uintptr_t fork_limit() const noexcept { return fork_limit_; }
   static constexpr std::size_t reserve = std::size_t{64} << 10;
@@ -117,7 +117,7 @@ class stack : public context, public resumable {
   }
 
   unsigned maker = 0;   ///< the worker that has mapped it
-  bool stolen = false;  ///< it was left at a scope's fork and then taken from the deque: written by the worker that takes it
+  bool stolen = false;  ///< it was left at a scope's fork and then taken from a deque or an inbox: written by the worker that takes it
 
  private:
   friend class stack_pool;

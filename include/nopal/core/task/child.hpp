@@ -123,12 +123,21 @@ class child_awaitable : public awaitable_tag {
         auto* const self = static_cast<deferred*>(d);
         void* const to = self->slot;
         F const function = self->f;
-        stored args = static_cast<stored&&>(self->args);
         frame* const waiting = self->parent;
-        self->~deferred();
-        current()->arena.release(self);
+        try {
+          stored args = static_cast<stored&&>(self->args);
+          self->free();
+          begin<false>(waiting, current(), to, function, args);
+        } catch (...) {  // from moving an argument: begin keeps what it meets
+          self->free();
+          if constexpr ((Bits & engages) != 0) disengage<typename result::value_type>(to);
+          start_threw(*current());
+        }
+      }
+      void free() noexcept {
+        this->~deferred();
+        current()->arena.release(this);
         current()->arena.tidy();
-        begin<false>(waiting, current(), to, function, args);
       }
     };
     static_assert(alignof(deferred) <= arena::alignment, "nopal: arguments of a task may be aligned to at most 16 bytes");

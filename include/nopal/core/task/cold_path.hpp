@@ -22,12 +22,12 @@ NOPAL_API NOPAL_COLD bool forked_returned(worker& w, frame* p);
 /// segment is to be left.
 NOPAL_API NOPAL_COLD bool called_returned(worker& w, frame* p) noexcept;
 /// `p` is suspended at its join, after it was stolen or with an exception recorded. False: `p` continues here; where it has to throw, its
-/// await_resume learns that from must_throw(). True: its last child resumes it, and the caller must not touch `p` again.
+/// await_resume learns that from must_throw(), or from its own state. True: its last child resumes it, and the caller must not touch `p` again.
 NOPAL_API NOPAL_COLD bool join_task(worker& w, frame* p) noexcept;
 /// As join_task; but where `p` continues and has to throw, throws that from here.
 NOPAL_API NOPAL_COLD bool join_task_or_throw(worker& w, frame* p);
-/// Throws the recorded exception of the task that was just resumed, and puts the alarm back. Called from that task's await_resume, and only
-/// where must_throw() is true.
+/// Throws the recorded exception of the task that was just resumed, and puts the alarm back. Called from that task's await_resume, where
+/// must_throw() is true, or by join_task_or_throw.
 [[noreturn]] NOPAL_API NOPAL_COLD void rethrow_into_task(worker& w);
 /// `p` is suspended with an error of its own: records `e` as a child's exception is, and waits for p's children, as join_task.
 NOPAL_API NOPAL_COLD bool fail_task(worker& w, frame* p, std::exception_ptr e) noexcept;
@@ -60,11 +60,11 @@ NOPAL_API NOPAL_COLD void* allocate_in_body(worker& w, std::size_t n);
 
 // ---- Between cold_path.cpp and strand_loop.cpp.
 
-/// A child of `p`, which the caller owns, has left strand.exception: records it, so that p's next join or call throws.
+/// A child of `p`, which the caller owns, has left strand.exception: records it, so that p's next join throws.
 void child_failed(worker& w, frame* p) noexcept;
 /// Records strand.exception, of a child that `p` forked after `epoch` steals. The caller need not own `p`.
 void keep_exception(worker& w, frame* p, std::uint64_t epoch) noexcept;
-/// `p` is about to be resumed and has to throw: sets the alarm to 0, from which its await_resume learns that.
+/// `p` is about to be resumed and has to throw: sets the alarm to 0, from which an await_resume without a state of its own learns that.
 void must_throw_into(worker& w, frame* p) noexcept;
 
 /// The scope of `f` is complete, and the calling worker is about to resume it on its empty arena: attaches the arena that `f` lies in, and

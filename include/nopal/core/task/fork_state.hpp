@@ -36,8 +36,8 @@ struct fork_state {
   static constexpr std::uintptr_t no_tasks = no_alarm - 1;
 
   /// After a called child returned: may its caller continue at once? False if the caller's native frame lies at or above the alarm:
-  /// everything unwinds, or the child left an exception (alarm 0); or the child left an empty segment in the arena (alarm just above that
-  /// child's frame).
+  /// everything unwinds, or the child left an exception (alarm 0); or the child left an empty segment in the arena (alarm at the stack
+  /// pointer from which that child asked for memory).
   NOPAL_INLINE bool undisturbed() const noexcept { return stack_below(alarm); }
   /// For a coroutine that was just resumed: is there an exception for it? Then rethrow_into_task (cold_path.hpp) throws it.
   NOPAL_INLINE bool must_throw() const noexcept { return alarm == 0; }

@@ -17,9 +17,10 @@ struct waiting_stack : resumable {
   pool_state* pool = nullptr;
   unsigned worker = 0;  ///< the index of the worker that left the stack
 
-  /// Lets some worker of the pool resume the stack: the caller's, if it works for that pool, else a chosen one. Any thread.
+  /// Lets some worker of the pool resume the stack: the caller's, if it works for that pool, has memory for its ring and the pool steals; else
+  /// one that is chosen, or where nothing is stolen the one that left it. A thief may come first. Any thread.
   void resume() noexcept;
-  /// Lets the worker that left the stack resume it, after everything that waits for that worker now. By that worker.
+  /// Puts the stack behind what waits for the worker that left it. A thief may come first. By that worker.
   void resume_later() noexcept;
 };
 

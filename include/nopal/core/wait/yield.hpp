@@ -6,7 +6,8 @@
 
 namespace nopal::core {
 
-/// Suspends the calling stack until everything that waits for its worker now has run. False: the caller works for no pool, and nothing has
+/// Suspends the calling stack, and lets what waits for its worker now run first: as a rule all of it, but now and then a worker takes what
+/// came from outside first, or a thief takes the stack. False: the caller works for no pool, and nothing has
 /// happened. True at once where nothing waits for the worker, or there is no memory for another stack.
 bool yield_stack() noexcept;
 
