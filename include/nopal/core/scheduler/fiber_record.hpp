@@ -76,7 +76,8 @@ NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Coun
     now->count.add(counted::fibers_spawned);  // before the fiber can finish: see wait_for_all
     now->make_ready(r.release());
   } else {
-    spawn_from_outside(to != nullptr ? *to : otherwise(), r.release());
+    pool_state& on = to != nullptr ? *to : otherwise();  // first: it may throw
+    spawn_from_outside(on, r.release());
   }
 }
 /// Checks that a fiber can be made of `f`, and spawns it. Throws as spawn_checked.
