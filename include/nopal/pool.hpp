@@ -57,14 +57,14 @@ class pool {
   pool() : pool{pool_options{}} {}
   /// Makes the workers and starts their threads. Throws std::invalid_argument for options that cannot be met, std::system_error when
   /// threads or the first native stacks cannot be made, or threads cannot be pinned as the options want, std::bad_alloc.
-  explicit(false) pool(pool_options const& options) : scheduler_{std::make_unique<core::scheduler>(options)} {
+  explicit(false) pool(pool_options const& options) : scheduler_{new core::scheduler{options}} {
     scheduler_->belongs_to(*this);
   }
   pool(pool const&) = delete;
   pool& operator=(pool const&) = delete;
   /// Waits for everything that was submitted, detached and spawned. By a thread that does not work for this pool: else the program ends
   /// with a message.
-  ~pool() = default;
+  ~pool() { delete scheduler_; }
 
   /// Runs f(args...) to its end; returns its value or rethrows its exception. The calling thread works too, in the place of a sleeping
   /// worker if there is one, and returns when its own job has ended. On a worker of this pool the job runs on top of the caller. Throws
@@ -147,7 +147,8 @@ class pool {
   friend core::move_awaiter resume_on(pool& p);
   core::pool_state& state() noexcept { return scheduler_->state(); }
 
-  std::unique_ptr<core::scheduler> scheduler_;
+  // No unique_ptr: jobs use the pool while its destructor waits for them, and LLVM's library makes the pointer null first.
+  core::scheduler* const scheduler_;
 };
 
 /// The process's own pool, made on first use with default options; the environment variable NOPAL_WORKERS may say how many workers it has.
