@@ -17,8 +17,9 @@ namespace nopal::core {
 
 outside_children& outside_children::of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&) noexcept) {
   stack* const here = state_here()->here;
-  if (c.state != 0 ? c.outside->made_on_ != here : here != c.owner) {
-    die("a scope forked on another thread or stack than its own: in one of its children, or in pool::run; make another scope there");
+  if (stack const* const own = c.state != 0 ? c.outside->made_on_ : c.owner; own != here) {
+    if (own == nullptr) die("a scope that was made off a pool forked on one: in one of its children, or in pool::run; make another scope there");
+    die("a scope forked on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
   }
   if (c.state == 0) {
     c.outside = new outside_children{here, pool(), begin_all};
