@@ -2,15 +2,37 @@
 
 #include "nopal/stay.hpp"
 
+#include <ctime>
+
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/home.hpp"
+#include "nopal/core/stack/suspension.hpp"
+#include "nopal/core/wait/waiting_stack.hpp"
 
 namespace nopal {
 
+// Leaves the thread of an external caller for a worker's own, since a caller works here only for its own job, and not to that job's end. The
+// stack goes into an inbox, which only workers' own threads empty. Where there is no memory for the stack on which the external caller would
+// search meanwhile, it tries again: others give some back.
+static void move_to_own_thread() noexcept {
+  using namespace core;
+  waiting_stack me;
+  me.pool = &current()->pool();
+  me.worker = current()->index();
+  me.what = current()->here;
+  while (current()->occupant.here && !suspend({"a worker's own thread, at nopal::stay", nullptr}, false, [&](stack&) noexcept {
+           me.resume_later();
+           return false;
+         })) {
+    timespec const pause{0, static_cast<long>(tuning::wait_without_stack)};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
 stay::stay() noexcept : on_{nullptr}, was_fast_{false} {
   if (core::current_or_null() == nullptr) return;
-  core::move_to_own_thread(*core::current());
+  move_to_own_thread();
   core::worker& w = *core::current();
   on_ = w.here;
   ++on_->stays;

@@ -1,11 +1,8 @@
-// Sending stacks to the threads that left them, and what these threads keep to meanwhile.
+// What a thread keeps to while its own stack waits.
 
 #include "nopal/core/stack/home.hpp"
 
-#include <ctime>
-
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/stack/suspension.hpp"
 
 namespace nopal::core {
 
@@ -46,40 +43,6 @@ bool doze(worker& w) noexcept {
   if (s.next_doze < tuning::longest_doze) s.next_doze *= 2;
   p.dozing.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as above
   return true;
-}
-
-static void run_at_home(resumable& r, worker&) noexcept { resume_stack(*static_cast<struct stack::on_its_way&>(r).it); }
-
-// Its thread may resume the stack as soon as it is pushed.
-void bring_home(pool_state& p, stack& s) noexcept {
-  unsigned const home = s.home;
-  s.on_its_way.it = &s;
-  s.on_its_way.run = run_at_home;
-  p.workers[home]->own.push(&s.on_its_way);
-  p.parking.call(home);
-  if (p.control != nullptr) [[unlikely]] p.control->something_new();
-}
-
-void resume_at_home(stack& s) noexcept {
-  worker& w = *current();
-  if (s.home == stack::anywhere || (s.home == w.index() && !w.occupant.here)) resume_stack(s);
-  bring_home(w.pool(), s);
-}
-
-// The stack goes into an inbox, which only workers' own threads empty. Where there is no memory for the stack on which the external caller would
-// search meanwhile, it tries again: others give some back.
-void move_to_own_thread(worker& before) noexcept {
-  waiting_stack me;
-  me.pool = &before.pool();
-  me.worker = before.index();
-  me.what = before.here;
-  while (current()->occupant.here && !suspend({"a worker's own thread, at nopal::stay", nullptr}, false, [&](stack&) noexcept {
-           me.resume_later();
-           return false;
-         })) {
-    timespec const pause{0, static_cast<long>(tuning::wait_without_stack)};
-    ::nanosleep(&pause, nullptr);
-  }
 }
 
 }  // namespace nopal::core

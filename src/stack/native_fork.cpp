@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
 
 namespace nopal::core {

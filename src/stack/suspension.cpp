@@ -93,6 +93,24 @@ void run_left_stack(resumable& r, worker&) noexcept {
   resume_stack(s);
 }
 
+static void run_at_home(resumable& r, worker&) noexcept { resume_stack(*static_cast<struct stack::on_its_way&>(r).it); }
+
+// Its thread may resume the stack as soon as it is pushed.
+void bring_home(pool_state& p, stack& s) noexcept {
+  unsigned const home = s.home;
+  s.on_its_way.it = &s;
+  s.on_its_way.run = run_at_home;
+  p.workers[home]->own.push(&s.on_its_way);
+  p.parking.call(home);
+  if (p.control != nullptr) [[unlikely]] p.control->something_new();
+}
+
+void resume_at_home(stack& s) noexcept {
+  worker& w = *current();
+  if (s.home == stack::anywhere || (s.home == w.index() && !w.occupant.here)) resume_stack(s);
+  bring_home(w.pool(), s);
+}
+
 // The pool ends, or an external caller vacates its worker.
 void leave_for_thread(stack& mine) noexcept {
   mine.leave(*current()->home, [](stack& free) noexcept { current()->stacks.put(&free); });

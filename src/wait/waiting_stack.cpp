@@ -4,7 +4,6 @@
 
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
 
 namespace nopal::core {

@@ -7,7 +7,6 @@
 
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack.hpp"
-#include "nopal/core/wait/waiting_stack.hpp"
 
 namespace nopal::core {
 
@@ -25,15 +24,5 @@ inline void keep_to_nothing(worker& w) noexcept { w.search.keeps_to = nullptr; }
 /// The thread of `w`, which keeps to a join, has found nothing for long: sleeps for a moment, or until its own stack may run. False: all
 /// other workers doze already. Then it must run anything, since nobody else would.
 NOPAL_COLD bool doze(worker& w) noexcept;
-
-/// Sends `s`, which the caller owns, to the thread that left it. Any thread; the caller keeps the pool alive. `s` may be gone afterwards.
-void bring_home(pool_state& pool, stack& s) noexcept;
-/// Resumes `s`, which the caller owns, if it may run on the calling worker's thread, and does not return then. Else sends it home. As
-/// resume_stack otherwise.
-void resume_at_home(stack& s) noexcept;
-
-/// The stack that runs on `w` must stay from now on. Leaves the thread of an external caller for a worker's own, since a caller works here
-/// only for its own job, and not to that job's end. Another worker may run the caller afterwards. By the worker.
-NOPAL_COLD void move_to_own_thread(worker& w) noexcept;
 
 }  // namespace nopal::core

@@ -16,6 +16,8 @@
 
 namespace nopal::core {
 
+struct pool_state;
+
 /// One suspension of a stack. It lies in a frame on that stack: so it may be gone once publish has made the stack known.
 struct suspension : after_switch {
   stack* left;    ///< the stack that was left: filled in by suspend
@@ -50,6 +52,11 @@ bool suspend(waits_for why, bool reclaims, Publish publish, void const* join = n
 
 /// Resumes `s`, which the caller owns and which may run here (home.hpp). By a worker, at the base of its stack, which is free then; the deque is empty.
 [[noreturn]] void resume_stack(stack& s) noexcept;
+/// Sends `s`, which the caller owns, to the thread that left it. Any thread; the caller keeps the pool alive. `s` may be gone afterwards.
+void bring_home(pool_state& pool, stack& s) noexcept;
+/// Resumes `s`, which the caller owns, if it may run on the calling worker's thread, and does not return then. Else sends it home. As
+/// resume_stack otherwise.
+void resume_at_home(stack& s) noexcept;
 /// Resumes a stack that was left at a fork of a scope. By the worker that has taken it from a deque or an inbox: resumable::run of each
 /// stack.
 void run_left_stack(resumable& r, worker& w) noexcept;
