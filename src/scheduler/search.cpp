@@ -36,7 +36,13 @@ void run(worker& w, continuation c) noexcept {
 // Runs the oldest of what only this worker's thread may run. Only one, since it may suspend this stack: the others stay in a list that no
 // other thread knows of. Other threads may push into the inbox meanwhile.
 bool run_own(worker& w) noexcept {
-  if (w.search.own == nullptr) w.search.own = w.own.take_all();
+  if (w.search.own == nullptr) {
+    for (resumable* r = w.own.take_all(); r != nullptr;) {
+      resumable* const next = r->next;
+      w.add_own(*r);
+      r = next;
+    }
+  }
   resumable* const first = w.search.own;
   if (first == nullptr) return false;
   w.search.own = first->next;
@@ -49,6 +55,9 @@ bool run_own(worker& w) noexcept {
 // times nothing if the inboxes have something: so two fibers that wake each other keep nothing else from starting. Thieves may be at the
 // ring.
 bool run_ready(worker& w) noexcept {
+  if (w.search.own != nullptr) [[unlikely]] {  // by turns
+    if ((w.search.own_was_last = !w.search.own_was_last)) return run_own(w);
+  }
   unsigned const n = ++w.search.ready_taken;
   if (n % tuning::fairness == 0) [[unlikely]] {
     if (n / tuning::fairness % 2 != 0 && (!w.open.empty() || !w.own.empty())) return false;
@@ -136,6 +145,8 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
 // Searches the inboxes and other workers once, and runs what it finds. False: there was nothing. `only`: null; or the root of an external
 // caller, which takes nothing but strands of that root. O(workers).
 bool find_and_run(worker& w, root const* only) noexcept {
+  bool const own_first = w.search.own_first = !w.search.own_first;  // by turns: each may be refilled for ever
+  if (only == nullptr && !own_first && take_jobs(w, w.open)) return true;
   if (!w.occupant.here && run_own(w)) return true;  // an external caller leaves these to the worker's thread
   pool_state& pool = w.pool();
   if (only == nullptr) {

@@ -102,7 +102,9 @@ void bring_home(pool_state& p, stack& s) noexcept {
   unsigned const home = s.home;
   s.on_its_way.it = &s;
   s.on_its_way.run = run_at_home;
-  p.workers[home]->own.push(&s.on_its_way);
+  worker& to = *p.workers[home];
+  if (current_or_null() == &to && !to.occupant.here) return to.add_own(s.on_its_way);
+  to.own.push(&s.on_its_way);
   p.parking.call(home);
   if (p.control != nullptr) [[unlikely]] p.control->something_new();
 }

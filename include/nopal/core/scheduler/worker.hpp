@@ -37,7 +37,12 @@ struct search_state {
   std::int64_t idle_since = 0;    ///< in nanoseconds; 0: not idle
   std::uint64_t backoff = tuning::shortest_backoff;  ///< pauses before its next search, at least
   std::int64_t next_doze = tuning::shortest_doze;    ///< of a thread that keeps to a join, in nanoseconds
-  resumable* own = nullptr;       ///< what the thread has taken from its inbox `own` and has not run yet, the oldest first
+  /// What only the worker's thread may run and it alone knows of, the oldest first: it has taken this from its inbox `own`, or put it there
+  /// itself.
+  resumable* own = nullptr;
+  resumable* newest_own = nullptr;  ///< undefined where `own` is null
+  bool own_was_last = false;        ///< the thread has taken the last thing that it ran from there, and not from the ring
+  bool own_first = false;           ///< the last search looked there before it looked into the inbox `open`
   /// While a stack that stays waits at a join, its thread runs only what descends from that join: its address, or that of the root that is
   /// waited for. Null: the thread runs anything. stack/home.hpp.
   void const* keeps_to = nullptr;
@@ -136,6 +141,12 @@ class NOPAL_API worker : public fork_state {
     if (!work.empty()) work.ensure_room(most_entries_);
   }
 
+  /// Adds `r` behind what only this worker's thread may run. By that thread.
+  void add_own(resumable& r) noexcept {
+    r.next = nullptr;
+    (search.own != nullptr ? search.newest_own->next : search.own) = &r;
+    search.newest_own = &r;
+  }
   /// Is anything in this worker's deque, ring or inboxes?
   bool has_more() const noexcept {
     return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr;
