@@ -36,9 +36,9 @@ void condition_variable::notify(std::ptrdiff_t most) noexcept { word_.notify(mos
 // The condition variable is being destroyed, and its queue is not empty. Waiters that have timed out may be about to remove themselves:
 // while they do, the caller lets other stacks of its worker run, or other threads. The queue is empty afterwards.
 void condition_variable::wait_for_expired() noexcept {
-  bool const empty = word_.wait_for_expired([]() noexcept {
+  bool const empty = word_.wait_for_expired([round = 0]() mutable noexcept {
     static_cast<void>(core::yield_stack());
-    core::std_sync::yield();
+    core::std_sync::give_way(round++);
   });
   if (!empty) core::die("a condition_variable was destroyed while a fiber, task or thread waits for it; notify_all() first");
 }

@@ -101,7 +101,7 @@ void wait_at_join(join_word& j, std::int64_t n, stack*& waiting) noexcept {
         })) {
       return;
     }
-    std_sync::yield();
+    std_sync::give_way(k);
   }
 }
 

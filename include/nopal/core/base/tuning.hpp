@@ -69,6 +69,11 @@ inline constexpr unsigned mutex_wakeups_in_vain = 2;
 /// A lock bit, or the lock of a deque, is held for a few instructions. If it is not free after so many pauses, its holder has lost its CPU:
 /// then the waiter gives up its own.
 inline constexpr int lock_pauses = 64;
+/// After so many yields in vain it sleeps, for so many nanoseconds, doubled each time, most_longer_sleeps times at most: 20 us to 1.3 ms. The
+/// holder needs no more than the first, once it has a CPU.
+inline constexpr int yields_before_sleep = 16;
+inline constexpr long sleep_for_holder = 20'000;
+inline constexpr int most_longer_sleeps = 6;
 /// A thief that has requested work polls so often for the answer before it requests again, and pauses so often before each poll.
 inline constexpr int request_polls = 8;
 inline constexpr int request_pauses = 4;
