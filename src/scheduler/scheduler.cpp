@@ -186,6 +186,7 @@ void scheduler::run_thread(unsigned i) noexcept {
 void scheduler::stop() noexcept {
   state_.stopping.store(true, std::memory_order_seq_cst);  // before notify looks at the threads' states: pairs with the load in must_stay
   for (unsigned i = 0; i < workers(); ++i) state_.parking.notify(i);
+  state_.naps.end();
   if (state_.control != nullptr) state_.control->end();
   for (std::thread& t : threads_) t.join();
   threads_.clear();

@@ -33,9 +33,13 @@ inline constexpr std::size_t stacks_kept_asleep = 4;
 inline constexpr std::int64_t search_before_sleep = 100'000;
 /// After this part of search_before_sleep, in nanoseconds, an idle thread lets other threads have the CPU between its searches.
 inline constexpr std::int64_t search_before_yield = search_before_sleep / 4;
-/// After so many nanoseconds the one thief of a node that must stay awake naps between its searches, for `nap` nanoseconds each time.
+/// After so many nanoseconds the one thief of a node that must stay awake naps between its searches. The first nap takes shortest_nap
+/// nanoseconds, and each is twice as long as the last, up to longest_nap: then it searches 200 times a second, which is 0.3 % of a CPU. What
+/// is new ends a nap; one shorter than nap_until_news is not worth the system call by which it would be ended.
 inline constexpr std::int64_t search_before_naps = 2'000'000;
-inline constexpr long nap = 20'000;
+inline constexpr std::int64_t shortest_nap = 20'000;
+inline constexpr std::int64_t nap_until_news = 200'000;
+inline constexpr std::int64_t longest_nap = 5'000'000;
 /// Pauses of the processor between two searches of a worker, at least: doubled after each search in vain, and up to twice as many at
 /// random, so that thieves do not come all at once. 32 and their jitter are 1 to 5 us.
 inline constexpr std::uint64_t shortest_backoff = 4;

@@ -15,6 +15,7 @@
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/controlled_schedule.hpp"
+#include "nopal/core/sleep/naps.hpp"
 #include "nopal/core/sleep/parking.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
@@ -86,6 +87,7 @@ struct pool_state {
 
   std::vector<worker*> workers;     ///< complete before any thread runs
   core::parking parking;
+  core::naps naps;
   std::atomic<bool> stopping{false};  ///< the workers' threads are to end
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool

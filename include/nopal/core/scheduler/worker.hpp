@@ -36,6 +36,7 @@ struct search_state {
   bool searching = false;         ///< the worker's thread counts as a thief
   std::int64_t idle_since = 0;    ///< in nanoseconds; 0: not idle
   std::uint64_t backoff = tuning::shortest_backoff;  ///< pauses before its next search, at least
+  std::int64_t nap = tuning::shortest_nap;  ///< how long its next nap will be, in nanoseconds
   unsigned ready_taken = 0;       ///< times that the worker has looked at its ring, for fairness
   rng random;
   victim_table victims;
