@@ -30,6 +30,7 @@ class naps {
   static constexpr std::uint32_t nobody_naps = 0, somebody_naps = 1;
 
   NOPAL_COLD void wake() noexcept {
+    // relaxed: as above; of several threads that come with news one wakes
     if (word_.exchange(nobody_naps, std::memory_order_relaxed) == somebody_naps) std_sync::wake_all(word_);
   }
 
