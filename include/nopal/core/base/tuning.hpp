@@ -17,6 +17,8 @@ inline constexpr std::size_t destructive_size = 128;
 
 /// The most workers of one pool: enough for any machine, and few enough that a wrong number is an error and not a swapped-out machine.
 inline constexpr unsigned most_workers = 1 << 14;
+/// A pool of so many workers reads the limits on threads before it makes any: 0.1 ms, and less than it takes to make so many.
+inline constexpr unsigned workers_to_check = 256;
 /// The least and the most bytes of a native stack. Fewer would not hold the guard page, the reserve and a few frames. Each stack is cut out
 /// of twice as much address space, of which there are 2^47 bytes.
 inline constexpr std::size_t least_stack = std::size_t{64} << 10;
