@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "nopal/core/stack/stack.hpp"
 #include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
@@ -17,11 +18,12 @@ class condition_variable;
 
 namespace core {
 
-/// What a mutex that is locked here belongs to: the native stack that runs here; off a pool, the thread. A multiple of 8.
-inline std::uintptr_t self() noexcept {
-  stack* const here = state_here()->here;
+/// What a mutex that is locked here belongs to: the native stack that runs here, `here`; off a pool, where that is null, the thread. A
+/// multiple of 8.
+inline std::uintptr_t self(stack const* here) noexcept {
   return here != nullptr ? reinterpret_cast<std::uintptr_t>(here) : this_thread();
 }
+inline std::uintptr_t self() noexcept { return self(state_here()->here); }
 
 }  // namespace core
 
@@ -34,8 +36,9 @@ inline std::uintptr_t self() noexcept {
 ///
 /// The mutex belongs to the native stack that has locked it, or off a pool to the thread; only its owner may unlock it. A function keeps
 /// its stack whatever it forks or waits for. A task may be resumed on another stack after a co_await, so it must not hold a mutex across
-/// one. Where one locks and another unlocks, use a semaphore{1}. The last owner may destroy the mutex as soon as it has unlocked it.
-/// Destroying it while it is locked or waited for ends the program with a message.
+/// one. Where one locks and another unlocks, use a semaphore{1}. A fiber, job or task that ends while it owns a mutex ends the program with
+/// a message, since the mutex would belong to whatever runs on that stack next. The last owner may destroy the mutex as soon as it has
+/// unlocked it. Destroying it while it is locked or waited for ends the program with a message.
 class NOPAL_API mutex {
  public:
   constexpr mutex() noexcept = default;
@@ -48,22 +51,35 @@ class NOPAL_API mutex {
   /// Locks it; waits while another owns it. Throws std::system_error (resource_deadlock_would_occur) if the caller owns it already, and
   /// would wait for itself.
   void lock() {
-    if (std::uintptr_t seen; !word_.lock_if_free(core::self(), seen)) [[unlikely]] lock_slowly();
+    core::stack* const here = core::state_here()->here;
+    if (std::uintptr_t seen; !word_.lock_if_free(core::self(here), seen)) [[unlikely]] lock_slowly();
+    locked_on(here);
   }
   /// Locks it, if it is free. False: it is owned, perhaps by the caller. Never waits.
   bool try_lock() noexcept {
+    core::stack* const here = core::state_here()->here;
     std::uintptr_t seen;
-    return word_.lock_if_free(core::self(), seen) || (!word_.is_owned(seen) && try_lock_slowly());
+    bool const locked = word_.lock_if_free(core::self(here), seen) || (!word_.is_owned(seen) && try_lock_slowly());
+    if (locked) locked_on(here);
+    return locked;
   }
   /// Unlocks it, and wakes the first that waits. If the caller is not its owner, this ends the program with a message.
   void unlock() noexcept {
-    std::uintptr_t const self = core::self();
+    core::stack* const here = core::state_here()->here;
+    std::uintptr_t const self = core::self(here);
     if (!word_.unlock_if_alone(self)) [[unlikely]] unlock_slowly(self);
+    if (here != nullptr) --here->mutexes;  // the mutex may be gone, but this stack is the caller's
   }
 
  private:
   friend class condition_variable;
 
+  // `here` is the caller's stack, which it has kept if it waited; or null.
+  void locked_on(core::stack* here) noexcept {
+    if (here == nullptr) return;
+    ++here->mutexes;
+    here->last_mutex = this;
+  }
   NOPAL_COLD void lock_slowly();
   NOPAL_COLD bool try_lock_slowly() noexcept;
   NOPAL_COLD void unlock_slowly(std::uintptr_t self) noexcept;

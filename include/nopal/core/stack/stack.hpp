@@ -116,6 +116,12 @@ class stack : public context, public resumable {
     std::atomic_thread_fence(std::memory_order_release);
   }
 
+  // By whatever runs on this stack, which owns what it locks: ../../mutex.hpp.
+  /// How many mutexes belong to it.
+  unsigned mutexes = 0;
+  /// The last that it has locked, for messages: it may be gone.
+  void const* last_mutex = nullptr;
+
   unsigned maker = 0;   ///< the worker that has mapped it
   bool stolen = false;  ///< it was left at a scope's fork and then taken from a deque or an inbox: written by the worker that takes it
 
