@@ -4,7 +4,6 @@
 // runs. Next: worker.hpp, one of them.
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -43,14 +42,16 @@ class pending_work {
   }
   /// Once for each started(). The pool may be gone afterwards.
   NOPAL_API void finished() noexcept;
-  /// Waits until nothing is pending. Returns how much has been submitted so far.
-  std::uint64_t wait() noexcept;
+  /// Is nothing pending? Then `submitted` is how much has been submitted so far. Otherwise wake(with) will be called once, when nothing is
+  /// pending, by a thread that accesses nothing of the pool any more. By the pool's end, which calls it again only after that.
+  bool none_or_wake(std::uint64_t& submitted, void (*wake)(void* with) noexcept, void* with) noexcept;
   /// Is nothing pending, and has nothing been submitted since wait() gave this number?
   bool none_since(std::uint64_t submitted) noexcept;
 
  private:
   std::mutex mutex_;
-  std::condition_variable none_;
+  void (*wake_)(void*) noexcept = nullptr;  // of the pool's end, if that waits
+  void* with_ = nullptr;
   std::uint64_t pending_ = 0;
   std::uint64_t submitted_ = 0;
 };
