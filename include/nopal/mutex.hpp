@@ -18,12 +18,26 @@ class condition_variable;
 
 namespace core {
 
-/// What a mutex that is locked here belongs to: the native stack that runs here, `here`; off a pool, where that is null, the thread. A
-/// multiple of 8.
-inline std::uintptr_t self(stack const* here) noexcept {
+/// What a mutex that is locked here belongs to: the native stack that runs here; off a pool, the thread. A multiple of 8.
+inline std::uintptr_t self() noexcept {
+  stack* const here = state_here()->here;
   return here != nullptr ? reinterpret_cast<std::uintptr_t>(here) : this_thread();
 }
-inline std::uintptr_t self() noexcept { return self(state_here()->here); }
+/// The same, for a caller that is about to lock `m`: it counts for that stack from now on.
+inline std::uintptr_t self_locking(void const* m) noexcept {
+  stack* const here = state_here()->here;
+  if (here == nullptr) return this_thread();
+  ++here->mutexes;
+  here->last_mutex = m;
+  return reinterpret_cast<std::uintptr_t>(here);
+}
+/// The same, for a caller that is about to unlock a mutex, or has not locked it after all.
+inline std::uintptr_t self_unlocking() noexcept {
+  stack* const here = state_here()->here;
+  if (here == nullptr) return this_thread();
+  --here->mutexes;
+  return reinterpret_cast<std::uintptr_t>(here);
+}
 
 }  // namespace core
 
@@ -51,35 +65,24 @@ class NOPAL_API mutex {
   /// Locks it; waits while another owns it. Throws std::system_error (resource_deadlock_would_occur) if the caller owns it already, and
   /// would wait for itself.
   void lock() {
-    core::stack* const here = core::state_here()->here;
-    if (std::uintptr_t seen; !word_.lock_if_free(core::self(here), seen)) [[unlikely]] lock_slowly();
-    locked_on(here);
+    if (std::uintptr_t seen; !word_.lock_if_free(core::self_locking(this), seen)) [[unlikely]] lock_slowly();
   }
   /// Locks it, if it is free. False: it is owned, perhaps by the caller. Never waits.
   bool try_lock() noexcept {
-    core::stack* const here = core::state_here()->here;
     std::uintptr_t seen;
-    bool const locked = word_.lock_if_free(core::self(here), seen) || (!word_.is_owned(seen) && try_lock_slowly());
-    if (locked) locked_on(here);
-    return locked;
+    if (word_.lock_if_free(core::self_locking(this), seen) || (!word_.is_owned(seen) && try_lock_slowly())) return true;
+    core::self_unlocking();
+    return false;
   }
   /// Unlocks it, and wakes the first that waits. If the caller is not its owner, this ends the program with a message.
   void unlock() noexcept {
-    core::stack* const here = core::state_here()->here;
-    std::uintptr_t const self = core::self(here);
+    std::uintptr_t const self = core::self_unlocking();
     if (!word_.unlock_if_alone(self)) [[unlikely]] unlock_slowly(self);
-    if (here != nullptr) --here->mutexes;  // the mutex may be gone, but this stack is the caller's
   }
 
  private:
   friend class condition_variable;
 
-  // `here` is the caller's stack, which it has kept if it waited; or null.
-  void locked_on(core::stack* here) noexcept {
-    if (here == nullptr) return;
-    ++here->mutexes;
-    here->last_mutex = this;
-  }
   NOPAL_COLD void lock_slowly();
   NOPAL_COLD bool try_lock_slowly() noexcept;
   NOPAL_COLD void unlock_slowly(std::uintptr_t self) noexcept;

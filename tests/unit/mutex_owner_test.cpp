@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <mutex>
+#include <system_error>
 
 #include "../scale.hpp"
 #include "nopal/condition_variable.hpp"
@@ -29,6 +30,7 @@ TEST(mutex_owner, whoever_unlocks_may_end) {
     std::unique_lock lock{m};
     changed.wait(lock, [&] { return turn == mine; });
     EXPECT_FALSE(m.try_lock());
+    EXPECT_THROW(m.lock(), std::system_error);
     ++turn;
     changed.notify_all();
     lock.unlock();

@@ -117,7 +117,7 @@ class stack : public context, public resumable {
   }
 
   // By whatever runs on this stack, which owns what it locks: ../../mutex.hpp.
-  /// How many mutexes belong to it.
+  /// How many mutexes belong to it, with the one that it waits for.
   unsigned mutexes = 0;
   /// The last that it has locked, for messages: it may be gone.
   void const* last_mutex = nullptr;
