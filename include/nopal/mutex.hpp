@@ -23,7 +23,7 @@ inline std::uintptr_t self() noexcept {
   stack* const here = state_here()->here;
   return here != nullptr ? reinterpret_cast<std::uintptr_t>(here) : this_thread();
 }
-/// The same, for a caller that is about to lock `m`: it counts for that stack from now on.
+/// As self, for a caller that is about to lock `m`: it counts for that stack from now on.
 inline std::uintptr_t self_locking(void const* m) noexcept {
   stack* const here = state_here()->here;
   if (here == nullptr) return this_thread();
@@ -31,7 +31,7 @@ inline std::uintptr_t self_locking(void const* m) noexcept {
   here->last_mutex = m;
   return reinterpret_cast<std::uintptr_t>(here);
 }
-/// The same, for a caller that is about to unlock a mutex, or has not locked it after all.
+/// As self, for a caller that is about to unlock a mutex, or has not locked it after all.
 inline std::uintptr_t self_unlocking() noexcept {
   stack* const here = state_here()->here;
   if (here == nullptr) return this_thread();

@@ -161,6 +161,7 @@ class stack : public context, public resumable {
   std::size_t mapped_;
   std::size_t page_;
   std::uintptr_t fork_limit_;
+  unsigned valgrind_id_ = 0;
   stack* next_ = nullptr;  // in a pool's list of free stacks
   // In a pool's list of all its stacks.
   stack* older_ = nullptr;
