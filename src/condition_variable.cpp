@@ -18,13 +18,17 @@ mutex& mutex_of(std::unique_lock<mutex> const& lock) {
 
 void condition_variable::wait(std::unique_lock<mutex>& lock) { word_.wait(mutex_of(lock).word_, core::self()); }
 
-// For a channel: `why` is what a report says instead of "a condition_variable".
+// For a channel, here and below: `why` is what a report says instead of "a condition_variable".
 void condition_variable::wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why) {
   word_.wait(mutex_of(lock).word_, core::self(), why);
 }
 
 std::cv_status condition_variable::wait_until(std::unique_lock<mutex>& lock, std::chrono::steady_clock::time_point deadline) {
-  return word_.wait_until(mutex_of(lock).word_, core::self(), deadline) ? std::cv_status::no_timeout : std::cv_status::timeout;
+  return wait_until_within(lock, deadline, {"a condition_variable, with a time limit", this});
+}
+
+std::cv_status condition_variable::wait_until_within(std::unique_lock<mutex>& lock, core::time_point deadline, core::waits_for const& why) {
+  return word_.wait_until(mutex_of(lock).word_, core::self(), deadline, why) ? std::cv_status::no_timeout : std::cv_status::timeout;
 }
 
 void condition_variable::notify(std::ptrdiff_t most) noexcept { word_.notify(most); }
@@ -32,9 +36,9 @@ void condition_variable::notify(std::ptrdiff_t most) noexcept { word_.notify(mos
 // The condition variable is being destroyed, and its queue is not empty. Waiters that have timed out may be about to remove themselves:
 // while they do, the caller lets other stacks of its worker run, or other threads. The queue is empty afterwards.
 void condition_variable::wait_for_expired() noexcept {
-  bool const empty = word_.wait_for_expired([]() noexcept {
+  bool const empty = word_.wait_for_expired([round = 0]() mutable noexcept {
     static_cast<void>(core::yield_stack());
-    core::std_sync::yield();
+    core::std_sync::give_way(round++);
   });
   if (!empty) core::die("a condition_variable was destroyed while a fiber, task or thread waits for it; notify_all() first");
 }

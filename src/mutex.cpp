@@ -13,6 +13,7 @@ static_assert(alignof(core::stack) >= 8, "the flags of a mutex lie in the low bi
 void mutex::lock_slowly() {
   std::uintptr_t const self = core::self();
   if (word_.owner() == self) {
+    core::self_unlocking();
     throw std::system_error{std::make_error_code(std::errc::resource_deadlock_would_occur),
                             "nopal: a mutex was locked by the fiber, task or thread that has locked it already and would wait for itself; "
                             "unlock it first, or tell the function that locks it again that it is locked"};

@@ -6,7 +6,11 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <exception>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -18,19 +22,18 @@
 #include <utility>
 
 #include "nopal/condition_variable.hpp"
+#include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"
 
 namespace nopal {
 
-/// What push throws into a closed channel.
-class NOPAL_API channel_closed : public std::logic_error {
- public:
-  channel_closed() : std::logic_error{"nopal: push into a closed channel; close it after the last push has returned"} {}
-};
-
 /// A queue, first in, first out, that holds at most `capacity` values. Any thread may push, pop and close. Each operation locks a mutex,
 /// once more for each time that it waits, and moves or copies its value once under it; none allocates. If the move or copy throws, the
 /// caller gets the exception, and nothing was pushed or popped.
+///
+/// A channel ends by close(), which takes no more values. close(exception) also says why: whoever pops after the last value gets the
+/// exception. A stage of a pipeline that fails closes the channel behind it with the exception, so that the next stage learns of it, and the
+/// channel before it, so that push tells the stage before it.
 ///
 /// Suspends: the fiber, task or function that waits leaves its native stack, and the worker runs others; a thread that works for no pool
 /// sleeps.
@@ -38,8 +41,8 @@ class NOPAL_API channel_closed : public std::logic_error {
 /// The destructor destroys the values. Destroying it while a push or pop waits ends the program with a message.
 ///
 ///     nopal::channel<int> ch{64};
-///     nopal::spawn(left, [&] { for (int k = 0; k < n; ++k) ch.push(k); ch.close(); });
-///     while (auto v = ch.pop()) use(*v);
+///     nopal::spawn(left, [&] { for (int k = 0; k < n && ch.push(k); ++k) {} ch.close(); });
+///     for (int v : ch) use(v);
 template <class T>
 class channel {
   static_assert(std::is_object_v<T> && !std::is_const_v<T> && std::is_nothrow_destructible_v<T>,
@@ -64,45 +67,111 @@ class channel {
     std::allocator<T>{}.deallocate(ring_, capacity_);
   }
 
-  /// Adds a value; waits while the channel is full. Throws channel_closed if it is closed, before or meanwhile; then the value is as it
-  /// was.
-  void push(T&& value) { push_waiting(std::move(value)); }
-  void push(T const& value)
+  /// Adds a value; waits while the channel is full. False: it is closed, before or meanwhile, and the value was not taken: it is as it was.
+  bool push(T&& value) { return push_when_room(std::move(value), wait_for_ever); }
+  bool push(T const& value)
     requires std::is_copy_constructible_v<T>
   {
-    push_waiting(value);
+    return push_when_room(value, wait_for_ever);
   }
   /// Adds a value, if there is room. False: it is full or closed, and the value is as it was. Waits for the mutex only.
-  bool try_push(T&& value) { return push_if_room(std::move(value)); }
+  bool try_push(T&& value) { return push_when_room(std::move(value), wait_never); }
   bool try_push(T const& value)
     requires std::is_copy_constructible_v<T>
   {
-    return push_if_room(value);
+    return push_when_room(value, wait_never);
+  }
+  /// As push, but waits no longer than until `deadline`, by any clock. False: that passed first, or it is closed; is_closed() tells which.
+  /// Also throws std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started.
+  template <class Clock, class Duration>
+  bool try_push_until(T&& value, std::chrono::time_point<Clock, Duration> deadline) {
+    return push_when_room(std::move(value), wait_until(deadline));
+  }
+  template <class Clock, class Duration>
+  bool try_push_until(T const& value, std::chrono::time_point<Clock, Duration> deadline)
+    requires std::is_copy_constructible_v<T>
+  {
+    return push_when_room(value, wait_until(deadline));
+  }
+  /// As above, for a duration.
+  template <class Rep, class Period>
+  bool try_push_for(T&& value, std::chrono::duration<Rep, Period> timeout) {
+    return try_push_until(std::move(value), core::deadline_after(timeout));
+  }
+  template <class Rep, class Period>
+  bool try_push_for(T const& value, std::chrono::duration<Rep, Period> timeout)
+    requires std::is_copy_constructible_v<T>
+  {
+    return try_push_until(value, core::deadline_after(timeout));
   }
 
-  /// Takes the oldest value; waits while the channel is empty and open. Nothing: it is closed and empty.
-  std::optional<T> pop() {
-    std::unique_lock lock{mutex_};
-    while (size_ == 0 && !closed_) wait(not_empty_, lock, "a pop from an empty channel");
-    return take_front();
+  /// Takes the oldest value; waits while the channel is empty and open. Nothing: it is closed and empty. Where it was closed with an
+  /// exception this rethrows that instead, for each caller.
+  std::optional<T> pop() { return pop_when_filled(wait_for_ever); }
+  /// Takes the oldest value, if there is one. Nothing: it is empty. Rethrows as pop. Waits for the mutex only.
+  std::optional<T> try_pop() { return pop_when_filled(wait_never); }
+  /// As pop, but waits no longer than until `deadline`, by any clock. Nothing: that passed first, or it is closed and empty; is_closed()
+  /// tells which. Also throws std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started.
+  template <class Clock, class Duration>
+  std::optional<T> try_pop_until(std::chrono::time_point<Clock, Duration> deadline) {
+    return pop_when_filled(wait_until(deadline));
   }
-  /// Takes the oldest value, if there is one. Nothing: it is empty. Waits for the mutex only.
-  std::optional<T> try_pop() {
-    std::lock_guard const guard{mutex_};
-    return take_front();
+  /// As above, for a duration.
+  template <class Rep, class Period>
+  std::optional<T> try_pop_for(std::chrono::duration<Rep, Period> timeout) {
+    return try_pop_until(core::deadline_after(timeout));
   }
 
-  /// Lets no more values in, and wakes all that wait: a push throws channel_closed, a pop takes what is left. May be called again.
-  /// O(waiters).
-  void close() {
+  /// Lets no more values in, and wakes all that wait: a push tells that its value was not taken, a pop takes what is left. May be called
+  /// again. O(waiters).
+  void close() { close(nullptr); }
+  /// As close(), and keeps `failure`, unless that is null: a pop that finds nothing left rethrows it. Of several failures the first is kept,
+  /// also where the channel was closed without one before.
+  void close(std::exception_ptr failure) {
     std::lock_guard const guard{mutex_};
     closed_ = true;
+    if (failure_ == nullptr) failure_ = std::move(failure);
     not_empty_.notify_all();
     not_full_.notify_all();
+  }
+  /// Was it closed? It may still hold values. Waits for the mutex only.
+  bool is_closed() const {
+    std::lock_guard const guard{mutex_};
+    return closed_;
   }
 
   /// The most values that it holds.
   std::size_t capacity() const noexcept { return capacity_; }
+
+  /// What a range-for uses: each step pops a value, and holds it until the next. The loop ends where pop would return nothing, and throws what
+  /// pop would throw. Several loops over one channel share its values.
+  class iterator {
+   public:
+    using iterator_concept = std::input_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+
+    explicit iterator(channel& from) : from_{&from} { pop(); }
+    T& operator*() const noexcept { return *value_; }
+    T* operator->() const noexcept { return std::addressof(*value_); }
+    iterator& operator++() {
+      pop();
+      return *this;
+    }
+    void operator++(int) { pop(); }
+    friend bool operator==(iterator const& i, std::default_sentinel_t) noexcept { return !i.value_.has_value(); }
+
+   private:
+    void pop() {
+      value_.reset();
+      from_->pop_into(value_, wait_for_ever);
+    }
+
+    channel* from_;
+    mutable std::optional<T> value_;  // the range's elements are not const, though its iterators may be
+  };
+  iterator begin() { return iterator{*this}; }
+  std::default_sentinel_t end() const noexcept { return {}; }
 
  private:
   static std::size_t checked(std::size_t capacity) {
@@ -114,48 +183,81 @@ class channel {
 
   // Notifications are sent with the mutex locked: once it is unlocked, the thread that was waited for may destroy the channel.
 
-  template <class V>
-  void push_waiting(V&& value) {
-    std::unique_lock lock{mutex_};
-    while (size_ == capacity_ && !closed_) wait(not_full_, lock, "a push into a full channel");
-    if (closed_) throw channel_closed{};
-    put(std::forward<V>(value));
-  }
-  template <class V>
-  bool push_if_room(V&& value) {
-    std::lock_guard const guard{mutex_};
-    if (size_ == capacity_ || closed_) return false;
-    put(std::forward<V>(value));
+  // The three ways to wait for `changed`; a report says that `what` is waited for. False: it is not waited for any longer.
+  static bool wait_for_ever(condition_variable& changed, std::unique_lock<mutex>& lock, core::waits_for const& why) {
+    changed.wait_within(lock, why);
     return true;
   }
-  template <class V>
-  void put(V&& value) {
-    std::construct_at(ring_ + (first_ + size_) % capacity_, std::forward<V>(value));
+  static bool wait_never(condition_variable&, std::unique_lock<mutex>&, core::waits_for const&) noexcept { return false; }
+  template <class Clock, class Duration>
+  static auto wait_until(std::chrono::time_point<Clock, Duration> deadline) {
+    return [deadline](condition_variable& changed, std::unique_lock<mutex>& lock, core::waits_for const& why) {
+      // As the clock may be slower than the steady one, it is asked again.
+      return core::time_left(deadline).count() > 0 &&
+             (changed.wait_until_within(lock, core::deadline_after(core::time_left(deadline)), why) == std::cv_status::no_timeout ||
+              core::time_left(deadline).count() > 0);
+    };
+  }
+  // Waits for `changed` once, and counts the waiter.
+  template <class Wait>
+  bool wait(condition_variable& changed, std::unique_lock<mutex>& lock, char const* what, Wait& how) {
+    struct counted {
+      std::size_t& n;
+      explicit counted(std::size_t& waiting) noexcept : n{waiting} { ++n; }
+      counted(counted const&) = delete;
+      counted& operator=(counted const&) = delete;
+      ~counted() { --n; }
+    } const as_waiter{waiting_};
+    return how(changed, lock, {what, this});
+  }
+
+  template <class V, class Wait>
+  bool push_when_room(V&& value, Wait how) {
+    std::unique_lock lock{mutex_};
+    while (size_ == capacity_ && !closed_ && wait(not_full_, lock, "a push into a full channel", how)) {
+    }
+    if (size_ == capacity_ || closed_) return false;
+    pass_on_if_thrown(not_full_, [&] { std::construct_at(ring_ + (first_ + size_) % capacity_, std::forward<V>(value)); });
     ++size_;
     not_empty_.notify_one();
+    return true;
   }
-  std::optional<T> take_front() {
+  template <class Wait>
+  std::optional<T> pop_when_filled(Wait how) {
     std::optional<T> value;
+    pop_into(value, how);
+    return value;
+  }
+  // `value` is empty.
+  template <class Wait>
+  void pop_into(std::optional<T>& value, Wait how) {
+    std::unique_lock lock{mutex_};
+    while (size_ == 0 && !closed_ && wait(not_empty_, lock, "a pop from an empty channel", how)) {
+    }
     if (size_ != 0) {
-      value.emplace(std::move(ring_[first_]));
+      pass_on_if_thrown(not_empty_, [&] { value.emplace(std::move(ring_[first_])); });
       drop_front();
       not_full_.notify_one();
+    } else if (failure_ != nullptr) {
+      std::rethrow_exception(failure_);
     }
-    return value;
+  }
+  // Calls move(). If that throws, the caller may have been notified of what it has not used: then the next that waits is notified.
+  template <class Move>
+  static void pass_on_if_thrown(condition_variable& changed, Move move) {
+    try {
+      move();
+    } catch (...) {
+      changed.notify_one();
+      throw;
+    }
   }
   void drop_front() noexcept {
     std::destroy_at(ring_ + first_);
     first_ = first_ + 1 == capacity_ ? 0 : first_ + 1;
     --size_;
   }
-  // Waits for `changed`; a report says that `what` is waited for.
-  void wait(condition_variable& changed, std::unique_lock<mutex>& lock, char const* what) {
-    ++waiting_;
-    changed.wait_within(lock, {what, this});
-    --waiting_;
-  }
-
-  mutex mutex_;
+  mutable mutex mutex_;
   condition_variable not_empty_, not_full_;
   std::size_t const capacity_;
   T* const ring_;
@@ -164,6 +266,7 @@ class channel {
   std::size_t size_ = 0;
   std::size_t waiting_ = 0;
   bool closed_ = false;
+  std::exception_ptr failure_;  // what it was closed with
 };
 
 }  // namespace nopal

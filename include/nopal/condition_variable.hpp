@@ -95,6 +95,7 @@ class NOPAL_API condition_variable {
   friend class channel;
 
   void wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why);
+  std::cv_status wait_until_within(std::unique_lock<mutex>& lock, core::time_point deadline, core::waits_for const& why);
   NOPAL_COLD void notify(std::ptrdiff_t most) noexcept;
   NOPAL_COLD void wait_for_expired() noexcept;
 

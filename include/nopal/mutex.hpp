@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "nopal/core/stack/stack.hpp"
 #include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
@@ -22,6 +23,21 @@ inline std::uintptr_t self() noexcept {
   stack* const here = state_here()->here;
   return here != nullptr ? reinterpret_cast<std::uintptr_t>(here) : this_thread();
 }
+/// As self, for a caller that is about to lock `m`: it counts for that stack from now on.
+inline std::uintptr_t self_locking(void const* m) noexcept {
+  stack* const here = state_here()->here;
+  if (here == nullptr) return this_thread();
+  ++here->mutexes;
+  here->last_mutex = m;
+  return reinterpret_cast<std::uintptr_t>(here);
+}
+/// As self, for a caller that is about to unlock a mutex, or has not locked it after all.
+inline std::uintptr_t self_unlocking() noexcept {
+  stack* const here = state_here()->here;
+  if (here == nullptr) return this_thread();
+  --here->mutexes;
+  return reinterpret_cast<std::uintptr_t>(here);
+}
 
 }  // namespace core
 
@@ -34,8 +50,9 @@ inline std::uintptr_t self() noexcept {
 ///
 /// The mutex belongs to the native stack that has locked it, or off a pool to the thread; only its owner may unlock it. A function keeps
 /// its stack whatever it forks or waits for. A task may be resumed on another stack after a co_await, so it must not hold a mutex across
-/// one. Where one locks and another unlocks, use a semaphore{1}. The last owner may destroy the mutex as soon as it has unlocked it.
-/// Destroying it while it is locked or waited for ends the program with a message.
+/// one. Where one locks and another unlocks, use a semaphore{1}. A fiber, job or task that ends while it owns a mutex ends the program with
+/// a message, since the mutex would belong to whatever runs on that stack next. The last owner may destroy the mutex as soon as it has
+/// unlocked it. Destroying it while it is locked or waited for ends the program with a message.
 class NOPAL_API mutex {
  public:
   constexpr mutex() noexcept = default;
@@ -48,16 +65,18 @@ class NOPAL_API mutex {
   /// Locks it; waits while another owns it. Throws std::system_error (resource_deadlock_would_occur) if the caller owns it already, and
   /// would wait for itself.
   void lock() {
-    if (std::uintptr_t seen; !word_.lock_if_free(core::self(), seen)) [[unlikely]] lock_slowly();
+    if (std::uintptr_t seen; !word_.lock_if_free(core::self_locking(this), seen)) [[unlikely]] lock_slowly();
   }
   /// Locks it, if it is free. False: it is owned, perhaps by the caller. Never waits.
   bool try_lock() noexcept {
     std::uintptr_t seen;
-    return word_.lock_if_free(core::self(), seen) || (!word_.is_owned(seen) && try_lock_slowly());
+    if (word_.lock_if_free(core::self_locking(this), seen) || (!word_.is_owned(seen) && try_lock_slowly())) return true;
+    core::self_unlocking();
+    return false;
   }
   /// Unlocks it, and wakes the first that waits. If the caller is not its owner, this ends the program with a message.
   void unlock() noexcept {
-    std::uintptr_t const self = core::self();
+    std::uintptr_t const self = core::self_unlocking();
     if (!word_.unlock_if_alone(self)) [[unlikely]] unlock_slowly(self);
   }
 

@@ -4,6 +4,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
+#include "nopal/call_once.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <climits>
 #include <ctime>
@@ -41,6 +42,13 @@ void std_sync::wait_for(std::atomic<std::uint32_t>& a, std::uint32_t expected, s
 void std_sync::wake(std::atomic<std::uint32_t>& a) noexcept { futex(a, FUTEX_WAKE, 1, nullptr); }
 void std_sync::wake_all(std::atomic<std::uint32_t>& a) noexcept { futex(a, FUTEX_WAKE, INT_MAX, nullptr); }
 void std_sync::yield() noexcept { ::sched_yield(); }
+
+void std_sync::give_way(int round) noexcept {
+  int const sleeps = round - tuning::yields_before_sleep;
+  if (sleeps < 0) return yield();
+  timespec const t{0, tuning::sleep_for_holder << std::min(sleeps, tuning::most_longer_sleeps)};
+  ::nanosleep(&t, nullptr);
+}
 
 std::int64_t std_sync::now() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();

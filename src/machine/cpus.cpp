@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "machine/cgroup.hpp"
 #include "nopal/core/machine/cpu_list.hpp"
 
 namespace nopal::core {
@@ -54,46 +55,6 @@ double quota_v1(std::string const& group) {
   return quota_of(first_word(group + "/cpu.cfs_quota_us"), first_word(group + "/cpu.cfs_period_us"));
 }
 
-/// The path of a group without dots, as "/a/b", or "" for the root. Nothing for one above the root.
-std::optional<std::string> normal(std::string_view group) {
-  std::string path;
-  while (!group.empty()) {
-    auto const slash = std::min(group.find('/'), group.size());
-    auto const name = group.substr(0, slash);
-    group.remove_prefix(std::min(slash + 1, group.size()));
-    if (name.empty() || name == ".") continue;
-    if (name != "..") {
-      path.append("/").append(name);
-    } else if (path.empty()) {
-      return std::nullopt;
-    } else {
-      path.resize(path.rfind('/'));
-    }
-  }
-  return path;
-}
-
-/// The smallest quota from `group` up to and including `root`.
-double smallest_quota(std::string const& root, std::string_view group, double (*quota_at)(std::string const&)) {
-  // A process outside the root of its cgroup namespace is told a path like /../other: nothing of it can be seen from here.
-  std::optional<std::string> below = normal(group);
-  if (!below) return unlimited;
-  double smallest = unlimited;
-  for (;; below->resize(below->rfind('/'))) {
-    smallest = std::min(smallest, quota_at(root + *below));
-    if (below->empty()) return smallest;
-  }
-}
-
-bool names_cpu_controller(std::string_view controllers) {
-  while (!controllers.empty()) {
-    auto const comma = std::min(controllers.find(','), controllers.size());
-    if (controllers.substr(0, comma) == "cpu") return true;
-    controllers.remove_prefix(std::min(comma + 1, controllers.size()));
-  }
-  return false;
-}
-
 std::vector<int> first_cpus(unsigned count) {
   std::vector<int> cpus(std::max(1u, count));
   std::iota(cpus.begin(), cpus.end(), 0);
@@ -109,27 +70,9 @@ unsigned cpu_limits::usable() const noexcept {
 
 double read_cgroup_quota(fs::path const& proc_self_cgroup, fs::path const& cgroup_root) {
   double quota = unlimited;
-  std::string const& root = cgroup_root.native();
-  std::ifstream groups{proc_self_cgroup};
-  // Each line is hierarchy:controllers:group; the group may hold colons of its own.
-  for (std::string text; std::getline(groups, text);) {
-    std::string_view const line = text;
-    auto const first = line.find(':');
-    if (first == line.npos) continue;
-    auto const second = line.find(':', first + 1);
-    if (second == line.npos) continue;
-    auto const controllers = line.substr(first + 1, second - first - 1);
-    auto const group = line.substr(second + 1);
-
-    if (line.substr(0, first) == "0" && controllers.empty()) {
-      quota = std::min(quota, smallest_quota(root, group, quota_v2));
-      quota = std::min(quota, smallest_quota(root + "/unified", group, quota_v2));  // systemd's hybrid of both versions
-    } else if (names_cpu_controller(controllers)) {
-      // The folder is named for all controllers of the hierarchy, with a link for each alone; either may be missing.
-      quota = std::min(quota, smallest_quota((root + "/").append(controllers), group, quota_v1));
-      quota = std::min(quota, smallest_quota(root + "/cpu", group, quota_v1));
-    }
-  }
+  for_each_cgroup(proc_self_cgroup.native(), cgroup_root.native(), "cpu", [&](std::string const& group, int version) {
+    quota = std::min(quota, version == 2 ? quota_v2(group) : quota_v1(group));
+  });
   return quota;
 }
 

@@ -12,6 +12,7 @@ void inject(pool_state& pool, resumable& r, unsigned i) noexcept {
   pool.workers[i]->open.push(&r);
   if (pool.steals) {
     pool.parking.announce(i);
+    pool.naps.end();
   } else {
     pool.parking.notify(i);
   }
@@ -34,6 +35,7 @@ void send(move_request& m) noexcept {
   there.pending.started();
   to.own.push(&m);
   there.parking.call(to.index());
+  there.naps.end();  // that worker's thread may be the one that naps
   if (there.control != nullptr) [[unlikely]] there.control->something_new();
   there.pending.finished();
 }

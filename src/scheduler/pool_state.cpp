@@ -7,14 +7,24 @@
 namespace nopal::core {
 
 void pending_work::finished() noexcept {
-  std::lock_guard const guard{mutex_};
-  if (--pending_ == 0) none_.notify_all();
+  void (*wake)(void*) noexcept = nullptr;
+  void* with = nullptr;
+  {
+    std::lock_guard const guard{mutex_};
+    if (--pending_ != 0) return;
+    wake = std::exchange(wake_, nullptr);
+    with = with_;
+  }
+  if (wake != nullptr) wake(with);  // the waiter may end the pool now
 }
 
-std::uint64_t pending_work::wait() noexcept {
-  std::unique_lock guard{mutex_};
-  none_.wait(guard, [&] { return pending_ == 0; });
-  return submitted_;
+bool pending_work::none_or_wake(std::uint64_t& submitted, void (*wake)(void*) noexcept, void* with) noexcept {
+  std::lock_guard const guard{mutex_};
+  submitted = submitted_;
+  if (pending_ == 0) return true;
+  wake_ = wake;
+  with_ = with;
+  return false;
 }
 
 bool pending_work::none_since(std::uint64_t submitted) noexcept {

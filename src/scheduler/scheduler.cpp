@@ -18,6 +18,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"
+#include "nopal/core/machine/thread_limits.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/signals.hpp"
@@ -54,6 +55,24 @@ void check_name(std::string const& name) {
   reject("name = \"" + shown + "\" has a control character (shown as ?), and reports have a line for each thing; use printable ones");
 }
 
+// A pool of so many threads that the system might refuse some: that is found out before any is made, since making and ending ten thousand
+// takes seconds. Smaller pools fail as fast, and do not read the limits.
+void check_thread_limits(unsigned workers) {
+  if (workers < tuning::workers_to_check) return;
+  if (auto const limit = limit_below(read_thread_limits(), workers)) {
+    throw std::system_error{EAGAIN, std::generic_category(),
+                            "nopal::pool: workers = " + std::to_string(workers) + " is more than can be started: " + limit->in_words() +
+                                ", and room is left for " + std::to_string(limit->room()) + " workers; ask for fewer, or " + limit->remedy};
+  }
+}
+
+// Why the system has refused a thread: the limit that is all but reached, if one is known.
+std::string why_refused() {
+  constexpr std::uint64_t all_but = 16;  // others start and end threads meanwhile
+  if (auto const limit = limit_below(read_thread_limits(), all_but)) return limit->in_words() + "; ask for fewer workers, or " + limit->remedy;
+  return "ask for fewer workers, or raise the limits on threads and memory";
+}
+
 std::unique_ptr<controlled_schedule> make_control(pool_options const& o, unsigned workers) {
   schedule_choice const s = o.schedule != schedule::free ? schedule_choice{o.schedule, o.seed} : schedule_choice::from_environment();
   return s.how == schedule::free ? nullptr : std::make_unique<controlled_schedule>(s, workers);
@@ -82,6 +101,7 @@ struct scheduler::site {
     check_stack_size(o.stack_size);
     check_name(o.name);
     check_pin(o);
+    check_thread_limits(workers);
     pin = o.pin.value_or(cpus.whole_machine && machine.is_this_machine() && workers <= cpus.cpus.size());
   }
 
@@ -142,7 +162,7 @@ void scheduler::start_thread(unsigned i) {
     threads_.emplace_back([this, i] { run_thread(i); });
   } catch (std::system_error const& e) {
     throw std::system_error{e.code(), "nopal::pool: only " + std::to_string(i) + " of " + std::to_string(workers()) +
-                                          " worker threads could be created; ask for fewer workers, or raise the limit on threads"};
+                                          " worker threads could be created; " + why_refused()};
   }
 }
 
@@ -186,6 +206,7 @@ void scheduler::run_thread(unsigned i) noexcept {
 void scheduler::stop() noexcept {
   state_.stopping.store(true, std::memory_order_seq_cst);  // before notify looks at the threads' states: pairs with the load in must_stay
   for (unsigned i = 0; i < workers(); ++i) state_.parking.call(i);
+  state_.naps.end();
   if (state_.control != nullptr) state_.control->end();
   for (std::thread& t : threads_) t.join();
   threads_.clear();

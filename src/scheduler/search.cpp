@@ -1,5 +1,6 @@
 #include "nopal/core/scheduler/search.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <new>
 #include <utility>
@@ -25,6 +26,7 @@ void stop_searching(worker& w) noexcept {
   if (s.idle_since == 0) return;
   s.idle_since = 0;
   s.backoff = tuning::shortest_backoff;
+  s.nap = tuning::shortest_nap;
 }
 
 void run(worker& w, continuation c) noexcept {
@@ -178,7 +180,29 @@ bool sleep(worker& w, stack& mine) noexcept {
   w.home = w.thread_home;
   w.here = &mine;
   w.search.idle_since = 0;
+  w.search.nap = tuning::shortest_nap;
   return true;
+}
+
+// The one thief of its node that must stay awake has found nothing for long: others are busy with strands that offer nothing. Before a long
+// nap it requests work of all of them, so that the next fork of each is news, which ends the nap.
+void nap(worker& w) noexcept {
+  search_state& s = w.search;
+  if (s.nap < tuning::nap_until_news) {
+    timespec const t{0, static_cast<long>(s.nap)};
+    ::nanosleep(&t, nullptr);
+  } else {
+    for (worker* const other : w.pool().workers) {
+      if (other == &w) continue;
+      other->work.request();
+      other->ready.request();
+    }
+    if (w.pool().naps.nap(s.nap)) {
+      s.nap = tuning::shortest_nap;
+      return;
+    }
+  }
+  s.nap = std::min(2 * s.nap, tuning::longest_nap);
 }
 
 // Pauses before the next search: longer each time, and for a random part, so that thieves do not come all at once. Ends early when visible
@@ -214,9 +238,7 @@ bool search_once(worker& w, stack& mine) noexcept {
   if (s.idle_since == 0) s.idle_since = now;
   std::int64_t const idle_for = now - s.idle_since;
   if (pool.idle == idle::lazy && idle_for > tuning::search_before_sleep && !sleep(w, mine) && idle_for > tuning::search_before_naps) {
-    // This is the one thief of its node that must stay awake, while others are busy with strands that offer nothing for long.
-    timespec const nap{0, tuning::nap};
-    ::nanosleep(&nap, nullptr);
+    nap(w);
   }
   bool const visible = pool.parking.visible_work();
   back_off(w, visible);

@@ -8,6 +8,12 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/task/strand_loop.hpp"
+#include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/wait/deadline.hpp"
+#include "nopal/core/wait/event.hpp"
+#include "nopal/core/wait/job_wait.hpp"
+#include "nopal/core/wait/timer.hpp"
+#include "nopal/core/wait/yield.hpp"
 
 namespace nopal::core {
 
@@ -49,15 +55,48 @@ static std::uint64_t fibers_spawned(pool_state const& pool) noexcept {
   return n;
 }
 
+// How the end of a pool waits. On a worker of another pool it suspends the stack: what this pool still runs may wait for that very worker.
+
+static std::uint64_t wait_until_nothing_is_pending(pending_work& pending) noexcept {
+  for (;;) {
+    event none;
+    std::uint64_t submitted = 0;
+    if (pending.none_or_wake(submitted, [](void* e) noexcept { static_cast<event*>(e)->set(); }, &none)) return submitted;
+    if (worker* const w = current_or_null(); w != nullptr) {
+      if (!none.is_set()) wait_on_worker(*w, none, {"the end of a pool", nullptr});
+    } else {
+      none.wait();
+    }
+  }
+}
+
+static void wait_for_fibers_a_while() noexcept {
+  constexpr std::chrono::milliseconds a_while{tuning::end_of_fibers};
+  worker* const w = current_or_null();
+  if (w == nullptr) return std::this_thread::sleep_for(a_while);
+  try {
+    time_point const end = deadline_after(a_while);
+    waiter me;
+    timer_entry entry{w->pool().timer, me, end};
+    await_wake(me, {"the end of a pool", nullptr, wait_kind::nothing_more, 0, nanoseconds_of(end)}, [&]() noexcept {
+      entry.start();
+      return true;
+    });
+  } catch (...) {  // no memory, or no thread for the timer
+    static_cast<void>(yield_stack());
+    std_sync::yield();
+  }
+}
+
 // The pool ends. Its workers still run fibers and roots, which may spawn and submit more. Both sums only grow, and a fiber or root that
 // runs is counted as spawned or submitted, not as finished. So if nothing was pending, the sums were equal, and none of them had grown when
 // it was read again, then nothing ran in between, and nothing can begin any more.
 void wait_for_all(pool_state& pool) noexcept {
   for (;;) {
     std::uint64_t const spawned = fibers_spawned(pool);
-    std::uint64_t const submitted = pool.pending.wait();
+    std::uint64_t const submitted = wait_until_nothing_is_pending(pool.pending);
     if (fibers_finished(pool) == spawned && fibers_spawned(pool) == spawned && pool.pending.none_since(submitted)) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds{tuning::end_of_fibers});
+    wait_for_fibers_a_while();
   }
 }
 

@@ -59,6 +59,7 @@ bool worker::poll() noexcept {
   if (work.was_requested() && !work.empty()) {
     if (pool_.steals && !std::exchange(strand.offered, true)) pool_.parking.offer();
     work.publish();
+    pool_.naps.end();
     if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]] work.request();
   }
   return stack_pointer() < work.limit();
@@ -70,6 +71,7 @@ void worker::offer_ready() noexcept {
   if (!pool_.steals) return ready.set_limit(0);
   if (!std::exchange(ready_is_offered, true)) pool_.parking.offer();
   ready.publish();
+  pool_.naps.end();
   if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]] ready.request();
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/valgrind.hpp"
 #include "nopal/core/base/fatal.hpp"
 
 namespace nopal::core {
@@ -105,6 +106,7 @@ stack* stack_pool::map(unsigned maker) noexcept {
   constexpr std::size_t own = (sizeof(stack) + 63) / 64 * 64;
   auto* const s = ::new (end - colour - own) stack{base + page_, size_, page_, when_left_};
   s->maker = maker;
+  s->valgrind_id_ = valgrind_learns(s->low(), s->top());
   {
     std::lock_guard const guard{mutex_};
     s->older_ = all_;
@@ -118,6 +120,7 @@ stack* stack_pool::map(unsigned maker) noexcept {
 }
 
 void stack_pool::unmap(stack* s) noexcept {
+  valgrind_forgets(s->valgrind_id_);
   forget(*s);
   {
     std::lock_guard const guard{mutex_};
@@ -137,6 +140,7 @@ void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
 }
 
 void stack_pool::give_back(stack& s) noexcept {
+  valgrind_lets_use(s.high_water_page(), sizeof(std::uint64_t));
   if (how_ == reclaim::none || s.high_water_mark_stands()) return;
   give_back_between(s, s.low(), s.high_water_page());
   s.set_high_water_mark();

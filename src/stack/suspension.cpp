@@ -106,6 +106,7 @@ void bring_home(pool_state& p, stack& s) noexcept {
   if (current_or_null() == &to && !to.occupant.here) return to.add_own(s.on_its_way);
   to.own.push(&s.on_its_way);
   p.parking.call(home);
+  p.naps.end();  // its thread may be the one that naps
   if (p.control != nullptr) [[unlikely]] p.control->something_new();
 }
 
@@ -130,7 +131,7 @@ void wait_at_join(join_word& j, std::int64_t n, stack*& waiting) noexcept {
         }, &j)) {
       return;
     }
-    std_sync::yield();
+    std_sync::give_way(k);
   }
 }
 

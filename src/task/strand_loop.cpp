@@ -5,6 +5,7 @@
 
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/stack/give_away.hpp"
+#include "nopal/core/stack/held_mutexes.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/task/cold_path.hpp"
 
@@ -114,9 +115,7 @@ void loop(next n) noexcept {
   current()->end_strand();
 }
 
-}  // namespace
-
-void run_root(worker& before, root& r) noexcept {
+void run_root_here(worker& before, root& r) noexcept {
   before.busy_with.store(&r, std::memory_order_relaxed);  // relaxed: a hint
   before.begin_strand();
   before.parent_word = reinterpret_cast<std::uintptr_t>(&r) | rooted;
@@ -130,6 +129,22 @@ void run_root(worker& before, root& r) noexcept {
   current()->end_strand();
 }
 
+// A task runs at the base of this stack, until the strand ends. A task that is resumed elsewhere after a co_await leaves this stack, too.
+void run_strand(worker& w, frame& f) noexcept {
+  held_mutexes const mutexes{*w.here};
+  w.begin_strand();
+  loop({&f, nullptr});
+  mutexes.check(*current()->here, "a task, or its part before a co_await,");
+}
+
+}  // namespace
+
+void run_root(worker& w, root& r) noexcept {
+  held_mutexes const mutexes{*w.here};
+  run_root_here(w, r);
+  mutexes.check(*current()->here, "a job");
+}
+
 void run_injected_root(resumable& r, worker& w) noexcept { run_root(w, static_cast<root&>(r)); }
 
 // The thief owns the task now, which it runs on its own empty arena. The arena in which the task lies stays with the child that runs above
@@ -137,8 +152,7 @@ void run_injected_root(resumable& r, worker& w) noexcept { run_root(w, static_ca
 void run_stolen_task(worker& w, frame& f) noexcept {
   f.state += frame::one_steal;
   w.arena.epoch = f.steals();
-  w.begin_strand();
-  loop({&f, nullptr});
+  run_strand(w, f);
 }
 
 // This worker owns the task now, which has come with the arena that it lies in. One that comes without begins an empty arena here, whose
@@ -151,8 +165,7 @@ void run_moved_task(resumable& r, worker& w) noexcept {
   } else {
     w.arena.epoch = f.steals();
   }
-  w.begin_strand();
-  loop({&f, nullptr});
+  run_strand(w, f);
 }
 
 }  // namespace nopal::core

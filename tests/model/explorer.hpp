@@ -288,6 +288,7 @@ struct sync {
   /// There is nothing to do until another thread has stored something new in what the caller has read since its last relax.
   static void relax(where at = where::current()) noexcept { detail::relax(at); }
   static void yield(where at = where::current()) noexcept { detail::relax(at); }
+  static void give_way(int, where at = where::current()) noexcept { detail::relax(at); }
   static std::int64_t now() noexcept { return detail::now(); }
   /// Sleeps until woken, if the newest value is `expected`; orders nothing.
   template <class T>

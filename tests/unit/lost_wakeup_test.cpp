@@ -99,6 +99,7 @@ struct stepped_sync : core::std_sync {
     if (blocked != nullptr) *blocked = true;
     std_sync::yield();
   }
+  static void give_way(int) noexcept { yield(); }
 };
 
 /// Set where this side is about to sleep.

@@ -54,8 +54,9 @@ std::string round_of(std::string const& text) {
 
 void const* here() { return reinterpret_cast<void const*>(nopal::core::self()); }
 
-/// Ends a round of mutexes, which no program can: unlocks in the name of another stack, which then does not.
+/// Ends a round of mutexes, which no program can: unlocks in the name of another stack, which waits, and then does not unlock itself.
 void unlock_for(void const* owner, nopal::mutex& m) {
+  --const_cast<nopal::core::stack*>(static_cast<nopal::core::stack const*>(owner))->mutexes;
   reinterpret_cast<nopal::core::basic_mutex<nopal::core::stack_waits>&>(m).unlock(reinterpret_cast<std::uintptr_t>(owner));
 }
 

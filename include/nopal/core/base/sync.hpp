@@ -51,6 +51,10 @@ struct NOPAL_API std_sync {
   static void wake_all(std::atomic<std::uint32_t>& a) noexcept;
   /// Lets another thread run: a thread that waits for a lock may be on the CPU of the one that holds it.
   static void yield() noexcept;
+  /// Lets the thread run that is waited for, which may have lost its CPU to the caller. `round` says how often the caller has done so before:
+  /// it yields first, and then sleeps, longer each time. For a yield does not help where the kernel prefers the caller: a real-time thread
+  /// gets its CPU back at once, whatever waits for it.
+  static void give_way(int round) noexcept;
 };
 
 }  // namespace nopal::core

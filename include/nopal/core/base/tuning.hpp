@@ -17,6 +17,8 @@ inline constexpr std::size_t destructive_size = 128;
 
 /// The most workers of one pool: enough for any machine, and few enough that a wrong number is an error and not a swapped-out machine.
 inline constexpr unsigned most_workers = 1 << 14;
+/// A pool of so many workers reads the limits on threads before it makes any: 0.1 ms, and less than it takes to make so many.
+inline constexpr unsigned workers_to_check = 256;
 /// The least and the most bytes of a native stack. Fewer would not hold the guard page, the reserve and a few frames. Each stack is cut out
 /// of twice as much address space, of which there are 2^47 bytes.
 inline constexpr std::size_t least_stack = std::size_t{64} << 10;
@@ -33,9 +35,13 @@ inline constexpr std::size_t stacks_kept_asleep = 4;
 inline constexpr std::int64_t search_before_sleep = 100'000;
 /// After this part of search_before_sleep, in nanoseconds, an idle thread lets other threads have the CPU between its searches.
 inline constexpr std::int64_t search_before_yield = search_before_sleep / 4;
-/// After so many nanoseconds the one thief of a node that must stay awake naps between its searches, for `nap` nanoseconds each time.
+/// After so many nanoseconds the one thief of a node that must stay awake naps between its searches. The first nap takes shortest_nap
+/// nanoseconds, and each is twice as long as the last, up to longest_nap: then it searches 200 times a second, which is 0.3 % of a CPU. What
+/// is new ends a nap; one shorter than nap_until_news is not worth the system call by which it would be ended.
 inline constexpr std::int64_t search_before_naps = 2'000'000;
-inline constexpr long nap = 20'000;
+inline constexpr std::int64_t shortest_nap = 20'000;
+inline constexpr std::int64_t nap_until_news = 200'000;
+inline constexpr std::int64_t longest_nap = 5'000'000;
 /// Pauses of the processor between two searches of a worker, at least: doubled after each search in vain, and up to twice as many at
 /// random, so that thieves do not come all at once. 32 and their jitter are 1 to 5 us.
 inline constexpr std::uint64_t shortest_backoff = 4;
@@ -74,6 +80,11 @@ inline constexpr unsigned mutex_wakeups_in_vain = 2;
 /// A lock bit, or the lock of a deque, is held for a few instructions. If it is not free after so many pauses, its holder has lost its CPU:
 /// then the waiter gives up its own.
 inline constexpr int lock_pauses = 64;
+/// After so many yields in vain it sleeps, for so many nanoseconds, doubled each time, most_longer_sleeps times at most: 20 us to 1.3 ms. The
+/// holder needs no more than the first, once it has a CPU.
+inline constexpr int yields_before_sleep = 16;
+inline constexpr long sleep_for_holder = 20'000;
+inline constexpr int most_longer_sleeps = 6;
 /// A thief that has requested work polls so often for the answer before it requests again, and pauses so often before each poll.
 inline constexpr int request_polls = 8;
 inline constexpr int request_pauses = 4;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "nopal/core/base/sync.hpp"
+#include "nopal/core/wait/lock_bit.hpp"
 
 namespace nopal::core {
 
@@ -44,13 +45,12 @@ class basic_join_word {
     return was_due;
   }
 
-  /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. Before the caller arrives. For exceptions, so it
-  /// may spin.
+  /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. Before the caller arrives. For exceptions, so the
+  /// others spin at first.
   template <class F>
   void record(F&& f) noexcept {
-    std::int64_t w;
-    // acquire: pairs with the release below, by the recorder before
-    while (((w = word_.fetch_or(locked, std::memory_order_acquire)) & locked) != 0) Sync::relax();
+    // acquire, within: pairs with the release below, by the recorder before
+    std::int64_t const w = lock_bit<Sync>(word_, locked);
     f((w & recorded) != 0);
     word_.fetch_or(recorded, std::memory_order_relaxed);  // relaxed: the release below and arrive publish it
     word_.fetch_and(~locked, std::memory_order_release);  // release: pairs with the acquire above, by the next recorder

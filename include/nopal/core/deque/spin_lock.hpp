@@ -14,9 +14,9 @@ class basic_spin_lock {
   /// acquire: pairs with unlock. relaxed: a hint, the exchange decides.
   bool try_lock() noexcept { return !word_.load(std::memory_order_relaxed) && !word_.exchange(true, std::memory_order_acquire); }
   void lock() noexcept {
-    for (int n = 0; !try_lock(); Sync::relax()) {
+    for (int n = 0, round = 0; !try_lock(); Sync::relax()) {
       if (++n == tuning::lock_pauses) {
-        Sync::yield();
+        Sync::give_way(round++);
         n = 0;
       }
     }

@@ -15,6 +15,7 @@
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/held_mutexes.hpp"
 #include "nopal/core/task/arguments.hpp"
 
 namespace nopal::core {
@@ -32,6 +33,7 @@ struct fiber_record final : resumable {
   /// than the one that started it.
   static void start(resumable& r, worker& w) noexcept {
     w.begin_job();
+    held_mutexes const mutexes{*w.here};
     auto* const self = static_cast<fiber_record*>(&r);
     std::exception_ptr error;
     try {
@@ -42,6 +44,7 @@ struct fiber_record final : resumable {
     Counter* const c = self->done;
     self->~fiber_record();
     worker& now = *current();
+    mutexes.check(*now.here, "a fiber");
     now.blocks.put(self, sizeof(fiber_record));
     now.end_job();
     Counter::fiber_ended(c, std::move(error));

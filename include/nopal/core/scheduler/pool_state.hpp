@@ -4,7 +4,6 @@
 // runs. Next: worker.hpp, one of them.
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/controlled_schedule.hpp"
+#include "nopal/core/sleep/naps.hpp"
 #include "nopal/core/sleep/parking.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
@@ -42,14 +42,16 @@ class pending_work {
   }
   /// Once for each started(). The pool may be gone afterwards.
   NOPAL_API void finished() noexcept;
-  /// Waits until nothing is pending. Returns how much has been submitted so far.
-  std::uint64_t wait() noexcept;
+  /// Is nothing pending? Then `submitted` is how much has been submitted so far. Otherwise wake(with) will be called once, when nothing is
+  /// pending, by a thread that accesses nothing of the pool any more. By the pool's end, which calls it again only after that.
+  bool none_or_wake(std::uint64_t& submitted, void (*wake)(void* with) noexcept, void* with) noexcept;
   /// Is nothing pending, and has nothing been submitted since wait() gave this number?
   bool none_since(std::uint64_t submitted) noexcept;
 
  private:
   std::mutex mutex_;
-  std::condition_variable none_;
+  void (*wake_)(void*) noexcept = nullptr;  // of the pool's end, if that waits
+  void* with_ = nullptr;
   std::uint64_t pending_ = 0;
   std::uint64_t submitted_ = 0;
 };
@@ -87,6 +89,7 @@ struct pool_state {
 
   std::vector<worker*> workers;     ///< complete before any thread runs
   core::parking parking;
+  core::naps naps;
   std::atomic<bool> stopping{false};  ///< the workers' threads are to end
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool

@@ -18,7 +18,7 @@ NOPAL_API void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept;
 /// Adds a fiber to the ring of `w`, the calling worker, or to its inbox where there is no memory for the ring to grow.
 void spawn_again(worker& w, resumable& fiber) noexcept;
 /// Waits until everything that was submitted and spawned has ended, also what is submitted and spawned meanwhile. By a thread outside the
-/// pool.
+/// pool; on a worker of another pool it suspends the stack.
 void wait_for_all(pool_state& pool) noexcept;
 
 }  // namespace nopal::core

@@ -46,6 +46,7 @@ struct search_state {
   /// While a stack that stays waits at a join, its thread runs only what descends from that join: its address, or that of the root that is
   /// waited for. Null: the thread runs anything. stack/home.hpp.
   void const* keeps_to = nullptr;
+  std::int64_t nap = tuning::shortest_nap;  ///< how long its next nap will be, in nanoseconds
   unsigned ready_taken = 0;       ///< times that the worker has looked at its ring, for fairness
   rng random;
   victim_table victims;

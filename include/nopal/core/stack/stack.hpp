@@ -125,6 +125,12 @@ class stack : public context, public resumable {
     stack* it = nullptr;
   } on_its_way;
 
+  // By whatever runs on this stack, which owns what it locks: ../../mutex.hpp.
+  /// How many mutexes belong to it, with the one that it waits for.
+  unsigned mutexes = 0;
+  /// The last that it has locked, for messages: it may be gone.
+  void const* last_mutex = nullptr;
+
   unsigned maker = 0;   ///< the worker that has mapped it
   bool stolen = false;  ///< it was left at a scope's fork and then taken from a deque or an inbox: written by the worker that takes it
 
@@ -164,6 +170,7 @@ class stack : public context, public resumable {
   std::size_t mapped_;
   std::size_t page_;
   std::uintptr_t fork_limit_;
+  unsigned valgrind_id_ = 0;
   stack* next_ = nullptr;  // in a pool's list of free stacks
   // In a pool's list of all its stacks.
   stack* older_ = nullptr;

@@ -167,11 +167,11 @@ class basic_counter {
   // Is the value at most `target`, and the lock bit free? The caller may destroy the counter then. While another thread holds the bit this
   // waits for the unlock.
   bool reached(std::int64_t target) noexcept {
-    for (;;) {
+    for (int round = 0;; ++round) {
       std::int64_t const w = word_.load(std::memory_order_acquire);  // acquire: pairs with every done, and with unlock
       if (value(w) > target) return false;
       if ((w & locked) == 0) return true;
-      sync::yield();
+      sync::give_way(round);
     }
   }
 

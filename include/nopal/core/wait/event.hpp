@@ -41,7 +41,8 @@ class basic_event {
     Stack* first = suspended_.load(std::memory_order_relaxed);
     do {
       if (first == closed()) {
-        while (!is_set()) Sync::yield();  // the setter has yet to store the state; the event must not go before that
+        // the setter has yet to store the state; the event must not go before that
+        for (int round = 0; !is_set(); ++round) Sync::give_way(round);
         return false;
       }
       w.next = first;

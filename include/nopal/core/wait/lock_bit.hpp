@@ -20,7 +20,7 @@ Word lock_bit(typename Sync::template atomic<Word>& word, Word bit) noexcept {
     // relaxed: the fetch_or decides
     for (int k = 0; (word.load(std::memory_order_relaxed) & bit) != 0; ++k) {
       Sync::relax();
-      if (k > tuning::lock_pauses) Sync::yield();
+      if (k > tuning::lock_pauses) Sync::give_way(k - tuning::lock_pauses);
     }
   }
 }

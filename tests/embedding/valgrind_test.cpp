@@ -1,0 +1,147 @@
+// memcheck knows nopal's native stacks: it reports nothing of a program that switches between them, and what is wrong it still reports.
+// docs/valgrind.md.
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "nopal/channel.hpp"
+#include "nopal/core/compiler/sanitizers.h"
+#include "nopal/fiber.hpp"
+#include "nopal/native.hpp"
+#include "nopal/pool.hpp"
+#include "nopal/scope.hpp"
+#include "nopal/task.hpp"
+
+namespace {
+
+using nopal::counter;
+using nopal::task;
+
+constexpr int reported = 9;
+
+// What `valgrind` exits with that runs `command`.
+int exit_of_memcheck(std::string const& command) {
+  std::string const line = "valgrind --tool=memcheck --error-exitcode=" + std::to_string(reported) + " -q " + command + " > /dev/null 2>&1";
+  int const status = std::system(line.c_str());  // NOLINT(concurrency-mt-unsafe)
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Runs one test of this program, which is disabled in a plain run.
+int exit_of_memcheck_on(char const* test) {
+  return exit_of_memcheck("'" + std::filesystem::read_symlink("/proc/self/exe").string() + "' --gtest_also_run_disabled_tests --gtest_filter=" + test);
+}
+
+bool can_run() {
+#if defined(__has_include)
+#if __has_include(<valgrind/memcheck.h>)
+  return !NOPAL_ASAN && !NOPAL_TSAN && exit_of_memcheck("true") == 0;
+#endif
+#endif
+  return false;
+}
+
+long fib(long n) {
+  if (n < 2) return n;
+  long a = 0, b = 0;
+  nopal::parallel_invoke([&] { a = fib(n - 1); }, [&] { b = fib(n - 2); });
+  return a + b;
+}
+long fib_in_scopes(long n) {
+  if (n < 2) return n;
+  long a = 0;
+  nopal::scope s;
+  s.fork([&a, n] { a = fib_in_scopes(n - 1); });
+  long const b = fib_in_scopes(n - 2);
+  s.join();
+  return a + b;
+}
+task<long> fib_in_tasks(long n) {
+  if (n < 2) co_return n;
+  long a = 0, b = 0;
+  co_await nopal::fork(&a, fib_in_tasks, n - 1);
+  co_await nopal::call(&b, fib_in_tasks, n - 2);
+  co_await nopal::join;
+  co_return a + b;
+}
+
+// All that switches stacks, on frames small and large, with exceptions; stacks are used again by what needs more of them, and less.
+TEST(under_valgrind, DISABLED_whatever_switches) {
+  nopal::pool pool{{.workers = 3}};
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(pool.run([] { return fib(12); }), 144);
+    EXPECT_EQ(pool.run([] { return fib_in_scopes(10); }), 55);
+    EXPECT_EQ(pool.run(fib_in_tasks, 12), 144);
+    long sum = 0;
+    int thrown = 0;
+    pool.run([&] {
+      nopal::channel<int> ch{2};
+      counter left;
+      for (int k = 0; k < 40; ++k) {
+        nopal::spawn(left, [&, k] {
+          char large[30'000];
+          auto* volatile const used = large;
+          used[k] = 1;
+          EXPECT_TRUE(ch.push(k));
+          nopal::yield();
+          if (k % 10 == 0) throw k;
+        });
+      }
+      for (int k = 0; k < 40; ++k) sum += *ch.pop();
+      try {
+        nopal::wait_for(left);
+      } catch (int) {
+        ++thrown;
+      }
+    });
+    EXPECT_EQ(sum, 780);
+    EXPECT_EQ(thrown, 1);
+  }
+}
+
+// A fiber that decides by what it has not written, and one that reads what it has freed: both on stacks that were used before.
+TEST(under_valgrind, DISABLED_a_fiber_that_reads_what_it_has_not_written) {
+  nopal::pool pool{{.workers = 1}};
+  pool.run([] {
+    counter left;
+    for (int k = 0; k < 3; ++k) {
+      nopal::spawn(left, [] {
+        int volatile unwritten[100];
+        if (unwritten[50] == 12345) std::abort();
+      });
+      nopal::wait_for(left);
+    }
+  });
+}
+TEST(under_valgrind, DISABLED_a_fiber_that_reads_what_it_has_freed) {
+  nopal::pool pool{{.workers = 1}};
+  pool.run([] {
+    counter left;
+    nopal::spawn(left, [] {
+      auto p = std::make_unique<int>(1);
+      int const volatile* const freed = p.get();
+      nopal::yield();
+      p.reset();
+      static_cast<void>(*freed);
+    });
+    nopal::wait_for(left);
+  });
+}
+
+TEST(valgrind, reports_nothing_that_is_not_there) {
+  if (!can_run()) GTEST_SKIP() << "Valgrind or its headers are not installed, or a sanitizer is on";
+  EXPECT_EQ(exit_of_memcheck_on("under_valgrind.*whatever_switches"), 0);
+}
+
+TEST(valgrind, reports_what_is_there) {
+  if (!can_run()) GTEST_SKIP() << "Valgrind or its headers are not installed, or a sanitizer is on";
+  EXPECT_EQ(exit_of_memcheck_on("under_valgrind.*has_not_written"), reported);
+  EXPECT_EQ(exit_of_memcheck_on("under_valgrind.*has_freed"), reported);
+}
+
+}  // namespace
