@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <new>
@@ -35,36 +34,14 @@ void* map_bytes(std::size_t bytes, int access) noexcept {
 
 bool mark_guard(std::byte* at, std::size_t page) noexcept { return ::madvise(at, page, MADV_GUARD_INSTALL) == 0; }
 
-// Does the kernel know guards that are no mappings? An emulator may take the advice and do nothing: so a page is guarded, and the kernel
-// is asked for its content.
-bool knows_markers(std::size_t page) noexcept {
-  enum : int { unknown, no, yes };
-  static constinit std::atomic<int> known{unknown};
-  // relaxed, here and below: each thread may find out for itself, and finds the same.
-  if (int const k = known.load(std::memory_order_relaxed); k != unknown) return k == yes;
-  void* const at = map_bytes(page, PROT_READ | PROT_WRITE);
-  if (at == MAP_FAILED) return false;
-  ::munlock(at, page);  // memory that is locked takes no guards
-  bool const works = mark_guard(static_cast<std::byte*>(at), page) && ::madvise(at, page, MADV_POPULATE_READ) != 0 && errno == EFAULT;
-  ::munmap(at, page);
-  known.store(works ? yes : no, std::memory_order_relaxed);
-  return works;
-}
-
-// Has the program locked what it will map (mlockall with MCL_FUTURE, and not MCL_ONFAULT)? Then a fresh page is in memory at once.
-bool maps_locked(std::size_t page) noexcept {
-  void* const at = map_bytes(page, PROT_READ | PROT_WRITE);
-  if (at == MAP_FAILED) return false;
+bool is_resident(std::byte* at, std::size_t page) noexcept {
   unsigned char resident = 0;
-  bool const locked = ::mincore(at, page, &resident) == 0 && (resident & 1) != 0;
-  ::munmap(at, page);
-  return locked;
+  return ::mincore(at, page, &resident) == 0 && (resident & 1) != 0;
 }
 
 }  // namespace
 
 stack_region* stack_region::map(std::size_t size, std::size_t page, std::size_t places, int& error) noexcept {
-  bool const markers = knows_markers(page);
   // Its accessible places, and the rest; else two for each place, when that is opened.
   constexpr long own = 2;
   error = ENOMEM;
@@ -90,11 +67,34 @@ stack_region* stack_region::map(std::size_t size, std::size_t page, std::size_t 
   // Where the kernel does not take a part back, the region keeps it.
   r->from_ = from == first || ::munmap(from, static_cast<std::size_t>(first - from)) == 0 ? first : from;
   r->to_ = end == from + bytes || ::munmap(end, static_cast<std::size_t>(from + bytes - end)) == 0 ? end : from + bytes;
-  r->markers_ = markers;
   r->mappings_ = own;
   ::madvise(first, places * size, MADV_NOHUGEPAGE);  // a huge page would make a stack's first touch cost 2 MiB; old kernels may refuse
-  if (maps_locked(page)) r->lock_as_touched();
-  return r;
+  if (r->learn()) return r;
+  error = errno;
+  delete r;
+  return nullptr;
+}
+
+// Learns from the first page of a fresh region what the kernel does. False: the system refuses.
+bool stack_region::learn() noexcept {
+  if (::mprotect(first_, page_, PROT_READ | PROT_WRITE) != 0) return false;
+  // Where the program has locked what it will map (mlockall with MCL_FUTURE), a page that becomes accessible comes into memory; with
+  // MCL_ONFAULT it does not, but takes no guard either.
+  bool locked = is_resident(first_, page_);
+  bool guarded = mark_guard(first_, page_);
+  if (!guarded) {
+    ::munlock(first_, places_ * size_);
+    guarded = mark_guard(first_, page_);
+    locked = locked || guarded;
+  }
+  // An emulator may take the advice and do nothing: so the kernel is asked for the page's content.
+  markers_ = guarded && ::madvise(first_, page_, MADV_POPULATE_READ) != 0 && errno == EFAULT;
+  if (!markers_) {
+    discard(first_, page_);
+    if (::mprotect(first_, page_, PROT_NONE) != 0) return false;
+  }
+  if (locked) lock_as_touched();
+  return true;
 }
 
 stack_region::~stack_region() {

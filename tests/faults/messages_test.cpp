@@ -104,7 +104,8 @@ TEST(faults_of_hwloc, are_none_where_nobody_asks_it) {
   EXPECT_EQ(calls(kind::topology), 0u);
 }
 
-// Where one part of a mapping has gone back, another thread may have mapped something: that part must not go back again.
+// Where one part of a mapping has gone back, another thread may have mapped something: that part must not go back again. A smaller mapping
+// may do where a large one was refused.
 TEST(faults_of_a_stack, give_back_what_was_mapped_once) {
   using nopal::core::stack_pool;
   for (auto const what : {kind::protect, kind::unmap, kind::map}) {
@@ -117,8 +118,8 @@ TEST(faults_of_a_stack, give_back_what_was_mapped_once) {
           nopal::core::stack* const s = pool.get();
           bool const failed = failures() != 0;
           disarm();
+          EXPECT_TRUE(s != nullptr || failed) << name(what) << ' ' << k;
           if (s != nullptr) pool.put(s);
-          EXPECT_EQ(s == nullptr, failed) << name(what) << ' ' << k;
         }
         EXPECT_EQ(mapped_bytes(), before) << name(what) << ' ' << k;
       }

@@ -55,6 +55,7 @@ class stack_region {
   stack_region(std::byte* first, std::size_t size, std::size_t page, std::size_t places) noexcept
       : first_{first}, size_{size}, page_{page}, places_{places} {}
 
+  bool learn() noexcept;
   bool open(std::size_t place) noexcept;
   bool guard_all() const noexcept;
   bool lock_as_touched() const noexcept;
