@@ -83,6 +83,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
     // must_stay.
     if (w.ready_is_offered && w.ready.empty()) [[unlikely]] w.retract_ready();
     w.occupant.here = false;
+    note_spare_memory(w);
     work_for(nullptr);
   }
   pool.parking.vacate(i, [&] { return must_stay(pool, i); });

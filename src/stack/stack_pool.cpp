@@ -72,7 +72,7 @@ stack* stack_pool::try_get(unsigned maker) noexcept {
     std::lock_guard const guard{mutex_};
     if (stack* const s = free_; s != nullptr) {
       free_ = s->next_;
-      --free_count_;
+      set_free(spare() - 1);
       return s;
     }
   }
@@ -83,16 +83,48 @@ void stack_pool::put(stack* s) noexcept {
   s->forget_content();
   {
     std::lock_guard const guard{mutex_};
-    if (free_count_ < keep_) {
+    if (spare() < keep_) {
       // Under the lock: no other thread may take the stack before its pages are gone, or it would lose what it has written.
       give_back(*s);
       s->next_ = free_;
       free_ = s;
-      ++free_count_;
+      set_free(spare() + 1);
       return;
     }
   }
   end(s);
+}
+
+// Under the mutex. relaxed: it orders nothing.
+void stack_pool::set_free(std::size_t n) noexcept {
+  free_count_.store(n, std::memory_order_relaxed);
+  least_free_ = std::min(least_free_, n);
+}
+
+// Workers may get and put meanwhile. What nobody has needed lies last in the list.
+void stack_pool::trim(std::size_t n) noexcept {
+  stack* unused = nullptr;
+  {
+    std::lock_guard const guard{mutex_};
+    std::size_t const all = spare();
+    std::size_t const surplus = least_free_ > n ? least_free_ - n : 0;
+    stack** end = &free_;
+    for (std::size_t k = surplus; k < all; ++k) end = &(*end)->next_;
+    unused = std::exchange(*end, nullptr);
+    set_free(all - surplus);
+    least_free_ = all - surplus;
+  }
+  while (unused != nullptr) end(std::exchange(unused, unused->next_));
+}
+
+bool stack_pool::holds_many_pages(stack& s, std::uintptr_t sp) const noexcept {
+  if (s.high_water_mark_stands()) return false;
+  constexpr std::size_t looked_at = 512, few = 8;  // what went deep has touched most of the pages just below the mark
+  auto const all = static_cast<std::size_t>(s.high_water_page() - s.low());
+  std::size_t const bytes = std::min(all, looked_at * page_);
+  if (resident_in(s.high_water_page() - bytes, bytes, page_).value_or(0) > few) return true;
+  if (!s.holds(sp) || sp > word(s.high_water_page()) + page_ / 2) s.set_high_water_mark();
+  return false;
 }
 
 // ---- Regions, under the mutex.
@@ -255,6 +287,10 @@ stack_counts stack_pool::counts() const noexcept {
 
 void stack_cache::trim(std::size_t n) noexcept {
   while (count_ > n) pool_.put(kept_[--count_]);
+}
+
+void stack_cache::give_back() noexcept {
+  for (std::size_t k = 0; k < count_; ++k) pool_.give_back(*kept_[k]);
 }
 
 stack_cache::~stack_cache() { trim(0); }

@@ -11,14 +11,12 @@
 #include <cstdint>
 #include <new>
 
+#include "nopal/core/base/pages.hpp"
 #include "nopal/core/stack/mapping_limit.hpp"
 
 // Older headers lack them.
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22  // Linux 5.14
-#endif
-#ifndef MADV_DONTNEED_LOCKED
-#define MADV_DONTNEED_LOCKED 24  // Linux 5.18
 #endif
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102  // Linux 6.13
@@ -161,9 +159,8 @@ void stack_region::put(std::byte* base) noexcept {
 }
 
 bool stack_region::discard(std::byte* from, std::size_t bytes) const noexcept {
-  if (::madvise(from, bytes, MADV_DONTNEED) == 0) return true;
+  if (discard_pages(from, bytes)) return true;
   if (errno != EINVAL) return false;
-  if (::madvise(from, bytes, MADV_DONTNEED_LOCKED) == 0) return true;
   // Locked, on an older kernel, which takes nothing back before it is unlocked.
   if (::munlock(first_, places_ * size_) != 0) return false;
   bool const gone = ::madvise(from, bytes, MADV_DONTNEED) == 0;

@@ -36,6 +36,17 @@ inline constexpr std::size_t first_places = 8;
 /// How many unused native stacks a worker keeps for itself while it sleeps.
 inline constexpr std::size_t stacks_kept_asleep = 4;
 
+// ---- Memory that nothing uses.
+
+/// What nothing has used for one to three times as many milliseconds goes back to the system, but for `little_memory` bytes of each kind,
+/// and so many free native stacks and chains of blocks of a pool. Jobs that come more often find their memory as they have left it.
+inline constexpr int unused_memory_stays = 300;
+inline constexpr std::size_t little_memory = std::size_t{1} << 20;
+inline constexpr std::size_t stacks_kept_idle = 64;
+inline constexpr std::size_t chains_kept_idle = 16;
+/// The C library is asked to give back what was freed where this many chains were, 2 to 16 MiB: it looks through all that it has.
+inline constexpr std::size_t chains_worth_a_trim = 256;
+
 // ---- A worker that finds nothing.
 
 /// How long an idle thread searches before it sleeps, in nanoseconds. A caller that runs one small job after another finds it awake.

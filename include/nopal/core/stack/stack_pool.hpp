@@ -54,6 +54,14 @@ class NOPAL_API stack_pool {
   /// stands.
   void give_back(stack& s) noexcept;
 
+  /// Free stacks, a moment ago. Any thread. relaxed: a hint.
+  std::size_t spare() const noexcept { return free_count_.load(std::memory_order_relaxed); }
+  /// Ends the free stacks that nobody has needed since the last call, but for `n`. By the pool's timer. O(free stacks).
+  void trim(std::size_t n) noexcept;
+  /// Does `s` hold more than a few pages below its high-water mark? By its owner. One system call, and none while the mark stands; where the
+  /// answer is no, the mark stands afterwards, if `s` does not run, or above it only.
+  bool holds_many_pages(stack& s, std::uintptr_t sp) const noexcept;
+
   /// The counts of all stacks. Any thread.
   stack_counts counts() const noexcept;
   /// The counts of the stacks that `maker` has made. Any thread.
@@ -72,6 +80,7 @@ class NOPAL_API stack_pool {
  private:
   stack* make(unsigned maker) noexcept;
   void end(stack* s) noexcept;
+  void set_free(std::size_t n) noexcept;
   std::byte* take_place(stack_region*& in) noexcept;
   stack_region* add_region() noexcept;
   void link(stack_region& r) noexcept;
@@ -95,7 +104,8 @@ class NOPAL_API stack_pool {
   mutable std::mutex mutex_;
   stack* all_ = nullptr;  // linked by older_ and newer_
   stack* free_ = nullptr;
-  std::size_t free_count_ = 0;
+  std::atomic<std::size_t> free_count_{0};  // written under the mutex
+  std::size_t least_free_ = 0;              // the fewest since the last trim
   stack_region* roomy_ = nullptr;  // the regions that are not full
   std::size_t places_ = 0;         // of all regions
   std::uint64_t live_ = 0, peak_ = 0;
@@ -130,6 +140,10 @@ class stack_cache {
   static constexpr std::size_t most = 256;
   /// Gives all but `n` stacks to the pool: before the worker sleeps.
   void trim(std::size_t n) noexcept;
+  /// Gives back what its stacks hold, but for their two topmost pages.
+  void give_back() noexcept;
+  /// The stack that was put last; or null.
+  stack* newest() const noexcept { return empty() ? nullptr : kept_[count_ - 1]; }
 
  private:
   stack_pool& pool_;
