@@ -6,6 +6,7 @@
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/event.hpp"

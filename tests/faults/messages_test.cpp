@@ -56,8 +56,8 @@ TEST(faults_say, that_there_is_no_address_space) {
   {
     nopal::pool const learns_the_machine{{.workers = 1}};
   }
-  // Each worker maps its deque twice, small and large, and then a stack.
-  std::string const said = refusal({.workers = 2}, {.kinds = of(kind::map), .first = 6});
+  // Each worker makes its deque accessible twice, small and large, and then a stack, for which the first of them maps a region.
+  std::string const said = refusal({.workers = 2}, {.kinds = of(kind::protect), .first = 7});
   EXPECT_TRUE(says(said, "no address space for the first native stack of worker 1")) << said;
   EXPECT_TRUE(says(said, "lower stack_size or the number of workers")) << said;
 }

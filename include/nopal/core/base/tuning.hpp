@@ -27,10 +27,10 @@ inline constexpr std::size_t kept_stacks = 1024;
 /// How many of the process's mappings (vm.max_map_count: 65,530) native stacks leave to the program: malloc, threads and shared objects need
 /// some. But never more than a quarter.
 inline constexpr long mappings_left = 4096;
-/// So many mappings native stacks take before the mappings of the process are counted, which costs 0.1 us for each; and, after a refusal,
+/// So many mappings native stacks take before the mappings of the process are counted, which costs 0.8 us for each; and, after a refusal,
 /// so many nanoseconds pass before they are counted again.
 inline constexpr long mappings_uncounted = 1024;
-inline constexpr std::int64_t mappings_counted_again = 100'000'000;
+inline constexpr std::int64_t mappings_counted_again = 1'000'000'000;
 /// The places of a pool's first mapping for native stacks; each further one has as many as there are already, within stack_region's limits.
 inline constexpr std::size_t first_places = 8;
 /// How many unused native stacks a worker keeps for itself while it sleeps.

@@ -1,11 +1,10 @@
-#include "nopal/core/scheduler/spare_memory.hpp"
+#include "nopal/core/scheduler/trim.hpp"
 
 #include <algorithm>
 #include <chrono>
 
 #include "nopal/core/architecture/stack_pointer.hpp"
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/wait/timer.hpp"
 
 namespace nopal::core {
@@ -44,13 +43,15 @@ void note(worker& w, stack* mine) noexcept {
   if (much || lists_hold_much(w.pool())) look_later(w.pool());
 }
 
-// By the worker's thread, which searches at the base of `mine`, so that its deque is empty.
+// By the worker's thread, which searches at the base of `mine`.
 void give_back_all(worker& w, stack& mine) noexcept {
   w.stacks.give_back();
   w.arena.put_spare();
-  w.ready.discard();
-  w.spare.ring_bottom = w.ready.bottom();
-  w.work.discard();
+  if (w.ready.empty()) {
+    w.ready.discard();
+    w.spare.ring_bottom = w.ready.bottom();
+  }
+  if (w.work.empty()) w.work.discard();
   constexpr std::uintptr_t frames_of_this = 16 << 10;  // of the functions that are called here, and more
   w.pool().stacks.give_back_below(mine, reinterpret_cast<void const*>(stack_pointer() - frames_of_this));
 }
