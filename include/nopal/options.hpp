@@ -23,7 +23,7 @@ enum class reclaim {
   dontneed,  ///< madvise(MADV_DONTNEED)
   free,      ///< madvise(MADV_FREE): the system takes them when it needs memory
   remap,     ///< mmap over them
-  none,      ///< not at all: they stay until the stack is unmapped
+  none,      ///< not at all: they stay until the stack ends, since the pool has more free ones than it needs
 };
 
 /// Which thread resumes a native stack that waited: core/stack/README.md, "Stacks that stay".

@@ -1,7 +1,6 @@
 #include "nopal/core/deque/cells.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +8,6 @@
 namespace nopal::core {
 
 namespace {
-
-std::size_t page_size() noexcept { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
 // A mapping begins and ends with a page; the cells in it may be fewer bytes.
 std::size_t whole_pages(std::size_t bytes) noexcept { return (bytes + page_size() - 1) / page_size() * page_size(); }

@@ -6,6 +6,7 @@
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/scheduler/search.hpp"
+#include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
@@ -84,6 +85,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
     // must_stay.
     if (w.ready_is_offered && w.ready.empty()) [[unlikely]] w.retract_ready();
     w.occupant.here = false;
+    note_spare_memory(w);
     work_for(nullptr);
   }
   pool.parking.vacate(i, [&] { return must_stay(pool, i); });

@@ -147,7 +147,7 @@ void scheduler::make_worker(unsigned i, pool_options const& o, topology const& m
     w.work.hide_nothing();
     w.ready.hide_nothing();
   }
-  stack* const first = state_.stacks.get(i);
+  stack* const first = state_.stacks.try_get(i);
   if (first == nullptr) {
     throw std::system_error{ENOMEM, std::generic_category(),
                             "nopal::pool: no address space for the first native stack of worker " + std::to_string(i) + ", of " +

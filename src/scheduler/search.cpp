@@ -7,6 +7,7 @@
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/stack/give_away.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
@@ -170,7 +171,7 @@ bool sleep(worker& w, stack& mine) noexcept {
   pool_state& pool = w.pool();
   unsigned const i = w.index();
   w.search.searching = false;  // parking counts this thread; an external caller in its place is no thief
-  w.stacks.trim(tuning::stacks_kept_asleep);
+  spare_before_sleep(w, mine);
   watch_for_stuck_pool(pool);
   bool const slept = pool.parking.park(
       i, [&] { return must_stay(pool, i); }, [&] { w.count.add(counted::sleeps); });

@@ -1,4 +1,4 @@
-// Mapping native stacks, and giving their pages back.
+// Making native stacks, and giving their pages back.
 
 #include "nopal/core/stack/stack_pool.hpp"
 
@@ -14,6 +14,8 @@
 
 #include "compiler/valgrind.hpp"
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/tuning.hpp"
+#include "nopal/core/stack/refusal.hpp"
 
 namespace nopal::core {
 
@@ -50,61 +52,134 @@ stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, un
       tallies_(makers) {}
 
 stack_pool::~stack_pool() {
-  while (free_ != nullptr) unmap(std::exchange(free_, free_->next_));
+  while (free_ != nullptr) end(std::exchange(free_, free_->next_));
   if (live_ != 0) die("a pool was destroyed while one of its native stacks is in use; let everything that waits on it end first");
 }
 
 stack* stack_pool::get(unsigned maker) noexcept {
+  stack* const s = try_get(maker);
+  if (s != nullptr) [[likely]] return s;
+  if (said_refusal_.exchange(true, std::memory_order_relaxed)) return nullptr;  // relaxed: one thread finds it false
+  std::unique_lock guard{mutex_};
+  std::uint64_t const live = live_;
+  int const error = error_;
+  guard.unlock();
+  print_refusal(live, size_, error);
+  return nullptr;
+}
+
+stack* stack_pool::try_get(unsigned maker) noexcept {
   {
     std::lock_guard const guard{mutex_};
     if (stack* const s = free_; s != nullptr) {
       free_ = s->next_;
-      --free_count_;
+      set_free(spare() - 1);
       return s;
     }
   }
-  return map(maker);
+  return make(maker);
 }
 
 void stack_pool::put(stack* s) noexcept {
   s->forget_content();
   {
     std::lock_guard const guard{mutex_};
-    if (free_count_ < keep_) {
+    if (spare() < keep_) {
       // Under the lock: no other thread may take the stack before its pages are gone, or it would lose what it has written.
       give_back(*s);
       s->next_ = free_;
       free_ = s;
-      ++free_count_;
+      set_free(spare() + 1);
       return;
     }
   }
-  unmap(s);
+  end(s);
 }
 
-stack* stack_pool::map(unsigned maker) noexcept {
-  // Twice the size holds an aligned block; what lies before and behind that goes back at once. All is mapped without access: so the guard
-  // page never had any, and the mapping counts as no memory.
-  void* const all = ::mmap(nullptr, 2 * size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (all == MAP_FAILED) return nullptr;
-  auto* const from = static_cast<std::byte*>(all);
-  std::byte* const base = from + ((size_ - word(all) % size_) % size_);
-  std::byte* const end = base + size_;
-  // The kernel may refuse to split the mapping, if there are too many. Then what is left of it goes back, and no more: where a part has
-  // gone back already, another thread may have mapped something.
-  std::byte* first = from;
-  std::byte* last = from + 2 * size_;
-  if (base == from || ::munmap(from, static_cast<std::size_t>(base - from)) == 0) first = base;
-  if (::munmap(end, static_cast<std::size_t>(last - end)) == 0) last = end;
-  if (first != base || last != end || ::mprotect(base + page_, size_ - page_, PROT_READ | PROT_WRITE) != 0) {
-    ::munmap(first, static_cast<std::size_t>(last - first));
-    return nullptr;
+// Under the mutex. relaxed: it orders nothing.
+void stack_pool::set_free(std::size_t n) noexcept {
+  free_count_.store(n, std::memory_order_relaxed);
+  least_free_ = std::min(least_free_, n);
+}
+
+// Workers may get and put meanwhile. What nobody has needed lies last in the list.
+void stack_pool::trim(std::size_t n) noexcept {
+  stack* unused = nullptr;
+  {
+    std::lock_guard const guard{mutex_};
+    std::size_t const all = spare();
+    std::size_t const surplus = least_free_ > n ? least_free_ - n : 0;
+    stack** end = &free_;
+    for (std::size_t k = surplus; k < all; ++k) end = &(*end)->next_;
+    unused = std::exchange(*end, nullptr);
+    set_free(all - surplus);
+    least_free_ = all - surplus;
   }
-  ::madvise(base, size_, MADV_NOHUGEPAGE);  // a huge page would make a stack's first touch cost 2 MiB; old kernels may refuse
-  // relaxed: any two colours will do.
-  std::size_t const colour = made_.fetch_add(1, std::memory_order_relaxed) % colours * colour_step % page_ / 64 * 64;
+  while (unused != nullptr) end(std::exchange(unused, unused->next_));
+}
+
+bool stack_pool::holds_many_pages(stack& s, std::uintptr_t sp) const noexcept {
+  if (s.high_water_mark_stands()) return false;
+  constexpr std::size_t looked_at = 512, few = 8;  // what went deep has touched most of the pages just below the mark
+  auto const all = static_cast<std::size_t>(s.high_water_page() - s.low());
+  std::size_t const bytes = std::min(all, looked_at * page_);
+  if (resident_in(s.high_water_page() - bytes, bytes, page_).value_or(0) > few) return true;
+  if (!s.holds(sp) || sp > word(s.high_water_page()) + page_ / 2) s.set_high_water_mark();
+  return false;
+}
+
+// ---- Regions, under the mutex.
+
+void stack_pool::link(stack_region& r) noexcept {
+  r.before = nullptr;
+  r.after = roomy_;
+  if (roomy_ != nullptr) roomy_->before = &r;
+  roomy_ = &r;
+}
+
+void stack_pool::unlink(stack_region& r) noexcept {
+  (r.before != nullptr ? r.before->after : roomy_) = r.after;
+  if (r.after != nullptr) r.after->before = r.before;
+}
+
+// As many places as there are already, and fewer where the system refuses that.
+stack_region* stack_pool::add_region() noexcept {
+  std::size_t const most = std::clamp(stack_region::most_bytes / size_, std::size_t{1}, stack_region::most_places);
+  for (std::size_t places = std::min(std::max(places_, tuning::first_places), most); places != 0; places /= 2) {
+    stack_region* const r = stack_region::map(size_, page_, places, error_);
+    if (r == nullptr) continue;
+    places_ += places;
+    link(*r);
+    return r;
+  }
+  return nullptr;
+}
+
+// Null: the system refuses.
+std::byte* stack_pool::take_place(stack_region*& in) noexcept {
+  in = roomy_ != nullptr ? roomy_ : add_region();
+  if (in == nullptr) return nullptr;
+  std::byte* const base = in->take(error_);
+  if (base == nullptr ? in->unused() : in->full()) unlink(*in);
+  if (base == nullptr && in->unused()) {
+    places_ -= in->places();
+    delete in;
+  }
+  return base;
+}
+
+stack* stack_pool::make(unsigned maker) noexcept {
+  stack_region* in = nullptr;
+  std::size_t colour;
+  std::byte* base;
+  {
+    std::lock_guard const guard{mutex_};
+    base = take_place(in);
+    if (base == nullptr) return nullptr;
+    colour = made_++ % colours * colour_step % page_ / 64 * 64;
+  }
   constexpr std::size_t own = (sizeof(stack) + 63) / 64 * 64;
-  auto* const s = ::new (end - colour - own) stack{base + page_, size_, page_, when_left_};
+  auto* const s = ::new (base + size_ - colour - own) stack{*in, base + page_, size_, page_, when_left_};
   s->maker = maker;
   s->valgrind_id_ = valgrind_learns(s->low(), s->top());
   {
@@ -119,9 +194,11 @@ stack* stack_pool::map(unsigned maker) noexcept {
   return s;
 }
 
-void stack_pool::unmap(stack* s) noexcept {
+void stack_pool::end(stack* s) noexcept {
   valgrind_forgets(s->valgrind_id_);
   forget(*s);
+  stack_region& in = s->region_;
+  std::byte* const base = s->base();
   {
     std::lock_guard const guard{mutex_};
     (s->newer_ != nullptr ? s->newer_->older_ : all_) = s->older_;
@@ -129,7 +206,16 @@ void stack_pool::unmap(stack* s) noexcept {
     --live_;
     --tallies_[s->maker].live;
   }
-  ::munmap(s->base(), s->mapped());
+  in.clear(base);  // before the place is put: another thread may take it at once
+  {
+    std::lock_guard const guard{mutex_};
+    if (in.full()) link(in);
+    in.put(base);
+    if (!in.unused()) return;
+    unlink(in);
+    places_ -= in.places();
+  }
+  delete &in;
 }
 
 void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
@@ -154,16 +240,14 @@ void stack_pool::give_back_between(stack const& s, std::byte* from, std::byte* t
   // Where none is in memory, none need go back. Where the kernel does not say how many are, none is counted.
   std::optional<std::uint64_t> const pages = resident_in(from, bytes, page_);
   if (pages == std::uint64_t{0}) return;
-  int failed = 0;
+  bool gone = false;
   switch (how_) {
-    case reclaim::dontneed: failed = ::madvise(from, bytes, MADV_DONTNEED); break;
-    case reclaim::free: failed = ::madvise(from, bytes, MADV_FREE); break;
-    case reclaim::remap:
-      failed = ::mmap(from, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED;
-      break;
+    case reclaim::dontneed: gone = s.region_.discard(from, bytes); break;
+    case reclaim::free: gone = ::madvise(from, bytes, MADV_FREE) == 0 || s.region_.discard(from, bytes); break;
+    case reclaim::remap: gone = s.region_.remap(from, bytes); break;
     case reclaim::none: break;
   }
-  if (failed != 0) return;  // the pages stay: nothing is lost but memory
+  if (!gone) return;  // the pages stay: nothing is lost but memory
   tally& t = tallies_[s.maker];
   // relaxed, also where they are read: these counters order nothing.
   t.unmaps.fetch_add(1, std::memory_order_relaxed);
@@ -172,7 +256,7 @@ void stack_pool::give_back_between(stack const& s, std::byte* from, std::byte* t
 
 template <class F>
 void stack_pool::count_resident(F f) const noexcept {
-  std::lock_guard const guard{mutex_};  // no stack is unmapped meanwhile
+  std::lock_guard const guard{mutex_};  // no stack ends meanwhile
   for (stack const* s = all_; s != nullptr; s = s->older_) f(*s, resident_in(s->low(), s->mapped() - page_, page_).value_or(0));
 }
 
@@ -207,6 +291,10 @@ stack_counts stack_pool::counts() const noexcept {
 
 void stack_cache::trim(std::size_t n) noexcept {
   while (count_ > n) pool_.put(kept_[--count_]);
+}
+
+void stack_cache::give_back() noexcept {
+  for (std::size_t k = 0; k < count_; ++k) pool_.give_back(*kept_[k]);
 }
 
 stack_cache::~stack_cache() { trim(0); }

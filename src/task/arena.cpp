@@ -79,6 +79,11 @@ stacklet* arena::detach() noexcept {
   return s;
 }
 
+void arena::put_spare() noexcept {
+  if (segment_ != nullptr && empty() && segment_->below == nullptr && segment_->size > first_size) detach();
+  if (kept_ != nullptr && kept_->size > first_size) central_list_->put(std::exchange(kept_, nullptr));
+}
+
 void arena::attach(stacklet* s) noexcept {
   if (s == nullptr) return;
   detach();

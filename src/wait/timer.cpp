@@ -43,15 +43,16 @@ void timer::start_thread() {
   }
 }
 
-void timer::call_after(std::chrono::milliseconds delay, void (*f)(void*) noexcept, void* with) noexcept {
+bool timer::call_after(later what, std::chrono::milliseconds delay, void (*f)(void*) noexcept, void* with) noexcept {
   std::lock_guard const guard{mutex_};
   try {
     start_thread();
   } catch (std::exception const&) {  // no thread, or no memory for one
-    return;
+    return false;
   }
-  call_ = {std::chrono::steady_clock::now() + delay, f, with};
+  requests_[static_cast<std::size_t>(what)] = {std::chrono::steady_clock::now() + delay, f, with};
   changed_.notify_one();
+  return true;
 }
 
 bool timer::idle() noexcept {
@@ -74,13 +75,14 @@ void timer::loop() noexcept {
   run_anywhere();
   std::unique_lock guard{mutex_};
   while (!stopping_) {
-    time_point const next = std::min(call_.when, queue_.empty() ? time_point::max() : queue_.begin()->first);
+    request& call_next = requests_[0].when <= requests_[1].when ? requests_[0] : requests_[1];
+    time_point const next = std::min(call_next.when, queue_.empty() ? time_point::max() : queue_.begin()->first);
     if (next == time_point::max()) {
       changed_.wait(guard);
     } else if (next > std::chrono::steady_clock::now()) {
       changed_.wait_until(guard, next);
-    } else if (next == call_.when) {
-      auto const call = std::exchange(call_, {});
+    } else if (next == call_next.when) {
+      auto const call = std::exchange(call_next, {});
       guard.unlock();
       call.f(call.with);
       guard.lock();

@@ -36,7 +36,7 @@ TEST(faults_of_a_join, end_when_there_is_memory_again) {
       nopal::scope inner;
       inner.fork([&] {  // takes that stack
         unsigned const here = nopal::this_worker::index();
-        arm({.kinds = of(kind::map), .first = 1, .last = plan::never, .milliseconds = 200});
+        arm({.kinds = of(kind::map, kind::protect), .first = 1, .last = plan::never, .milliseconds = 200});
         nopal::parallel_invoke(
             [&] {
               go = true;

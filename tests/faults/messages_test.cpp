@@ -56,8 +56,8 @@ TEST(faults_say, that_there_is_no_address_space) {
   {
     nopal::pool const learns_the_machine{{.workers = 1}};
   }
-  // Each worker maps its deque twice, small and large, and then a stack.
-  std::string const said = refusal({.workers = 2}, {.kinds = of(kind::map), .first = 6});
+  // Each worker makes its deque accessible twice, small and large, and then a stack, for which the first of them maps a region.
+  std::string const said = refusal({.workers = 2}, {.kinds = of(kind::protect), .first = 7});
   EXPECT_TRUE(says(said, "no address space for the first native stack of worker 1")) << said;
   EXPECT_TRUE(says(said, "lower stack_size or the number of workers")) << said;
 }
@@ -104,7 +104,8 @@ TEST(faults_of_hwloc, are_none_where_nobody_asks_it) {
   EXPECT_EQ(calls(kind::topology), 0u);
 }
 
-// Where one part of a mapping has gone back, another thread may have mapped something: that part must not go back again.
+// Where one part of a mapping has gone back, another thread may have mapped something: that part must not go back again. A smaller mapping
+// may do where a large one was refused.
 TEST(faults_of_a_stack, give_back_what_was_mapped_once) {
   using nopal::core::stack_pool;
   for (auto const what : {kind::protect, kind::unmap, kind::map}) {
@@ -117,8 +118,8 @@ TEST(faults_of_a_stack, give_back_what_was_mapped_once) {
           nopal::core::stack* const s = pool.get();
           bool const failed = failures() != 0;
           disarm();
+          EXPECT_TRUE(s != nullptr || failed) << name(what) << ' ' << k;
           if (s != nullptr) pool.put(s);
-          EXPECT_EQ(s == nullptr, failed) << name(what) << ' ' << k;
         }
         EXPECT_EQ(mapped_bytes(), before) << name(what) << ' ' << k;
       }

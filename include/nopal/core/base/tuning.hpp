@@ -26,8 +26,28 @@ inline constexpr std::size_t most_stack = std::size_t{1} << 40;
 /// Unused native stacks that stay mapped, for each worker, with at most two pages of memory each: mapping one costs several system calls,
 /// and a thousand fibers that wait at once are not many.
 inline constexpr std::size_t kept_stacks = 1024;
+/// How many of the process's mappings (vm.max_map_count: 65,530) native stacks leave to the program: malloc, threads and shared objects need
+/// some. But never more than a quarter.
+inline constexpr long mappings_left = 4096;
+/// So many mappings native stacks take before the mappings of the process are counted, which costs 0.8 us for each; and, after a refusal,
+/// so many nanoseconds pass before they are counted again.
+inline constexpr long mappings_uncounted = 1024;
+inline constexpr std::int64_t mappings_counted_again = 1'000'000'000;
+/// The places of a pool's first mapping for native stacks; each further one has as many as there are already, within stack_region's limits.
+inline constexpr std::size_t first_places = 8;
 /// How many unused native stacks a worker keeps for itself while it sleeps.
 inline constexpr std::size_t stacks_kept_asleep = 4;
+
+// ---- Memory that nothing uses.
+
+/// What nothing has used for one to three times as many milliseconds goes back to the system, but for `little_memory` bytes of each kind,
+/// and so many free native stacks and chains of blocks of a pool. Jobs that come more often find their memory as they have left it.
+inline constexpr int unused_memory_stays = 300;
+inline constexpr std::size_t little_memory = std::size_t{1} << 20;
+inline constexpr std::size_t stacks_kept_idle = 64;
+inline constexpr std::size_t chains_kept_idle = 16;
+/// The C library is asked to give back what was freed where this many chains were, 2 to 16 MiB: it looks through all that it has.
+inline constexpr std::size_t chains_worth_a_trim = 256;
 
 // ---- A worker that finds nothing.
 

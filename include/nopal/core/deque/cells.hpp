@@ -9,6 +9,7 @@
 #include <new>
 #include <type_traits>
 
+#include "nopal/core/base/pages.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::core {
@@ -37,6 +38,10 @@ class cells {
       std::free(first_);
     }
   }
+
+  /// Gives pages of cells back to the system. By the deque's owner, while it is empty: a thief may read a cell meanwhile, but its exchange
+  /// fails whatever it reads.
+  void discard() const noexcept { discard_inside(first_, static_cast<std::size_t>(mask + 1) * sizeof(Cell)); }
 
   Cell* first() const noexcept { return first_; }
   Cell* end() const noexcept { return first_ + mask + 1; }

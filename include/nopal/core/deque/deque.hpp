@@ -12,10 +12,10 @@
 // itself and makes the owner pass a fence, so that owners in long leaves never hide work. Proof, and the partner of each order: README.md,
 // "The deque". Next: ../scheduler/worker.hpp, which has one; ../scheduler/search.hpp, where thieves come from.
 
+#include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -220,6 +220,8 @@ class basic_deque {
   /// The index of the oldest entry, a moment ago, and the places that there are.
   index oldest() const noexcept { return top_.load(std::memory_order_relaxed); }
   index capacity() const noexcept { return newest_->mask + 1; }
+  /// Gives the pages of all buffers back to the system. By the owner, while the deque is empty: see cells::discard.
+  void discard() const noexcept { std::for_each(buffers_.begin(), buffers_.end(), [](auto const& b) { b->discard(); }); }
 
   /// The index of the next entry to be pushed.
   index bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
@@ -258,9 +260,7 @@ class basic_deque {
   entry steal() noexcept { return steal([](entry) { return true; }); }
 
   /// Does an access to `address` mean that more was pushed than there is room for? Called by the owner's stack-overflow handler.
-  bool guards(void const* address) const noexcept {
-    return is_guarded && is_guarded_end(newest_->end(), address);
-  }
+  bool guards(void const* address) const noexcept { return is_guarded && is_guarded_end(newest_->end(), address); }
 
   /// How often thieves have taken by force, and how often they retreated from what they wanted. relaxed: counts.
   std::uint64_t forces() const noexcept { return forces_.load(std::memory_order_relaxed); }

@@ -4,7 +4,9 @@
 // worker uses; chains of blocks pass between the caches by a central free list. Next: fiber_record.hpp, what lies in them.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -48,18 +50,29 @@ class central_block_list {
   block* get(std::size_t size_class) noexcept {
     std::lock_guard const guard{mutex_};
     block* const b = chains_[size_class];
-    if (b != nullptr) chains_[size_class] = b->next_chain;
+    if (b == nullptr) return nullptr;
+    chains_[size_class] = b->next_chain;
+    ++taken_;
+    count_.store(spare() - 1, std::memory_order_relaxed);  // relaxed: it orders nothing
     return b;
   }
+  /// Chains in the list, a moment ago. Any thread. relaxed: a hint.
+  std::size_t spare() const noexcept { return count_.load(std::memory_order_relaxed); }
+  /// Gives all chains back, if none was taken since the last call. False: one was. By the pool's timer.
+  bool trim() noexcept;
+
   /// Adds a chain. Locks a mutex.
   void put(block* chain, std::size_t size_class) noexcept {
     std::lock_guard const guard{mutex_};
     chain->next_chain = std::exchange(chains_[size_class], chain);
+    count_.store(spare() + 1, std::memory_order_relaxed);  // relaxed: it orders nothing
   }
 
  private:
   std::mutex mutex_;
   std::array<block*, sizes> chains_{};
+  std::atomic<std::size_t> count_{0};            // of all chains; written under the mutex
+  std::uint64_t taken_ = 0, taken_before_ = 0;  // how many chains, and how many by the last trim
 };
 
 /// A worker's free blocks, by size: one chain that it takes from and adds to, and one whole chain, so that a worker that gets and puts in

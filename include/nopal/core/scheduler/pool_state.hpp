@@ -94,6 +94,7 @@ struct pool_state {
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
+  std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: trim.cpp
   bool pinned = false;                            ///< each worker's thread is bound to its CPU
   pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
 

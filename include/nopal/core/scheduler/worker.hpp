@@ -17,6 +17,7 @@
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/counters.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
+#include "nopal/core/scheduler/spare_memory.hpp"
 #include "nopal/core/scheduler/strand.hpp"
 #include "nopal/core/sleep/inbox.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"
@@ -160,6 +161,7 @@ class NOPAL_API worker : public fork_state {
   stack_cache stacks;
   block_cache blocks;
   orphan_memory orphans;  ///< for the tasks in the deque when a stack is left
+  spare_memory spare;     ///< what goes back to the system later
   alignas(destructive_size) counters count;  ///< written by the worker, read by any thread
   /// The root whose strand runs here: a hint, for external callers, which help with their own root only. Written by the worker, read by every thief
   /// that tries it: so it does not lie beside what the owner writes at each fork.

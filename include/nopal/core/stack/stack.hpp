@@ -1,8 +1,8 @@
 #pragma once
 
-// One native stack: a mapping with a guard page. All strands run on these, never on a thread's own stack, so that any worker may resume
-// them. Who owns one at each event: README.md, "Where a stack goes at each event". Next: stack_pool.hpp, which maps and keeps them; suspension.hpp, which
-// leaves them.
+// One native stack: a place in a mapping, with a guard page. All strands run on these, never on a thread's own stack, so that any worker may resume
+// them. Who owns one at each event: README.md, "Where a stack goes at each event". Next: stack_region.hpp, where they lie; stack_pool.hpp,
+// which makes and keeps them; suspension.hpp, which leaves them.
 
 #include <atomic>
 #include <cstddef>
@@ -16,6 +16,7 @@
 namespace nopal::core {
 
 struct child;
+class stack_region;
 
 /// A name that the program has given to what runs on a stack: ../../named.hpp. Reports copy it while that stack may run.
 struct stack_name {
@@ -24,7 +25,7 @@ struct stack_name {
   stack_name const* outer;
 };
 
-/// One native stack. The mapping is a power of two of bytes, aligned to its size. From the low end: guard page, room, this object, the
+/// One native stack. Its place is a power of two of bytes, aligned to its size. From the low end: guard page, room, this object, the
 /// colour. The colour lets stacks begin at different cache sets: their tops, all aligned alike, would otherwise meet in the same ones.
 ///
 ///      | guard |  room, grows down        |  stack  | colour |
@@ -38,7 +39,7 @@ class stack : public context, public resumable {
 
   std::byte* low() const noexcept { return low_; }
   std::byte* top() noexcept { return reinterpret_cast<std::byte*>(this); }
-  /// The whole mapping, in bytes: pool_options::stack_size, rounded up to a power of two.
+  /// The whole place, in bytes: pool_options::stack_size, rounded up to a power of two.
   std::size_t mapped() const noexcept { return mapped_; }
   /// Does an access to `address` mean that this stack has overflowed?
   bool guards(void const* address) const noexcept {
@@ -46,7 +47,7 @@ class stack : public context, public resumable {
     return a >= base() && a < low_;
   }
   std::byte* base() const noexcept { return low_ - page_; }
-  /// Does the address lie in this mapping? A running function's stack pointer does not while the function is on a stack that the program
+  /// Does the address lie in this place? A running function's stack pointer does not while the function is on a stack that the program
   /// made and switched to itself. The worker's native stack is this one even then: README.md, "Foreign stacks".
   bool holds(std::uintptr_t address) const noexcept { return address - reinterpret_cast<std::uintptr_t>(base()) < mapped_; }
   /// The lowest address that forks of tasks, and forks below tasks, may reach. What lies below is for the ordinary functions that tasks call: `reserve` bytes, or a quarter
@@ -131,7 +132,7 @@ class stack : public context, public resumable {
   /// The last that it has locked, for messages: it may be gone.
   void const* last_mutex = nullptr;
 
-  unsigned maker = 0;   ///< the worker that has mapped it
+  unsigned maker = 0;   ///< the worker that has made it
   bool stolen = false;  ///< it was left at a scope's fork and then taken from a deque or an inbox: written by the worker that takes it
 
  private:
@@ -141,8 +142,9 @@ class stack : public context, public resumable {
   static constexpr std::uint64_t standing = 0x6e6f70616c6d6172;
   std::uint64_t volatile* mark() const noexcept { return reinterpret_cast<std::uint64_t volatile*>(high_water_page()); }
 
-  stack(std::byte* low, std::size_t mapped, std::size_t page, run_function when_left) noexcept
+  stack(stack_region& in, std::byte* low, std::size_t mapped, std::size_t page, run_function when_left) noexcept
       : resumable{when_left},
+        region_{in},
         low_{low},
         mapped_{mapped},
         page_{page},
@@ -166,6 +168,7 @@ class stack : public context, public resumable {
   };
   last_switch last_;
 
+  stack_region& region_;
   std::byte* low_;
   std::size_t mapped_;
   std::size_t page_;

@@ -12,22 +12,24 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/stack/stack.hpp"
+#include "nopal/core/stack/stack_region.hpp"
 #include "nopal/options.hpp"
 
 namespace nopal::core {
 
 /// What native stacks have cost so far.
 struct stack_counts {
-  std::uint64_t live;            ///< mapped now
+  std::uint64_t live;            ///< there are now
   std::uint64_t peak;            ///< the most at any time
-  std::uint64_t unmaps;          ///< times that pages of a mapped stack went back to the system; no mapping ends by that
+  std::uint64_t unmaps;          ///< times that pages of a stack went back to the system; no mapping ends by that
   std::uint64_t pages_returned;  ///< how many pages these were, as far as the kernel says
 };
 
-/// All stacks of one pool. At most `keep` free ones stay mapped in it, all but their topmost pages given back; the others are unmapped.
+/// All stacks of one pool. At most `keep` free ones stay in it, all but their topmost pages given back; the others end: their place holds no
+/// memory then, and a region without stacks is unmapped.
 class NOPAL_API stack_pool {
  public:
-  /// `stack_size`: bytes of each. `makers`: how many workers map stacks; they are numbered from 0. `when_left`: what resumes a stack that
+  /// `stack_size`: bytes of each. `makers`: how many workers make stacks; they are numbered from 0. `when_left`: what resumes a stack that
   /// was left at a fork of a scope. Throws std::bad_alloc.
   stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1, resumable::run_function when_left = nullptr);
   stack_pool(stack_pool const&) = delete;
@@ -37,10 +39,12 @@ class NOPAL_API stack_pool {
 
   /// The bytes of each stack: a power of two.
   std::size_t stack_size() const noexcept { return size_; }
-  /// A free stack, which is the caller's then. Null: there is no memory or address space for one more. Any thread. Takes a mutex; maps one,
-  /// in the name of `maker`, if none is free.
+  /// A free stack, which is the caller's then. Null: there is no memory, address space or mapping for one more; the first time that is said
+  /// on stderr. Any thread. Takes a mutex; makes one, in the name of `maker`, if none is free.
   stack* get(unsigned maker = 0) noexcept;
-  /// `s` is free. By its owner, any thread. Takes a mutex; gives its pages back to the system, or unmaps it.
+  /// As get, and says nothing.
+  stack* try_get(unsigned maker) noexcept;
+  /// `s` is free. By its owner, any thread. Takes a mutex; gives its pages back to the system, or ends it.
   void put(stack* s) noexcept;
 
   /// Gives back what lies unused below `sp` in `s`, as pool_options::reclaim says. By the owner of `s`, which no thread runs. Nothing
@@ -50,15 +54,23 @@ class NOPAL_API stack_pool {
   /// stands.
   void give_back(stack& s) noexcept;
 
+  /// Free stacks, a moment ago. Any thread. relaxed: a hint.
+  std::size_t spare() const noexcept { return free_count_.load(std::memory_order_relaxed); }
+  /// Ends the free stacks that nobody has needed since the last call, but for `n`. By the pool's timer. O(free stacks).
+  void trim(std::size_t n) noexcept;
+  /// Does `s` hold more than a few pages below its high-water mark? By its owner. One system call, and none while the mark stands; where the
+  /// answer is no, the mark stands afterwards, if `s` does not run, or above it only.
+  bool holds_many_pages(stack& s, std::uintptr_t sp) const noexcept;
+
   /// The counts of all stacks. Any thread.
   stack_counts counts() const noexcept;
-  /// The counts of the stacks that `maker` has mapped. Any thread.
+  /// The counts of the stacks that `maker` has made. Any thread.
   stack_counts counts(unsigned maker) const noexcept;
-  /// Pages of memory that all mapped stacks hold now; their owners may change that meanwhile. Any thread. One mincore for every 512 pages.
+  /// Pages of memory that all stacks hold now; their owners may change that meanwhile. Any thread. One mincore for every 512 pages.
   std::uint64_t resident_pages() const noexcept;
   /// Pages of memory that the stacks of each maker hold now. Any thread. Throws std::bad_alloc.
   std::vector<std::uint64_t> resident_pages_by_maker() const;
-  /// Calls f(stack) for each stack, under the mutex: no stack is mapped or unmapped meanwhile, but any may run.
+  /// Calls f(stack) for each stack, under the mutex: no stack begins or ends meanwhile, but any may run.
   template <class F>
   void for_each(F f) const {
     std::lock_guard const guard{mutex_};
@@ -66,8 +78,13 @@ class NOPAL_API stack_pool {
   }
 
  private:
-  stack* map(unsigned maker) noexcept;
-  void unmap(stack* s) noexcept;
+  stack* make(unsigned maker) noexcept;
+  void end(stack* s) noexcept;
+  void set_free(std::size_t n) noexcept;
+  std::byte* take_place(stack_region*& in) noexcept;
+  stack_region* add_region() noexcept;
+  void link(stack_region& r) noexcept;
+  void unlink(stack_region& r) noexcept;
   void give_back_between(stack const& s, std::byte* from, std::byte* to) noexcept;
   template <class F>
   void count_resident(F f) const noexcept;
@@ -87,10 +104,15 @@ class NOPAL_API stack_pool {
   mutable std::mutex mutex_;
   stack* all_ = nullptr;  // linked by older_ and newer_
   stack* free_ = nullptr;
-  std::size_t free_count_ = 0;
+  std::atomic<std::size_t> free_count_{0};  // written under the mutex
+  std::size_t least_free_ = 0;              // the fewest since the last trim
+  stack_region* roomy_ = nullptr;  // the regions that are not full
+  std::size_t places_ = 0;         // of all regions
   std::uint64_t live_ = 0, peak_ = 0;
-  std::atomic<std::uint64_t> made_{0};  // draws the colours
-  std::vector<tally> tallies_;          // by maker
+  std::uint64_t made_ = 0;                 // draws the colours
+  int error_ = 0;                          // what the system said when it refused a stack
+  std::vector<tally> tallies_;             // by maker
+  std::atomic<bool> said_refusal_{false};  // relaxed: which thread finds it false is all that matters
 };
 
 /// The free stacks that one worker keeps: the usual get and put cost neither a lock nor a system call. By whoever runs the worker.
@@ -118,6 +140,10 @@ class stack_cache {
   static constexpr std::size_t most = 256;
   /// Gives all but `n` stacks to the pool: before the worker sleeps.
   void trim(std::size_t n) noexcept;
+  /// Gives back what its stacks hold, but for their two topmost pages.
+  void give_back() noexcept;
+  /// The stack that was put last; or null.
+  stack* newest() const noexcept { return empty() ? nullptr : kept_[count_ - 1]; }
 
  private:
   stack_pool& pool_;

@@ -58,6 +58,13 @@ class NOPAL_API arena {
   std::uintptr_t tidy() noexcept;
   static constexpr std::uintptr_t keep = 1;
 
+  /// Bytes of the segments in which nothing lies.
+  std::size_t spare() const noexcept {
+    return (kept_ != nullptr ? kept_->size : 0) + (segment_ != nullptr && empty() && segment_->below == nullptr ? segment_->size : 0);
+  }
+  /// Leaves those segments to the central list, but for small ones.
+  void put_spare() noexcept;
+
   bool empty() const noexcept { return top_ == base_; }
   std::byte* top() const noexcept { return top_; }
   stacklet* segment() const noexcept { return segment_; }

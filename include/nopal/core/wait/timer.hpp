@@ -4,6 +4,7 @@
 // neither a worker nor a thread of its own. Stacks of workers use it; threads off a pool time their own sleep. README.md, "Time limits".
 // Next: basic_deadline.hpp, what the timer and a waiter share.
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -30,9 +31,11 @@ class timer {
   timer& operator=(timer const&) = delete;
   ~timer() { stop(); }
 
-  /// Calls f(with) once, after `delay`, on the timer's thread. It replaces an earlier request that has not run yet. It does nothing if the
-  /// thread cannot be started. Any thread.
-  void call_after(std::chrono::milliseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
+  /// What is called later: at most one request for each of these waits.
+  enum class later : unsigned char { report, trim };
+  /// Calls f(with) once, after `delay`, on the timer's thread. It replaces an earlier request for the same that has not run yet. False: the
+  /// thread cannot be started, and nothing will be called. Any thread.
+  bool call_after(later what, std::chrono::milliseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
   /// Is the queue of entries empty? Any thread.
   bool idle() noexcept;
 
@@ -49,11 +52,12 @@ class timer {
   std::mutex mutex_;
   std::condition_variable changed_;  // the first deadline is another one, or the thread is to end
   std::set<key> queue_;
-  struct {
+  struct request {
     time_point when = time_point::max();
     void (*f)(void*) noexcept = nullptr;
     void* with = nullptr;
-  } call_;
+  };
+  std::array<request, 2> requests_;  // by `later`
   std::string const name_;
   std::thread thread_;
   bool stopping_ = false;

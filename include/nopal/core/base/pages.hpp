@@ -1,0 +1,19 @@
+#pragma once
+
+// Giving pages of memory back to the system while they stay mapped: the next touch finds zeros in a fresh page. Called by the rooms that
+// keep memory for later, when nothing has used it for a while.
+
+#include <cstddef>
+
+namespace nopal::core {
+
+/// The bytes of a page.
+std::size_t page_size() noexcept;
+
+/// Gives back the pages [from, from + bytes), whose content is lost, also where the program has locked its memory (mlockall). `from` begins
+/// a page. False: they stay. By whoever owns the memory.
+bool discard_pages(void* from, std::size_t bytes) noexcept;
+/// Gives back the whole pages inside [from, from + bytes). What lies in the pages at its two ends stays. By whoever owns the memory.
+void discard_inside(void* from, std::size_t bytes) noexcept;
+
+}  // namespace nopal::core

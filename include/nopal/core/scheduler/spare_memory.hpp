@@ -1,0 +1,20 @@
+#pragma once
+
+// What a worker and the pool's timer tell each other of memory that nothing uses. Plain data, in each worker. Next: trim.hpp, which gives
+// that memory back.
+
+#include <atomic>
+#include <cstdint>
+
+namespace nopal::core {
+
+/// relaxed, all of them: hints. Who misses one sees it the next time, since the timer looks again as long as a sleeping worker holds much.
+struct spare_memory {
+  std::atomic<bool> much{false};       ///< the worker held much when it was last left; written by its owner
+  std::atomic<std::uint64_t> uses{0};  ///< how often it was left; written by its owner
+  std::atomic<bool> wanted{false};     ///< the timer wants it back
+  std::uint64_t uses_before = 0;       ///< when the timer looked last; the timer's
+  std::int64_t ring_bottom = 0;        ///< the ring's bottom when its pages went back last; the owner's
+};
+
+}  // namespace nopal::core

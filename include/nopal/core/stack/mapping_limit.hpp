@@ -1,0 +1,28 @@
+#pragma once
+
+// How many mappings the process may have. The kernel allows vm.max_map_count; once they are used up malloc, new threads and dlopen fail
+// too. So native stacks leave some of them to the program. Any thread may call; there is one count for all pools. Next: stack_region.hpp,
+// which asks; refusal.hpp, which says why there is no stack.
+
+namespace nopal::core {
+
+/// May `n` more mappings be made for stacks? They count as made then. Most often one atomic operation; now and then it counts the lines of
+/// /proc/self/maps, under a mutex: each time half of what is left was used up. False: fewer than mappings_left() would be left.
+bool may_map(long n) noexcept;
+/// `n` of them were not made, or are gone.
+void unmapped(long n) noexcept;
+
+/// How many mappings the process has and may have; 0: unknown.
+struct mapping_counts {
+  long have;
+  long most;
+};
+/// Counts them. Some milliseconds where there are many.
+mapping_counts count_mappings() noexcept;
+/// How many mappings stay for the program where `most` are allowed.
+long mappings_left(long most) noexcept;
+
+/// The number with which the file at `path` begins, after `skip` other words; -1 if there is none.
+long read_number(char const* path, int skip = 0) noexcept;
+
+}  // namespace nopal::core

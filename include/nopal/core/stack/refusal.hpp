@@ -1,0 +1,17 @@
+#pragma once
+
+// What a pool says, once, when there is no native stack for what needs one: how many there are, which limit was met, and what to raise.
+// Called by stack_pool.hpp. What then waits with its thread: README.md, "Without memory".
+
+#include <cstddef>
+#include <cstdint>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::core {
+
+/// Prints that line on stderr. `stacks`: how many the pool has, of `size` bytes each. `error`: what the system said when it refused one
+/// more; ENOMEM too where mapping_limit.hpp did. Any thread.
+NOPAL_COLD void print_refusal(std::uint64_t stacks, std::size_t size, int error) noexcept;
+
+}  // namespace nopal::core

@@ -1,0 +1,77 @@
+#pragma once
+
+// A region: one mapping that is cut into native stacks of one size, its places. The kernel allows a process some 65,530 mappings, and a
+// stack with a guard page of its own would take two of them; a region takes two in all, where the kernel knows guard pages that need no
+// mapping (MADV_GUARD_INSTALL, Linux 6.13). All members are called under the mutex of the stack_pool that has the region, unless it says
+// otherwise. Next: stack_pool.hpp, which makes regions; mapping_limit.hpp, which says whether the process may map more.
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::core {
+
+/// Where stacks lie. Each place is as many bytes as a stack, and aligned to them. A place that no stack has holds no memory but the page
+/// table of its guard.
+class stack_region {
+ public:
+  /// The most places of one region, and the most bytes unless one place is larger.
+  static constexpr std::size_t most_places = 1024;
+  static constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
+  /// Maps a region of `places` places of `size` bytes, a power of two. Null: there is no memory, no address space, or no mapping for it,
+  /// and `error` is what the system said.
+  static stack_region* map(std::size_t size, std::size_t page, std::size_t places, int& error) noexcept;
+  stack_region(stack_region const&) = delete;
+  stack_region& operator=(stack_region const&) = delete;
+  /// Unmaps it. Needs no mutex, once nobody else knows the region.
+  ~stack_region();
+
+  bool full() const noexcept { return used_ == places_; }
+  bool unused() const noexcept { return used_ == 0; }
+  std::size_t places() const noexcept { return places_; }
+
+  /// The lowest free place, all but its first page accessible, which is the guard. The content is unknown. Null: the system refuses, and
+  /// `error` is what it said. The region is not full.
+  std::byte* take(int& error) noexcept;
+  /// The place at `base` is free, and what it held is gone: see clear.
+  void put(std::byte* base) noexcept;
+  /// Gives back all memory of the place at `base`, but for its guard. By whoever has taken the place; needs no mutex.
+  void clear(std::byte* base) const noexcept { discard(base + page_, size_ - page_); }
+  /// Gives back the pages [from, from + bytes), also where the program has locked its memory (mlockall). False: the pages stay. By whoever
+  /// has taken the place in which they lie; needs no mutex.
+  bool discard(std::byte* from, std::size_t bytes) const noexcept;
+
+  /// As discard, by a new mapping in the place of the pages.
+  bool remap(std::byte* from, std::size_t bytes) const noexcept;
+
+  // In a pool's list of regions that are not full.
+  stack_region* before = nullptr;
+  stack_region* after = nullptr;
+
+ private:
+  stack_region(std::byte* first, std::size_t size, std::size_t page, std::size_t places) noexcept
+      : first_{first}, size_{size}, page_{page}, places_{places} {}
+
+  bool learn() noexcept;
+  bool open(std::size_t place) noexcept;
+  bool guard_all() const noexcept;
+  bool lock_as_touched() const noexcept;
+
+  std::byte* const first_;  // the first place
+  std::size_t const size_;
+  std::size_t const page_;
+  std::size_t const places_;
+  std::byte* from_ = nullptr;  // the whole mapping
+  std::byte* to_ = nullptr;
+  std::size_t used_ = 0;
+  std::size_t lowest_ = 0;  // all places below are taken
+  std::bitset<most_places> taken_;
+  std::bitset<most_places> opened_;  // accessible, and guarded
+  bool markers_ = false;             // its guards are no mappings of their own
+  long mappings_ = 0;                // that it takes, at most
+};
+
+}  // namespace nopal::core

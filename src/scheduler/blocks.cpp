@@ -1,0 +1,31 @@
+#include "nopal/core/scheduler/blocks.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "nopal/core/base/tuning.hpp"
+
+// glibc's, not in other C libraries. Small blocks that are freed go back to the system by it only.
+extern "C" int malloc_trim(std::size_t) __attribute__((weak));
+
+namespace nopal::core {
+
+// Workers may get and put meanwhile.
+bool central_block_list::trim() noexcept {
+  std::array<block*, sizes> all;
+  std::size_t n;
+  {
+    std::lock_guard const guard{mutex_};
+    if (std::exchange(taken_before_, taken_) != taken_) return false;
+    all = std::exchange(chains_, {});
+    n = spare();
+    count_.store(0, std::memory_order_relaxed);  // relaxed: it orders nothing
+  }
+  for (block* chain : all) {
+    while (chain != nullptr) free(std::exchange(chain, chain->next_chain));
+  }
+  if (n >= tuning::chains_worth_a_trim && malloc_trim != nullptr) malloc_trim(0);
+  return true;
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,97 @@
+#include "nopal/core/scheduler/trim.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "nopal/core/architecture/stack_pointer.hpp"
+#include "nopal/core/base/tuning.hpp"
+#include "nopal/core/wait/timer.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+void look(void* with) noexcept;
+
+// The timer looks at the pool's memory later, if it is not to do so already.
+void look_later(pool_state& pool) noexcept {
+  // relaxed, here and below: hints.
+  if (pool.looks_at_memory.load(std::memory_order_relaxed) || pool.looks_at_memory.exchange(true, std::memory_order_relaxed)) return;
+  std::chrono::milliseconds const later{tuning::unused_memory_stays};
+  if (!pool.timer.call_after(timer::later::trim, later, look, &pool)) pool.looks_at_memory.store(false, std::memory_order_relaxed);
+}
+
+bool lists_hold_much(pool_state const& pool) noexcept {
+  return pool.stacklets.spare() > tuning::little_memory || pool.stacks.spare() > tuning::stacks_kept_idle ||
+         pool.blocks.spare() > tuning::chains_kept_idle;
+}
+
+// How many bytes of the ring's buffers were touched since they went back last.
+std::size_t touched_in_ring(worker const& w) noexcept {
+  auto const entries = static_cast<std::size_t>(w.ready.bottom() - w.spare.ring_bottom);
+  return std::min(entries, static_cast<std::size_t>(w.ready.capacity())) * sizeof(deque::entry);
+}
+
+// By the worker's owner. `mine`: the stack on which its thread sleeps, or the one that an external caller has left.
+void note(worker& w, stack* mine) noexcept {
+  spare_memory& m = w.spare;
+  bool const much = w.arena.spare() > tuning::little_memory || touched_in_ring(w) > tuning::little_memory ||
+                    (mine != nullptr && w.pool().stacks.holds_many_pages(*mine, stack_pointer()));
+  // relaxed: hints.
+  m.uses.store(m.uses.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  m.much.store(much, std::memory_order_relaxed);
+  if (much || lists_hold_much(w.pool())) look_later(w.pool());
+}
+
+// By the worker's thread, which searches at the base of `mine`.
+void give_back_all(worker& w, stack& mine) noexcept {
+  w.stacks.give_back();
+  w.arena.put_spare();
+  if (w.ready.empty()) {
+    w.ready.discard();
+    w.spare.ring_bottom = w.ready.bottom();
+  }
+  if (w.work.empty()) w.work.discard();
+  constexpr std::uintptr_t frames_of_this = 16 << 10;  // of the functions that are called here, and more
+  w.pool().stacks.give_back_below(mine, reinterpret_cast<void const*>(stack_pointer() - frames_of_this));
+}
+
+// By the timer's thread. Workers sleep, run, and are occupied meanwhile. What was used since the last look stays until the next.
+void look(void* with) noexcept {
+  auto& pool = *static_cast<pool_state*>(with);
+  pool.looks_at_memory.store(false, std::memory_order_relaxed);  // relaxed: a hint
+  bool again = false;
+  for (unsigned i = 0; i < pool.size(); ++i) {
+    spare_memory& m = pool.workers[i]->spare;
+    if (!m.much.load(std::memory_order_relaxed) || !pool.parking.is_parked(i)) continue;  // relaxed: hints
+    again = true;
+    if (std::uint64_t const uses = m.uses.load(std::memory_order_relaxed); uses != m.uses_before) {  // relaxed: a hint
+      m.uses_before = uses;
+      continue;
+    }
+    m.wanted.store(true, std::memory_order_relaxed);  // relaxed: a hint
+    pool.parking.notify(i);
+  }
+  if (pool.stacklets.spare() > tuning::little_memory) again = !pool.stacklets.trim() || again;
+  if (pool.blocks.spare() > tuning::chains_kept_idle) again = !pool.blocks.trim() || again;
+  pool.stacks.trim(tuning::stacks_kept_idle);
+  if (again || pool.stacks.spare() > tuning::stacks_kept_idle) look_later(pool);
+}
+
+}  // namespace
+
+void spare_before_sleep(worker& w, stack& mine) noexcept {
+  w.stacks.trim(tuning::stacks_kept_asleep);
+  if (w.pool().control != nullptr) [[unlikely]] return;
+  if (w.spare.wanted.load(std::memory_order_relaxed)) [[unlikely]] {  // relaxed: a hint
+    w.spare.wanted.store(false, std::memory_order_relaxed);
+    give_back_all(w, mine);
+  }
+  note(w, &mine);
+}
+
+void note_spare_memory(worker& w) noexcept {
+  if (w.pool().control == nullptr) note(w, w.stacks.newest());
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,180 @@
+// Mapping regions, guarding their places, and giving their memory back.
+
+#include "nopal/core/stack/stack_region.hpp"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <new>
+
+#include "nopal/core/base/pages.hpp"
+#include "nopal/core/stack/mapping_limit.hpp"
+
+// Older headers lack them.
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22  // Linux 5.14
+#endif
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102  // Linux 6.13
+#endif
+
+namespace nopal::core {
+
+namespace {
+
+void* map_bytes(std::size_t bytes, int access) noexcept {
+  return ::mmap(nullptr, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+bool mark_guard(std::byte* at, std::size_t page) noexcept { return ::madvise(at, page, MADV_GUARD_INSTALL) == 0; }
+
+bool is_resident(std::byte* at, std::size_t page) noexcept {
+  unsigned char resident = 0;
+  return ::mincore(at, page, &resident) == 0 && (resident & 1) != 0;
+}
+
+}  // namespace
+
+stack_region* stack_region::map(std::size_t size, std::size_t page, std::size_t places, int& error) noexcept {
+  // Its accessible places, and the rest; else two for each place, when that is opened.
+  constexpr long own = 2;
+  error = ENOMEM;
+  if (!may_map(own)) return nullptr;
+  // A place more than needed, less a page, holds aligned ones; what lies before and behind those goes back at once. All is mapped without
+  // access: so it counts as no memory, and nothing of it comes into memory where the program has locked what it will map.
+  std::size_t const bytes = places * size + size - page;
+  void* const all = map_bytes(bytes, PROT_NONE);
+  if (all == MAP_FAILED) {
+    error = errno;
+    unmapped(own);
+    return nullptr;
+  }
+  auto* const from = static_cast<std::byte*>(all);
+  std::byte* const first = from + (size - reinterpret_cast<std::uintptr_t>(from) % size) % size;
+  std::byte* const end = first + places * size;
+  auto* const r = new (std::nothrow) stack_region{first, size, page, places};
+  if (r == nullptr) {
+    ::munmap(from, bytes);
+    unmapped(own);
+    return nullptr;
+  }
+  // Where the kernel does not take a part back, the region keeps it.
+  r->from_ = from == first || ::munmap(from, static_cast<std::size_t>(first - from)) == 0 ? first : from;
+  r->to_ = end == from + bytes || ::munmap(end, static_cast<std::size_t>(from + bytes - end)) == 0 ? end : from + bytes;
+  r->mappings_ = own;
+  ::madvise(first, places * size, MADV_NOHUGEPAGE);  // a huge page would make a stack's first touch cost 2 MiB; old kernels may refuse
+  if (r->learn()) return r;
+  error = errno;
+  delete r;
+  return nullptr;
+}
+
+// Learns from the first page of a fresh region what the kernel does. False: the system refuses.
+bool stack_region::learn() noexcept {
+  if (::mprotect(first_, page_, PROT_READ | PROT_WRITE) != 0) return false;
+  // Where the program has locked what it will map (mlockall with MCL_FUTURE), a page that becomes accessible comes into memory; with
+  // MCL_ONFAULT it does not, but takes no guard either.
+  bool locked = is_resident(first_, page_);
+  bool guarded = mark_guard(first_, page_);
+  if (!guarded) {
+    ::munlock(first_, places_ * size_);
+    guarded = mark_guard(first_, page_);
+    locked = locked || guarded;
+  }
+  // An emulator may take the advice and do nothing: so the kernel is asked for the page's content.
+  markers_ = guarded && ::madvise(first_, page_, MADV_POPULATE_READ) != 0 && errno == EFAULT;
+  if (!markers_) {
+    discard(first_, page_);
+    if (::mprotect(first_, page_, PROT_NONE) != 0) return false;
+  }
+  if (locked) lock_as_touched();
+  return true;
+}
+
+stack_region::~stack_region() {
+  ::munmap(from_, static_cast<std::size_t>(to_ - from_));
+  unmapped(mappings_);
+}
+
+// The program has locked its memory. What lies here stays locked, but only once it is touched: else each place would take memory as a
+// whole. Locked memory takes no guards, so all places get theirs while it is not. False: the system has no memory for the guards. Then it
+// stays unlocked, and so it does where the system refuses to lock it again.
+bool stack_region::lock_as_touched() const noexcept {
+  std::size_t const bytes = places_ * size_;
+  ::munlock(first_, bytes);
+  if (markers_ && !guard_all()) return false;
+  ::syscall(SYS_mlock2, first_, bytes, MLOCK_ONFAULT);
+  return true;
+}
+
+bool stack_region::guard_all() const noexcept {
+  for (std::size_t k = 0; k < places_; ++k) {
+    if (!mark_guard(first_ + k * size_, page_)) return false;
+  }
+  return true;
+}
+
+// Makes a place accessible. A guard comes first: so where the program has locked the region since, nothing comes into memory by that.
+bool stack_region::open(std::size_t place) noexcept {
+  std::byte* const base = first_ + place * size_;
+  if (markers_) {
+    bool const guarded = mark_guard(base, page_) || (errno == EINVAL && lock_as_touched());  // EINVAL: it is locked
+    return guarded && ::mprotect(base, size_, PROT_READ | PROT_WRITE) == 0;
+  }
+  constexpr long own = 2;
+  errno = ENOMEM;
+  if (!may_map(own)) return false;
+  if (::mprotect(base + page_, size_ - page_, PROT_READ | PROT_WRITE) != 0) {
+    unmapped(own);
+    return false;
+  }
+  mappings_ += own;
+  return true;
+}
+
+std::byte* stack_region::take(int& error) noexcept {
+  std::size_t& place = lowest_;
+  while (taken_[place]) ++place;
+  if (!opened_[place]) {
+    if (!open(place)) {
+      error = errno;
+      return nullptr;
+    }
+    opened_[place] = true;
+  }
+  taken_[place] = true;
+  ++used_;
+  return first_ + place * size_;
+}
+
+void stack_region::put(std::byte* base) noexcept {
+  std::size_t const place = static_cast<std::size_t>(base - first_) / size_;
+  taken_[place] = false;
+  lowest_ = std::min(lowest_, place);
+  --used_;
+}
+
+bool stack_region::discard(std::byte* from, std::size_t bytes) const noexcept {
+  if (discard_pages(from, bytes)) return true;
+  if (errno != EINVAL) return false;
+  // Locked, on an older kernel, which takes nothing back before it is unlocked.
+  if (::munlock(first_, places_ * size_) != 0) return false;
+  bool const gone = ::madvise(from, bytes, MADV_DONTNEED) == 0;
+  ::syscall(SYS_mlock2, first_, places_ * size_, MLOCK_ONFAULT);
+  return gone;
+}
+
+bool stack_region::remap(std::byte* from, std::size_t bytes) const noexcept {
+  // Where the program has locked its memory, a new mapping would come into memory as a whole; and the advice is refused.
+  if (::madvise(from, page_, MADV_DONTNEED) != 0) return discard(from, bytes);
+  void* const at = ::mmap(from, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (at == MAP_FAILED) return false;
+  ::madvise(from, bytes, MADV_NOHUGEPAGE);  // like its neighbours: so it becomes one mapping with them again
+  return true;
+}
+
+}  // namespace nopal::core
