@@ -5,12 +5,15 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "nopal/core/base/process.hpp"
+
 namespace nopal::core {
 
 // The message is flushed first, in case that the search for the function's name fails.
 [[noreturn]] static void die_saying(char const* what, void const* function) noexcept {
   std::fputs("nopal: ", stderr);
   std::fputs(what, stderr);
+  if (process_number != 1) std::fputs(" (this process is the child of a fork, and has none of its parent's threads)", stderr);
   std::fflush(stderr);
   print_place(function);
   std::fputc('\n', stderr);

@@ -32,6 +32,7 @@ void send(move_request& m) noexcept {
   worker& to = *m.to;
   pool_state& there = to.pool();
   there.pending.started();
+  there.needs_threads();
   to.own.push(&m);
   there.parking.notify(to.index());
   if (there.control != nullptr) [[unlikely]] there.control->something_new();

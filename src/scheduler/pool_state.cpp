@@ -11,15 +11,25 @@ void pending_work::finished() noexcept {
   if (--pending_ == 0) none_.notify_all();
 }
 
-std::uint64_t pending_work::wait() noexcept {
+std::uint64_t pending_work::wait(time_point deadline) noexcept {
   std::unique_lock guard{mutex_};
-  none_.wait(guard, [&] { return pending_ == 0; });
+  auto const none = [&] { return pending_ == 0; };
+  if (deadline == time_point::max()) {
+    none_.wait(guard, none);
+  } else {
+    none_.wait_until(guard, deadline, none);
+  }
   return submitted_;
 }
 
 bool pending_work::none_since(std::uint64_t submitted) noexcept {
   std::lock_guard const guard{mutex_};
   return pending_ == 0 && submitted_ == submitted;
+}
+
+std::uint64_t pending_work::count() noexcept {
+  std::lock_guard const guard{mutex_};
+  return pending_;
 }
 
 // The NUMA node of each worker.
