@@ -36,7 +36,7 @@ void condition_variable::wait_for_expired() noexcept {
     static_cast<void>(core::yield_stack());
     core::std_sync::yield();
   });
-  if (!empty) core::die("a condition_variable was destroyed while a fiber, task or thread waits for it; notify_all() first");
+  if (!empty) core::die_unless_in_exit("a condition_variable was destroyed while a fiber, task or thread waits for it; notify_all() first");
 }
 
 }  // namespace nopal

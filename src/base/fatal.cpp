@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "nopal/core/base/in_exit.hpp"
 #include "nopal/core/base/process.hpp"
 
 namespace nopal::core {
@@ -30,6 +31,10 @@ void die_in(void const* function, char const* format, ...) noexcept {
   std::vsnprintf(text.data(), text.size(), format, rest);
   va_end(rest);
   die_saying(text.data(), function);
+}
+
+void die_unless_in_exit(char const* what) noexcept {
+  if (!is_in_exit()) die(what);
 }
 
 char const* message_of(std::exception_ptr const& e) noexcept {

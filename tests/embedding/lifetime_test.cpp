@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -202,9 +203,9 @@ TEST(lifetime, main_may_return_while_a_fiber_waits) {
                 });
                 nopal::spawn([] { nopal::sleep_for(1h); });
                 nopal::wait_for(started);
-                std::quick_exit(4);
+                std::exit(4);
               }),
-              4, "");
+              4, "a static destructor ran\n");
   expect_exit(in_child([] {
                 static auto* const never = new nopal::counter{1};
                 static last_words const words{[] {}};
@@ -215,6 +216,38 @@ TEST(lifetime, main_may_return_while_a_fiber_waits) {
                   nopal::wait_for(*never);
                 });
                 nopal::wait_for(started);
+                std::exit(4);
+              }),
+              4, "a static destructor ran\n");
+}
+
+// What the fibers wait for is destroyed with the other static objects, and they go on.
+TEST(lifetime, main_may_return_while_fibers_use_static_objects) {
+  expect_exit(in_child([] {
+                static last_words const words{[] {}};
+                static nopal::mutex mutex;
+                static nopal::counter counter{1}, counted;
+                static nopal::semaphore semaphore{0};
+                static nopal::condition_variable changed;
+                static nopal::channel<int> channel{1};
+                static std::atomic<int> begun{0};
+                mutex.lock();
+                auto const waits = [](auto f) {
+                  nopal::spawn(counted, [f] {
+                    ++begun;
+                    f();
+                  });
+                };
+                waits([] { mutex.lock(); });
+                waits([] { nopal::wait_for(counter); });
+                waits([] { semaphore.acquire(); });
+                waits([] { channel.pop(); });
+                waits([] {
+                  nopal::mutex its;
+                  std::unique_lock lock{its};
+                  changed.wait(lock);
+                });
+                while (begun != 5 || nopal::default_pool().stats().suspensions < 5) std::this_thread::yield();
                 std::exit(4);
               }),
               4, "a static destructor ran\n");

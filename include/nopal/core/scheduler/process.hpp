@@ -1,6 +1,6 @@
 #pragma once
 
-// What pools have to do with the process that they are in: its beginning, its forks and its end. README.md, "The process". Called by
+// What pools have to do with the process that they are in: its first pool, and its forks. README.md, "The process". Called by
 // scheduler.hpp. Next: fork_trap.hpp, for a fork in a job.
 
 #include <mutex>
@@ -14,8 +14,5 @@ extern constinit std::mutex default_pool_changes;
 /// What the first pool of a process needs: the object that holds this code stays loaded, and forks are counted. By every thread that makes a
 /// pool; not under a lock. Throws std::bad_alloc.
 void prepare_process();
-
-/// Does the calling thread run destructors of static objects, since it has called exit? False if that cannot be found out. Walks the stack.
-bool is_in_exit() noexcept;
 
 }  // namespace nopal::core
