@@ -37,6 +37,14 @@ void die_unless_in_exit(char const* what) noexcept {
   if (!is_in_exit()) die(what);
 }
 
+std::exception_ptr caught() noexcept {
+  std::exception_ptr e = std::current_exception();
+  if (e == nullptr) {
+    die("pthread_exit or pthread_cancel in a job, whose thread is not the job's to end; let the job return, or throw an exception");
+  }
+  return e;
+}
+
 char const* message_of(std::exception_ptr const& e) noexcept {
   try {
     std::rethrow_exception(e);

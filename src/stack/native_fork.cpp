@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/stack/suspension.hpp"
 
@@ -89,7 +90,7 @@ void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   try {
     body(b);
   } catch (...) {
-    b.join.record([&](bool) { b.keep(std::current_exception()); });
+    b.join.record([&](bool) { b.keep(caught()); });
   }
   current()->end_strand();
   if (b.join.arrive()) resume_stack(*b.waiting);

@@ -13,35 +13,17 @@
 #include <thread>
 #include <vector>
 
-#include "child.hpp"
 #include "nopal/nopal.hpp"
+#include "program.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
+using test::check;
 using test::ended;
+using test::fib;
 using test::in_child;
-
-long fib(long n) {
-  if (n < 2) return n;
-  long a = 0, b = 0;
-  nopal::parallel_invoke([&] { a = fib(n - 1); }, [&] { b = fib(n - 2); });
-  return a + b;
-}
-nopal::task<long> task_fib(long n) {
-  if (n < 2) co_return n;
-  long a = 0, b = 0;
-  co_await nopal::fork(&a, task_fib, n - 1);
-  co_await nopal::call(&b, task_fib, n - 2);
-  co_await nopal::join;
-  co_return a + b;
-}
-
-void check(bool right, char const* what) {
-  if (right) return;
-  test::say(what);
-  std::_Exit(98);
-}
+using test::task_fib;
 
 /// In a program with pools: forks, runs f in the child, and ends as that does.
 void ends_as_its_child(std::function<void()> const& f) {
