@@ -47,6 +47,7 @@ struct core::default_pool_maker {
     } else {
       p = new pool{options_of_default_pool()};
       p->state().is_default = true;
+      scheduler::keep(*p->scheduler_);
       the_default_pool.store(p, std::memory_order_release);  // release: pairs with the loads in default_pool and shut_down
     }
     return *p;
@@ -55,7 +56,6 @@ struct core::default_pool_maker {
   static std::string end(pool& p, time_point deadline) {
     pool_state& state = p.state();
     if (unsigned const in = state.process.load(std::memory_order_seq_cst); in != 0 && in != process_number) {
-      scheduler::leave(*p.scheduler_);
       the_default_pool.store(nullptr, std::memory_order_relaxed);  // relaxed: no other thread of this process has the old one
       return {};
     }

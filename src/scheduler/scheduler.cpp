@@ -24,6 +24,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
+#include "nopal/core/scheduler/leak_check.hpp"
 #include "nopal/core/scheduler/process.hpp"
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/signals.hpp"
@@ -39,8 +40,8 @@ namespace {
 // At most one pool of the process pins by default: two would put their workers on the same CPUs. The process_number of that process, or 0.
 std::atomic<unsigned> some_pool_is_pinned{0};
 
-// What `leave` has kept.
-std::atomic<scheduler*> left_behind{nullptr};
+// What `keep` has kept.
+constinit std::atomic<scheduler*> kept{nullptr};
 
 [[noreturn]] void reject(std::string const& what) { throw std::invalid_argument{"nopal::pool: " + what}; }
 
@@ -220,21 +221,30 @@ scheduler::~scheduler() {
 }
 
 void scheduler::end(scheduler* s) noexcept {
-  if (!s->state_.has_threads()) return leave(*s);
+  if (!s->state_.has_threads()) return keep(*s);
   worker const* const w = current_or_null();
   if (w == nullptr || &w->pool() != &s->state_) {
     delete s;
   } else if (is_in_exit()) {
-    leave(*s);
+    keep(*s);
   } else {
     die("a pool was destroyed by a task that runs on it; let a thread outside the pool own and destroy it");
   }
 }
 
-void scheduler::leave(scheduler& s) noexcept {
-  // relaxed: nobody but a leak checker reads what lies there.
-  s.next_left_ = left_behind.load(std::memory_order_relaxed);
-  while (!left_behind.compare_exchange_weak(s.next_left_, &s, std::memory_order_relaxed)) {
+void scheduler::keep(scheduler& s) noexcept {
+  s.next_kept_ = kept.load(std::memory_order_relaxed);  // relaxed: the exchange below sees whether it still is
+  // release: pairs with the load in note_kept_for_leak_check. relaxed: as above.
+  while (!kept.compare_exchange_weak(s.next_kept_, &s, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  if (s.next_kept_ == nullptr) call_before_leak_check(note_kept_for_leak_check);
+}
+
+// The process ends. In the child of a fork there is nothing to look at: what its parent's threads pointed to it cannot know.
+void scheduler::note_kept_for_leak_check() noexcept {
+  // acquire: pairs with the release in keep
+  for (scheduler const* s = kept.load(std::memory_order_acquire); s != nullptr; s = s->next_kept_) {
+    if (s->state_.has_threads()) note_for_leak_check(s->state_);
   }
 }
 

@@ -40,8 +40,10 @@ class NOPAL_API scheduler {
   bool end_threads(time_point deadline) noexcept;
   /// Starts the threads again, if end_threads has ended them. Under default_pool_changes. Throws std::system_error.
   void need_threads();
-  /// Keeps `s` for the life of the process, where a leak checker finds it.
-  static void leave(scheduler& s) noexcept;
+  /// Keeps `s` for the life of the process, where a leak checker finds it. Once.
+  static void keep(scheduler& s) noexcept;
+  /// The process ends: tells a leak checker of all that was kept.
+  static void note_kept_for_leak_check() noexcept;
 
   pool_state& state() noexcept { return state_; }
   pool_state const& state() const noexcept { return state_; }
@@ -68,7 +70,7 @@ class NOPAL_API scheduler {
   std::vector<std::thread> threads_;
   bool const may_pin_;              // the options and the machine allow it
   bool const asked_to_pin_;
-  scheduler* next_left_ = nullptr;  // see leave
+  scheduler* next_kept_ = nullptr;  // see keep
   bool holds_pin_ = false;  // this is the pool of the process that pins by default
 };
 
