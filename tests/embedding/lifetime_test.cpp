@@ -183,9 +183,16 @@ TEST(lifetime, a_job_that_destroys_its_pool_otherwise_ends_the_program) {
 TEST(lifetime, main_may_return_beside_threads_that_use_the_default_pool) {
   for (int k = 0; k < 200 && !HasFailure(); ++k) {
     expect_exit(in_child([&] {
-                  static last_words const words{[] {}};
+                  static std::atomic<long> done{0};
+                  static last_words const words{[] {
+                    for (long const before = done; done < before + 10;) std::this_thread::yield();  // they go on
+                  }};
                   for (int n = 0; n < 3; ++n) {
-                    std::thread{[] { for (;;) must_use_default_pool(); }}.detach();
+                    std::thread{[] {
+                      for (;; ++done) {
+                        if (fib(12) != 144) std::_Exit(99);
+                      }
+                    }}.detach();
                   }
                   std::this_thread::sleep_for(std::chrono::microseconds{k * 37 % 2000});
                   std::exit(4);
