@@ -28,7 +28,8 @@ install(FILES
   DESTINATION "${nopal_package_dir}")
 
 # A static libnopal leaves hwloc, the threads and the C++ library to the link of whoever uses it, in C too, so they are public there and
-# `pkg-config --libs nopal` is enough. (With --static, Debian's hwloc.pc would ask for libudev's development files too.)
+# `pkg-config --libs nopal` is enough. (With --static, Debian's hwloc.pc would ask for libudev's development files too.) A shared object that
+# is linked so stays loaded, as its CMake target would; for a program -z nodelete means nothing.
 if(NOPAL_HWLOC)
   set(nopal_pc_requires "hwloc >= 2.0")
 else()
@@ -38,10 +39,10 @@ if(nopal_is_static)
   set(nopal_pc_cflags "")
   list(TRANSFORM nopal_cxx_libraries PREPEND "-l" OUTPUT_VARIABLE nopal_pc_cxx)
   list(JOIN nopal_pc_cxx " " nopal_pc_cxx)
-  set(nopal_pc_link "Libs: -L\${libdir} -lnopal ${nopal_pc_cxx} -pthread\nRequires: ${nopal_pc_requires}")
+  set(nopal_pc_link "Libs: -L\${libdir} -lnopal ${nopal_pc_cxx} -pthread -Wl,-z,nodelete\nRequires: ${nopal_pc_requires}")
 else()
   set(nopal_pc_cflags " -DNOPAL_SHARED")
-  set(nopal_pc_link "Libs: -L\${libdir} -lnopal\nLibs.private: -pthread\nRequires.private: ${nopal_pc_requires}")
+  set(nopal_pc_link "Libs: -L\${libdir} -lnopal -Wl,-z,nodelete\nLibs.private: -pthread\nRequires.private: ${nopal_pc_requires}")
 endif()
 file(RELATIVE_PATH nopal_pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" nopal_pc_prefix "${nopal_pc_prefix}")

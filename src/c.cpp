@@ -56,7 +56,7 @@ nopal_status guarded(F f) noexcept {
     return NOPAL_OK;
   } catch (thrown_by_user const& e) {
     return fail(NOPAL_EXCEPTION, e.what());
-  } catch (std::invalid_argument const& e) {
+  } catch (std::logic_error const& e) {
     return fail(NOPAL_INVALID, e.what());
   } catch (std::bad_alloc const&) {
     return fail(NOPAL_NO_MEMORY, "nopal: out of memory");
@@ -123,6 +123,12 @@ unsigned nopal_pool_workers(nopal_pool const* pool) {
 nopal_status nopal_pool_run(nopal_pool* pool, nopal_function fn, void* arg) {
   if (fn == nullptr) return refuse_null("nopal_pool_run: the function is null");
   return guarded([&] { (pool != nullptr ? pool->pool : nopal::default_pool()).run([=] { call(fn, arg); }); });
+}
+
+nopal_status nopal_shutdown(int64_t nanoseconds) {
+  std::string left;
+  nopal_status const s = guarded([&] { left = nopal::shutdown(std::chrono::nanoseconds{nanoseconds}); });
+  return s != NOPAL_OK || left.empty() ? s : fail(NOPAL_TIMEOUT, left.c_str());
 }
 
 void nopal_scope_init(nopal_scope* scope) { ::new (scope->opaque) nopal::scope; }

@@ -40,7 +40,7 @@ void condition_variable::wait_for_expired() noexcept {
     static_cast<void>(core::yield_stack());
     core::std_sync::give_way(round++);
   });
-  if (!empty) core::die("a condition_variable was destroyed while a fiber, task or thread waits for it; notify_all() first");
+  if (!empty) core::die_unless_in_exit("a condition_variable was destroyed while a fiber, task or thread waits for it; notify_all() first");
 }
 
 }  // namespace nopal

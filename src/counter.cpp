@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/in_exit.hpp"
 #include "report/held_exceptions.hpp"
 
 namespace nopal {
@@ -24,8 +25,10 @@ void counter::rethrow_if_thrown() {
 // bit back, which close waits for.
 void counter::check_destroyed() noexcept {
   word_.close();
-  if (word_.is_awaited()) core::die("a counter was destroyed while a fiber, task or thread waits for it; let it outlive every wait_for()");
-  if (std::int64_t const n = word_.load(); n > 0) {
+  if (word_.is_awaited()) {
+    core::die_unless_in_exit("a counter was destroyed while a fiber, task or thread waits for it; let it outlive every wait_for()");
+  }
+  if (std::int64_t const n = word_.load(); n > 0 && !core::is_in_exit()) {
     core::die_in(nullptr,
                  "a counter was destroyed at %lld, while fibers may still count it down; "
                  "call nopal::wait_for(counter) before its scope ends",

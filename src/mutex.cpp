@@ -26,7 +26,8 @@ void mutex::unlock_slowly(std::uintptr_t self) noexcept { word_.unlock_slowly(se
 
 // The mutex is being destroyed, and is locked or waited for. Other threads may still use it.
 void mutex::die_destroyed() noexcept {
-  core::die(word_.is_awaited() ? "a mutex was destroyed while a fiber, task or thread waits for it; let it outlive every lock()"
+  core::die_unless_in_exit(word_.is_awaited()
+                               ? "a mutex was destroyed while a fiber, task or thread waits for it; let it outlive every lock()"
                                : "a mutex was destroyed while it is locked; unlock it first");
 }
 

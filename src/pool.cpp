@@ -1,14 +1,18 @@
 #include "nopal/pool.hpp"
 
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "nopal/core/base/process.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/scheduler/process.hpp"
 
 namespace nopal {
 
@@ -26,12 +30,58 @@ static pool_options options_of_default_pool() {
   return o;
 }
 
+// The default pool. Nobody destroys it.
+static constinit std::atomic<pool*> the_default_pool{nullptr};
+
+struct core::default_pool_maker {
+  static pool_state& state_of(pool& p) noexcept { return p.state(); }
+
+  // There is none, or its threads have ended, or are in the parent of a fork. A lock of its own, not that of a static variable, since a
+  // thread that forks must hold it.
+  [[gnu::noinline, gnu::cold]] static pool& make() {
+    prepare_process();
+    std::lock_guard const guard{default_pool_changes};
+    pool* p = the_default_pool.load(std::memory_order_relaxed);  // relaxed: under the lock
+    if (p != nullptr) {
+      p->scheduler_->need_threads();
+    } else {
+      p = new pool{options_of_default_pool()};
+      p->state().is_default = true;
+      scheduler::keep(*p->scheduler_);
+      the_default_pool.store(p, std::memory_order_release);  // release: pairs with the loads in default_pool and shut_down
+    }
+    return *p;
+  }
+
+  static std::string end(pool& p, time_point deadline) {
+    pool_state& state = p.state();
+    if (unsigned const in = state.process.load(std::memory_order_seq_cst); in != 0 && in != process_number) {
+      the_default_pool.store(nullptr, std::memory_order_relaxed);  // relaxed: no other thread of this process has the old one
+      return {};
+    }
+    if (p.scheduler_->end_threads(deadline)) return {};
+    return "nopal::shutdown: the time limit has expired, and the default pool goes on; it has " + what_is_left(state) + "\n" + p.report();
+  }
+};
+
 pool& default_pool() {
-  static pool p{options_of_default_pool()};
-  return p;
+  // acquire: pairs with the release in make, for the pool
+  pool* const p = the_default_pool.load(std::memory_order_acquire);
+  if (p != nullptr && core::default_pool_maker::state_of(*p).has_threads()) [[likely]] return *p;
+  return core::default_pool_maker::make();
 }
 
-core::pool_state& core::default_pool_state() { return default_pool().state(); }
+core::pool_state& core::default_pool_state() { return default_pool_maker::state_of(default_pool()); }
+
+std::string core::shut_down(time_point deadline) {
+  if (current_or_null() != nullptr) {
+    throw std::logic_error{
+        "nopal::shutdown: called by a job, on a thread that works for a pool, which would wait for itself; call it on another thread, such "
+        "as that of main"};
+  }
+  pool* const p = the_default_pool.load(std::memory_order_acquire);  // acquire: as in default_pool
+  return p != nullptr ? default_pool_maker::end(*p, deadline) : std::string{};
+}
 
 pool* pool::current() noexcept {
   core::worker const* const w = core::current_or_null();

@@ -34,7 +34,8 @@ void semaphore::release_slowly(std::ptrdiff_t n) {
 
 // The semaphore is being destroyed, and a flag is set: a thread waits, or is about to give the lock bit back.
 void semaphore::check_destroyed() noexcept {
-  if (!word_.deserted()) core::die("a semaphore was destroyed while a fiber, task or thread waits for it; let it outlive every acquire()");
+  if (word_.deserted()) return;
+  core::die_unless_in_exit("a semaphore was destroyed while a fiber, task or thread waits for it; let it outlive every acquire()");
 }
 
 }  // namespace nopal

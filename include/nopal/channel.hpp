@@ -59,7 +59,8 @@ class channel {
     {
       std::lock_guard const guard{mutex_};
       if (waiting_ != 0) {
-        core::die("a channel was destroyed while a fiber, task or thread waits in its push or pop; close() it, and let them return");
+        core::die_unless_in_exit(
+            "a channel was destroyed while a fiber, task or thread waits in its push or pop; close() it, and let them return");
       }
     }
     for (; size_ != 0; drop_front()) {

@@ -86,7 +86,7 @@ class NOPAL_API mutex {
   NOPAL_COLD void lock_slowly();
   NOPAL_COLD bool try_lock_slowly() noexcept;
   NOPAL_COLD void unlock_slowly(std::uintptr_t self) noexcept;
-  [[noreturn]] NOPAL_COLD void die_destroyed() noexcept;
+  NOPAL_COLD void die_destroyed() noexcept;
 
   core::basic_mutex<core::stack_waits> word_;
 };

@@ -60,6 +60,11 @@ unsigned nopal_pool_workers(const nopal_pool* pool);
 /* Runs fn(arg) on the pool, or on the process's own pool if `pool` is null, and returns when it has ended. */
 nopal_status nopal_pool_run(nopal_pool* pool, nopal_function fn, void* arg);
 
+/* Ends the threads of the process's own pool, as nopal::shutdown: waits, for at most so many nanoseconds, until everything has ended that was
+   given to it. NOPAL_TIMEOUT if they expire first: the pool goes on, and nopal_last_error() begins to say what it still has to do.
+   NOPAL_INVALID in a function that runs on a pool. A later use of that pool starts its threads again. */
+nopal_status nopal_shutdown(int64_t nanoseconds);
+
 /* ---- Fork and join: nopal::scope. One scope belongs to one call of one function. */
 
 typedef struct nopal_scope {

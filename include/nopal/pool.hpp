@@ -5,6 +5,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "nopal/core/scheduler/typed_root.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/move_awaiter.hpp"
+#include "nopal/core/wait/deadline.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/future.hpp"
 #include "nopal/options.hpp"
@@ -31,6 +33,9 @@ class pool;
 namespace core {
 /// What the workers of default_pool() share. Throws what default_pool() throws.
 NOPAL_API NOPAL_COLD pool_state& default_pool_state();
+/// nopal::shutdown, until `deadline`.
+NOPAL_API NOPAL_COLD std::string shut_down(time_point deadline);
+struct default_pool_maker;
 }  // namespace core
 
 /// One worker of one pool, for resume_on. Valid as long as its pool.
@@ -63,8 +68,9 @@ class pool {
   pool(pool const&) = delete;
   pool& operator=(pool const&) = delete;
   /// Waits for everything that was submitted, detached and spawned. By a thread that does not work for this pool: else the program ends
-  /// with a message.
-  ~pool() { delete scheduler_; }
+  /// with a message. Two cases in which it neither waits nor frees: in the child of a fork, which has none of the threads; and where a job of
+  /// this pool has called exit, and the pool is a static object, so that its workers run on until the process has ended.
+  ~pool() { core::scheduler::end(scheduler_); }
 
   /// Runs f(args...) to its end; returns its value or rethrows its exception. The calling thread works too, in the place of a sleeping
   /// worker if there is one, and returns when its own job has ended. On a worker of this pool the job runs on top of the caller. Throws
@@ -143,7 +149,7 @@ class pool {
   std::string report() const { return core::report(scheduler_->state()); }
 
  private:
-  friend core::pool_state& core::default_pool_state();
+  friend struct core::default_pool_maker;
   friend core::move_awaiter resume_on(pool& p);
   core::pool_state& state() noexcept { return scheduler_->state(); }
 
@@ -153,7 +159,21 @@ class pool {
 
 /// The process's own pool, made on first use with default options; the environment variable NOPAL_WORKERS may say how many workers it has.
 /// Throws what the constructor of pool throws, and std::invalid_argument if NOPAL_WORKERS is no number of workers.
+///
+/// It is never destroyed: static destructors, functions given to atexit, and threads that outlive main may use it until the process has
+/// ended, and its threads end with the process, whatever they are doing. In the child of a fork, if the parent has made it, using it ends the
+/// program with a message; after a shutdown there it is a new one.
 NOPAL_API pool& default_pool();
+
+/// Ends the threads of the default pool: waits until everything has ended that was submitted to it, detached or spawned on it, and every call
+/// of its run, for at most `timeout`, any duration. Returns "" then, or if there is no such pool or thread. If the time limit expires first,
+/// the pool goes on, and what it still has to do is returned in words: how many jobs and fibers, and pool::report(). A reference to the pool
+/// stays valid. Whoever uses it later, or while this ends it, starts its threads again; nothing is lost. In the child of a fork it forgets
+/// the pool of the parent, without waiting. Throws std::logic_error on a thread that works for a pool; std::bad_alloc.
+template <class Rep, class Period>
+std::string shutdown(std::chrono::duration<Rep, Period> timeout) {
+  return core::shut_down(core::deadline_after(timeout));
+}
 
 /// `co_await resume_on(pool.worker(i))`: the task continues on that worker, on the worker's own thread. Throws std::bad_alloc, and the task
 /// stays where it is. Between fork and join it throws std::logic_error, once the children have ended.

@@ -17,8 +17,7 @@
 namespace nopal::core {
 
 bool heavy_fence_available() noexcept {
-  static bool const registered = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-  return registered;
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;  // again for each pool: a child may not inherit it
 }
 
 // Pairs with light_fence in the deque's pop: README.md of that room, "Private entries".

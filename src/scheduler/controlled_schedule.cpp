@@ -162,6 +162,13 @@ void controlled_schedule::end() noexcept {
   rest_.notify_all();
 }
 
+void controlled_schedule::begin_again() noexcept {
+  std::lock_guard const guard{mutex_};
+  ended_ = false;
+  holder_ = no_worker;
+  for (worker_state& s : workers_) s.idle = true;
+}
+
 std::uint64_t controlled_schedule::lost() const noexcept {
   std::lock_guard const guard{mutex_};
   return lost_;

@@ -115,10 +115,30 @@ void run_on_worker(worker& w, pool_state& pool, root& r, event& done) {
   run_elsewhere(pool, r, done);
 }
 
+// A call by a thread that does not work for this pool. While it lives, shutdown does not end the threads of the default pool.
+class call_from_outside {
+ public:
+  explicit call_from_outside(pool_state& pool) noexcept : counted_by_{pool.is_default ? &pool : nullptr} {
+    if (counted_by_ != nullptr) counted_by_->calls_begun.fetch_add(1, std::memory_order_seq_cst);  // before the next line: see end_threads
+    pool.needs_threads();
+  }
+  call_from_outside(call_from_outside const&) = delete;
+  call_from_outside& operator=(call_from_outside const&) = delete;
+  ~call_from_outside() {
+    if (counted_by_ != nullptr) counted_by_->calls_ended.fetch_add(1, std::memory_order_release);  // release: pairs with wait_for_all
+  }
+
+ private:
+  pool_state* const counted_by_;  // only the default pool is there afterwards, whatever other threads do
+};
+
 }  // namespace
 
 void run_and_wait(pool_state& pool, root& r, event& done) {
-  if (worker* const w = current_or_null(); w != nullptr) return run_on_worker(*w, pool, r, done);
+  worker* const w = current_or_null();
+  if (w != nullptr && &w->pool() == &pool) return run_on_worker(*w, pool, r, done);
+  call_from_outside const call{pool};
+  if (w != nullptr) return run_on_worker(*w, pool, r, done);
   done.only_this_thread_waits();
   if (run_as_worker(pool, r, done)) return;
   if (pool.control != nullptr) [[unlikely]] pool.control->settle();
@@ -126,6 +146,7 @@ void run_and_wait(pool_state& pool, root& r, event& done) {
 }
 
 bool run_if_one_sleeps(pool_state& pool, root& r, event& done) noexcept {
+  call_from_outside const call{pool};
   done.only_this_thread_waits();
   return run_as_worker(pool, r, done);
 }

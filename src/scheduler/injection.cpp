@@ -33,6 +33,7 @@ void send(move_request& m) noexcept {
   worker& to = *m.to;
   pool_state& there = to.pool();
   there.pending.started();
+  there.needs_threads();
   to.own.push(&m);
   there.parking.call(to.index());
   there.naps.end();  // that worker's thread may be the one that naps

@@ -27,9 +27,19 @@ bool pending_work::none_or_wake(std::uint64_t& submitted, void (*wake)(void*) no
   return false;
 }
 
+bool pending_work::do_not_wake() noexcept {
+  std::lock_guard const guard{mutex_};
+  return std::exchange(wake_, nullptr) != nullptr;
+}
+
 bool pending_work::none_since(std::uint64_t submitted) noexcept {
   std::lock_guard const guard{mutex_};
   return pending_ == 0 && submitted_ == submitted;
+}
+
+std::uint64_t pending_work::count() noexcept {
+  std::lock_guard const guard{mutex_};
+  return pending_;
 }
 
 // The NUMA node of each worker.

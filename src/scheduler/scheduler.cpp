@@ -8,6 +8,9 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <exception>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -15,11 +18,15 @@
 
 #include "nopal/core/architecture/shadow_stack.hpp"
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/in_exit.hpp"
+#include "nopal/core/base/process.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/machine/thread_limits.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
+#include "nopal/core/scheduler/leak_check.hpp"
+#include "nopal/core/scheduler/process.hpp"
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/signals.hpp"
 #include "nopal/core/scheduler/submission.hpp"
@@ -31,8 +38,11 @@ namespace nopal::core {
 
 namespace {
 
-// At most one pool of the process pins by default: two would put their workers on the same CPUs.
-std::atomic<bool> some_pool_is_pinned{false};
+// At most one pool of the process pins by default: two would put their workers on the same CPUs. The process_number of that process, or 0.
+std::atomic<unsigned> some_pool_is_pinned{0};
+
+// What `keep` has kept.
+constinit std::atomic<scheduler*> kept{nullptr};
 
 [[noreturn]] void reject(std::string const& what) { throw std::invalid_argument{"nopal::pool: " + what}; }
 
@@ -117,25 +127,36 @@ struct scheduler::site {
   }
 };
 
-scheduler::scheduler(pool_options const& options) : scheduler{options, site{options}} {}
+scheduler::scheduler(pool_options const& options) : scheduler{options, (prepare_process(), site{options})} {}
 
 scheduler::scheduler(pool_options const& o, site&& s)
     : timer_{o.name},
-      state_{o, s.machine.spread(s.workers), make_control(o, s.workers), timer_, {search_for_work, run_stolen_task, run_left_stack}} {
+      state_{o, s.machine.spread(s.workers), make_control(o, s.workers), timer_,
+             {search_for_work, run_stolen_task, run_left_stack, find_threads}},
+      may_pin_{s.pin},
+      asked_to_pin_{o.pin.has_value()} {
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < s.workers; ++i) make_worker(i, o, s.machine, fence);
+  state_.whole = this;
+  start_threads();
+}
+
+// Of all workers, none of which has a thread.
+void scheduler::start_threads() {
   // relaxed: the exchange decides which pool pins, and orders nothing
-  state_.pinned = s.pin && (o.pin.has_value() || !some_pool_is_pinned.exchange(true, std::memory_order_relaxed));
-  holds_pin_ = state_.pinned && !o.pin.has_value();
+  state_.pinned =
+      may_pin_ && (asked_to_pin_ || some_pool_is_pinned.exchange(process_number, std::memory_order_relaxed) != process_number);
+  holds_pin_ = state_.pinned && !asked_to_pin_;
   try {
-    for (unsigned i = 0; i < s.workers; ++i) {
+    for (unsigned i = 0; i < workers(); ++i) {
       start_thread(i);
-      if (state_.pinned) pin(i, o.pin.has_value());
+      if (state_.pinned) pin(i, asked_to_pin_);
     }
   } catch (...) {
     stop();
     throw;
   }
+  state_.process.store(process_number, std::memory_order_seq_cst);
 }
 
 void scheduler::make_worker(unsigned i, pool_options const& o, topology const& machine, bool fence) {
@@ -195,7 +216,7 @@ void scheduler::run_thread(unsigned i) noexcept {
   work_for(&w);
   context home;
   w.home = w.thread_home = &home;
-  w.here = w.stacks.get();  // the constructor has put one there
+  w.here = w.stacks.get();  // the constructor has put one there, or the thread that worked here before
   w.here->begin(search_for_work);
   if (state_.control != nullptr) state_.control->enter(i);
   switch_to(home, *w.here);
@@ -211,16 +232,92 @@ void scheduler::stop() noexcept {
   for (std::thread& t : threads_) t.join();
   threads_.clear();
   timer_.stop();  // before the workers go: its thread reads their states
-  if (holds_pin_) some_pool_is_pinned.store(false, std::memory_order_relaxed);  // relaxed: it orders nothing, as in the constructor
+  if (holds_pin_) some_pool_is_pinned.store(0, std::memory_order_relaxed);  // relaxed: it orders nothing, as in the constructor
 }
 
 scheduler::~scheduler() {
-  if (worker* const w = current_or_null(); w != nullptr && &w->pool() == &state_) {
-    die("a pool was destroyed by a task that runs on it; let a thread outside the pool own and destroy it");
-  }
   wait_for_all(state_);
   stop();
   forget_last_worker();
+}
+
+void scheduler::end(scheduler* s) noexcept {
+  if (!s->state_.has_threads()) return keep(*s);
+  worker const* const w = current_or_null();
+  if (w == nullptr || &w->pool() != &s->state_) {
+    delete s;
+  } else if (is_in_exit()) {
+    keep(*s);
+  } else {
+    die("a pool was destroyed by a task that runs on it; let a thread outside the pool own and destroy it");
+  }
+}
+
+void scheduler::keep(scheduler& s) noexcept {
+  s.next_kept_ = kept.load(std::memory_order_relaxed);  // relaxed: the exchange below sees whether it still is
+  // release: pairs with the load in note_kept_for_leak_check. relaxed: as above.
+  while (!kept.compare_exchange_weak(s.next_kept_, &s, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  if (s.next_kept_ == nullptr) call_before_leak_check(note_kept_for_leak_check);
+}
+
+// The process ends. In the child of a fork there is nothing to look at: what its parent's threads pointed to it cannot know.
+void scheduler::note_kept_for_leak_check() noexcept {
+  // acquire: pairs with the release in keep
+  for (scheduler const* s = kept.load(std::memory_order_acquire); s != nullptr; s = s->next_kept_) {
+    if (s->state_.has_threads()) note_for_leak_check(s->state_);
+  }
+}
+
+// Any thread may bring work at any time. It counts the work, then looks whether there are threads; this thread says that there are none,
+// then looks at the counts. So either this thread sees the work, and the threads stay; or the other waits for the lock, and starts them
+// again.
+bool scheduler::end_threads(time_point deadline) noexcept {
+  while (wait_for_all(state_, deadline)) {
+    std::lock_guard const guard{default_pool_changes};
+    if (!state_.has_threads()) return true;  // another call of shutdown was first
+    state_.process.store(0, std::memory_order_seq_cst);
+    if (wait_for_all(state_, std::chrono::steady_clock::now())) {
+      stop();
+      handler_.reset();
+      return true;
+    }
+    state_.process.store(process_number, std::memory_order_seq_cst);
+  }
+  return false;
+}
+
+void scheduler::need_threads() {
+  unsigned const in = state_.process.load(std::memory_order_seq_cst);
+  if (in == process_number) return;
+  if (in != 0) {
+    die("fork: a pool of the parent process was used in the child, where its threads are not; make a nopal::pool there, or call "
+        "nopal::shutdown first and use the default pool");
+  }
+  if (!heavy_fence_available()) {
+    for (auto const& w : workers_) {
+      w->work.hide_nothing();
+      w->ready.hide_nothing();
+    }
+  }
+  handler_.emplace();
+  state_.stopping.store(false, std::memory_order_seq_cst);  // no thread reads it now
+  if (state_.control != nullptr) state_.control->begin_again();
+  try {
+    start_threads();
+  } catch (...) {
+    handler_.reset();
+    throw;
+  }
+}
+
+void scheduler::find_threads(pool_state& pool) noexcept {
+  std::lock_guard const guard{default_pool_changes};
+  try {
+    pool.whole->need_threads();
+  } catch (std::exception const& e) {
+    die_in(nullptr, "the threads that nopal::shutdown has ended could not be started again: %s", e.what());
+  }
 }
 
 }  // namespace nopal::core

@@ -1,8 +1,10 @@
 #include "nopal/core/scheduler/submission.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <new>
+#include <string>
 #include <thread>
 
 #include "nopal/core/base/tuning.hpp"
@@ -18,7 +20,9 @@
 namespace nopal::core {
 
 void submit(pool_state& pool, root& r) noexcept {
+  pool.needs_threads();  // before the lock: in the child of a fork nobody may ever unlock it
   pool.pending.started();
+  pool.needs_threads();  // after it: see end_threads
   r.run = run_injected_root;
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());
@@ -28,6 +32,7 @@ void submit(pool_state& pool, root& r) noexcept {
 
 void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept {
   pool.spawned_outside.fetch_add(1, std::memory_order_seq_cst);  // before the fiber can finish: see wait_for_all
+  pool.needs_threads();
   if (pool.control != nullptr) [[unlikely]] pool.control->settle();
   inject(pool, fiber, choose_worker(pool));
 }
@@ -42,35 +47,41 @@ void spawn_again(worker& w, resumable& fiber) noexcept {
   }
 }
 
+namespace {
+
 // seq_cst, of which acquire pairs with the release of each count that a fiber has finished: a fiber that is counted here was spawned
-// before, and is in the sum of the spawned fibers, which wait_for_all reads later.
-static std::uint64_t fibers_finished(pool_state const& pool) noexcept {
-  std::uint64_t n = 0;
+// before, and is in the sum of the spawned fibers, which is read later. So with the calls of run on the default pool.
+std::uint64_t finished(pool_state const& pool) noexcept {
+  std::uint64_t n = pool.calls_ended.load(std::memory_order_seq_cst);
   for (worker const* w : pool.workers) n += w->count.read(counted::fibers_finished, std::memory_order_seq_cst);
   return n;
 }
-static std::uint64_t fibers_spawned(pool_state const& pool) noexcept {
-  std::uint64_t n = pool.spawned_outside.load(std::memory_order_seq_cst);
+std::uint64_t begun(pool_state const& pool) noexcept {
+  std::uint64_t n = pool.calls_begun.load(std::memory_order_seq_cst) + pool.spawned_outside.load(std::memory_order_seq_cst);
   for (worker const* w : pool.workers) n += w->count.read(counted::fibers_spawned, std::memory_order_seq_cst);
   return n;
 }
 
 // How the end of a pool waits. On a worker of another pool it suspends the stack: what this pool still runs may wait for that very worker.
 
-static std::uint64_t wait_until_nothing_is_pending(pending_work& pending) noexcept {
+// Returns how much was submitted before; also where the deadline has passed.
+std::uint64_t wait_until_nothing_is_pending(pending_work& pending, time_point deadline) noexcept {
   for (;;) {
     event none;
     std::uint64_t submitted = 0;
     if (pending.none_or_wake(submitted, [](void* e) noexcept { static_cast<event*>(e)->set(); }, &none)) return submitted;
     if (worker* const w = current_or_null(); w != nullptr) {
       if (!none.is_set()) wait_on_worker(*w, none, {"the end of a pool", nullptr});
-    } else {
+    } else if (deadline == time_point::max()) {
       none.wait();
+    } else if (!none.wait_for(std::max<std::int64_t>(0, std::chrono::nanoseconds{deadline - std::chrono::steady_clock::now()}.count()))) {
+      if (pending.do_not_wake()) return submitted;
+      none.wait();  // until it is no longer touched
     }
   }
 }
 
-static void wait_for_fibers_a_while() noexcept {
+void wait_for_fibers_a_while() noexcept {
   constexpr std::chrono::milliseconds a_while{tuning::end_of_fibers};
   worker* const w = current_or_null();
   if (w == nullptr) return std::this_thread::sleep_for(a_while);
@@ -88,16 +99,25 @@ static void wait_for_fibers_a_while() noexcept {
   }
 }
 
+}  // namespace
+
 // The pool ends. Its workers still run fibers and roots, which may spawn and submit more. Both sums only grow, and a fiber or root that
-// runs is counted as spawned or submitted, not as finished. So if nothing was pending, the sums were equal, and none of them had grown when
+// runs is counted as begun or submitted, not as finished. So if nothing was pending, the sums were equal, and none of them had grown when
 // it was read again, then nothing ran in between, and nothing can begin any more.
-void wait_for_all(pool_state& pool) noexcept {
+bool wait_for_all(pool_state& pool, time_point deadline) noexcept {
   for (;;) {
-    std::uint64_t const spawned = fibers_spawned(pool);
-    std::uint64_t const submitted = wait_until_nothing_is_pending(pool.pending);
-    if (fibers_finished(pool) == spawned && fibers_spawned(pool) == spawned && pool.pending.none_since(submitted)) return;
+    std::uint64_t const before = begun(pool);
+    std::uint64_t const submitted = wait_until_nothing_is_pending(pool.pending, deadline);
+    if (finished(pool) == before && begun(pool) == before && pool.pending.none_since(submitted)) return true;
+    if (deadline <= std::chrono::steady_clock::now()) return false;
     wait_for_fibers_a_while();
   }
+}
+
+std::string what_is_left(pool_state& pool) {
+  std::uint64_t const ended = finished(pool);
+  std::string const jobs = std::to_string(pool.pending.count());
+  return jobs + " jobs that were submitted, and " + std::to_string(begun(pool) - ended) + " fibers and calls of run";
 }
 
 }  // namespace nopal::core

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/stack/suspension.hpp"
 
@@ -90,7 +91,7 @@ void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   try {
     body(b);
   } catch (...) {
-    b.join.record([&](bool) { b.keep(std::current_exception()); });
+    b.join.record([&](bool) { b.keep(caught()); });
   }
   current()->end_strand();
   if (b.join.arrive()) resume_at_home(*b.waiting);

@@ -116,6 +116,7 @@ void outside_children::help() noexcept {
 void outside_children::join(children& c) noexcept {
   auto const forked = static_cast<std::int64_t>(c.steals());
   if (!c.join.complete(forked)) {
+    pool_.needs_threads();  // in the child of a fork nobody runs them
     help();
     event done;
     c.done = &done;

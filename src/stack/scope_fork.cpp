@@ -99,7 +99,7 @@ void fork_child(child& c, child::run_function run) {
   if (fork_on(*s, c, run)) current()->end_strand();
 }
 
-void child_threw(children& c, std::uint64_t epoch) noexcept { c.first.record(c.join, epoch, std::current_exception()); }
+void child_threw(children& c, std::uint64_t epoch) noexcept { c.first.record(c.join, epoch, caught()); }
 
 void child_had_thrown(children& c) noexcept {
   // The number is the parent's: exceptions that it was handling when its stack was left are kept with that stack.

@@ -2,7 +2,6 @@
 
 #include "nopal/core/stack/stack_overflow.hpp"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/auxv.h>
@@ -24,12 +23,9 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stack/stack.hpp"
+#include "nopal/core/scheduler/fork_trap.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/no_slot.hpp"
-
-// Not in programs that are linked statically, which unload nothing.
-#pragma weak dladdr
-#pragma weak dlopen
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51  // Linux 5.14; older headers lack it
@@ -41,6 +37,8 @@ namespace nopal::core {
 
 stack_overflow_handler::stack_overflow_handler() noexcept {}
 stack_overflow_handler::~stack_overflow_handler() {}
+void stack_overflow_handler::before_fork() noexcept {}
+void stack_overflow_handler::after_fork() noexcept {}
 void take_alternate_stack() noexcept {}
 void give_back_alternate_stack() noexcept {}
 
@@ -170,6 +168,12 @@ void say_what_overflowed(siginfo_t const& info, void const* where) noexcept {
         .add("nopal::sync_wait(f, args...)\n")
         .die();
   }
+  if (is_fork_trap(address)) {
+    message{}
+        .add("nopal: fork in a job: the job returned, or waited, in the child, where its worker is not; there it may exec, exit, _exit, ")
+        .add("or use a pool that it makes itself\n")
+        .die();
+  }
   fork_state const* const state = state_here();
   if (!state->works()) return;
   auto const& w = static_cast<worker const&>(*state);
@@ -275,18 +279,11 @@ void install(link& l) noexcept {
   l.in_chain = ::sigaction(l.signal, &ours, nullptr) == 0;
 }
 
-// Keeps the shared object that holds this code, since the program's handler may call it. Nothing to do where no object is ever unloaded.
-void stay_loaded() noexcept {
-  if (&::dladdr == nullptr || &::dlopen == nullptr) return;
-  Dl_info self{};
-  if (::dladdr(reinterpret_cast<void*>(&on_fault), &self) == 0 || self.dli_fname == nullptr) return;
-  static_cast<void>(::dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
-}
-
-// Installs again what was there before. False: the program has put a handler above ours, and that may call ours.
-bool restore(link& l) noexcept {
+// Installs again what was there before. Nothing happens where the program has put a handler above ours: that may call ours, whose code is
+// never unloaded.
+void restore(link& l) noexcept {
   struct sigaction now{};
-  if (!l.in_chain || ::sigaction(l.signal, nullptr, &now) != 0) return true;
+  if (!l.in_chain || ::sigaction(l.signal, nullptr, &now) != 0) return;
   if (is_ours(now)) {
     // relaxed: as in on_fault.
     if (has(l.before, SA_RESETHAND) && l.spent.load(std::memory_order_relaxed)) l.before.sa_handler = SIG_DFL;
@@ -295,17 +292,6 @@ bool restore(link& l) noexcept {
   } else if (is_default_or_ignored(now)) {
     l.in_chain = false;
   }
-  return !l.in_chain;
-}
-
-// The library ends: the program does, or the last handle to a shared object that holds it is closed. By its priority this runs after the
-// destructors of all static objects, so also of the pools among them.
-[[gnu::destructor(101)]] void library_ends() noexcept {
-  std::lock_guard const guard{changes};
-  for (link& l : links) restore(l);
-  give_back_alternate_stack();
-  // Threads that live on, and have worked for a pool that another thread destroyed, keep their alternate stacks for good.
-  if (std::exchange(have_key, false)) ::pthread_key_delete(key);
 }
 
 }  // namespace
@@ -325,16 +311,17 @@ stack_overflow_handler::stack_overflow_handler() noexcept {
 }
 
 stack_overflow_handler::~stack_overflow_handler() {
-  bool must_stay = false;
   {
     std::lock_guard const guard{changes};
     if (--pools == 0) {
-      for (link& l : links) must_stay = !restore(l) || must_stay;
+      for (link& l : links) restore(l);
     }
   }
-  if (must_stay) stay_loaded();  // not under `changes`: it takes the loader's lock, and a thread that holds that may wait for `changes`
   if (!state_here()->works()) give_back_alternate_stack();
 }
+
+void stack_overflow_handler::before_fork() noexcept { changes.lock(); }
+void stack_overflow_handler::after_fork() noexcept { changes.unlock(); }
 
 void take_alternate_stack() noexcept {
   if (!std::exchange(mine.has_some, true)) map_alternate_stack();

@@ -170,7 +170,7 @@ void defer_start(worker& w, deferred_start* d) noexcept {
 // A child has thrown, and returns to its native caller. Thieves may take the parent if it was forked. Leaves the exception in the strand,
 // where that caller finds it: a call by the alarm, a fork by its pop, which fails since the entry is public.
 void child_threw(worker& w) noexcept {
-  w.strand.exception = std::current_exception();
+  w.strand.exception = caught();
   w.strand.threw = true;
   if (w.alarm != 0) w.strand.alarm_before = w.alarm;
   w.alarm = 0;

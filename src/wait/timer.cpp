@@ -101,6 +101,7 @@ void timer::stop() noexcept {
     changed_.notify_one();
   }
   if (thread_.joinable()) thread_.join();
+  stopping_ = false;  // no thread but this one knows the timer now; a pool that starts again may need it again
 }
 
 }  // namespace nopal::core

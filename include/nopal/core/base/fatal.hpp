@@ -15,6 +15,12 @@ NOPAL_API [[noreturn]] NOPAL_COLD void die(char const* what) noexcept;
 /// As die, with what printf would make of `format` and the rest, up to 1023 bytes. `function`: an address in the program's function that
 /// the line is about; null: the function that has called the library.
 NOPAL_API [[noreturn, gnu::format(printf, 2, 3)]] NOPAL_COLD void die_in(void const* function, char const* format, ...) noexcept;
+/// As die, where an object was destroyed while it is used: but nothing happens where the process is about to end, for static objects are
+/// destroyed then while fibers go on.
+NOPAL_API NOPAL_COLD void die_unless_in_exit(char const* what) noexcept;
+/// The exception that the caller, a handler of all exceptions, handles. Where that is none of C++ the thread is about to end, by pthread_exit
+/// or since it was cancelled, which a job must not do to a thread of nopal's: then this ends the program with a message.
+NOPAL_API NOPAL_COLD std::exception_ptr caught() noexcept;
 /// What an exception says, valid as long as `e` lives. `e` is not null.
 NOPAL_API NOPAL_COLD char const* message_of(std::exception_ptr const& e) noexcept;
 

@@ -17,7 +17,7 @@ namespace nopal::core {
 /// std_sync::light_fence, is a mere compiler barrier. About 20 µs when the others run, 0.2 µs when they sleep. Only where it is available.
 NOPAL_API NOPAL_COLD void heavy_fence() noexcept;
 
-/// Registers this process with the kernel for heavy_fence, once. False where the kernel has none: the deque then hides nothing from
+/// Registers this process with the kernel for heavy_fence. Once registered, a further call costs one system call. False where the kernel has none: the deque then hides nothing from
 /// thieves.
 bool heavy_fence_available() noexcept;
 

@@ -57,6 +57,8 @@ class controlled_schedule {
   void something_new() noexcept;
   /// From now on all run freely.
   void end() noexcept;
+  /// All threads have ended, and others are about to begin: they take turns again.
+  void begin_again() noexcept;
   /// How often a worker ran without having the turn, or a thread brought work while a worker ran. While it is 0 the same seed gives the
   /// same run.
   std::uint64_t lost() const noexcept;

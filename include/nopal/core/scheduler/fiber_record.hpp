@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
@@ -39,7 +40,7 @@ struct fiber_record final : resumable {
     try {
       static_cast<void>(static_cast<called_once<F>>(self->f)());
     } catch (...) {
-      error = std::current_exception();
+      error = caught();
     }
     Counter* const c = self->done;
     self->~fiber_record();

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/base/process.hpp"
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/controlled_schedule.hpp"
@@ -19,6 +21,7 @@
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/task/central_stacklet_list.hpp"
+#include "nopal/core/wait/deadline.hpp"
 #include "nopal/options.hpp"
 
 namespace nopal {
@@ -28,6 +31,8 @@ class pool;
 namespace nopal::core {
 
 struct frame;
+struct pool_state;
+class scheduler;
 class timer;
 class worker;
 
@@ -45,8 +50,12 @@ class pending_work {
   /// Is nothing pending? Then `submitted` is how much has been submitted so far. Otherwise wake(with) will be called once, when nothing is
   /// pending, by a thread that accesses nothing of the pool any more. By the pool's end, which calls it again only after that.
   bool none_or_wake(std::uint64_t& submitted, void (*wake)(void* with) noexcept, void* with) noexcept;
-  /// Is nothing pending, and has nothing been submitted since wait() gave this number?
+  /// Takes that back: wake will not be called. False: it was, or is about to be.
+  bool do_not_wake() noexcept;
+  /// Is nothing pending, and has nothing been submitted since none_or_wake gave this number?
   bool none_since(std::uint64_t submitted) noexcept;
+  /// How many are pending.
+  std::uint64_t count() noexcept;
 
  private:
   std::mutex mutex_;
@@ -65,6 +74,9 @@ struct entry_points {
   void (*run_stolen_task)(worker& w, frame& f) noexcept;
   /// Resumes a native stack that was left at a fork of a scope.
   resumable::run_function run_left_stack;
+  /// The pool has no threads in this process, and is used. Starts them again if shutdown has ended them; ends the program with a message if
+  /// they are in the parent of a fork.
+  void (*find_threads)(pool_state& pool) noexcept;
 };
 
 struct pool_state {
@@ -97,6 +109,22 @@ struct pool_state {
   std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: trim.cpp
   bool pinned = false;                            ///< each worker's thread is bound to its CPU
   pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
+
+  // ---- Where the threads are. README.md, "The process".
+
+  scheduler* whole = nullptr;         ///< what this is the shared part of
+  bool is_default = false;            ///< shutdown may end its threads; set before any job runs
+  std::atomic<unsigned> process{0};   ///< the process_number in which the threads run; 0: in none
+  bool has_threads() const noexcept {
+    return process.load(std::memory_order_seq_cst) == process_number;  // seq_cst: pairs with the store in end_threads
+  }
+  /// By whoever brings work, once it is counted: afterwards the pool has threads.
+  void needs_threads() noexcept {
+    if (!has_threads()) [[unlikely]] call.find_threads(*this);
+  }
+  /// Calls of run on the default pool, by threads that do not work for it: how many have begun, and how many have ended.
+  alignas(destructive_size) std::atomic<std::uint64_t> calls_begun{0};
+  std::atomic<std::uint64_t> calls_ended{0};
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
 };

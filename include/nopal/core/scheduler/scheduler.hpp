@@ -5,13 +5,16 @@
 // search.hpp, what they do.
 
 #include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
+#include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/timer.hpp"
 #include "nopal/options.hpp"
 
@@ -25,9 +28,22 @@ class NOPAL_API scheduler {
   explicit scheduler(pool_options const& options);
   scheduler(scheduler const&) = delete;
   scheduler& operator=(scheduler const&) = delete;
-  /// Waits for everything that was submitted and spawned, and ends the threads. On a worker of this pool it ends the program with a
-  /// message.
+  /// Waits for everything that was submitted and spawned, and ends the threads. By a thread outside the pool, in the process that made it.
   ~scheduler();
+  /// Destroys `s`; by the destructor of a pool. In the child of a fork, which has none of the threads, and where a static pool is destroyed
+  /// since one of its own jobs has called exit, it neither waits nor frees anything. If a job destroys its pool otherwise, it ends the program
+  /// with a message.
+  static void end(scheduler* s) noexcept;
+
+  /// Waits for everything, and for calls of run, and ends the threads. False: `deadline` has passed before, and nothing has happened. Work that
+  /// comes later, or meanwhile, starts them again. For the default pool, by a thread outside it.
+  bool end_threads(time_point deadline) noexcept;
+  /// Starts the threads again, if end_threads has ended them. Under default_pool_changes. Throws std::system_error.
+  void need_threads();
+  /// Keeps `s` for the life of the process, where a leak checker finds it. Once.
+  static void keep(scheduler& s) noexcept;
+  /// The process ends: tells a leak checker of all that was kept.
+  static void note_kept_for_leak_check() noexcept;
 
   pool_state& state() noexcept { return state_; }
   pool_state const& state() const noexcept { return state_; }
@@ -40,16 +56,21 @@ class NOPAL_API scheduler {
  private:
   scheduler(pool_options const& options, site&& s);
   void make_worker(unsigned i, pool_options const& o, topology const& machine, bool fence);
+  void start_threads();
   void start_thread(unsigned i);
   void pin(unsigned i, bool asked_for);
   void run_thread(unsigned i) noexcept;
   void stop() noexcept;
+  static void find_threads(pool_state& pool) noexcept;
 
-  stack_overflow_handler handler_;  // made first, destroyed last
+  std::optional<stack_overflow_handler> handler_{std::in_place};  // made first, destroyed last
   core::timer timer_;
   pool_state state_;
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::thread> threads_;
+  bool const may_pin_;              // the options and the machine allow it
+  bool const asked_to_pin_;
+  scheduler* next_kept_ = nullptr;  // see keep
   bool holds_pin_ = false;  // this is the pool of the process that pins by default
 };
 

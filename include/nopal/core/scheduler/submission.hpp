@@ -3,10 +3,13 @@
 // Work whose submitter does not wait for it on the spot: submitted roots, and fibers that are spawned from outside the pool. Its end, too:
 // a pool waits for all of it. README.md, "The end of a pool". Next: injection.hpp, which brings the work to a worker.
 
+#include <string>
+
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/scheduler/root.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/wait/deadline.hpp"
 
 namespace nopal::core {
 
@@ -17,8 +20,9 @@ NOPAL_API void submit(pool_state& pool, root& r) noexcept;
 NOPAL_API void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept;
 /// Adds a fiber to the ring of `w`, the calling worker, or to its inbox where there is no memory for the ring to grow.
 void spawn_again(worker& w, resumable& fiber) noexcept;
-/// Waits until everything that was submitted and spawned has ended, also what is submitted and spawned meanwhile. By a thread outside the
-/// pool; on a worker of another pool it suspends the stack.
-void wait_for_all(pool_state& pool) noexcept;
+/// Waits until everything that was submitted and spawned has ended, also what is submitted and spawned meanwhile, and in the default pool
+/// each call of run. False: `deadline` has passed before. XX_for_all(pool_state& pool, time_point deadline = time_point::max()) noexcept;
+/// What wait_for_all would wait for, in words. By a thread outside the pool. Throws std::bad_alloc.
+std::string what_is_left(pool_state& pool);
 
 }  // namespace nopal::core

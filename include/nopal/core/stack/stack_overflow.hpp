@@ -10,7 +10,7 @@
 namespace nopal::core {
 
 /// Each pool has one: while any lives the handler is installed. Where the program has installed a handler of its own above this one, this
-/// one stays below it when the last pool ends; then the shared object that holds its code is never unloaded. In builds with
+/// one stays below it when the last pool ends. In builds with
 /// AddressSanitizer or ThreadSanitizer this does nothing: they keep their own handlers.
 class stack_overflow_handler {
  public:
@@ -18,6 +18,10 @@ class stack_overflow_handler {
   stack_overflow_handler(stack_overflow_handler const&) = delete;
   stack_overflow_handler& operator=(stack_overflow_handler const&) = delete;
   ~stack_overflow_handler();
+
+  /// Around a fork, by the thread that forks: no other makes or ends a handler meanwhile.
+  static void before_fork() noexcept;
+  static void after_fork() noexcept;
 };
 
 /// Gives the calling thread, which is about to work for a pool, an alternate stack for signal handlers, unless it has one. The stack goes

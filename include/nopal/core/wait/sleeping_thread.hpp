@@ -34,6 +34,13 @@ class sleeping_thread {
     for (sleeping_thread const* t = first_; t != nullptr; t = t->next_) f(*t);
   }
 
+  // ---- Around a fork, by the thread that forks: the list is locked meanwhile.
+
+  static void before_fork() noexcept { mutex_.lock(); }
+  static void after_fork() noexcept { mutex_.unlock(); }
+  /// In the child, where none of the listed threads is. Before after_fork.
+  static void forget_all() noexcept { first_ = nullptr; }
+
  private:
   static inline constinit std::mutex mutex_;
   static inline constinit sleeping_thread* first_ = nullptr;

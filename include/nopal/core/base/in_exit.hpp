@@ -1,0 +1,12 @@
+#pragma once
+
+// Is the process about to end, by exit or since main has returned? Then static objects are destroyed while fibers and jobs still use them,
+// which is no mistake of the program: nobody waits for them. Any thread. Next: fatal.hpp, which asks.
+
+namespace nopal::core {
+
+/// Does the calling thread run functions that were given to atexit, or destructors of static objects, since it has called exit? False if
+/// that cannot be found out. Walks the stack.
+bool is_in_exit() noexcept;
+
+}  // namespace nopal::core

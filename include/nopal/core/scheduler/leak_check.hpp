@@ -1,0 +1,16 @@
+#pragma once
+
+// For LeakSanitizer, which looks for pointers where it knows that a thread's stack lies: the process ends while native stacks of a pool
+// hold frames, and what these point to has not leaked. Called by scheduler.hpp. This is a side path: nothing comes after it.
+
+namespace nopal::core {
+
+struct pool_state;
+
+/// Calls f() where the process ends by exit, if LeakSanitizer is there, before that looks.
+void call_before_leak_check(void (*f)() noexcept) noexcept;
+/// The process ends, and the pool stays: LeakSanitizer, if it is there, looks for pointers in the pool's native stacks too, and in the
+/// stacks that its threads and callers have left for them.
+void note_for_leak_check(pool_state const& pool) noexcept;
+
+}  // namespace nopal::core

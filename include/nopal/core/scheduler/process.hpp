@@ -1,0 +1,18 @@
+#pragma once
+
+// What pools have to do with the process that they are in: its first pool, and its forks. README.md, "The process". Called by
+// scheduler.hpp. Next: fork_trap.hpp, for a fork in a job.
+
+#include <mutex>
+
+namespace nopal::core {
+
+/// Guards which pool is the default pool, and whether its threads run. A thread that forks holds it meanwhile. Taken before every other lock
+/// of the library.
+extern constinit std::mutex default_pool_changes;
+
+/// What the first pool of a process needs: the object that holds this code stays loaded, and forks are counted. By every thread that makes a
+/// pool; not under a lock. Throws std::bad_alloc.
+void prepare_process();
+
+}  // namespace nopal::core

@@ -1,0 +1,19 @@
+#include "nopal/core/base/stay_loaded.hpp"
+
+#include <dlfcn.h>
+
+// Not in programs that are linked statically, which unload nothing.
+#pragma weak dladdr
+#pragma weak dlopen
+
+namespace nopal::core {
+
+// The loader finds the object by the name that it has noted, whether or not there still is such a file.
+void stay_loaded() noexcept {
+  if (&::dladdr == nullptr || &::dlopen == nullptr) return;
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<void*>(&stay_loaded), &self) == 0 || self.dli_fname == nullptr) return;
+  static_cast<void>(::dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,266 @@
+// The end of the process, while pools run: static destructors, exit where it is not expected, threads that outlive main.
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "nopal/nopal.hpp"
+#include "program.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using test::ended;
+using test::expect_exit;
+using test::fib;
+using test::in_child;
+using test::must_use_default_pool;
+using test::say;
+
+/// A static object whose destructor says so, having called f.
+struct last_words {
+  std::function<void()> f;
+  explicit last_words(std::function<void()> g) : f{std::move(g)} {}
+  ~last_words() {
+    f();
+    say("a static destructor ran\n");
+  }
+};
+
+TEST(lifetime, a_static_destructor_may_use_the_default_pool) {
+  expect_exit(in_child([] {
+                static last_words const made_before{must_use_default_pool};
+                must_use_default_pool();
+                static last_words const made_after{must_use_default_pool};
+                std::exit(3);
+              }),
+              3, "a static destructor ran\na static destructor ran\n");
+  expect_exit(in_child([] {
+                static last_words const makes_it{must_use_default_pool};
+                std::exit(3);
+              }),
+              3, "a static destructor ran\n");
+}
+
+TEST(lifetime, a_function_given_to_atexit_may_use_the_default_pool) {
+  expect_exit(in_child([] {
+                auto const use = [] {
+                  must_use_default_pool();
+                  say("used\n");
+                };
+                std::atexit(use);
+                must_use_default_pool();
+                std::atexit(use);
+                std::exit(3);
+              }),
+              3, "used\nused\n");
+}
+
+[[noreturn]] void leave() { std::exit(5); }
+nopal::task<void> leaving_task() {
+  std::exit(5);
+  co_return;
+}
+
+/// Each way in which a job may come to call exit, on the default pool.
+std::vector<std::function<void()>> const ways{
+    [] { nopal::default_pool().run(leave); },
+    [] { nopal::sync_wait(leaving_task); },
+    [] { nopal::default_pool().submit(leaving_task).get(); },
+    [] { nopal::default_pool().submit(leave).get(); },
+    [] {
+      nopal::counter left;
+      nopal::spawn(left, leave);
+      nopal::wait_for(left);
+    },
+    [] { nopal::parallel_invoke([] { leave(); }, [] { nopal::sleep_for(1h); }); },
+    [] { nopal::parallel_invoke([] { nopal::sleep_for(1h); }, [] { leave(); }); },
+    [] {
+      nopal::scope s;
+      s.fork([] { leave(); });
+      s.join();
+    },
+    [] {
+      std::thread{[] { fib(20); leave(); }}.join();
+    },
+};
+
+TEST(lifetime, a_job_may_call_exit) {
+  for (std::size_t k = 0; k < ways.size(); ++k) {
+    SCOPED_TRACE(k);
+    expect_exit(in_child([&] {
+                  static last_words const words{must_use_default_pool};
+                  // Workers that are busy meanwhile.
+                  for (int n = 0; n < 3; ++n) nopal::spawn([] { for (;;) fib(18), nopal::yield(); });
+                  ways[k]();
+                }),
+                5, "a static destructor ran\n");
+  }
+}
+
+TEST(lifetime, a_job_may_leave_without_destructors) {
+  EXPECT_EQ(in_child([] { nopal::default_pool().run([] { std::_Exit(6); }); }).code, 6);
+  EXPECT_EQ(in_child([] { nopal::default_pool().submit([] { std::quick_exit(6); }).get(); }).code, 6);
+  expect_exit(in_child([] {
+                std::at_quick_exit([] { must_use_default_pool(), say("used\n"); });
+                nopal::counter left;
+                nopal::spawn(left, [] { std::quick_exit(6); });
+                nopal::wait_for(left);
+              }),
+              6, "used\n");
+}
+
+// pthread_exit would unwind the job and end a thread that is not the job's.
+TEST(lifetime, a_job_must_not_end_its_thread) {
+  auto const ends = [] { ::pthread_exit(nullptr); };
+  std::vector<std::function<void()>> const jobs{
+      [&] { nopal::default_pool().run(ends); },
+      [&] { nopal::default_pool().submit(ends).get(); },
+      [&] { nopal::sync_wait([&]() -> nopal::task<void> {
+              ends();
+              co_return;
+            }); },
+      [&] {
+        nopal::counter left;
+        nopal::spawn(left, ends);
+        nopal::wait_for(left);
+      },
+      [&] { nopal::parallel_invoke(ends, [] {}); },
+      [&] { nopal::parallel_invoke([] { nopal::sleep_for(1ms); }, ends); },
+      [&] {
+        nopal::scope s;
+        s.fork(ends);
+        s.join();
+      },
+      [] {
+        nopal::default_pool().run([] {
+          ::pthread_cancel(::pthread_self());
+          ::pthread_testcancel();
+        });
+      },
+  };
+  for (std::size_t k = 0; k < jobs.size(); ++k) {
+    SCOPED_TRACE(k);
+    ended const e = in_child(jobs[k]);
+    EXPECT_EQ(e.signal, SIGABRT) << "code " << e.code;
+    EXPECT_NE(e.said.find("nopal: pthread_exit or pthread_cancel in a job"), std::string::npos) << e.said;
+  }
+}
+
+// A static pool is destroyed by a job of its own, which has called exit: nobody could wait for that job.
+TEST(lifetime, a_job_of_a_static_pool_may_call_exit) {
+  for (bool const from_outside : {false, true}) {
+    SCOPED_TRACE(from_outside);
+    expect_exit(in_child([&] {
+                  static last_words const words{[] {}};
+                  static nopal::pool pool{{.workers = 3}};
+                  pool.spawn([] { for (;;) fib(18), nopal::yield(); });
+                  pool.spawn([] { nopal::sleep_for(1h); });
+                  if (from_outside) pool.run(leave);
+                  pool.submit([] { nopal::sync_wait(leaving_task); }).get();
+                }),
+                5, "a static destructor ran\n");
+  }
+}
+
+TEST(lifetime, a_job_that_destroys_its_pool_otherwise_ends_the_program) {
+  ended const e = in_child([] {
+    auto* const pool = new nopal::pool{{.workers = 1}};
+    pool->run([&] { delete pool; });
+  });
+  EXPECT_EQ(e.signal, SIGABRT);
+  EXPECT_NE(e.said.find("nopal: a pool was destroyed by a task that runs on it"), std::string::npos) << e.said;
+}
+
+TEST(lifetime, main_may_return_beside_threads_that_use_the_default_pool) {
+  for (int k = 0; k < 200 && !HasFailure(); ++k) {
+    expect_exit(in_child([&] {
+                  static std::atomic<long> done{0};
+                  static last_words const words{[] {
+                    for (long const before = done; done < before + 10;) std::this_thread::yield();  // they go on
+                  }};
+                  for (int n = 0; n < 3; ++n) {
+                    std::thread{[] {
+                      for (;; ++done) {
+                        if (fib(12) != 144) std::_Exit(99);
+                      }
+                    }}.detach();
+                  }
+                  std::this_thread::sleep_for(std::chrono::microseconds{k * 37 % 2000});
+                  std::exit(4);
+                }),
+                4, "a static destructor ran\n");
+  }
+}
+
+TEST(lifetime, main_may_return_while_a_fiber_waits) {
+  expect_exit(in_child([] {
+                static nopal::counter never{1};
+                static last_words const words{[] {}};
+                nopal::counter started{1};
+                nopal::spawn([&] {
+                  std::vector<int> const kept(1000);
+                  started.done();
+                  nopal::wait_for(never);
+                });
+                nopal::spawn([] { nopal::sleep_for(1h); });
+                nopal::wait_for(started);
+                std::exit(4);
+              }),
+              4, "a static destructor ran\n");
+  expect_exit(in_child([] {
+                static auto* const never = new nopal::counter{1};
+                static last_words const words{[] {}};
+                nopal::counter started{1};
+                nopal::spawn([&] {
+                  std::vector<int> const kept(1000);
+                  started.done();
+                  nopal::wait_for(*never);
+                });
+                nopal::wait_for(started);
+                std::exit(4);
+              }),
+              4, "a static destructor ran\n");
+}
+
+// What the fibers wait for is destroyed with the other static objects, and they go on.
+TEST(lifetime, main_may_return_while_fibers_use_static_objects) {
+  expect_exit(in_child([] {
+                static last_words const words{[] {}};
+                static nopal::mutex mutex;
+                static nopal::counter counter{1}, counted;
+                static nopal::semaphore semaphore{0};
+                static nopal::condition_variable changed;
+                static nopal::channel<int> channel{1};
+                static std::atomic<int> begun{0};
+                mutex.lock();
+                auto const waits = [](auto f) {
+                  nopal::spawn(counted, [f] {
+                    ++begun;
+                    f();
+                  });
+                };
+                waits([] { mutex.lock(); });
+                waits([] { nopal::wait_for(counter); });
+                waits([] { semaphore.acquire(); });
+                waits([] { channel.pop(); });
+                waits([] {
+                  nopal::mutex its;
+                  std::unique_lock lock{its};
+                  changed.wait(lock);
+                });
+                while (begun != 5 || nopal::default_pool().stats().suspensions < 5) std::this_thread::yield();
+                std::exit(4);
+              }),
+              4, "a static destructor ran\n");
+}
+
+}  // namespace
