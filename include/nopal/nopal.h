@@ -42,7 +42,7 @@ enum nopal_reclaim { NOPAL_RECLAIM_DONTNEED = 0, NOPAL_RECLAIM_FREE = 1, NOPAL_R
 typedef struct nopal_options {
   unsigned workers; /* threads; 0: as many as the CPUs this process may use */
   int idle;         /* enum nopal_idle */
-  int pin;          /* enum nopal_pin */
+  int pin;          /* enum nopal_pin: whether each worker keeps to a CPU of its own */
   size_t stack_size; /* bytes of virtual memory for each native stack, 64 KiB to 1 TiB; 0: 1 MiB */
   int reclaim;      /* enum nopal_reclaim */
   int keep_local;   /* not 0: no stealing, for experiments */

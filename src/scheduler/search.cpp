@@ -2,10 +2,12 @@
 
 #include <ctime>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/event.hpp"
@@ -156,8 +158,13 @@ bool sleep(worker& w, stack& mine) noexcept {
   w.search.searching = false;  // parking counts this thread; an external caller in its place is no thief
   w.stacks.trim(tuning::stacks_kept_asleep);
   watch_for_stuck_pool(pool);
+  std::optional<bound_to_cpu> while_it_sleeps;
   bool const slept = pool.parking.park(
-      i, [&] { return must_stay(pool, i); }, [&] { w.count.add(counted::sleeps); });
+      i, [&] { return must_stay(pool, i); },
+      [&] {
+        w.count.add(counted::sleeps);
+        if (pool.pinned) while_it_sleeps.emplace(pool.places[i].cpu);
+      });
   w.search.searching = true;
   if (!slept) return false;
   w.count.add(counted::wakeups);

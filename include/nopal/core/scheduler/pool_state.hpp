@@ -90,7 +90,7 @@ struct pool_state {
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
-  bool pinned = false;                            ///< each worker's thread is bound to its CPU
+  bool pinned = false;                            ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
   pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
