@@ -25,6 +25,7 @@ namespace bench {
 struct options {
   std::string size = "default";      // smoke, default, paper, or a number
   std::string tree = "T1";           // uts only
+  std::string resume = "anywhere";   // nopal only: which thread resumes a suspended stack
   std::string reclaim = "dontneed";  // nopal only: what becomes of a suspended stack's unused pages
   unsigned workers = 1;
   unsigned repeat = 1;

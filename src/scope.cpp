@@ -4,6 +4,11 @@
 
 namespace nopal::core {
 
+pool_state& pool_of_list() {
+  worker const* const w = current_or_null();
+  return w != nullptr ? w->pool() : default_pool_state();
+}
+
 // The scope here gets no exception: what a child throws, its run() records in the scope that forked it.
 void begin_all(outside_children& all) noexcept {
   scope s;

@@ -37,6 +37,7 @@ typedef struct nopal_pool nopal_pool;
 enum nopal_idle { NOPAL_IDLE_LAZY = 0, NOPAL_IDLE_BUSY = 1 };
 enum nopal_pin { NOPAL_PIN_AUTO = 0, NOPAL_PIN_YES = 1, NOPAL_PIN_NO = 2 };
 enum nopal_reclaim { NOPAL_RECLAIM_DONTNEED = 0, NOPAL_RECLAIM_FREE = 1, NOPAL_RECLAIM_REMAP = 2, NOPAL_RECLAIM_NONE = 3 };
+enum nopal_resume { NOPAL_RESUME_ANYWHERE = 0, NOPAL_RESUME_HOME = 1 };
 
 /* Options of a pool, as nopal::pool_options. 0 means the default everywhere: (nopal_options){.workers = 4} */
 typedef struct nopal_options {
@@ -47,6 +48,7 @@ typedef struct nopal_options {
   int reclaim;      /* enum nopal_reclaim */
   int keep_local;   /* not 0: no stealing, for experiments */
   uint64_t seed;    /* decides the order in which workers try each other */
+  int resume;       /* enum nopal_resume */
 } nopal_options;
 
 /* A new pool. `options` may be null: the defaults. Returns null where it fails; nopal_last_error() says why. */

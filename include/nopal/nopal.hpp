@@ -9,4 +9,5 @@
 #include "nopal/pool.hpp"
 #include "nopal/scratch.hpp"
 #include "nopal/stats.hpp"
+#include "nopal/stay.hpp"
 #include "nopal/task.hpp"

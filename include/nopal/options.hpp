@@ -26,6 +26,12 @@ enum class reclaim {
   none,      ///< not at all: they stay until the stack is unmapped
 };
 
+/// Which thread resumes a native stack that waited: core/stack/README.md, "Stacks that stay".
+enum class resume {
+  anywhere,  ///< any worker's thread, as soon as it can run again
+  home,      ///< only the thread that left it. While a stack waits at a join, its thread runs nothing but what descends from that join
+};
+
 /// Which worker runs when, and which steals what.
 enum class schedule {
   free,             ///< as the machine has it
@@ -52,6 +58,11 @@ struct pool_options {
   /// Bytes of virtual memory for each native stack: 64 KiB to 1 TiB, rounded up to a power of two.
   std::size_t stack_size = std::size_t{1} << 20;
   nopal::reclaim reclaim = nopal::reclaim::dontneed;
+  /// Which thread resumes a native stack that has waited. `home` for code whose callers, between nopal's frames, keep something of their
+  /// thread: a lock, a library with a record of its own for each thread (oneTBB, OpenMP, Python), errno. A worker waits idly where a join's children
+  /// run elsewhere and offer nothing, and pool::run from outside hands each job over to a worker's thread. `nopal::stay` does the same for
+  /// a stretch of code. Coroutine tasks move in any case.
+  nopal::resume resume = nopal::resume::anywhere;
   /// False: no worker takes anything from another, so every task stays on the worker where it began, unless it moves itself. For
   /// experiments.
   bool steal = true;

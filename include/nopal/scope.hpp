@@ -29,11 +29,14 @@ namespace core {
 /// have ended.
 NOPAL_API void begin_all(outside_children& all) noexcept;
 
-/// A fork by a thread that works for no pool and so has no stack to offer: the child waits for a worker of the default pool.
+/// The pool whose workers run the children of a scope that has no stack to offer: the calling worker's, else the default pool.
+NOPAL_API NOPAL_COLD pool_state& pool_of_list();
+
+/// A fork by a thread that has no stack to offer, since it works for no pool or its stack stays: the child waits for a worker.
 template <class F, class Given>
-NOPAL_COLD void fork_off_pool(children& c, Given&& f) {
+NOPAL_COLD void fork_into_list(children& c, Given&& f) {
   auto child = std::make_unique<outside_child_of<F>>(c, static_cast<Given&&>(f));
-  outside_children& all = outside_children::of(c, default_pool_state, begin_all);
+  outside_children& all = outside_children::of(c, pool_of_list, begin_all);
   all.add(*child.release());
 }
 
@@ -63,7 +66,8 @@ class scope {
   /// Runs f() now, while a thief may resume the caller on another thread: so across this call the caller must not rely on thread-locals, or
   /// on a lock that only its thread may release. `f` is moved or copied first. What f() throws is kept for the join. On a thread that works
   /// for no pool the child begins as soon as a worker of default_pool() is free; then this may throw std::bad_alloc, or what default_pool()
-  /// throws. O(1).
+  /// throws. Where the stack stays (stay.hpp, pool_options::resume) the caller continues at once, and the child begins as soon as a worker is
+  /// free, or at the join: then this may throw std::bad_alloc. O(1).
   template <class F>
   NOPAL_INLINE void fork(F&& f) {
     using closure = std::decay_t<F>;
@@ -106,7 +110,7 @@ class scope {
       return;
     }
 #endif
-    if (children_.owner == nullptr) [[unlikely]] return core::fork_off_pool<closure>(children_, static_cast<F&&>(f));
+    if (core::must_list(children_)) [[unlikely]] return core::fork_into_list<closure>(children_, static_cast<F&&>(f));
     core::fork_child(c, c.run_slowly);
   }
 

@@ -64,9 +64,10 @@ void run_job_of_caller(context& c) noexcept {
 }
 
 // Runs the root in the place of a sleeping worker's thread, and waits until the root has ended. While the caller occupies the worker, its
-// thread sleeps on: what is put into the worker's inboxes, that thread or another worker finds. False: no worker sleeps, or there is no
-// memory for a native stack; nothing has happened.
+// thread sleeps on: what is put into the worker's inboxes, that thread or another worker finds. False: no worker sleeps, there is no
+// memory for a native stack, or stacks stay in this pool; nothing has happened.
 bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
+  if (pool.resume == resume::home) return false;  // a stack of the job would have to stay with the caller's thread, which leaves
   unsigned const i = occupy(pool);
   if (i == pool.size()) return false;
   worker& w = *pool.workers[i];
@@ -95,7 +96,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
 void run_elsewhere(pool_state& pool, root& r, event& done) noexcept {
   r.run = run_injected_root;
   inject(pool, r, pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size());  // relaxed: any value will do
-  wait_for_job(done);
+  wait_for_job(done, &r);
 }
 
 // The caller is a worker, of this pool or another.
@@ -106,7 +107,7 @@ void run_on_worker(worker& w, pool_state& pool, root& r, event& done) {
       saved_strand const outer{w};  // the caller's strand waits below, on the same stack
       run_root(w, r);
     }
-    return wait_for_job(done);
+    return wait_for_job(done, &r);
   }
   if (pool.control != nullptr && &w.pool() != &pool) [[unlikely]] pool.control->settle();
   run_elsewhere(pool, r, done);

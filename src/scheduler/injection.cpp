@@ -33,7 +33,7 @@ void send(move_request& m) noexcept {
   pool_state& there = to.pool();
   there.pending.started();
   to.own.push(&m);
-  there.parking.notify(to.index());
+  there.parking.call(to.index());
   if (there.control != nullptr) [[unlikely]] there.control->something_new();
   there.pending.finished();
 }

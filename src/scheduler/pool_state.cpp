@@ -33,6 +33,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
                        core::timer& t, entry_points e)
     : call{e},
       steals{o.steal},
+      resume{o.resume},
       idle{o.idle},
       name{o.name},
       control{std::move(c)},

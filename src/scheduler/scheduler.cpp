@@ -187,7 +187,7 @@ void scheduler::run_thread(unsigned i) noexcept {
 // Ends the threads. Nothing is submitted any more; the workers search, or sleep.
 void scheduler::stop() noexcept {
   state_.stopping.store(true, std::memory_order_seq_cst);  // before notify looks at the threads' states: pairs with the load in must_stay
-  for (unsigned i = 0; i < workers(); ++i) state_.parking.notify(i);
+  for (unsigned i = 0; i < workers(); ++i) state_.parking.call(i);
   if (state_.control != nullptr) state_.control->end();
   for (std::thread& t : threads_) t.join();
   threads_.clear();

@@ -8,6 +8,8 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/own_cpu.hpp"
+#include "nopal/core/stack/give_away.hpp"
+#include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/event.hpp"
@@ -33,16 +35,13 @@ void run(worker& w, continuation c) noexcept {
   r.run(r, w);
 }
 
-// Runs the oldest of what only this worker's thread may run. Only one, since it may suspend this stack: the others go back to the inbox,
-// where other threads may push meanwhile.
+// Runs the oldest of what only this worker's thread may run. Only one, since it may suspend this stack: the others stay in a list that no
+// other thread knows of. Other threads may push into the inbox meanwhile.
 bool run_own(worker& w) noexcept {
-  resumable* const first = w.own.take_all();
+  if (w.search.own == nullptr) w.search.own = w.own.take_all();
+  resumable* const first = w.search.own;
   if (first == nullptr) return false;
-  for (resumable* rest = first->next; rest != nullptr;) {
-    resumable* const next = rest->next;
-    w.own.push(rest);
-    rest = next;
-  }
+  w.search.own = first->next;
   stop_searching(w);
   first->run(*first, w);
   return true;
@@ -110,9 +109,11 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
+    void const* const below = victim.works_below.load(std::memory_order_relaxed);  // relaxed: a hint
     if (deque::entry const e = victim.work.steal(); e != 0) {
       w.count.add(counted::steals);
-      w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: a hint
+      w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: hints
+      w.works_below.store(below, std::memory_order_relaxed);
       stop_searching(w);
       w.step();
       run(w, continuation{e});
@@ -217,6 +218,56 @@ bool search_once(worker& w, stack& mine) noexcept {
   return true;
 }
 
+// Descends what the victim's strand has forked from `join`, as far as the victim has told? relaxed: hints.
+bool works_below(worker const& victim, void const* join) noexcept {
+  return victim.works_below.load(std::memory_order_relaxed) == join || victim.busy_with.load(std::memory_order_relaxed) == join;
+}
+
+// Tries a worker that runs a child of the join to which this thread keeps. That may end meanwhile, and the victim begin something else: so
+// what was taken counts only if the child is still there afterwards.
+bool steal_below(worker& w, worker& victim) noexcept {
+  void const* const join = w.search.keeps_to;
+  if (!works_below(victim, join) || victim.work.looks_empty()) return false;
+  w.count.add(counted::steal_attempts);
+  root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
+  deque::entry const e = victim.work.steal();
+  if (e == 0) return false;
+  w.count.add(counted::steals);
+  stop_searching(w);
+  w.search.next_doze = tuning::shortest_doze;
+  if (!works_below(victim, join)) {
+    if (!pass_on(w, continuation{e})) run(w, continuation{e});
+    return true;
+  }
+  w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: hints
+  w.works_below.store(join, std::memory_order_relaxed);
+  run(w, continuation{e});
+  return true;
+}
+
+// Searches once, by a worker's thread whose own stack waits at a join and stays: it runs what is for this thread alone, the stack above all, and
+// what descends from the join. It is no thief, and takes nothing else. False: the pool ends.
+bool search_below_join(worker& w) noexcept {
+  pool_state& pool = w.pool();
+  if (pool.stopping.load(std::memory_order_relaxed)) return false;  // relaxed: a hint; doze reads it again
+  if (run_own(w)) return true;
+  unsigned const n = pool.size();
+  unsigned const first = static_cast<unsigned>(w.search.random() % n);
+  for (unsigned k = 0; k < n; ++k) {
+    if (unsigned const i = (first + k) % n; i != w.index() && steal_below(w, *pool.workers[i])) return true;
+  }
+  search_state& s = w.search;
+  std::int64_t const now = std_sync::now();
+  if (s.idle_since == 0) s.idle_since = now;
+  if (now - s.idle_since <= tuning::search_before_sleep) {
+    back_off(w, pool.parking.visible_work());
+    if (now - s.idle_since > tuning::search_before_yield) std_sync::yield();
+    return true;
+  }
+  if (!doze(w)) keep_to_nothing(w);
+  return true;
+}
+
 // Searches once, by an external caller, for strands of its own root. False: the root has ended, or there has been nothing to help with for
 // long, or the worker's thread is needed.
 bool search_as_external_caller(worker& w) noexcept {
@@ -243,7 +294,13 @@ bool must_stay(pool_state const& pool, unsigned i) noexcept {
 void search_on(stack& mine) noexcept {
   for (;;) {
     worker& w = *current();
-    if (w.occupant.here ? !search_as_external_caller(w) : !run_ready(w) && !search_once(w, mine)) return;
+    if (w.occupant.here) {
+      if (!search_as_external_caller(w)) return;
+    } else if (w.search.keeps_to != nullptr) [[unlikely]] {
+      if (!search_below_join(w)) return;
+    } else if (!run_ready(w) && !search_once(w, mine)) {
+      return;
+    }
   }
 }
 

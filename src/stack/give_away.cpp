@@ -2,6 +2,8 @@
 
 #include "nopal/core/stack/give_away.hpp"
 
+#include <new>
+
 #include "nopal/core/scheduler/injection.hpp"
 
 namespace nopal::core {
@@ -12,6 +14,18 @@ static void run_orphan(resumable& r, worker& w) noexcept {
   frame& task = *o->what;
   delete o;
   w.pool().call.run_stolen_task(w, task);
+}
+
+bool pass_on(worker& w, continuation c) noexcept {
+  if (!c.is_frame()) {
+    inject(w.pool(), *c.as_resumable(), w.index());
+    return true;
+  }
+  auto* const o = new (std::nothrow) orphaned_continuation{c.as_frame()};
+  if (o == nullptr) return false;
+  o->run = run_orphan;
+  inject(w.pool(), *o, w.index());
+  return true;
 }
 
 // The owner is about to leave the strand. Thieves may take entries at the same time. The owner takes the oldest as they do, so that

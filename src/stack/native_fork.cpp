@@ -86,13 +86,14 @@ void give_up(branch& b) noexcept {
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   w.begin_strand();
   w.begin_without_tasks();
+  w.works_below.store(&b.join, std::memory_order_relaxed);  // relaxed: a hint
   try {
     body(b);
   } catch (...) {
     b.join.record([&](bool) { b.keep(std::current_exception()); });
   }
   current()->end_strand();
-  if (b.join.arrive()) resume_stack(*b.waiting);
+  if (b.join.arrive()) resume_at_home(*b.waiting);
 }
 
 }  // namespace nopal::core

@@ -9,17 +9,21 @@
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/wait/job_wait.hpp"
 #include "nopal/core/wait/lock_bit.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 
 namespace nopal::core {
 
 outside_children& outside_children::of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&) noexcept) {
-  if (state_here()->here != nullptr) {
-    die("a scope that was made off a pool forked on one: in one of its children, or in pool::run; make another scope there");
+  stack* const here = state_here()->here;
+  if (stack const* const own = c.state != 0 ? c.outside->made_on_ : c.owner; own != here) {
+    if (own == nullptr) die("a scope that was made off a pool forked on one: in one of its children, or in pool::run; make another scope there");
+    die("a scope forked on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
   }
   if (c.state == 0) {
-    c.outside = new outside_children{pool(), begin_all};
+    c.outside = new outside_children{here, pool(), begin_all};
+    c.owner = nullptr;
     c.uncaught = std::uncaught_exceptions();
   }
   return *c.outside;
@@ -38,7 +42,9 @@ void outside_children::add(outside_child& c) noexcept {
   newest_ = &c;
   bool const must_start = (word_.fetch_or(carried, std::memory_order_relaxed) & carried) == 0;  // relaxed: under the lock
   unlock(~locked);
-  if (must_start) spawn_from_outside(pool_, *this);
+  if (!must_start) return;
+  if (made_on_ == nullptr) return spawn_from_outside(pool_, *this);
+  spawn_again(*current(), *this);
 }
 
 // A worker has found the carrier in an inbox or a ring. The scope's thread may add children, take some, or have joined. The carrier is put
@@ -61,6 +67,7 @@ void outside_children::carry(resumable& r, worker& w) noexcept {
   }
   if (c != nullptr) {
     w.begin_job();
+    w.works_below.store(&c->of.join, std::memory_order_relaxed);  // relaxed: a hint
     c->run(*c);
     current()->end_job();
   }
@@ -81,6 +88,10 @@ outside_child* outside_children::take_newest() noexcept {
 // The scope's thread joins, and children may be in the list. Where no worker sleeps, all of them run or search: one of them will take the
 // carrier.
 void outside_children::help() noexcept {
+  if (made_on_ != nullptr) {
+    while (outside_child* const c = take_newest()) c->run(*c);
+    return;
+  }
   lock();
   bool const some = newest_ != nullptr;
   unlock(~locked);
@@ -108,8 +119,16 @@ void outside_children::join(children& c) noexcept {
     help();
     event done;
     c.done = &done;
-    if (!c.join.announce(forked)) sleep_until_set(done, {"the children of a scope", nullptr});
+    if (!c.join.announce(forked)) {
+      waits_for const why{"the children of a scope", nullptr};
+      if (made_on_ != nullptr) {
+        wait_on_worker(*current(), done, why, &c.join);
+      } else {
+        sleep_until_set(done, why);
+      }
+    }
   }
+  c.owner = made_on_;
   leave();
 }
 

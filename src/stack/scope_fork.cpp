@@ -7,6 +7,7 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
+#include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/outside_children.hpp"
 #include "nopal/core/stack/suspension.hpp"
 
@@ -66,6 +67,10 @@ void fork_child(child& c, child::run_function run) {
   if (w.here != c.of->owner) {
     die("a scope forked on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
   }
+  if (stays(w)) {  // and children of this scope run whose parent was stolen before the stack had to stay
+    w.count.add(counted::serial_forks);
+    return run(c, false);
+  }
   stack* s = nullptr;
   try {
     w.work.ensure_room(2 * w.most_entries());
@@ -103,7 +108,7 @@ void parent_lost(children& c) noexcept {
   w.work.rewind();  // the parent was stolen, and with it all older entries
   w.end_strand();
   stack& mine = *w.here;
-  if (c.join.arrive()) resume_stack(*c.waiting);
+  if (c.join.arrive()) resume_at_home(*c.waiting);
   w.pool().call.search(mine);
 }
 
@@ -117,7 +122,7 @@ static std::exception_ptr take_from(children& c) noexcept {
 
 // Children may still run, and arrive at any time.
 std::exception_ptr join_children(children& c) noexcept {
-  if (state_here()->here != c.owner) {
+  if (state_here()->here != (c.owner != nullptr ? c.owner : c.outside->made_on())) {
     die("a scope was joined on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
   }
   auto const steals = static_cast<std::int64_t>(c.steals());

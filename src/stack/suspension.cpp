@@ -11,6 +11,7 @@
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/give_away.hpp"
+#include "nopal/core/stack/home.hpp"
 
 namespace nopal::core {
 
@@ -27,7 +28,8 @@ static void publish_left_stack(after_switch& a) noexcept {
 
 static void leave_for(suspension& s, stack& next) noexcept {
   worker& w = *current();
-  w.busy_with.store(nullptr, std::memory_order_relaxed);  // relaxed: a hint
+  w.busy_with.store(nullptr, std::memory_order_relaxed);    // relaxed: hints
+  w.works_below.store(nullptr, std::memory_order_relaxed);
   w.here = &next;
   switch_to(*s.left, next, &s);
 }
@@ -47,6 +49,9 @@ bool suspend(suspension& s) noexcept {
   s.left->body = nullptr;  // its body cannot return: the worker that resumes this stack is not where run_from was called
   s.run = publish_left_stack;
   next->begin(w.pool().call.search);
+  void const* const below = w.works_below.load(std::memory_order_relaxed);  // relaxed: a hint
+  void const* const kept_to = w.search.keeps_to;
+  void const* const keeps_to = stays(w) ? stay_home(w, s.join) : nullptr;
   if (w.alarm == worker::no_tasks) {
     root* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
     leave_for(s, *next);
@@ -56,6 +61,8 @@ bool suspend(suspension& s) noexcept {
     saved_strand const strand{w};
     leave_for(s, *next);
   }
+  current()->works_below.store(below, std::memory_order_relaxed);  // relaxed: a hint
+  if (s.left->home != stack::anywhere) [[unlikely]] come_home(*current(), kept_to, keeps_to);
   return true;
 }
 
@@ -86,6 +93,24 @@ void run_left_stack(resumable& r, worker&) noexcept {
   resume_stack(s);
 }
 
+static void run_at_home(resumable& r, worker&) noexcept { resume_stack(*static_cast<struct stack::on_its_way&>(r).it); }
+
+// Its thread may resume the stack as soon as it is pushed.
+void bring_home(pool_state& p, stack& s) noexcept {
+  unsigned const home = s.home;
+  s.on_its_way.it = &s;
+  s.on_its_way.run = run_at_home;
+  p.workers[home]->own.push(&s.on_its_way);
+  p.parking.call(home);
+  if (p.control != nullptr) [[unlikely]] p.control->something_new();
+}
+
+void resume_at_home(stack& s) noexcept {
+  worker& w = *current();
+  if (s.home == stack::anywhere || (s.home == w.index() && !w.occupant.here)) resume_stack(s);
+  bring_home(w.pool(), s);
+}
+
 // The pool ends, or an external caller vacates its worker.
 void leave_for_thread(stack& mine) noexcept {
   mine.leave(*current()->home, [](stack& free) noexcept { current()->stacks.put(&free); });
@@ -98,7 +123,7 @@ void wait_at_join(join_word& j, std::int64_t n, stack*& waiting) noexcept {
     if (k % tuning::polls_before_suspending_again == 0 && suspend({"a join", nullptr}, true, [&](stack& mine) noexcept {
           waiting = &mine;
           return j.announce(n);
-        })) {
+        }, &j)) {
       return;
     }
     std_sync::yield();

@@ -5,6 +5,7 @@
 
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/stack/give_away.hpp"
+#include "nopal/core/stack/home.hpp"
 #include "nopal/core/task/cold_path.hpp"
 
 namespace nopal::core {
@@ -143,6 +144,7 @@ void run_stolen_task(worker& w, frame& f) noexcept {
 // This worker owns the task now, which has come with the arena that it lies in. One that comes without begins an empty arena here, whose
 // epoch is its own.
 void run_moved_task(resumable& r, worker& w) noexcept {
+  keep_to_nothing(w);
   frame& f = *static_cast<move_request&>(r).task;
   if (f.arena != nullptr) {
     w.arena.attach(f.arena);

@@ -6,21 +6,21 @@
 
 namespace nopal::core {
 
-void wait_for_job(event& done) noexcept {
+void wait_for_job(event& done, void const* job) noexcept {
   if (done.is_set()) return;
   worker* const w = current_or_null();
   if (w == nullptr) return sleep_until_set(done, {"a job", nullptr});
-  wait_on_worker(*w, done, {"a job", nullptr});
+  wait_on_worker(*w, done, {"a job", nullptr}, job);
 }
 
 // The job has not ended. Where there is no memory for another stack the worker sleeps on the event, and tries again every millisecond: what
 // the job needs may need this very worker. It leaves the event set.
-void wait_on_worker(worker& w, event& done, waits_for why) noexcept {
+void wait_on_worker(worker& w, event& done, waits_for why, void const* join) noexcept {
   waiting_stack me;
   me.pool = &w.pool();
   me.worker = w.index();
   me.what = w.here;
-  while (!suspend(why, true, [&](stack&) noexcept { return !done.await(me); })) {
+  while (!suspend(why, true, [&](stack&) noexcept { return !done.await(me); }, join)) {
     if (done.wait_for(tuning::wait_without_stack)) return;
   }
 }

@@ -22,9 +22,14 @@ void waiting_stack::resume() noexcept {
     // The caller comes from outside the pool. The resumed stack may be the last that the pool has to run, and the pool's destructor would
     // not wait for this thread, which still uses the pool: so it counts as pending work.
     p.pending.started();
-    inject(p, *this, choose_for(p, left_by));
+    if (what->home != stack::anywhere) {
+      bring_home(p, *what);
+    } else {
+      inject(p, *this, choose_for(p, left_by));
+    }
     return p.pending.finished();
   }
+  if (what->home != stack::anywhere) return bring_home(p, *what);
   if (p.steals) {
     try {
       w->make_room_for_ready();
@@ -37,6 +42,7 @@ void waiting_stack::resume() noexcept {
 }
 
 void waiting_stack::resume_later() noexcept {
+  if (what->home != stack::anywhere) return bring_home(*pool, *what);
   run = run_waiting_stack;
   inject(*pool, *this, worker);
 }

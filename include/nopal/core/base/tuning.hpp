@@ -49,6 +49,11 @@ inline constexpr unsigned fairness = 64;
 /// One in so many times an external caller tries another worker than its last: the worker on its own CPU may be free again.
 inline constexpr unsigned tries_another_worker = 64;
 
+/// A thread that keeps to a join sleeps between two looks at the workers that run the join's children, in nanoseconds: doubled each time it
+/// finds nothing there. It is woken at once when its own stack can run.
+inline constexpr std::int64_t shortest_doze = 20'000;
+inline constexpr std::int64_t longest_doze = 1'000'000;
+
 // ---- The depth of forks.
 
 /// Bytes of native stack into which forks and calls of tasks nest before a child's start is deferred to the stack's base. No fork takes

@@ -73,6 +73,7 @@ struct pool_state {
 
   entry_points const call;
   bool const steals;
+  nopal::resume const resume;
   nopal::idle const idle;
   std::string const name;  ///< pool_options::name
   std::unique_ptr<controlled_schedule> const control;  ///< null, unless the schedule is controlled
@@ -90,6 +91,7 @@ struct pool_state {
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
+  std::atomic<unsigned> dozing{0};                ///< how many workers keep to a join and have found nothing below it: fewer than all
   bool pinned = false;                            ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
   pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
 

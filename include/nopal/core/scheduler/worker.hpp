@@ -36,6 +36,11 @@ struct search_state {
   bool searching = false;         ///< the worker's thread counts as a thief
   std::int64_t idle_since = 0;    ///< in nanoseconds; 0: not idle
   std::uint64_t backoff = tuning::shortest_backoff;  ///< pauses before its next search, at least
+  std::int64_t next_doze = tuning::shortest_doze;    ///< of a thread that keeps to a join, in nanoseconds
+  resumable* own = nullptr;       ///< what the thread has taken from its inbox `own` and has not run yet, the oldest first
+  /// While a stack that stays waits at a join, its thread runs only what descends from that join: its address, or that of the root that is
+  /// waited for. Null: the thread runs anything. stack/home.hpp.
+  void const* keeps_to = nullptr;
   unsigned ready_taken = 0;       ///< times that the worker has looked at its ring, for fairness
   rng random;
   victim_table victims;
@@ -92,7 +97,7 @@ class NOPAL_API worker : public fork_state {
     // A coroutine function that is called directly here finds no parent and no slot, and ends the program with a message.
     parent_word = 0;
     slot = no_slot_;
-    alarm = no_tasks;
+    alarm = pool_.resume == resume::anywhere ? no_tasks : no_alarm;  // where stacks stay no fork of a scope is fast
     work.set_limit_and_request(0);  // the first fork offers itself
   }
   /// A job that is an ordinary function (a fiber) begins at the base of a stack. The deque is empty and rewound, and is so again at
@@ -103,7 +108,8 @@ class NOPAL_API worker : public fork_state {
   }
   NOPAL_INLINE void end_job() noexcept {
     if (strand.offered || !work.rewound()) [[unlikely]] return end_strand();
-    busy_with.store(nullptr, std::memory_order_relaxed);  // relaxed: a hint
+    busy_with.store(nullptr, std::memory_order_relaxed);    // relaxed: hints
+    works_below.store(nullptr, std::memory_order_relaxed);
   }
   /// Lets the next entry go to the first place of the deque's buffer, if the deque is empty.
   void rewind_if_empty() noexcept {
@@ -131,7 +137,9 @@ class NOPAL_API worker : public fork_state {
   }
 
   /// Is anything in this worker's deque, ring or inboxes?
-  bool has_more() const noexcept { return !work.empty() || !ready.empty() || !open.empty() || !own.empty(); }
+  bool has_more() const noexcept {
+    return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr;
+  }
   /// Under a controlled schedule: others may run before this worker continues.
   void step() noexcept {
     if (controlled_schedule* const c = pool_.control.get(); c != nullptr) [[unlikely]] c->step(index_);
@@ -144,6 +152,9 @@ class NOPAL_API worker : public fork_state {
   /// The root whose strand runs here: a hint, for external callers, which help with their own root only. Written by the worker, read by every thief
   /// that tries it: so it does not lie beside what the owner writes at each fork.
   std::atomic<root*> busy_with{nullptr};
+  /// The innermost join from which all descends that the strand here has forked: the address of its join word, or null where none is known.
+  /// A hint too, for threads that keep to a join.
+  std::atomic<void const*> works_below{nullptr};
 
   // ---- The worker between strands.
 

@@ -21,6 +21,7 @@ enum class thread_state : std::uint32_t {
   parked,    ///< asleep, or about to be; any thread may notify it or occupy its worker
   notified,  ///< told to wake; only the thread changes this
   occupied,  ///< asleep, while an external caller works in its place; only that caller changes this
+  dozing,    ///< asleep for a moment, as it keeps to a join: no thief, and not to be occupied; any thread may call it
 };
 
 template <class Sync = std_sync>
@@ -105,6 +106,23 @@ class basic_parking {
     nodes_[w.node_index].thieves.fetch_add(1, std::memory_order_relaxed);
     Sync::wake(w.state);
     return true;
+  }
+
+  // ---- What only one worker's thread may run.
+
+  /// Something was pushed for worker i's thread alone: wakes that, wherever it sleeps.
+  void call(unsigned i) noexcept {
+    worker_entry& w = workers_[i];
+    if (!notify(i) && change(w, thread_state::dozing, thread_state::awake)) Sync::wake(w.state);
+  }
+  /// Sleeps for so many nanoseconds at most, unless must_wake() or until it is called. By worker i's own thread, which is no thief.
+  template <class Predicate>
+  void doze(unsigned i, Predicate&& must_wake, std::int64_t nanoseconds) noexcept {
+    worker_entry& w = workers_[i];
+    w.state.store(raw(thread_state::dozing), std::memory_order_seq_cst);  // before must_wake reads: pairs with the read of the state in call
+    if (!must_wake()) Sync::wait_for(w.state, raw(thread_state::dozing), nanoseconds);
+    // relaxed: others change only `dozing`, and to the same. Whoever pushes from now on and sees `awake` is seen before the next sleep.
+    w.state.store(raw(thread_state::awake), std::memory_order_relaxed);
   }
 
   // ---- External callers.

@@ -1,8 +1,8 @@
 #pragma once
 
-// The children of a scope off a pool that no worker has begun. The thread that forks them has no stack to offer, so it puts them into this
-// list. One job of the default pool, the carrier, brings them to the workers. Why each child begins once a worker is free, and who frees
-// what: README.md, "Scopes off a pool". Called by ../../scope.hpp and scope_fork.cpp. Next: scheduler/submission.hpp, which puts the
+// The children of a scope that has no stack to offer and that no worker has begun: its thread works for no pool, or its stack stays. So it
+// puts them into this list. One job of the pool, the carrier, brings them to the workers. Why each child begins once a worker is free, and
+// who frees what: README.md, "Scopes off a pool". Called by ../../scope.hpp and scope_fork.cpp. Next: scheduler/submission.hpp, which puts the
 // carrier into an inbox.
 
 #include <atomic>
@@ -16,6 +16,7 @@
 namespace nopal::core {
 
 struct pool_state;
+class stack;
 class worker;
 
 /// A child in the list. It belongs to whoever has taken it out.
@@ -34,20 +35,23 @@ struct outside_child {
 /// and is put into the worker's ring again if there are more.
 class NOPAL_API outside_children : resumable {
  public:
-  /// The list of `c`, which the first fork makes. By the scope's thread. Ends the program with a message if that works for a pool. Throws
-  /// std::bad_alloc and what pool() throws: then nothing has happened. pool() gives the pool whose workers run the children;
+  /// The list of `c`, which the first fork makes. By the scope's thread. Ends the program with a message if the scope belongs to another
+  /// stack. Throws std::bad_alloc and what pool() throws: then nothing has happened. pool() gives the pool whose workers run the children;
   /// begin_all(list) takes all that are in the list, and runs them in parallel, on a worker.
   static outside_children& of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&) noexcept);
   /// Adds `c`, the youngest. By the scope's thread. A worker begins it once it is free, unless the joining thread takes it before.
   void add(outside_child& c) noexcept;
   /// Takes the youngest child out of the list, for the caller to run. Null: the list is empty. By a worker.
   outside_child* take_newest() noexcept;
-  /// Returns when all children have ended. By the scope's thread, which occupies a sleeping worker, if there is one, and there runs what is
-  /// still in the list, the newest first. Afterwards this may be gone.
+  /// The stack on which the scope's function runs; null off a pool.
+  stack* made_on() const noexcept { return made_on_; }
+  /// Returns when all children have ended. By the scope's thread, which runs what is still in the list, the newest first: on its stack, if
+  /// that stays; else as a sleeping worker, if there is one. Afterwards this may be gone.
   void join(children& c) noexcept;
 
  private:
-  outside_children(pool_state& on, void (*b)(outside_children&) noexcept) noexcept : resumable{carry}, pool_{on}, begin_all_{b} {}
+  outside_children(stack* made_on, pool_state& on, void (*b)(outside_children&) noexcept) noexcept
+      : resumable{carry}, made_on_{made_on}, pool_{on}, begin_all_{b} {}
   ~outside_children() = default;
 
   static void carry(resumable& r, worker& w) noexcept;
@@ -61,6 +65,7 @@ class NOPAL_API outside_children : resumable {
   static constexpr std::uint32_t carried = 2;  ///< the carrier lies in an inbox or a ring, or searches the list: it will find what is there
   static constexpr std::uint32_t left = 4;     ///< the scope is done: the carrier frees this when it runs next
 
+  stack* const made_on_;
   pool_state& pool_;
   void (*const begin_all_)(outside_children&) noexcept;
   std::atomic<std::uint32_t> word_{0};

@@ -11,12 +11,19 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/children.hpp"
 #include "nopal/core/stack/context.hpp"
+#include "nopal/core/stack/home.hpp"
 
 namespace nopal::core {
 
 /// May a scope fork here in the fast way? The caller also checks that no task's frame lies on this stack: fork_state::no_tasks.
 NOPAL_INLINE bool may_leave_stack(worker const& w) noexcept {
   return !w.work.must_poll() && !w.work.must_grow() && !w.stacks.empty() && handles_none();
+}
+/// Must the children of `c` be put into a list, since there is no stack to offer? Off a pool, and where the stack stays, unless children
+/// run already to which the parent was lost. By the scope's function.
+NOPAL_INLINE bool must_list(children const& c) noexcept {
+  fork_state const* const state = state_here();
+  return c.owner == nullptr || (c.state == 0 && state->here == c.owner && stays(*static_cast<worker const*>(state)));
 }
 /// Forks `c` where the fast way is closed. Returns when the child has ended, or when its parent was stolen and is resumed by the thief.
 /// Without memory for another stack the child is called here. Ends the program with a message if the scope belongs to another stack.

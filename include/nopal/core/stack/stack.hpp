@@ -116,6 +116,15 @@ class stack : public context, public resumable {
     std::atomic_thread_fence(std::memory_order_release);
   }
 
+  // A stack that stays is resumed only by the thread that left it: home.hpp.
+  static constexpr unsigned anywhere = ~0U;
+  unsigned home = anywhere;  ///< the worker whose thread must resume it; written by that thread before the stack is published
+  unsigned stays = 0;        ///< how many nopal::stay live in frames on it; touched only by whoever runs it
+  /// The stack on its way to its home's inbox: a resumable of its own, since its other one may only resume a stack left at a scope's fork.
+  struct on_its_way : resumable {
+    stack* it = nullptr;
+  } on_its_way;
+
   unsigned maker = 0;   ///< the worker that has mapped it
   bool stolen = false;  ///< it was left at a scope's fork and then taken from a deque or an inbox: written by the worker that takes it
 

@@ -16,11 +16,15 @@
 
 namespace nopal::core {
 
+struct pool_state;
+
 /// One suspension of a stack. It lies in a frame on that stack: so it may be gone once publish has made the stack known.
 struct suspension : after_switch {
   stack* left;    ///< the stack that was left: filled in by suspend
   waits_for why;  ///< for reports
   bool reclaims;  ///< the unused pages of the stack go back to the system
+  /// The join word or the root that is waited for; null: something else. If the stack stays, its thread keeps to it: home.hpp.
+  void const* join = nullptr;
   /// Makes the stack known to whoever is to resume it: from then on neither the stack nor this may be touched. The worker that has left the
   /// stack calls it, on another one. True: what the stack waits for has happened already, no other worker will resume it, and this one does
   /// at once.
@@ -33,20 +37,26 @@ struct suspension : after_switch {
 bool suspend(suspension& s) noexcept;
 /// Suspends the stack as above, for the reason `why`; publish(stack) is suspension::publish. It may lie in the frame that is left.
 template <class Publish>
-bool suspend(waits_for why, bool reclaims, Publish publish) noexcept {
+bool suspend(waits_for why, bool reclaims, Publish publish, void const* join = nullptr) noexcept {
   static_assert(std::is_nothrow_invocable_r_v<bool, Publish&, stack&>);
   struct with_closure : suspension {
     Publish* closure;
   } s;
   s.why = why;
   s.reclaims = reclaims;
+  s.join = join;
   s.closure = &publish;
   s.publish = [](suspension& x) noexcept { return (*static_cast<with_closure&>(x).closure)(*x.left); };
   return suspend(s);
 }
 
-/// Resumes `s`, which the caller owns. By a worker, at the base of its stack, which is free then; the deque is empty.
+/// Resumes `s`, which the caller owns and which may run here (home.hpp). By a worker, at the base of its stack, which is free then; the deque is empty.
 [[noreturn]] void resume_stack(stack& s) noexcept;
+/// Sends `s`, which the caller owns, to the thread that left it. Any thread; the caller keeps the pool alive. `s` may be gone afterwards.
+void bring_home(pool_state& pool, stack& s) noexcept;
+/// Resumes `s`, which the caller owns, if it may run on the calling worker's thread, and does not return then. Else sends it home. As
+/// resume_stack otherwise.
+void resume_at_home(stack& s) noexcept;
 /// Resumes a stack that was left at a fork of a scope. By the worker that has taken it from a deque or an inbox: resumable::run of each
 /// stack.
 void run_left_stack(resumable& r, worker& w) noexcept;

@@ -8,9 +8,10 @@
 
 namespace nopal::core {
 
-/// Waits until `done` is set. Any thread.
-void wait_for_job(event& done) noexcept;
-/// Waits until `done` is set, on the worker `w` that runs the caller. Another worker may run the caller afterwards. `why` is for reports.
-void wait_on_worker(worker& w, event& done, waits_for why) noexcept;
+/// Waits until `done` is set, which is the end of the root `job`. Any thread.
+void wait_for_job(event& done, void const* job) noexcept;
+/// Waits until `done` is set, on the worker `w` that runs the caller. Another worker may run the caller afterwards. `why` is for reports;
+/// `join` as in suspension.
+void wait_on_worker(worker& w, event& done, waits_for why, void const* join = nullptr) noexcept;
 
 }  // namespace nopal::core

@@ -1,0 +1,45 @@
+#pragma once
+
+// stay: a stretch of code that its thread does not leave. Next: core/stack/home.hpp, how that is done.
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal {
+
+namespace core {
+class stack;
+}
+
+/// While it lives, the code around it and all that this code calls stays on its thread: joins and waits return on the thread that called
+/// them. For calls of libraries that keep something of their thread and call back into nopal, for a std::mutex held across a join, for errno and other
+/// thread-locals.
+///
+///     void render() {
+///       nopal::stay here;
+///       std::lock_guard const lock{mutex};
+///       nopal::parallel_invoke(left_half, right_half);
+///     }                                             // unlocked by the thread that has locked it
+///
+/// At a join the thread runs meanwhile nothing but what descends from that join, and at any other wait nothing, unless all other workers
+/// wait like this too: one of them always runs anything, so that nothing stands still. A scope's children wait for a worker or for the
+/// join, while the caller continues. What other threads take (the second half of parallel_invoke, a scope's child, a task) stays nowhere
+/// unless it says so itself. Coroutines move in any case: it may not live across a co_await, and ends the program with a message where it does.
+///
+/// pool_options::resume = resume::home does the same for everything that a pool runs, but at waits that are no joins its threads run
+/// anything. On a thread that works for no pool this does nothing: that returns on its own thread from whatever it calls.
+///
+/// On a thread that has called pool::run, and so works as a worker for its own job only, the constructor moves the caller to a worker's own
+/// thread. Elsewhere it costs a few instructions. Nests.
+class [[nodiscard]] stay {
+ public:
+  NOPAL_API stay() noexcept;
+  stay(stay const&) = delete;
+  stay& operator=(stay const&) = delete;
+  NOPAL_API ~stay();
+
+ private:
+  core::stack* on_;  // null off a pool
+  bool was_fast_;    // the forks of scopes were fast before
+};
+
+}  // namespace nopal

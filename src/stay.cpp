@@ -1,0 +1,54 @@
+// The guard of a stretch of code that its thread does not leave.
+
+#include "nopal/stay.hpp"
+
+#include <ctime>
+
+#include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/suspension.hpp"
+#include "nopal/core/wait/waiting_stack.hpp"
+
+namespace nopal {
+
+// Leaves the thread of an external caller for a worker's own, since a caller works here only for its own job, and not to that job's end. The
+// stack goes into an inbox, which only workers' own threads empty. Where there is no memory for the stack on which the external caller would
+// search meanwhile, it tries again: others give some back.
+static void move_to_own_thread() noexcept {
+  using namespace core;
+  waiting_stack me;
+  me.pool = &current()->pool();
+  me.worker = current()->index();
+  me.what = current()->here;
+  while (current()->occupant.here && !suspend({"a worker's own thread, at nopal::stay", nullptr}, false, [&](stack&) noexcept {
+           me.resume_later();
+           return false;
+         })) {
+    timespec const pause{0, static_cast<long>(tuning::wait_without_stack)};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+stay::stay() noexcept : on_{nullptr}, was_fast_{false} {
+  if (core::current_or_null() == nullptr) return;
+  move_to_own_thread();
+  core::worker& w = *core::current();
+  on_ = w.here;
+  ++on_->stays;
+  was_fast_ = w.alarm == core::worker::no_tasks;
+  if (was_fast_) w.alarm = core::worker::no_alarm;
+}
+
+stay::~stay() {
+  core::fork_state* const state = core::state_here();
+  if (state->here != on_) {
+    core::die("a nopal::stay ended on another stack than it began on: it lived across a co_await; make one in an ordinary function that the "
+              "task calls");
+  }
+  if (on_ == nullptr) return;
+  --on_->stays;
+  if (was_fast_) state->alarm = core::worker::no_tasks;
+}
+
+}  // namespace nopal
