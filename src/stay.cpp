@@ -2,6 +2,7 @@
 
 #include "nopal/stay.hpp"
 
+#include <cstdint>
 #include <ctime>
 
 #include "nopal/core/base/fatal.hpp"
@@ -35,6 +36,9 @@ stay::stay() noexcept : on_{nullptr}, was_fast_{false} {
   move_to_own_thread();
   core::worker& w = *core::current();
   on_ = w.here;
+  if (bool const of_function = on_->holds(reinterpret_cast<std::uintptr_t>(this)); !of_function && !NOPAL_ASAN && on_->holds(core::stack_pointer())) {
+    core::die("a nopal::stay was made in a coroutine, or on the heap; make one in an ordinary function that the task calls");
+  }
   ++on_->stays;
   was_fast_ = w.alarm == core::worker::no_tasks;
   if (was_fast_) w.alarm = core::worker::no_alarm;
@@ -43,8 +47,7 @@ stay::stay() noexcept : on_{nullptr}, was_fast_{false} {
 stay::~stay() {
   core::fork_state* const state = core::state_here();
   if (state->here != on_) {
-    core::die("a nopal::stay ended on another stack than it began on: it lived across a co_await; make one in an ordinary function that the "
-              "task calls");
+    core::die("a nopal::stay ended on another stack than it began on; make one in an ordinary function, not in a coroutine");
   }
   if (on_ == nullptr) return;
   --on_->stays;

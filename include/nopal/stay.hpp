@@ -23,7 +23,8 @@ class stack;
 /// At a join the thread runs meanwhile nothing but what descends from that join, and at any other wait nothing, unless all other workers
 /// wait like this too: one of them always runs anything, so that nothing stands still. A scope's children wait for a worker or for the
 /// join, while the caller continues. What other threads take (the second half of parallel_invoke, a scope's child, a task) stays nowhere
-/// unless it says so itself. Coroutines move in any case: it may not live across a co_await, and ends the program with a message where it does.
+/// unless it says so itself. Coroutines move in any case: one is made in an ordinary function, and ends the program with a message in a
+/// coroutine.
 ///
 /// pool_options::resume = resume::home does the same for everything that a pool runs, but at waits that are no joins its threads run
 /// anything. On a thread that works for no pool this does nothing: that returns on its own thread from whatever it calls.

@@ -109,11 +109,13 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
-    void const* const below = victim.works_below.load(std::memory_order_relaxed);  // relaxed: a hint
+    void const* const below = victim.works_below.load(std::memory_order_relaxed);  // relaxed: hints
+    void const* const far_below = victim.works_far_below.load(std::memory_order_relaxed);
     if (deque::entry const e = victim.work.steal(); e != 0) {
       w.count.add(counted::steals);
       w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: hints
       w.works_below.store(below, std::memory_order_relaxed);
+      w.works_far_below.store(far_below, std::memory_order_relaxed);
       stop_searching(w);
       w.step();
       run(w, continuation{e});
@@ -220,22 +222,24 @@ bool search_once(worker& w, stack& mine) noexcept {
 
 // Descends what the victim's strand has forked from `join`, as far as the victim has told? relaxed: hints.
 bool works_below(worker const& victim, void const* join) noexcept {
-  return victim.works_below.load(std::memory_order_relaxed) == join || victim.busy_with.load(std::memory_order_relaxed) == join;
+  return victim.works_below.load(std::memory_order_relaxed) == join || victim.works_far_below.load(std::memory_order_relaxed) == join;
 }
 
-// Tries a worker that runs a child of the join to which this thread keeps. That may end meanwhile, and the victim begin something else: so
-// what was taken counts only if the child is still there afterwards.
+// Tries a worker that runs a child of the join to which this thread keeps, or a strand of the root. That may end meanwhile, and the victim
+// begin something else: so what was taken counts only if the child is still there afterwards. A root's strands come and go: of these the
+// look before suffices.
 bool steal_below(worker& w, worker& victim) noexcept {
   void const* const join = w.search.keeps_to;
-  if (!works_below(victim, join) || victim.work.looks_empty()) return false;
-  w.count.add(counted::steal_attempts);
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
+  bool const of_root = its == join;
+  if ((!of_root && !works_below(victim, join)) || victim.work.looks_empty()) return false;
+  w.count.add(counted::steal_attempts);
   deque::entry const e = victim.work.steal();
   if (e == 0) return false;
   w.count.add(counted::steals);
   stop_searching(w);
   w.search.next_doze = tuning::shortest_doze;
-  if (!works_below(victim, join)) {
+  if (!of_root && !works_below(victim, join)) {
     if (!pass_on(w, continuation{e})) run(w, continuation{e});
     return true;
   }
@@ -264,7 +268,9 @@ bool search_below_join(worker& w) noexcept {
     if (now - s.idle_since > tuning::search_before_yield) std_sync::yield();
     return true;
   }
-  if (!doze(w)) keep_to_nothing(w);
+  if (doze(w)) return true;
+  keep_to_nothing(w);
+  find_and_run(w, nullptr);  // rather something that has begun than a fiber that has not
   return true;
 }
 

@@ -49,8 +49,8 @@ void worker::begin_strand() noexcept {
 void worker::end_strand() noexcept {
   rewind_if_empty();  // for the strand below, if one was put aside: task/README.md, "Depth"
   retract_offers();
-  busy_with.store(nullptr, std::memory_order_relaxed);    // relaxed: hints
-  works_below.store(nullptr, std::memory_order_relaxed);
+  busy_with.store(nullptr, std::memory_order_relaxed);  // relaxed: a hint
+  forget_joins();
 }
 
 // A thief has requested work, or the stack is low. Thieves may be at the deque now. Afterwards the strand counts as visible work, and the

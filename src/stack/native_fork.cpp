@@ -86,7 +86,7 @@ void give_up(branch& b) noexcept {
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   w.begin_strand();
   w.begin_without_tasks();
-  w.works_below.store(&b.join, std::memory_order_relaxed);  // relaxed: a hint
+  w.begin_child_of(&b.join);
   try {
     body(b);
   } catch (...) {

@@ -67,7 +67,7 @@ void outside_children::carry(resumable& r, worker& w) noexcept {
   }
   if (c != nullptr) {
     w.begin_job();
-    w.works_below.store(&c->of.join, std::memory_order_relaxed);  // relaxed: a hint
+    w.begin_child_of(&c->of.join);
     c->run(*c);
     current()->end_job();
   }

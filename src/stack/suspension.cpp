@@ -28,8 +28,8 @@ static void publish_left_stack(after_switch& a) noexcept {
 
 static void leave_for(suspension& s, stack& next) noexcept {
   worker& w = *current();
-  w.busy_with.store(nullptr, std::memory_order_relaxed);    // relaxed: hints
-  w.works_below.store(nullptr, std::memory_order_relaxed);
+  w.busy_with.store(nullptr, std::memory_order_relaxed);  // relaxed: a hint
+  w.forget_joins();
   w.here = &next;
   switch_to(*s.left, next, &s);
 }
@@ -49,7 +49,8 @@ bool suspend(suspension& s) noexcept {
   s.left->body = nullptr;  // its body cannot return: the worker that resumes this stack is not where run_from was called
   s.run = publish_left_stack;
   next->begin(w.pool().call.search);
-  void const* const below = w.works_below.load(std::memory_order_relaxed);  // relaxed: a hint
+  void const* const below = w.works_below.load(std::memory_order_relaxed);  // relaxed: hints
+  void const* const far_below = w.works_far_below.load(std::memory_order_relaxed);
   void const* const kept_to = w.search.keeps_to;
   void const* const keeps_to = stays(w) ? stay_home(w, s.join) : nullptr;
   if (w.alarm == worker::no_tasks) {
@@ -61,7 +62,8 @@ bool suspend(suspension& s) noexcept {
     saved_strand const strand{w};
     leave_for(s, *next);
   }
-  current()->works_below.store(below, std::memory_order_relaxed);  // relaxed: a hint
+  current()->works_below.store(below, std::memory_order_relaxed);  // relaxed: hints
+  current()->works_far_below.store(far_below, std::memory_order_relaxed);
   if (s.left->home != stack::anywhere) [[unlikely]] come_home(*current(), kept_to, keeps_to);
   return true;
 }

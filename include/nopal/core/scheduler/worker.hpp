@@ -108,8 +108,8 @@ class NOPAL_API worker : public fork_state {
   }
   NOPAL_INLINE void end_job() noexcept {
     if (strand.offered || !work.rewound()) [[unlikely]] return end_strand();
-    busy_with.store(nullptr, std::memory_order_relaxed);    // relaxed: hints
-    works_below.store(nullptr, std::memory_order_relaxed);
+    busy_with.store(nullptr, std::memory_order_relaxed);  // relaxed: a hint
+    forget_joins();
   }
   /// Lets the next entry go to the first place of the deque's buffer, if the deque is empty.
   void rewind_if_empty() noexcept {
@@ -152,9 +152,20 @@ class NOPAL_API worker : public fork_state {
   /// The root whose strand runs here: a hint, for external callers, which help with their own root only. Written by the worker, read by every thief
   /// that tries it: so it does not lie beside what the owner writes at each fork.
   std::atomic<root*> busy_with{nullptr};
-  /// The innermost join from which all descends that the strand here has forked: the address of its join word, or null where none is known.
-  /// A hint too, for threads that keep to a join.
+  /// Joins from which all descends that the strand here has forked: the innermost, and the one whose child this worker has begun to run while
+  /// it kept to none. The addresses of their join words, or null where none is known. Hints too, for threads that keep to a join.
   std::atomic<void const*> works_below{nullptr};
+  std::atomic<void const*> works_far_below{nullptr};
+  /// A child of `join` begins here. relaxed: hints.
+  void begin_child_of(void const* join) noexcept {
+    works_below.store(join, std::memory_order_relaxed);
+    if (search.keeps_to == nullptr) works_far_below.store(join, std::memory_order_relaxed);
+  }
+  /// The strand has ended, or is left. What a thread runs while it keeps to a join descends from the far one, too. relaxed: hints.
+  void forget_joins() noexcept {
+    works_below.store(nullptr, std::memory_order_relaxed);
+    if (search.keeps_to == nullptr) works_far_below.store(nullptr, std::memory_order_relaxed);
+  }
 
   // ---- The worker between strands.
 

@@ -20,7 +20,10 @@ NOPAL_COLD void const* stay_home(worker& w, void const* join) noexcept;
 /// returned then.
 NOPAL_COLD void come_home(worker& w, void const* kept_to, void const* keeps_to) noexcept;
 /// The thread of `w` keeps to nothing any more, and runs anything.
-inline void keep_to_nothing(worker& w) noexcept { w.search.keeps_to = nullptr; }
+inline void keep_to_nothing(worker& w) noexcept {
+  w.search.keeps_to = nullptr;
+  w.forget_joins();
+}
 /// The thread of `w`, which keeps to a join, has found nothing for long: sleeps for a moment, or until its own stack may run. False: all
 /// other workers doze already. Then it must run anything, since nobody else would.
 NOPAL_COLD bool doze(worker& w) noexcept;
