@@ -66,8 +66,8 @@ class scope {
   /// Runs f() now, while a thief may resume the caller on another thread: so across this call the caller must not rely on thread-locals, or
   /// on a lock that only its thread may release. `f` is moved or copied first. What f() throws is kept for the join. On a thread that works
   /// for no pool the child begins as soon as a worker of default_pool() is free; then this may throw std::bad_alloc, or what default_pool()
-  /// throws. Where the stack stays (stay.hpp, pool_options::resume) the caller continues at once, and the child begins as soon as a worker is
-  /// free, or at the join: then this may throw std::bad_alloc. O(1).
+  /// throws. Where the stack stays (stay.hpp, pool_options::resume) the child is called, or begins as soon as a worker is free, or at the
+  /// join, and the caller continues at once: then this may throw std::bad_alloc. O(1).
   template <class F>
   NOPAL_INLINE void fork(F&& f) {
     using closure = std::decay_t<F>;

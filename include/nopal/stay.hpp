@@ -21,8 +21,8 @@ class stack;
 ///     }                                             // unlocked by the thread that has locked it
 ///
 /// At a join the thread runs meanwhile nothing but what descends from that join, and at any other wait nothing, unless all other workers
-/// wait like this too: one of them always runs anything, so that nothing stands still. A scope's children wait for a worker or for the
-/// join, while the caller continues. What other threads take (the second half of parallel_invoke, a scope's child, a task) stays nowhere
+/// wait like this too: one of them always runs anything, so that nothing stands still. A scope's children are called, or wait for a worker
+/// or for the join while the caller continues. What other threads take (the second half of parallel_invoke, a scope's child, a task) stays nowhere
 /// unless it says so itself. Coroutines move in any case: one is made in an ordinary function, and ends the program with a message in a
 /// coroutine.
 ///

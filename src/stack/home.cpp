@@ -37,16 +37,9 @@ void come_home(worker& w, void const* kept_to, void const* keeps_to) noexcept {
 
 bool doze(worker& w) noexcept {
   pool_state& p = w.pool();
-  // relaxed: a count on which no other word depends; the exchange keeps it below the number of workers
-  unsigned n = p.dozing.load(std::memory_order_relaxed);
-  do {
-    if (n + 1 == p.size()) return false;
-  } while (!p.dozing.compare_exchange_weak(n, n + 1, std::memory_order_relaxed));
-  search_state& s = w.search;
-  p.parking.doze(w.index(), [&] { return p.stopping.load(std::memory_order_seq_cst) || !w.own.empty(); }, s.next_doze);
-  if (s.next_doze < tuning::longest_doze) s.next_doze *= 2;
-  p.dozing.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as above
-  return true;
+  std::int64_t const pause = w.search.next_doze;
+  if (pause < tuning::longest_doze) w.search.next_doze *= 2;
+  return p.parking.doze(w.index(), [&] { return p.stopping.load(std::memory_order_seq_cst) || !w.own.empty(); }, pause);
 }
 
 }  // namespace nopal::core

@@ -60,17 +60,25 @@ static bool fork_on(stack& s, child& c, child::run_function run) noexcept {
   return true;
 }
 
+// The stack on which the scope's function runs; null off a pool. A scope with a list has told that where its stack was.
+static stack* own_stack(children const& c) noexcept { return c.owner == nullptr && c.state != 0 ? c.outside->made_on() : c.owner; }
+
+bool must_list(children const& c) noexcept {
+  worker const* const w = current_or_null();
+  if (w == nullptr) return true;
+  if (w->here != own_stack(c)) return c.owner == nullptr;  // which ends the program
+  bool const has_list = c.owner == nullptr;
+  return (has_list || (c.state == 0 && stays(*w))) && w->ready.empty();
+}
+
 // A scope forks in a state that the fast way excludes: work was requested, the deque must grow, there is no stack at hand, an exception is
 // being handled, or tasks lie on this stack. Or the build has a sanitizer. Nothing is offered yet. Without memory the child is called here.
 void fork_child(child& c, child::run_function run) {
   worker& w = *current();
-  if (w.here != c.of->owner) {
+  if (w.here != own_stack(*c.of)) {
     die("a scope forked on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
   }
-  if (stays(w)) {  // and children of this scope run whose parent was stolen before the stack had to stay
-    w.count.add(counted::serial_forks);
-    return run(c, false);
-  }
+  if (stays(w) || c.of->owner == nullptr) return run(c, false);
   stack* s = nullptr;
   try {
     w.work.ensure_room(2 * w.most_entries());
@@ -122,7 +130,7 @@ static std::exception_ptr take_from(children& c) noexcept {
 
 // Children may still run, and arrive at any time.
 std::exception_ptr join_children(children& c) noexcept {
-  if (state_here()->here != (c.owner != nullptr ? c.owner : c.outside->made_on())) {
+  if (state_here()->here != own_stack(c)) {
     die("a scope was joined on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
   }
   auto const steals = static_cast<std::int64_t>(c.steals());

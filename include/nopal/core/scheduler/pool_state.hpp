@@ -91,7 +91,6 @@ struct pool_state {
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
-  std::atomic<unsigned> dozing{0};                ///< how many workers keep to a join and have found nothing below it: fewer than all
   bool pinned = false;                            ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
   pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
 

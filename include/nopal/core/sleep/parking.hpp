@@ -113,16 +113,26 @@ class basic_parking {
   /// Something was pushed for worker i's thread alone: wakes that, wherever it sleeps.
   void call(unsigned i) noexcept {
     worker_entry& w = workers_[i];
-    if (!notify(i) && change(w, thread_state::dozing, thread_state::awake)) Sync::wake(w.state);
+    if (notify(i) || !change(w, thread_state::dozing, thread_state::awake)) return;
+    dozing_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in doze
+    Sync::wake(w.state);
   }
-  /// Sleeps for so many nanoseconds at most, unless must_wake() or until it is called. By worker i's own thread, which is no thief.
+  /// Sleeps for so many nanoseconds at most, unless must_wake() or until it is called. By worker i's own thread, which is no thief. False, and
+  /// nothing has happened: all other workers doze, and none of them was called.
   template <class Predicate>
-  void doze(unsigned i, Predicate&& must_wake, std::int64_t nanoseconds) noexcept {
+  bool doze(unsigned i, Predicate&& must_wake, std::int64_t nanoseconds) noexcept {
+    // relaxed: a count on which no other word depends; the exchange keeps it below the number of workers. Read by an addition of 0, which
+    // gets the latest number. Whoever calls a thread takes it off at once, so that the caller itself does not count one that is about to run.
+    unsigned n;
+    do {
+      n = dozing_.fetch_add(0, std::memory_order_relaxed);
+      if (n + 1 == workers_.size()) return false;
+    } while (!dozing_.compare_exchange_weak(n, n + 1, std::memory_order_relaxed));
     worker_entry& w = workers_[i];
     w.state.store(raw(thread_state::dozing), std::memory_order_seq_cst);  // before must_wake reads: pairs with the read of the state in call
     if (!must_wake()) Sync::wait_for(w.state, raw(thread_state::dozing), nanoseconds);
-    // relaxed: others change only `dozing`, and to the same. Whoever pushes from now on and sees `awake` is seen before the next sleep.
-    w.state.store(raw(thread_state::awake), std::memory_order_relaxed);
+    if (change(w, thread_state::dozing, thread_state::awake)) dozing_.fetch_sub(1, std::memory_order_relaxed);
+    return true;
   }
 
   // ---- External callers.
@@ -177,6 +187,8 @@ class basic_parking {
   std::vector<worker_entry> workers_;
   std::vector<node_entry> nodes_;
   alignas(destructive_size) typename Sync::template atomic<unsigned> visible_work_{0};
+  /// How many threads doze and were not called: fewer than all.
+  alignas(destructive_size) typename Sync::template atomic<unsigned> dozing_{0};
 };
 
 using parking = basic_parking<>;

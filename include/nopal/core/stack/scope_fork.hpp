@@ -19,12 +19,10 @@ namespace nopal::core {
 NOPAL_INLINE bool may_leave_stack(worker const& w) noexcept {
   return !w.work.must_poll() && !w.work.must_grow() && !w.stacks.empty() && handles_none();
 }
-/// Must the children of `c` be put into a list, since there is no stack to offer? Off a pool, and where the stack stays, unless children
-/// run already to which the parent was lost. By the scope's function.
-NOPAL_INLINE bool must_list(children const& c) noexcept {
-  fork_state const* const state = state_here();
-  return c.owner == nullptr || (c.state == 0 && state->here == c.owner && stays(*static_cast<worker const*>(state)));
-}
+/// Must the next child of `c` be put into a list, since there is no stack to offer? Off a pool. And where the stack stays, if thieves find
+/// nothing else in this worker's ring: with one child there for whoever is idle, calling the others is cheaper. Not for a scope that has children
+/// to which its parent was lost. By the scope's function.
+NOPAL_API NOPAL_COLD bool must_list(children const& c) noexcept;
 /// Forks `c` where the fast way is closed. Returns when the child has ended, or when its parent was stolen and is resumed by the thief.
 /// Without memory for another stack the child is called here. Ends the program with a message if the scope belongs to another stack.
 NOPAL_API NOPAL_COLD void fork_child(child& c, child::run_function run);
