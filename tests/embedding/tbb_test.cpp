@@ -93,7 +93,8 @@ TEST_P(tbb_at_home, flow_graphs_fork) {
 
 TEST_P(tbb_at_home, goes_on_with_nopal_and_back_and_again) {
   everywhere([&](long k) {
-    if (k % test::rounds < test::rounds / 4) EXPECT_EQ(nested(4, k), 81 * test::sum_to(n));
+    if (k % test::rounds >= test::rounds / 4) return;
+    EXPECT_EQ(nested(4, k), 81 * test::sum_to(n));
   });
 }
 
