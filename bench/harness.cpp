@@ -150,6 +150,7 @@ int start(int argc, char** argv, const std::string& title, bool is_nopal, const 
   app.add_flag("--imbalanced", opts.imbalanced, "fibers_loops: a tenth of the fibers loop a hundred times as long as the others");
   if (is_nopal) {
     app.add_flag("!--no-steal", opts.steal, "every fiber and task stays on the worker where it began");
+    app.add_flag("--pin,!--no-pin", opts.pin, "whether each worker keeps to a CPU of its own; neither: as the pool decides");
     app.add_option("--resume", opts.resume, "which thread resumes a suspended native stack: anywhere, home")
         ->check(CLI::IsMember({"anywhere", "home"}))
         ->capture_default_str();

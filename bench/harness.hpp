@@ -33,6 +33,7 @@ struct options {
   std::size_t batch = 0;             // fibers_empty and fibers_park only; 0: all
   bool imbalanced = false;           // fibers_loops only
   bool steal = true;                 // nopal only: pool_options::steal
+  std::optional<bool> pin = {};      // nopal only: pool_options::pin
   bool sample = false;               // the figures of space that cost time: how deep forks nest, and nopal's stack pages as it runs
 
   // The same run at the size that tests use.

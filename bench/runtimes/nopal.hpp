@@ -13,7 +13,7 @@ namespace bench {
 struct nopal_runtime {
   explicit nopal_runtime(unsigned workers) : pool{{.workers = workers}} {}
   explicit nopal_runtime(const options& opts)
-      : pool{{.workers = opts.workers, .reclaim = reclaim_of(opts),
+      : pool{{.workers = opts.workers, .pin = opts.pin, .reclaim = reclaim_of(opts),
               .resume = opts.resume == "home" ? nopal::resume::home : nopal::resume::anywhere, .steal = opts.steal}} {}
 
   static std::string version() { return "nopal " NOPAL_BENCH_VERSION; }

@@ -43,7 +43,7 @@ enum nopal_resume { NOPAL_RESUME_ANYWHERE = 0, NOPAL_RESUME_HOME = 1 };
 typedef struct nopal_options {
   unsigned workers; /* threads; 0: as many as the CPUs this process may use */
   int idle;         /* enum nopal_idle */
-  int pin;          /* enum nopal_pin */
+  int pin;          /* enum nopal_pin: whether each worker keeps to a CPU of its own */
   size_t stack_size; /* bytes of virtual memory for each native stack, 64 KiB to 1 TiB; 0: 1 MiB */
   int reclaim;      /* enum nopal_reclaim */
   int keep_local;   /* not 0: no stealing, for experiments */

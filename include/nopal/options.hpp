@@ -48,10 +48,12 @@ struct pool_options {
   /// default_pool(): what the environment variable NOPAL_WORKERS says, from 1 to 16384, or 0 where that is unset, empty or 0.)
   unsigned workers = 0;
   nopal::idle idle = nopal::idle::lazy;
-  /// Whether each worker's thread is bound to one CPU. Unset: if this process may use the whole machine, there are no more workers than
-  /// CPUs, and no other pool of the process is bound for that reason. `true` with more workers than CPUs throws. With `false` a job of some
-  /// 20 us that comes after a rest is answered sooner, since the system may wake a worker where that is cheap, beside the caller; a longer
-  /// one runs in parallel sooner with `true`.
+  /// Whether each worker keeps to a CPU of its own: its thread begins there, and is bound to it whenever it sleeps, so that it wakes up
+  /// there. While it works it has the affinity mask of the thread that made the pool, and the system may move it: what a task starts
+  /// (threads, processes, other pools and runtimes) may run on all of these CPUs. Unset: if this process may use the whole machine, there are
+  /// no more workers than CPUs, and no other pool of the process does so for that reason. `true` with more workers than CPUs throws. It
+  /// matters for jobs that come after a rest: with `false` one of some 20 us is answered sooner, since the system may wake a worker where
+  /// that is cheap, beside the caller; a longer one runs in parallel sooner with `true`. What takes milliseconds takes as long with either.
   std::optional<bool> pin = {};
   /// Bytes of virtual memory for each native stack: 64 KiB to 1 TiB, rounded up to a power of two.
   std::size_t stack_size = std::size_t{1} << 20;

@@ -61,7 +61,7 @@ class pool {
  public:
   pool() : pool{pool_options{}} {}
   /// Makes the workers and starts their threads. Throws std::invalid_argument for options that cannot be met, std::system_error when
-  /// threads or the first native stacks cannot be made, or threads cannot be pinned as the options want, std::bad_alloc.
+  /// threads or the first native stacks cannot be made, or threads cannot be put on CPUs as the options want, std::bad_alloc.
   explicit(false) pool(pool_options const& options) : scheduler_{new core::scheduler{options}} {
     scheduler_->belongs_to(*this);
   }

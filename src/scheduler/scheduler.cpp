@@ -1,8 +1,5 @@
 #include "nopal/core/scheduler/scheduler.hpp"
 
-#include <pthread.h>
-#include <sched.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -23,7 +20,11 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"
+<<<<<<< HEAD
 #include "nopal/core/machine/thread_limits.hpp"
+=======
+#include "nopal/core/machine/own_cpu.hpp"
+>>>>>>> h-pin
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/leak_check.hpp"
 #include "nopal/core/scheduler/process.hpp"
@@ -150,7 +151,11 @@ void scheduler::start_threads() {
   try {
     for (unsigned i = 0; i < workers(); ++i) {
       start_thread(i);
+<<<<<<< HEAD
       if (state_.pinned) pin(i, asked_to_pin_);
+=======
+      if (o.pin.value_or(false)) wait_until_placed(i);
+>>>>>>> h-pin
     }
   } catch (...) {
     stop();
@@ -187,19 +192,22 @@ void scheduler::start_thread(unsigned i) {
   }
 }
 
-void scheduler::pin(unsigned i, bool asked_for) {
-  auto const cpu = static_cast<std::size_t>(state_.places[i].cpu);
-  cpu_set_t* const set = CPU_ALLOC(cpu + 1);
-  if (set == nullptr) throw std::bad_alloc{};
-  std::size_t const size = CPU_ALLOC_SIZE(cpu + 1);
-  CPU_ZERO_S(size, set);
-  CPU_SET_S(cpu, size, set);
-  int const error = ::pthread_setaffinity_np(threads_[i].native_handle(), size, set);
-  CPU_FREE(set);
-  if (error == 0 || !asked_for) return;
-  throw std::system_error{error, std::generic_category(),
-                          "nopal::pool: pin = true could not put worker " + std::to_string(i) + " on CPU " + std::to_string(cpu) +
-                              "; leave pin unset"};
+// On the thread of worker i, which begins: moves it to its CPU, and says what came of it.
+void scheduler::place_this_thread(unsigned i) noexcept {
+  placed_.store(static_cast<std::uint32_t>(move_to_cpu(state_.places[i].cpu)), std::memory_order_seq_cst);
+  std_sync::wake(placed_);
+}
+
+// On the thread that makes the pool, where pinning was asked for: the thread of worker i has begun, and the next one has not. Throws where
+// that thread could not be moved.
+void scheduler::wait_until_placed(unsigned i) {
+  std::uint32_t error = not_placed;
+  while ((error = placed_.load(std::memory_order_seq_cst)) == not_placed) std_sync::wait(placed_, not_placed);
+  placed_.store(not_placed, std::memory_order_seq_cst);
+  if (error == 0) return;
+  throw std::system_error{static_cast<int>(error), std::generic_category(),
+                          "nopal::pool: pin = true could not put worker " + std::to_string(i) + " on CPU " +
+                              std::to_string(state_.places[i].cpu) + "; leave pin unset"};
 }
 
 // Out of line, since GCC 12 warns otherwise that the address of a pool which is a local variable dangles.
@@ -211,6 +219,7 @@ void scheduler::run_thread(unsigned i) noexcept {
   take_own_signals();
   take_alternate_stack();
   std::array<char, 12> number;
+  if (state_.pinned) place_this_thread(i);
   name_this_thread(state_.name, {number.data(), std::to_chars(number.data(), number.data() + number.size(), i).ptr});
   worker& w = *workers_[i];
   work_for(&w);

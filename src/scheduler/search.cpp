@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <ctime>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
+<<<<<<< HEAD
 #include "nopal/core/scheduler/trim.hpp"
+=======
+#include "nopal/core/machine/own_cpu.hpp"
+>>>>>>> h-pin
 #include "nopal/core/stack/give_away.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
@@ -173,8 +178,13 @@ bool sleep(worker& w, stack& mine) noexcept {
   w.search.searching = false;  // parking counts this thread; an external caller in its place is no thief
   spare_before_sleep(w, mine);
   watch_for_stuck_pool(pool);
+  std::optional<bound_to_cpu> while_it_sleeps;
   bool const slept = pool.parking.park(
-      i, [&] { return must_stay(pool, i); }, [&] { w.count.add(counted::sleeps); });
+      i, [&] { return must_stay(pool, i); },
+      [&] {
+        w.count.add(counted::sleeps);
+        if (pool.pinned) while_it_sleeps.emplace(pool.places[i].cpu);
+      });
   w.search.searching = true;
   if (!slept) return false;
   w.count.add(counted::wakeups);

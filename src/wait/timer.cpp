@@ -60,7 +60,7 @@ bool timer::idle() noexcept {
   return queue_.empty();
 }
 
-// The thread that started the timer may be pinned, and its CPUs were inherited. The timer's thread runs on any CPU of the process.
+// The program may have bound the thread that started the timer, and its CPUs were inherited. The timer's thread runs on any CPU of the process.
 static void run_anywhere() noexcept {
   cpu_set_t all;
   // If the kernel refuses, the thread stays on the CPUs that it has.

@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   reader in{data, size};
   unsigned const which = in.next() % heads;
   tape const head = random_tape(which, settings::bytes);
-  settings how{head.data(), head.size(), {1, 2, 3}};
+  settings how{head.data(), head.size(), {1, 2, 3}, 0};
   how.callers = 1;
   how.most.nodes = 100;
   how.most.default_pool = false;

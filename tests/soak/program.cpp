@@ -4,6 +4,14 @@
 
 namespace soak {
 
+// Processes are slow. What a fault would end in the middle of a library that does not expect it is left out.
+static way company_or_not(node const& n, limits const& most) {
+  unsigned const bit = 1u << (static_cast<unsigned>(n.how) - static_cast<unsigned>(way::stays));
+  bool const may = (most.with & bit) != 0 && !most.faults;
+  if (!may || (n.how == way::process && n.salt % 8 != 0)) return n.bit(1) ? way::invoke : way::serial;
+  return n.how;
+}
+
 program::program(std::uint8_t const* data, std::size_t size, limits const& most) {
   reader in{data, size};
   start_ = in.next();
@@ -23,6 +31,9 @@ program::program(std::uint8_t const* data, std::size_t size, limits const& most)
     n.salt = in.next();
     n.how = static_cast<way>((favourite >= 128 && how >= 128 ? favourite : how) % ways);
     if (n.how == way::threads && n.salt % 4 != 0) n.how = way::spawn;  // threads are slow
+    if (has_company(n.how)) n.how = company_or_not(n, most);
+    n.below_another_runtime = n.parent != nullptr && (n.parent->below_another_runtime || is_another_runtime(n.parent->how));
+    if (n.below_another_runtime && !only_joins(n.how)) n.how = n.bit(0) ? way::scope : way::forks;
     if (most.faults && needs_memory(n.how)) n.how = n.bit(0) ? way::scope : way::forks;
     if (rarely != 0) {
       n.throws_first = temper % rarely == 1;

@@ -42,6 +42,12 @@ enum class way : std::uint8_t {
   submits,  ///< the same, with futures
   threads,  ///< on threads that belong to no pool
   c_scope,
+  // Beside what else a program has: limits::with.
+  stays,     ///< parallel_invoke inside nopal::stay
+  tbb,       ///< in a loop of oneTBB's
+  openmp,    ///< in a loop of OpenMP's
+  rounding,  ///< parallel_invoke in another rounding mode
+  process,   ///< after a process was forked, which runs another program
   // Fibers.
   spawn,
   timed,   ///< waits with a time limit, sleeps
@@ -58,12 +64,20 @@ inline constexpr std::size_t ways = static_cast<std::size_t>(way::c_spawn) + 1;
 inline constexpr std::array<char const*, ways> way_names{
     "forks",         "tickets", "eventually", "scratch",      "moves",  "reaches", "trunk",     "invoke",
     "invoke_caught", "scope",   "scope_left", "scope_thrown", "serial", "sort",    "quicksort", "sync_waits",
-    "runs",          "submits", "threads",    "c_scope",      "spawn",  "timed",   "values",    "mutex",
-    "semaphore",     "channel", "condition",  "rendezvous",   "detach", "c_spawn"};
+    "runs",          "submits", "threads",    "c_scope",      "stays",  "tbb",     "openmp",    "rounding",
+    "process",       "spawn",   "timed",      "values",       "mutex",  "semaphore", "channel", "condition",
+    "rendezvous",    "detach",  "c_spawn"};
 inline constexpr char const* name(way w) { return way_names[static_cast<std::size_t>(w)]; }
 
 inline constexpr bool is_task(way w) { return w <= way::trunk; }
 inline constexpr bool is_fiber(way w) { return w >= way::spawn; }
+inline constexpr bool has_company(way w) { return w >= way::stays && w <= way::process; }
+/// It waits at joins only, of what it has forked itself.
+inline constexpr bool only_joins(way w) {
+  return w <= way::scratch || w == way::trunk || (w >= way::invoke && w <= way::sync_waits) || w == way::c_scope || has_company(w);
+}
+/// Its children run below frames of another runtime, which must end in the reverse order in which they began.
+inline constexpr bool is_another_runtime(way w) { return w == way::tbb || w == way::openmp; }
 /// It cannot go back where there is memory for some of its children only.
 inline constexpr bool needs_memory(way w) { return is_fiber(w) || w == way::reaches || w == way::threads; }
 
@@ -86,6 +100,7 @@ struct node {
   unsigned depth = 0;
   bool throws_first = false, throws_between = false, throws_last = false;
   bool catches = false;  ///< what its children have thrown
+  bool below_another_runtime = false;
   bool tears = false;    ///< if it gets a ticket, that cannot be copied, and it is never run
 
   // From the serial run.
@@ -115,12 +130,20 @@ struct node {
   static std::uint64_t fold_caught(std::uint64_t value, std::uint64_t number) noexcept { return mix(value ^ number); }
 };
 
+/// What a program may have beside nopal, one bit each. The names are those of --with.
+enum class company : std::uint8_t { stays, tbb, openmp, rounding, processes, signals };
+inline constexpr std::array<char const*, 6> company_names{"stays", "tbb", "openmp", "rounding", "processes", "signals"};
+inline constexpr unsigned bit_of(company c) { return 1u << static_cast<unsigned>(c); }
+/// Those that this build has: oneTBB and OpenMP where they were found.
+unsigned available_company() noexcept;
+
 /// What a tape's program may be at most.
 struct limits {
   std::size_t nodes = 400;
   unsigned depth = 24;
   bool faults = false;        ///< only what may be refused memory
   bool default_pool = false;  ///< threads may use it
+  unsigned with = 0;          ///< bits of company
 };
 
 class program {

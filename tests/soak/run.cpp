@@ -83,7 +83,10 @@ class course {
   std::array<std::uint64_t, node::most_children> values_{};
 };
 
-void by(part const& p) { is_fiber(p.n.how) ? by_fibers(p) : by_functions(p); }
+void by(part const& p) {
+  if (is_fiber(p.n.how)) return by_fibers(p);
+  has_company(p.n.how) ? by_company(p) : by_functions(p);
+}
 
 }  // namespace
 

@@ -31,6 +31,7 @@ outcome attempt(site& s, node const& n);
 
 /// The children, in one of the ways. Throws the exception that a serial run meets first.
 void by_functions(part const& p);
+void by_company(part const& p);
 void by_fibers(part const& p);
 nopal::task<> by_tasks(part const& p);
 

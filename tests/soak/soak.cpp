@@ -17,6 +17,7 @@
 
 #include "../scale.hpp"
 #include "stand.hpp"
+#include "timers.hpp"
 #include "watchdog.hpp"
 
 namespace {
@@ -67,7 +68,7 @@ class soaking {
     return {t.data() + head, t.size() - head, most};
   }
   settings settings_of(tape const& t) const {
-    settings s{t.data(), t.size(), arguments_.workers};
+    settings s{t.data(), t.size(), arguments_.workers, bits_of(arguments_.with)};
     if (arguments_.faults != 0) s.callers = 1;
     return s;
   }
@@ -196,7 +197,7 @@ class soaking {
                     std::to_string(totals_.sleeps) + " sleeps, " + std::to_string(totals_.thrown) +
                     " programs ended by an exception, " + std::to_string(totals_.faults) + " faults, " +
                     std::to_string(totals_.out_of_memory) + " programs out of memory, " + std::to_string(totals_.serial_forks) +
-                    " forks made serial, " + std::to_string(failed_ ? 1 : 0) + " wrong\nchildren run by";
+                    " forks made serial, " + std::to_string(timers::taken()) + " signals, " + std::to_string(failed_ ? 1 : 0) + " wrong\nchildren run by";
     for (std::size_t k = 0; k < ways; ++k)
       s += std::string{k == 0 ? " " : ", "} + way_names[k] + ' ' + std::to_string(totals_.forks[k]);
     return s;
@@ -232,6 +233,12 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--faults", a.faults, "the part of the programs during which memory is refused now and then")
       ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--with", a.with,
+                 "what the programs have beside nopal, where it was found: stays (home pools and nopal::stay), tbb, openmp, rounding (modes),\n"
+                 "processes, signals (at 1 kHz), or none")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"stays", "tbb", "openmp", "rounding", "processes", "signals", "none"}))
+      ->capture_default_str();
   app.add_option("--log", a.log, "a file to which all lines are added");
   app.add_option("--tape", a.tape, "only the program of this tape, in hexadecimal digits");
   CLI11_PARSE(app, argc, argv);
@@ -241,7 +248,10 @@ int main(int argc, char** argv) {
   }
   if (a.minutes == 0 && a.programs == 0) a.minutes = 1;
   prepare_to_die();
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);  // more threads than CPUs: who has nothing to do sleeps
   try {
+    std::optional<timers> ticking;
+    if ((bits_of(a.with) & bit_of(company::signals)) != 0) ticking.emplace();
     return soaking{a}.run();
   } catch (std::exception const& e) {
     std::cerr << "nopal_soak: " << e.what() << '\n';

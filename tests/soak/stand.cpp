@@ -45,7 +45,7 @@ std::string unlike_serial(program const& p, bool all) {
 
 }  // namespace
 
-settings::settings(std::uint8_t const* data, std::size_t size, std::vector<unsigned> const& workers) {
+settings::settings(std::uint8_t const* data, std::size_t size, std::vector<unsigned> const& workers, unsigned with) {
   reader in{data, std::min(size, bytes)};
   unsigned const first = in.next(), second = in.next(), third = in.next();
   own.workers = workers[first % workers.size()];
@@ -59,6 +59,11 @@ settings::settings(std::uint8_t const* data, std::size_t size, std::vector<unsig
   other.workers = 1 + third % 2;
   other.reclaim = static_cast<nopal::reclaim>(third / 2 % 4);
   other.pin = false;
+  most.with = with;
+  if ((with & bit_of(company::stays)) != 0) {
+    own.resume = (third & 0x18) == 0x18 ? nopal::resume::home : nopal::resume::anywhere;
+    other.resume = (third & 0x18) == 0x08 ? nopal::resume::home : nopal::resume::anywhere;
+  }
   callers = 1 + third / 32 % 4 % 3;
   most.default_pool = (third & 0x80) != 0;
   most.nodes = test::sanitized ? 150 : 400;
@@ -69,8 +74,8 @@ std::string settings::text() const {
   constexpr std::array<char const*, 4> reclaims{"dontneed", "free", "remap", "none"};
   return std::to_string(own.workers) + (own.idle == nopal::idle::busy ? " busy" : "") + " workers, stacks of " +
          std::to_string(own.stack_size >> 10) + " KiB, reclaim " + reclaims[static_cast<std::size_t>(own.reclaim)] +
-         (own.steal ? "" : ", no stealing") + (own.pin.value_or(false) ? ", pinned" : "") + "; another pool of " +
-         std::to_string(other.workers) + "; " + std::to_string(callers) + (callers == 1 ? " caller" : " callers");
+         (own.steal ? "" : ", no stealing") + (own.pin.value_or(false) ? ", pinned" : "") + (own.resume == nopal::resume::home ? ", at home" : "") +
+         "; another pool of " + std::to_string(other.workers) + (other.resume == nopal::resume::home ? ", at home; " : "; ") + std::to_string(callers) + (callers == 1 ? " caller" : " callers");
 }
 
 stand::stand(settings const& s) : how_{s}, own_{s.own}, other_{s.other} {}

@@ -23,8 +23,8 @@ struct settings {
   unsigned callers = 1;  ///< threads that run programs there at once
   limits most;
 
-  /// `workers`: those to choose from.
-  settings(std::uint8_t const* data, std::size_t size, std::vector<unsigned> const& workers);
+  /// `workers`: those to choose from. `with`: bits of company.
+  settings(std::uint8_t const* data, std::size_t size, std::vector<unsigned> const& workers, unsigned with);
   std::string text() const;
 };
 

@@ -38,6 +38,7 @@ struct arguments {
   std::uint64_t seed = 1;
   std::vector<unsigned> workers{1, 2, 3, 8};
   double faults = 0;
+  std::vector<std::string> with{"stays", "rounding", "processes", "signals"};
   std::string log, tape;
 };
 
@@ -59,10 +60,26 @@ class journal {
   std::ofstream file_;
 };
 
+/// Of the names given, those that this build has; as bits of company.
+inline unsigned bits_of(std::vector<std::string> const& names) {
+  unsigned bits = 0;
+  for (std::size_t k = 0; k < company_names.size(); ++k) {
+    for (std::string const& n : names) bits |= n == company_names[k] ? 1u << k : 0;
+  }
+  return bits & available_company();
+}
+
+inline std::string joined(std::vector<std::string> const& all) {
+  std::string text;
+  for (std::string const& one : all) text += (text.empty() ? "" : ",") + one;
+  return text;
+}
+
 inline std::string replay(arguments const& a, tape const& t) {
   std::string workers;
   for (unsigned const w : a.workers) workers += (workers.empty() ? "" : ",") + std::to_string(w);
-  return "nopal_soak --programs 10000 --workers " + workers + (a.faults != 0 ? " --faults 1" : "") + " --tape " + hex(t);
+  return "nopal_soak --programs 10000 --workers " + workers + " --with " + joined(a.with) + (a.faults != 0 ? " --faults 1" : "") +
+         " --tape " + hex(t);
 }
 
 /// What the callers are about to do: said where the process dies, and where nothing ends for too long.

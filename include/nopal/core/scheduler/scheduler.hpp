@@ -4,6 +4,8 @@
 // destroyed by a thread outside the pool. README.md, "Start" and "The end of a pool". Next: pool_state.hpp, what the workers share;
 // search.hpp, what they do.
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -24,7 +26,7 @@ class NOPAL_API scheduler {
   struct site;  // what the constructor learns of the machine
 
  public:
-  /// Throws std::invalid_argument for options that cannot be met, std::system_error when threads cannot be made or pinned.
+  /// Throws std::invalid_argument for options that cannot be met, std::system_error when threads cannot be made or put on their CPUs.
   explicit scheduler(pool_options const& options);
   scheduler(scheduler const&) = delete;
   scheduler& operator=(scheduler const&) = delete;
@@ -58,7 +60,8 @@ class NOPAL_API scheduler {
   void make_worker(unsigned i, pool_options const& o, topology const& machine, bool fence);
   void start_threads();
   void start_thread(unsigned i);
-  void pin(unsigned i, bool asked_for);
+  void place_this_thread(unsigned i) noexcept;
+  void wait_until_placed(unsigned i);
   void run_thread(unsigned i) noexcept;
   void stop() noexcept;
   static void find_threads(pool_state& pool) noexcept;
@@ -72,6 +75,9 @@ class NOPAL_API scheduler {
   bool const asked_to_pin_;
   scheduler* next_kept_ = nullptr;  // see keep
   bool holds_pin_ = false;  // this is the pool of the process that pins by default
+
+  static constexpr std::uint32_t not_placed = ~std::uint32_t{0};
+  std::atomic<std::uint32_t> placed_{not_placed};  // what came of the move of the thread that begins: 0, or an error number
 };
 
 }  // namespace nopal::core
