@@ -20,11 +20,8 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"
-<<<<<<< HEAD
-#include "nopal/core/machine/thread_limits.hpp"
-=======
 #include "nopal/core/machine/own_cpu.hpp"
->>>>>>> h-pin
+#include "nopal/core/machine/thread_limits.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/leak_check.hpp"
 #include "nopal/core/scheduler/process.hpp"
@@ -151,11 +148,7 @@ void scheduler::start_threads() {
   try {
     for (unsigned i = 0; i < workers(); ++i) {
       start_thread(i);
-<<<<<<< HEAD
-      if (state_.pinned) pin(i, asked_to_pin_);
-=======
-      if (o.pin.value_or(false)) wait_until_placed(i);
->>>>>>> h-pin
+      if (asked_to_pin_ && state_.pinned) wait_until_placed(i);
     }
   } catch (...) {
     stop();

@@ -8,11 +8,8 @@
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
-<<<<<<< HEAD
-#include "nopal/core/scheduler/trim.hpp"
-=======
 #include "nopal/core/machine/own_cpu.hpp"
->>>>>>> h-pin
+#include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/stack/give_away.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"

@@ -106,12 +106,8 @@ struct pool_state {
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
-<<<<<<< HEAD
   std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: trim.cpp
-  bool pinned = false;                            ///< each worker's thread is bound to its CPU
-=======
   bool pinned = false;                            ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
->>>>>>> h-pin
   pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
 
   // ---- Where the threads are. README.md, "The process".
