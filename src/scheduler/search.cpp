@@ -25,10 +25,17 @@ void stop_searching(worker& w) noexcept {
   s.backoff = tuning::shortest_backoff;
 }
 
+// Runs what was taken from a ring: a resumable that has its mode.
 void run(worker& w, continuation c) noexcept {
-  if (c.is_frame()) return run_stolen_task(w, *c.as_frame());
   resumable& r = *c.as_resumable();
   r.run(r, w);
+}
+
+// Runs what was taken from a deque, where it was offered in `mode`.
+void run_stolen(worker& w, continuation c, control_words mode) noexcept {
+  if (c.is_frame()) return run_stolen_task(w, *c.as_frame(), mode);
+  c.as_resumable()->mode = mode;
+  run(w, c);
 }
 
 // Runs the oldest of what only this worker's thread may run. Only one, since it may suspend this stack: the others go back to the inbox,
@@ -108,12 +115,13 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
-    if (deque::entry const e = victim.work.steal(); e != 0) {
+    control_words mode;
+    if (deque::entry const e = victim.work.steal(&mode); e != 0) {
       w.count.add(counted::steals);
       w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: a hint
       stop_searching(w);
       w.step();
-      run(w, continuation{e});
+      run_stolen(w, continuation{e}, mode);
       return true;
     }
   }
@@ -192,6 +200,7 @@ bool search_once(worker& w, stack& mine) noexcept {
     search_as_scheduled(w);
     return true;
   }
+  pool.mode.adopt();  // what the strand before has left would be a trap for us; whatever runs next adopts its own
   search_state& s = w.search;
   if (!std::exchange(s.searching, true)) pool.parking.start_searching(w.index());
   if (find_and_run(w, nullptr)) return true;  // another worker may run this stack now, and w must not be used

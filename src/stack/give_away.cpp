@@ -10,22 +10,26 @@ namespace nopal::core {
 static void run_orphan(resumable& r, worker& w) noexcept {
   auto* const o = static_cast<orphaned_continuation*>(&r);
   frame& task = *o->what;
+  control_words const mode = o->mode;
   delete o;
-  w.pool().call.run_stolen_task(w, task);
+  w.pool().call.run_stolen_task(w, task, mode);
 }
 
 // The owner is about to leave the strand. Thieves may take entries at the same time. The owner takes the oldest as they do, so that
 // invariant 1 holds: who has lost an entry has lost all older ones.
 void give_everything_away(worker& w, orphan_memory& memory) noexcept {
   while (!w.work.empty()) {
-    deque::entry const e = w.work.steal();
+    control_words mode;
+    deque::entry const e = w.work.steal(&mode);
     if (e == 0) continue;
     continuation const c{e};
     if (!c.is_frame()) {
+      c.as_resumable()->mode = mode;
       inject(w.pool(), *c.as_resumable(), w.index());
     } else {
       orphaned_continuation& o = memory.take(c.as_frame());
       o.run = run_orphan;
+      o.mode = mode;
       inject(w.pool(), o, w.index());
     }
   }

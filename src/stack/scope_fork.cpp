@@ -7,6 +7,7 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
+#include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/stack/outside_children.hpp"
 #include "nopal/core/stack/suspension.hpp"
 
@@ -72,6 +73,7 @@ void fork_child(child& c, child::run_function run) {
     s = w.stacks.get();
   } catch (std::bad_alloc const&) {
   }
+  if (s != nullptr && !may_offer_in_this_mode(w)) w.stacks.put(std::exchange(s, nullptr));
   if (s == nullptr) {
     w.count.add(counted::serial_forks);
     return run(c, false);

@@ -23,6 +23,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/cells.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
+#include "nopal/core/architecture/control_words.hpp"
 #include "nopal/core/architecture/stack_pointer.hpp"
 #include "nopal/core/base/sync.hpp"
 
@@ -211,6 +212,12 @@ class basic_deque {
     return cells_[is_ring ? b & newest_->mask : b].load(std::memory_order_relaxed);
   }
 
+  /// The control words in which whatever this deque holds was offered. One word for all of them: it changes only while the deque is empty,
+  /// as the shift does. Any thread may read it; a thief gets what belongs to its entry from steal. relaxed: as shift_.
+  control_words mode() const noexcept { return {mode_.load(std::memory_order_relaxed)}; }
+  /// Only while the deque is empty.
+  void set_mode(control_words m) noexcept { mode_.store(m.bits, std::memory_order_relaxed); }
+
   /// The entry at an index from oldest() to below bottom(): by then a thief may have taken it.
   entry at(index i) const noexcept {
     index const place = is_ring ? i : i + shift_.load(std::memory_order_relaxed);
@@ -234,14 +241,15 @@ class basic_deque {
   bool looks_empty() const noexcept { return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed); }
 
   /// Takes the oldest entry; 0: none, or another thread was faster. `accept(entry)` may refuse the entry, which then stays. The owner may
-  /// push and pop meanwhile. May wait for the owner's answer to a request, for tuning::request_patience at most.
+  /// push and pop meanwhile. May wait for the owner's answer to a request, for tuning::request_patience at most. `mode`, where given, becomes
+  /// the mode in which the entry was offered.
   template <class Accept>
-  entry steal(Accept&& accept) noexcept {
+  entry steal(Accept&& accept, control_words* mode = nullptr) noexcept {
     for (bool again : {true, false}) {
       index t = top_.load(std::memory_order_relaxed);  // relaxed: the fence follows
       Sync::fence();                                   // pairs with the fence in reclaim: top_ before pub_
       index const p = pub_.load(std::memory_order_acquire);  // acquire: pairs with every release of pub_: cells, frames, buffer
-      if (t < p) return take(t, p, accept);
+      if (t < p) return take(t, p, accept, mode);
       if (!again || bottom_.load(std::memory_order_relaxed) <= p) return 0;  // relaxed: a hint
       switch (request_and_wait()) {
         case answer::nothing: return 0;
@@ -255,7 +263,7 @@ class basic_deque {
     return 0;
   }
 
-  entry steal() noexcept { return steal([](entry) { return true; }); }
+  entry steal(control_words* mode = nullptr) noexcept { return steal([](entry) { return true; }, mode); }
 
   /// Does an access to `address` mean that more was pushed than there is room for? Called by the owner's stack-overflow handler.
   bool guards(void const* address) const noexcept {
@@ -276,17 +284,19 @@ class basic_deque {
   enum class answer { nothing, published, silence };
 
   template <class Accept>
-  entry take(index t, index p, Accept&& accept) noexcept {
+  entry take(index t, index p, Accept&& accept, control_words* mode) noexcept {
     // In a ring the cell may hold a later entry, whose index is a multiple of the capacity higher: then top_ has passed t.
     index const shift = shift_.load(std::memory_order_relaxed);   // relaxed: pub_ has brought it
     buffer const* r = buffer_.load(std::memory_order_acquire);  // acquire: pairs with ensure_room
     entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
     if (!accept(e)) return 0;
+    std::uint32_t const offered_in = mode_.load(std::memory_order_relaxed);  // relaxed: pub_ has brought it
     // One word decides between this thief, the others, and the owner's exchange for the last entry. Success means that top_ was t all
     // along since it was read, so the cell was neither reclaimed nor used again. release: the read of the cell comes before its next use;
     // pairs with the owner's acquires of top_.
     if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_release, std::memory_order_relaxed)) return 0;
     if (t + 1 >= p) request();  // that was the last public one
+    if (mode != nullptr) *mode = {offered_in};
     return e;
   }
 
@@ -387,6 +397,7 @@ class basic_deque {
   atomic<index> pub_{0};
   atomic<buffer*> buffer_{nullptr};
   atomic<index> shift_{0};  // an entry's place minus its index
+  atomic<std::uint32_t> mode_{0};
   basic_spin_lock<Sync> lock_;
   int failures_ = 0;             // under lock_
   std::int64_t not_before_ = 0;  // under lock_

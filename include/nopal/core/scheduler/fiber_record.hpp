@@ -26,11 +26,14 @@ struct fiber_record final : resumable {
   F f;
 
   template <class G>
-  fiber_record(Counter* c, G&& closure) : resumable{start}, done{c}, f(static_cast<G&&>(closure)) {}
+  fiber_record(Counter* c, G&& closure) : resumable{start}, done{c}, f(static_cast<G&&>(closure)) {
+    mode = control_words::now();  // it runs in that of whoever spawns it
+  }
 
   /// resumable::run: runs the fiber to its end, at the base of a native stack. The closure may suspend, so another worker may end the fiber
   /// than the one that started it.
   static void start(resumable& r, worker& w) noexcept {
+    r.mode.adopt();
     w.begin_job();
     auto* const self = static_cast<fiber_record*>(&r);
     std::exception_ptr error;

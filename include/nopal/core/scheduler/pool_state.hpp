@@ -60,7 +60,7 @@ struct entry_points {
   /// returns.
   void (*search)(context& stack) noexcept;
   /// Runs a stolen task.
-  void (*run_stolen_task)(worker& w, frame& f) noexcept;
+  void (*run_stolen_task)(worker& w, frame& f, control_words mode) noexcept;
   /// Resumes a native stack that was left at a fork of a scope.
   resumable::run_function run_left_stack;
 };
@@ -91,6 +91,7 @@ struct pool_state {
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
   bool pinned = false;                            ///< each worker's thread is bound to its CPU
+  control_words const mode = control_words::now();  ///< of the thread that makes the pool; a worker's between strands
   pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }

@@ -116,6 +116,11 @@ class NOPAL_API worker : public fork_state {
 
   /// What the worker does where must_poll says yes: it offers what a thief has requested. True: the native stack is low.
   NOPAL_COLD bool poll() noexcept;
+  /// The strand goes on with what had the mode `m`, and will offer in it.
+  void continue_in(control_words m) noexcept {
+    m.adopt();
+    if (m != work.mode()) work.request();  // the next fork polls: may_offer_in_this_mode
+  }
   /// The strand's offers no longer count as visible work.
   void retract_offers() noexcept {
     if (std::exchange(strand.offered, false)) pool_.parking.retract();

@@ -104,7 +104,10 @@ class child_awaitable : public awaitable_tag {
 
   /// How the cold paths take the arguments: by value where that costs nothing, so that the child_awaitable itself needs no memory.
   using passed = std::conditional_t<std::is_trivially_copyable_v<arguments>, arguments, arguments&>;
-  NOPAL_COLD static bool fork_and_poll(frame* p, void* slot, F f, passed args) { return fork<true>(p, current(), slot, f, args); }
+  NOPAL_COLD static bool fork_and_poll(frame* p, void* slot, F f, passed args) {
+    prepare_to_offer(*current());
+    return fork<true>(p, current(), slot, f, args);
+  }
   NOPAL_COLD static void call_and_poll(frame* p, void* slot, F f, arguments args) {
     begin<true>(p, current(), slot, f, args);
   }

@@ -1,0 +1,176 @@
+// The floating-point mode changes between the forks of one job: what the program says of it, and what it does not say.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cfenv>
+#include <cstdlib>
+#include <thread>
+
+#include "floating_point_modes.hpp"
+#include "nopal/floating_point.hpp"
+#include "nopal/native.hpp"
+#include "nopal/pool.hpp"
+#include "nopal/scope.hpp"
+#include "nopal/task.hpp"
+
+namespace {
+
+using nopal::parallel_invoke;
+using nopal::task;
+using test::expected_mode;
+using test::modes;
+
+constexpr int rounds = 200;
+
+void wait_until(std::atomic<bool> const& a) {
+  while (!a.load()) std::this_thread::yield();
+}
+
+/// Runs `first` until a thief has begun `later`, which the pool's other worker takes by force or on request.
+template <class F, class G>
+void stolen(F first, G later) {
+  std::atomic<bool> begun{false};
+  parallel_invoke(
+      [&] {
+        first();
+        wait_until(begun);
+      },
+      [&] {
+        begun = true;
+        later();
+      });
+}
+task<void> waits(std::atomic<bool>& a) {
+  wait_until(a);
+  co_return;
+}
+
+TEST(floating_point_changes, what_is_said_holds_for_the_next_fork) {
+  nopal::pool pool{{.workers = 2}};
+  pool.run([] {
+    for (int i = 0; i < rounds; ++i) {
+      expected_mode const& m = modes()[static_cast<std::size_t>(i) % modes().size()];
+      m.set();
+      nopal::floating_point_mode_changed();
+      stolen([] {}, [&] { EXPECT_TRUE(m.holds()) << m.name; });
+      EXPECT_TRUE(m.holds());
+    }
+    modes()[0].set();
+  });
+  pool.run([]() -> task<void> {
+    for (int i = 0; i < rounds; ++i) {
+      expected_mode const& m = modes()[static_cast<std::size_t>(i) % modes().size()];
+      m.set();
+      nopal::floating_point_mode_changed();
+      std::atomic<bool> begun{false};
+      co_await nopal::fork(waits, std::ref(begun));
+      EXPECT_TRUE(m.holds()) << m.name;
+      begun = true;
+      co_await nopal::join;
+      EXPECT_TRUE(m.holds()) << m.name;
+    }
+    modes()[0].set();
+  });
+}
+
+TEST(floating_point_changes, what_was_forked_before_keeps_the_mode_before) {
+  nopal::pool pool{{.workers = 2}};
+  pool.run([] {
+    for (int i = 0; i < rounds; ++i) {
+      stolen(
+          [] {
+            nopal::floating_point_mode const up{FE_UPWARD};
+            // The inner fork comes while the outer later half may still be in the deque.
+            parallel_invoke([] { EXPECT_TRUE(modes()[1].holds()); }, [] { EXPECT_TRUE(modes()[1].holds()); });
+          },
+          [] { EXPECT_TRUE(modes()[0].holds()); });
+      EXPECT_TRUE(modes()[0].holds());
+    }
+  });
+}
+
+// A scope's fork saves the mode with the stack that it offers: so it is right whatever the program says.
+TEST(floating_point_changes, the_function_of_a_scope_keeps_its_mode_though_nothing_is_said) {
+  nopal::pool pool{{.workers = 2}};
+  pool.run([] {
+    for (int i = 0; i < rounds; ++i) {
+      expected_mode const& m = modes()[static_cast<std::size_t>(i) % modes().size()];
+      m.set();
+      std::atomic<bool> begun{false};
+      nopal::scope s;
+      s.fork([&] { wait_until(begun); });
+      EXPECT_TRUE(m.holds()) << m.name;
+      begun = true;
+      s.join();
+      EXPECT_TRUE(m.holds()) << m.name;
+    }
+    modes()[0].set();
+  });
+}
+
+// Where nothing is said, a thief may have the old mode. Then the program ends at the join: it never goes on with a wrong result.
+TEST(floating_point_changes, nothing_goes_wrong_in_silence) {
+  auto const changes_without_a_word = [] {
+    nopal::pool pool{{.workers = 2}};
+    pool.run([] {
+      for (int i = 0; i < rounds; ++i) {
+        expected_mode const& m = modes()[static_cast<std::size_t>(i) % 4];
+        m.set();
+        bool right = false;
+        stolen([] {}, [&] { right = m.holds(); });
+        if (!right) std::_Exit(3);
+      }
+    });
+    pool.run([]() -> task<void> {
+      for (int i = 0; i < rounds; ++i) {
+        expected_mode const& m = modes()[static_cast<std::size_t>(i) % 4];
+        m.set();
+        std::atomic<bool> begun{false};
+        co_await nopal::fork(waits, std::ref(begun));
+        bool const right = m.holds();
+        begun = true;
+        co_await nopal::join;
+        if (!right) std::_Exit(3);
+      }
+    });
+    std::_Exit(0);
+  };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto const right_or_told = [](int status) {
+    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+  };
+  EXPECT_EXIT(changes_without_a_word(), right_or_told, "");
+}
+
+TEST(floating_point_changes, a_first_half_that_keeps_another_mode_ends_the_program) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        nopal::pool pool{{.workers = 2}};
+        pool.run([] { stolen([] { std::fesetround(FE_UPWARD); }, [] {}); });
+      },
+      "nopal: .*another floating-point mode.*nopal::floating_point_mode");
+}
+
+task<void> waits_and_keeps_another_mode(std::atomic<bool>& a) {
+  wait_until(a);
+  std::fesetround(FE_UPWARD);
+  co_return;
+}
+TEST(floating_point_changes, a_child_that_keeps_another_mode_ends_the_program) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        nopal::pool pool{{.workers = 2}};
+        pool.run([]() -> task<void> {
+          std::atomic<bool> begun{false};
+          co_await nopal::fork(waits_and_keeps_another_mode, std::ref(begun));
+          begun = true;
+          co_await nopal::join;
+        });
+      },
+      "nopal: .*another floating-point mode.*nopal::floating_point_mode");
+}
+
+}  // namespace
