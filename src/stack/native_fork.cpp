@@ -62,6 +62,7 @@ static bool wait_if_stolen(branch& b) noexcept {
     w.work.rewind();  // the branch was stolen, and with it all older entries
   }
   wait_at_join(b.join, 1, b.waiting);
+  current()->work.request();  // as polled_fork_ended
   if (b.mode != control_words::now()) die_of_mode();  // the thief's mode against the one in which the first half has ended
   return true;
 }

@@ -80,7 +80,7 @@ void fork_child(child& c, child::run_function run) {
   }
   if (w.alarm == worker::no_tasks) {
     fork_on(*s, c, run);
-    return;
+    return polled_fork_ended();
   }
   saved_strand const strand{w};
   w.begin_strand();
@@ -127,6 +127,7 @@ std::exception_ptr join_children(children& c) noexcept {
     c.outside->join(c);
   } else if (steals > 0) {
     wait_at_join(c.join, steals, c.waiting);
+    current()->work.request();  // as polled_fork_ended
   }
   return take_from(c);
 }
