@@ -5,6 +5,7 @@
 #include "nopal/core/compiler/config.hpp"
 
 #include "nopal/fiber.hpp"
+#include "nopal/floating_point.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scratch.hpp"

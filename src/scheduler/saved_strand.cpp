@@ -13,8 +13,8 @@ saved_strand::saved_strand(worker& w) noexcept
       limit_{w.work.limit()},
       parent_word_{w.parent_word},
       slot_{w.slot},
-      busy_with_{w.busy_with.load(std::memory_order_relaxed)},
-      mode_{control_words::now()} {  // relaxed: a hint
+      busy_with_{w.busy_with.load(std::memory_order_relaxed)},  // relaxed: a hint
+      mode_{control_words::now()} {
   w.alarm = worker::no_alarm;
 }
 

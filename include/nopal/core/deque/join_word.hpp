@@ -20,7 +20,8 @@ namespace nopal::core {
 ///
 /// `modes`, above the count, sums the digests of control words: those in which thieves have resumed the parent, less those in which the
 /// children have ended that lost it. In a complete scope it is 0, if each thief had the mode that serial execution would have had: modes_agree.
-/// What the count borrows from it, it gives back.
+/// A count below 0 takes 1 from it, which
+/// comes back.
 template <class Sync = std_sync>
 class basic_join_word {
  public:
@@ -76,7 +77,10 @@ class basic_join_word {
   static constexpr int modes_shift = 40;
 
   // The sign is the bit below the modes.
-  static std::int64_t count(std::int64_t word) noexcept { return static_cast<std::int64_t>(static_cast<std::uint64_t>(word) << (64 - modes_shift)) >> (64 - modes_shift + shift); }
+  static std::int64_t count(std::int64_t word) noexcept {
+    constexpr int above = 64 - modes_shift;
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(word) << above) >> (above + shift);
+  }
   static std::int64_t in_place(std::uint64_t digest) noexcept { return static_cast<std::int64_t>(digest << modes_shift); }
 
   typename Sync::template atomic<std::int64_t> word_{0};

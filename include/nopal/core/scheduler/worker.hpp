@@ -116,7 +116,7 @@ class NOPAL_API worker : public fork_state {
 
   /// What the worker does where must_poll says yes: it offers what a thief has requested. True: the native stack is low.
   NOPAL_COLD bool poll() noexcept;
-  /// The strand goes on with what had the mode `m`, and will offer in it.
+  /// What the strand runs next has the mode `m`, and will offer in it.
   void continue_in(control_words m) noexcept {
     m.adopt();
     work.request();  // the next fork polls: may_offer_in_this_mode
