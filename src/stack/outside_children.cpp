@@ -60,7 +60,6 @@ void outside_children::carry(resumable& r, worker& w) noexcept {
     self.unlock(~(locked | carried));  // the last touch: the scope's thread may free the list
   }
   if (c != nullptr) {
-    c->mode.adopt();
     w.begin_job();
     c->run(*c);
     current()->end_job();
