@@ -1,10 +1,13 @@
 // The floating-point mode changes between the forks of one job: what the program says of it, and what it does not say.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <atomic>
 #include <cfenv>
+#include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 
 #include "floating_point_modes.hpp"
@@ -109,42 +112,85 @@ TEST(floating_point_changes, the_function_of_a_scope_keeps_its_mode_though_nothi
   });
 }
 
-// Where nothing is said, a thief may have the old mode. Then the program ends at the join: it never goes on with a wrong result.
+// After a section whose join had to wait the next fork looks at the mode.
+TEST(floating_point_changes, between_two_parallel_sections_nothing_need_be_said) {
+  nopal::pool pool{{.workers = 2}};
+  pool.run([] {
+    for (int i = 0; i < rounds; ++i) {
+      expected_mode const& m = modes()[static_cast<std::size_t>(i) % modes().size()];
+      m.set();
+      stolen([] {}, [&] { EXPECT_TRUE(m.holds()) << m.name; });
+    }
+    modes()[0].set();
+  });
+  pool.run([]() -> task<void> {
+    for (int i = 0; i < rounds; ++i) {
+      expected_mode const& m = modes()[static_cast<std::size_t>(i) % modes().size()];
+      m.set();
+      std::atomic<bool> begun{false};
+      co_await nopal::fork(waits, std::ref(begun));
+      EXPECT_TRUE(m.holds()) << m.name;
+      begun = true;
+      co_await nopal::join;
+    }
+    modes()[0].set();
+  });
+}
+
+/// Sets its own mode below the fork of another, and puts it back, without a word. False: something that it has forked ran in another one.
+bool changes_without_a_word(int depth) {
+  expected_mode const& m = modes()[static_cast<std::size_t>(depth) % 4];
+  auto const before = nopal::core::control_words::now();
+  m.set();
+  bool right = true;
+  bool first = true;
+  if (depth > 0) {
+    stolen([&] { first = changes_without_a_word(depth - 1); }, [&] { right = m.holds(); });
+  }
+  before.adopt();
+  return right && first;
+}
+task<void> changes_without_a_word_too(int depth, std::atomic<bool>& begun, std::atomic<bool>& right) {
+  expected_mode const& m = modes()[static_cast<std::size_t>(depth) % 4];
+  auto const before = nopal::core::control_words::now();
+  m.set();
+  if (depth > 0) {
+    std::atomic<bool> begun_here{false};
+    co_await nopal::fork(changes_without_a_word_too, depth - 1, std::ref(begun_here), std::ref(right));
+    if (!m.holds()) right = false;
+    begun_here = true;
+    co_await nopal::join;
+  }
+  wait_until(begun);
+  before.adopt();
+}
+
+// Then a thief may have the old mode. But the program ends at the join: it never goes on with a wrong result.
 TEST(floating_point_changes, nothing_goes_wrong_in_silence) {
-  auto const changes_without_a_word = [] {
-    nopal::pool pool{{.workers = 2}};
-    pool.run([] {
-      for (int i = 0; i < rounds; ++i) {
-        expected_mode const& m = modes()[static_cast<std::size_t>(i) % 4];
-        m.set();
-        bool right = false;
-        stolen([] {}, [&] { right = m.holds(); });
-        if (!right) std::_Exit(3);
-      }
-    });
-    pool.run([]() -> task<void> {
-      for (int i = 0; i < rounds; ++i) {
-        expected_mode const& m = modes()[static_cast<std::size_t>(i) % 4];
-        m.set();
-        std::atomic<bool> begun{false};
-        co_await nopal::fork(waits, std::ref(begun));
-        bool const right = m.holds();
-        begun = true;
-        co_await nopal::join;
-        if (!right) std::_Exit(3);
-      }
-    });
-    std::_Exit(0);
-  };
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   auto const right_or_told = [](int status) {
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
   };
-  EXPECT_EXIT(changes_without_a_word(), right_or_told, "");
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EXIT(
+        {
+          nopal::pool pool{{.workers = 4}};
+          if (!pool.run([] { return changes_without_a_word(3); })) std::_Exit(3);
+          std::_Exit(0);
+        },
+        right_or_told, "");
+    EXPECT_EXIT(
+        {
+          nopal::pool pool{{.workers = 4}};
+          std::atomic<bool> begun{true};
+          std::atomic<bool> right{true};
+          pool.run(changes_without_a_word_too, 3, std::ref(begun), std::ref(right));
+          std::_Exit(right ? 0 : 3);
+        },
+        right_or_told, "");
+  }
 }
 
 TEST(floating_point_changes, a_first_half_that_keeps_another_mode_ends_the_program) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {
         nopal::pool pool{{.workers = 2}};
@@ -159,7 +205,6 @@ task<void> waits_and_keeps_another_mode(std::atomic<bool>& a) {
   co_return;
 }
 TEST(floating_point_changes, a_child_that_keeps_another_mode_ends_the_program) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {
         nopal::pool pool{{.workers = 2}};
