@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cfenv>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "floating_point_modes.hpp"
 #include "nopal/floating_point.hpp"
+#include "nopal/future.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"
@@ -84,10 +86,32 @@ TEST(floating_point_changes, what_was_forked_before_keeps_the_mode_before) {
       stolen(
           [] {
             nopal::floating_point_mode const up{FE_UPWARD};
-            // The inner fork comes while the outer later half may still be in the deque.
-            parallel_invoke([] { EXPECT_TRUE(modes()[1].holds()); }, [] { EXPECT_TRUE(modes()[1].holds()); });
+            // The inner fork comes while the outer later half may still be in the deque. The thief takes that first.
+            stolen([] { EXPECT_TRUE(modes()[1].holds()); }, [] { EXPECT_TRUE(modes()[1].holds()); });
           },
           [] { EXPECT_TRUE(modes()[0].holds()); });
+      EXPECT_TRUE(modes()[0].holds());
+    }
+  });
+}
+
+task<void> nothing() { co_return; }
+task<void> forks_after_a_call() {
+  nopal::floating_point_mode const up{FE_UPWARD};
+  co_await nopal::call(nothing);  // polls, and offers what lies below
+  std::atomic<bool> begun{false};
+  co_await nopal::fork(waits, std::ref(begun));
+  EXPECT_TRUE(modes()[1].holds());
+  begun = true;
+  co_await nopal::join;
+}
+TEST(floating_point_changes, a_call_before_the_fork_changes_nothing) {
+  nopal::pool pool{{.workers = 2}};
+  pool.run([]() -> task<void> {
+    for (int i = 0; i < rounds; ++i) {
+      co_await nopal::fork(forks_after_a_call);
+      EXPECT_TRUE(modes()[0].holds());
+      co_await nopal::join;
       EXPECT_TRUE(modes()[0].holds());
     }
   });
@@ -135,6 +159,29 @@ TEST(floating_point_changes, between_two_parallel_sections_nothing_need_be_said)
     }
     modes()[0].set();
   });
+}
+
+// No thief comes by in the first section, so that nobody requests anything. It lasts longer than what is too short for another poll.
+TEST(floating_point_changes, a_section_that_nobody_helped_with_counts_too) {
+  nopal::pool pool{{.workers = 2}};
+  for (int i = 0; i < rounds / 10; ++i) {
+    std::atomic<bool> here{false};
+    std::atomic<bool> release{false};
+    auto other = pool.submit([&] {
+      here = true;
+      wait_until(release);
+    });
+    wait_until(here);
+    pool.run([&] {
+      auto const pause = [] { std::this_thread::sleep_for(std::chrono::microseconds{200}); };
+      parallel_invoke(pause, [] {});
+      parallel_invoke(pause, [] {});
+      modes()[1].set();
+      stolen([&] { release = true; }, [] { EXPECT_TRUE(modes()[1].holds()); });
+      modes()[0].set();
+    });
+    other.get();
+  }
 }
 
 /// Sets its own mode below the fork of another, and puts it back, without a word. False: something that it has forked ran in another one.

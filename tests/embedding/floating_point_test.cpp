@@ -98,7 +98,12 @@ task<void> rotating_tasks(std::size_t i, int depth) {
   check(m);
   co_await nopal::fork(rotating_tasks, i + 3, depth - 1);
   check(m);
-  co_await nopal::join;
+  {
+    expected_mode const& at_join = modes()[(i + 1) % modes().size()];
+    nopal::floating_point_mode const another{[&] { at_join.set(); }};
+    co_await nopal::join;
+    check(at_join);
+  }
   check(m);
 }
 
@@ -148,6 +153,11 @@ TEST(floating_point, modes_nest) {
       pool.run([&] { rotating_halves(i, 4); });
       pool.run([&] { rotating_scopes(i, 5); });
       pool.run([&] { return rotating_tasks(i, 4); });
+      pool.run([&] {
+        modes()[i].set();
+        nopal::sync_wait(rotating_tasks, i + 1, 4);
+        check(modes()[i]);
+      });
     }
   });
 }
