@@ -29,12 +29,15 @@ inline constexpr std::uint32_t mxcsr_control = 0xffc0;       // from bit 6 on: d
 inline constexpr std::uint16_t x87_masks = 0x3f;             // bits 0 to 5
 inline constexpr std::uint16_t x87_control = 0xf00 | x87_masks;  // bits 8 to 11: precision, rounding
 
+constexpr control_words control_words_of(std::uint32_t mxcsr, std::uint32_t x87) noexcept {
+  return {(mxcsr & mxcsr_control) >> 6 | ((x87 & x87_masks) | (x87 >> 2 & 0x3c0)) << 10};
+}
+
 inline control_words control_words::now() noexcept {
   std::uint32_t mxcsr;
   std::uint16_t x87;
   asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87));
-  std::uint32_t const of_x87 = (x87 & x87_masks) | (x87 >> 2 & 0x3c0);
-  return {(mxcsr & mxcsr_control) >> 6 | of_x87 << 10};
+  return control_words_of(mxcsr, x87);
 }
 
 inline void control_words::adopt() const noexcept {
@@ -61,10 +64,14 @@ inline void control_words::adopt() const noexcept {
 inline constexpr std::uint64_t fpcr_low = 7;
 inline constexpr std::uint64_t fpcr_high = 0x7ffff00;
 
+constexpr control_words control_words_of(std::uint64_t fpcr) noexcept {
+  return {static_cast<std::uint32_t>((fpcr & fpcr_low) | (fpcr & fpcr_high) >> 5)};
+}
+
 inline control_words control_words::now() noexcept {
   std::uint64_t fpcr;
   asm volatile("mrs %0, fpcr" : "=r"(fpcr));
-  return {static_cast<std::uint32_t>((fpcr & fpcr_low) | (fpcr & fpcr_high) >> 5)};
+  return control_words_of(fpcr);
 }
 
 inline void control_words::adopt() const noexcept {
@@ -75,6 +82,34 @@ inline void control_words::adopt() const noexcept {
 }
 
 #endif
+
+/// Control words as the processor stores them, for who keeps and compares them often: that takes half the time.
+struct stored_control_words {
+#if defined(__x86_64__)
+  std::uint32_t mxcsr;
+  std::uint16_t x87;
+
+  /// Stores those of the calling thread here.
+  NOPAL_INLINE void store() noexcept { asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87)); }
+  NOPAL_INLINE bool same(stored_control_words const& o) const noexcept {
+    return (((mxcsr ^ o.mxcsr) & mxcsr_control) | static_cast<std::uint32_t>((x87 ^ o.x87) & x87_control)) == 0;
+  }
+  control_words packed() const noexcept { return control_words_of(mxcsr, x87); }
+#elif defined(__aarch64__)
+  std::uint64_t fpcr;
+
+  NOPAL_INLINE void store() noexcept { asm volatile("mrs %0, fpcr" : "=r"(fpcr)); }
+  NOPAL_INLINE bool same(stored_control_words const& o) const noexcept { return fpcr == o.fpcr; }
+  control_words packed() const noexcept { return control_words_of(fpcr); }
+#endif
+
+  /// Makes them those of the calling thread.
+  NOPAL_INLINE void adopt() const noexcept {
+    stored_control_words now;
+    now.store();
+    if (!same(now)) [[unlikely]] packed().adopt();
+  }
+};
 
 /// A number below 2^24 for each value, so that sums of such numbers are equal only where the values were. It has the least 24 bits of a
 /// join word's highest: ../deque/join_word.hpp.

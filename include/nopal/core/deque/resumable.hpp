@@ -22,7 +22,7 @@ struct resumable {
   resumable* next;  ///< in the queue that holds it; elsewhere the resumable's own: a branch keeps its exception there
   run_function run;
   /// The control words in which run is to run its code: set by whoever queues it in an inbox or a ring, and for a branch by whoever takes it
-  /// from a deque. A stack has its own, where the switch finds them.
+  /// from a deque. A stack has its own, where the switch finds them, and so has a fiber.
   control_words mode;
 
   constexpr explicit resumable(run_function f = nullptr) noexcept : run{f} {}
