@@ -6,6 +6,7 @@
 
 #include "nopal/call_once.hpp"
 #include "nopal/fiber.hpp"
+#include "nopal/floating_point.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scratch.hpp"

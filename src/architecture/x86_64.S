@@ -112,6 +112,7 @@ nopal_context_switch:
         .cfi_offset r13, -48
         .cfi_offset r12, -56
 2:      ldmxcsr (%rsp)
+        fnclex  /* a flag of the other stack would trap where this word unmasks it */
         fldcw   4(%rsp)
         jmp     1b
         .cfi_endproc
@@ -170,6 +171,7 @@ nopal_context_call:
         .cfi_offset r13, -48
         .cfi_offset r12, -56
 2:      ldmxcsr (%rsp)
+        fnclex  /* a flag of the other stack would trap where this word unmasks it */
         fldcw   4(%rsp)
         jmp     1b
         .cfi_endproc

@@ -13,7 +13,8 @@ saved_strand::saved_strand(worker& w) noexcept
       limit_{w.work.limit()},
       parent_word_{w.parent_word},
       slot_{w.slot},
-      busy_with_{w.busy_with.load(std::memory_order_relaxed)} {  // relaxed: a hint
+      busy_with_{w.busy_with.load(std::memory_order_relaxed)},  // relaxed: a hint
+      mode_{control_words::now()} {
   w.alarm = worker::no_alarm;
 }
 
@@ -29,6 +30,7 @@ saved_strand::~saved_strand() {
   w.work.request();
   w.parent_word = parent_word_;
   w.slot = slot_;
+  mode_.adopt();
   w.busy_with.store(busy_with_, std::memory_order_relaxed);  // relaxed: a hint
 }
 

@@ -32,10 +32,17 @@ void stop_searching(worker& w) noexcept {
   s.nap = tuning::shortest_nap;
 }
 
+// Runs what was taken from a ring: a resumable that has its mode.
 void run(worker& w, continuation c) noexcept {
-  if (c.is_frame()) return run_stolen_task(w, *c.as_frame());
   resumable& r = *c.as_resumable();
   r.run(r, w);
+}
+
+// Runs what was taken from a deque, where it was offered in `mode`.
+void run_stolen(worker& w, continuation c, control_words mode) noexcept {
+  if (c.is_frame()) return run_stolen_task(w, *c.as_frame(), mode);
+  c.as_resumable()->mode = mode;
+  run(w, c);
 }
 
 // Runs the oldest of what only this worker's thread may run. Only one, since it may suspend this stack: the others stay in a list that no
@@ -123,14 +130,15 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   if (!victim.work.looks_empty()) {
     void const* const below = victim.works_below.load(std::memory_order_relaxed);  // relaxed: hints
     void const* const far_below = victim.works_far_below.load(std::memory_order_relaxed);
-    if (deque::entry const e = victim.work.steal(); e != 0) {
+    control_words mode;
+    if (deque::entry const e = victim.work.steal(&mode); e != 0) {
       w.count.add(counted::steals);
       w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: hints
       w.works_below.store(below, std::memory_order_relaxed);
       w.works_far_below.store(far_below, std::memory_order_relaxed);
       stop_searching(w);
       w.step();
-      run(w, continuation{e});
+      run_stolen(w, continuation{e}, mode);
       return true;
     }
   }
@@ -238,6 +246,7 @@ bool search_once(worker& w, stack& mine) noexcept {
     search_as_scheduled(w);
     return true;
   }
+  pool.mode.adopt();  // what the strand before has left would be a trap for us; whatever runs next adopts its own
   search_state& s = w.search;
   if (!std::exchange(s.searching, true)) pool.parking.start_searching(w.index());
   if (find_and_run(w, nullptr)) return true;  // another worker may run this stack now, and w must not be used
@@ -268,18 +277,19 @@ bool steal_below(worker& w, worker& victim) noexcept {
   bool const of_root = its == join;
   if ((!of_root && !works_below(victim, join)) || victim.work.looks_empty()) return false;
   w.count.add(counted::steal_attempts);
-  deque::entry const e = victim.work.steal();
+  control_words mode;
+  deque::entry const e = victim.work.steal(&mode);
   if (e == 0) return false;
   w.count.add(counted::steals);
   stop_searching(w);
   w.search.next_doze = tuning::shortest_doze;
   if (!of_root && !works_below(victim, join)) {
-    if (!pass_on(w, continuation{e})) run(w, continuation{e});
+    if (!pass_on(w, continuation{e}, mode)) run_stolen(w, continuation{e}, mode);
     return true;
   }
   w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: hints
   w.works_below.store(join, std::memory_order_relaxed);
-  run(w, continuation{e});
+  run_stolen(w, continuation{e}, mode);
   return true;
 }
 

@@ -62,6 +62,8 @@ bool worker::poll() noexcept {
     pool_.naps.end();
     if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]] work.request();
   }
+  // A poll that no offer has preceded, at the call of a task, may have taken back the request of mode_changed.
+  if (strand.polls_always || control_words::now() != work.mode()) work.request();
   return stack_pointer() < work.limit();
 }
 

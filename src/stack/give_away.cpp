@@ -12,18 +12,21 @@ namespace nopal::core {
 static void run_orphan(resumable& r, worker& w) noexcept {
   auto* const o = static_cast<orphaned_continuation*>(&r);
   frame& task = *o->what;
+  control_words const mode = o->mode;
   delete o;
-  w.pool().call.run_stolen_task(w, task);
+  w.pool().call.run_stolen_task(w, task, mode);
 }
 
-bool pass_on(worker& w, continuation c) noexcept {
+bool pass_on(worker& w, continuation c, control_words mode) noexcept {
   if (!c.is_frame()) {
+    c.as_resumable()->mode = mode;
     inject(w.pool(), *c.as_resumable(), w.index());
     return true;
   }
   auto* const o = new (std::nothrow) orphaned_continuation{c.as_frame()};
   if (o == nullptr) return false;
   o->run = run_orphan;
+  o->mode = mode;
   inject(w.pool(), *o, w.index());
   return true;
 }
@@ -32,14 +35,17 @@ bool pass_on(worker& w, continuation c) noexcept {
 // invariant 1 holds: who has lost an entry has lost all older ones.
 void give_everything_away(worker& w, orphan_memory& memory) noexcept {
   while (!w.work.empty()) {
-    deque::entry const e = w.work.steal();
+    control_words mode;
+    deque::entry const e = w.work.steal(&mode);
     if (e == 0) continue;
     continuation const c{e};
     if (!c.is_frame()) {
+      c.as_resumable()->mode = mode;
       inject(w.pool(), *c.as_resumable(), w.index());
     } else {
       orphaned_continuation& o = memory.take(c.as_frame());
       o.run = run_orphan;
+      o.mode = mode;
       inject(w.pool(), o, w.index());
     }
   }

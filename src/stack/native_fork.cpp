@@ -9,6 +9,7 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/stack/suspension.hpp"
 
 namespace nopal::core {
@@ -40,15 +41,15 @@ bool may_fork_natively(worker& w) noexcept {
     }
     w.stacks.put(s);
   }
-  return true;
+  return may_offer_in_this_mode(w);
 }
 
 void poll_natively(worker& w) noexcept {
   bool const low = w.poll();
   if (std::uintptr_t const sp = stack_pointer(); !w.here->holds(sp)) {
-    w.work.set_limit(sp - tuning::nesting);  // has_room_on_foreign_stack made room down to here: a fork further down polls again
+    w.work.set_limit_back(sp - tuning::nesting);  // has_room_on_foreign_stack made room down to here: a fork further down polls again
   } else if (low) {
-    w.work.set_limit(w.here->fork_limit());
+    w.work.set_limit_back(w.here->fork_limit());
   }
 }
 
@@ -62,6 +63,8 @@ static bool wait_if_stolen(branch& b) noexcept {
     w.work.rewind();  // the branch was stolen, and with it all older entries
   }
   wait_at_join(b.join, 1, b.waiting);
+  current()->work.request();  // as polled_fork_ended
+  if (b.mode != control_words::now()) die_of_mode();  // the thief's mode against the one in which the first half has ended
   return true;
 }
 
@@ -85,6 +88,7 @@ void give_up(branch& b) noexcept {
 // A worker has taken the branch from a deque or an inbox. The branch lies in the frame of its owner, which runs the first half, or waits,
 // or is about to. Once this worker has arrived the branch may be gone, unless the owner waits: then this worker resumes the owner's stack.
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
+  b.mode.adopt();
   w.begin_strand();
   w.begin_without_tasks();
   w.begin_child_of(&b.join);

@@ -8,6 +8,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/stack/home.hpp"
+#include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/stack/outside_children.hpp"
 #include "nopal/core/stack/suspension.hpp"
 
@@ -85,13 +86,14 @@ void fork_child(child& c, child::run_function run) {
     s = w.stacks.get();
   } catch (std::bad_alloc const&) {
   }
+  if (s != nullptr && !may_offer_in_this_mode(w)) w.stacks.put(std::exchange(s, nullptr));
   if (s == nullptr) {
     w.count.add(counted::serial_forks);
     return run(c, false);
   }
   if (w.alarm == worker::no_tasks) {
     fork_on(*s, c, run);
-    return;
+    return polled_fork_ended();
   }
   saved_strand const strand{w};
   w.begin_strand();
@@ -138,6 +140,7 @@ std::exception_ptr join_children(children& c) noexcept {
     c.outside->join(c);
   } else if (steals > 0) {
     wait_at_join(c.join, steals, c.waiting);
+    current()->work.request();  // as polled_fork_ended
   }
   return take_from(c);
 }

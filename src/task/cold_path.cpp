@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/stack/offered_mode.hpp"
 
 namespace nopal::core {
 
@@ -80,6 +81,7 @@ bool forked_returned(worker& w, frame* p) {
   settle(w);
   if (!mine) {
     w.strand.lost = p;
+    w.strand.ended_in = control_words::now();
     return unwind(w, strand::next_step::lost_parent);
   }
   if (w.strand.threw) {
@@ -104,6 +106,8 @@ bool called_returned(worker& w, frame* p) noexcept {
 
 void take_over(worker& w, frame& f) noexcept {
   w.arena.attach(f.arena);
+  w.continue_in(f.mode());
+  if (!f.join.modes_agree()) die_of_mode();
   f.complete();
 }
 
@@ -111,9 +115,9 @@ void take_over(worker& w, frame& f) noexcept {
 // when it ends. Either all have arrived, and the parent continues here; or the last one resumes it, on its own worker: after an
 // announcement that returned false this worker must not touch `p`, which may have ended.
 bool join_task(worker& w, frame* p) noexcept {
-  if (auto const steals = static_cast<std::int64_t>(p->steals()); steals > 0) {
+  if (p->steals() > 0) {
     // A stolen task runs at the base of its strand, on an arena that its children have left empty: README.md, invariant 5.
-    if (!p->join.announce(steals)) {
+    if (!p->announce(control_words::now())) {
       w.count.add(counted::suspensions);
       return unwind(w, strand::next_step::nothing);
     }
@@ -141,6 +145,12 @@ bool fail_task(worker& w, frame* p, std::exception_ptr e) noexcept {
   return join_task(w, p);
 }
 
+// ---- Forks that poll.
+
+void prepare_to_offer(worker& w) {
+  if (!may_offer_in_this_mode(w)) throw std::bad_alloc{};
+}
+
 // ---- Moves and deferred starts.
 
 // The task is suspended, and no other worker has it. Its ancestors may lie in the deque, where thieves may take them, and need memory once
@@ -149,6 +159,7 @@ bool fail_task(worker& w, frame* p, std::exception_ptr e) noexcept {
 bool move_task(worker& w, move_request& m) {
   if (!m.memory.get(w.work)) throw std::bad_alloc{};
   w.work.publish_all();
+  m.mode = control_words::now();
   w.strand.moving = &m;
   return unwind(w, strand::next_step::move);
 }
@@ -161,6 +172,7 @@ void prepare_to_defer(worker& w) { w.work.ensure_room(w.most_entries()); }
 // same.
 void defer_start(worker& w, deferred_start* d) noexcept {
   w.work.publish_all();
+  d->mode = control_words::now();
   w.strand.deferred = d;
   unwind(w, strand::next_step::deferred);
 }

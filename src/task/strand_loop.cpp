@@ -29,8 +29,8 @@ void root_ended(worker& w, root& r) noexcept {
 
 // A child of `p` has ended here after `p` was stolen. Another worker may run `p`, and p's other children; or `p` waits at its join. Tells
 // the join, after which this worker must not touch `p`, unless it was the last child of a parent that waits: then `p` is returned, to be
-// resumed here.
-frame* arrive(worker& w, frame* p) noexcept {
+// resumed here. `ended_in`: the mode in which the child has ended, as the parent's fork had it; for a function leaves the mode as it was.
+frame* arrive(worker& w, frame* p, control_words ended_in) noexcept {
   w.rewind_if_empty();  // where p was stolen from here, all older entries were too; where from elsewhere, a saved strand's may lie here
   // If something is left in the arena, it is p and its ancestors: then the child was forked before p was ever stolen in this scope.
   // Otherwise the child lay at the bottom of an arena that began with p's theft.
@@ -38,7 +38,7 @@ frame* arrive(worker& w, frame* p) noexcept {
   w.strand.not_started = false;
   if (w.strand.threw) keep_exception(w, p, holds_parent ? never_stolen : w.arena.epoch);
   if (holds_parent) p->arena = w.arena.detach();
-  if (!p->join.arrive()) return nullptr;
+  if (!p->join.arrive(digest(ended_in))) return nullptr;
   take_over(w, *p);
   if ((p->state & frame::thrown) != 0) w.strand.throwing = p;
   return p;
@@ -62,7 +62,7 @@ frame* parent_to_resume(worker& w, std::uintptr_t parent_of_it) noexcept {
       return nullptr;
     default:
       // Nothing of this strand need be left in the deque; entries below the floor belong to saved strands, and are not popped here.
-      if (w.work.bottom() == w.strand.floor || (!w.work.pop() && !w.work.pop_slow(w.floor()))) return arrive(w, p);
+      if (w.work.bottom() == w.strand.floor || (!w.work.pop() && !w.work.pop_slow(w.floor()))) return arrive(w, p, control_words::now());
       if (w.strand.threw) child_failed(w, p);
       return p;
   }
@@ -82,7 +82,7 @@ next after_unwinding(worker& w) noexcept {
   strand& s = w.strand;
   s.unwinding = false;
   switch (s.next) {
-    case strand::next_step::lost_parent: return {arrive(w, s.lost), nullptr};
+    case strand::next_step::lost_parent: return {arrive(w, s.lost, s.ended_in), nullptr};
     case strand::next_step::deferred: return {nullptr, std::exchange(s.deferred, nullptr)};
     case strand::next_step::move: send_away(w, *std::exchange(s.moving, nullptr)); break;
     case strand::next_step::nothing: break;
@@ -99,6 +99,7 @@ void loop(next n) noexcept {
       if (worker& w = *current(); n.task == w.strand.throwing) must_throw_into(w, n.task);
       n.task->coroutine().resume();
     } else {
+      current()->continue_in(n.deferred->mode);
       parent_of_it = reinterpret_cast<std::uintptr_t>(n.deferred->parent) | n.deferred->how;
       n.deferred->start(n.deferred);
     }
@@ -117,6 +118,7 @@ void loop(next n) noexcept {
 
 void run_root_here(worker& before, root& r) noexcept {
   before.busy_with.store(&r, std::memory_order_relaxed);  // relaxed: a hint
+  r.mode.adopt();
   before.begin_strand();
   before.parent_word = reinterpret_cast<std::uintptr_t>(&r) | rooted;
   r.start(r);
@@ -149,8 +151,9 @@ void run_injected_root(resumable& r, worker& w) noexcept { run_root(w, static_ca
 
 // The thief owns the task now, which it runs on its own empty arena. The arena in which the task lies stays with the child that runs above
 // it, on the worker from which the task was stolen.
-void run_stolen_task(worker& w, frame& f) noexcept {
-  f.state += frame::one_steal;
+void run_stolen_task(worker& w, frame& f, control_words mode) noexcept {
+  mode.adopt();
+  f.stolen_in(mode);
   w.arena.epoch = f.steals();
   run_strand(w, f);
 }
@@ -159,6 +162,7 @@ void run_stolen_task(worker& w, frame& f) noexcept {
 // epoch is its own.
 void run_moved_task(resumable& r, worker& w) noexcept {
   keep_to_nothing(w);
+  r.mode.adopt();
   frame& f = *static_cast<move_request&>(r).task;
   if (f.arena != nullptr) {
     w.arena.attach(f.arena);

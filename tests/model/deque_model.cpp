@@ -42,6 +42,10 @@ std::vector<entry> const& entries() {
       {{"a public entry, a private one; two thieves", "+!+", {1, 1}}, -1, 2},
       {{"push, pop; two thieves", "+-", {1, 1}}, -1, 2},
       {{"two public entries; two thieves", "++!--", {1, 1}}, 2, 3},
+      {{"lost or popped, another mode, pushed again; a thief", "+!-m+-", {1}}},
+      {{"stolen, another mode, pushed again; a thief", "+!m+", {1}}},
+      {{"private, popped, another mode, pushed again; a thief", "m+-m+-", {1}}},
+      {{"another mode; a thief that comes twice", "+!-m+!-", {2}}, -1, 2},
       {{"ring, a place used again; a thief that comes twice", "+!+!+!", {2}, places::ring, 2}, -1, 2},
   };
   return all;
@@ -68,6 +72,14 @@ INSTANTIATE_TEST_SUITE_P(every, deque_model, testing::Range(std::size_t{0}, entr
 TEST(deque_bugs, a_rewind_with_entries_left_is_caught) {
   NOPAL_MODEL_SKIP_IF_SLOW();
   deque_script const s{"rewind", "+-++!-R", {1}};
+  model::result const r = model::explore({}, [&](model::program& p) { model::deque_program(s, p); });
+  EXPECT_FALSE(r.ok()) << r.report();
+}
+
+// With entries left a thief would have the mode of later ones.
+TEST(deque_bugs, another_mode_with_entries_left_is_caught) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  deque_script const s{"mode", "+!M+", {1}};
   model::result const r = model::explore({}, [&](model::program& p) { model::deque_program(s, p); });
   EXPECT_FALSE(r.ok()) << r.report();
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace model {
 struct deque_script {
   char const* name;
   /// + push, - pop, ? a fork's poll, ! publish_all, g ensure_room for more than there is, f pops go back no
-  /// further than what is there now, e rewind if it is empty, R rewind whatever is there: a bug unless that is nothing.
+  /// further than what is there now, e rewind if it is empty, R rewind whatever is there: a bug unless that is nothing, m another mode if it is empty, M another mode whatever is
+  /// there: a bug unless that is nothing.
   char const* owner;
   std::vector<int> thieves;  ///< how often each tries to steal
   nopal::core::places places = nopal::core::places::nested;
@@ -67,8 +69,11 @@ struct deque_state {
   place_reads places;
   std::array<std::size_t, most> place{};  ///< of each entry
   bool grew = false;
+  std::uint32_t mode = 0;  ///< of what the owner pushes now
+  std::array<std::uint32_t, most> mode_of{};
+  bool const has_modes;
 
-  explicit deque_state(deque_script const& s) : d{s.capacity} {
+  explicit deque_state(deque_script const& s) : d{s.capacity}, has_modes{std::strpbrk(s.owner, "mM") != nullptr} {
     if (s.hides) {
       d.set_limit(1);
     } else {
@@ -94,6 +99,7 @@ struct deque_state {
       place[e - 1] = static_cast<std::size_t>(depth);
     }
     if (!grew) places.write(place[e - 1]);
+    mode_of[e - 1] = mode;
     d.push(e);
     mine[static_cast<std::size_t>(depth++)] = static_cast<int>(e);
   }
@@ -106,10 +112,14 @@ struct deque_state {
 
   void steal() {
     std::size_t at = deque_state::most;
-    auto const e = d.steal([&](typename deque::entry x) {
-      if (x != 0 && x <= most && !grew) places.read(at = place[x - 1]);
-      return true;
-    });
+    nopal::core::control_words in{};
+    auto const e = d.steal(
+        [&](typename deque::entry x) {
+          if (x != 0 && x <= most && !grew) places.read(at = place[x - 1]);
+          return true;
+        },
+        has_modes ? &in : nullptr);
+    if (e != 0) check(in.bits == mode_of[e - 1], "a thief has the mode in which its entry was pushed");
     if (e != 0 && at != most) places.took(at);
     if (e == 0 && at != most) places.missed(at);
     if (e != 0) take(e, "a thief gets an entry");
@@ -151,6 +161,10 @@ struct deque_state {
           depth = 0;
           break;
         case 'R': d.rewind(); break;
+        case 'm':
+          if (d.empty()) d.set_mode({++mode});
+          break;
+        case 'M': d.set_mode({++mode}); break;
         case 'g': ensure_room(d.capacity() + 1 - (d.bottom() - d.oldest())); break;
         default: check(false, "a letter that no script has");
       }

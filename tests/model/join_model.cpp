@@ -29,8 +29,18 @@ struct scope {
   var<int> resumed{0, "whoever resumes the parent"};
   int children;
   int throwing;
+  std::uint64_t wrong = 0;  ///< by so much a thief's mode was another
+  std::uint64_t digests = 0;
 
-  scope(int c, int t) : children{c}, throwing{t} {}
+  scope(int c, int t) : children{c}, throwing{t} {
+    for (int i = 0; i < c; ++i) digests += digest(i);
+  }
+  /// Of the mode in which child i ends: large, so that sums of them carry.
+  static std::uint64_t digest(int i) { return (std::uint64_t{1} << 24) - 5 - static_cast<std::uint64_t>(i); }
+  void resume_announced() {
+    check(join.modes_agree() == (wrong == 0), "the modes agree where each thief had the right one");
+    resume();
+  }
 
   void resume() {
     resumed.set(resumed.get() + 1);
@@ -50,16 +60,18 @@ struct scope {
         recorded.set(recorded.get() + 1);
       });
     }
-    if (join.arrive()) resume();
+    if (join.arrive(digest(i))) resume_announced();
   }
   void join_all(bool tests_first) {
     parent.set(1);
-    if ((tests_first && join.complete(children)) || join.announce(children)) resume();
+    if (tests_first && join.complete(children)) return resume();
+    if (join.announce(children, digests + wrong)) resume_announced();
   }
 };
 
-void join_program(program& p, int children, int throwing, bool tests_first) {
+void join_program(program& p, int children, int throwing, bool tests_first, std::uint64_t wrong = 0) {
   auto& s = p.make<scope>(children, throwing);
+  s.wrong = wrong;
   p.thread([&s, tests_first] { s.join_all(tests_first); });
   for (int i = 0; i < children; ++i) p.thread([&s, i] { s.child(i); });
   p.finally([&s] { check(s.resumed.get() == 1, "exactly one resumes the parent"); });
@@ -240,6 +252,7 @@ std::vector<model::scenario> scenarios() {
       {"three children", [](program& p) { join_program(p, 3, 0, false); }},
       {"two children, one throws", [](program& p) { join_program(p, 2, 1, false); }},
       {"two children, both throw", [](program& p) { join_program(p, 2, 2, false); }},
+      {"two children, a thief in the wrong mode", [](program& p) { join_program(p, 2, 1, false, 1); }},
       {"two scopes of a frame, with the deque", two_scopes, -1, 2},
       {"arena of a stolen task, with the deque", [](program& p) { arena_program(p, false); }},
       {"arena of a task stolen twice, with two deques", [](program& p) { arena_program(p, true); }, 2, 2},

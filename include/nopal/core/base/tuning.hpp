@@ -115,6 +115,10 @@ inline constexpr std::int64_t request_patience = 5'000;
 /// doubled each time, most_force_backoffs times at most. 100 us to 3.2 ms.
 inline constexpr std::int64_t force_backoff = 50'000;
 inline constexpr int most_force_backoffs = 6;
+/// A fork or call that has polled with an empty deque makes the next poll too, to see whether the floating-point mode has changed: at most
+/// once in so many nanoseconds, which costs 2 % of that time, but so many times at once, since a tree of forks ends in short ones.
+inline constexpr std::int64_t outermost_poll = 5'000;
+inline constexpr std::int64_t most_outermost_polls = 16;
 /// In builds with assertions a pool reports when nothing has been able to run for so long.
 inline constexpr int stuck_after = 1000;  // in milliseconds
 /// How often a pool's destructor checks whether fibers still run.

@@ -23,6 +23,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/cells.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
+#include "nopal/core/architecture/control_words.hpp"
 #include "nopal/core/architecture/stack_pointer.hpp"
 #include "nopal/core/base/sync.hpp"
 
@@ -45,7 +46,6 @@ class basic_deque {
 
   /// The limit of an owner that has been requested to publish: above every address, so that its next fork polls.
   static constexpr std::uintptr_t requested = ~std::uintptr_t{0};
-
   explicit basic_deque(index capacity = 1 << 12) {
     buffers_.push_back(std::make_unique<buffer>(capacity));
     newest_ = buffers_.back().get();
@@ -54,7 +54,6 @@ class basic_deque {
   }
 
   // ---- The owner. No other thread may call these. It reads bottom_, which only it writes, relaxed.
-
   /// There must be room: ensure_room bounds the depth to which entries can be pushed.
   NOPAL_INLINE void push(entry e) noexcept {
     index const b = bottom_.load(std::memory_order_relaxed);
@@ -67,8 +66,7 @@ class basic_deque {
   /// Takes back the newest entry, which the caller knows. True: done. False: pop_slow decides.
   NOPAL_INLINE bool pop() noexcept {
     index const b = bottom_.load(std::memory_order_relaxed) - 1;
-    // release: as in push; a thief that reads this value must still see every older cell (a relaxed store would not continue
-    // the release sequence).
+    // release: as in push; a thief that reads this value must see every older cell (relaxed would not continue the release sequence).
     bottom_.store(b, std::memory_order_release);
     // The store of bottom_ and the load of split_ must not pass each other: pairs with heavy_fence in force.
     Sync::light_fence();
@@ -128,7 +126,7 @@ class basic_deque {
     low_ = low;
     if (!was_requested()) limit_.store(low, std::memory_order_relaxed);
   }
-  /// For machines without heavy_fence: every fork polls and publishes, nothing private is ever taken by force.
+  /// Without heavy_fence: every fork polls and publishes, nothing private is ever taken by force.
   void hide_nothing() noexcept {
     hides_ = false;
     request();
@@ -211,6 +209,10 @@ class basic_deque {
     return cells_[is_ring ? b & newest_->mask : b].load(std::memory_order_relaxed);
   }
 
+  /// The control words in which all that the deque holds was offered: set only while it is empty. relaxed: as shift_.
+  void set_mode(control_words m) noexcept { mode_.store(m.bits, std::memory_order_relaxed); }
+  control_words mode() const noexcept { return {mode_.load(std::memory_order_relaxed)}; }
+
   /// The entry at an index from oldest() to below bottom(): by then a thief may have taken it.
   entry at(index i) const noexcept {
     index const place = is_ring ? i : i + shift_.load(std::memory_order_relaxed);
@@ -231,19 +233,17 @@ class basic_deque {
   bool empty() const noexcept { return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_acquire); }
 
   // ---- Thieves: any thread, the owner too.
-
   /// Is there anything, public or private? relaxed: a hint.
   bool looks_empty() const noexcept { return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed); }
-
   /// Takes the oldest entry; 0: none, or another thread was faster. `accept(entry)` may refuse the entry, which then stays. The owner may
-  /// push and pop meanwhile. May wait for the owner's answer to a request, for tuning::request_patience at most.
+  /// push and pop meanwhile. May wait for the owner's answer to a request, for tuning::request_patience at most. `mode`: the entry's.
   template <class Accept>
-  entry steal(Accept&& accept) noexcept {
+  entry steal(Accept&& accept, control_words* mode = nullptr) noexcept {
     for (bool again : {true, false}) {
       index t = top_.load(std::memory_order_relaxed);  // relaxed: the fence follows
       Sync::fence();                                   // pairs with the fence in reclaim: top_ before pub_
       index const p = pub_.load(std::memory_order_acquire);  // acquire: pairs with every release of pub_: cells, frames, buffer
-      if (t < p) return take(t, p, accept);
+      if (t < p) return take(t, p, accept, mode);
       if (!again || bottom_.load(std::memory_order_relaxed) <= p) return 0;  // relaxed: a hint
       switch (request_and_wait()) {
         case answer::nothing: return 0;
@@ -257,7 +257,7 @@ class basic_deque {
     return 0;
   }
 
-  entry steal() noexcept { return steal([](entry) { return true; }); }
+  entry steal(control_words* mode = nullptr) noexcept { return steal([](entry) { return true; }, mode); }
 
   /// Does an access to `address` mean that more was pushed than there is room for? Called by the owner's stack-overflow handler.
   bool guards(void const* address) const noexcept { return is_guarded && is_guarded_end(newest_->end(), address); }
@@ -270,18 +270,18 @@ class basic_deque {
   template <class T>
   using atomic = typename Sync::template atomic<T>;
   using cell = atomic<entry>;
-
   using buffer = cells<cell, is_guarded>;
 
   enum class answer { nothing, published, silence };
 
   template <class Accept>
-  entry take(index t, index p, Accept&& accept) noexcept {
+  entry take(index t, index p, Accept&& accept, control_words* mode) noexcept {
     // In a ring the cell may hold a later entry, whose index is a multiple of the capacity higher: then top_ has passed t.
     index const shift = shift_.load(std::memory_order_relaxed);   // relaxed: pub_ has brought it
     buffer const* r = buffer_.load(std::memory_order_acquire);  // acquire: pairs with ensure_room
     entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
     if (!accept(e)) return 0;
+    if (mode != nullptr) *mode = this->mode();  // pub_ has brought it
     // One word decides between this thief, the others, and the owner's exchange for the last entry. Success means that top_ was t all
     // along since it was read, so the cell was neither reclaimed nor used again. release: the read of the cell comes before its next use;
     // pairs with the owner's acquires of top_.
@@ -304,8 +304,8 @@ class basic_deque {
     }
   }
 
-  // The owner has not answered. Lock held, nothing public; the owner may push and pop meanwhile. Publishes about half of the private
-  // entries on its behalf, or leaves everything as it was. relaxed where nothing else is said: the lock, or the fence, orders it.
+  // The owner has not answered. Lock held, nothing public; the owner may push and pop. Publishes about half of the private entries on its
+  // behalf, or leaves everything as it was. relaxed where nothing else is said: the lock, or the fence, orders it.
   void force() noexcept {
     if (!hides_ || (failures_ != 0 && Sync::now() < not_before_)) return;
     index const s = split_.load(std::memory_order_relaxed);
@@ -337,8 +337,8 @@ class basic_deque {
 
   // By the owner, while the deque is empty.
   void shift_to(index shift) noexcept {
-    // relaxed: a thief that learns of an entry pushed from now on, through pub_, sees the new shift. A thief that knows only older entries
-    // may read a wrong cell, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
+    // relaxed: a thief that learns of an entry pushed later, through pub_, sees the new shift. One that knows only older entries may read
+    // a wrong cell, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
     shift_.store(shift, std::memory_order_relaxed);
     cells_ = newest_->first() + shift;
     know_room();
@@ -387,6 +387,7 @@ class basic_deque {
   atomic<index> pub_{0};
   atomic<buffer*> buffer_{nullptr};
   atomic<index> shift_{0};  // an entry's place minus its index
+  atomic<std::uint32_t> mode_{0};
   basic_spin_lock<Sync> lock_;
   int failures_ = 0;             // under lock_
   std::int64_t not_before_ = 0;  // under lock_

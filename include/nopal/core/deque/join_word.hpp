@@ -12,11 +12,17 @@ namespace nopal::core {
 
 /// Counts the children of one fork-join scope that lost their parent to a thief, and guards the exception that the scope keeps.
 ///
-///     | count, signed, 62 bits | recorded 2 | locked 1 |
+///     | modes 24 bits | count, signed, 38 bits | recorded 2 | locked 1 |
 ///
 /// Invariant: the count is (steals announced by the parent's join) - (children arrived). The parent announces once, so before
 /// that the count is at most 0 and no arrival can bring it from 1 to 0; afterwards exactly one arrival can. Hence exactly one of
-/// {the parent, the last child} sees the scope complete. Proof: README.md, "Join". 2^61 steals of one scope do not wrap it.
+/// {the parent, the last child} sees the scope complete. Proof: README.md, "Join". 2^37 steals of one scope do
+/// not wrap it.
+///
+/// `modes`, above the count, sums the digests of control words: those in which thieves have resumed the parent, less those in which the
+/// children have ended that lost it. In a complete scope it is 0, if each thief had the mode that serial execution would have had: modes_agree.
+/// A count below 0 takes 1 from it, which
+/// comes back.
 template <class Sync = std_sync>
 class basic_join_word {
  public:
@@ -25,14 +31,21 @@ class basic_join_word {
   ///
   /// acq_rel: release, so that whoever completes the scope sees this child's results; acquire, so that the last child, whose worker resumes
   /// the parent, sees those of the others. Pairs with every other arrive and with announce.
-  bool arrive() noexcept { return (word_.fetch_sub(one, std::memory_order_acq_rel) >> shift) == 1; }
+  bool arrive(std::uint64_t digest = 0) noexcept { return count(word_.fetch_sub(one + in_place(digest), std::memory_order_acq_rel)) == 1; }
 
   /// The parent stands at its join, after it was stolen `steals` times. True: all children have arrived and it continues.
   /// False: the last child resumes it, maybe at once. acq_rel as in arrive; release: the parent's own frame, for the last child.
-  bool announce(std::int64_t steals) noexcept { return (word_.fetch_add(steals * one, std::memory_order_acq_rel) >> shift) == -steals; }
+  /// `digests`: the sum of those of the steals.
+  bool announce(std::int64_t steals, std::uint64_t digests = 0) noexcept {
+    return count(word_.fetch_add(steals * one + in_place(digests), std::memory_order_acq_rel)) == -steals;
+  }
 
   /// Have `steals` children arrived, before the parent has announced? Then it need not announce. acquire: pairs with arrive.
-  bool complete(std::int64_t steals) const noexcept { return (word_.load(std::memory_order_acquire) >> shift) == -steals; }
+  bool complete(std::int64_t steals) const noexcept { return count(word_.load(std::memory_order_acquire)) == -steals; }
+
+  /// Has each thief of the parent had the mode that the child it was taken from has ended in? By the sole owner of a complete scope that was
+  /// announced. relaxed: arrive or announce has acquired it.
+  bool modes_agree() const noexcept { return (word_.load(std::memory_order_relaxed) >> shift) == 0; }
 
   /// Was an exception recorded? By the sole owner of a complete scope. relaxed: arrive or announce has acquired it.
   bool due() noexcept { return (word_.load(std::memory_order_relaxed) & recorded) != 0; }
@@ -61,6 +74,14 @@ class basic_join_word {
   static constexpr std::int64_t recorded = 2;
   static constexpr int shift = 2;
   static constexpr std::int64_t one = 1 << shift;
+  static constexpr int modes_shift = 40;
+
+  // The sign is the bit below the modes.
+  static std::int64_t count(std::int64_t word) noexcept {
+    constexpr int above = 64 - modes_shift;
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(word) << above) >> (above + shift);
+  }
+  static std::int64_t in_place(std::uint64_t digest) noexcept { return static_cast<std::int64_t>(digest << modes_shift); }
 
   typename Sync::template atomic<std::int64_t> word_{0};
 };

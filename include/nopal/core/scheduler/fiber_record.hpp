@@ -25,17 +25,21 @@ namespace nopal::core {
 template <class F, class Counter>
 struct fiber_record final : resumable {
   Counter* done;
+  stored_control_words words;  ///< of whoever spawns it: it runs in that mode
   F f;
 
   template <class G>
-  fiber_record(Counter* c, G&& closure) : resumable{start}, done{c}, f(static_cast<G&&>(closure)) {}
+  fiber_record(Counter* c, G&& closure) : resumable{start}, done{c}, f(static_cast<G&&>(closure)) {
+    words.store();
+  }
 
   /// resumable::run: runs the fiber to its end, at the base of a native stack. The closure may suspend, so another worker may end the fiber
   /// than the one that started it.
   static void start(resumable& r, worker& w) noexcept {
+    auto* const self = static_cast<fiber_record*>(&r);
+    self->words.adopt();
     w.begin_job();
     held_mutexes const mutexes{*w.here};
-    auto* const self = static_cast<fiber_record*>(&r);
     std::exception_ptr error;
     try {
       static_cast<void>(static_cast<called_once<F>>(self->f)());

@@ -71,7 +71,7 @@ struct entry_points {
   /// returns.
   void (*search)(context& stack) noexcept;
   /// Runs a stolen task.
-  void (*run_stolen_task)(worker& w, frame& f) noexcept;
+  void (*run_stolen_task)(worker& w, frame& f, control_words mode) noexcept;
   /// Resumes a native stack that was left at a fork of a scope.
   resumable::run_function run_left_stack;
   /// The pool has no threads in this process, and is used. Starts them again if shutdown has ended them; ends the program with a message if
@@ -108,6 +108,7 @@ struct pool_state {
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
   std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: trim.cpp
   bool pinned = false;                            ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
+  control_words const mode = control_words::now();  ///< of the thread that makes the pool; a worker's between strands
   pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
 
   // ---- Where the threads are. README.md, "The process".

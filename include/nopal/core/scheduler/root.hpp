@@ -14,6 +14,9 @@ struct pool_state;
 /// Aligned so that a task can keep parent_bits beside its address, as beside a parent's. One thread at a time uses it: the submitter, then
 /// the worker that runs it, and its waiter after the end.
 struct alignas(16) root : resumable {
+  /// By the submitter, in whose floating-point mode it is to run.
+  root() noexcept { mode = control_words::now(); }
+
   /// Starts the callable on the calling worker, as a forked or called child starts. What it throws is put into worker::strand.
   void (*start)(root&) = nullptr;
   /// Called once, last, when the result or the error is in place. The root may be gone when it returns.

@@ -30,6 +30,7 @@ class saved_strand {
   std::uintptr_t const parent_word_;
   void* const slot_;
   root* const busy_with_;
+  control_words const mode_;
 };
 
 }  // namespace nopal::core

@@ -129,6 +129,11 @@ class NOPAL_API worker : public fork_state {
 
   /// What the worker does where must_poll says yes: it offers what a thief has requested. True: the native stack is low.
   NOPAL_COLD bool poll() noexcept;
+  /// What the strand runs next has the mode `m`, and will offer in it.
+  void continue_in(control_words m) noexcept {
+    m.adopt();
+    work.request();  // the next fork polls: may_offer_in_this_mode
+  }
   /// The strand's offers no longer count as visible work.
   void retract_offers() noexcept {
     if (std::exchange(strand.offered, false)) pool_.parking.retract();
@@ -187,6 +192,7 @@ class NOPAL_API worker : public fork_state {
   core::occupant occupant;
   context* home = nullptr;         ///< the stack on which the thread that works here now began: resumed when its search for work ends
   context* thread_home = nullptr;  ///< the stack on which the worker's thread began
+  std::int64_t next_outermost_poll = 0;  ///< polled_fork_ended: the time from which on another is due
   bool ready_is_offered = false;   ///< the ring counts as visible work
   inbox open;                      ///< what any worker may take; any thread pushes
   inbox own;                       ///< what only this worker's thread may run; any thread pushes

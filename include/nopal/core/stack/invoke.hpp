@@ -15,6 +15,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/branch.hpp"
 #include "nopal/core/stack/native_fork.hpp"
+#include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/task/forwarding.hpp"
 
 namespace nopal::core {
@@ -83,7 +84,10 @@ NOPAL_COLD void fork_and_poll(stored<F> f, stored<G> g) {
   }
   struct restores {
     std::uintptr_t limit;
-    ~restores() { current()->work.set_limit_back(limit); }
+    ~restores() {
+      current()->work.set_limit_back(limit);
+      polled_fork_ended();
+    }
   } const before{w->work.limit()};
   fork_offered<true, F, G>(f, g);
 }

@@ -25,6 +25,7 @@ struct outside_child {
   void (*run)(outside_child&) noexcept;
   children& of;
   std::uint64_t epoch;  ///< its place in the serial order
+  control_words const mode = control_words::now();  ///< of the scope's thread when it forked
   outside_child* older = nullptr;
   outside_child* newer = nullptr;
 

@@ -70,12 +70,16 @@ struct outside_child_of final : outside_child {
   static void run_and_free(outside_child& c) noexcept {
     children& of = c.of;
     auto& self = static_cast<outside_child_of&>(c);
+    // Not yet adopted: the scope's thread may run it at its join, in another mode.
+    control_words const before = control_words::now();
+    current()->continue_in(self.mode);
     try {
       static_cast<void>(static_cast<called_once<F>>(self.f)());
     } catch (...) {
       child_threw(of, self.epoch);
     }
     delete &self;
+    current()->continue_in(before);
     if (of.join.arrive()) of.done->set();  // the last touch of the scope is the arrival, or this
   }
 };

@@ -15,6 +15,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/fork_protocol.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/awaiters.hpp"
 #include "nopal/core/task/cold_path.hpp"
@@ -104,9 +105,15 @@ class child_awaitable : public awaitable_tag {
 
   /// How the cold paths take the arguments: by value where that costs nothing, so that the child_awaitable itself needs no memory.
   using passed = std::conditional_t<std::is_trivially_copyable_v<arguments>, arguments, arguments&>;
-  NOPAL_COLD static bool fork_and_poll(frame* p, void* slot, F f, passed args) { return fork<true>(p, current(), slot, f, args); }
+  NOPAL_COLD static bool fork_and_poll(frame* p, void* slot, F f, passed args) {
+    prepare_to_offer(*current());
+    bool const suspends = fork<true>(p, current(), slot, f, args);
+    polled_fork_ended();
+    return suspends;
+  }
   NOPAL_COLD static void call_and_poll(frame* p, void* slot, F f, arguments args) {
     begin<true>(p, current(), slot, f, args);
+    polled_fork_ended();
   }
   /// The native stack is low: stores the arguments in the arena, until the loop at the stack's base starts the child. Nothing has started
   /// yet, and the parent may be in the deque. Always returns true. Throws std::bad_alloc, or what moving an argument throws.

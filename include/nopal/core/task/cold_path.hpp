@@ -35,6 +35,8 @@ NOPAL_API NOPAL_COLD bool fail_task(worker& w, frame* p, std::exception_ptr e) n
 /// done nothing then.
 NOPAL_API NOPAL_COLD bool move_task(worker& w, move_request& m);
 
+/// Called before a fork that polls offers its parent. Throws std::bad_alloc, and has done nothing then.
+NOPAL_API NOPAL_COLD void prepare_to_offer(worker& w);
 /// Called before a child's start is deferred: makes room in the deque for what the loop will nest. Throws std::bad_alloc.
 NOPAL_API NOPAL_COLD void prepare_to_defer(worker& w);
 /// The child is stored in `d`: has every native frame unwind to the loop, which starts it.

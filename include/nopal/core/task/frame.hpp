@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 
+#include "nopal/core/architecture/control_words.hpp"
 #include "nopal/core/task/arena.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/join_word.hpp"
@@ -49,7 +50,7 @@ struct frame {
   void* slot;                  ///< where the result goes; null: dropped; undefined for a task<void>
 
   // Zero at birth. Only the frame's present owner touches state: whoever runs it, stole it, or completed its join.
-  std::uint64_t state;  ///< | steals … | thrown 2 | open 1 |
+  std::uint64_t state;  ///< | modes 24 bits | steals 38 bits | thrown 2 | open 1 |
   join_word join;
 
   // Undefined until needed.
@@ -59,6 +60,7 @@ struct frame {
   static constexpr std::uint64_t open = 1;    ///< forked since the last join
   static constexpr std::uint64_t thrown = 2;  ///< a child's exception waits in `first`
   static constexpr std::uint64_t one_steal = 4;
+  static constexpr int modes_shift = 40;
 
   /// Begins the frame's life, but for the slot, which a task<void> does not have. `parent`: a parent_word.
   NOPAL_INLINE void birth(std::uintptr_t parent) noexcept {
@@ -72,7 +74,20 @@ struct frame {
     return reinterpret_cast<frame*>(parent_word & ~parent_bits);  // NOLINT(performance-no-int-to-ptr)
   }
   NOPAL_INLINE kind how() const noexcept { return static_cast<kind>(parent_word & kind_mask); }
-  std::uint64_t steals() const noexcept { return state / one_steal; }
+  std::uint64_t steals() const noexcept { return state % (std::uint64_t{1} << modes_shift) / one_steal; }
+
+  /// A thief resumes this task in `m`. By the thief, which owns it now. The state sums the digests of these modes, for the join word.
+  void stolen_in(control_words m) noexcept { state += one_steal + (digest(m) << modes_shift); }
+  /// The task announces its steals, and may have to wait for its last child: afterwards the join word has what `state` had above its two low
+  /// bits, which from now on keeps the mode in which the task continues. Returns what join.announce returns.
+  bool announce(control_words m) noexcept {
+    auto const n = static_cast<std::int64_t>(steals());
+    std::uint64_t const digests = state >> modes_shift;
+    state = std::uint64_t{m.bits} << modes_shift | (state & (open | thrown));
+    return join.announce(n, digests);
+  }
+  /// After the announcement, by whoever completes the scope: the mode in which the task continues.
+  control_words mode() const noexcept { return {static_cast<std::uint32_t>(state >> modes_shift)}; }
 
   /// Records `e`, which a child forked after `stolen` steals of this task has thrown: see kept_exception. Any number of children's workers
   /// may call at once.

@@ -1,0 +1,55 @@
+// The mode of a deque follows that of the strand.
+
+#include "nopal/core/stack/offered_mode.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/sync.hpp"
+#include "nopal/core/base/tuning.hpp"
+#include "nopal/core/stack/give_away.hpp"
+
+namespace nopal::core {
+
+// Thieves may be at the deque. What it holds has the deque's mode and goes where any worker may take it, as if it were stolen: the oldest
+// first, as always. So it costs the strand no work that others could have had: they would have come to the entries of the new mode last.
+bool may_offer_in_this_mode(worker& w) noexcept {
+  control_words const now = control_words::now();
+  bool const outermost = w.work.empty();
+  if (!w.strand.offered) w.strand.polls_always = false;
+  // Changed without a word below a fork: it may change so again, between two forks.
+  if (w.strand.offered && now != w.strand.declared && !outermost) w.strand.polls_always = true;
+  w.strand.declared = now;
+  if (now == w.work.mode()) return true;
+  if (!outermost) {
+    if (!w.orphans.get(w.work)) return false;
+    w.work.publish_all();
+    give_everything_away(w, w.orphans);
+  }
+  w.work.set_mode(now);
+  return true;
+}
+
+void polled_fork_ended() noexcept {
+  worker& w = *current();
+  if (!w.work.empty()) return;
+  std::int64_t const now = std_sync::now();
+  std::int64_t const next = std::max(w.next_outermost_poll, now - tuning::most_outermost_polls * tuning::outermost_poll) + tuning::outermost_poll;
+  if (next > now) return;
+  w.next_outermost_poll = next;
+  w.work.request();
+}
+
+void mode_changed(worker& w) noexcept {
+  w.strand.declared = control_words::now();
+  w.work.request();
+}
+
+void die_of_mode() noexcept {
+  die("a thief ran what was forked here in another floating-point mode (rounding, flush to zero, traps) than it has here: the mode was "
+      "changed between two forks by other means than nopal::floating_point_mode, or a forked function did not put it back; use "
+      "nopal::floating_point_mode, or call nopal::floating_point_mode_changed() after each change");
+}
+
+}  // namespace nopal::core
