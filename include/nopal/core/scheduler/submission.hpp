@@ -21,7 +21,9 @@ NOPAL_API void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept;
 /// Adds a fiber to the ring of `w`, the calling worker, or to its inbox where there is no memory for the ring to grow.
 void spawn_again(worker& w, resumable& fiber) noexcept;
 /// Waits until everything that was submitted and spawned has ended, also what is submitted and spawned meanwhile, and in the default pool
-/// each call of run. False: `deadline` has passed before. XX_for_all(pool_state& pool, time_point deadline = time_point::max()) noexcept;
+/// each call of run. False: `deadline` has passed before. By a thread outside the pool; on a worker of another pool it suspends the stack,
+/// and has no deadline.
+bool wait_for_all(pool_state& pool, time_point deadline = time_point::max()) noexcept;
 /// What wait_for_all would wait for, in words. By a thread outside the pool. Throws std::bad_alloc.
 std::string what_is_left(pool_state& pool);
 
