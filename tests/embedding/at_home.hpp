@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -49,11 +50,17 @@ class at_home : public testing::TestWithParam<std::tuple<staying, caller>> {
   /// More workers than CPUs, and than oneTBB and OpenMP have threads: what these wait for, some worker is free to run.
   static unsigned many() { return 4 + std::thread::hardware_concurrency(); }
 
+  static nopal::pool_options options(staying by, nopal::schedule how = nopal::schedule::free, unsigned workers = many()) {
+    return {.workers = workers,
+            .resume = by == staying::home_pool ? nopal::resume::home : nopal::resume::anywhere,
+            .seed = 1,
+            .schedule = how};
+  }
+
   explicit at_home(nopal::schedule how = nopal::schedule::free, unsigned workers = many())
-      : pool_{{.workers = workers,
-               .resume = by() == staying::home_pool ? nopal::resume::home : nopal::resume::anywhere,
-               .seed = 1,
-               .schedule = how}} {}
+      : own_{std::make_unique<nopal::pool>(options(by(), how, workers))}, pool_{*own_} {}
+  /// On pools that others keep.
+  explicit at_home(nopal::pool& (*kept)(staying)) : pool_{kept(by())} {}
 
   nopal::pool& pool() { return pool_; }
 
@@ -107,7 +114,8 @@ class at_home : public testing::TestWithParam<std::tuple<staying, caller>> {
     nopal::wait_for(left);
   }
 
-  nopal::pool pool_;
+  std::unique_ptr<nopal::pool> const own_;
+  nopal::pool& pool_;
 };
 
 inline std::string name_of(testing::TestParamInfo<std::tuple<staying, caller>> const& info) {
