@@ -12,7 +12,6 @@
 // itself and makes the owner pass a fence, so that owners in long leaves never hide work. Proof, and the partner of each order: README.md,
 // "The deque". Next: ../scheduler/worker.hpp, which has one; ../scheduler/search.hpp, where thieves come from.
 
-#include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <memory>
@@ -223,7 +222,7 @@ class basic_deque {
   index oldest() const noexcept { return top_.load(std::memory_order_relaxed); }
   index capacity() const noexcept { return newest_->mask + 1; }
   /// Gives the pages of all buffers back to the system. By the owner, while the deque is empty: see cells::discard.
-  void discard() const noexcept { std::for_each(buffers_.begin(), buffers_.end(), [](auto const& b) { b->discard(); }); }
+  void discard() const noexcept { for (auto const& b : buffers_) b->discard(); }
 
   /// The index of the next entry to be pushed.
   index bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
