@@ -7,29 +7,35 @@
 namespace nopal::core {
 
 void pending_work::finished() noexcept {
-  void (*wake)(void*) noexcept = nullptr;
-  void* with = nullptr;
+  waiter* w = nullptr;
   {
     std::lock_guard const guard{mutex_};
     if (--pending_ != 0) return;
-    wake = std::exchange(wake_, nullptr);
-    with = with_;
+    w = std::exchange(waiters_, nullptr);
   }
-  if (wake != nullptr) wake(with);  // the waiter may end the pool now
+  while (w != nullptr) {  // the last of them may end the pool now
+    waiter& first = *std::exchange(w, w->next);
+    first.wake(first);
+  }
 }
 
-bool pending_work::none_or_wake(std::uint64_t& submitted, void (*wake)(void*) noexcept, void* with) noexcept {
+bool pending_work::none_or_wake(std::uint64_t& submitted, waiter& w) noexcept {
   std::lock_guard const guard{mutex_};
   submitted = submitted_;
   if (pending_ == 0) return true;
-  wake_ = wake;
-  with_ = with;
+  w.next = std::exchange(waiters_, &w);
   return false;
 }
 
-bool pending_work::do_not_wake() noexcept {
+bool pending_work::do_not_wake(waiter& w) noexcept {
   std::lock_guard const guard{mutex_};
-  return std::exchange(wake_, nullptr) != nullptr;
+  for (waiter** at = &waiters_; *at != nullptr; at = &(*at)->next) {
+    if (*at == &w) {
+      *at = w.next;
+      return true;
+    }
+  }
+  return false;
 }
 
 bool pending_work::none_since(std::uint64_t submitted) noexcept {

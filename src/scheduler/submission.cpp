@@ -67,15 +67,19 @@ std::uint64_t begun(pool_state const& pool) noexcept {
 // Returns how much was submitted before; also where the deadline has passed.
 std::uint64_t wait_until_nothing_is_pending(pending_work& pending, time_point deadline) noexcept {
   for (;;) {
-    event none;
+    struct waiting : pending_work::waiter {
+      event none;
+      waiting() noexcept : waiter{[](pending_work::waiter& w) noexcept { static_cast<waiting&>(w).none.set(); }} {}
+    } me;
+    event& none = me.none;
     std::uint64_t submitted = 0;
-    if (pending.none_or_wake(submitted, [](void* e) noexcept { static_cast<event*>(e)->set(); }, &none)) return submitted;
+    if (pending.none_or_wake(submitted, me)) return submitted;
     if (worker* const w = current_or_null(); w != nullptr) {
       if (!none.is_set()) wait_on_worker(*w, none, {"the end of a pool", nullptr});
     } else if (deadline == time_point::max()) {
       none.wait();
     } else if (!none.wait_for(std::max<std::int64_t>(0, std::chrono::nanoseconds{deadline - std::chrono::steady_clock::now()}.count()))) {
-      if (pending.do_not_wake()) return submitted;
+      if (pending.do_not_wake(me)) return submitted;
       none.wait();  // until it is no longer touched
     }
   }

@@ -11,9 +11,9 @@ namespace nopal::core {
 // A wait inside nopal::stay that is no join keeps the thread to its own stack, from which nothing descends. In a pool whose stacks all stay
 // such a wait leaves the thread as it is: fibers wait for each other there. Where no other worker may run what is waited for, and under a
 // controlled schedule, no thread keeps to anything.
-void const* stay_home(worker& w, void const* join) noexcept {
+void const* stay_home(worker& w, void const* join, int error_number) noexcept {
   w.here->home = w.index();
-  w.here->error_number = errno;
+  w.here->error_number = error_number;
   void const* const to = join != nullptr ? join : w.here->stays != 0 ? w.here : nullptr;
   pool_state const& p = w.pool();
   if (to == nullptr || !p.steals || p.size() == 1 || p.control != nullptr) return nullptr;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <new>
 #include <optional>
 #include <utility>
@@ -20,6 +21,12 @@
 namespace nopal::core {
 
 namespace {
+
+// Forks and joins, also where they need a stack, leave errno as it is. In functions that stay on one thread.
+struct keeps_errno {
+  int const before = errno;
+  ~keeps_errno() { errno = before; }
+};
 
 std::uintptr_t word(void const* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
 
@@ -119,6 +126,7 @@ void stack_pool::trim(std::size_t n) noexcept {
 }
 
 bool stack_pool::holds_many_pages(stack& s, std::uintptr_t sp) const noexcept {
+  valgrind_lets_use(s.high_water_page(), sizeof(std::uint64_t));
   if (s.high_water_mark_stands()) return false;
   constexpr std::size_t looked_at = 512, few = 8;  // what went deep has touched most of the pages just below the mark
   auto const all = static_cast<std::size_t>(s.high_water_page() - s.low());
@@ -169,6 +177,7 @@ std::byte* stack_pool::take_place(stack_region*& in) noexcept {
 }
 
 stack* stack_pool::make(unsigned maker) noexcept {
+  keeps_errno const here;
   stack_region* in = nullptr;
   std::size_t colour;
   std::byte* base;
@@ -195,6 +204,7 @@ stack* stack_pool::make(unsigned maker) noexcept {
 }
 
 void stack_pool::end(stack* s) noexcept {
+  keeps_errno const here;
   valgrind_forgets(s->valgrind_id_);
   forget(*s);
   stack_region& in = s->region_;
@@ -234,6 +244,7 @@ void stack_pool::give_back(stack& s) noexcept {
 
 // Gives back the whole pages from `from`, which begins a page, up to `to`.
 void stack_pool::give_back_between(stack const& s, std::byte* from, std::byte* to) noexcept {
+  keeps_errno const here;
   if (how_ == reclaim::none) return;
   auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
   if (bytes == 0) return;

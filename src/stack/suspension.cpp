@@ -3,6 +3,7 @@
 #include "nopal/core/stack/suspension.hpp"
 
 #include <cassert>
+#include <cerrno>
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
@@ -38,6 +39,8 @@ static void leave_for(suspension& s, stack& next) noexcept {
 // published no other worker knows of it. When suspend returns true the worker may be another one: its deque is empty, and so was its arena.
 bool suspend(suspension& s) noexcept {
   worker& w = *current();
+  bool const must_stay = stays(w);
+  int const error_number = must_stay ? errno : 0;
   if (!w.work.empty() && !w.orphans.get(w.work)) return false;
   stack* const next = w.stacks.get();
   if (next == nullptr) return false;
@@ -52,7 +55,7 @@ bool suspend(suspension& s) noexcept {
   void const* const below = w.works_below.load(std::memory_order_relaxed);  // relaxed: hints
   void const* const far_below = w.works_far_below.load(std::memory_order_relaxed);
   void const* const kept_to = w.search.keeps_to;
-  void const* const keeps_to = stays(w) ? stay_home(w, s.join) : nullptr;
+  void const* const keeps_to = must_stay ? stay_home(w, s.join, error_number) : nullptr;
   if (w.alarm == worker::no_tasks) {
     root* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
     leave_for(s, *next);

@@ -49,8 +49,8 @@ struct fiber_record final : resumable {
     Counter* const c = self->done;
     self->~fiber_record();
     worker& now = *current();
+    now.blocks.put(self, sizeof(fiber_record));  // first: in the child of a fork this is the trap, and there is no stack
     mutexes.check(*now.here, "a fiber");
-    now.blocks.put(self, sizeof(fiber_record));
     now.end_job();
     Counter::fiber_ended(c, std::move(error));
     current()->count.add(counted::fibers_finished, std::memory_order_release);  // release: pairs with wait_for_all

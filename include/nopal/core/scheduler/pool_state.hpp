@@ -47,11 +47,16 @@ class pending_work {
   }
   /// Once for each started(). The pool may be gone afterwards.
   NOPAL_API void finished() noexcept;
-  /// Is nothing pending? Then `submitted` is how much has been submitted so far. Otherwise wake(with) will be called once, when nothing is
-  /// pending, by a thread that accesses nothing of the pool any more. By the pool's end, which calls it again only after that.
-  bool none_or_wake(std::uint64_t& submitted, void (*wake)(void* with) noexcept, void* with) noexcept;
-  /// Takes that back: wake will not be called. False: it was, or is about to be.
-  bool do_not_wake() noexcept;
+  /// Whoever waits until nothing is pending: the pool's end, or shutdown.
+  struct waiter {
+    void (*wake)(waiter&) noexcept;
+    waiter* next = nullptr;
+  };
+  /// Is nothing pending? `submitted` is how much has been submitted so far. If something is, w.wake(w) will be called once, when nothing is
+  /// pending, by a thread that accesses nothing of the pool any more.
+  bool none_or_wake(std::uint64_t& submitted, waiter& w) noexcept;
+  /// Takes that back: `w` will not be woken. False: it was, or is about to be.
+  bool do_not_wake(waiter& w) noexcept;
   /// Is nothing pending, and has nothing been submitted since none_or_wake gave this number?
   bool none_since(std::uint64_t submitted) noexcept;
   /// How many are pending.
@@ -59,8 +64,7 @@ class pending_work {
 
  private:
   std::mutex mutex_;
-  void (*wake_)(void*) noexcept = nullptr;  // of the pool's end, if that waits
-  void* with_ = nullptr;
+  waiter* waiters_ = nullptr;
   std::uint64_t pending_ = 0;
   std::uint64_t submitted_ = 0;
 };
