@@ -5,7 +5,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <optional>
 
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
@@ -36,7 +35,7 @@ TEST(pools, a_pool_whose_fibers_wait_for_the_destroying_worker_ends) {
   counter done;
   outer.run([&] {
     counter let_go{1};
-    std::optional<pool> inner{std::in_place, nopal::pool_options{.workers = 1}};
+    auto inner = std::make_unique<pool>(nopal::pool_options{.workers = 1});
     inner->run([&] {
       for (int k = 0; k < 3; ++k) nopal::spawn(done, [&] { nopal::wait_for(let_go); });
     });

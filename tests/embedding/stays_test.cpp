@@ -174,7 +174,9 @@ void lock_across_joins(nopal::pool& p, bool says_so) {
     nopal::wait_for(all);
   });
   EXPECT_EQ(wrong, 0);
-  if (!says_so) EXPECT_EQ(moved, 0);
+  if (!says_so) {
+    EXPECT_EQ(moved, 0);
+  }
   ::pthread_mutex_destroy(&m);
   ::pthread_mutexattr_destroy(&kind);
 }

@@ -27,14 +27,17 @@ constexpr int reported = 9;
 
 // What `valgrind` exits with that runs `command`.
 int exit_of_memcheck(std::string const& command) {
-  std::string const line = "valgrind --tool=memcheck --error-exitcode=" + std::to_string(reported) + " -q " + command + " > /dev/null 2>&1";
+  std::string line = "valgrind --tool=memcheck --error-exitcode=";
+  line.append(std::to_string(reported)).append(" -q ").append(command).append(" > /dev/null 2>&1");
   int const status = std::system(line.c_str());  // NOLINT(concurrency-mt-unsafe)
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 // Runs one test of this program, which is disabled in a plain run.
 int exit_of_memcheck_on(char const* test) {
-  return exit_of_memcheck("'" + std::filesystem::read_symlink("/proc/self/exe").string() + "' --gtest_also_run_disabled_tests --gtest_filter=" + test);
+  std::string command = "'";
+  command.append(std::filesystem::read_symlink("/proc/self/exe").string());
+  return exit_of_memcheck(command.append("' --gtest_also_run_disabled_tests --gtest_filter=").append(test));
 }
 
 bool can_run() {
@@ -125,10 +128,10 @@ TEST(under_valgrind, DISABLED_a_fiber_that_reads_what_it_has_freed) {
     counter left;
     nopal::spawn(left, [] {
       auto p = std::make_unique<int>(1);
-      int const volatile* freed = p.get();
+      int const volatile* freed = nullptr;
+      asm volatile("" : "=r"(freed) : "0"(p.get()) : "memory");  // or a compiler leaves all of it out
       nopal::yield();
       p.reset();
-      asm volatile("" : "+r"(freed) : : "memory");  // or a compiler leaves all of it out
       int const read = *freed;
       static_cast<void>(read);
     });
