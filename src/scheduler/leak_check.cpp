@@ -43,7 +43,9 @@ void note_for_leak_check(pool_state const& pool) noexcept {
     __lsan_register_root_region(s.low(), static_cast<std::size_t>(reinterpret_cast<std::byte const*>(&s + 1) - s.low()));
   });
   for (worker const* w : pool.workers) {
-    if (w->home != nullptr) register_from(reinterpret_cast<std::uintptr_t>(w->home));
+    for (context const* home : {w->home, w->thread_home}) {  // the first may be a caller's, which has gone: then it says nothing
+      if (home != nullptr) register_from(reinterpret_cast<std::uintptr_t>(home));
+    }
   }
 }
 

@@ -8,6 +8,8 @@
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/base/stay_loaded.hpp"
 #include "nopal/core/scheduler/fork_trap.hpp"
+#include "nopal/core/stack/mapping_limit.hpp"
+#include "nopal/core/stack/refusal.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 
@@ -23,8 +25,12 @@ void before_fork() noexcept {
   default_pool_changes.lock();
   stack_overflow_handler::before_fork();
   sleeping_thread::before_fork();
+  hold_refusal();
+  hold_mapping_count();
 }
 void after_fork_in_parent() noexcept {
+  release_mapping_count();
+  release_refusal();
   sleeping_thread::after_fork();
   stack_overflow_handler::after_fork();
   default_pool_changes.unlock();

@@ -43,6 +43,9 @@ mapping_counts count() noexcept {
 
 }  // namespace
 
+void hold_mapping_count() noexcept { counting.lock(); }
+void release_mapping_count() noexcept { counting.unlock(); }
+
 long mappings_left(long most) noexcept { return std::min(tuning::mappings_left, most / 4); }
 
 bool may_map(long n) noexcept {

@@ -4,6 +4,7 @@
 #include "nopal/core/stack/outside_children.hpp"
 
 #include <exception>
+#include <utility>
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
@@ -17,13 +18,16 @@ namespace nopal::core {
 
 outside_children& outside_children::of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&) noexcept) {
   stack* const here = state_here()->here;
-  if (stack const* const own = c.state != 0 ? c.outside->made_on_ : c.owner; own != here) {
+  if (stack const* const own = (c.state & children::listed) != 0 ? c.stays_on : c.owner; own != here) {
     if (own == nullptr) die("a scope that was made off a pool forked on one: in one of its children, or in pool::run; make another scope there");
     die("a scope forked on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
   }
   if (c.state == 0) {
     c.outside = new outside_children{here, pool(), begin_all};
-    c.owner = nullptr;
+    if (here != nullptr) {
+      c.stays_on = std::exchange(c.owner, nullptr);
+      c.state |= children::listed;
+    }
     c.uncaught = std::uncaught_exceptions();
   }
   return *c.outside;

@@ -90,4 +90,7 @@ void print_refusal(std::uint64_t stacks, std::size_t size, int error) noexcept {
   std::fflush(stderr);
 }
 
+void hold_refusal() noexcept { writing.lock(); }
+void release_refusal() noexcept { writing.unlock(); }
+
 }  // namespace nopal::core

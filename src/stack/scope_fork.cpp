@@ -61,8 +61,8 @@ static bool fork_on(stack& s, child& c, child::run_function run) noexcept {
   return true;
 }
 
-// The stack on which the scope's function runs; null off a pool. A scope with a list has told that where its stack was.
-static stack* own_stack(children const& c) noexcept { return c.owner == nullptr && c.state != 0 ? c.outside->made_on() : c.owner; }
+// The stack on which the scope's function runs; null off a pool.
+static stack* own_stack(children const& c) noexcept { return (c.state & children::listed) != 0 ? c.stays_on : c.owner; }
 
 bool must_list(children const& c) noexcept {
   worker const* const w = current_or_null();

@@ -19,7 +19,8 @@ class stack;
 /// has completed the join.
 struct children {
   stack* owner;             ///< the stack on which the scope's function runs, whatever the worker; null off a pool
-  std::uint64_t state = 0;  ///< | steals of the parent … | thrown 1 |; touched only by whoever runs the parent
+  std::uint64_t state = 0;  ///< | steals of the parent … | listed 2 | thrown 1 |; touched only by whoever runs the parent
+  stack* stays_on;          ///< while `listed` is set: the owner, which is null meanwhile
   join_word join;           ///< counts the children that lost their parent, and guards `first`
 
   // Undefined until state is not 0.
@@ -32,7 +33,8 @@ struct children {
   kept_exception first;  ///< what the children have thrown
 
   static constexpr std::uint64_t thrown = 1;
-  static constexpr std::uint64_t one_steal = 2;
+  static constexpr std::uint64_t listed = 2;  ///< the stack stays, and children of this scope lie in a list: outside_children.hpp
+  static constexpr std::uint64_t one_steal = 4;
   std::uint64_t steals() const noexcept { return state / one_steal; }
 
   explicit children(stack* here) noexcept : owner{here} {}

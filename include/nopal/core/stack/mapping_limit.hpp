@@ -22,6 +22,10 @@ mapping_counts count_mappings() noexcept;
 /// How many mappings stay for the program where `most` are allowed.
 long mappings_left(long most) noexcept;
 
+/// The thread that forks holds the lock meanwhile: scheduler/process.cpp.
+void hold_mapping_count() noexcept;
+void release_mapping_count() noexcept;
+
 /// The number with which the file at `path` begins, after `skip` other words; -1 if there is none.
 long read_number(char const* path, int skip = 0) noexcept;
 

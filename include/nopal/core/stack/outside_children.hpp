@@ -44,8 +44,6 @@ class NOPAL_API outside_children : resumable {
   void add(outside_child& c) noexcept;
   /// Takes the youngest child out of the list, for the caller to run. Null: the list is empty. By a worker.
   outside_child* take_newest() noexcept;
-  /// The stack on which the scope's function runs; null off a pool.
-  stack* made_on() const noexcept { return made_on_; }
   /// Returns when all children have ended. By the scope's thread, which runs what is still in the list, the newest first: on its stack, if
   /// that stays; else as a sleeping worker, if there is one. Afterwards this may be gone.
   void join(children& c) noexcept;
@@ -66,7 +64,7 @@ class NOPAL_API outside_children : resumable {
   static constexpr std::uint32_t carried = 2;  ///< the carrier lies in an inbox or a ring, or searches the list: it will find what is there
   static constexpr std::uint32_t left = 4;     ///< the scope is done: the carrier frees this when it runs next
 
-  stack* const made_on_;
+  stack* const made_on_;  // the stack on which the scope's function runs, if that stays; null off a pool
   pool_state& pool_;
   void (*const begin_all_)(outside_children&) noexcept;
   std::atomic<std::uint32_t> word_{0};

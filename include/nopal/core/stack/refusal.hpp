@@ -14,4 +14,8 @@ namespace nopal::core {
 /// more; ENOMEM too where mapping_limit.hpp did. Any thread.
 NOPAL_COLD void print_refusal(std::uint64_t stacks, std::size_t size, int error) noexcept;
 
+/// The thread that forks holds the lock meanwhile: scheduler/process.cpp.
+void hold_refusal() noexcept;
+void release_refusal() noexcept;
+
 }  // namespace nopal::core
