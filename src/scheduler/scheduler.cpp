@@ -177,6 +177,7 @@ void scheduler::make_worker(unsigned i, pool_options const& o, topology const& m
 
 void scheduler::start_thread(unsigned i) {
   only_own_signals const until_it_has_begun;
+  not_for_leak_check const what_it_is_given;
   try {
     threads_.emplace_back([this, i] { run_thread(i); });
   } catch (std::system_error const& e) {
