@@ -9,11 +9,7 @@
 
 #include "nopal/core/scheduler/worker.hpp"
 
-extern "C" {
-[[gnu::weak]] void __lsan_register_root_region(void const* begin, std::size_t bytes);
-[[gnu::weak]] void __lsan_disable();
-[[gnu::weak]] void __lsan_enable();
-}
+extern "C" [[gnu::weak]] void __lsan_register_root_region(void const* begin, std::size_t bytes);
 
 namespace nopal::core {
 
@@ -34,13 +30,6 @@ void register_from(std::uintptr_t address) noexcept {
 }
 
 }  // namespace
-
-not_for_leak_check::not_for_leak_check() noexcept {
-  if (&__lsan_disable != nullptr) __lsan_disable();
-}
-not_for_leak_check::~not_for_leak_check() {
-  if (&__lsan_enable != nullptr) __lsan_enable();
-}
 
 // Destructors that the loader calls would be too late. Without memory to note f, LeakSanitizer may see leaks that are none.
 void call_before_leak_check(void (*f)() noexcept) noexcept {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <new>
 
+#include "nopal/core/base/not_for_leak_check.hpp"
 #include "nopal/core/base/pages.hpp"
 #include "nopal/core/stack/mapping_limit.hpp"
 
@@ -56,6 +57,7 @@ stack_region* stack_region::map(std::size_t size, std::size_t page, std::size_t 
   auto* const from = static_cast<std::byte*>(all);
   std::byte* const first = from + (size - reinterpret_cast<std::uintptr_t>(from) % size) % size;
   std::byte* const end = first + places * size;
+  not_for_leak_check const only_stacks_point_to_it;
   auto* const r = new (std::nothrow) stack_region{first, size, page, places};
   if (r == nullptr) {
     ::munmap(from, bytes);

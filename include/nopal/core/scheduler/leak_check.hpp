@@ -12,13 +12,5 @@ void call_before_leak_check(void (*f)() noexcept) noexcept;
 /// The process ends, and the pool stays: LeakSanitizer, if it is there, looks for pointers in the pool's native stacks too, and in the
 /// stacks that its threads and callers have left for them.
 void note_for_leak_check(pool_state const& pool) noexcept;
-/// While it lives, what this thread allocates counts as no leak: what a new thread is given to start with, which only that thread points to, where
-/// LeakSanitizer does not look.
-struct not_for_leak_check {
-  not_for_leak_check() noexcept;
-  not_for_leak_check(not_for_leak_check const&) = delete;
-  not_for_leak_check& operator=(not_for_leak_check const&) = delete;
-  ~not_for_leak_check();
-};
 
 }  // namespace nopal::core
