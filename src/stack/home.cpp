@@ -2,8 +2,6 @@
 
 #include "nopal/core/stack/home.hpp"
 
-#include <cerrno>
-
 #include "nopal/core/base/tuning.hpp"
 
 namespace nopal::core {
@@ -11,9 +9,8 @@ namespace nopal::core {
 // A wait inside nopal::stay that is no join keeps the thread to its own stack, from which nothing descends. In a pool whose stacks all stay
 // such a wait leaves the thread as it is: fibers wait for each other there. Where no other worker may run what is waited for, and under a
 // controlled schedule, no thread keeps to anything.
-void const* stay_home(worker& w, void const* join, int error_number) noexcept {
+void const* stay_home(worker& w, void const* join) noexcept {
   w.here->home = w.index();
-  w.here->error_number = error_number;
   void const* const to = join != nullptr ? join : w.here->stays != 0 ? w.here : nullptr;
   pool_state const& p = w.pool();
   if (to == nullptr || !p.steals || p.size() == 1 || p.control != nullptr) return nullptr;
@@ -25,7 +22,6 @@ void const* stay_home(worker& w, void const* join, int error_number) noexcept {
 // it was another stack's turn, or a job for this thread alone: what it kept to before may be gone.
 void come_home(worker& w, void const* kept_to, void const* keeps_to) noexcept {
   w.here->home = stack::anywhere;
-  errno = w.here->error_number;
   void const* const now = w.search.keeps_to;
   if (now == nullptr || (keeps_to == nullptr && now == kept_to)) return;
   if (now == keeps_to && kept_to != nullptr) {

@@ -55,7 +55,7 @@ bool suspend(suspension& s) noexcept {
   void const* const below = w.works_below.load(std::memory_order_relaxed);  // relaxed: hints
   void const* const far_below = w.works_far_below.load(std::memory_order_relaxed);
   void const* const kept_to = w.search.keeps_to;
-  void const* const keeps_to = must_stay ? stay_home(w, s.join, error_number) : nullptr;
+  void const* const keeps_to = must_stay ? stay_home(w, s.join) : nullptr;
   if (w.alarm == worker::no_tasks) {
     root* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
     leave_for(s, *next);
@@ -67,7 +67,10 @@ bool suspend(suspension& s) noexcept {
   }
   current()->works_below.store(below, std::memory_order_relaxed);  // relaxed: hints
   current()->works_far_below.store(far_below, std::memory_order_relaxed);
-  if (s.left->home != stack::anywhere) [[unlikely]] come_home(*current(), kept_to, keeps_to);
+  if (must_stay) [[unlikely]] {
+    come_home(*current(), kept_to, keeps_to);
+    errno = error_number;  // on the thread that has left the stack
+  }
   return true;
 }
 

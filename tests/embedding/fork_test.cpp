@@ -29,7 +29,7 @@ using test::check;
 using test::ended;
 using test::fib;
 using test::in_child;
-using test::task_fib;
+using test::fib_task;
 
 /// The child of a program with pools begins, which is ended where it hangs.
 void begin_child() {
@@ -94,7 +94,7 @@ void expect_message(ended const& e) {
 void new_pools_work(program&) {
   nopal::pool mine{{.workers = 3}};
   check(mine.run(fib, 18L) == 2584, "run");
-  check(mine.submit(task_fib, 18L).get() == 2584, "submit");
+  check(mine.submit(fib_task, 18L).get() == 2584, "submit");
   nopal::counter left;
   for (int k = 0; k < 10; ++k) mine.spawn(left, [] { nopal::sleep_for(1us); });
   nopal::wait_for(left);
@@ -160,13 +160,13 @@ TEST(fork_child, destroys_an_automatic_pool) {
 TEST(fork_child, is_told_when_it_uses_its_parents_pools) {
   std::map<std::string, std::function<void(program&)>> const uses{
       {"run", [](program& p) { p.own.run([] {}); }},
-      {"run of a task", [](program& p) { p.own.run(task_fib, 3L); }},
+      {"run of a task", [](program& p) { p.own.run(fib_task, 3L); }},
       {"submit", [](program& p) { p.own.submit([] {}).get(); }},
       {"detach", [](program& p) { p.own.detach([] {}); }},
       {"spawn on it", [](program& p) { p.own.spawn([] {}); }},
       {"spawn", [](program&) { nopal::spawn([] {}); }},
       {"parallel_invoke", [](program&) { fib(3); }},
-      {"sync_wait", [](program&) { nopal::sync_wait(task_fib, 3L); }},
+      {"sync_wait", [](program&) { nopal::sync_wait(fib_task, 3L); }},
       {"scope", [](program&) { nopal::scope s; s.fork([] {}); s.join(); }},
       {"default_pool", [](program&) { nopal::default_pool(); }},
   };
@@ -187,7 +187,7 @@ TEST(fork_child, has_a_default_pool_of_its_own_after_shutdown) {
   for (auto const& way : {after_fork, after_fork_in_job}) {
     expect_code(way([](program& p) {
                   check(nopal::shutdown(1h).empty(), "there is nothing to wait for");
-                  check(fib(18) == 2584 && nopal::sync_wait(task_fib, 18L) == 2584, "it works");
+                  check(fib(18) == 2584 && nopal::sync_wait(fib_task, 18L) == 2584, "it works");
                   check(nopal::shutdown(1h).empty(), "nothing is left");
                   new_pools_work(p);
                 }),

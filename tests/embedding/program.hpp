@@ -8,25 +8,13 @@
 #include <cstdlib>
 #include <string>
 
+#include "../fib.hpp"
 #include "child.hpp"
 #include "nopal/nopal.hpp"
 
 namespace test {
 
-inline long fib(long n) {
-  if (n < 2) return n;
-  long a = 0, b = 0;
-  nopal::parallel_invoke([&] { a = fib(n - 1); }, [&] { b = fib(n - 2); });
-  return a + b;
-}
-inline nopal::task<long> task_fib(long n) {
-  if (n < 2) co_return n;
-  long a = 0, b = 0;
-  co_await nopal::fork(&a, task_fib, n - 1);
-  co_await nopal::call(&b, task_fib, n - 2);
-  co_await nopal::join;
-  co_return a + b;
-}
+using native::fib;
 
 /// Ends the process unless right.
 inline void check(bool right, char const* what) {
@@ -37,7 +25,7 @@ inline void check(bool right, char const* what) {
 
 /// Gives the default pool work of each kind, and waits for it.
 inline void must_use_default_pool() {
-  bool right = fib(15) == 610 && nopal::sync_wait(task_fib, 15L) == 610 && nopal::default_pool().submit(fib, 15L).get() == 610;
+  bool right = fib(15) == 610 && nopal::sync_wait(fib_task, 15L) == 610 && nopal::default_pool().submit(fib, 15L).get() == 610;
   nopal::counter left;
   nopal::spawn(left, [] { nopal::yield(); });
   nopal::wait_for(left);

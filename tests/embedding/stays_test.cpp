@@ -16,6 +16,7 @@
 #include <nopal/nopal.hpp>
 #include <nopal/stay.hpp>
 
+#include "../fib.hpp"
 #include "../scale.hpp"
 
 namespace {
@@ -53,15 +54,6 @@ long fib_by_scope(long n, std::atomic<long>& moved) {
   }
   if (here() != before) ++moved;
   return a + b;
-}
-
-nopal::task<long> fib_by_tasks(long n) {
-  if (n < 2) co_return n;
-  long a = 0, b = 0;
-  co_await nopal::fork(&a, fib_by_tasks, n - 1);
-  co_await nopal::call(&b, fib_by_tasks, n - 2);
-  co_await nopal::join;
-  co_return a + b;
 }
 
 nopal::pool_options home(unsigned workers) {
@@ -114,7 +106,7 @@ TEST_P(home_pools, waits_of_every_kind_return_on_their_thread) {
           nopal::wait_for(c);
         });
         stays([] { nopal::sleep_for(100us); });
-        stays([&] { EXPECT_EQ(nopal::sync_wait(fib_by_tasks, 10L), 55); });
+        stays([&] { EXPECT_EQ(nopal::sync_wait(test::fib_task, 10L), 55); });
         stays([&] { EXPECT_EQ(p.run(serial_fib, 10L), 55); });
         stays([&] { EXPECT_EQ(p.submit(serial_fib, 10L).get(), 55); });
         stays([&] {
@@ -167,7 +159,7 @@ void lock_across_joins(nopal::pool& p, bool says_so) {
         if (::pthread_mutex_lock(&m) != 0) ++wrong;
         if (fib_by_invoke(15, moved) != 610) ++wrong;
         if (fib_by_scope(8, moved) != 21) ++wrong;
-        if (nopal::sync_wait(fib_by_tasks, 8L) != 21) ++wrong;
+        if (nopal::sync_wait(test::fib_task, 8L) != 21) ++wrong;
         if (::pthread_mutex_unlock(&m) != 0) ++wrong;
       });
     }
@@ -206,7 +198,7 @@ TEST_P(stay, joins_and_waits_return_on_their_thread) {
       if (here() != before) ++moved;
       EXPECT_EQ(fib_by_scope(8, others), 21);
       if (here() != before) ++moved;
-      EXPECT_EQ(nopal::sync_wait(fib_by_tasks, 12L), 144);
+      EXPECT_EQ(nopal::sync_wait(test::fib_task, 12L), 144);
       if (here() != before) ++moved;
       nopal::counter c;
       for (int i = 0; i < 10; ++i) nopal::spawn(c, [] { nopal::yield(); });

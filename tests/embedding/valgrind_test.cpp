@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "../fib.hpp"
 #include "nopal/channel.hpp"
 #include "nopal/core/compiler/sanitizers.h"
 #include "nopal/fiber.hpp"
@@ -49,37 +50,13 @@ bool can_run() {
   return false;
 }
 
-long fib(long n) {
-  if (n < 2) return n;
-  long a = 0, b = 0;
-  nopal::parallel_invoke([&] { a = fib(n - 1); }, [&] { b = fib(n - 2); });
-  return a + b;
-}
-long fib_in_scopes(long n) {
-  if (n < 2) return n;
-  long a = 0;
-  nopal::scope s;
-  s.fork([&a, n] { a = fib_in_scopes(n - 1); });
-  long const b = fib_in_scopes(n - 2);
-  s.join();
-  return a + b;
-}
-task<long> fib_in_tasks(long n) {
-  if (n < 2) co_return n;
-  long a = 0, b = 0;
-  co_await nopal::fork(&a, fib_in_tasks, n - 1);
-  co_await nopal::call(&b, fib_in_tasks, n - 2);
-  co_await nopal::join;
-  co_return a + b;
-}
-
 // All that switches stacks, on frames small and large, with exceptions; stacks are used again by what needs more of them, and less.
 TEST(under_valgrind, DISABLED_whatever_switches) {
   nopal::pool pool{{.workers = 3}};
   for (int round = 0; round < 3; ++round) {
-    EXPECT_EQ(pool.run([] { return fib(12); }), 144);
-    EXPECT_EQ(pool.run([] { return fib_in_scopes(10); }), 55);
-    EXPECT_EQ(pool.run(fib_in_tasks, 12), 144);
+    EXPECT_EQ(pool.run([] { return test::native::fib(12); }), 144);
+    EXPECT_EQ(pool.run([] { return test::scoped::fib(10); }), 55);
+    EXPECT_EQ(pool.run(test::fib_task, 12), 144);
     long sum = 0;
     int thrown = 0;
     pool.run([&] {

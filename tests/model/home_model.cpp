@@ -13,6 +13,7 @@
 #include "nopal/core/sleep/inbox.hpp"
 #include "nopal/core/sleep/parking.hpp"
 #include "sweep.hpp"
+#include "work.hpp"
 
 namespace {
 
@@ -20,6 +21,7 @@ using model::check;
 using model::program;
 using model::sync;
 using model::var;
+using model::work;
 using nopal::core::resumable;
 using enum std::memory_order;
 
@@ -33,18 +35,7 @@ using parking = nopal::core::basic_parking<patient>;
 using inbox = nopal::core::basic_inbox<sync>;
 using word = nopal::core::basic_join_word<sync>;
 
-struct work : resumable {
-  var<int> message{0, "a job"};
-  int taken = 0;
-  int number = 0;
-  void take() {
-    check(taken++ == 0, "a job is taken once");
-    check(message.get() == number + 1, "whoever takes a job sees it as it was pushed");
-    message.set(0);
-  }
-};
-
-enum class home_bug { none, calls_before_push, dozes_without_a_test, all_may_doze, sent_anywhere };
+enum class home_bug { none, calls_before_push, dozes_without_a_test, all_may_doze, resumed_by_whoever_completes };
 
 /// Stacks that stay, and their threads, which keep to the joins at which these wait.
 struct homes {
@@ -71,19 +62,20 @@ struct homes {
   homes(std::vector<unsigned> const& nodes, home_bug b) : sleepers{std::span<unsigned const>{nodes}}, planted{b} {
     for (std::size_t i = 0; i < nodes.size(); ++i) all.push_back(std::make_unique<home>());
   }
-  void resume(unsigned i) {
+  void resume(unsigned i, unsigned by) {
     home& h = *all[i];
+    check(by == i, "a stack that stays is resumed by the thread that left it");
     check(h.stack.get() == 1, "whoever resumes a stack sees it saved");
     check(h.result.get() == 1, "and what its child has written");
     h.stack.set(2);
     ++h.resumed;
   }
-  /// A child of i's join ends on another worker, or on the same one: bring_home.
-  void end_child(unsigned i) {
+  /// A child of i's join ends on a worker: bring_home.
+  void end_child(unsigned i, unsigned by) {
     home& h = *all[i];
     h.result.set(1);
     if (!h.join.arrive()) return;
-    if (planted == home_bug::sent_anywhere) return resume(i);
+    if (planted == home_bug::resumed_by_whoever_completes) return resume(i, by);
     if (planted == home_bug::calls_before_push) sleepers.call(i);
     h.own.push(&h.on_its_way);
     if (planted != home_bug::calls_before_push) sleepers.call(i);
@@ -98,9 +90,9 @@ struct homes {
   void wait_at_join(unsigned i, F runs_anything) {
     home& h = *all[i];
     h.stack.set(1);
-    if (h.join.announce(1)) return resume(i);
+    if (h.join.announce(1)) return resume(i, i);
     for (;;) {
-      if (h.next_own() != nullptr) return resume(i);
+      if (h.next_own() != nullptr) return resume(i, i);
       if (!doze(i)) {
         runs_anything();
       } else if (planted == home_bug::all_may_doze) {
@@ -126,7 +118,7 @@ void home_program(program& p, home_bug planted) {
     s.sleepers.stop_searching(0);
   });
   p.thread([&s] {
-    s.end_child(0);
+    s.end_child(0, 1);
     if (s.planted != home_bug::none) return;
     s.children[0].message.set(1);
     s.all[0]->own.push(&s.children[0]);
@@ -146,13 +138,13 @@ void all_keep_program(program& p, home_bug planted) {
     p.thread([&s, i] {
       s.children[i].message.set(s.children[i].number + 1);
       s.open.push(&s.children[i]);
-      s.wait_at_join(i, [&s] {
+      s.wait_at_join(i, [&s, i] {
         for (resumable* r = s.open.take_all(); r != nullptr;) {
           resumable* const next = r->next;
           auto& w = *static_cast<work*>(r);
           auto const whose = static_cast<unsigned>(w.number);
           w.take();
-          s.end_child(whose);
+          s.end_child(whose, i);
           r = next;
         }
         sync::relax();
@@ -190,6 +182,7 @@ TEST(home_bugs, a_stack_that_is_forgotten_is_caught) {
   EXPECT_TRUE(run(home_program, home_bug::none).ok());
   EXPECT_FALSE(run(home_program, home_bug::calls_before_push).ok());
   EXPECT_FALSE(run(home_program, home_bug::dozes_without_a_test).ok());
+  EXPECT_FALSE(run(home_program, home_bug::resumed_by_whoever_completes).ok());
   EXPECT_FALSE(run(all_keep_program, home_bug::all_may_doze).ok());
 }
 

@@ -9,6 +9,7 @@
 
 #include "nopal/core/sleep/inbox.hpp"
 #include "sweep.hpp"
+#include "work.hpp"
 
 namespace {
 
@@ -16,21 +17,11 @@ using model::check;
 using model::program;
 using model::sync;
 using model::var;
+using model::work;
 using inbox = nopal::core::basic_inbox<sync>;
 using parking = nopal::core::basic_parking<sync>;
 using nopal::core::resumable;
 using enum std::memory_order;
-
-struct work : resumable {
-  var<int> message{0, "a job"};
-  int taken = 0;
-  int number = 0;
-  void take() {
-    check(taken++ == 0, "a job is taken once");
-    check(message.get() == number + 1, "whoever takes a job sees it as it was pushed");
-    message.set(0);
-  }
-};
 
 void inbox_program(program& p, int producers, int each, int takers) {
   struct state {

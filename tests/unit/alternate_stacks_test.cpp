@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "../fib.hpp"
 #include "../scale.hpp"
-#include "fib.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/pool.hpp"
 #include "signal_handlers.hpp"

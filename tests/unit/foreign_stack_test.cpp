@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "../fib.hpp"
 #include "../meeting.hpp"
 #include "../scale.hpp"
-#include "fib.hpp"
 #include "foreign_stack.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/native.hpp"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "fib.hpp"
+#include "../fib.hpp"
 #include "foreign_stack.hpp"
 #include "nopal/channel.hpp"
 #include "nopal/fiber.hpp"

@@ -4,9 +4,9 @@
 
 #include <atomic>
 
+#include "../fib.hpp"
 #include "../numbered.hpp"
 #include "../on_pools.hpp"
-#include "fib.hpp"
 #include "nopal/scope.hpp"
 
 namespace {

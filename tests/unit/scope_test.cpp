@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "../fib.hpp"
 #include "../meeting.hpp"
 #include "../on_pools.hpp"
 #include "../scale.hpp"
-#include "fib.hpp"
 #include "nopal/native.hpp"
 #include "nopal/task.hpp"
 

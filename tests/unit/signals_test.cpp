@@ -20,8 +20,8 @@
 #include <system_error>
 #include <vector>
 
+#include "../fib.hpp"
 #include "../scale.hpp"
-#include "fib.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"

@@ -18,13 +18,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "nopal/core/architecture/control_words.hpp"
+#include "nopal/core/architecture/stack_pointer.hpp"
+#include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/cells.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
-#include "nopal/core/architecture/control_words.hpp"
-#include "nopal/core/architecture/stack_pointer.hpp"
-#include "nopal/core/base/sync.hpp"
 
 namespace nopal::core {
 

@@ -15,7 +15,7 @@ inline bool stays(worker const& w) noexcept { return w.here->stays != 0 || w.poo
 
 /// The stack on `w` is about to be left, and stays. Returns what the worker's thread keeps to meanwhile, if that is `join` or something as
 /// good; else null. By the worker; before the stack is published.
-NOPAL_COLD void const* stay_home(worker& w, void const* join, int error_number) noexcept;
+NOPAL_COLD void const* stay_home(worker& w, void const* join) noexcept;
 /// The stack that runs on `w` has come home. `kept_to`: what the thread kept to before the stack was left; `keeps_to`: what stay_home has
 /// returned then.
 NOPAL_COLD void come_home(worker& w, void const* kept_to, void const* keeps_to) noexcept;

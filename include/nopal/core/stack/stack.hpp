@@ -119,7 +119,6 @@ class stack : public context, public resumable {
 
   // A stack that stays is resumed only by the thread that left it: home.hpp.
   static constexpr unsigned anywhere = ~0U;
-  int error_number = 0;      ///< errno when its thread left it, while it has a home
   unsigned home = anywhere;  ///< the worker whose thread must resume it; written by that thread before the stack is published
   unsigned stays = 0;        ///< how many nopal::stay live in frames on it; touched only by whoever runs it
   /// The stack on its way to its home's inbox: a resumable of its own, since its other one may only resume a stack left at a scope's fork.
