@@ -66,6 +66,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       places{std::move(where)},
       stacks{o.stack_size, o.reclaim, tuning::kept_stacks * places.size(), static_cast<unsigned>(places.size()), e.run_left_stack},
       timer{t},
-      parking{nodes_of(places)} {}
+      parking{nodes_of(places)},
+      stacks_stay{o.resume == resume::home} {}
 
 }  // namespace nopal::core

@@ -14,6 +14,8 @@ saved_strand::saved_strand(worker& w) noexcept
       parent_word_{w.parent_word},
       slot_{w.slot},
       busy_with_{w.busy_with.load(std::memory_order_relaxed)},  // relaxed: a hint
+      near_{w.near.get()},
+      far_{w.far.get()},
       mode_{control_words::now()} {
   w.alarm = worker::no_alarm;
 }
@@ -32,6 +34,7 @@ saved_strand::~saved_strand() {
   w.slot = slot_;
   mode_.adopt();
   w.busy_with.store(busy_with_, std::memory_order_relaxed);  // relaxed: a hint
+  w.descends_from(near_, far_);
 }
 
 }  // namespace nopal::core

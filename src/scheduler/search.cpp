@@ -10,7 +10,6 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/scheduler/trim.hpp"
-#include "nopal/core/stack/give_away.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
@@ -25,6 +24,7 @@ namespace {
 // woken.
 void stop_searching(worker& w) noexcept {
   search_state& s = w.search;
+  w.forget_joins();
   if (std::exchange(s.searching, false)) w.pool().parking.stop_searching(w.index());
   if (s.idle_since == 0) return;
   s.idle_since = 0;
@@ -48,13 +48,7 @@ void run_stolen(worker& w, continuation c, control_words mode) noexcept {
 // Runs the oldest of what only this worker's thread may run. Only one, since it may suspend this stack: the others stay in a list that no
 // other thread knows of. Other threads may push into the inbox meanwhile.
 bool run_own(worker& w) noexcept {
-  if (w.search.own == nullptr) {
-    for (resumable* r = w.own.take_all(); r != nullptr;) {
-      resumable* const next = r->next;
-      w.add_own(*r);
-      r = next;
-    }
-  }
+  if (w.search.own == nullptr) w.take_own();
   resumable* const first = w.search.own;
   if (first == nullptr) return false;
   w.search.own = first->next;
@@ -121,6 +115,15 @@ bool take_jobs(worker& w, inbox& from) noexcept {
   return true;
 }
 
+// From which joins descends what the victim offers? Stays so until the near one is unpinned; null: unknown, and nothing is pinned. While the near
+// one is pinned the victim changes neither.
+void const* pin_joins(worker& victim, void const*& far) noexcept {
+  void const* const near = victim.near.look();
+  if (near == nullptr || !victim.near.pin(near)) return nullptr;
+  far = victim.far.look();
+  return near;
+}
+
 // Tries one other worker once: its deque, its ring, its open inbox. The owner and other thieves may be at all of these at the same time:
 // which of them gets what, deque/README.md says. `only`: see find_and_run.
 bool steal_from(worker& w, worker& victim, root const* only) noexcept {
@@ -128,15 +131,16 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
-    void const* const below = victim.works_below.load(std::memory_order_relaxed);  // relaxed: hints
-    void const* const far_below = victim.works_far_below.load(std::memory_order_relaxed);
     control_words mode;
-    if (deque::entry const e = victim.work.steal(&mode); e != 0) {
+    void const* far = nullptr;
+    void const* const near = pin_joins(victim, far);
+    deque::entry const e = victim.work.steal(&mode);
+    if (near != nullptr) victim.near.unpin();
+    if (e != 0) {
       w.count.add(counted::steals);
-      w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: hints
-      w.works_below.store(below, std::memory_order_relaxed);
-      w.works_far_below.store(far_below, std::memory_order_relaxed);
       stop_searching(w);
+      w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: a hint
+      w.descends_from(near, far);
       w.step();
       run_stolen(w, continuation{e}, mode);
       return true;
@@ -263,58 +267,28 @@ bool search_once(worker& w, stack& mine) noexcept {
   return true;
 }
 
-// Descends what the victim's strand has forked from `join`, as far as the victim has told? relaxed: hints.
-bool works_below(worker const& victim, void const* join) noexcept {
-  return victim.works_below.load(std::memory_order_relaxed) == join || victim.works_far_below.load(std::memory_order_relaxed) == join;
-}
-
-// Tries a worker that runs a child of the join to which this thread keeps, or a strand of the root. That may end meanwhile, and the victim
-// begin something else: so what was taken counts only if the child is still there afterwards. A root's strands come and go: of these the
-// look before suffices.
-bool steal_below(worker& w, worker& victim) noexcept {
-  void const* const join = w.search.keeps_to;
-  root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
-  bool const of_root = its == join;
-  if ((!of_root && !works_below(victim, join)) || victim.work.looks_empty()) return false;
-  w.count.add(counted::steal_attempts);
+// Searches once, by a worker's thread that has left a stack on top of which it should wait. It runs what is for this thread alone, that stack
+// above all, and what descends from the join at which that waits. It is no thief, and takes nothing else. False: all others wait like this. Then
+// it must search for anything.
+bool search_below_join(worker& w) noexcept {
+  search_state& s = w.search;
+  top_wait& t = *s.left;
+  if (t.runs_anything) return false;
+  if (run_own(w)) return true;
   control_words mode;
-  deque::entry const e = victim.work.steal(&mode);
-  if (e == 0) return false;
-  w.count.add(counted::steals);
-  stop_searching(w);
-  w.search.next_doze = tuning::shortest_doze;
-  if (!of_root && !works_below(victim, join)) {
-    if (!pass_on(w, continuation{e}, mode)) run_stolen(w, continuation{e}, mode);
+  if (deque::entry const e = t.join == nullptr ? 0 : steal_below(w, t.join, true, mode); e != 0) {
+    stop_searching(w);
+    w.descends_from(t.join, t.join);
+    run_stolen(w, continuation{e}, mode);
     return true;
   }
-  w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: hints
-  w.works_below.store(join, std::memory_order_relaxed);
-  run_stolen(w, continuation{e}, mode);
-  return true;
-}
-
-// Searches once, by a worker's thread whose own stack waits at a join and stays: it runs what is for this thread alone, the stack above all, and
-// what descends from the join. It is no thief, and takes nothing else. False: the pool ends.
-bool search_below_join(worker& w) noexcept {
-  pool_state& pool = w.pool();
-  if (pool.stopping.load(std::memory_order_relaxed)) return false;  // relaxed: a hint; doze reads it again
-  if (run_own(w)) return true;
-  unsigned const n = pool.size();
-  unsigned const first = static_cast<unsigned>(w.search.random() % n);
-  for (unsigned k = 0; k < n; ++k) {
-    if (unsigned const i = (first + k) % n; i != w.index() && steal_below(w, *pool.workers[i])) return true;
-  }
-  search_state& s = w.search;
+  if (t.join == nullptr) return doze(w, t, tuning::doze_until_called);
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;
-  if (now - s.idle_since <= tuning::search_before_sleep) {
-    back_off(w, pool.parking.visible_work());
-    if (now - s.idle_since > tuning::search_before_yield) std_sync::yield();
-    return true;
-  }
-  if (doze(w)) return true;
-  keep_to_nothing(w);
-  find_and_run(w, nullptr);  // rather something that has begun than a fiber that has not
+  std::int64_t const idle_for = now - s.idle_since;
+  if (idle_for > tuning::search_before_sleep) return doze(w, t, tuning::longest_doze);
+  back_off(w, w.pool().parking.visible_work());
+  if (idle_for > tuning::search_before_yield) std_sync::yield();
   return true;
 }
 
@@ -346,9 +320,7 @@ void search_on(stack& mine) noexcept {
     worker& w = *current();
     if (w.occupant.here) {
       if (!search_as_external_caller(w)) return;
-    } else if (w.search.keeps_to != nullptr) [[unlikely]] {
-      if (!search_below_join(w)) return;
-    } else if (!run_ready(w) && !search_once(w, mine)) {
+    } else if (bool const below = w.search.left != nullptr && search_below_join(w); !below && !run_ready(w) && !search_once(w, mine)) {
       return;
     }
   }

@@ -53,6 +53,13 @@ void worker::end_strand() noexcept {
   forget_joins();
 }
 
+// Where the deque is not empty, because the strand begins on top of another that waits, the joins of that one are true of all of it.
+void worker::note_child_of(void const* join) noexcept {
+  if (!work.empty()) return;
+  void const* const above = far.get() != nullptr ? far.get() : near.get();
+  descends_from(join, above != nullptr ? above : join);
+}
+
 // A thief has requested work, or the stack is low. Thieves may be at the deque now. Afterwards the strand counts as visible work, and the
 // older half of what was private is public, unless a thief holds the deque's lock, which takes by force.
 bool worker::poll() noexcept {

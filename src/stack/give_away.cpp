@@ -2,8 +2,6 @@
 
 #include "nopal/core/stack/give_away.hpp"
 
-#include <new>
-
 #include "nopal/core/scheduler/injection.hpp"
 
 namespace nopal::core {
@@ -15,20 +13,6 @@ static void run_orphan(resumable& r, worker& w) noexcept {
   control_words const mode = o->mode;
   delete o;
   w.pool().call.run_stolen_task(w, task, mode);
-}
-
-bool pass_on(worker& w, continuation c, control_words mode) noexcept {
-  if (!c.is_frame()) {
-    c.as_resumable()->mode = mode;
-    inject(w.pool(), *c.as_resumable(), w.index());
-    return true;
-  }
-  auto* const o = new (std::nothrow) orphaned_continuation{c.as_frame()};
-  if (o == nullptr) return false;
-  o->run = run_orphan;
-  o->mode = mode;
-  inject(w.pool(), *o, w.index());
-  return true;
 }
 
 // The owner is about to leave the strand. Thieves may take entries at the same time. The owner takes the oldest as they do, so that

@@ -1,41 +1,153 @@
-// What a thread keeps to while its own stack waits.
+// What a thread does on top of its stack while that waits.
 
 #include "nopal/core/stack/home.hpp"
 
+#include <cerrno>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/saved_strand.hpp"
+#include "nopal/core/stack/suspension.hpp"
+#include "nopal/core/wait/sleeping_thread.hpp"
 
 namespace nopal::core {
 
-// A wait inside nopal::stay that is no join keeps the thread to its own stack, from which nothing descends. In a pool whose stacks all stay
-// such a wait leaves the thread as it is: fibers wait for each other there. Where no other worker may run what is waited for, and under a
-// controlled schedule, no thread keeps to anything.
-void const* stay_home(worker& w, void const* join) noexcept {
-  w.here->home = w.index();
-  void const* const to = join != nullptr ? join : w.here->stays != 0 ? w.here : nullptr;
-  pool_state const& p = w.pool();
-  if (to == nullptr || !p.steals || p.size() == 1 || p.control != nullptr) return nullptr;
-  w.search.next_doze = tuning::shortest_doze;
-  return w.search.keeps_to = to;
-}
+namespace {
 
-// What the thread has run meanwhile descends from the join that it kept to, and has ended: then it keeps to what it kept to before. Otherwise
-// it was another stack's turn, or a job for this thread alone: what it kept to before may be gone.
-void come_home(worker& w, void const* kept_to, void const* keeps_to) noexcept {
-  w.here->home = stack::anywhere;
-  void const* const now = w.search.keeps_to;
-  if (now == nullptr || (keeps_to == nullptr && now == kept_to)) return;
-  if (now == keeps_to && kept_to != nullptr) {
-    w.search.keeps_to = kept_to;
-  } else {
-    keep_to_nothing(w);
+bool has_room_on_top(worker& w) noexcept {
+  if (!w.fits_here()) return false;
+  try {
+    w.make_room_for_strand();
+    return true;
+  } catch (std::bad_alloc const&) {
+    return false;
   }
 }
 
-bool doze(worker& w) noexcept {
+// Runs what was taken from a victim, where it was offered in `mode`, and descends from `join`. It ends here, or waits here: this is the same
+// worker afterwards, or another one on the same thread.
+void run_on_top(worker& w, continuation c, control_words mode, void const* join) noexcept {
+  stack& here = *w.here;
+  saved_strand const waits{w};
+  if (w.work.empty()) w.descends_from(join, w.far.get() != nullptr ? w.far.get() : join);
+  ++here.on_top;
+  if (c.is_frame()) {
+    w.pool().call.run_stolen_task(w, *c.as_frame(), mode);
+  } else {
+    c.as_resumable()->mode = mode;
+    c.as_resumable()->run(*c.as_resumable(), w);
+  }
+  --here.on_top;
+}
+
+// Takes what the victim offers, if all that it offers descends from the join. While the thief has pinned that, it stays so.
+deque::entry steal_from_below(worker& w, worker& victim, void const* join, bool stacks, control_words& mode) noexcept {
+  descent* const d = victim.near.look() == join ? &victim.near : victim.far.look() == join ? &victim.far : nullptr;
+  if (d == nullptr || victim.work.looks_empty() || !d->pin(join)) return 0;
+  w.count.add(counted::steal_attempts);
+  deque::entry const e = victim.work.steal([=](deque::entry x) { return stacks || !continuation{x}.is_stack(); }, &mode);
+  d->unpin();
+  if (e != 0) w.count.add(counted::steals);
+  return e;
+}
+
+bool help(worker& w, void const* join) noexcept {
+  if (join == nullptr || !has_room_on_top(w)) return false;
+  control_words mode;
+  deque::entry const e = steal_below(w, join, false, mode);
+  if (e == 0) return false;
+  run_on_top(w, continuation{e}, mode, join);
+  return true;
+}
+
+// Returns when `t` has happened: true; or when the thread must leave the stack.
+bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
+  std::optional<sleeping_thread> listed;
+  std::int64_t idle_since = 0;
+  std::int64_t pause = tuning::shortest_doze;
+  for (;;) {
+    if (t.has_happened()) return true;
+    if (w.search.own != nullptr || !w.own.empty()) return false;
+    if (help(w, t.join)) {
+      listed.reset();
+      idle_since = 0;
+      pause = tuning::shortest_doze;
+      continue;
+    }
+    if (t.join != nullptr) {
+      std::int64_t const now = std_sync::now();
+      if (idle_since == 0) idle_since = now;
+      if (now - idle_since <= tuning::search_before_sleep) {
+        for (std::uint64_t k = 0; k < tuning::longest_backoff; ++k) cpu_relax();
+        if (now - idle_since > tuning::search_before_yield) std_sync::yield();
+        continue;
+      }
+    }
+    if (!listed) listed.emplace(why);
+    if (!doze(w, t, t.join != nullptr ? pause : tuning::doze_until_called)) return false;
+    if (pause < tuning::longest_doze) pause *= 2;
+  }
+}
+
+// Leaves the stack until `t` has happened: then it comes home. False: there is no memory for another stack.
+bool leave(worker& w, top_wait& t, waits_for const& why) noexcept {
+  t.older = std::exchange(w.search.left, &t);
+  bool const left = suspend(why, false, [&](stack&) noexcept { return !t.leave(); });
+  top_wait** before = &current()->search.left;  // of the same thread
+  while (*before != &t) before = &(*before)->older;
+  *before = t.older;
+  return left;
+}
+
+}  // namespace
+
+deque::entry steal_below(worker& w, void const* join, bool stacks, control_words& mode) noexcept {
+  unsigned const n = w.pool().size();
+  auto const first = static_cast<unsigned>(w.search.random() % n);
+  for (unsigned k = 0; k < n; ++k) {
+    unsigned const i = (first + k) % n;
+    if (i == w.index()) continue;
+    if (deque::entry const e = steal_from_below(w, *w.pool().workers[i], join, stacks, mode); e != 0) return e;
+  }
+  return 0;
+}
+
+bool doze(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept {
   pool_state& p = w.pool();
-  std::int64_t const pause = w.search.next_doze;
-  if (pause < tuning::longest_doze) w.search.next_doze *= 2;
-  return p.parking.doze(w.index(), [&] { return p.stopping.load(std::memory_order_seq_cst) || !w.own.empty(); }, pause);
+  auto const must_wake = [&] { return t.has_happened() || !w.own.empty() || p.stopping.load(std::memory_order_seq_cst); };
+  t.runs_anything = !p.parking.doze(w.index(), must_wake, nanoseconds);
+  return !t.runs_anything;
+}
+
+void wait_on_top(waits_for const& why, void const* join, bool (*publish)(void* with, top_wait& t) noexcept, void* with) noexcept {
+  worker& w = *current();
+  int const error_number = errno;
+  top_wait t{*w.here, w.pool(), w.index(), join};
+  if (publish(with, t)) {
+    w.work.publish_all();  // this thread answers no requests
+    while (!wait_here(w, t, why) && !leave(w, t, why)) std_sync::yield();
+  }
+  errno = error_number;
+}
+
+// A thread from outside the pool may tell the last that the pool has to run, and the pool's destructor would not wait for it: so it counts as
+// pending work.
+void top_wait::resume() noexcept {
+  stack& s = stack_;
+  pool_state& p = pool_;
+  unsigned const i = worker_;
+  worker const* const w = current_or_null();
+  bool const from_outside = w == nullptr || &w->pool() != &p;
+  if (from_outside) p.pending.started();
+  if (happens()) {
+    bring_home(p, s);
+  } else {
+    p.parking.call(i);
+  }
+  if (from_outside) p.pending.finished();
 }
 
 }  // namespace nopal::core

@@ -98,7 +98,7 @@ void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
     b.join.record([&](bool) { b.keep(caught()); });
   }
   current()->end_strand();
-  if (b.join.arrive()) resume_at_home(*b.waiting);
+  if (b.join.arrive()) b.waiting.resume();
 }
 
 }  // namespace nopal::core

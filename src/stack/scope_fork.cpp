@@ -118,7 +118,7 @@ void parent_lost(children& c) noexcept {
   w.work.rewind();  // the parent was stolen, and with it all older entries
   w.end_strand();
   stack& mine = *w.here;
-  if (c.join.arrive()) resume_at_home(*c.waiting);
+  if (c.join.arrive()) c.waiting.resume();
   w.pool().call.search(mine);
 }
 

@@ -52,10 +52,9 @@ bool suspend(suspension& s) noexcept {
   s.left->body = nullptr;  // its body cannot return: the worker that resumes this stack is not where run_from was called
   s.run = publish_left_stack;
   next->begin(w.pool().call.search);
-  void const* const below = w.works_below.load(std::memory_order_relaxed);  // relaxed: hints
-  void const* const far_below = w.works_far_below.load(std::memory_order_relaxed);
-  void const* const kept_to = w.search.keeps_to;
-  void const* const keeps_to = must_stay ? stay_home(w, s.join) : nullptr;
+  if (must_stay) s.left->home = w.index();
+  void const* const near = w.near.get();
+  void const* const far = w.far.get();
   if (w.alarm == worker::no_tasks) {
     root* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
     leave_for(s, *next);
@@ -65,10 +64,9 @@ bool suspend(suspension& s) noexcept {
     saved_strand const strand{w};
     leave_for(s, *next);
   }
-  current()->works_below.store(below, std::memory_order_relaxed);  // relaxed: hints
-  current()->works_far_below.store(far_below, std::memory_order_relaxed);
+  current()->descends_from(near, far);
   if (must_stay) [[unlikely]] {
-    come_home(*current(), kept_to, keeps_to);
+    s.left->home = stack::anywhere;
     errno = error_number;  // on the thread that has left the stack
   }
   return true;
@@ -101,13 +99,13 @@ void run_left_stack(resumable& r, worker&) noexcept {
   resume_stack(s);
 }
 
-static void run_at_home(resumable& r, worker&) noexcept { resume_stack(*static_cast<struct stack::on_its_way&>(r).it); }
+static void run_on_its_way(resumable& r, worker&) noexcept { resume_stack(*static_cast<struct stack::on_its_way&>(r).it); }
 
 // Its thread may resume the stack as soon as it is pushed.
 void bring_home(pool_state& p, stack& s) noexcept {
   unsigned const home = s.home;
   s.on_its_way.it = &s;
-  s.on_its_way.run = run_at_home;
+  s.on_its_way.run = run_on_its_way;
   worker& to = *p.workers[home];
   if (current_or_null() == &to && !to.occupant.here) return to.add_own(s.on_its_way);
   to.own.push(&s.on_its_way);
@@ -116,10 +114,26 @@ void bring_home(pool_state& p, stack& s) noexcept {
   if (p.control != nullptr) [[unlikely]] p.control->something_new();
 }
 
+// On top of a stack that waits, no other stack can be resumed: the thread leaves it first. It must run `s`, whose frames descend from what it
+// waits for: all others may be blocked by a lock that its frames hold.
 void resume_at_home(stack& s) noexcept {
   worker& w = *current();
-  if (s.home == stack::anywhere || (s.home == w.index() && !w.occupant.here)) resume_stack(s);
-  bring_home(w.pool(), s);
+  bool const may_leave = w.here->on_top == 0;
+  if (s.home != stack::anywhere) {
+    if (may_leave && s.home == w.index() && !w.occupant.here) resume_stack(s);
+    return bring_home(w.pool(), s);
+  }
+  if (may_leave) resume_stack(s);
+  s.on_its_way.it = &s;
+  s.on_its_way.run = run_on_its_way;
+  w.add_own(s.on_its_way);
+}
+
+void join_waiter::resume() const noexcept {
+  // NOLINTBEGIN(performance-no-int-to-ptr)
+  if ((word_ & on_top) != 0) return reinterpret_cast<top_wait*>(word_ - on_top)->resume();
+  resume_at_home(*reinterpret_cast<stack*>(word_));
+  // NOLINTEND(performance-no-int-to-ptr)
 }
 
 // The pool ends, or an external caller vacates its worker.
@@ -129,12 +143,20 @@ void leave_for_thread(stack& mine) noexcept {
 }
 
 // The children run elsewhere, and may arrive at any time. Either they all have, or the last one resumes this stack.
-void wait_at_join(join_word& j, std::int64_t n, stack*& waiting) noexcept {
+void wait_at_join(join_word& j, std::int64_t n, join_waiter& waiting) noexcept {
+  waits_for const why{"a join", nullptr};
+  if (waits_on_top(*current(), &j)) {
+    if (!j.complete(n)) wait_on_top(why, &j, [&](top_wait& mine) noexcept {
+        waiting = join_waiter{mine};
+        return !j.announce(n);
+      });
+    return;
+  }
   for (int k = 0; !j.complete(n); ++k) {
-    if (k % tuning::polls_before_suspending_again == 0 && suspend({"a join", nullptr}, true, [&](stack& mine) noexcept {
-          waiting = &mine;
+    if (k % tuning::polls_before_suspending_again == 0 && suspend(why, true, [&](stack& mine) noexcept {
+          waiting = join_waiter{mine};
           return j.announce(n);
-        }, &j)) {
+        })) {
       return;
     }
     std_sync::give_way(k);

@@ -6,7 +6,6 @@
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/stack/give_away.hpp"
 #include "nopal/core/stack/held_mutexes.hpp"
-#include "nopal/core/stack/home.hpp"
 #include "nopal/core/task/cold_path.hpp"
 
 namespace nopal::core {
@@ -118,6 +117,7 @@ void loop(next n) noexcept {
 
 void run_root_here(worker& before, root& r) noexcept {
   before.busy_with.store(&r, std::memory_order_relaxed);  // relaxed: a hint
+  before.begin_child_of(&r);
   r.mode.adopt();
   before.begin_strand();
   before.parent_word = reinterpret_cast<std::uintptr_t>(&r) | rooted;
@@ -161,7 +161,6 @@ void run_stolen_task(worker& w, frame& f, control_words mode) noexcept {
 // This worker owns the task now, which has come with the arena that it lies in. One that comes without begins an empty arena here, whose
 // epoch is its own.
 void run_moved_task(resumable& r, worker& w) noexcept {
-  keep_to_nothing(w);
   r.mode.adopt();
   frame& f = *static_cast<move_request&>(r).task;
   if (f.arena != nullptr) {

@@ -1,6 +1,7 @@
 #include "nopal/core/wait/await_wake.hpp"
 
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/job_wait.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
@@ -18,6 +19,13 @@ void await_wake(sleeper& me, waits_for why, bool (*publish)(void* with) noexcept
     me.pool = &w->pool();
     me.worker = w->index();
     me.what = w->here;
+    me.on_top = nullptr;
+    if (waits_on_top(*w, nullptr)) {
+      return wait_on_top(why, nullptr, [&](top_wait& t) noexcept {
+        me.on_top = &t;
+        return publish(with);
+      });
+    }
     if (suspend(why, false, [=](stack&) noexcept { return !publish(with); })) return;
     // There is no memory for another stack. The worker waits where it is, and wait_on_worker suspends this stack once there is some.
     event done;

@@ -1,6 +1,7 @@
 #include "nopal/core/wait/job_wait.hpp"
 
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 
@@ -20,7 +21,13 @@ void wait_on_worker(worker& w, event& done, waits_for why, void const* join) noe
   me.pool = &w.pool();
   me.worker = w.index();
   me.what = w.here;
-  while (!suspend(why, true, [&](stack&) noexcept { return !done.await(me); }, join)) {
+  if (waits_on_top(w, join)) {
+    return wait_on_top(why, join, [&](top_wait& t) noexcept {
+      me.on_top = &t;
+      return done.await(me);
+    });
+  }
+  while (!suspend(why, true, [&](stack&) noexcept { return !done.await(me); })) {
     if (done.wait_for(tuning::wait_without_stack)) return;
   }
 }

@@ -1,7 +1,8 @@
 #include "nopal/core/wait/yield.hpp"
 
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/stack/suspension.hpp"
+#include "nopal/core/wait/waiting_stack.hpp"
 
 namespace nopal::core {
 
@@ -9,12 +10,14 @@ bool yield_stack() noexcept {
   worker* const w = current_or_null();
   if (w == nullptr) return false;
   if (!w->has_more()) return true;
-  waiter me;
-  await_wake(me, {"its turn, after a yield", nullptr}, [&]() noexcept {
-    if (me.thread != nullptr) return false;  // no memory for another stack: the caller did not leave this one, and no worker may resume it
+  waiting_stack me;
+  me.pool = &w->pool();
+  me.worker = w->index();
+  me.what = w->here;
+  static_cast<void>(suspend({"its turn, after a yield", nullptr}, false, [&](stack&) noexcept {  // without memory it is the caller's turn
     me.resume_later();
-    return true;
-  });
+    return false;
+  }));
   return true;
 }
 

@@ -79,6 +79,8 @@ inline constexpr unsigned tries_another_worker = 64;
 /// finds nothing there. It is woken at once when its own stack can run.
 inline constexpr std::int64_t shortest_doze = 20'000;
 inline constexpr std::int64_t longest_doze = 1'000'000;
+/// Nanoseconds that it sleeps at a wait that is no join: nothing is to be looked for until it is called.
+inline constexpr std::int64_t doze_until_called = 1'000'000'000;
 
 // ---- The depth of forks.
 

@@ -111,6 +111,7 @@ struct pool_state {
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
   std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: trim.cpp
+  std::atomic<bool> stacks_stay{false};           ///< some stack has had to: from then on workers tell from which joins they descend
   bool pinned = false;                            ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
   control_words const mode = control_words::now();  ///< of the thread that makes the pool; a worker's between strands
   pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs

@@ -30,6 +30,8 @@ class saved_strand {
   std::uintptr_t const parent_word_;
   void* const slot_;
   root* const busy_with_;
+  void const* const near_;
+  void const* const far_;
   control_words const mode_;
 };
 

@@ -16,6 +16,7 @@
 #include "nopal/core/machine/victim.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/counters.hpp"
+#include "nopal/core/scheduler/descent.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/scheduler/spare_memory.hpp"
 #include "nopal/core/scheduler/strand.hpp"
@@ -29,6 +30,7 @@ namespace nopal::core {
 
 class event;
 struct root;
+class top_wait;
 
 /// What only the search for work touches: search.cpp.
 struct search_state {
@@ -37,16 +39,13 @@ struct search_state {
   bool searching = false;         ///< the worker's thread counts as a thief
   std::int64_t idle_since = 0;    ///< in nanoseconds; 0: not idle
   std::uint64_t backoff = tuning::shortest_backoff;  ///< pauses before its next search, at least
-  std::int64_t next_doze = tuning::shortest_doze;    ///< of a thread that keeps to a join, in nanoseconds
   /// What only the worker's thread may run and it alone knows of, the oldest first: it has taken this from its inbox `own`, or put it there
   /// itself.
   resumable* own = nullptr;
   resumable* newest_own = nullptr;  ///< undefined where `own` is null
   bool own_was_last = false;        ///< the thread has taken the last thing that it ran from there, and not from the ring
   bool own_first = false;           ///< the last search looked there before it looked into the inbox `open`
-  /// While a stack that stays waits at a join, its thread runs only what descends from that join: its address, or that of the root that is
-  /// waited for. Null: the thread runs anything. stack/home.hpp.
-  void const* keeps_to = nullptr;
+  top_wait* left = nullptr;  ///< where the thread has left stacks that it should wait on top of, the newest first: stack/home.hpp
   std::int64_t nap = tuning::shortest_nap;  ///< how long its next nap will be, in nanoseconds
   unsigned ready_taken = 0;       ///< times that the worker has looked at its ring, for fairness
   rng random;
@@ -154,6 +153,14 @@ class NOPAL_API worker : public fork_state {
     (search.own != nullptr ? search.newest_own->next : search.own) = &r;
     search.newest_own = &r;
   }
+  /// Takes what lies in the inbox `own` behind that. By that thread.
+  void take_own() noexcept {
+    for (resumable* r = own.take_all(); r != nullptr;) {
+      resumable* const next = r->next;
+      add_own(*r);
+      r = next;
+    }
+  }
   /// Is anything in this worker's deque, ring or inboxes?
   bool has_more() const noexcept {
     return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr;
@@ -171,19 +178,19 @@ class NOPAL_API worker : public fork_state {
   /// The root whose strand runs here: a hint, for external callers, which help with their own root only. Written by the worker, read by every thief
   /// that tries it: so it does not lie beside what the owner writes at each fork.
   std::atomic<root*> busy_with{nullptr};
-  /// Joins from which all descends that the strand here has forked: the innermost, and the one whose child this worker has begun to run while
-  /// it kept to none. The addresses of their join words, or null where none is known. Hints too, for threads that keep to a join.
-  std::atomic<void const*> works_below{nullptr};
-  std::atomic<void const*> works_far_below{nullptr};
-  /// A child of `join` begins here. relaxed: hints.
+  /// Joins from which descends what the deque holds: the nearest that is known, and the farthest, from which the nearest descends.
+  descent near, far;
+  /// A child of `join` begins here, or a root that is waited for there. The thief has set from what the child descends.
   void begin_child_of(void const* join) noexcept {
-    works_below.store(join, std::memory_order_relaxed);
-    if (search.keeps_to == nullptr) works_far_below.store(join, std::memory_order_relaxed);
+    if (pool_.stacks_stay.load(std::memory_order_relaxed)) [[unlikely]] note_child_of(join);  // relaxed: a hint
   }
-  /// The strand has ended, or is left. What a thread runs while it keeps to a join descends from the far one, too. relaxed: hints.
+  void descends_from(void const* nearest, void const* farthest) noexcept {
+    near.set(nearest);
+    far.set(farthest);
+  }
+  /// The strand has ended, or is left: the deque is empty.
   void forget_joins() noexcept {
-    works_below.store(nullptr, std::memory_order_relaxed);
-    if (search.keeps_to == nullptr) works_far_below.store(nullptr, std::memory_order_relaxed);
+    if (near.get() != nullptr || far.get() != nullptr) [[unlikely]] descends_from(nullptr, nullptr);
   }
 
   // ---- The worker between strands.
@@ -199,6 +206,7 @@ class NOPAL_API worker : public fork_state {
 
  private:
   std::uintptr_t lowest() const noexcept;
+  NOPAL_COLD void note_child_of(void const* join) noexcept;
 
   pool_state& pool_;
   unsigned const index_;

@@ -10,18 +10,15 @@
 
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/stack/join_waiter.hpp"
 
 namespace nopal::core {
-
-class stack;
 
 /// A resumable: it lies in a deque, or in an inbox if the owner had to give it away, as it is.
 struct branch : resumable {
   /// Counts the one steal that can happen to this branch, and guards the exception.
   join_word join;
-  /// The owner's stack: undefined until the owner waits; written before the join word announces the steal, read by a thief whose arrival
-  /// completes it.
-  stack* waiting;
+  join_waiter waiting;  ///< the owner
 
   explicit branch(run_function f) noexcept : resumable{f} {}
   branch(branch const&) = delete;

@@ -8,6 +8,7 @@
 
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/deque/kept_exception.hpp"
+#include "nopal/core/stack/join_waiter.hpp"
 
 namespace nopal::core {
 
@@ -25,7 +26,7 @@ struct children {
 
   // Undefined until state is not 0.
   union {
-    stack* waiting;             ///< the parent's stack at its join: written before the join word announces the steals
+    join_waiter waiting;        ///< the parent at its join
     outside_children* outside;  ///< off a pool, until the join begins
     event* done;                ///< off a pool, from then on: written before the join word announces the children
   };

@@ -13,8 +13,4 @@ namespace nopal::core {
 /// and is empty afterwards. O(entries).
 void give_everything_away(worker& w, orphan_memory& memory) noexcept;
 
-/// Puts `c`, which the worker `w` has taken from a deque, where it was offered in `mode`, and does not want to run, into its inbox, where any worker finds it. False: there is no memory
-/// for that, and nothing has happened.
-bool pass_on(worker& w, continuation c, control_words mode) noexcept;
-
 }  // namespace nopal::core

@@ -1,31 +1,45 @@
 #pragma once
 
-// Stacks that stay: a native stack is resumed only by the thread that left it, and while it waits at a join that thread runs only what
-// descends from the join. For frames of other libraries that keep something of their thread. Called by suspension.cpp, and by whoever
-// resumes a stack. What it promises, why nothing stands still, and what it costs: README.md, "Stacks that stay". Next:
-// ../scheduler/search.hpp, how such a thread searches.
+// Stacks that stay: a native stack is resumed only by the thread that left it. While it waits at a join the thread does not leave it at all,
+// and runs on top of it what descends from the join. For frames of other libraries that keep something of their thread. Called by whoever
+// waits. What it promises, why nothing stands still, and what it costs: README.md, "Stacks that stay". Next: top_wait.hpp, the word between
+// the two sides of such a wait; ../scheduler/descent.hpp, what descends from a join.
+
+#include <type_traits>
 
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack.hpp"
+#include "nopal/core/stack/top_wait.hpp"
+#include "nopal/core/wait/waits_for.hpp"
 
 namespace nopal::core {
 
 /// Must the stack that runs on `w` stay with its thread? By that worker.
 inline bool stays(worker const& w) noexcept { return w.here->stays != 0 || w.pool().resume == resume::home; }
-
-/// The stack on `w` is about to be left, and stays. Returns what the worker's thread keeps to meanwhile, if that is `join` or something as
-/// good; else null. By the worker; before the stack is published.
-NOPAL_COLD void const* stay_home(worker& w, void const* join) noexcept;
-/// The stack that runs on `w` has come home. `kept_to`: what the thread kept to before the stack was left; `keeps_to`: what stay_home has
-/// returned then.
-NOPAL_COLD void come_home(worker& w, void const* kept_to, void const* keeps_to) noexcept;
-/// The thread of `w` keeps to nothing any more, and runs anything.
-inline void keep_to_nothing(worker& w) noexcept {
-  w.search.keeps_to = nullptr;
-  w.forget_joins();
+/// Does a wait of what runs on `w` keep the thread on its stack? `join`: the join word or the root that is waited for; null: something else,
+/// of which nobody knows what will end it. In a pool whose stacks all stay, fibers wait for each other by such waits, and the thread leaves them.
+/// Others must be there to run what it waits for; under a controlled schedule one worker runs at a time. By that worker.
+inline bool waits_on_top(worker const& w, void const* join) noexcept {
+  pool_state const& p = w.pool();
+  return (w.here->stays != 0 || (join != nullptr && p.resume == resume::home)) && p.steals && p.workers.size() > 1 && p.control == nullptr;
 }
-/// The thread of `w`, which keeps to a join, has found nothing for long: sleeps for a moment, or until its own stack may run. False: all
-/// other workers doze already. Then it must run anything, since nobody else would.
-NOPAL_COLD bool doze(worker& w) noexcept;
+
+/// Waits on the stack on which the caller runs, where waits_on_top, until `t` has happened. publish(with, t) makes `t` known to whoever is to
+/// resume it; it says false if what is waited for has happened already, and `t` is known to none. The thread runs meanwhile, on top of the stack, what
+/// descends from `join` and other workers offer; or sleeps. If it must run anything, because nobody else would, or something that only it
+/// may run, it leaves the stack, and comes back to it; meanwhile it runs still nothing else (search_state::left). `why` is for reports. By a worker; the same thread goes on afterwards.
+NOPAL_COLD void wait_on_top(waits_for const& why, void const* join, bool (*publish)(void* with, top_wait& t) noexcept, void* with) noexcept;
+template <class Publish>
+void wait_on_top(waits_for const& why, void const* join, Publish publish) noexcept {
+  static_assert(std::is_nothrow_invocable_r_v<bool, Publish&, top_wait&>);
+  wait_on_top(why, join, [](void* with, top_wait& t) noexcept { return (*static_cast<Publish*>(with))(t); }, &publish);
+}
+
+/// Takes what another worker offers, in the mode `mode`, and descends from `join`; 0: nothing was found. `stacks`: also a stack that was left at a
+/// scope's fork. By the worker, which runs it.
+NOPAL_COLD deque::entry steal_below(worker& w, void const* join, bool stacks, control_words& mode) noexcept;
+/// Sleeps for so many nanoseconds, or until something has come that only this worker's thread may run, or `t` has happened. False: all others
+/// sleep like this. Then the thread must run anything, since nobody else would, until `t` has happened.
+NOPAL_COLD bool doze(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept;
 
 }  // namespace nopal::core

@@ -44,7 +44,7 @@ struct child_of : child {
     try {
       F f(static_cast<Given>(*self.closure));
       if (Fast || offers) {
-        make_offer(*current(), continuation{*of.owner});  // from here on a thief may resume the parent: `self` may be gone
+        make_offer(*current(), continuation::of_stack(*of.owner));  // from here on a thief may resume the parent: `self` may be gone
         offered = true;
         if constexpr (!Fast) static_cast<void>(current()->poll());  // a thief may have requested work
       }

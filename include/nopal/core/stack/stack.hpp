@@ -121,6 +121,7 @@ class stack : public context, public resumable {
   static constexpr unsigned anywhere = ~0U;
   unsigned home = anywhere;  ///< the worker whose thread must resume it; written by that thread before the stack is published
   unsigned stays = 0;        ///< how many nopal::stay live in frames on it; touched only by whoever runs it
+  unsigned on_top = 0;       ///< how many strands run on top of frames that wait; touched only by whoever runs it
   /// The stack on its way to its home's inbox: a resumable of its own, since its other one may only resume a stack left at a scope's fork.
   struct on_its_way : resumable {
     stack* it = nullptr;

@@ -11,6 +11,7 @@
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/stack/context.hpp"
+#include "nopal/core/stack/join_waiter.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
@@ -23,8 +24,6 @@ struct suspension : after_switch {
   stack* left;    ///< the stack that was left: filled in by suspend
   waits_for why;  ///< for reports
   bool reclaims;  ///< the unused pages of the stack go back to the system
-  /// The join word or the root that is waited for; null: something else. If the stack stays, its thread keeps to it: home.hpp.
-  void const* join = nullptr;
   /// Makes the stack known to whoever is to resume it: from then on neither the stack nor this may be touched. The worker that has left the
   /// stack calls it, on another one. True: what the stack waits for has happened already, no other worker will resume it, and this one does
   /// at once.
@@ -37,14 +36,13 @@ struct suspension : after_switch {
 bool suspend(suspension& s) noexcept;
 /// Suspends the stack as above, for the reason `why`; publish(stack) is suspension::publish. It may lie in the frame that is left.
 template <class Publish>
-bool suspend(waits_for why, bool reclaims, Publish publish, void const* join = nullptr) noexcept {
+bool suspend(waits_for why, bool reclaims, Publish publish) noexcept {
   static_assert(std::is_nothrow_invocable_r_v<bool, Publish&, stack&>);
   struct with_closure : suspension {
     Publish* closure;
   } s;
   s.why = why;
   s.reclaims = reclaims;
-  s.join = join;
   s.closure = &publish;
   s.publish = [](suspension& x) noexcept { return (*static_cast<with_closure&>(x).closure)(*x.left); };
   return suspend(s);
@@ -63,10 +61,9 @@ void run_left_stack(resumable& r, worker& w) noexcept;
 /// Leaves `mine`, from its base, and resumes the own stack of the thread that works here: worker::home. `mine` is free then.
 [[noreturn]] void leave_for_thread(stack& mine) noexcept;
 
-/// Waits until `n` children have arrived at `j`. `waiting` is set to the stack that is left, before the join word tells the last child to
-/// read it. Where there is no memory for another stack the worker waits where it is. It tries again now and then, since what it waits for
+/// Waits until `n` children have arrived at `j`. `waiting` is set before the join word tells the last child to read it. Where there is no memory for another stack the worker waits where it is. It tries again now and then, since what it waits for
 /// may need this very worker: a task that was moved here by resume_on. By a worker whose deque is empty; another one may run the caller
 /// afterwards.
-void wait_at_join(join_word& j, std::int64_t n, stack*& waiting) noexcept;
+void wait_at_join(join_word& j, std::int64_t n, join_waiter& waiting) noexcept;
 
 }  // namespace nopal::core

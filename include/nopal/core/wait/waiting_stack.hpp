@@ -10,12 +10,14 @@ namespace nopal::core {
 
 struct pool_state;
 class stack;
+class top_wait;
 
 /// The waiter fills in the fields before it leaves its stack. Whoever wakes it calls resume() once; afterwards it may be gone.
 struct waiting_stack : resumable {
   stack* what = nullptr;
   pool_state* pool = nullptr;
   unsigned worker = 0;  ///< the index of the worker that left the stack
+  top_wait* on_top = nullptr;  ///< the stack was not left: its thread waits on top of it
 
   /// Lets some worker of the pool resume the stack: the caller's, if it works for that pool, has memory for its ring and the pool steals; else
   /// one that is chosen, or where nothing is stolen the one that left it. A thief may come first. Any thread.

@@ -1,0 +1,54 @@
+#pragma once
+
+// A join from which everything descends that a worker's deque holds. A thread that waits on top of its stack takes nothing else:
+// ../stack/home.hpp. The owner writes it where a strand begins and ends; a thief pins it while it takes an entry. Proof: ../stack/README.md,
+// "Stacks that stay".
+
+#include <cstdint>
+
+#include "nopal/core/base/sync.hpp"
+
+namespace nopal::core {
+
+///     | address of a join word or a root, or 0: none is known | pinned 1 |
+template <class Sync = std_sync>
+class basic_descent {
+ public:
+  // ---- The owner.
+  /// relaxed: only the owner writes the address.
+  void const* get() const noexcept { return to_pointer(word_.load(std::memory_order_relaxed)); }
+  /// While the deque is empty; or null. Returns when no thief has it pinned: that takes one theft.
+  void set(void const* join) noexcept {
+    std::uintptr_t known = word_.load(std::memory_order_relaxed) & ~pinned;  // relaxed: as get
+    auto const to = reinterpret_cast<std::uintptr_t>(join);
+    if (known == to) return;
+    // release: pairs with pin, for the deque, empty or with nothing in it that does not descend from `join`. acquire: pairs with unpin: what
+    // the owner pushes from now on no thief takes that had pinned the old one. relaxed where it fails: it is tried again.
+    for (int round = 0; !word_.compare_exchange_weak(known, to, std::memory_order_acq_rel, std::memory_order_relaxed); ++round) {
+      known &= ~pinned;
+      Sync::give_way(round);
+    }
+  }
+
+  // ---- Thieves: any thread.
+  /// What it is, a moment ago. relaxed: a hint, for pin.
+  void const* look() const noexcept { return get(); }
+  /// Is it `join`, and does no other thief have it pinned? Then it stays so until unpin. acquire: pairs with set.
+  bool pin(void const* join) noexcept {
+    auto known = reinterpret_cast<std::uintptr_t>(join);
+    // relaxed: the exchange decides
+    return word_.load(std::memory_order_relaxed) == known &&
+           word_.compare_exchange_strong(known, known | pinned, std::memory_order_acquire, std::memory_order_relaxed);
+  }
+  void unpin() noexcept { word_.fetch_and(~pinned, std::memory_order_release); }  // release: pairs with set
+
+ private:
+  static constexpr std::uintptr_t pinned = 1;
+  static void const* to_pointer(std::uintptr_t word) noexcept { return reinterpret_cast<void const*>(word & ~pinned); }  // NOLINT(performance-no-int-to-ptr)
+
+  typename Sync::template atomic<std::uintptr_t> word_{0};
+};
+
+using descent = basic_descent<>;
+
+}  // namespace nopal::core
