@@ -76,14 +76,12 @@ nopal_context_switch:
         .cfi_startproc
         ENDBR
         leave_stack
-        /* The control words are loaded only where they differ; the status bits of mxcsr, the low six, belong to no function. */
-        movl    (%rsp), %ecx
+        /* mxcsr is loaded in any case, with its sticky flags: whoever ran meanwhile may have other ones. The x87 control word is loaded
+           only where it differs, since that takes longer than to look. */
         movzwl  4(%rsp), %eax
-        xorl    (%rsi), %ecx
-        xorw    4(%rsi), %ax
-        andl    $0xffc0, %ecx
+        ldmxcsr (%rsi)
+        cmpw    4(%rsi), %ax
         movq    %rsi, %rsp
-        orl     %eax, %ecx
         jne     2f
 1:      movq    8(%rsp), %r12
         movq    16(%rsp), %r13
@@ -111,8 +109,7 @@ nopal_context_switch:
         .cfi_offset r14, -40
         .cfi_offset r13, -48
         .cfi_offset r12, -56
-2:      ldmxcsr (%rsp)
-        fnclex  /* a flag of the other stack would trap where this word unmasks it */
+2:      fnclex  /* a flag of the other stack would trap where this word unmasks it */
         fldcw   4(%rsp)
         jmp     1b
         .cfi_endproc
@@ -120,7 +117,7 @@ nopal_context_switch:
 
 /* after_switch* nopal_context_call(void** left, void* top, context& with, void (*body)(context&))
    Calls body(with) on the fresh stack that ends at `top`. The stack that is left has the layout above, so that a switch can resume it
-   too. Where body returns, this function returns null, with the control words as they were, and the processor has predicted both
+   too. Where body returns, this function returns null, with mxcsr and the x87 control word as they were, and the processor has predicted both
    returns. */
         .globl  nopal_context_call
         .hidden nopal_context_call
@@ -132,14 +129,10 @@ nopal_context_call:
         call_there
         movq    %rbx, %rsp
         .cfi_restore_state
-        stmxcsr -8(%rsp)
         fnstcw  -4(%rsp)
-        movl    -8(%rsp), %ecx
         movzwl  -4(%rsp), %eax
-        xorl    (%rsp), %ecx
-        xorw    4(%rsp), %ax
-        andl    $0xffc0, %ecx
-        orl     %eax, %ecx
+        ldmxcsr (%rsp)
+        cmpw    4(%rsp), %ax
         jne     2f
 1:      addq    $8, %rsp
         .cfi_adjust_cfa_offset -8
@@ -170,8 +163,7 @@ nopal_context_call:
         .cfi_offset r14, -40
         .cfi_offset r13, -48
         .cfi_offset r12, -56
-2:      ldmxcsr (%rsp)
-        fnclex  /* a flag of the other stack would trap where this word unmasks it */
+2:      fnclex  /* a flag of the other stack would trap where this word unmasks it */
         fldcw   4(%rsp)
         jmp     1b
         .cfi_endproc

@@ -180,8 +180,9 @@ bool find_and_run(worker& w, root const* only) noexcept {
 
 // The worker's thread has found nothing for long, and counts as a thief. It sleeps, unless it must stay awake as the last thief of its
 // node, or something waits for it. While it sleeps an external caller may occupy the worker. True: it slept, and all fields of the worker
-// that are not reset here are as an external caller may have left them.
-bool sleep(worker& w, stack& mine) noexcept {
+// that are not reset here are as an external caller may have left them. Out of line: its frame takes a page for the affinity masks, and all
+// fibers run on top of search_on's.
+NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   pool_state& pool = w.pool();
   unsigned const i = w.index();
   w.search.searching = false;  // parking counts this thread; an external caller in its place is no thief

@@ -226,6 +226,70 @@ TEST(floating_point, a_fiber_keeps_its_mode_over_its_waits) {
   });
 }
 
+// One worker, so that each fiber follows the one before on the same thread, and nothing is said of any change.
+TEST(floating_point, a_fiber_begins_in_the_mode_of_its_spawn_whatever_the_one_before_has_left) {
+  nopal::pool pool{{.workers = 1}};
+  wrong = leaves = 0;
+  int spawned = 0;
+  pool.run([&] {
+    for (expected_mode const& left : modes()) {
+      nopal::counter done;
+      for (expected_mode const& m : modes()) {
+        m.set();
+        nopal::spawn(done, [&] { check(m), left.set(); });
+        nopal::spawn(done, [&] { check(m), nopal::yield(), check(m), left.set(); });
+        spawned += 3;
+      }
+      nopal::wait_for(done);
+      check(modes().back());
+    }
+    modes()[0].set();
+  });
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_EQ(leaves.load(), spawned + static_cast<int>(modes().size()));
+  pool.run([] { check(modes()[0]); });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+#if defined(__x86_64__)
+void overflow() {
+  double volatile x = 0x1p1023;
+  x = x * x;
+}
+// Those of mxcsr: a fiber begins with its spawner's, and who waits, in a pool or before it, has its own afterwards.
+TEST(floating_point, sticky_flags_of_others_are_not_seen_after_a_wait) {
+  std::feclearexcept(FE_ALL_EXCEPT);
+  nopal::pool pool{{.workers = 1}};
+  pool.run([] {
+    std::feclearexcept(FE_ALL_EXCEPT);
+    nopal::counter done;
+    for (int i = 0; i < 3; ++i) {
+      nopal::spawn(done, [] {
+        EXPECT_EQ(std::fetestexcept(FE_OVERFLOW), 0);
+        overflow();
+        EXPECT_NE(std::fetestexcept(FE_OVERFLOW), 0);
+        nopal::yield();
+        EXPECT_NE(std::fetestexcept(FE_OVERFLOW), 0);
+      });
+    }
+    nopal::wait_for(done);
+    EXPECT_EQ(std::fetestexcept(FE_OVERFLOW), 0);
+    overflow();
+    nopal::spawn(done, [] {
+      EXPECT_NE(std::fetestexcept(FE_OVERFLOW), 0);
+      std::feclearexcept(FE_ALL_EXCEPT);
+    });
+    nopal::wait_for(done);
+    EXPECT_NE(std::fetestexcept(FE_OVERFLOW), 0);
+  });
+  EXPECT_EQ(std::fetestexcept(FE_OVERFLOW), 0);
+  overflow();
+  pool.run([] { std::feclearexcept(FE_ALL_EXCEPT); });
+  EXPECT_NE(std::fetestexcept(FE_OVERFLOW), 0);
+  std::feclearexcept(FE_ALL_EXCEPT);
+}
+#endif
+
 task<void> forks_then_waits(expected_mode const& m, int depth, nopal::counter& open) {
   check(m);
   if (depth == 0) {

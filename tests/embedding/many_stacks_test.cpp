@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "../scale.hpp"
+#include "nopal/core/architecture/stack_pointer.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
@@ -328,6 +330,27 @@ TEST_F(many_stacks_death, are_not_needed_by_forks) {
   nopal::wait_for(all);
   std::fprintf(stderr, "took %zu KiB\n", took >> 10);
   end(took < std::size_t{64} << 20);
+}
+
+// What lies below a fiber that waits goes back to the system page by page, and is a page fault when it runs again. So a fiber should wait on
+// the first page of its stack, and what calls it must leave most of that.
+TEST_F(many_stacks, a_fiber_begins_on_the_first_page_of_its_stack) {
+  if (test::sanitized) GTEST_SKIP() << "whose frames are larger";
+  nopal::pool pool{{.workers = 1}};
+  std::vector<std::size_t> depths;
+  pool.run([&] {
+    nopal::counter done;
+    for (int i = 0; i < 8; ++i) {
+      nopal::spawn(done, [&] {
+        auto const top = reinterpret_cast<std::uintptr_t>(nopal::core::current()->here->top());
+        depths.push_back(top - nopal::core::stack_pointer());
+        nopal::yield();  // the next one begins on another stack
+      });
+    }
+    nopal::wait_for(done);
+  });
+  ASSERT_EQ(depths.size(), 8u);
+  for (std::size_t const depth : depths) EXPECT_LT(depth, 2048u);
 }
 
 // A real-time program locks all memory, also what will be mapped. Stacks are locked as they are touched, page by page.

@@ -25,13 +25,11 @@ namespace nopal::core {
 template <class F, class Counter>
 struct fiber_record final : resumable {
   Counter* done;
-  stored_control_words words;  ///< of whoever spawns it: it runs in that mode
+  stored_control_words words;  ///< of whoever spawns it, who sets them last of all: it runs in that mode
   F f;
 
   template <class G>
-  fiber_record(Counter* c, G&& closure) : resumable{start}, done{c}, f(static_cast<G&&>(closure)) {
-    words.store();
-  }
+  fiber_record(Counter* c, G&& closure) : resumable{start}, done{c}, f(static_cast<G&&>(closure)) {}
 
   /// resumable::run: runs the fiber to its end, at the base of a native stack. The closure may suspend, so another worker may end the fiber
   /// than the one that started it.
@@ -66,10 +64,12 @@ NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Coun
     void* at;
     record* made = nullptr;
     ~unspawned() {
+      if (at == nullptr) [[likely]] return;  // operator delete would look too, but behind a call
       if (made != nullptr) std::destroy_at(made);
       ::operator delete(at);
     }
     resumable& release() noexcept {
+      made->words.store();
       at = nullptr;
       return *std::exchange(made, nullptr);
     }

@@ -21,11 +21,11 @@ class basic_top_wait {
   bool happens() noexcept { return word_.exchange(happened_, std::memory_order_seq_cst) == left_; }
   /// By the waiter. seq_cst, of which acquire pairs with happens: after the store of its state in parking.doze.
   bool has_happened() const noexcept { return word_.load(std::memory_order_seq_cst) == happened_; }
-  /// By the waiter, which has left its stack. False: it has happened, and the other side does not know that the stack was left. acq_rel:
-  /// release, for the stack; acquire, where it fails: pairs with happens.
+  /// By the waiter, which has left its stack. False: it has happened, and the other side does not know that the stack was left. release: pairs
+  /// with happens, for the stack. acquire, where it fails: pairs with happens, as has_happened.
   bool leave() noexcept {
     std::uint32_t w = waits_;
-    return word_.compare_exchange_strong(w, left_, std::memory_order_acq_rel, std::memory_order_acquire);
+    return word_.compare_exchange_strong(w, left_, std::memory_order_release, std::memory_order_acquire);
   }
 
  private:
