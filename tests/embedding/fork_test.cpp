@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "../scale.hpp"
 #include "nopal/nopal.hpp"
 #include "program.hpp"
 
@@ -255,7 +256,7 @@ TEST(fork_child, finds_no_lock_taken) {
                 }
                 others.emplace_back([&] { while (!stop) nopal::sleep_for(1us); });
                 others.emplace_back([&] { while (!stop) static_cast<void>(nopal::shutdown((fib(2), 1h))); });
-                for (int k = 0; k < 200; ++k) {
+                for (long k = 0; k < test::scaled(200, 4); ++k) {
                   pid_t const child = ::fork();
                   if (child == 0) {
                     begin_child();
