@@ -1,6 +1,7 @@
 #include "nopal/core/machine/topology.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -24,25 +25,32 @@ topology topology::of_linux(std::vector<int> const& allowed_cpus, std::string co
   return machine ? topology{*std::move(machine)} : flat(allowed_cpus);
 }
 
-topology topology::load(std::vector<int> const& allowed_cpus) {
-  struct answer {
-    std::string environment;
-    std::vector<int> allowed_cpus;
-    topology machine;
-  };
-  // Never destroyed: a pool may be made by a destructor that runs after ours would.
-  static std::mutex& guard = *new std::mutex;
-  static std::optional<answer>& last = *new std::optional<answer>;
+namespace {
 
-  std::lock_guard const lock{guard};
+struct answer {
+  std::string environment;
+  std::vector<int> allowed_cpus;
+  topology machine;
+};
+constinit std::mutex loading;
+constinit answer* last = nullptr;  // under `loading`; never destroyed: a pool may be made by a destructor that runs after ours would
+
+}  // namespace
+
+void topology::before_fork() noexcept { loading.lock(); }
+void topology::after_fork() noexcept { loading.unlock(); }
+
+topology topology::load(std::vector<int> const& allowed_cpus) {
+  std::lock_guard const lock{loading};
   std::string environment = hwloc_environment();
-  if (last && last->environment == environment && last->allowed_cpus == allowed_cpus) return last->machine;
+  if (last != nullptr && last->environment == environment && last->allowed_cpus == allowed_cpus) return last->machine;
 
   bool const other = hwloc_is_told_of_a_machine();
   std::optional<topology_tree> tree = other ? read_hwloc_topology(allowed_cpus) : read_linux_topology(allowed_cpus, "/sys");
   if (!tree) return flat(allowed_cpus);
   topology machine{*std::move(tree)};
-  last.emplace(answer{std::move(environment), allowed_cpus, machine});
+  auto made = std::make_unique<answer>(answer{std::move(environment), allowed_cpus, machine});
+  delete std::exchange(last, made.release());
   return machine;
 }
 

@@ -21,6 +21,13 @@
 #include <string_view>
 #include <utility>
 
+// Also without the calls at a function's begin and end, which no_sanitize leaves.
+#if defined(__clang__)
+#define NOPAL_WITHOUT_SANITIZER [[clang::disable_sanitizer_instrumentation]]
+#else
+#define NOPAL_WITHOUT_SANITIZER [[gnu::no_sanitize("thread,address,undefined")]]
+#endif
+
 namespace nopal::core {
 
 namespace {
@@ -169,42 +176,74 @@ function_name named(std::string const& symbol) {
   return f;
 }
 
-}  // namespace
-
 // ---- Objects.
 
+/// What the loader tells of one object. Behind it come its program headers, then its name.
+struct loaded_object {
+  std::uintptr_t base;
+  std::size_t header_bytes, name_bytes;
+};
+struct loaded_objects {
+  unsigned char* to;
+  std::size_t room;
+  std::size_t bytes;  ///< of all objects; those that do not fit are not there
+};
+
+// Under the loader's lock. Another thread may have a lock of the allocator's, or of a sanitizer's that names the code of a race, and wait for
+// the loader's: so nothing is called here, not even to copy, and a sanitizer adds nothing.
+NOPAL_WITHOUT_SANITIZER void copy_bytes(loaded_objects& all, void const* from, std::size_t n) noexcept {
+  auto const* const bytes = static_cast<unsigned char const*>(from);
+  for (std::size_t k = 0; k < n; ++k, ++all.bytes) {
+    if (all.bytes < all.room) static_cast<unsigned char volatile*>(all.to)[all.bytes] = bytes[k];  // volatile: lest this becomes memcpy
+  }
+}
+NOPAL_WITHOUT_SANITIZER int copy_loaded(dl_phdr_info* info, std::size_t, void* with) noexcept {
+  auto& all = *static_cast<loaded_objects*>(with);
+  loaded_object of{info->dlpi_addr, info->dlpi_phnum * sizeof(ElfW(Phdr)), 0};
+  if (info->dlpi_name != nullptr) {
+    while (static_cast<char const volatile*>(info->dlpi_name)[of.name_bytes] != '\0') ++of.name_bytes;  // volatile: lest this becomes strlen
+  }
+  copy_bytes(all, &of, sizeof of);
+  copy_bytes(all, info->dlpi_phdr, of.header_bytes);
+  copy_bytes(all, info->dlpi_name, of.name_bytes);
+  return 0;
+}
+
+}  // namespace
+
 code_map::code_map() {
-  struct state {
-    std::vector<object>& all;
-    bool failed;
-  } s{objects_, false};
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* with) -> int {
-        auto& into = *static_cast<state*>(with);
-        try {
-          object o;
-          bool const is_program = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
-          o.path = is_program ? "/proc/self/exe" : info->dlpi_name;
-          o.label = is_program ? std::string{program_invocation_short_name} : o.path.substr(o.path.rfind('/') + 1);
-          o.base = info->dlpi_addr;
-          auto const* const first = reinterpret_cast<unsigned char const*>(info->dlpi_phdr);
-          o.headers.assign(first, first + info->dlpi_phnum * sizeof(ElfW(Phdr)));
-          for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
-            ElfW(Phdr) const& p = info->dlpi_phdr[i];
-            if (p.p_type == PT_GNU_EH_FRAME) o.unwind = o.base + p.p_vaddr;
-            if (p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0) continue;
-            o.first = std::min<std::uintptr_t>(o.first, o.base + p.p_vaddr);
-            o.last = std::max<std::uintptr_t>(o.last, o.base + p.p_vaddr + p.p_memsz);
-          }
-          into.all.push_back(std::move(o));
-        } catch (...) {  // an exception must not pass through the loader, which would keep its lock
-          into.failed = true;
-          return 1;
-        }
-        return 0;
-      },
-      &s);
-  if (s.failed) throw std::bad_alloc{};
+  std::vector<unsigned char> copy(std::size_t{16} << 10);
+  for (;;) {
+    loaded_objects all{copy.data(), copy.size(), 0};
+    ::dl_iterate_phdr(copy_loaded, &all);
+    if (all.bytes <= copy.size()) {
+      copy.resize(all.bytes);
+      break;
+    }
+    copy.resize(2 * all.bytes);  // more may be loaded meanwhile
+  }
+  for (unsigned char const* at = copy.data(); at != copy.data() + copy.size();) {
+    loaded_object of;
+    std::memcpy(&of, at, sizeof of);
+    at += sizeof of;
+    object o;
+    o.headers.assign(at, at + of.header_bytes);
+    at += of.header_bytes;
+    std::string const name(reinterpret_cast<char const*>(at), of.name_bytes);
+    at += of.name_bytes;
+    o.path = name.empty() ? "/proc/self/exe" : name;
+    o.label = name.empty() ? std::string{program_invocation_short_name} : name.substr(name.rfind('/') + 1);
+    o.base = of.base;
+    for (std::size_t i = 0; i < of.header_bytes; i += sizeof(ElfW(Phdr))) {
+      ElfW(Phdr) p;
+      std::memcpy(&p, o.headers.data() + i, sizeof p);
+      if (p.p_type == PT_GNU_EH_FRAME) o.unwind = o.base + p.p_vaddr;
+      if (p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0) continue;
+      o.first = std::min<std::uintptr_t>(o.first, o.base + p.p_vaddr);
+      o.last = std::max<std::uintptr_t>(o.last, o.base + p.p_vaddr + p.p_memsz);
+    }
+    objects_.push_back(std::move(o));
+  }
 }
 
 code_map::object const* code_map::find(std::uintptr_t pc) const noexcept {

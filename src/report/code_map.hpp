@@ -21,7 +21,7 @@ struct function_name {
 /// The objects that were loaded when it was made. One thread at a time.
 class code_map {
  public:
-  /// Takes the loader's lock meanwhile. Throws std::bad_alloc.
+  /// Takes the loader's lock, for as long as it copies. Throws std::bad_alloc.
   code_map();
   code_map(code_map const&) = delete;
   code_map& operator=(code_map const&) = delete;

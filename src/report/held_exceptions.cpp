@@ -63,6 +63,9 @@ void drop_held(void const* where, void (*f)(void*), void* with) noexcept {
   remove(where);
 }
 
+void hold_exceptions() noexcept { mutex.lock(); }
+void release_exceptions() noexcept { mutex.unlock(); }
+
 std::string message_held(void const* where) {
   std::lock_guard const guard{mutex};
   held const* const h = *find(where);

@@ -24,4 +24,8 @@ void drop_held(void const* where, F f) noexcept {
 /// What the exception says that the counter at `where` keeps; "" if none is known. Throws std::bad_alloc.
 std::string message_held(void const* where);
 
+/// The thread that forks holds the list's lock meanwhile: scheduler/process.cpp.
+void hold_exceptions() noexcept;
+void release_exceptions() noexcept;
+
 }  // namespace nopal::core

@@ -7,11 +7,13 @@
 
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/base/stay_loaded.hpp"
+#include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/fork_trap.hpp"
 #include "nopal/core/stack/mapping_limit.hpp"
 #include "nopal/core/stack/refusal.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
+#include "report/held_exceptions.hpp"
 
 namespace nopal::core {
 
@@ -23,16 +25,20 @@ namespace {
 // that do not belong to one pool, and gives them back on both sides.
 void before_fork() noexcept {
   default_pool_changes.lock();
+  topology::before_fork();
   stack_overflow_handler::before_fork();
   sleeping_thread::before_fork();
+  hold_exceptions();
   hold_refusal();
   hold_mapping_count();
 }
 void after_fork_in_parent() noexcept {
   release_mapping_count();
   release_refusal();
+  release_exceptions();
   sleeping_thread::after_fork();
   stack_overflow_handler::after_fork();
+  topology::after_fork();
   default_pool_changes.unlock();
 }
 void after_fork_in_child() noexcept {
@@ -42,18 +48,33 @@ void after_fork_in_child() noexcept {
   after_fork_in_parent();
 }
 
-constinit std::mutex preparing;
-constinit std::atomic<bool> prepared{false};
+constinit std::mutex registering;
+constinit std::atomic<bool> registered{false};
+
+// False: there was no memory for it.
+bool count_forks() noexcept {
+  if (registered.load(std::memory_order_acquire)) return true;  // acquire: pairs with the release below, though nothing else is read for it
+  std::lock_guard const guard{registering};
+  // relaxed: under the lock
+  if (registered.load(std::memory_order_relaxed)) return true;
+  bool const done = ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+  registered.store(done, std::memory_order_release);  // release: as above
+  return done;
+}
+
+// Not only when the first pool is made: another thread may fork at that moment, and threads that work for no pool take these locks before.
+// When this object is loaded, before the program's own constructors, there is no such thread.
+[[gnu::constructor(101)]] void count_forks_from_the_start() noexcept { static_cast<void>(count_forks()); }
+
+constinit std::atomic<bool> stays{false};
 
 }  // namespace
 
 void prepare_process() {
-  if (prepared.load(std::memory_order_acquire)) return;  // acquire: pairs with the release below, though nothing else is read for it
+  if (!count_forks()) throw std::bad_alloc{};  // as it was when this object was loaded, or the pool is made before
+  if (stays.load(std::memory_order_relaxed)) return;  // relaxed: once more does no harm
   stay_loaded();
-  std::lock_guard const guard{preparing};
-  if (prepared.load(std::memory_order_relaxed)) return;  // relaxed: under the lock
-  if (::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) throw std::bad_alloc{};
-  prepared.store(true, std::memory_order_release);  // release: as above
+  stays.store(true, std::memory_order_relaxed);  // relaxed: as above
 }
 
 }  // namespace nopal::core

@@ -133,21 +133,4 @@ void wait_on_top(waits_for const& why, void const* join, bool (*publish)(void* w
   errno = error_number;
 }
 
-// A thread from outside the pool may tell the last that the pool has to run, and the pool's destructor would not wait for it: so it counts as
-// pending work.
-void top_wait::resume() noexcept {
-  stack& s = stack_;
-  pool_state& p = pool_;
-  unsigned const i = worker_;
-  worker const* const w = current_or_null();
-  bool const from_outside = w == nullptr || &w->pool() != &p;
-  if (from_outside) p.pending.started();
-  if (happens()) {
-    bring_home(p, s);
-  } else {
-    p.parking.call(i);
-  }
-  if (from_outside) p.pending.finished();
-}
-
 }  // namespace nopal::core

@@ -9,8 +9,8 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
-#include "nopal/core/stack/suspension.hpp"
 
 namespace nopal::core {
 
@@ -98,7 +98,7 @@ void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
     b.join.record([&](bool) { b.keep(caught()); });
   }
   current()->end_strand();
-  if (b.join.arrive()) b.waiting.resume();
+  if (b.join.arrive()) resume(b.waiting);
 }
 
 }  // namespace nopal::core

@@ -7,10 +7,9 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
-#include "nopal/core/stack/home.hpp"
+#include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/stack/outside_children.hpp"
-#include "nopal/core/stack/suspension.hpp"
 
 namespace nopal::core {
 
@@ -69,7 +68,7 @@ bool must_list(children const& c) noexcept {
   if (w == nullptr) return true;
   if (w->here != own_stack(c)) return c.owner == nullptr;  // which ends the program
   bool const has_list = c.owner == nullptr;
-  return (has_list || (c.state == 0 && stays(*w))) && w->ready.empty();
+  return (has_list || (c.state == 0 && w->stack_stays())) && w->ready.empty();
 }
 
 // A scope forks in a state that the fast way excludes: work was requested, the deque must grow, there is no stack at hand, an exception is
@@ -79,7 +78,7 @@ void fork_child(child& c, child::run_function run) {
   if (w.here != own_stack(*c.of)) {
     die("a scope forked on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
   }
-  if (stays(w) || c.of->owner == nullptr) return run(c, false);
+  if (w.stack_stays() || c.of->owner == nullptr) return run(c, false);
   stack* s = nullptr;
   try {
     w.work.ensure_room(2 * w.most_entries());
@@ -118,7 +117,7 @@ void parent_lost(children& c) noexcept {
   w.work.rewind();  // the parent was stolen, and with it all older entries
   w.end_strand();
   stack& mine = *w.here;
-  if (c.join.arrive()) c.waiting.resume();
+  if (c.join.arrive()) resume(c.waiting);
   w.pool().call.search(mine);
 }
 

@@ -12,7 +12,6 @@
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/give_away.hpp"
-#include "nopal/core/stack/home.hpp"
 
 namespace nopal::core {
 
@@ -39,7 +38,7 @@ static void leave_for(suspension& s, stack& next) noexcept {
 // published no other worker knows of it. When suspend returns true the worker may be another one: its deque is empty, and so was its arena.
 bool suspend(suspension& s) noexcept {
   worker& w = *current();
-  bool const must_stay = stays(w);
+  bool const must_stay = w.stack_stays();
   int const error_number = must_stay ? errno : 0;
   if (!w.work.empty() && !w.orphans.get(w.work)) return false;
   stack* const next = w.stacks.get();
@@ -129,38 +128,10 @@ void resume_at_home(stack& s) noexcept {
   w.add_own(s.on_its_way);
 }
 
-void join_waiter::resume() const noexcept {
-  // NOLINTBEGIN(performance-no-int-to-ptr)
-  if ((word_ & on_top) != 0) return reinterpret_cast<top_wait*>(word_ - on_top)->resume();
-  resume_at_home(*reinterpret_cast<stack*>(word_));
-  // NOLINTEND(performance-no-int-to-ptr)
-}
-
 // The pool ends, or an external caller vacates its worker.
 void leave_for_thread(stack& mine) noexcept {
   mine.leave(*current()->home, [](stack& free) noexcept { current()->stacks.put(&free); });
   die_resumed_twice();
-}
-
-// The children run elsewhere, and may arrive at any time. Either they all have, or the last one resumes this stack.
-void wait_at_join(join_word& j, std::int64_t n, join_waiter& waiting) noexcept {
-  waits_for const why{"a join", nullptr};
-  if (waits_on_top(*current(), &j)) {
-    if (!j.complete(n)) wait_on_top(why, &j, [&](top_wait& mine) noexcept {
-        waiting = join_waiter{mine};
-        return !j.announce(n);
-      });
-    return;
-  }
-  for (int k = 0; !j.complete(n); ++k) {
-    if (k % tuning::polls_before_suspending_again == 0 && suspend(why, true, [&](stack& mine) noexcept {
-          waiting = join_waiter{mine};
-          return j.announce(n);
-        })) {
-      return;
-    }
-    std_sync::give_way(k);
-  }
 }
 
 }  // namespace nopal::core

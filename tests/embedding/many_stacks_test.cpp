@@ -147,6 +147,9 @@ using many_stacks_death = many_stacks;
 
 TEST_F(many_stacks, wait_at_once_in_few_mappings) {
   if (!kernel_has_markers()) GTEST_SKIP() << "here each guard page is a mapping";
+#if NOPAL_TSAN
+  GTEST_SKIP() << "ThreadSanitizer makes mappings for each stack";
+#endif
   for (std::size_t const size : {std::size_t{64} << 10, std::size_t{1} << 20}) {
     nopal::pool pool{{.workers = 2, .stack_size = size}};
     nopal::counter gate{1}, all;

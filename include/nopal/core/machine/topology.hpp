@@ -24,6 +24,9 @@ class topology {
   ///
   /// Throws std::invalid_argument if HWLOC_SYNTHETIC is not a topology, or if there is no hwloc to understand it.
   static topology load(std::vector<int> const& allowed_cpus);
+  /// Around a fork, by the thread that forks: the lock on the last answer is held meanwhile.
+  static void before_fork() noexcept;
+  static void after_fork() noexcept;
 
   /// What Linux tells of the machine in the files under `sys`, restricted to `allowed_cpus` (ascending; empty: those online).
   ///

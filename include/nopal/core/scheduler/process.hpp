@@ -11,8 +11,8 @@ namespace nopal::core {
 /// of the library.
 extern constinit std::mutex default_pool_changes;
 
-/// What the first pool of a process needs: the object that holds this code stays loaded, and forks are counted. By every thread that makes a
-/// pool; not under a lock. Throws std::bad_alloc.
+/// What the first pool of a process needs: the object that holds this code stays loaded. And forks are counted, which they are since the
+/// object was loaded, unless there was no memory for that. By every thread that makes a pool; not under a lock. Throws std::bad_alloc.
 void prepare_process();
 
 }  // namespace nopal::core

@@ -143,6 +143,8 @@ class NOPAL_API worker : public fork_state {
     if (std::exchange(strand.offered, false)) pool_.parking.retract();
   }
 
+  /// Must the stack that runs here stay with its thread? stack/home.hpp.
+  bool stack_stays() const noexcept { return here->stays != 0 || pool_.resume == resume::home; }
   /// Has the native stack room for another strand on top of this one? No while the caller runs on a stack that the program made itself.
   bool fits_here() const noexcept;
   /// The most entries that one strand has in the deque at once.

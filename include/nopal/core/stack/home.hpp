@@ -14,8 +14,6 @@
 
 namespace nopal::core {
 
-/// Must the stack that runs on `w` stay with its thread? By that worker.
-inline bool stays(worker const& w) noexcept { return w.here->stays != 0 || w.pool().resume == resume::home; }
 /// Does a wait of what runs on `w` keep the thread on its stack? `join`: the join word or the root that is waited for; null: something else,
 /// of which nobody knows what will end it. In a pool whose stacks all stay, fibers wait for each other by such waits, and the thread leaves them.
 /// Others must be there to run what it waits for; under a controlled schedule one worker runs at a time. By that worker.

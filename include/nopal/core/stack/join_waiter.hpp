@@ -1,7 +1,7 @@
 #pragma once
 
 // Who waits at the join of an ordinary function: a stack that was left, or a thread on top of its stack. Lies in branch.hpp and children.hpp.
-// Next: suspension.hpp, where it waits.
+// Next: join_wait.hpp, how it waits.
 
 #include <cstdint>
 
@@ -15,14 +15,16 @@ class join_waiter {
  public:
   join_waiter() noexcept = default;
   explicit join_waiter(stack& s) noexcept : word_{reinterpret_cast<std::uintptr_t>(&s)} {}
-  explicit join_waiter(top_wait& t) noexcept : word_{reinterpret_cast<std::uintptr_t>(&t) | on_top} {}
+  explicit join_waiter(top_wait& t) noexcept : word_{reinterpret_cast<std::uintptr_t>(&t) | on_top_tag} {}
 
-  /// The join is complete. Resumes the stack here, and does not return then; or tells or sends it to whose it is. As resume_at_home. The frame
-  /// of the join may be gone afterwards.
-  void resume() const noexcept;
+  bool is_on_top() const noexcept { return (word_ & on_top_tag) != 0; }
+  // NOLINTBEGIN(performance-no-int-to-ptr)
+  top_wait& on_top() const noexcept { return *reinterpret_cast<top_wait*>(word_ - on_top_tag); }
+  stack& left() const noexcept { return *reinterpret_cast<stack*>(word_); }
+  // NOLINTEND(performance-no-int-to-ptr)
 
  private:
-  static constexpr std::uintptr_t on_top = 1;
+  static constexpr std::uintptr_t on_top_tag = 1;
   std::uintptr_t word_;
 };
 

@@ -11,7 +11,6 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/children.hpp"
 #include "nopal/core/stack/context.hpp"
-#include "nopal/core/stack/home.hpp"
 
 namespace nopal::core {
 

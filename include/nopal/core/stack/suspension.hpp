@@ -8,10 +8,8 @@
 #include <type_traits>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/stack/context.hpp"
-#include "nopal/core/stack/join_waiter.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
@@ -60,10 +58,5 @@ void resume_at_home(stack& s) noexcept;
 void run_left_stack(resumable& r, worker& w) noexcept;
 /// Leaves `mine`, from its base, and resumes the own stack of the thread that works here: worker::home. `mine` is free then.
 [[noreturn]] void leave_for_thread(stack& mine) noexcept;
-
-/// Waits until `n` children have arrived at `j`. `waiting` is set before the join word tells the last child to read it. Where there is no memory for another stack the worker waits where it is. It tries again now and then, since what it waits for
-/// may need this very worker: a task that was moved here by resume_on. By a worker whose deque is empty; another one may run the caller
-/// afterwards.
-void wait_at_join(join_word& j, std::int64_t n, join_waiter& waiting) noexcept;
 
 }  // namespace nopal::core
