@@ -75,8 +75,8 @@ inline constexpr unsigned fairness = 64;
 /// One in so many times an external caller tries another worker than its last: the worker on its own CPU may be free again.
 inline constexpr unsigned tries_another_worker = 64;
 
-/// A thread that keeps to a join sleeps between two looks at the workers that run the join's children, in nanoseconds: doubled each time it
-/// finds nothing there. It is woken at once when its own stack can run.
+/// A thread that waits at a join on top of its stack sleeps between two looks at the workers that run the join's children, in nanoseconds: doubled each time it
+/// finds nothing there. It is woken at once when the wait has ended.
 inline constexpr std::int64_t shortest_doze = 20'000;
 inline constexpr std::int64_t longest_doze = 1'000'000;
 /// Nanoseconds that it sleeps at a wait that is no join: nothing is to be looked for until it is called.

@@ -21,7 +21,7 @@ enum class thread_state : std::uint32_t {
   parked,    ///< asleep, or about to be; any thread may notify it or occupy its worker
   notified,  ///< told to wake; only the thread changes this
   occupied,  ///< asleep, while an external caller works in its place; only that caller changes this
-  dozing,    ///< asleep for a moment, as it keeps to a join: no thief, and not to be occupied; any thread may call it
+  dozing,    ///< asleep for a moment, as it waits on top of its stack: no thief, and not to be occupied; any thread may call it
 };
 
 template <class Sync = std_sync>
