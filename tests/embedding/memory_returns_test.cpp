@@ -118,8 +118,14 @@ TEST_F(memory_returns, after_many_fibers_were_spawned_at_once) {
       peak = resident_bytes();
     };
     // The other worker is busy meanwhile, so that most of them wait.
-    std::atomic<bool> go_on{false};
-    std::thread busy{[&] { pool.run([&] { while (!go_on) std::this_thread::yield(); }); }};
+    std::atomic<bool> begun{false}, go_on{false};
+    std::thread busy{[&] {
+      pool.run([&] {
+        begun = true;
+        while (!go_on) std::this_thread::yield();
+      });
+    }};
+    while (!begun) std::this_thread::yield();
     if (outside) {
       spawn_all();
     } else {
