@@ -268,7 +268,7 @@ std::string report(pool_state const& pool) {
   for (one_wait const& w : seen.all()) {
     if (seen.index(w) == of_stacks) {
       std::size_t const threads = seen.all().size() - of_stacks;
-      text += threads == 1 ? "1 thread that works for no pool waits\n" : std::to_string(threads) + " threads that work for no pool wait\n";
+      text += threads == 1 ? "1 thread waits without leaving its stack\n" : std::to_string(threads) + " threads wait without leaving their stacks\n";
     }
     text += lines_of(w, seen);
   }

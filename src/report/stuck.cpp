@@ -31,7 +31,7 @@ bool nothing_can_run(pool_state const& pool) noexcept {
 void warn_if_stuck(void* with) noexcept {
   auto const& pool = *static_cast<pool_state const*>(with);
   for (unsigned i = 0; i < pool.size(); ++i) {
-    if (!pool.parking.is_parked(i)) return;
+    if (!pool.parking.is_parked(i) && !pool.parking.is_dozing(i)) return;
   }
   if (!nothing_can_run(pool)) return;
   try {

@@ -86,7 +86,7 @@ bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
         continue;
       }
     }
-    if (!listed) listed.emplace(why);
+    if (!listed) listed.emplace(why, reinterpret_cast<std::uintptr_t>(w.here));
     if (!doze(w, t, t.join != nullptr ? pause : tuning::doze_until_called)) return false;
     if (pause < tuning::longest_doze) pause *= 2;
   }

@@ -7,8 +7,10 @@
 
 namespace nopal::core {
 
-sleeping_thread::sleeping_thread(waits_for const& why) noexcept
-    : why_{why}, id_{static_cast<pid_t>(::syscall(SYS_gettid))}, self_{this_thread()} {
+sleeping_thread::sleeping_thread(waits_for const& why) noexcept : sleeping_thread{why, this_thread()} {}
+
+sleeping_thread::sleeping_thread(waits_for const& why, std::uintptr_t self) noexcept
+    : why_{why}, id_{static_cast<pid_t>(::syscall(SYS_gettid))}, self_{self} {
   std::lock_guard const guard{mutex_};
   next_ = first_;
   if (first_ != nullptr) first_->before_ = this;

@@ -255,6 +255,21 @@ TEST(stay_at, nothing_stands_still_where_all_workers_stay) {
   }
 }
 
+TEST(stay_at, a_report_tells_what_is_waited_for) {
+  nopal::pool p{{.workers = 2}};
+  nopal::counter gate{1}, all;
+  p.spawn(all, [&] {
+    nopal::stay const guard;
+    nopal::wait_for(gate);
+  });
+  std::string seen;
+  while ((seen = p.report()).find("a counter at") == std::string::npos) nopal::sleep_for(1ms);
+  EXPECT_NE(seen.find("it is 1, and this waits until it is 0"), std::string::npos) << seen;
+  gate.done();
+  nopal::wait_for(all);
+  EXPECT_EQ(p.report(), "nothing waits\n");
+}
+
 TEST(stay_at, a_stack_that_stays_is_woken_from_outside) {
   nopal::pool p{{.workers = 2}};
   for (int k = 0; k < 50; ++k) {

@@ -147,8 +147,9 @@ class basic_parking {
     w.state.store(raw(thread_state::parked), std::memory_order_seq_cst);
     if ((visible_work() && nodes_[w.node_index].thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) notify(i);
   }
-  /// relaxed: a hint.
+  // relaxed: hints.
   bool is_parked(unsigned i) const noexcept { return workers_[i].state.load(std::memory_order_relaxed) == raw(thread_state::parked); }
+  bool is_dozing(unsigned i) const noexcept { return workers_[i].state.load(std::memory_order_relaxed) == raw(thread_state::dozing); }
 
  private:
   using word = typename Sync::template atomic<std::uint32_t>;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The threads that work for no pool and wait: a list for reports. A thread enters it only when it is about to sleep, so the list costs
-// nothing where no thread waits. Next: src/report/report.cpp, which reads it.
+// The threads that wait and have not left their stack: a list for reports. They work for no pool, or wait on top of a stack that stays. A thread
+// enters it only when it is about to sleep, so the list costs nothing where no thread waits. Next: src/report/report.cpp, which reads it.
 
 #include <sys/types.h>
 
@@ -18,12 +18,14 @@ namespace nopal::core {
 class sleeping_thread {
  public:
   explicit sleeping_thread(waits_for const& why) noexcept;
+  /// `self`: the caller as the owner of a mutex.
+  sleeping_thread(waits_for const& why, std::uintptr_t self) noexcept;
   sleeping_thread(sleeping_thread const&) = delete;
   sleeping_thread& operator=(sleeping_thread const&) = delete;
   ~sleeping_thread();
 
   pid_t id() const noexcept { return id_; }
-  /// The thread as the owner of a mutex: this_thread().
+  /// The thread as the owner of a mutex: this_thread(), or the stack on which it works.
   std::uintptr_t self() const noexcept { return self_; }
   waits_for const& why() const noexcept { return why_; }
 
