@@ -52,7 +52,7 @@ stay::~stay() {
   }
   if (on_ == nullptr) return;
   --on_->stays;
-  if (was_fast_) state->alarm = core::worker::no_tasks;
+  if (was_fast_ && on_->stays == 0) state->alarm = core::worker::no_tasks;
 }
 
 }  // namespace nopal

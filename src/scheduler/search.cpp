@@ -162,20 +162,20 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
 // Searches the inboxes and other workers once, and runs what it finds. False: there was nothing. `only`: null; or the root of an external
 // caller, which takes nothing but strands of that root. O(workers).
 bool find_and_run(worker& w, root const* only) noexcept {
-  bool const own_first = w.search.own_first = !w.search.own_first;  // by turns: each may be refilled for ever
+  // By turns, since each may be refilled for ever: also what this thread alone may run by something that waits for what another worker has.
+  bool const own_first = w.search.own_first = !w.search.own_first;
+  bool const has_own = !w.occupant.here;  // an external caller leaves these to the worker's thread
   if (only == nullptr && !own_first && take_jobs(w, w.open)) return true;
-  if (!w.occupant.here && run_own(w)) return true;  // an external caller leaves these to the worker's thread
+  if (has_own && own_first && run_own(w)) return true;
   pool_state& pool = w.pool();
-  if (only == nullptr) {
-    if (take_jobs(w, w.open)) return true;
-    if (!pool.parking.visible_work()) return false;
+  if (only == nullptr && own_first && take_jobs(w, w.open)) return true;
+  if (pool.steals && !w.search.victims.empty() && (only != nullptr || pool.parking.visible_work())) {
+    // As many tries as there are other workers, before the caller considers to sleep. Each victim is drawn anew, by Eq. (6).
+    for (unsigned k = 1; k < pool.size(); ++k) {
+      if (steal_from(w, *pool.workers[w.search.victims.pick(w.search.random())], only)) return true;
+    }
   }
-  if (!pool.steals || w.search.victims.empty()) return false;
-  // As many tries as there are other workers, before the caller considers to sleep. Each victim is drawn anew, by Eq. (6).
-  for (unsigned k = 1; k < pool.size(); ++k) {
-    if (steal_from(w, *pool.workers[w.search.victims.pick(w.search.random())], only)) return true;
-  }
-  return false;
+  return has_own && !own_first && run_own(w);
 }
 
 // The worker's thread has found nothing for long, and counts as a thief. It sleeps, unless it must stay awake as the last thief of its
@@ -275,6 +275,7 @@ bool search_below_join(worker& w) noexcept {
   search_state& s = w.search;
   top_wait& t = *s.left;
   if (t.runs_anything) return false;
+  w.pool().mode.adopt();  // as in search_once
   if (run_own(w)) return true;
   control_words mode;
   if (deque::entry const e = t.join == nullptr ? 0 : steal_below(w, t.join, true, mode); e != 0) {

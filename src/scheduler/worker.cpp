@@ -74,6 +74,14 @@ bool worker::poll() noexcept {
   return stack_pointer() < work.limit();
 }
 
+// Thieves may be at the deque.
+void worker::offer_all() noexcept {
+  if (work.empty()) return retract_offers();
+  if (pool_.steals && !std::exchange(strand.offered, true)) pool_.parking.offer();
+  work.publish_all();
+  pool_.naps.end();
+}
+
 // The ring does not count as visible work yet, or a thief has requested some of it. Thieves may be at the ring. Afterwards it counts, and
 // the older half of what was private is public, unless a thief holds the ring's lock, which takes by force.
 void worker::offer_ready() noexcept {

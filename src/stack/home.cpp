@@ -28,7 +28,7 @@ bool has_room_on_top(worker& w) noexcept {
 }
 
 // Runs what was taken from a victim, where it was offered in `mode`, and descends from `join`. It ends here, or waits here: this is the same
-// worker afterwards, or another one on the same thread.
+// worker afterwards.
 void run_on_top(worker& w, continuation c, control_words mode, void const* join) noexcept {
   stack& here = *w.here;
   saved_strand const waits{w};
@@ -54,15 +54,6 @@ deque::entry steal_from_below(worker& w, worker& victim, void const* join, bool 
   return e;
 }
 
-bool help(worker& w, void const* join) noexcept {
-  if (join == nullptr || !has_room_on_top(w)) return false;
-  control_words mode;
-  deque::entry const e = steal_below(w, join, false, mode);
-  if (e == 0) return false;
-  run_on_top(w, continuation{e}, mode, join);
-  return true;
-}
-
 // Returns when `t` has happened: true; or when the thread must leave the stack.
 bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
   std::optional<sleeping_thread> listed;
@@ -71,8 +62,10 @@ bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
   for (;;) {
     if (t.has_happened()) return true;
     if (w.search.own != nullptr || !w.own.empty()) return false;
-    if (help(w, t.join)) {
+    control_words mode;
+    if (deque::entry const e = t.join != nullptr && has_room_on_top(w) ? steal_below(w, t.join, false, mode) : 0; e != 0) {
       listed.reset();
+      run_on_top(w, continuation{e}, mode, t.join);
       idle_since = 0;
       pause = tuning::shortest_doze;
       continue;
@@ -86,16 +79,18 @@ bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
         continue;
       }
     }
+    if (w.work.empty()) w.retract_offers();
     if (!listed) listed.emplace(why, reinterpret_cast<std::uintptr_t>(w.here));
     if (!doze(w, t, t.join != nullptr ? pause : tuning::doze_until_called)) return false;
     if (pause < tuning::longest_doze) pause *= 2;
   }
 }
 
-// Leaves the stack until `t` has happened: then it comes home. False: there is no memory for another stack.
-bool leave(worker& w, top_wait& t, waits_for const& why) noexcept {
+// Leaves the stack until it comes home; publish as that of suspend. False: there is no memory for another stack.
+template <class Publish>
+bool leave(worker& w, top_wait& t, waits_for const& why, Publish publish) noexcept {
   t.older = std::exchange(w.search.left, &t);
-  bool const left = suspend(why, false, [&](stack&) noexcept { return !t.leave(); });
+  bool const left = suspend(why, false, publish);
   top_wait** before = &current()->search.left;  // of the same thread
   while (*before != &t) before = &(*before)->older;
   *before = t.older;
@@ -122,13 +117,28 @@ bool doze(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept {
   return !t.runs_anything;
 }
 
+void yield_on_top(waits_for const& why) noexcept {
+  worker& w = *current();
+  int const error_number = errno;
+  top_wait t{*w.here, w.pool(), w.index(), nullptr};
+  w.offer_all();
+  bool const others_are_awake = doze(w, t, w.search.own != nullptr ? 0 : tuning::shortest_doze);
+  if (!others_are_awake || w.search.own != nullptr || !w.own.empty()) {
+    static_cast<void>(leave(w, t, why, [](stack& mine) noexcept {
+      bring_home(current()->pool(), mine);
+      return false;
+    }));
+  }
+  errno = error_number;
+}
+
 void wait_on_top(waits_for const& why, void const* join, bool (*publish)(void* with, top_wait& t) noexcept, void* with) noexcept {
   worker& w = *current();
   int const error_number = errno;
   top_wait t{*w.here, w.pool(), w.index(), join};
   if (publish(with, t)) {
-    w.work.publish_all();  // this thread answers no requests
-    while (!wait_here(w, t, why) && !leave(w, t, why)) std_sync::yield();
+    w.offer_all();  // this thread answers no requests
+    while (!wait_here(w, t, why) && !leave(w, t, why, [&](stack&) noexcept { return !t.leave(); })) std_sync::yield();
   }
   errno = error_number;
 }

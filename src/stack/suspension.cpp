@@ -113,8 +113,13 @@ void bring_home(pool_state& p, stack& s) noexcept {
   if (p.control != nullptr) [[unlikely]] p.control->something_new();
 }
 
-// On top of a stack that waits, no other stack can be resumed: the thread leaves it first. It must run `s`, whose frames descend from what it
-// waits for: all others may be blocked by a lock that its frames hold.
+void resume_after_top(worker& w, stack& s) noexcept {
+  s.on_its_way.it = &s;
+  s.on_its_way.run = run_on_its_way;
+  w.add_own(s.on_its_way);
+}
+
+// On top of a stack that waits, no other stack can be resumed: the thread leaves it first.
 void resume_at_home(stack& s) noexcept {
   worker& w = *current();
   bool const may_leave = w.here->on_top == 0;
@@ -123,9 +128,7 @@ void resume_at_home(stack& s) noexcept {
     return bring_home(w.pool(), s);
   }
   if (may_leave) resume_stack(s);
-  s.on_its_way.it = &s;
-  s.on_its_way.run = run_on_its_way;
-  w.add_own(s.on_its_way);
+  resume_after_top(w, s);
 }
 
 // The pool ends, or an external caller vacates its worker.

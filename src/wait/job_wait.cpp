@@ -21,6 +21,7 @@ void wait_on_worker(worker& w, event& done, waits_for why, void const* join) noe
   me.pool = &w.pool();
   me.worker = w.index();
   me.what = w.here;
+  me.for_job = join != nullptr;
   if (waits_on_top(w, join)) {
     return wait_on_top(why, join, [&](top_wait& t) noexcept {
       me.on_top = &t;

@@ -32,6 +32,7 @@ void waiting_stack::resume() noexcept {
     return p.pending.finished();
   }
   if (what->home != stack::anywhere) return bring_home(p, *what);
+  if (for_job && w->waits_on_top()) return resume_after_top(*w, *what);
   if (p.steals) {
     try {
       w->make_room_for_ready();

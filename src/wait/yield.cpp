@@ -1,6 +1,7 @@
 #include "nopal/core/wait/yield.hpp"
 
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/waiting_stack.hpp"
 
@@ -9,12 +10,17 @@ namespace nopal::core {
 bool yield_stack() noexcept {
   worker* const w = current_or_null();
   if (w == nullptr) return false;
+  waits_for const why{"its turn, after a yield", nullptr};
+  if (waits_on_top(*w, nullptr)) {
+    yield_on_top(why);
+    return true;
+  }
   if (!w->has_more()) return true;
   waiting_stack me;
   me.pool = &w->pool();
   me.worker = w->index();
   me.what = w->here;
-  static_cast<void>(suspend({"its turn, after a yield", nullptr}, false, [&](stack&) noexcept {  // without memory it is the caller's turn
+  static_cast<void>(suspend(why, false, [&](stack&) noexcept {  // without memory it is the caller's turn
     me.resume_later();
     return false;
   }));

@@ -103,7 +103,7 @@ class NOPAL_API worker : public fork_state {
     // A coroutine function that is called directly here finds no parent and no slot, and ends the program with a message.
     parent_word = 0;
     slot = no_slot_;
-    alarm = alarm_without_tasks();
+    alarm = here->stays != 0 ? no_alarm : alarm_without_tasks();
     work.set_limit_and_request(0);  // the first fork offers itself
   }
   /// A job that is an ordinary function (a fiber) begins at the base of a stack. The deque is empty and rewound, and is so again at
@@ -133,6 +133,8 @@ class NOPAL_API worker : public fork_state {
 
   /// What the worker does where must_poll says yes: it offers what a thief has requested. True: the native stack is low.
   NOPAL_COLD bool poll() noexcept;
+  /// The strand waits where it is: offers all that it has forked, since nobody polls.
+  NOPAL_COLD void offer_all() noexcept;
   /// What the strand runs next has the mode `m`, and will offer in it.
   void continue_in(control_words m) noexcept {
     m.adopt();
@@ -145,6 +147,8 @@ class NOPAL_API worker : public fork_state {
 
   /// Must the stack that runs here stay with its thread? stack/home.hpp.
   bool stack_stays() const noexcept { return here->stays != 0 || pool_.resume == resume::home; }
+  /// Does the thread wait on top of a stack, or has it left one on which it should?
+  bool waits_on_top() const noexcept { return here->on_top != 0 || search.left != nullptr; }
   /// Has the native stack room for another strand on top of this one? No while the caller runs on a stack that the program made itself.
   bool fits_here() const noexcept;
   /// The most entries that one strand has in the deque at once.
@@ -191,9 +195,13 @@ class NOPAL_API worker : public fork_state {
   void begin_child_of(void const* join) noexcept {
     if (pool_.stacks_stay.load(std::memory_order_relaxed)) [[unlikely]] note_child_of(join);  // relaxed: a hint
   }
+  /// Whoever has pinned the near one reads the far one that goes with it: so the far one changes while the near one is null.
   void descends_from(void const* nearest, void const* farthest) noexcept {
+    if (farthest != far.get()) {
+      near.set(nullptr);
+      far.set(farthest);
+    }
     near.set(nearest);
-    far.set(farthest);
   }
   /// The strand has ended, or is left: the deque is empty.
   void forget_joins() noexcept {
@@ -214,7 +222,7 @@ class NOPAL_API worker : public fork_state {
  private:
   std::uintptr_t lowest() const noexcept;
   NOPAL_COLD void note_child_of(void const* join) noexcept;
-  // Where stacks stay no fork of a scope is fast.
+  // Where stacks stay no fork of a scope is fast. At the base of a stack; elsewhere nopal::stay may live on it.
   std::uintptr_t alarm_without_tasks() const noexcept { return pool_.resume == resume::anywhere ? no_tasks : no_alarm; }
 
   pool_state& pool_;

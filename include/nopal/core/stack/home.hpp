@@ -15,11 +15,13 @@
 namespace nopal::core {
 
 /// Does a wait of what runs on `w` keep the thread on its stack? `join`: the join word or the root that is waited for; null: something else,
-/// of which nobody knows what will end it. In a pool whose stacks all stay, fibers wait for each other by such waits, and the thread leaves them.
-/// Others must be there to run what it waits for; under a controlled schedule one worker runs at a time. By that worker.
+/// of which nobody knows what will end it. In a pool whose stacks all stay, fibers wait for each other by such waits, and the thread leaves them,
+/// unless frames below wait on this stack. Others must be there to run what it waits for; under a controlled schedule one worker runs at a
+/// time. By that worker.
 inline bool waits_on_top(worker const& w, void const* join) noexcept {
   pool_state const& p = w.pool();
-  return (w.here->stays != 0 || (join != nullptr && p.resume == resume::home)) && p.steals && p.workers.size() > 1 && p.control == nullptr;
+  bool const must = w.here->stays != 0 || w.here->on_top != 0 || (join != nullptr && p.resume == resume::home);
+  return must && p.steals && p.workers.size() > 1 && p.control == nullptr;
 }
 
 /// Waits on the stack on which the caller runs, where waits_on_top, until `t` has happened. publish(with, t) makes `t` known to whoever is to
@@ -33,6 +35,9 @@ void wait_on_top(waits_for const& why, void const* join, Publish publish) noexce
   wait_on_top(why, join, [](void* with, top_wait& t) noexcept { return (*static_cast<Publish*>(with))(t); }, &publish);
 }
 
+/// A yield on a stack where waits_on_top: sleeps for a moment; or leaves the stack, for what only this thread may run, or for anything if all other workers
+/// wait like this. Comes back to it then. By a worker.
+NOPAL_COLD void yield_on_top(waits_for const& why) noexcept;
 /// Takes what another worker offers, in the mode `mode`, and descends from `join`; 0: nothing was found. `stacks`: also a stack that was left at a
 /// scope's fork. By the worker, which runs it.
 NOPAL_COLD deque::entry steal_below(worker& w, void const* join, bool stacks, control_words& mode) noexcept;

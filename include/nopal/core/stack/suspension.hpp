@@ -53,6 +53,9 @@ void bring_home(pool_state& pool, stack& s) noexcept;
 /// Resumes `s`, which the caller owns, if it may run on the calling worker's thread, and does not return then. Else sends it home. As
 /// resume_stack otherwise.
 void resume_at_home(stack& s) noexcept;
+/// Lets the calling worker's thread resume `s`, which the caller owns and which does not stay, where it waits on top of no stack any more: `s`
+/// descends from what the thread waits for, and all others may be blocked by a lock that its frames hold.
+void resume_after_top(worker& w, stack& s) noexcept;
 /// Resumes a stack that was left at a fork of a scope. By the worker that has taken it from a deque or an inbox: resumable::run of each
 /// stack.
 void run_left_stack(resumable& r, worker& w) noexcept;

@@ -18,6 +18,7 @@ struct waiting_stack : resumable {
   pool_state* pool = nullptr;
   unsigned worker = 0;  ///< the index of the worker that left the stack
   top_wait* on_top = nullptr;  ///< the stack was not left: its thread waits on top of it
+  bool for_job = false;        ///< waits for a job that it began: what the job has forked descends from the stack's frames
 
   /// Lets some worker of the pool resume the stack: the caller's, if it works for that pool, has memory for its ring and the pool steals; else
   /// one that is chosen, or where nothing is stolen the one that left it. A thief may come first. Any thread.
