@@ -6,12 +6,15 @@
 
 namespace nopal::core {
 
-void pending_work::finished() noexcept {
+// What this thread has finished is pending until it is counted here, so nobody has found an end before, and the pool is there. Under the
+// mutex: whoever looks for the end next finds it only after this thread has let it go.
+void pending_work::last_finished() noexcept {
   waiter* w = nullptr;
   {
     std::lock_guard const guard{mutex_};
-    if (--pending_ != 0) return;
+    if (pending_.fetch_sub(one, std::memory_order_seq_cst) >= 2 * one) return;  // something was submitted meanwhile
     w = std::exchange(waiters_, nullptr);
+    pending_.fetch_and(~awaited, std::memory_order_relaxed);  // relaxed: whoever looks next takes the mutex
   }
   while (w != nullptr) {  // the last of them may end the pool now
     waiter& first = *std::exchange(w, w->next);
@@ -21,8 +24,11 @@ void pending_work::finished() noexcept {
 
 bool pending_work::none_or_wake(std::uint64_t& submitted, waiter& w) noexcept {
   std::lock_guard const guard{mutex_};
-  submitted = submitted_;
-  if (pending_ == 0) return true;
+  submitted = submitted_.load(std::memory_order_seq_cst);
+  if (pending_.fetch_or(awaited, std::memory_order_seq_cst) < one) {
+    if (waiters_ == nullptr) pending_.fetch_and(~awaited, std::memory_order_relaxed);  // relaxed, also below: as in last_finished
+    return true;
+  }
   w.next = std::exchange(waiters_, &w);
   return false;
 }
@@ -32,6 +38,7 @@ bool pending_work::do_not_wake(waiter& w) noexcept {
   for (waiter** at = &waiters_; *at != nullptr; at = &(*at)->next) {
     if (*at == &w) {
       *at = w.next;
+      if (waiters_ == nullptr) pending_.fetch_and(~awaited, std::memory_order_relaxed);
       return true;
     }
   }
@@ -39,14 +46,10 @@ bool pending_work::do_not_wake(waiter& w) noexcept {
 }
 
 bool pending_work::none_since(std::uint64_t submitted) noexcept {
-  std::lock_guard const guard{mutex_};
-  return pending_ == 0 && submitted_ == submitted;
+  return submitted_.load(std::memory_order_seq_cst) == submitted && pending_.load(std::memory_order_seq_cst) < one;
 }
 
-std::uint64_t pending_work::count() noexcept {
-  std::lock_guard const guard{mutex_};
-  return pending_;
-}
+std::uint64_t pending_work::count() noexcept { return pending_.load(std::memory_order_relaxed) / one; }  // relaxed: for a message
 
 // The NUMA node of each worker.
 static std::vector<unsigned> nodes_of(std::vector<place> const& places) {

@@ -20,9 +20,8 @@
 namespace nopal::core {
 
 void submit(pool_state& pool, root& r) noexcept {
-  pool.needs_threads();  // before the lock: in the child of a fork nobody may ever unlock it
   pool.pending.started();
-  pool.needs_threads();  // after it: see end_threads
+  pool.needs_threads();  // after that: see end_threads
   r.run = run_injected_root;
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());

@@ -72,10 +72,10 @@ void look(void* with) noexcept {
     m.wanted.store(true, std::memory_order_relaxed);  // relaxed: a hint
     pool.parking.notify(i);
   }
-  if (pool.stacklets.spare() > tuning::little_memory) again = !pool.stacklets.trim() || again;
+  if (pool.stacklets.spare() > tuning::little_memory) pool.stacklets.trim();
   if (pool.blocks.spare() > tuning::chains_kept_idle) again = !pool.blocks.trim() || again;
   pool.stacks.trim(tuning::stacks_kept_idle);
-  if (again || pool.stacks.spare() > tuning::stacks_kept_idle) look_later(pool);
+  if (again || pool.stacklets.spare() > tuning::little_memory || pool.stacks.spare() > tuning::stacks_kept_idle) look_later(pool);
 }
 
 }  // namespace
