@@ -37,12 +37,14 @@ constexpr std::uint64_t few = 4;      // pages of the functions that search for 
 
 // ---- The programs.
 
-// Uses `pages` pages of native stack, and says so to nobody.
-[[gnu::noinline]] void touch(int pages) {
-  char volatile bytes[page];
-  for (std::size_t k = 0; k < page; k += 512) bytes[k] = 1;
-  if (pages > 1) touch(pages - 1);
-  bytes[0] = bytes[1];
+// Uses `pages` pages of native stack.
+[[gnu::noinline]] long touch(int pages) {
+  char bytes[page];
+  std::memset(bytes, 1, sizeof bytes);
+  asm volatile("" ::"r"(bytes) : "memory");
+  long const below = pages > 1 ? touch(pages - 1) : 0;
+  asm volatile("" ::"r"(bytes) : "memory");  // so that all of it is kept meanwhile
+  return below + 1;
 }
 
 bool may_stand(unsigned char const* rows, int n, int row) {
