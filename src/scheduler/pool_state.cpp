@@ -67,6 +67,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       name{o.name},
       control{std::move(c)},
       places{std::move(where)},
+      stacklets{e.note_free_segments, this},
       stacks{o.stack_size, o.reclaim, tuning::kept_stacks * places.size(), static_cast<unsigned>(places.size()), e.run_left_stack},
       timer{t},
       parking{nodes_of(places)},

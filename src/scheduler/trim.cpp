@@ -90,6 +90,12 @@ void spare_before_sleep(worker& w, stack& mine) noexcept {
   note(w, &mine);
 }
 
+// Also where no worker ever sleeps. relaxed: a hint; what is put at the end of the pool is freed with the list.
+void note_free_segments(void* with) noexcept {
+  auto& pool = *static_cast<pool_state*>(with);
+  if (pool.control == nullptr && !pool.stopping.load(std::memory_order_relaxed)) look_later(pool);
+}
+
 void note_spare_memory(worker& w) noexcept {
   if (w.pool().control == nullptr) note(w, w.stacks.newest());
 }

@@ -103,21 +103,15 @@ stacklet* central_stacklet_list::get(std::size_t bytes) {
 }
 
 void central_stacklet_list::put(stacklet* s) noexcept {
-  bool const huge = s->size >= tuning::huge_segment;
   {
     std::lock_guard const guard{mutex_};
     used_ -= s->size;
-    if (!huge) {
-      size_class& c = by_size_[class_of(s->size)];
-      c.touched.push(s);
-      ++c.count;
-      changed(s->size);
-      return;
-    }
+    size_class& c = by_size_[class_of(s->size)];
+    c.touched.push(s);
+    ++c.count;
+    changed(s->size);
   }
-  chain one;
-  one.push(s);
-  discard(one);
+  if (much_ != nullptr && spare() > tuning::little_memory) [[unlikely]] much_(with_);
 }
 
 void central_stacklet_list::trim() noexcept {

@@ -44,9 +44,6 @@ inline constexpr std::size_t stacks_kept_asleep = 4;
 /// and so many free native stacks and chains of blocks of a pool. Jobs that come more often find their memory as they have left it.
 inline constexpr int unused_memory_stays = 300;
 inline constexpr std::size_t little_memory = std::size_t{1} << 20;
-/// A segment of frames or scratch of so many bytes goes back at once, as the C library's malloc unmaps each block of that size when it is
-/// freed (mallopt's greatest M_MMAP_THRESHOLD). To give smaller ones back at once would cost those who take them often: docs/bounds.md.
-inline constexpr std::size_t huge_segment = std::size_t{32} << 20;
 inline constexpr std::size_t stacks_kept_idle = 64;
 inline constexpr std::size_t chains_kept_idle = 16;
 /// The C library is asked to give back what was freed where this many chains were, 2 to 16 MiB: it looks through all that it has.

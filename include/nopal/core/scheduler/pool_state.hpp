@@ -37,7 +37,7 @@ class timer;
 class worker;
 
 /// How many roots were submitted and have not finished, for the end of the pool. Any thread. Lock-free, but while somebody waits for the
-/// end: README.md, "What is pending".
+/// end: README.md, "The end of a pool".
 class pending_work {
  public:
   /// A root was submitted; or a thread outside the pool is about to wake one of its stacks, or to send it a task. seq_cst, in this order:
@@ -92,6 +92,8 @@ struct entry_points {
   /// The pool has no threads in this process, and is used. Starts them again if shutdown has ended them; ends the program with a message if
   /// they are in the parent of a fork.
   void (*find_threads)(pool_state& pool) noexcept;
+  /// The list of segments holds much that no arena uses. `pool`: the pool_state.
+  void (*note_free_segments)(void* pool) noexcept;
 };
 
 struct pool_state {

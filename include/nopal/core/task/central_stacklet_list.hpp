@@ -21,12 +21,13 @@ struct stacklet_counts {
 };
 
 /// Segments that no arena uses, by size. They stay mapped as long as the pool, since a compiler may load speculatively from the frame of a
-/// coroutine that another worker has just finished. But their pages go back to the system: of what nobody has needed for a while; at once
-/// of a segment of tuning::huge_segment and more; and of others where arenas take more than they have taken ever before. So `used + free`
-/// never exceeds `used_peak`: the list holds no memory of one size while a pool grows in another.
+/// coroutine that another worker has just finished. But their pages go back to the system: of what nobody has needed for a while; and at
+/// once where `used + free` would exceed `used_peak`. So the list keeps no memory of one size while the pool grows in another.
 class central_stacklet_list {
  public:
-  central_stacklet_list() = default;
+  /// Is called with `with` whenever the list holds more than tuning::little_memory after a put; by any worker, without the lock.
+  using much_function = void (*)(void* with) noexcept;
+  explicit central_stacklet_list(much_function much = nullptr, void* with = nullptr) noexcept : much_{much}, with_{with} {}
   central_stacklet_list(central_stacklet_list const&) = delete;
   central_stacklet_list& operator=(central_stacklet_list const&) = delete;
   ~central_stacklet_list();
@@ -63,6 +64,8 @@ class central_stacklet_list {
   chain take_excess() noexcept;
   void discard(chain which) noexcept;
 
+  much_function const much_;
+  void* const with_;
   mutable std::mutex mutex_;
   std::array<size_class, classes> by_size_{};
   std::size_t used_ = 0, used_peak_ = 0;  // bytes
