@@ -26,7 +26,7 @@ bool pending_work::none_or_wake(std::uint64_t& submitted, waiter& w) noexcept {
   std::lock_guard const guard{mutex_};
   submitted = submitted_.load(std::memory_order_seq_cst);
   if (pending_.fetch_or(awaited, std::memory_order_seq_cst) < one) {
-    if (waiters_ == nullptr) pending_.fetch_and(~awaited, std::memory_order_relaxed);  // relaxed, also below: as in last_finished
+    if (waiters_ == nullptr) pending_.fetch_and(~awaited, std::memory_order_relaxed);  // relaxed: as in last_finished
     return true;
   }
   w.next = std::exchange(waiters_, &w);
@@ -38,7 +38,7 @@ bool pending_work::do_not_wake(waiter& w) noexcept {
   for (waiter** at = &waiters_; *at != nullptr; at = &(*at)->next) {
     if (*at == &w) {
       *at = w.next;
-      if (waiters_ == nullptr) pending_.fetch_and(~awaited, std::memory_order_relaxed);
+      if (waiters_ == nullptr) pending_.fetch_and(~awaited, std::memory_order_relaxed);  // relaxed: as in last_finished
       return true;
     }
   }
