@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -34,7 +35,7 @@ void breed(jobs& all, int depth) {
 }
 
 TEST(pool_end, waits_for_all_that_its_jobs_submit) {
-  for (long round = 0; round < test::scaled(1500); ++round) {
+  for (long round = 0; round < test::scaled(500); ++round) {
     auto pool = std::make_unique<nopal::pool>(nopal::pool_options{.workers = 1 + static_cast<unsigned>(round % 4), .pin = false});
     jobs all{pool.get()};
     int const depth = static_cast<int>(round % 6);
@@ -46,7 +47,7 @@ TEST(pool_end, waits_for_all_that_its_jobs_submit) {
 
 // A job whose fiber outlives it, and the other way round.
 TEST(pool_end, waits_for_jobs_and_fibers_in_turn) {
-  for (long round = 0; round < test::scaled(1500); ++round) {
+  for (long round = 0; round < test::scaled(500); ++round) {
     auto pool = std::make_unique<nopal::pool>(nopal::pool_options{.workers = 2, .pin = false});
     std::atomic<int> ended{0};
     nopal::counter left;
@@ -70,7 +71,7 @@ TEST(pool_end, waits_for_jobs_and_fibers_in_turn) {
 
 // A thread from outside wakes the last that a pool has to run, and the pool may be gone while it still does so.
 TEST(pool_end, waits_for_whoever_wakes_its_last_stack) {
-  for (long round = 0; round < test::scaled(1500); ++round) {
+  for (long round = 0; round < test::scaled(500); ++round) {
     auto pool = std::make_unique<nopal::pool>(nopal::pool_options{.workers = 2, .pin = false});
     auto const gate = std::make_shared<nopal::counter>(1);
     std::atomic<bool> ended{false};
@@ -92,7 +93,7 @@ task<int> go_round(nopal::pool& pool, int times) {
 
 // The last step of a job that moves from worker to worker is made while others still send it.
 TEST(pool_end, waits_for_tasks_that_move) {
-  for (long round = 0; round < test::scaled(1000); ++round) {
+  for (long round = 0; round < test::scaled(500); ++round) {
     auto pool = std::make_unique<nopal::pool>(nopal::pool_options{.workers = 3, .pin = false});
     std::optional<nopal::future<int>> result{pool->submit(go_round, std::ref(*pool), 7)};
     if (round % 2 == 0) {
@@ -107,7 +108,7 @@ TEST(pool_end, waits_for_tasks_that_move) {
 TEST(pool_end, nothing_is_lost_between_submission_and_shutdown) {
   std::atomic<long> ran{0};
   std::atomic<bool> over{false};
-  std::thread ender{[&] { while (!over) nopal::shutdown(); }};
+  std::thread ender{[&] { while (!over) nopal::shutdown(std::chrono::milliseconds{1}); }};
   std::vector<std::thread> givers;
   long const each = test::scaled(1000);
   for (int k = 0; k < 3; ++k) {
@@ -124,7 +125,7 @@ TEST(pool_end, nothing_is_lost_between_submission_and_shutdown) {
   for (std::thread& t : givers) t.join();
   over = true;
   ender.join();
-  nopal::shutdown();
+  EXPECT_EQ(nopal::shutdown(std::chrono::minutes{1}), "");
   EXPECT_EQ(ran, 3 * each);
 }
 
