@@ -70,7 +70,7 @@ std::uint64_t wait_until_nothing_is_pending(pending_work& pending, time_point de
   for (;;) {
     struct waiting : pending_work::waiter {
       event none;
-      waiting() noexcept : waiter{[](pending_work::waiter& w) noexcept { static_cast<waiting&>(w).none.set(); }} {}
+      waiting() noexcept : pending_work::waiter{[](pending_work::waiter& w) noexcept { static_cast<waiting&>(w).none.set(); }} {}
     } me;
     event& none = me.none;
     std::uint64_t submitted = 0;

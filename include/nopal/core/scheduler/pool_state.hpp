@@ -16,6 +16,7 @@
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/controlled_schedule.hpp"
+#include "nopal/core/scheduler/pending_work.hpp"
 #include "nopal/core/sleep/naps.hpp"
 #include "nopal/core/sleep/parking.hpp"
 #include "nopal/core/stack/context.hpp"
@@ -35,50 +36,6 @@ struct pool_state;
 class scheduler;
 class timer;
 class worker;
-
-/// How many roots were submitted and have not finished, for the end of the pool. Any thread. Lock-free, but while somebody waits for the
-/// end: README.md, "The end of a pool".
-class pending_work {
- public:
-  /// A root was submitted; or a thread outside the pool is about to wake one of its stacks, or to send it a task. seq_cst, in this order:
-  /// whoever reads none_or_wake's number first, and then finds nothing pending, has not counted what comes later.
-  void started() noexcept {
-    pending_.fetch_add(one, std::memory_order_seq_cst);
-    submitted_.fetch_add(1, std::memory_order_seq_cst);
-  }
-  /// Once for each started(). The pool may be gone afterwards.
-  void finished() noexcept {
-    std::uint64_t now = pending_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-    do {
-      if (now == (one | awaited)) [[unlikely]] return last_finished();
-    } while (!pending_.compare_exchange_weak(now, now - one, std::memory_order_seq_cst, std::memory_order_relaxed));
-  }
-  /// Whoever waits until nothing is pending: the pool's end, or shutdown.
-  struct waiter {
-    void (*wake)(waiter&) noexcept;
-    waiter* next = nullptr;
-  };
-  /// Is nothing pending? `submitted` is how much has been submitted so far. If something is, w.wake(w) will be called once, when nothing is
-  /// pending, by a thread that accesses nothing of the pool any more.
-  bool none_or_wake(std::uint64_t& submitted, waiter& w) noexcept;
-  /// Takes that back: `w` will not be woken. False: it was, or is about to be.
-  bool do_not_wake(waiter& w) noexcept;
-  /// Is nothing pending, and has nothing been submitted since none_or_wake gave this number?
-  bool none_since(std::uint64_t submitted) noexcept;
-  /// How many are pending.
-  std::uint64_t count() noexcept;
-
- private:
-  NOPAL_API NOPAL_COLD void last_finished() noexcept;
-
-  static constexpr std::uint64_t awaited = 1;  // somebody is in waiters_, or is about to be
-  static constexpr std::uint64_t one = 2;
-
-  alignas(destructive_size) std::atomic<std::uint64_t> pending_{0};  // how many, and `awaited`
-  std::atomic<std::uint64_t> submitted_{0};                         // by the same threads, one after the other
-  alignas(destructive_size) std::mutex mutex_;
-  waiter* waiters_ = nullptr;  // under the mutex
-};
 
 /// Functions of higher rooms that lower rooms call. scheduler.cpp fills them in, once for each pool.
 struct entry_points {

@@ -1,0 +1,152 @@
+// What is pending, and the end of a pool: jobs that end, a fiber that submits one, and whoever waits for all of them and destroys the counts
+// at once. Every interleaving and stale value, with pending_work as it ships.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "explorer.hpp"
+#include "memory.hpp"
+#include "nopal/core/scheduler/pending_work.hpp"
+#include "sweep.hpp"
+#include "waits.hpp"
+
+namespace {
+
+using model::check;
+using model::program;
+using model::sync;
+using model::var;
+using pending_work = nopal::core::basic_pending_work<model::mortal_sync>;
+
+enum class pending_bug { none, does_not_look_again, touches_afterwards, counts_late };
+
+struct a_pool {
+  std::optional<pending_work> pending;
+  model::atomic<std::uint64_t> spawned{0}, fibers_ended{0};
+  model::atomic<std::uint32_t> given{0};
+  var<int> job{0, "what a job writes"}, second_job{0, "what another job writes"}, fiber{0, "what a fiber writes"};
+  pending_bug planted;
+
+  explicit a_pool(pending_bug b) : planted{b} { pending.emplace(); }
+
+  void finish() {
+    pending->finished();
+    if (planted == pending_bug::touches_afterwards) static_cast<void>(pending->count());
+  }
+
+  // As wait_for_all in src/scheduler/submission.cpp.
+  void wait_for_all() {
+    for (;;) {
+      std::uint64_t const before = spawned.load();
+      std::uint64_t const submitted = wait_until_none();
+      bool const same = fibers_ended.load() == before && spawned.load() == before;
+      if (same && (planted == pending_bug::does_not_look_again || pending->none_since(submitted))) return;
+      sync::relax();
+    }
+  }
+  std::uint64_t wait_until_none() {
+    struct waiting : pending_work::waiter {
+      model::atomic<std::uint32_t> none{0};
+      waiting() noexcept
+          : pending_work::waiter{[](pending_work::waiter& w) noexcept {
+              auto& none = static_cast<waiting&>(w).none;
+              none.store(1, std::memory_order_release);
+              sync::wake(none);
+            }} {}
+    };
+    for (;;) {
+      waiting me;
+      std::uint64_t submitted = 0;
+      if (pending->none_or_wake(submitted, me)) return submitted;
+      while (me.none.load(std::memory_order_acquire) == 0) sync::wait(me.none, 0u);
+    }
+  }
+};
+
+/// Jobs that were submitted before, and end.
+void jobs_program(program& p, int jobs, pending_bug planted) {
+  auto& s = p.make<a_pool>(planted);
+  for (int k = 0; k < jobs; ++k) s.pending->started();
+  p.thread([&s] {
+    s.job.set(1);
+    s.finish();
+  });
+  if (jobs == 2) {
+    p.thread([&s] {
+      s.second_job.set(1);
+      s.finish();
+    });
+  }
+  p.thread([&s, jobs] {
+    s.wait_for_all();
+    check(s.job.get() == 1 && (jobs == 1 || s.second_job.get() == 1), "the end sees what the jobs have written");
+    s.pending.reset();
+  });
+}
+
+/// A fiber submits a job, and ends; the job spawns a fiber, and ends; that fiber ends last.
+void in_turn_program(program& p, pending_bug planted) {
+  auto& s = p.make<a_pool>(planted);
+  s.spawned.store(1);
+  p.thread([&s] {
+    if (s.planted == pending_bug::counts_late) s.fibers_ended.store(1, std::memory_order_release);
+    s.pending->started();
+    s.given.store(1, std::memory_order_release);
+    sync::wake(s.given);
+    if (s.planted != pending_bug::counts_late) s.fibers_ended.store(1, std::memory_order_release);
+  });
+  p.thread([&s] {
+    while (s.given.load(std::memory_order_acquire) == 0) sync::wait(s.given, 0u);
+    s.job.set(1);
+    s.spawned.fetch_add(1);
+    s.finish();
+    s.fiber.set(1);
+    s.fibers_ended.fetch_add(1, std::memory_order_release);
+  });
+  p.thread([&s] {
+    s.wait_for_all();
+    check(s.job.get() == 1 && s.fiber.get() == 1, "the end sees what the job and its fiber have written");
+    s.pending.reset();
+  });
+}
+
+std::vector<model::scenario> scenarios() {
+  return {
+      {"a job ends", [](program& p) { jobs_program(p, 1, pending_bug::none); }, -1, 1, 2},
+      {"two jobs end", [](program& p) { jobs_program(p, 2, pending_bug::none); }, 3, 1, 2},
+      {"a fiber submits a job that spawns a fiber", [](program& p) { in_turn_program(p, pending_bug::none); }, 3, 1, 2},
+  };
+}
+
+class pending_model : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(pending_model, is_right) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  model::explore_and_report("pending", scenarios()[GetParam()]);
+}
+
+INSTANTIATE_TEST_SUITE_P(every, pending_model, testing::Range(std::size_t{0}, scenarios().size()));
+
+TEST(pending_bugs, an_end_too_early_is_caught) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  auto const run = [](auto body) {
+    model::config o;
+    o.preemptions = 3;
+    return model::explore(o, body).ok();
+  };
+  EXPECT_TRUE(run([](program& p) { in_turn_program(p, pending_bug::none); }));
+  EXPECT_FALSE(run([](program& p) { in_turn_program(p, pending_bug::does_not_look_again); }));
+  EXPECT_FALSE(run([](program& p) { in_turn_program(p, pending_bug::counts_late); }));
+  EXPECT_FALSE(run([](program& p) { jobs_program(p, 1, pending_bug::touches_afterwards); }));
+}
+
+TEST(pending_orders, each_is_needed) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  model::weaken_each(scenarios(), {"scheduler/pending_work.hpp"}, {});
+}
+
+}  // namespace
