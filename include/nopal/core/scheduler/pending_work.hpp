@@ -25,10 +25,11 @@ class basic_pending_work {
  public:
   using waiter = pending_waiter<Sync>;
 
-  /// A root was submitted; or a thread outside the pool is about to wake one of its stacks, or to send it a task. seq_cst, in this order: the
+  /// A root was submitted; or a thread outside the pool is about to wake one of its stacks, or to send it a task. In this order: the
   /// end reads `submitted_` first.
   void started() noexcept {
-    pending_.fetch_add(one, std::memory_order_seq_cst);
+    pending_.fetch_add(one, std::memory_order_relaxed);  // relaxed: the next line releases it
+    // seq_cst: pairs with none_since, as the look at the pool's threads that follows does with the end's store; release: with none_or_wake
     submitted_.fetch_add(1, std::memory_order_seq_cst);
   }
   /// Once for each started(). The pool may be gone afterwards.
@@ -36,15 +37,15 @@ class basic_pending_work {
     std::uint64_t now = pending_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     do {
       if (now == (one | awaited)) [[unlikely]] return last_finished();
-      // seq_cst: pairs with the reads of the end, as what has ended must be in view there. relaxed where it fails: it is tried again
-    } while (!pending_.compare_exchange_weak(now, now - one, std::memory_order_seq_cst, std::memory_order_relaxed));
+      // release: pairs with the reads of the end, for what has ended. relaxed where it fails: it is tried again
+    } while (!pending_.compare_exchange_weak(now, now - one, std::memory_order_release, std::memory_order_relaxed));
   }
   /// Is nothing pending? `submitted` is how much has been submitted so far. If something is, w.wake(w) will be called once, when nothing is
   /// pending, by a thread that accesses nothing of the pool any more.
   NOPAL_COLD bool none_or_wake(std::uint64_t& submitted, waiter& w) noexcept {
     holds_lock const guard{lock_};
-    submitted = submitted_.load(std::memory_order_seq_cst);
-    if (pending_.fetch_or(awaited, std::memory_order_seq_cst) < one) {
+    submitted = submitted_.load(std::memory_order_acquire);  // acquire: pairs with started, so that what is in the number is pending
+    if (pending_.fetch_or(awaited, std::memory_order_acquire) < one) {  // acquire: pairs with finished, for what has ended
       if (waiters_ == nullptr) nobody_waits();
       return true;
     }
@@ -68,10 +69,8 @@ class basic_pending_work {
     }
     return false;
   }
-  /// Is nothing pending, and has nothing been submitted since none_or_wake gave this number?
-  bool none_since(std::uint64_t submitted) noexcept {
-    return submitted_.load(std::memory_order_seq_cst) == submitted && pending_.load(std::memory_order_seq_cst) < one;
-  }
+  /// Has nothing been submitted since none_or_wake said that nothing was pending, and gave this number? seq_cst: pairs with started.
+  bool none_since(std::uint64_t submitted) const noexcept { return submitted_.load(std::memory_order_seq_cst) == submitted; }
   /// How many are pending. relaxed: for a message.
   std::uint64_t count() const noexcept { return pending_.load(std::memory_order_relaxed) / one; }
 
@@ -93,7 +92,8 @@ class basic_pending_work {
     waiter* w = nullptr;
     {
       holds_lock const guard{lock_};
-      if (pending_.fetch_sub(one, std::memory_order_seq_cst) >= 2 * one) return;  // something was submitted meanwhile
+      // relaxed: the waiter looks again, under the lock, and acquires there what this thread and, by their exchanges, others have released
+      if (pending_.fetch_sub(one, std::memory_order_relaxed) >= 2 * one) return;  // something was submitted meanwhile
       w = waiters_;
       waiters_ = nullptr;
       nobody_waits();
