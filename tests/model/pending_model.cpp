@@ -50,9 +50,9 @@ struct a_pool {
       model::atomic<std::uint32_t> none{0};
       waiting() noexcept
           : pending_work::waiter{[](pending_work::waiter& w) noexcept {
-              auto& none = static_cast<waiting&>(w).none;
-              none.store(1, std::memory_order_release);
-              sync::wake(none);
+              auto& flag = static_cast<waiting&>(w).none;
+              flag.store(1, std::memory_order_release);
+              sync::wake(flag);
             }} {}
     };
     for (;;) {
