@@ -59,6 +59,11 @@ struct stats : worker_stats {
   /// With a controlled schedule: how often a worker ran without having the turn, or work came from outside while a worker ran. 0: the same
   /// seed gives the same run.
   std::uint64_t lost_turns = 0;
+  /// Bytes of the segments that frames and scratch of tasks lie in, with those that workers keep for the next ones; the most at any time.
+  /// And of free segments whose pages have not gone back to the system: the sum of both is never more than the peak.
+  std::uint64_t segment_bytes = 0;
+  std::uint64_t segment_bytes_peak = 0;
+  std::uint64_t segment_bytes_free = 0;
   std::vector<worker_stats> per_worker;
 };
 

@@ -27,18 +27,23 @@ unsigned choose_worker(pool_state& pool) noexcept {
   return first;
 }
 
-// The task may end as soon as it is pushed, and with it the last that keeps the other pool alive. So that pool has something pending until
-// this function no longer uses it.
+// The task may end as soon as it is pushed, and with it the last that keeps the other pool alive. So if this thread does not work for that
+// pool, the pool has something pending until this function no longer uses it. If it does, the pool's end joins this thread, or must not
+// begin, since the thread is in pool::run.
 void send(move_request& m) noexcept {
   worker& to = *m.to;
   pool_state& there = to.pool();
-  there.pending.started();
-  there.needs_threads();
+  worker const* const w = current_or_null();
+  bool const from_outside = w == nullptr || &w->pool() != &there;
+  if (from_outside) {
+    there.pending.started();
+    there.needs_threads();
+  }
   to.own.push(&m);
   there.parking.call(to.index());
   there.naps.end();  // that worker's thread may be the one that naps
   if (there.control != nullptr) [[unlikely]] there.control->something_new();
-  there.pending.finished();
+  if (from_outside) there.pending.finished();
 }
 
 }  // namespace nopal::core

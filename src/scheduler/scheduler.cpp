@@ -29,6 +29,7 @@
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/signals.hpp"
 #include "nopal/core/scheduler/submission.hpp"
+#include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/scheduler/thread_name.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
@@ -131,7 +132,7 @@ scheduler::scheduler(pool_options const& options) : scheduler{options, (prepare_
 scheduler::scheduler(pool_options const& o, site&& s)
     : timer_{o.name},
       state_{o, s.machine.spread(s.workers), make_control(o, s.workers), timer_,
-             {search_for_work, run_stolen_task, run_left_stack, find_threads}},
+             {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments}},
       may_pin_{s.pin},
       asked_to_pin_{o.pin.has_value()} {
   bool const fence = heavy_fence_available();

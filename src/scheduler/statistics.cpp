@@ -23,6 +23,10 @@ stats read_stats(pool_state const& pool) {
   stack_counts const c = pool.stacks.counts();
   all.stacks_live = c.live;
   all.stacks_peak = c.peak;
+  stacklet_counts const segments = pool.stacklets.counts();
+  all.segment_bytes = segments.used;
+  all.segment_bytes_peak = segments.used_peak;
+  all.segment_bytes_free = segments.free;
   if (pool.control != nullptr) all.lost_turns = pool.control->lost();
   return all;
 }

@@ -20,9 +20,8 @@
 namespace nopal::core {
 
 void submit(pool_state& pool, root& r) noexcept {
-  pool.needs_threads();  // before the lock: in the child of a fork nobody may ever unlock it
   pool.pending.started();
-  pool.needs_threads();  // after it: see end_threads
+  pool.needs_threads();  // after that: see end_threads
   r.run = run_injected_root;
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());
@@ -64,12 +63,14 @@ std::uint64_t begun(pool_state const& pool) noexcept {
 
 // How the end of a pool waits. On a worker of another pool it suspends the stack: what this pool still runs may wait for that very worker.
 
-// Returns how much was submitted before; also where the deadline has passed.
+// Returns how much was submitted before; or `not_ended`, which is no such number, where the deadline has passed: what was pending then may end
+// before none_since looks, and have spawned a fiber since the fibers were counted.
+constexpr std::uint64_t not_ended = ~std::uint64_t{0};
 std::uint64_t wait_until_nothing_is_pending(pending_work& pending, time_point deadline) noexcept {
   for (;;) {
     struct waiting : pending_work::waiter {
       event none;
-      waiting() noexcept : waiter{[](pending_work::waiter& w) noexcept { static_cast<waiting&>(w).none.set(); }} {}
+      waiting() noexcept : pending_work::waiter{[](pending_work::waiter& w) noexcept { static_cast<waiting&>(w).none.set(); }} {}
     } me;
     event& none = me.none;
     std::uint64_t submitted = 0;
@@ -79,7 +80,7 @@ std::uint64_t wait_until_nothing_is_pending(pending_work& pending, time_point de
     } else if (deadline == time_point::max()) {
       none.wait();
     } else if (!none.wait_for(std::max<std::int64_t>(0, std::chrono::nanoseconds{deadline - std::chrono::steady_clock::now()}.count()))) {
-      if (pending.do_not_wake(me)) return submitted;
+      if (pending.do_not_wake(me)) return not_ended;
       none.wait();  // until it is no longer touched
     }
   }

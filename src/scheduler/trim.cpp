@@ -72,10 +72,10 @@ void look(void* with) noexcept {
     m.wanted.store(true, std::memory_order_relaxed);  // relaxed: a hint
     pool.parking.notify(i);
   }
-  if (pool.stacklets.spare() > tuning::little_memory) again = !pool.stacklets.trim() || again;
+  if (pool.stacklets.spare() > tuning::little_memory) pool.stacklets.trim();
   if (pool.blocks.spare() > tuning::chains_kept_idle) again = !pool.blocks.trim() || again;
   pool.stacks.trim(tuning::stacks_kept_idle);
-  if (again || pool.stacks.spare() > tuning::stacks_kept_idle) look_later(pool);
+  if (again || pool.stacklets.spare() > tuning::little_memory || pool.stacks.spare() > tuning::stacks_kept_idle) look_later(pool);
 }
 
 }  // namespace
@@ -88,6 +88,12 @@ void spare_before_sleep(worker& w, stack& mine) noexcept {
     give_back_all(w, mine);
   }
   note(w, &mine);
+}
+
+// Also where no worker ever sleeps. relaxed: a hint; what is put at the end of the pool is freed with the list.
+void note_free_segments(void* with) noexcept {
+  auto& pool = *static_cast<pool_state*>(with);
+  if (pool.control == nullptr && !pool.stopping.load(std::memory_order_relaxed)) look_later(pool);
 }
 
 void note_spare_memory(worker& w) noexcept {

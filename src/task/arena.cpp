@@ -21,11 +21,28 @@ void arena::enter(stacklet* s, std::byte* top) noexcept {
   top_ = top;
 }
 
+// What an arena may keep: twice the topmost segment, which is what its next growth wants. A larger one was made for a single allocation.
+std::size_t arena::most_to_keep() const noexcept { return 2 * (segment_ != nullptr ? segment_->size : first_size); }
+
 // Keeps the segment that was left last, which the next growth wants. To keep the largest instead would leave a size out when the arena
 // grows again.
 void arena::keep_or_return(stacklet* s) noexcept {
-  if (kept_ != nullptr) central_list_->put(kept_);
-  kept_ = s;
+  if (s->size > most_to_keep()) {
+    central_list_->put(s);
+  } else {
+    if (kept_ != nullptr) central_list_->put(kept_);
+    kept_ = s;
+  }
+  return_what_is_too_large();
+}
+
+void arena::return_what_is_too_large() noexcept {
+  if (kept_ != nullptr && kept_->size > most_to_keep()) central_list_->put(std::exchange(kept_, nullptr));
+}
+
+void arena::leave_all() noexcept {
+  segment_ = nullptr;
+  top_ = end_ = base_ = nothing_;
 }
 
 void* arena::grow(std::size_t n) {
@@ -42,23 +59,30 @@ void* arena::grow(std::size_t n) {
   s->below = segment_;
   s->alarm = keep;
   s->floor = 0;
+  stacklet* too_small = nullptr;
   if (segment_ != nullptr) {
     segment_->top = top_;
-    if (empty() && segment_->below == nullptr) {  // an empty first segment that is too small
+    if (empty() && segment_->below == nullptr) {  // an empty first segment
       s->below = nullptr;
-      keep_or_return(segment_);
+      too_small = segment_;
     }
   }
   enter(s, s->begin());
+  if (too_small != nullptr) keep_or_return(too_small);
   void* p;
   bump(n, p);
   return p;
 }
 
 std::uintptr_t arena::tidy() noexcept {
-  if (!empty() || segment_ == nullptr || segment_->below == nullptr) return keep;
+  if (!empty() || segment_ == nullptr) return keep;
   stacklet* const s = segment_;
-  enter(s->below, s->below->top);
+  if (s->below != nullptr) {
+    enter(s->below, s->below->top);
+  } else {
+    if (s->size <= 2 * first_size) return keep;
+    leave_all();
+  }
   std::uintptr_t const alarm = s->alarm;
   keep_or_return(s);
   return alarm;
@@ -74,8 +98,8 @@ stacklet* arena::detach() noexcept {
   } else if (segment_ != nullptr) {
     keep_or_return(segment_);
   }
-  segment_ = nullptr;
-  top_ = end_ = base_ = nothing_;
+  leave_all();
+  return_what_is_too_large();
   return s;
 }
 

@@ -1,31 +1,20 @@
 #include "nopal/core/task/central_stacklet_list.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <new>
 #include <utility>
 
 #include "nopal/core/base/pages.hpp"
+#include "nopal/core/base/tuning.hpp"
 
 namespace nopal::core {
 
-central_stacklet_list::~central_stacklet_list() {
-  for (stacklet* s : free_) {
-    while (s != nullptr) ::operator delete(std::exchange(s, s->below), std::align_val_t{alignof(stacklet)});
-  }
-}
+namespace {
 
-stacklet* central_stacklet_list::get(std::size_t bytes) {
-  std::size_t const size = std::bit_ceil(bytes);
-  auto const cls = static_cast<std::size_t>(std::countr_zero(size));
-  {
-    std::lock_guard const guard{mutex_};
-    if (stacklet* const s = free_[cls]; s != nullptr) {
-      free_[cls] = s->below;
-      ++taken_;
-      if (!std::exchange(s->clean, false)) changed(std::size_t{0} - s->size);
-      return s;
-    }
-  }
+constexpr std::size_t class_of(std::size_t size) noexcept { return static_cast<std::size_t>(std::countr_zero(size)); }
+
+stacklet* make(std::size_t size) {
   // nothrow: so std::bad_alloc is thrown here and nowhere else, whatever the program put in operator new's place.
   void* const p = ::operator new(size, std::align_val_t{alignof(stacklet)}, std::nothrow);
   if (p == nullptr) throw std::bad_alloc{};
@@ -34,40 +23,118 @@ stacklet* central_stacklet_list::get(std::size_t bytes) {
   return s;
 }
 
-void central_stacklet_list::push(lists& l, stacklet* s) noexcept {
-  auto const cls = static_cast<std::size_t>(std::countr_zero(s->size));
-  s->below = std::exchange(l[cls], s);
-}
+}  // namespace
 
-// Under the mutex. relaxed: it orders nothing.
-void central_stacklet_list::changed(std::size_t bytes) noexcept { spare_.store(spare() + bytes, std::memory_order_relaxed); }
+void central_stacklet_list::chain::push(stacklet* s) noexcept { s->below = std::exchange(first, s); }
 
-void central_stacklet_list::put(stacklet* s) noexcept {
-  std::lock_guard const guard{mutex_};
-  push(free_, s);
-  changed(s->size);
-}
+stacklet* central_stacklet_list::chain::pop() noexcept { return first == nullptr ? nullptr : std::exchange(first, first->below); }
 
-// Workers may take and put meanwhile. While the pages go back the list is empty: whoever needs a segment then gets a new one. The first
-// page of each stays, since its head lies there.
-bool central_stacklet_list::trim() noexcept {
-  lists all;
-  {
-    std::lock_guard const guard{mutex_};
-    if (std::exchange(taken_before_, taken_) != taken_) return false;
-    all = std::exchange(free_, {});
-    changed(std::size_t{0} - spare());
-  }
-  for (stacklet* const first : all) {
-    for (stacklet* s = first; s != nullptr; s = s->below) {
-      if (!std::exchange(s->clean, true)) discard_inside(s->begin(), s->size - sizeof(stacklet));
+central_stacklet_list::~central_stacklet_list() {
+  for (size_class& c : by_size_) {
+    for (chain* which : {&c.touched, &c.clean}) {
+      while (stacklet* const s = which->pop()) ::operator delete(s, std::align_val_t{alignof(stacklet)});
     }
   }
-  std::lock_guard const guard{mutex_};
-  for (stacklet* s : all) {
-    while (s != nullptr) push(free_, std::exchange(s, s->below));
+}
+
+// ---- Under the mutex.
+
+// relaxed: it orders nothing.
+void central_stacklet_list::changed(std::size_t bytes) noexcept { spare_.store(spare() + bytes, std::memory_order_relaxed); }
+
+void central_stacklet_list::taken(std::size_t bytes) noexcept {
+  used_ += bytes;
+  used_peak_ = std::max(used_peak_, used_);
+}
+
+stacklet* central_stacklet_list::take_touched(size_class& c) noexcept {
+  stacklet* const s = c.touched.pop();
+  if (s == nullptr) return nullptr;
+  c.least = std::min(c.least, --c.count);
+  changed(std::size_t{0} - s->size);
+  return s;
+}
+
+// The largest first: fewer calls.
+central_stacklet_list::chain central_stacklet_list::take_excess() noexcept {
+  chain excess;
+  for (std::size_t k = classes; k-- > 0 && used_ + spare() > used_peak_;) {
+    while (used_ + spare() > used_peak_) {
+      stacklet* const s = take_touched(by_size_[k]);
+      if (s == nullptr) break;
+      excess.push(s);
+    }
   }
-  return true;
+  return excess;
+}
+
+// ---- Without the mutex.
+
+// Nobody else knows these segments meanwhile: whoever needs one then gets a new one. The first page of each stays, since its head lies there.
+void central_stacklet_list::discard(chain which) noexcept {
+  if (which.first == nullptr) return;
+  for (stacklet* s = which.first; s != nullptr; s = s->below) discard_inside(s->begin(), s->size - sizeof(stacklet));
+  std::lock_guard const guard{mutex_};
+  while (stacklet* const s = which.pop()) by_size_[class_of(s->size)].clean.push(s);
+}
+
+stacklet* central_stacklet_list::get(std::size_t bytes) {
+  std::size_t const size = std::bit_ceil(bytes);
+  size_class& c = by_size_[class_of(size)];
+  stacklet* s = nullptr;
+  {
+    std::lock_guard const guard{mutex_};
+    s = take_touched(c);
+    if (s != nullptr) {
+      taken(size);
+      return s;
+    }
+    s = c.clean.pop();
+  }
+  if (s == nullptr) s = make(size);
+  chain excess;
+  {
+    std::lock_guard const guard{mutex_};
+    taken(size);
+    excess = take_excess();
+  }
+  discard(excess);
+  return s;
+}
+
+void central_stacklet_list::put(stacklet* s) noexcept {
+  {
+    std::lock_guard const guard{mutex_};
+    used_ -= s->size;
+    size_class& c = by_size_[class_of(s->size)];
+    c.touched.push(s);
+    ++c.count;
+    changed(s->size);
+  }
+  if (much_ != nullptr && spare() > tuning::little_memory) [[unlikely]] much_(with_);
+}
+
+void central_stacklet_list::trim() noexcept {
+  chain unused;
+  {
+    std::lock_guard const guard{mutex_};
+    for (size_class& c : by_size_) {
+      stacklet** end = &c.touched.first;
+      for (std::size_t k = c.least; k < c.count; ++k) end = &(*end)->below;  // what was put last stays: it is in the cache
+      chain old{std::exchange(*end, nullptr)};
+      while (stacklet* const s = old.pop()) {
+        changed(std::size_t{0} - s->size);
+        unused.push(s);
+      }
+      c.least = c.count -= c.least;
+    }
+  }
+  discard(unused);
+}
+
+stacklet_counts central_stacklet_list::counts() const noexcept {
+  std::lock_guard const guard{mutex_};
+  return {used_, used_peak_, spare()};
 }
 
 }  // namespace nopal::core

@@ -36,7 +36,7 @@ void die_called_directly() noexcept {
 void* grow_arena(fork_state& here, std::size_t n) {
   if (!here.works() || here.parent_word == 0) die_called_directly();
   void* const p = here.arena.grow(n);
-  if (here.arena.segment()->below == nullptr) return p;  // tidy never leaves the first segment
+  if (here.arena.segment()->below == nullptr) return p;  // no task's frame lies below it
   worker& w = static_cast<worker&>(here);
   w.arena.segment()->alarm = w.alarm;
   w.arena.segment()->floor = w.work.bottom();

@@ -164,7 +164,25 @@ TEST_F(arena_test, a_first_segment_that_is_too_small_is_not_left_under_the_next)
   EXPECT_EQ(a.segment()->below, nullptr);
   release(p);
   EXPECT_TRUE(a.empty());
-  EXPECT_EQ(a.segment()->below, nullptr);
+  EXPECT_EQ(a.segment(), nullptr);
+}
+
+TEST_F(arena_test, keeps_twice_the_topmost_segment_at_most) {
+  void* const p = allocate(16);
+  release(allocate(first));  // 2 * first
+  EXPECT_EQ(depot.counts().used, first + 2 * first);
+  release(allocate(5 * first));  // 8 * first, while the smaller one is still kept
+  EXPECT_EQ(depot.counts().used, first + 2 * first);
+  void* const q = allocate(3 * first);  // 4 * first
+  release(allocate(4 * first));
+  EXPECT_EQ(a.spare(), 8 * first);
+  stacklet* const gone = a.detach();  // nothing is left that could grow to so much
+  EXPECT_EQ(a.spare(), 0u);
+  a.attach(gone);
+  release(q);
+  release(p);
+  EXPECT_EQ(a.detach(), nullptr);
+  EXPECT_LE(depot.counts().used, 3 * first);
 }
 
 TEST_F(arena_test, another_arena_goes_on_with_what_was_detached) {

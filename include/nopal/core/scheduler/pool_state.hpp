@@ -16,6 +16,7 @@
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/controlled_schedule.hpp"
+#include "nopal/core/scheduler/pending_work.hpp"
 #include "nopal/core/sleep/naps.hpp"
 #include "nopal/core/sleep/parking.hpp"
 #include "nopal/core/stack/context.hpp"
@@ -36,39 +37,6 @@ class scheduler;
 class timer;
 class worker;
 
-/// How many roots were submitted and have not finished, for the end of the pool. Any thread.
-class pending_work {
- public:
-  /// A root was submitted; or a thread outside the pool is about to wake one of its stacks, or to send it a task.
-  void started() noexcept {
-    std::lock_guard const guard{mutex_};
-    ++pending_;
-    ++submitted_;
-  }
-  /// Once for each started(). The pool may be gone afterwards.
-  NOPAL_API void finished() noexcept;
-  /// Whoever waits until nothing is pending: the pool's end, or shutdown.
-  struct waiter {
-    void (*wake)(waiter&) noexcept;
-    waiter* next = nullptr;
-  };
-  /// Is nothing pending? `submitted` is how much has been submitted so far. If something is, w.wake(w) will be called once, when nothing is
-  /// pending, by a thread that accesses nothing of the pool any more.
-  bool none_or_wake(std::uint64_t& submitted, waiter& w) noexcept;
-  /// Takes that back: `w` will not be woken. False: it was, or is about to be.
-  bool do_not_wake(waiter& w) noexcept;
-  /// Is nothing pending, and has nothing been submitted since none_or_wake gave this number?
-  bool none_since(std::uint64_t submitted) noexcept;
-  /// How many are pending.
-  std::uint64_t count() noexcept;
-
- private:
-  std::mutex mutex_;
-  waiter* waiters_ = nullptr;
-  std::uint64_t pending_ = 0;
-  std::uint64_t submitted_ = 0;
-};
-
 /// Functions of higher rooms that lower rooms call. scheduler.cpp fills them in, once for each pool.
 struct entry_points {
   /// The body of a fresh native stack: searches for work at its base, leaves it for the thread's own stack when the search ends, and never
@@ -81,6 +49,8 @@ struct entry_points {
   /// The pool has no threads in this process, and is used. Starts them again if shutdown has ended them; ends the program with a message if
   /// they are in the parent of a fork.
   void (*find_threads)(pool_state& pool) noexcept;
+  /// The list of segments holds much that no arena uses. `pool`: the pool_state.
+  void (*note_free_segments)(void* pool) noexcept;
 };
 
 struct pool_state {

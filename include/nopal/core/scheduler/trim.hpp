@@ -17,5 +17,8 @@ void spare_before_sleep(worker& w, stack& mine) noexcept;
 /// An external caller is about to leave the worker, whose thread sleeps on: looks what there is to give back, later. A few loads where that
 /// is little.
 void note_spare_memory(worker& w) noexcept;
+/// The pool's list holds more segments than it should keep: the timer is to look at it, also where no worker ever sleeps. A load where that is
+/// known. `pool`: the pool_state. Any worker.
+void note_free_segments(void* pool) noexcept;
 
 }  // namespace nopal::core

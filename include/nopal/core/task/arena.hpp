@@ -52,9 +52,10 @@ class NOPAL_API arena {
     top_ = static_cast<std::byte*>(p);
   }
 
-  /// Leaves the topmost segment if it is empty and not the first. The arena keeps that segment for its next growth, against hot splitting.
-  /// Not part of release, where its branch would cost 1 to 2 ns a fork: grow_arena (cold_path.hpp) sees to it that the worker that started
-  /// the frame calls tidy. Returns the alarm to restore, or `keep`: the alarm stays as it is.
+  /// Leaves the topmost segment if it is empty, and not a first one of usual size. The arena keeps that segment for its next growth, against
+  /// hot splitting, unless it is more than twice as large as the one below. Not part of release, where its branch would cost 1 to 2 ns a
+  /// fork: grow_arena (cold_path.hpp) sees to it that the worker that started the frame calls tidy. Returns the alarm to restore, or
+  /// `keep`: the alarm stays as it is.
   std::uintptr_t tidy() noexcept;
   static constexpr std::uintptr_t keep = 1;
 
@@ -80,7 +81,10 @@ class NOPAL_API arena {
 
  private:
   void enter(stacklet* s, std::byte* top) noexcept;
+  void leave_all() noexcept;
   void keep_or_return(stacklet* s) noexcept;
+  void return_what_is_too_large() noexcept;
+  std::size_t most_to_keep() const noexcept;
   static void poison(void* p, std::size_t n) noexcept;
   static void unpoison(void* p, std::size_t n) noexcept;
 
@@ -91,7 +95,7 @@ class NOPAL_API arena {
   std::byte* end_ = nothing_;
   std::byte* base_ = nothing_;     // where the topmost segment begins
   stacklet* segment_ = nullptr;    // the topmost
-  stacklet* kept_ = nullptr;       // one empty segment, for the next growth
+  stacklet* kept_ = nullptr;       // one empty segment, for the next growth, of most_to_keep() at most
   central_stacklet_list* central_list_ = nullptr;
 };
 

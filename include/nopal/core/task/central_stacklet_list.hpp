@@ -13,11 +13,21 @@
 
 namespace nopal::core {
 
+/// Bytes of the segments of one pool.
+struct stacklet_counts {
+  std::uint64_t used;       ///< of those that arenas have now
+  std::uint64_t used_peak;  ///< the most at any time
+  std::uint64_t free;       ///< of those in the list whose pages have not gone back to the system
+};
+
 /// Segments that no arena uses, by size. They stay mapped as long as the pool, since a compiler may load speculatively from the frame of a
-/// coroutine that another worker has just finished. But their pages go back to the system once nothing has used the list for a while.
+/// coroutine that another worker has just finished. But their pages go back to the system: of what nobody has needed for a while; and at
+/// once where `used + free` would exceed `used_peak`. So the list keeps no memory of one size while the pool grows in another.
 class central_stacklet_list {
  public:
-  central_stacklet_list() = default;
+  /// Is called with `with` whenever the list holds more than tuning::little_memory after a put; by any worker, without the lock.
+  using much_function = void (*)(void* with) noexcept;
+  explicit central_stacklet_list(much_function much = nullptr, void* with = nullptr) noexcept : much_{much}, with_{with} {}
   central_stacklet_list(central_stacklet_list const&) = delete;
   central_stacklet_list& operator=(central_stacklet_list const&) = delete;
   ~central_stacklet_list();
@@ -29,19 +39,37 @@ class central_stacklet_list {
 
   /// Bytes in the list whose pages have not gone back. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return spare_.load(std::memory_order_relaxed); }
-  /// Gives the pages of all segments in the list back to the system, if nothing was taken from it since the last call. False: something was.
-  /// By the pool's timer.
-  bool trim() noexcept;
+  /// Gives back the pages of those segments that nobody has needed since the last call. By the pool's timer. O(segments in the list).
+  void trim() noexcept;
+  /// Any thread. Takes the mutex.
+  stacklet_counts counts() const noexcept;
 
  private:
-  using lists = std::array<stacklet*, 64>;  // by log2 of the size, linked by `below`
-  static void push(lists& l, stacklet* s) noexcept;
-  void changed(std::size_t bytes) noexcept;
+  static constexpr std::size_t classes = 64;  // by log2 of the size
 
-  std::mutex mutex_;
-  lists free_{};
-  std::uint64_t taken_ = 0, taken_before_ = 0;  // how many segments, and how many by the last trim
-  std::atomic<std::size_t> spare_{0};           // written under the mutex
+  /// A list of segments, linked by `below`.
+  struct chain {
+    stacklet* first = nullptr;
+    void push(stacklet* s) noexcept;
+    stacklet* pop() noexcept;  // null: it is empty
+  };
+  struct size_class {
+    chain touched, clean;              // clean: whose pages have gone back, all but the first of each
+    std::size_t count = 0, least = 0;  // of the touched ones: now, and the fewest since the last trim
+  };
+
+  stacklet* take_touched(size_class& c) noexcept;
+  void taken(std::size_t bytes) noexcept;
+  void changed(std::size_t bytes) noexcept;
+  chain take_excess() noexcept;
+  void discard(chain which) noexcept;
+
+  much_function const much_;
+  void* const with_;
+  mutable std::mutex mutex_;
+  std::array<size_class, classes> by_size_{};
+  std::size_t used_ = 0, used_peak_ = 0;  // bytes
+  std::atomic<std::size_t> spare_{0};     // written under the mutex
 };
 
 }  // namespace nopal::core
