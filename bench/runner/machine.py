@@ -43,6 +43,14 @@ def usable_cpus() -> int:
     return max(1, min(by_mask, int(quota) // int(period)))
 
 
+def sweep(most: int) -> list[int]:
+    """1, 2, 4, ... up to all CPUs."""
+    result = [1]
+    while 2 * result[-1] <= most:
+        result.append(2 * result[-1])
+    return result if result[-1] == most else [*result, most]
+
+
 def busy_note() -> str | None:
     """A warning where other programs compete for the CPUs."""
     load = os.getloadavg()[0]
