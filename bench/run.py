@@ -5,7 +5,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from runner import compare, fibers, files, machine, parts, report, series, space, workloads
+from runner import compare, fibers, files, machine, parts, series, workloads
 from runner.measure import Cell, Limits
 from runner.parts import Part
 from runner.state import State
@@ -176,9 +176,11 @@ def main() -> int:
         if options.compare:
             return compare.main(*options.compare)
         if options.report:
+            from runner import report  # only here, since what draws takes a second to load
+
             return report.main([Path(name) for name in options.workload] or [options.out], options.out)
         return run_all(options)
-    except (workloads.MissingPrograms, files.NoResults, report.Unusable) as error:
+    except (workloads.MissingPrograms, files.NoResults, files.Unusable) as error:
         print(f"run.py: {error}", file=sys.stderr)
         return UNUSABLE
     except KeyboardInterrupt:

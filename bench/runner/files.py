@@ -15,6 +15,10 @@ class NoResults(Exception):
     """There is nothing to read."""
 
 
+class Unusable(Exception):
+    """Something that makes the page is not installed."""
+
+
 def write(
     folder: Path, stem: str, machine: Machine, rows: list[Any], cells: list[Cell], size: str, missing: list[str]
 ) -> list[Path]:

@@ -4,12 +4,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-try:
-    import numpy
-    from scipy.optimize import OptimizeWarning, curve_fit
-except ImportError:
-    curve_fit = None
-
 FEWEST = 4  # different numbers of workers: one more than there are parameters
 MOST_N = 4.0  # an exponent beyond this is no memory per worker any more
 
@@ -38,12 +32,15 @@ class Fit:
 
 def fit(points: Sequence[tuple[int, float]], m1: float) -> Fit | str:
     """The fit to points (P, MRSS), of which there may be several for one P; or why there is none."""
-    if curve_fit is None:
-        return "scipy is not installed"
     if len({workers for workers, _ in points}) < FEWEST:
         return f"needs {FEWEST} numbers of workers"
     if m1 <= 0:
         return "M₁ was not measured"
+    try:
+        import numpy  # only here, since they take a second to load
+        from scipy.optimize import OptimizeWarning, curve_fit
+    except ImportError:
+        return "scipy is not installed"
     x = numpy.array([workers for workers, _ in points], float)
     y = numpy.array([memory for _, memory in points], float)
     rise = y.max() - y.min()

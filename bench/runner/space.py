@@ -11,7 +11,7 @@ from .workloads import Workload
 
 FRONT_ENDS = {workloads.NATIVE: "parallel_invoke", workloads.SCOPE: "scope"}
 PEER = "tbb"
-CACHED_STACKS = 256  # that a worker keeps of scopes' children: core/stack/README.md, "Space"
+CACHED_STACKS = 256  # that a worker keeps free: core/stack/README.md, "Space"
 
 LEGEND = """\
 dontneed, none  nopal gives unused pages of suspended stacks back, or keeps them (pool_options::reclaim)
@@ -116,10 +116,11 @@ def _exceeds(pages: float | None, bound: int | None) -> bool:
 
 
 def own_bound(front_end: str, serial: int, depth: int) -> int:
-    """Pages for each worker, as core/stack/README.md, "Space", has it."""
+    """Pages for each worker, as core/stack/README.md, "Space", has it: what is in use, and free stacks. Those of scopes keep what they have
+    touched, the others two pages each."""
     if front_end == workloads.SCOPE:
         return (depth + 1 + CACHED_STACKS) * (serial + 2)
-    return 2 * serial + 2 * depth + 2
+    return 2 * serial + 2 * depth + 2 + 2 * CACHED_STACKS
 
 
 def row(of: Cells) -> Row:

@@ -266,7 +266,8 @@ void stack_pool::learn_use(stack& s, std::uint64_t before, std::uint64_t after) 
 
 std::uint64_t stack_pool::most_pages_held(unsigned running) const noexcept {
   // relaxed: each number only grows, and they order nothing.
-  return most_held_.load(std::memory_order_relaxed) + running * deepest_.load(std::memory_order_relaxed);
+  std::uint64_t const deepest = deepest_.load(std::memory_order_relaxed);
+  return most_held_.load(std::memory_order_relaxed) + running * (deepest < 2 ? 0 : deepest - 2);
 }
 
 // Gives back the whole pages from `from`, which begins a page, up to `to`. How many were in memory and are not any more; no value where they

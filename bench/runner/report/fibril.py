@@ -92,7 +92,7 @@ def _fig_4(results: Results) -> Item:
     for program in results.tables(STEM):
         speedups = results.speedups(STEM, program)
         if speedups:
-            drawn.append(plots.lines(program, "speed-up Tₛ/T_P", speedups, results.cpus, ideal=True))
+            drawn.append(plots.lines(program, "speed-up Tₛ/Tₚ", speedups, results.cpus, ideal=True))
         given, kept = results.middle(STEM, program, workloads.NATIVE, on), results.middle(STEM, program, KEEP, on)
         peer = results.middle(STEM, program, "tbb", on)
         if given and kept:
@@ -179,11 +179,11 @@ def _table_3(rows: list[dict], cpus: int) -> Item:
                 paper and f"{paper[2]}", paper and f"{paper[3]:.2f}",
             ])
         caption = f"{FRONT_ENDS[front_end]}, P = {rows[0]['workers']}, pages of 4 KiB; the most over {rows[0]['runs']} runs"
-        header = ["program", "D", "S₁", "S₁ + D", "S_P/P", "nopal's own bound", "paper: S₁ + D", "paper: S₇₂/72"]
+        header = ["program", "D", "S₁", "S₁ + D", "Sₚ/P", "nopal's own bound", "paper: S₁ + D", "paper: S₇₂/72"]
         tables.append(table(header, lines, caption))
     reading = Reading(None, "There is no figure.")
     if shares:
-        told = f"With parallel_invoke S_P/P is {median(shares):.0%} of S₁ + D in the median, {max(shares):.0%} at most."
+        told = f"With parallel_invoke Sₚ/P is {median(shares):.0%} of S₁ + D in the median, {max(shares):.0%} at most."
         if over_paper:
             told += f" It is above S₁ + D in {join(over_paper)}."
         told += f" Above nopal's own bound: {join(over_own)}." if over_own else " Nothing is above nopal's own bound."
@@ -195,7 +195,7 @@ def _table_3(rows: list[dict], cpus: int) -> Item:
         "Stack use is well below the bound P(S₁ + D): less than 60 % of it in all twelve.",
         reading,
         tables=tables,
-        note="S_P is reckoned from how deep each stack was used when its pages went back, and cannot be missed by a sample: it is rather too high. nopal's own "
+        note="Sₚ is reckoned from how deep each stack was used when its pages went back, and cannot be missed by a sample: it is rather too high. nopal's own "
         "bound is that of core/stack/README.md, “Space”, for each way to fork." + (" More workers than CPUs: only space is shown." if many else ""),
     )
 

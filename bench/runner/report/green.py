@@ -78,13 +78,13 @@ def _all(results: Results) -> Item | None:
     if on > 1:
         want = {"balanced", "imbalanced", "fib", "heat", "nqueens"} & set(series)
         told = [f"{one} {value:.2f}" for one, value in last.items() if value]
-        reading = Reading(want <= set(near), f"T₁/T_P on {on} workers: {join(told)}.")
+        reading = Reading(want <= set(near), f"T₁/Tₚ on {on} workers: {join(told)}.")
     within = {one: {p: v for p, v in values.items() if p <= results.cpus} for one, values in series.items()}
     return Item(
         "All workloads (N = 1 to 8)", "Speed-up over one worker",
         "Near-linear scaling where fibers compute; breadth-first search and mergesort are bound by their critical paths.",
         reading,
-        plots=[plots.lines("speed-up of the workloads", "T₁/T_P", within, results.cpus, ideal=True)],
+        plots=[plots.lines("speed-up of the workloads", "T₁/Tₚ", within, results.cpus, ideal=True)],
     )
 
 
@@ -110,7 +110,7 @@ def _balanced(results: Results) -> Item | None:
         stays = median(flat[on])
         reading = Reading(
             gain >= on * (1 - ALIKE) and abs(stays - 1) <= ALIKE,
-            f"On {on} workers stealing makes it {gain:.2f} times as fast; without it T₁/T_P is {stays:.2f}.",
+            f"On {on} workers stealing makes it {gain:.2f} times as fast; without it T₁/Tₚ is {stays:.2f}.",
         )
     return Item(
         "Balanced workload", "1024 fibers of one length, all spawned on one worker",
@@ -146,9 +146,9 @@ def _imbalanced(results: Results) -> Item | None:
         linear = good is not None and good >= on * (1 - ALIKE)
         reading = Reading(
             middle < 0.08 and linear,
-            f"On {on} workers their busy cycles lie {middle:.1%} of their mean apart, and T₁/T_P is {ratio(good)}.",
+            f"On {on} workers their busy cycles lie {middle:.1%} of their mean apart, and T₁/Tₚ is {ratio(good)}.",
         )
-    header = ["N", "time", "fibers/s", "T₁/T_P", "steals", "attempts", "success", "spread of busy cycles"]
+    header = ["N", "time", "fibers/s", "T₁/Tₚ", "steals", "attempts", "success", "spread of busy cycles"]
     drawn = _busy_plot([cell for cell in cells if cell.workers > 1])
     return Item(
         "Imbalanced workload", "a tenth of the fibers a hundred times as long",
@@ -243,7 +243,7 @@ def _times(results: Results, experiment: str, label: str = FIBER) -> str:
     cells = [cell for cell in results.cells(STEM, _table(experiment)) if cell.impl == label and cell.workers <= results.cpus]
     scaling = middles(_scaling(results, experiment, label))
     rows = [[cell.workers, time(cell.middle("seconds")) or cell.short, ratio(scaling.get(cell.workers)), count(cell.middle("steals"))] for cell in cells]
-    return table(["N", "time", "T₁/T_P", "steals"], rows)
+    return table(["N", "time", "T₁/Tₚ", "steals"], rows)
 
 
 def _fib(results: Results) -> Item | None:
@@ -275,7 +275,7 @@ def _heat(results: Results) -> Item | None:
         "Heat diffusion", "strips of unequal cost, stealing on and off",
         "On 8 workers it is 7.5 times as fast with stealing as without.",
         reading,
-        plots=[plots.lines("heat", "T₁/T_P", {k: {p: v for p, v in by.items() if p <= results.cpus} for k, by in on_off.items()}, results.cpus, ideal=True)],
+        plots=[plots.lines("heat", "T₁/Tₚ", {k: {p: v for p, v in by.items() if p <= results.cpus} for k, by in on_off.items()}, results.cpus, ideal=True)],
     )
 
 
@@ -290,7 +290,7 @@ def _bfs(results: Results) -> Item | None:
         "Parallel BFS", "10⁶ nodes of degree 16, level by level",
         "Half as fast as serial search on one worker, 1.96 times as fast on 8: the eight levels bound it at about 2.",
         Reading(None if last < 4 else value < last * 0.7, f"{value:.2f} times as fast as serial search on {last} workers, {median(own[1]):.2f} on one." if 1 in own else f"{value:.2f} on {last} workers."),
-        plots=[plots.lines("breadth-first search", "speed-up Tₛ/T_P", {FIBER: own}, results.cpus, ideal=True)],
+        plots=[plots.lines("breadth-first search", "speed-up Tₛ/Tₚ", {FIBER: own}, results.cpus, ideal=True)],
     )
 
 
@@ -304,12 +304,12 @@ def _nqueens(results: Results) -> Item | None:
     two, three = last.get("fiber, depth 2"), last.get("fiber, depth 3")
     if on > 1 and two and three:
         told = [f"{label.removeprefix('fiber, ')} {value:.2f}" for label, value in last.items()]
-        reading = Reading(two >= on * (1 - ALIKE) and three <= two * (1 + ALIKE / 2), f"T₁/T_P on {on} workers: {join(told)}.")
+        reading = Reading(two >= on * (1 - ALIKE) and three <= two * (1 + ALIKE / 2), f"T₁/Tₚ on {on} workers: {join(told)}.")
     return Item(
         "N-Queens", "14, 156 or 1364 fibers",
         "14 fibers are too few for 8 workers; 156 are 7.22 times as fast; 1364 are no better.",
         reading,
-        plots=[plots.lines("n-queens", "T₁/T_P", {k: {p: v for p, v in by.items() if p <= results.cpus} for k, by in series.items()}, results.cpus, ideal=True)],
+        plots=[plots.lines("n-queens", "T₁/Tₚ", {k: {p: v for p, v in by.items() if p <= results.cpus} for k, by in series.items()}, results.cpus, ideal=True)],
     )
 
 

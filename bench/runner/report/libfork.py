@@ -116,7 +116,7 @@ def _plots(results: Results, tables: list[str]) -> list[str]:
     for one in tables:
         speedups = results.speedups(STEM, one)
         if speedups:
-            made.append(plots.lines(one, "speed-up Tₛ/T_P, Eq. (15)", speedups, results.cpus, ideal=True))
+            made.append(plots.lines(one, "speed-up Tₛ/Tₚ, Eq. (15)", speedups, results.cpus, ideal=True))
             made.append(plots.lines(one, "efficiency, Eq. (16)", efficiencies(speedups), results.cpus, flat_ideal=True))
     return made
 
@@ -166,7 +166,7 @@ def _trees(results: Results, tables: list[str]) -> Item:
         linear = all(value > 1 - ALIKE for value in large.values())
         told = f"The stack API makes it faster by {join([f'{value:.2f} in {one}' for one, value in gains.items()])}, on {on}."
         if large:
-            told += f" T₁/T_P/P is {join([f'{value:.2f} in {one}' for one, value in large.items()])}."
+            told += f" T₁/Tₚ/P is {join([f'{value:.2f} in {one}' for one, value in large.items()])}."
         won, compared = _against_peers(results, tables, on)
         reading = Reading(better and linear, f"{told} nopal is faster than every peer in {won} of {compared}.")
     return Item(

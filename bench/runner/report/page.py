@@ -17,14 +17,10 @@ except ImportError:
 NAME = "report.html"
 
 
-class Unusable(Exception):
-    """Something that makes the page is not installed."""
-
-
 def main(sources: list[Path], out: Path | None) -> int:
-    """Writes the page of these results into the folder, and says where. Throws Unusable, or files.NoResults."""
+    """Writes the page of these results into the folder, and says where. Throws files.Unusable, or files.NoResults."""
     if jinja2 is None or plots.pyplot is None:
-        raise Unusable("the page is made with Jinja and matplotlib: install python3-jinja2 and python3-matplotlib, or let ./nopal bench do it")
+        raise files.Unusable("the page is made with Jinja and matplotlib: install python3-jinja2 and python3-matplotlib, or let ./nopal bench do it")
     folder = out or Path()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME

@@ -92,6 +92,7 @@ def _svg(figure, describes: str) -> str:
     """The figure as an element of a page, with ids of its own."""
     out = io.StringIO()
     figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    wide = figure.get_size_inches()[0] > 1.3 * SIZE[0]
     pyplot.close(figure)
     text = out.getvalue()
     text = text[text.index("<svg") :]
@@ -103,7 +104,8 @@ def _svg(figure, describes: str) -> str:
     text = text.replace(INK, "currentColor")
     label = describes.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     text = re.sub(r' xmlns:xlink="[^"]*"| xmlns="[^"]*"', "", text).replace("xlink:href", "href")
-    return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    kind = ' class="wide"' if wide else ""
+    return text.replace("<svg ", f'<svg role="img" aria-label="{label}"{kind} ', 1)
 
 
 def _spread(values: list[float]) -> tuple[float, float, float]:
@@ -118,6 +120,11 @@ def _workers_axis(axes, workers: Sequence[int], cpus: int) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticklabels([f"{p}*" if p > cpus else str(p) for p in workers])
     axes.set_xlabel("workers P" + (" (* more than CPUs)" if max(workers) > cpus else ""))
+
+
+def _legend(axes) -> None:
+    """Below the plot, so that it hides nothing."""
+    axes.legend(loc="upper left", bbox_to_anchor=(-0.12, -0.2), ncols=2)
 
 
 def lines(
@@ -153,13 +160,14 @@ def lines(
         up_to = [p for p in workers if p <= cpus] or workers
         axes.plot(up_to, [1 if flat_ideal else p for p in up_to], color=FAINT, linestyle=(0, (1, 2)), linewidth=1, label="ideal")
     _workers_axis(axes, workers, cpus)
-    if log:
+    everything = [value for values in series.values() for some in values.values() for value in some]
+    if log and max(everything) > 5 * min(everything):
         axes.set_yscale("log")
-    elif from_zero:
+    elif from_zero and not log:
         axes.set_ylim(bottom=0)
     axes.set_ylabel(unit)
     axes.set_title(title, loc="left")
-    figure.legend(loc="outside lower left", ncols=2)
+    _legend(axes)
     return _svg(figure, f"{title}: {unit} by workers")
 
 
@@ -188,6 +196,8 @@ def bars(title: str, unit: str, groups: Sequence[str], series: Mapping[str, Sequ
     axes.grid(axis="x", visible=False)
     axes.set_xticks(range(len(groups)), groups, rotation=35 if len(groups) > 5 else 0, ha="right" if len(groups) > 5 else "center")
     axes.set_ylabel(unit)
-    axes.set_title(title, loc="left")
-    figure.legend(loc="outside lower left", ncols=2)
+    columns = 3 if len(groups) > 5 else 2
+    axes.set_title(title, loc="left", pad=6 if len(series) < 2 else 8 + 13 * -(-len(series) // columns))
+    if len(series) > 1:
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.05, 0.99), ncols=columns, borderaxespad=0.2)
     return _svg(figure, f"{title}: {unit}")

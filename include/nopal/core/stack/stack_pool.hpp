@@ -73,7 +73,7 @@ class NOPAL_API stack_pool {
   /// Pages of memory that the stacks of each maker hold now. Any thread. Throws std::bad_alloc.
   std::vector<std::uint64_t> resident_pages_by_maker() const;
   /// What all stacks have held at their most, from their own marks: the stacks whose pages went back, each as deep as it was used before that,
-  /// and `running` more of the deepest. 0 where no pages go back. Any thread.
+  /// and `running` more of the deepest, of which two pages are counted already. 0 where no pages go back. Any thread.
   std::uint64_t most_pages_held(unsigned running) const noexcept;
   /// Calls f(stack) for each stack, under the mutex: no stack begins or ends meanwhile, but any may run.
   template <class F>
