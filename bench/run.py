@@ -140,7 +140,7 @@ def run_all(options: argparse.Namespace) -> int:
         if note := machine.busy_note():
             out.say(f"note: {note}")
         if max(options.workers) > here.usable_cpus:
-            out.say(f"note: more workers than CPUs: their times say nothing, only their memory and counts do")
+            out.say("note: more workers than CPUs: their times say nothing, only their memory and counts do")
         if len(state):
             out.say(f"an interrupted run had done {len(state)} processes: those are not run again (--fresh runs them)")
         for part in chosen:

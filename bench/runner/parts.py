@@ -118,9 +118,9 @@ def kernel_part(options: argparse.Namespace, chosen: Iterable[workloads.Workload
     repeat = 20 if options.smoke else 1  # so that thieves come in time, and what they leave is checked
     only, pools = options.impl, options.pools
     if stem == "libfork":
-        only, pools = only or workloads.LIBFORK_IMPLS, {**LIBFORK_POOLS, **pools}
+        only, pools = only or workloads.LIBFORK_IMPLS, pools if options.smoke else {**LIBFORK_POOLS, **pools}
     if stem == "fibril":
-        only, pools = only or workloads.FIBRIL_IMPLS, {**FIBRIL_POOLS, **pools}
+        only, pools = only or workloads.FIBRIL_IMPLS, pools if options.smoke else {**FIBRIL_POOLS, **pools}
     tables = [kernels.cells(one, options.build, only, options.workers, options.size, repeat, pools) for one in chosen]
     if stem == "fibril" and not options.pools:  # Fig. 4 wants no more of scopes than they are
         tables = [[cell for cell in table if workloads.base(cell.impl) != workloads.SCOPE or cell.impl == workloads.SCOPE] for table in tables]
