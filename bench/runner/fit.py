@@ -46,16 +46,17 @@ def fit(points: Sequence[tuple[int, float]], m1: float) -> Fit | str:
     rise = y.max() - y.min()
     if rise == 0:
         return "no change with P"
-    # Scaled, so that all parameters are near 1; several beginnings, since the sum of squares may have more than one valley.
+    # Scaled, so that all parameters are near 1; several beginnings, since the sum of squares may have more than one valley. There is no
+    # negative memory: without that bound an exponent near 0 would balance a huge b against a huge negative a.
     best = None
     for n in (0.3, 0.6, 1.0, 1.5):
         slope = rise / (x.max() ** n - x.min() ** n)
-        guess = ((y.min() - slope * x.min() ** n) / rise, slope / rise, n)
+        guess = (max(0.0, y.min() - slope * x.min() ** n) / rise, slope / rise, n)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", OptimizeWarning)
                 found, covariance = curve_fit(
-                    lambda p, a, c, n: a + c * p**n, x, y / rise, p0=guess, bounds=((-1e6, 0, 0), (1e6, 1e6, MOST_N)), maxfev=20000
+                    lambda p, a, c, n: a + c * p**n, x, y / rise, p0=guess, bounds=((0, 0, 0), (numpy.inf, numpy.inf, MOST_N)), maxfev=20000
                 )
         except (RuntimeError, ValueError):
             continue

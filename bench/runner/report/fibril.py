@@ -144,7 +144,7 @@ def _table_2(rows: list[dict]) -> Item:
     reading = Reading(None, "Nothing was stolen.")
     if parts:
         reading = Reading(
-            max(parts) <= 1,
+            max(parts) < 1 and 2 * more_faults >= len(rows),
             f"Of the steals {min(parts):.0%} to {max(parts):.0%} cause an unmap with parallel_invoke. Unmapping takes more page faults than keeping "
             f"the pages in {more_faults} of {len(rows)} lines.",
         )
