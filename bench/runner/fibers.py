@@ -45,6 +45,7 @@ class Experiment:
     variants: tuple[Variant, ...] = (FIBER, NO_STEALING)
     at_least: int = 0  # workers, though there be fewer CPUs: where steals are counted more than time
     peers: bool = True
+    own_options: tuple[str, ...] = ()  # of the pool, which the variants choose
 
 
 SCALING = {
@@ -52,7 +53,7 @@ SCALING = {
     for experiment in (
         Experiment("balanced", "fibers_loops"),
         Experiment("imbalanced", "fibers_loops", ("--imbalanced",)),
-        Experiment("contention", "fibers_loops", ("--imbalanced",), CONTENTION, at_least=8, peers=False),
+        Experiment("contention", "fibers_loops", ("--imbalanced",), CONTENTION, at_least=8, peers=False, own_options=("victims", "backoff")),
         Experiment("fib", "fibers_fib"),
         Experiment("heat", "fibers_heat"),
         Experiment("bfs", "fibers_bfs"),
@@ -82,13 +83,14 @@ def cells(
 ) -> list[Cell]:
     """A cell for each variant, each series and each number of workers, and for each peer; one for the serial projection."""
     result = []
+    pools = {name: values for name, values in (pools or {}).items() if name not in of.own_options}
     if of.at_least > max(workers):
         workers = [*workers, of.at_least]
     for impl, program in workloads.programs(build, of.kernel, only).items():
         if workloads.is_peer(impl) and not of.peers:
             continue
         for variant in of.variants if impl == workloads.FIBER else [Variant(impl)]:
-            for way in series.of(impl, pools or {}):
+            for way in series.of(impl, pools):
                 for count in [1] if impl == workloads.SERIAL else workers:
                     arguments = ["--workers", str(count), "--size", size, "--repeat", str(repeat)]
                     arguments += [*of.arguments, *variant.arguments, *way.arguments]

@@ -117,6 +117,18 @@ class Page(unittest.TestCase):
         self.assertIn("Does not hold here.", self.reading(self.page(libfork(peer=0.5)), "Section IV-C"))
         self.assertIn("Does not hold here.", self.reading(self.page(libfork(exponent=1.4)), "Table II"))
 
+    def test_the_picture_for_a_readme_is_a_file_of_its_own(self) -> None:
+        from xml.etree import ElementTree
+
+        from runner.report import libfork as section
+        from runner.report import plots
+        from runner.report.data import Results
+
+        drawn = plots.alone(section.overview(Results(libfork())))
+        self.assertTrue(ElementTree.fromstring(drawn).tag.endswith("svg"))
+        self.assertIn("T1L", drawn)
+        self.assertEqual(section.overview(Results({"space": results([], [])})), "")
+
     def test_papers_without_results_say_how_to_get_them(self) -> None:
         text = checked(self.page(libfork())).text
         self.assertIn("./nopal bench fibril", text)

@@ -9,6 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 from fakes import WithPrograms
+from runner import fibers
 from runner.measure import Cell, Limits, measure
 from runner.process import Finished
 from runner.state import State
@@ -82,6 +83,14 @@ class Series(WithPrograms):
         self.run_it("fib", "--workers", "1", "--runs", "1", "--reclaim", "none,free", "--resume", "home")
         impls = [row["impl"] for row in self.results()["rows"]]
         self.assertEqual(impls, ["serial", "native, reclaim none, home", "native, reclaim free, home", "task"])
+
+    def test_options_that_an_experiment_chooses_itself_are_its_own(self) -> None:
+        self.make("fibers_loops", "fiber")
+        cells = fibers.cells(fibers.SCALING["contention"], self.build, ["fiber"], [1], "smoke", pools={"victims": ["scan"], "idle": ["busy"]})
+        self.assertTrue(cells)
+        for cell in cells:
+            self.assertLessEqual(cell.arguments.count("--victims"), 1, cell.arguments)
+            self.assertIn("busy", cell.impl)
 
     def test_a_value_that_there_is_not_is_refused_with_those_that_there_are(self) -> None:
         done = self.run_it("fib", "--victims", "nearest")

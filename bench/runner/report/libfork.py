@@ -48,6 +48,18 @@ def section(results: Results) -> Section:
     return made
 
 
+def overview(results: Results) -> str:
+    """All workloads in one picture, for a README: speed-up on all CPUs; or nothing."""
+    on = results.most_workers(STEM)
+    tables = results.tables(STEM)
+    speedups = [results.speedups(STEM, one) for one in tables]
+    labels = [label for label in ("task", *workloads.PEERS) if any(on in by.get(label, {}) for by in speedups)]
+    if not labels:
+        return ""
+    values = {label: [by.get(label, {}).get(on, []) for by in speedups] for label in labels}
+    return plots.bars(f"speed-up over the serial program on {on} workers", "Tₛ/Tₚ", [one.removeprefix("uts ") for one in tables], values, one=1)
+
+
 def _sizes(results: Results) -> str:
     sizes = {}
     for one in results.tables(STEM):

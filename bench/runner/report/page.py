@@ -14,7 +14,7 @@ try:
 except ImportError:
     jinja2 = None  # type: ignore[assignment]
 
-NAME = "report.html"
+NAME, PICTURE = "report.html", "overview.svg"
 
 
 def main(sources: list[Path], out: Path | None) -> int:
@@ -23,9 +23,13 @@ def main(sources: list[Path], out: Path | None) -> int:
         raise files.Unusable("the page is made with Jinja and matplotlib: install python3-jinja2 and python3-matplotlib, or let ./nopal bench do it")
     folder = out or Path()
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / NAME
-    path.write_text(page(files.read(sources)))
-    print(f"written: {path}")
+    contents = files.read(sources)
+    made = {NAME: page(contents)}
+    if drawn := libfork.overview(Results(contents)):
+        made[PICTURE] = plots.alone(drawn)
+    for file, text in made.items():
+        (folder / file).write_text(text)
+        print(f"written: {folder / file}")
     return 0
 
 

@@ -108,6 +108,14 @@ def _svg(figure, describes: str) -> str:
     return text.replace("<svg ", f'<svg role="img" aria-label="{label}"{kind} ', 1)
 
 
+def alone(svg: str) -> str:
+    """The element as a file of its own, for readers in the light and in the dark."""
+    style = "<style>svg { color: #1a1a1a } @media (prefers-color-scheme: dark) { svg { color: #e8e8e6 } }</style>"
+    text = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    end = text.index(">") + 1
+    return f"{text[:end]}{style}{text[end:]}"
+
+
 def _spread(values: list[float]) -> tuple[float, float, float]:
     """The median, and how far the least and the greatest are from it."""
     middle = median(values)
