@@ -43,23 +43,28 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--impl", type=names, default=[], help="only these implementations, as in serial,task")
     result.add_argument("--workers", type=numbers, help="numbers of workers, as in 1,4 (default: 1, 2, 4, ... and all usable CPUs)")
     result.add_argument("--runs", type=int, default=5, help="processes for each cell, at most (default: 5)")
-    result.add_argument("--share", type=float, help="seconds for all runs of a cell; it runs once at least "
-                        f"(default: {GROUP_SHARE} for the papers, no limit for others and with --size paper)")
+    result.add_argument(
+        "--share",
+        type=float,
+        help="seconds for all runs of a cell; it runs once at least "
+        f"(default: {GROUP_SHARE} for the papers, no limit for others and with --size paper)",
+    )
     result.add_argument("--size", default="default", help="smoke, default, paper, or a number")
-    result.add_argument("--timeout", type=float, help=f"seconds for each process (default: {TIMEOUT}; {GROUP_TIMEOUT} for the papers, "
-                        f"{PAPER_TIMEOUT} with --size paper)")
+    result.add_argument(
+        "--timeout",
+        type=float,
+        help=f"seconds for each process (default: {TIMEOUT}; {GROUP_TIMEOUT} for the papers, " f"{PAPER_TIMEOUT} with --size paper)",
+    )
     result.add_argument("--fresh", action="store_true", help="begin anew, also where an interrupted run could go on")
     result.add_argument("--latency", action="store_true", help="the latency of small jobs instead of the workloads")
-    result.add_argument(
-        "--rest", type=numbers, default=[0, 20], help="with --latency: milliseconds between calls (default: 0,20)"
-    )
-    result.add_argument(
-        "--space", action="store_true", help="the space of native stacks instead (default: fibril on 8 workers)"
-    )
+    result.add_argument("--rest", type=numbers, default=[0, 20], help="with --latency: milliseconds between calls (default: 0,20)")
+    result.add_argument("--space", action="store_true", help="the space of native stacks instead (default: fibril on 8 workers)")
     result.add_argument("--fibers", action="store_true", help="the experiments on fibers instead; 'fibers' says the same")
     result.add_argument("--smoke", action="store_true", help="everything once, smallest size, no files unless --out")
     result.add_argument("--report", action="store_true", help="run nothing: make report.html of the results given, or of those in --out")
-    result.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="what changed by more than noise, of two folders or files")
+    result.add_argument(
+        "--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="what changed by more than noise, of two folders or files"
+    )
     series.add_arguments(result)
     return result
 

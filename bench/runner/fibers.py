@@ -28,6 +28,7 @@ class Variant:
 
 FIBER = Variant("fiber")
 NO_STEALING = Variant("fiber, no stealing", ("--no-steal",))
+CONTENDED = "contention"
 CONTENTION = (
     Variant("fiber, scan, no back-off", ("--victims", "scan", "--no-back-off")),
     Variant("fiber, scan, back-off", ("--victims", "scan")),
@@ -53,7 +54,7 @@ SCALING = {
     for experiment in (
         Experiment("balanced", "fibers_loops"),
         Experiment("imbalanced", "fibers_loops", ("--imbalanced",)),
-        Experiment("contention", "fibers_loops", ("--imbalanced",), CONTENTION, at_least=8, peers=False, own_options=("victims", "backoff")),
+        Experiment(CONTENDED, "fibers_loops", ("--imbalanced",), CONTENTION, at_least=8, peers=False, own_options=("victims", "backoff")),
         Experiment("fib", "fibers_fib"),
         Experiment("heat", "fibers_heat"),
         Experiment("bfs", "fibers_bfs"),

@@ -19,9 +19,7 @@ class Unusable(Exception):
     """Something that makes the page is not installed."""
 
 
-def write(
-    folder: Path, stem: str, machine: Machine, rows: list[Any], cells: list[Cell], size: str, missing: list[str]
-) -> list[Path]:
+def write(folder: Path, stem: str, machine: Machine, rows: list[Any], cells: list[Cell], size: str, missing: list[str]) -> list[Path]:
     """Writes STEM.csv and STEM.json, and returns their paths."""
     if not rows:
         return []
@@ -40,8 +38,15 @@ def write(
         "missing": missing,
         "rows": [asdict(row) for row in rows],
         "runs": [
-            {"table": cell.table, "impl": cell.impl, "workers": cell.workers, "status": cell.status,
-             "short": cell.short, "reason": cell.reason, "records": cell.records}
+            {
+                "table": cell.table,
+                "impl": cell.impl,
+                "workers": cell.workers,
+                "status": cell.status,
+                "short": cell.short,
+                "reason": cell.reason,
+                "records": cell.records,
+            }
             for cell in cells
         ],
     }

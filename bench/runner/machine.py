@@ -15,10 +15,7 @@ class Machine:
     system: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.cpu}, {self.usable_cpus} of {self.cpus} CPUs usable, "
-            f"{self.memory_gib:.0f} GiB, {self.system}"
-        )
+        return f"{self.cpu}, {self.usable_cpus} of {self.cpus} CPUs usable, " f"{self.memory_gib:.0f} GiB, {self.system}"
 
 
 def this_machine() -> Machine:

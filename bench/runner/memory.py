@@ -77,7 +77,9 @@ def rows(table: list[Cell]) -> list[Row]:
     """`table`: the timed cells of one workload, and those for memory only."""
     m1 = serial_m1(table)
     labels = dict.fromkeys(cell.impl for cell in table if cell.impl != workloads.SERIAL)
-    return [_row(label, [cell for cell in table if cell.impl == label and cell.status == "ok" and cell.records], table, m1) for label in labels]
+    return [
+        _row(label, [cell for cell in table if cell.impl == label and cell.status == "ok" and cell.records], table, m1) for label in labels
+    ]
 
 
 def _row(label: str, cells: list[Cell], table: list[Cell], m1: float | None) -> Row:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from . import fiber_costs, fiber_migration, fibers, kernels, latency, memory, series, space, workloads
+from . import fiber_costs, fiber_migration, fibers, kernels, latency, memory, space, workloads
 from .measure import Cell, Limits, measure
 from .state import State
 from .terminal import PlainTerminal
@@ -123,7 +123,9 @@ def kernel_part(options: argparse.Namespace, chosen: Iterable[workloads.Workload
         only, pools = only or workloads.FIBRIL_IMPLS, pools if options.smoke else {**FIBRIL_POOLS, **pools}
     tables = [kernels.cells(one, options.build, only, options.workers, options.size, repeat, pools) for one in chosen]
     if stem == "fibril" and not options.pools:  # Fig. 4 wants no more of scopes than they are
-        tables = [[cell for cell in table if workloads.base(cell.impl) != workloads.SCOPE or cell.impl == workloads.SCOPE] for table in tables]
+        tables = [
+            [cell for cell in table if workloads.base(cell.impl) != workloads.SCOPE or cell.impl == workloads.SCOPE] for table in tables
+        ]
     return Part(kernels, stem, tables)
 
 

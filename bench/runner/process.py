@@ -56,7 +56,9 @@ def run(program: Path, arguments: list[str], timeout: float) -> Outcome:
     try:
         record = json.loads(done.stdout)
     except ValueError:
-        return Failed(f"{status} {complaint}".strip() if done.returncode else "printed no record", status if done.returncode else "no record")
+        return Failed(
+            f"{status} {complaint}".strip() if done.returncode else "printed no record", status if done.returncode else "no record"
+        )
     if not isinstance(record, dict) or "ok" not in record or not any(measure in record for measure in MEASURES):
         return Failed("printed something that is no record", "no record")
     if not record["ok"]:

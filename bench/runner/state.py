@@ -1,4 +1,4 @@
-"""What an interrupted run has measured already: one line of JSON for each process that has ended, so that the next run goes on from there."""
+"""What an interrupted run has measured already, a line of JSON for each process that has ended: the next run goes on from there."""
 
 import json
 from collections.abc import Callable

@@ -124,9 +124,7 @@ HOW_TO_ADD = {
 
 def missing_peers(build: Path) -> list[str]:
     """A line for each peer that the build has not found, which says how to add it."""
-    return [
-        how for impl, (kernel, how) in HOW_TO_ADD.items() if not (build / "bench" / f"{PREFIX}{kernel}_{impl}").is_file()
-    ]
+    return [how for impl, (kernel, how) in HOW_TO_ADD.items() if not (build / "bench" / f"{PREFIX}{kernel}_{impl}").is_file()]
 
 
 def programs(build: Path, kernel: str, only: list[str]) -> dict[str, Path]:

@@ -71,7 +71,11 @@ class Fits(unittest.TestCase):
 
 class Efficiencies(unittest.TestCase):
     def test_are_speed_up_by_workers(self) -> None:
-        table = [cell("serial", 1, {"seconds": 8.0}), cell("task", 1, {"seconds": 10.0}), cell("task", 4, {"seconds": 2.5}, {"seconds": 3.5}, {"seconds": 2.0})]
+        table = [
+            cell("serial", 1, {"seconds": 8.0}),
+            cell("task", 1, {"seconds": 10.0}),
+            cell("task", 4, {"seconds": 2.5}, {"seconds": 3.5}, {"seconds": 2.0}),
+        ]
         rows = {(row.impl, row.workers): row for row in kernels.rows(table)}
         self.assertAlmostEqual(rows["task", 4].speedup or 0, 3.2)
         self.assertAlmostEqual(rows["task", 4].efficiency or 0, 0.8)
@@ -82,9 +86,22 @@ class Efficiencies(unittest.TestCase):
 
 class Bounds(unittest.TestCase):
     def cells(self, peaks: list[int]) -> space.Cells:
-        record = {"seconds": 1.0, "rss_increase_kib": 1, "page_faults": 1, "steals": 4, "suspensions": 3, "unmaps": 2, "purges": 1, "stacks_peak": 5}
+        record = {
+            "seconds": 1.0,
+            "rss_increase_kib": 1,
+            "page_faults": 1,
+            "steals": 4,
+            "suspensions": 3,
+            "unmaps": 2,
+            "purges": 1,
+            "stacks_peak": 5,
+        }
         return space.Cells(
-            "fib", "native", cell("native", 2, *({**record, "stack_pages_peak": peak} for peak in peaks)), cell("native, none", 2, record), None,
+            "fib",
+            "native",
+            cell("native", 2, *({**record, "stack_pages_peak": peak} for peak in peaks)),
+            cell("native, none", 2, record),
+            None,
             cell("native, none, one worker", 1, {**record, "fork_depth": 10, "stack_pages": 4}),
         )
 
@@ -104,7 +121,14 @@ class Bounds(unittest.TestCase):
 
 def results(**times: list[float]) -> dict[str, dict]:
     runs = [
-        {"table": "fib", "impl": impl, "workers": 2, "status": "ok", "reason": "", "records": [{"seconds": one, "size": "1", "peak_rss_kib": 100} for one in some]}
+        {
+            "table": "fib",
+            "impl": impl,
+            "workers": 2,
+            "status": "ok",
+            "reason": "",
+            "records": [{"seconds": one, "size": "1", "peak_rss_kib": 100} for one in some],
+        }
         for impl, some in times.items()
     ]
     return {"kernels": {"machine": {"cpu": "x"}, "rows": [], "runs": runs}}
@@ -115,7 +139,9 @@ class Comparisons(unittest.TestCase):
         old = results(task=[1.0, 1.1, 1.05, 1.02, 1.04], tbb=[2.0, 2.1, 2.2, 2.3, 2.4])
         new = results(task=[1.3, 1.32, 1.31, 1.5, 1.4], tbb=[2.05, 2.15, 2.25, 2.35, 2.45])
         found = compare.compare(old, new)
-        self.assertEqual([(change.where, change.what, change.is_worse) for change in found.changes], [("fib (1), task, 2 workers", "time", True)])
+        self.assertEqual(
+            [(change.where, change.what, change.is_worse) for change in found.changes], [("fib (1), task, 2 workers", "time", True)]
+        )
         self.assertAlmostEqual(found.changes[0].ratio, 1.32 / 1.04)
         self.assertEqual(found.too_few, 0)
 

@@ -60,13 +60,29 @@ def checked(page: str) -> Checker:
 
 
 def run(table: str, impl: str, workers: int, seconds: float, **more: object) -> dict:
-    record = {"seconds": seconds, "size": "1", "ok": True, "peak_rss_kib": 5000, "rss_before_kib": 4000, "compiler": "cc 1", "peer": impl, **more}
+    record = {
+        "seconds": seconds,
+        "size": "1",
+        "ok": True,
+        "peak_rss_kib": 5000,
+        "rss_before_kib": 4000,
+        "compiler": "cc 1",
+        "peer": impl,
+        **more,
+    }
     records = [{**record, "seconds": seconds * factor} for factor in (0.99, 1.0, 1.01)]
     return {"table": table, "impl": impl, "workers": workers, "status": "ok", "short": "ok", "reason": "", "records": records}
 
 
 def results(runs: list[dict], rows: list[dict] | None = None) -> dict:
-    return {"finished": "2000-01-02T03:04:05", "machine": MACHINE, "size": "default", "missing": ["Taskflow: how"], "rows": rows or [], "runs": runs}
+    return {
+        "finished": "2000-01-02T03:04:05",
+        "machine": MACHINE,
+        "size": "default",
+        "missing": ["Taskflow: how"],
+        "rows": rows or [],
+        "runs": runs,
+    }
 
 
 def libfork(busy: float = 1.0, peer: float = 3.0, exponent: float = 0.5) -> dict[str, dict]:
@@ -148,8 +164,16 @@ class Page(unittest.TestCase):
             for of in ("dontneed", "none", "tbb"):
                 numbers |= {f"faults_{of}": 1.0, f"rss_increase_kib_{of}": 10.0, f"peak_rss_kib_{of}": 5000.0}
             return {
-                "workload": "fib", "front_end": "native", "workers": 8, "runs": 5, "fork_depth": 10, "stack_pages_serial": 4, "bound_of_paper": 14,
-                "bound_of_nopal": 40, "stack_pages_per_worker": measured, **numbers,
+                "workload": "fib",
+                "front_end": "native",
+                "workers": 8,
+                "runs": 5,
+                "fork_depth": 10,
+                "stack_pages_serial": 4,
+                "bound_of_paper": 14,
+                "bound_of_nopal": 40,
+                "stack_pages_per_worker": measured,
+                **numbers,
             }
 
         self.assertIn("Holds here.", self.reading(self.page({"space": results([], [row(9.5)])}), "Table 3"))

@@ -86,7 +86,9 @@ class Series(WithPrograms):
 
     def test_options_that_an_experiment_chooses_itself_are_its_own(self) -> None:
         self.make("fibers_loops", "fiber")
-        cells = fibers.cells(fibers.SCALING["contention"], self.build, ["fiber"], [1], "smoke", pools={"victims": ["scan"], "idle": ["busy"]})
+        cells = fibers.cells(
+            fibers.SCALING[fibers.CONTENDED], self.build, ["fiber"], [1], "smoke", pools={"victims": ["scan"], "idle": ["busy"]}
+        )
         self.assertTrue(cells)
         for cell in cells:
             self.assertLessEqual(cell.arguments.count("--victims"), 1, cell.arguments)

@@ -57,7 +57,9 @@ class Results:
         self._contents = contents
         self._cells = {
             stem: [
-                Cell(run["table"], run["impl"], run["workers"], run["status"], run.get("short", run["status"]), run["reason"], run["records"])
+                Cell(
+                    run["table"], run["impl"], run["workers"], run["status"], run.get("short", run["status"]), run["reason"], run["records"]
+                )
                 for run in content["runs"]
             ]
             for stem, content in contents.items()

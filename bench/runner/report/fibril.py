@@ -34,7 +34,8 @@ PAPER_STACKS = {
 def section(results: Results) -> Section:
     made = Section(
         "Fibril: fork and join on native stacks",
-        "C. Yang and J. Mellor-Crummey, “A Practical Solution to the Cactus Stack Problem”, SPAA 2016. Measured there on 72 hardware threads.",
+        "C. Yang and J. Mellor-Crummey, “A Practical Solution to the Cactus Stack Problem”, SPAA 2016. Measured there on 72 hardware"
+        " threads.",
         [],
         beyond="Cilk Plus, which compilers no longer have; and what 72 hardware threads show.",
     )
@@ -60,7 +61,8 @@ def _fig_3(results: Results) -> Item:
             relative[label].append([serial / value for value in cell.values("seconds")] if cell and serial else [])
     relative = {label: values for label, values in relative.items() if any(values)}
     rows = [
-        [program, *(ratio(median(relative[label][k])) if relative[label][k] else None for label in relative)] for k, program in enumerate(programs)
+        [program, *(ratio(median(relative[label][k])) if relative[label][k] else None for label in relative)]
+        for k, program in enumerate(programs)
     ]
     won, compared, told = 0, 0, []
     for k, program in enumerate(programs):
@@ -79,8 +81,8 @@ def _fig_3(results: Results) -> Item:
     return Item(
         "Fig. 3",
         "Relative performance on one worker, Tₛ/T₁",
-        "Fibril outperforms Cilk Plus and TBB in all twelve: TBB by 6.0 in fib, 3.6 in integrate, 4.2 in knapsack, 2.5 in matmul, 2.3 in nqueens, "
-        "2.0 in quicksort. Where tasks compute much, all are the same.",
+        "Fibril outperforms Cilk Plus and TBB in all twelve: TBB by 6.0 in fib, 3.6 in integrate, 4.2 in knapsack, 2.5 in matmul, 2.3 in"
+        " nqueens, 2.0 in quicksort. Where tasks compute much, all are the same.",
         reading,
         plots=[plots.bars("1/T₁, serial = 1", "Tₛ/T₁", programs, relative, one=1)] if relative else [],
         tables=[table(["program", *map(name, relative)], rows)],
@@ -107,13 +109,14 @@ def _fig_4(results: Results) -> Item:
         worst = max(with_over_without, key=with_over_without.__getitem__)
         reading = Reading(
             abs(middle - 1) <= ALIKE and won == compared,
-            f"On {on} workers the time with unmapping over that without is {middle:.2f} in the median and {with_over_without[worst]:.2f} at most "
-            f"({worst}). parallel_invoke is as fast as oneTBB or faster in {won} of {compared}.",
+            f"On {on} workers the time with unmapping over that without is {middle:.2f} in the median and {with_over_without[worst]:.2f} at"
+            f" most ({worst}). parallel_invoke is as fast as oneTBB or faster in {won} of {compared}.",
         )
     return Item(
         "Fig. 4",
         "Speed-up by workers, with and without unmapping",
-        "Fibril outperforms Cilk Plus and TBB for most benchmarks, and the difference between Fibril with and without unmapping is negligible.",
+        "Fibril outperforms Cilk Plus and TBB for most benchmarks, and the difference between Fibril with and without unmapping is"
+        " negligible.",
         reading,
         plots=drawn,
         note="“pages kept” is pool_options::reclaim = none, the paper's “w/o unmap”.",
@@ -146,8 +149,8 @@ def _table_2(rows: list[dict]) -> Item:
     if parts:
         reading = Reading(
             max(parts) < 1 and 2 * more_faults >= len(rows),
-            f"Of the steals {min(parts):.0%} to {max(parts):.0%} cause an unmap with parallel_invoke. Unmapping takes more page faults than keeping "
-            f"the pages in {more_faults} of {len(rows)} lines.",
+            f"Of the steals {min(parts):.0%} to {max(parts):.0%} cause an unmap with parallel_invoke. Unmapping takes more page faults than"
+            f" keeping the pages in {more_faults} of {len(rows)} lines.",
         )
     return Item(
         "Table 2",
@@ -155,8 +158,10 @@ def _table_2(rows: list[dict]) -> Item:
         "Not every steal causes an unmap: 33 % to 92 % of them do. Unmapping takes more page faults, which cost next to nothing.",
         reading,
         tables=tables,
-        note="An unmap is counted where the unused pages of a stack that waits go back, as in the paper. Purges are those of free stacks, which the paper "
-        "does not count.",
+        note=(
+            "An unmap is counted where the unused pages of a stack that waits go back, as in the paper. Purges are those of free stacks,"
+            " which the paper does not count."
+        ),
     )
 
 
@@ -175,10 +180,18 @@ def _table_3(rows: list[dict], cpus: int) -> Item:
                 if own and measured > own:
                     over_own.append(f"{row['workload']} ({FRONT_ENDS[front_end]})")
             paper = PAPER_STACKS.get(row["workload"])
-            lines.append([
-                row["workload"], row["fork_depth"], row["stack_pages_serial"], bound, ratio(measured), own,
-                paper and f"{paper[2]}", paper and f"{paper[3]:.2f}",
-            ])
+            lines.append(
+                [
+                    row["workload"],
+                    row["fork_depth"],
+                    row["stack_pages_serial"],
+                    bound,
+                    ratio(measured),
+                    own,
+                    paper and f"{paper[2]}",
+                    paper and f"{paper[3]:.2f}",
+                ]
+            )
         caption = f"{FRONT_ENDS[front_end]}, P = {rows[0]['workers']}, pages of 4 KiB; the most over {rows[0]['runs']} runs"
         header = ["program", "D", "S₁", "S₁ + D", "Sₚ/P", "nopal's own bound", "paper: S₁ + D", "paper: S₇₂/72"]
         tables.append(table(header, lines, caption))
@@ -196,8 +209,11 @@ def _table_3(rows: list[dict], cpus: int) -> Item:
         "Stack use is well below the bound P(S₁ + D): less than 60 % of it in all twelve.",
         reading,
         tables=tables,
-        note="Sₚ is reckoned from how deep each stack was used when its pages went back, and cannot be missed by a sample: it is rather too high. nopal's own "
-        "bound is that of core/stack/README.md, “Space”, for each way to fork." + (" More workers than CPUs: only space is shown." if many else ""),
+        note=(
+            "Sₚ is reckoned from how deep each stack was used when its pages went back, and cannot be missed by a sample: it is rather too"
+            " high. nopal's own bound is that of core/stack/README.md, “Space”, for each way to fork."
+        )
+        + (" More workers than CPUs: only space is shown." if many else ""),
     )
 
 

@@ -2,9 +2,9 @@
 
 from statistics import median
 
-from .. import fibers, workloads
-from . import plots
-from .data import Results, Values, middles, name
+from .. import fibers
+from . import plots, stealing
+from .data import Results, Values, middles
 from .items import Item, Reading, Section, count, join, ratio, share, table, time
 
 STEM, COSTS, MIGRATION = "fibers", "fiber-costs", "fiber-migration"
@@ -16,14 +16,28 @@ ALIKE = 0.10
 def section(results: Results) -> Section:
     made = Section(
         "Green threads: fibers with work stealing",
-        "R. Ramesh and W. Chowdhury, “M:N Green Thread Runtime with Work-Stealing Scheduler”, 2025. Measured there on 8 cores, and on 2 × 64.",
+        "R. Ramesh and W. Chowdhury, “M:N Green Thread Runtime with Work-Stealing Scheduler”, 2025. Measured there on 8 cores, and on 2"
+        " × 64.",
         [],
         beyond="The results on 128 cores, which fall off where the second socket begins.",
     )
     if not any(stem in results for stem in (STEM, COSTS, MIGRATION)):
         made.missing = "./nopal bench fibers"
         return made
-    makers = (_switch, _all, _balanced, _imbalanced, _contention, _victims, _fib, _heat, _bfs, _nqueens, _mergesort, _migration)
+    makers = (
+        _switch,
+        _all,
+        _balanced,
+        _imbalanced,
+        stealing.contention,
+        stealing.victims,
+        _fib,
+        _heat,
+        _bfs,
+        _nqueens,
+        _mergesort,
+        _migration,
+    )
     made.items = [item for make in makers if (item := make(results))]
     return made
 
@@ -44,23 +58,33 @@ def _switch(results: Results) -> Item | None:
     cells = {(cell.impl, cell.workers): cell for cell in results.cells(COSTS, _table(fibers.SWITCH))}
     each = {}
     for key, cell in cells.items():
-        values = [record["seconds"] * 1e9 / record["fibers"] for record in cell.records if record.get("fibers")] if cell.status == "ok" else []
+        values = (
+            [record["seconds"] * 1e9 / record["fibers"] for record in cell.records if record.get("fibers")] if cell.status == "ok" else []
+        )
         if values:
             each[key] = values
     if not each:
         return None
     groups = [f"{impl}{', 2 CPUs' if on == 2 else ''}" for impl, on in each]
-    rows = [[group, f"{median(values):.1f}", f"{min(values):.1f} .. {max(values):.1f}"] for group, values in zip(groups, each.values(), strict=True)]
+    rows = [
+        [group, f"{median(values):.1f}", f"{min(values):.1f} .. {max(values):.1f}"]
+        for group, values in zip(groups, each.values(), strict=True)
+    ]
     fiber, thread = each.get((FIBER, 1)), each.get(("condition", 1))
     reading = Reading(None, "Fibers and threads were not both measured.")
     if fiber and thread:
         gain = median(thread) / median(fiber)
-        reading = Reading(gain >= 10, f"A switch between two fibers is {gain:.0f} times as fast as one between two threads with a condition variable.")
+        reading = Reading(
+            gain >= 10, f"A switch between two fibers is {gain:.0f} times as fast as one between two threads with a condition variable."
+        )
     return Item(
-        "Context switch latency", "",
+        "Context switch latency",
+        "",
         "A switch between fibers takes 106 ns, one between threads 1941 ns: 18.3 times as long.",
         reading,
-        plots=[plots.bars("one switch", "ns", groups, {FIBER: list(each.values())}, log=True, labels={FIBER: "median, least and greatest"})],
+        plots=[
+            plots.bars("one switch", "ns", groups, {FIBER: list(each.values())}, log=True, labels={FIBER: "median, least and greatest"})
+        ],
         tables=[table(["", "ns each", "least .. greatest"], rows)],
     )
 
@@ -81,7 +105,8 @@ def _all(results: Results) -> Item | None:
         reading = Reading(want <= set(near), f"T₁/Tₚ on {on} workers: {join(told)}.")
     within = {one: {p: v for p, v in values.items() if p <= results.cpus} for one, values in series.items()}
     return Item(
-        "All workloads (N = 1 to 8)", "Speed-up over one worker",
+        "All workloads (N = 1 to 8)",
+        "Speed-up over one worker",
         "Near-linear scaling where fibers compute; breadth-first search and mergesort are bound by their critical paths.",
         reading,
         plots=[plots.lines("speed-up of the workloads", "T₁/Tₚ", within, results.cpus, ideal=True)],
@@ -90,7 +115,9 @@ def _all(results: Results) -> Item | None:
 
 def _on_and_off(results: Results, experiment: str) -> tuple[str, float | None]:
     """A plot with stealing on and off, and how much faster it is with."""
-    series = results.series(STEM, _table(experiment), lambda record, _: record["fibers"] / record["seconds"] if record.get("fibers") else None)
+    series = results.series(
+        STEM, _table(experiment), lambda record, _: record["fibers"] / record["seconds"] if record.get("fibers") else None
+    )
     series = {label: {p: v for p, v in series[label].items() if p <= results.cpus} for label in (FIBER, OFF) if label in series}
     on = results.most_workers(STEM)
     with_it = results.middle(STEM, _table(experiment), FIBER, on)
@@ -113,9 +140,11 @@ def _balanced(results: Results) -> Item | None:
             f"On {on} workers stealing makes it {gain:.2f} times as fast; without it T₁/Tₚ is {stays:.2f}.",
         )
     return Item(
-        "Balanced workload", "1024 fibers of one length, all spawned on one worker",
+        "Balanced workload",
+        "1024 fibers of one length, all spawned on one worker",
         "Without stealing throughput is flat, whatever the number of workers; stealing is what makes it parallel at all.",
-        reading, plots=[drawn],
+        reading,
+        plots=[drawn],
     )
 
 
@@ -131,11 +160,18 @@ def _imbalanced(results: Results) -> Item | None:
         spreads = [value for record in cell.records if (value := fibers.busy_spread(record)) is not None]
         if cell.workers > 1 and spreads:
             spread_by[cell.workers] = spreads
-        rows.append([
-            cell.workers, time(seconds), count(each / seconds) if each and seconds else None, ratio(scaling.get(cell.workers)), count(steals),
-            count(attempts), share(steals / attempts, 1) if steals is not None and attempts else None,
-            share(median(spreads)) if spreads and cell.workers > 1 else None,
-        ])
+        rows.append(
+            [
+                cell.workers,
+                time(seconds),
+                count(each / seconds) if each and seconds else None,
+                ratio(scaling.get(cell.workers)),
+                count(steals),
+                count(attempts),
+                share(steals / attempts, 1) if steals is not None and attempts else None,
+                share(median(spreads)) if spreads and cell.workers > 1 else None,
+            ]
+        )
         for worker in range(cell.workers):
             if values := cell.values(f"busy_cycles_{worker}"):
                 busy_rows.append([cell.workers, worker, count(median(values)), count(min(values)), count(max(values))])
@@ -151,7 +187,8 @@ def _imbalanced(results: Results) -> Item | None:
     header = ["N", "time", "fibers/s", "T₁/Tₚ", "steals", "attempts", "success", "spread of busy cycles"]
     drawn = _busy_plot([cell for cell in cells if cell.workers > 1])
     return Item(
-        "Imbalanced workload", "a tenth of the fibers a hundred times as long",
+        "Imbalanced workload",
+        "a tenth of the fibers a hundred times as long",
         "7.26 times as fast on 8 workers, whose busy cycles vary by less than 8 %.",
         reading,
         plots=[drawn] if drawn else [],
@@ -167,82 +204,13 @@ def _busy_plot(cells: list) -> str:
     return plots.bars("busy cycles", "cycles of the clock", [f"{k}" for k in range(most)], series)
 
 
-def _contended(results: Results) -> dict[int, dict[str, tuple[list[float], list[float]]]]:
-    """By workers and label: attempts, and the part of them that found something."""
-    found: dict[int, dict[str, tuple[list[float], list[float]]]] = {}
-    for cell in results.cells(STEM, _table("contention")):
-        attempts, steals = cell.values("steal_attempts"), cell.values("steals")
-        if cell.impl != workloads.SERIAL and cell.workers > 1 and attempts:
-            success = [s / a if a else 0 for s, a in zip(steals, attempts, strict=True)]
-            found.setdefault(cell.workers, {})[cell.impl] = (attempts, success)
-    return found
-
-
-def _contention(results: Results) -> Item | None:
-    found = _contended(results)
-    if not found:
-        return None
-    groups = [f"{p}{'*' if p > results.cpus else ''}" for p in found]
-    labels = list(dict.fromkeys(label for by in found.values() for label in by))
-    short = {label: label.removeprefix("fiber, ") for label in labels}
-    attempts = {label: [by.get(label, ([], []))[0] for by in found.values()] for label in labels}
-    success = {label: [[100 * v for v in by.get(label, ([], []))[1]] for by in found.values()] for label in labels}
-    rows = [
-        [p, short[label], count(median(by[label][0])), share(median(by[label][1]), 1), time(results.middle(STEM, _table("contention"), label, p)) if p <= results.cpus else "-"]
-        for p, by in found.items() for label in by
-    ]
-    most = max(found)
-    before, after = found[most].get(labels[0]), found[most].get("fiber, uniform, back-off")
-    reading = Reading(None, "Not all ways to search were run.")
-    if before and after and labels[0] == "fiber, scan, no back-off":
-        fewer = median(before[0]) / median(after[0])
-        reading = Reading(
-            fewer > 1 and median(after[1]) > median(before[1]),
-            f"On {most} workers random victims and back-off take {fewer:.1f} times fewer attempts than a scan without back-off, and succeed in "
-            f"{median(after[1]):.1%} instead of {median(before[1]):.1%}.",
-        )
-    starred = any(p > results.cpus for p in found)
-    return Item(
-        "Challenge 2", "Steal contention: victims by a scan and at random, with and without back-off",
-        "Random victims and back-off take 13 times fewer attempts on 8 workers, and succeed in 21.0 % instead of 1.5 %.",
-        reading,
-        plots=[
-            plots.bars("attempts to steal", "attempts", groups, attempts, log=True, labels=short),
-            plots.bars("attempts that found something", "%", groups, success, labels=short),
-        ],
-        tables=[table(["N", "victims", "attempts", "success", "time"], rows)],
-        note="* more workers than CPUs: attempts are counted, and times say nothing." if starred else "",
-    )
-
-
-def _victims(results: Results) -> Item | None:
-    one, other = "fiber, uniform, back-off", "fiber, Eq. (6), back-off"
-    on = results.most_workers(STEM)
-    cells = [results.cell(STEM, _table("contention"), label, on) for label in (one, other)]
-    if not all(cells) or on == 1:
-        return None
-    seconds = [cell.middle("seconds") for cell in cells if cell]
-    if not all(seconds):
-        return None
-    difference = seconds[1] / seconds[0]
-    reading = Reading(None, f"On {on} workers Eq. (6) takes {difference:.2f} of the time of uniform victims.")
-    if on > 2:
-        reading = Reading(difference <= 1 + ALIKE / 2, reading.text)
-    else:
-        reading = Reading(None, reading.text + " With two workers there is one victim, and both are the same.")
-    rows = [[name(cell.impl).removeprefix("nopal fiber, "), time(cell.middle("seconds")), count(cell.middle("steals")), count(cell.middle("steal_attempts"))] for cell in cells if cell]
-    return Item(
-        "Eq. (6) of libfork", "Near victims more often, against uniform ones",
-        "libfork draws victims by their distance, so that thieves stay near; this paper draws them uniformly, and proposes the same for two sockets.",
-        reading,
-        tables=[table(["victims", "time", "steals", "attempts"], rows, f"the imbalanced workload on {on} workers")],
-    )
-
-
 def _times(results: Results, experiment: str, label: str = FIBER) -> str:
     cells = [cell for cell in results.cells(STEM, _table(experiment)) if cell.impl == label and cell.workers <= results.cpus]
     scaling = middles(_scaling(results, experiment, label))
-    rows = [[cell.workers, time(cell.middle("seconds")) or cell.short, ratio(scaling.get(cell.workers)), count(cell.middle("steals"))] for cell in cells]
+    rows = [
+        [cell.workers, time(cell.middle("seconds")) or cell.short, ratio(scaling.get(cell.workers)), count(cell.middle("steals"))]
+        for cell in cells
+    ]
     return table(["N", "time", "T₁/Tₚ", "steals"], rows)
 
 
@@ -255,9 +223,11 @@ def _fib(results: Results) -> Item | None:
     if on > 1 and on in scaling:
         reading = Reading(scaling[on] >= 0.96 * on, f"{scaling[on]:.2f} on {on} workers: {scaling[on] / on:.0%} of the most there can be.")
     return Item(
-        "Parallel Fibonacci", "fib(40), serial below 20, with work in each leaf",
+        "Parallel Fibonacci",
+        "fib(40), serial below 20, with work in each leaf",
         "7.67 times as fast on 8 workers: within 4 % of the bound T₁/P.",
-        reading, tables=[_times(results, "fib")],
+        reading,
+        tables=[_times(results, "fib")],
     )
 
 
@@ -272,10 +242,19 @@ def _heat(results: Results) -> Item | None:
         gain = without / with_it
         reading = Reading(gain >= 0.85 * on, f"On {on} workers it is {gain:.2f} times as fast with stealing as without.")
     return Item(
-        "Heat diffusion", "strips of unequal cost, stealing on and off",
+        "Heat diffusion",
+        "strips of unequal cost, stealing on and off",
         "On 8 workers it is 7.5 times as fast with stealing as without.",
         reading,
-        plots=[plots.lines("heat", "T₁/Tₚ", {k: {p: v for p, v in by.items() if p <= results.cpus} for k, by in on_off.items()}, results.cpus, ideal=True)],
+        plots=[
+            plots.lines(
+                "heat",
+                "T₁/Tₚ",
+                {k: {p: v for p, v in by.items() if p <= results.cpus} for k, by in on_off.items()},
+                results.cpus,
+                ideal=True,
+            )
+        ],
     )
 
 
@@ -287,9 +266,17 @@ def _bfs(results: Results) -> Item | None:
     last = max(own)
     value = median(own[last])
     return Item(
-        "Parallel BFS", "10⁶ nodes of degree 16, level by level",
+        "Parallel BFS",
+        "10⁶ nodes of degree 16, level by level",
         "Half as fast as serial search on one worker, 1.96 times as fast on 8: the eight levels bound it at about 2.",
-        Reading(None if last < 4 else value < last * 0.7, f"{value:.2f} times as fast as serial search on {last} workers, {median(own[1]):.2f} on one." if 1 in own else f"{value:.2f} on {last} workers."),
+        Reading(
+            None if last < 4 else value < last * 0.7,
+            (
+                f"{value:.2f} times as fast as serial search on {last} workers, {median(own[1]):.2f} on one."
+                if 1 in own
+                else f"{value:.2f} on {last} workers."
+            ),
+        ),
         plots=[plots.lines("breadth-first search", "speed-up Tₛ/Tₚ", {FIBER: own}, results.cpus, ideal=True)],
     )
 
@@ -306,10 +293,19 @@ def _nqueens(results: Results) -> Item | None:
         told = [f"{label.removeprefix('fiber, ')} {value:.2f}" for label, value in last.items()]
         reading = Reading(two >= on * (1 - ALIKE) and three <= two * (1 + ALIKE / 2), f"T₁/Tₚ on {on} workers: {join(told)}.")
     return Item(
-        "N-Queens", "14, 156 or 1364 fibers",
+        "N-Queens",
+        "14, 156 or 1364 fibers",
         "14 fibers are too few for 8 workers; 156 are 7.22 times as fast; 1364 are no better.",
         reading,
-        plots=[plots.lines("n-queens", "T₁/Tₚ", {k: {p: v for p, v in by.items() if p <= results.cpus} for k, by in series.items()}, results.cpus, ideal=True)],
+        plots=[
+            plots.lines(
+                "n-queens",
+                "T₁/Tₚ",
+                {k: {p: v for p, v in by.items() if p <= results.cpus} for k, by in series.items()},
+                results.cpus,
+                ideal=True,
+            )
+        ],
     )
 
 
@@ -322,24 +318,40 @@ def _mergesort(results: Results) -> Item | None:
     if on >= 4 and on in scaling:
         reading = Reading(scaling[on] < 0.85 * on, f"{scaling[on]:.2f} on {on} workers.")
     return Item(
-        "Parallel mergesort", "5 · 10⁶ numbers, each merge serial",
+        "Parallel mergesort",
+        "5 · 10⁶ numbers, each merge serial",
         "3.88 times as fast on 8 workers: the last merges are serial.",
-        reading, tables=[_times(results, "mergesort")],
+        reading,
+        tables=[_times(results, "mergesort")],
     )
 
 
 def _migration(results: Results) -> Item | None:
-    rows = [row for row in results.rows(MIGRATION) if row["impl"] == FIBER and row["workers"] <= results.cpus and row["stolen_cycles"] and row["local_cycles"]]
+    rows = [
+        row
+        for row in results.rows(MIGRATION)
+        if row["impl"] == FIBER and row["workers"] <= results.cpus and row["stolen_cycles"] and row["local_cycles"]
+    ]
     if not rows:
         return None
     told = [f"{row['fibers']} {row['difference'] / row['local_cycles']:+.1%}" for row in rows]
     computing = [row["difference"] / row["local_cycles"] for row in rows if row["fibers"] == "computing"]
     reading = Reading(max(computing) < 0.05 if computing else None, f"Stolen fibers take more cycles than local ones by: {join(told)}.")
     lines = [
-        [row["workers"], row["fibers"], count(row["local_cycles"]), count(row["stolen_cycles"]), count(row["difference"]), share(row["stolen"])] for row in rows
+        [
+            row["workers"],
+            row["fibers"],
+            count(row["local_cycles"]),
+            count(row["stolen_cycles"]),
+            count(row["difference"]),
+            share(row["stolen"]),
+        ]
+        for row in rows
     ]
     return Item(
-        "Cache migration penalty", "",
+        "Cache migration penalty",
+        "",
         "A stolen fiber takes 3765 of 393 656 cycles more than a local one: about 1 %.",
-        reading, tables=[table(["N", "fibers", "local cycles", "stolen cycles", "difference", "stolen"], lines)],
+        reading,
+        tables=[table(["N", "fibers", "local cycles", "stolen cycles", "difference", "stolen"], lines)],
     )

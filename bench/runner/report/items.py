@@ -45,14 +45,14 @@ class Section:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "") -> str:
     """An HTML table whose first column names its rows. Everything is text; None is an empty cell."""
-    def cells(kind: str, values: Sequence[object]) -> str:
-        return "".join(
-            f'<{"th scope=row" if kind == "td" and not index else kind}>{"" if value is None else escape(str(value))}</{"th" if kind == "td" and not index else kind}>'
-            for index, value in enumerate(values)
-        )
 
-    head = f"<thead><tr>{cells('th', header)}</tr></thead>"
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    def row(values: Sequence[object], names: int) -> str:
+        texts = ["" if value is None else escape(str(value)) for value in values]
+        named = "".join(f'<th scope="{"col" if names > 1 else "row"}">{text}</th>' for text in texts[:names])
+        return f"<tr>{named}{''.join(f'<td>{text}</td>' for text in texts[names:])}</tr>"
+
+    head = f"<thead>{row(header, len(header))}</thead>"
+    body = "".join(row(values, 1) for values in rows)
     said = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f'<div class="scroll"><table>{said}{head}<tbody>{body}</tbody></table></div>'
 

@@ -29,7 +29,8 @@ PAPER_N = {
 def section(results: Results) -> Section:
     made = Section(
         "libfork: continuation stealing with coroutines",
-        "C. J. Williams and J. Elliott, “Libfork: portable continuation-stealing with stackless coroutines”. Measured there on 2 × 56 cores.",
+        "C. J. Williams and J. Elliott, “Libfork: portable continuation-stealing with stackless coroutines”. Measured there on 2 × 56"
+        " cores.",
         [],
         beyond="What 112 cores and two NUMA nodes show: how speed-up bends when the second socket is used, and lazy groups by node.",
     )
@@ -57,7 +58,9 @@ def overview(results: Results) -> str:
     if not labels:
         return ""
     values = {label: [by.get(label, {}).get(on, []) for by in speedups] for label in labels}
-    return plots.bars(f"speed-up over the serial program on {on} workers", "Tₛ/Tₚ", [one.removeprefix("uts ") for one in tables], values, one=1)
+    return plots.bars(
+        f"speed-up over the serial program on {on} workers", "Tₛ/Tₚ", [one.removeprefix("uts ") for one in tables], values, one=1
+    )
 
 
 def _sizes(results: Results) -> str:
@@ -86,14 +89,13 @@ def _overheads(results: Results, tables: list[str]) -> Item:
     if own and peers:
         best = min(own, key=own.__getitem__)
         told = [f"{name(impl)} {value:.1f}" for impl, value in sorted(peers.items(), key=lambda item: item[1])]
-        reading = Reading(
-            own[best] < min(peers.values()), f"In fib T₁/Tₛ is {own[best]:.1f} with {name(best)}; {join(told)}."
-        )
+        reading = Reading(own[best] < min(peers.values()), f"In fib T₁/Tₛ is {own[best]:.1f} with {name(best)}; {join(told)}.")
     rows = [[one, *(ratio(overheads[one].get(label)) for label in labels)] for one in overheads]
     return Item(
         "Section IV-C",
         "Overhead on one worker, T₁/Tₛ",
-        "A libfork task costs less than one of the others: in fib T₁/Tₛ is 8.8 for libfork, 41 for OpenMP, 57 for TBB and 180 for Taskflow.",
+        "A libfork task costs less than one of the others: in fib T₁/Tₛ is 8.8 for libfork, 41 for OpenMP, 57 for TBB and 180 for"
+        " Taskflow.",
         reading,
         tables=[table(["workload", *map(name, labels)], rows)],
         note=_sizes(results) + " Table I has the paper's.",
@@ -148,7 +150,8 @@ def _classical(results: Results, tables: list[str]) -> Item:
         alike = all(abs(value - 1) <= ALIKE for value in ratios.values())
         reading = Reading(
             alike and won == compared,
-            f"Time with busy workers over that with lazy ones, on {on}: {join(told)}. nopal is faster than every peer in {won} of {compared}.",
+            f"Time with busy workers over that with lazy ones, on {on}: {join(told)}. nopal is faster than every peer in {won} of"
+            f" {compared}.",
         )
     return Item(
         "Fig. 5",
@@ -184,8 +187,8 @@ def _trees(results: Results, tables: list[str]) -> Item:
     return Item(
         "Fig. 6",
         "Unbalanced tree search",
-        "The larger trees scale linearly, and the stack API (there marked *) is a small gain in all of them. The small T1 and T3 take some 10 ms on "
-        "112 cores and scale less; there lazy workers do better than busy ones.",
+        "The larger trees scale linearly, and the stack API (there marked *) is a small gain in all of them. The small T1 and T3 take some"
+        " 10 ms on 112 cores and scale less; there lazy workers do better than busy ones.",
         reading,
         plots=_plots(results, tables),
         note=_failures(results, tables),
@@ -238,16 +241,23 @@ def _fig_7(results: Results, drawn: list[str], increases: list[tuple[str, dict[s
     reading = Reading(None, "There is no peer to compare with.")
     if ratios:
         told = [f"{one} {value:.1f} ({name(label)})" for one, value, label in ratios]
-        reading = Reading(all(value > 1 for _, value, _ in ratios), f"On the most workers measured the thriftiest peer's over nopal's: {join(told)}.")
+        reading = Reading(
+            all(value > 1 for _, value, _ in ratios), f"On the most workers measured the thriftiest peer's over nopal's: {join(told)}."
+        )
     starred = max((p for _, series in increases for values in series.values() for p in values), default=1) > results.cpus
     return Item(
         "Fig. 7",
         "Peak memory by workers, with the fits of Eq. (17)",
-        "libfork takes less memory than all others: up to 19 times less than TBB, 24 times less than OpenMP, and orders of magnitude less than Taskflow.",
+        "libfork takes less memory than all others: up to 19 times less than TBB, 24 times less than OpenMP, and orders of magnitude less"
+        " than Taskflow.",
         reading,
         plots=drawn,
-        note="Numbers of workers with * are more than the CPUs here: they show memory, which does not depend on that much, and no time is "
-        "taken of them." if starred else "",
+        note=(
+            "Numbers of workers with * are more than the CPUs here: they show memory, which does not depend on that much, and no time is "
+            "taken of them."
+            if starred
+            else ""
+        ),
     )
 
 
@@ -259,10 +269,16 @@ def _table_ii(fits: dict[str, dict[str, fit.Fit | str]], labels: list[str]) -> I
             found = by_label.get(label)
             if isinstance(found, fit.Fit):
                 cells.append(error(found.n, found.n_error))
-                details.append([
-                    one, name(label), error(found.a / 1024, found.a_error / 1024), error(found.b, found.b_error), error(found.n, found.n_error),
-                    count(found.m1),
-                ])
+                details.append(
+                    [
+                        one,
+                        name(label),
+                        error(found.a / 1024, found.a_error / 1024),
+                        error(found.b, found.b_error),
+                        error(found.n, found.n_error),
+                        count(found.m1),
+                    ]
+                )
                 if label in ("task", "task_stack"):
                     if not found.says_something:
                         open_ones += 1
@@ -271,7 +287,9 @@ def _table_ii(fits: dict[str, dict[str, fit.Fit | str]], labels: list[str]) -> I
             else:
                 cells.append(found or "")
         rows.append([one, *cells])
-    reading = Reading(None, "No exponent of nopal's is known well enough: too few numbers of workers, or memory that hardly grows with them.")
+    reading = Reading(
+        None, "No exponent of nopal's is known well enough: too few numbers of workers, or memory that hardly grows with them."
+    )
     if below or above:
         told = f"nopal's exponents are below 1 within their error in {len(below)} of {len(below) + len(above)} fits"
         told += f"; not in {join(above)}" if above else ""
@@ -281,14 +299,16 @@ def _table_ii(fits: dict[str, dict[str, fit.Fit | str]], labels: list[str]) -> I
     return Item(
         "Table II",
         "Exponents n of MRSS ≈ a + b·M₁·Pⁿ",
-        "The exponents of libfork are below 1 in the classical benchmarks, and far below in the deep binomial trees (T3L 0.43, T3XXL 0.38); "
-        "TBB's and OpenMP's are mostly above.",
+        "The exponents of libfork are below 1 in the classical benchmarks, and far below in the deep binomial trees (T3L 0.43, T3XXL 0.38);"
+        " TBB's and OpenMP's are mostly above.",
         reading,
         tables=[
             table(["workload", *map(name, labels)], rows, "n ± its standard error, here"),
             table(["workload", "Lazy-LF", "Busy-LF", "TBB", "OpenMP", "Taskflow"], papers, "n in the paper"),
             table(["workload", "implementation", "a in MiB", "b", "n", "M₁ in KiB"], details, "the whole fits"),
         ],
-        note=f"M₁ is measured: what the serial projection adds to its resident memory. Up to {memory.LEAST} workers at least, also where there are fewer CPUs. "
-        "Errors are those of the covariance matrix.",
+        note=(
+            f"M₁ is measured: what the serial projection adds to its resident memory. Up to {memory.LEAST} workers at least, also where"
+            " there are fewer CPUs. Errors are those of the covariance matrix."
+        ),
     )

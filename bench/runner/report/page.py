@@ -20,7 +20,9 @@ NAME, PICTURE = "report.html", "overview.svg"
 def main(sources: list[Path], out: Path | None) -> int:
     """Writes the page of these results into the folder, and says where. Throws files.Unusable, or files.NoResults."""
     if jinja2 is None or plots.pyplot is None:
-        raise files.Unusable("the page is made with Jinja and matplotlib: install python3-jinja2 and python3-matplotlib, or let ./nopal bench do it")
+        raise files.Unusable(
+            "the page is made with Jinja and matplotlib: install python3-jinja2 and python3-matplotlib, or let ./nopal bench do it"
+        )
     folder = out or Path()
     folder.mkdir(parents=True, exist_ok=True)
     contents = files.read(sources)
@@ -36,7 +38,11 @@ def main(sources: list[Path], out: Path | None) -> int:
 def page(contents: dict[str, dict]) -> str:
     results = Results(contents)
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
     )
     sections = [libfork.section(results), fibril.section(results), green.section(results)]
     return environment.get_template("page.html.j2").render(
@@ -88,5 +94,6 @@ def _failures(results: Results) -> list[str]:
 def _summary(sections: list[Section]) -> list[tuple[str, int, int, int]]:
     """For each paper: how many findings hold, do not, and cannot be told."""
     return [
-        (section.title, *(sum(item.reading.holds is want for item in section.items) for want in (True, False, None))) for section in sections
+        (section.title, *(sum(item.reading.holds is want for item in section.items) for want in (True, False, None)))
+        for section in sections
     ]

@@ -158,8 +158,18 @@ def lines(
         shift = 2 ** ((index - (len(series) - 1) / 2) * 0.02)  # so that bars of one P lie side by side
         fitted = fits.get(label) if fits else None
         axes.errorbar(
-            [p * shift for p in points], middle, yerr=(below, above), label=name(label), color=colour, marker=marker, markersize=5,
-            linestyle="none" if fitted else dash, linewidth=1.4, capsize=2, elinewidth=1, markerfacecolor=colour if dash == "-" else "none",
+            [p * shift for p in points],
+            middle,
+            yerr=(below, above),
+            label=name(label),
+            color=colour,
+            marker=marker,
+            markersize=5,
+            linestyle="none" if fitted else dash,
+            linewidth=1.4,
+            capsize=2,
+            elinewidth=1,
+            markerfacecolor=colour if dash == "-" else "none",
         )
         if fitted:
             fine = [workers[0] * (workers[-1] / workers[0]) ** (k / 40) for k in range(41)]
@@ -179,8 +189,16 @@ def lines(
     return _svg(figure, f"{title}: {unit} by workers")
 
 
-def bars(title: str, unit: str, groups: Sequence[str], series: Mapping[str, Sequence[list[float]]], *, log: bool = False,
-         one: float | None = None, labels: Mapping[str, str] | None = None) -> str:
+def bars(
+    title: str,
+    unit: str,
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[list[float]]],
+    *,
+    log: bool = False,
+    one: float | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> str:
     """Bars side by side for each group: medians, with a line from the least to the greatest. An empty list leaves a gap."""
     figure, axes = _figure((max(4.6, 0.18 * len(groups) * (len(series) + 1.5)), 3.4))
     look = styles(list(series))
@@ -192,9 +210,16 @@ def bars(title: str, unit: str, groups: Sequence[str], series: Mapping[str, Sequ
             continue
         at = [k + (index - (len(series) - 1) / 2) * width for k, _ in known]
         axes.bar(
-            at, [middle for _, (middle, _, _) in known], width * 0.92, label=(labels or {}).get(label) or name(label),
-            color=look[label][0], hatch=hatches[index % len(hatches)], edgecolor="#ffffff", linewidth=0.3,
-            yerr=([below for _, (_, below, _) in known], [above for _, (_, _, above) in known]), ecolor=INK,
+            at,
+            [middle for _, (middle, _, _) in known],
+            width * 0.92,
+            label=(labels or {}).get(label) or name(label),
+            color=look[label][0],
+            hatch=hatches[index % len(hatches)],
+            edgecolor="#ffffff",
+            linewidth=0.3,
+            yerr=([below for _, (_, below, _) in known], [above for _, (_, _, above) in known]),
+            ecolor=INK,
             error_kw={"elinewidth": 1, "capsize": 2},
         )
     if one is not None:
