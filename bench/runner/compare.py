@@ -12,7 +12,8 @@ LEAST_CHANGE = 0.03
 # Two sets of as many runs of one thing lie wholly apart by chance with this probability at most; with fewer runs nothing is said.
 BY_CHANCE = 0.05
 
-METRICS = {"seconds": "time", "median_ns": "time of a call", "peak_rss_kib": "memory"}
+MEMORY = "peak_rss_kib"
+METRICS = {"seconds": "time", "median_ns": "time of a call", MEMORY: "memory"}
 
 Key = tuple[str, str, str, int, str]
 
@@ -58,7 +59,8 @@ def _cells(results: dict[str, dict]) -> dict[Key, dict]:
     for stem, content in results.items():
         for run in content["runs"]:
             size = run["records"][0].get("size", "") if run["records"] else ""
-            found[stem, run["table"], run["impl"], run["workers"], size] = run
+            crowded = run["workers"] > content["machine"].get("usable_cpus", run["workers"])
+            found[stem, run["table"], run["impl"], run["workers"], size] = {**run, "crowded": crowded}
     return found
 
 
@@ -78,6 +80,8 @@ def compare(old: dict[str, dict], new: dict[str, dict]) -> Comparison:
         if "ok" not in (one["status"], other["status"]) or one["status"] != other["status"]:
             continue
         for metric, what in METRICS.items():
+            if metric != MEMORY and (one["crowded"] or other["crowded"]):
+                continue  # the times of more workers than CPUs say nothing
             a = [record[metric] for record in one["records"] if metric in record]
             b = [record[metric] for record in other["records"] if metric in record]
             if not a or not b:

@@ -157,6 +157,13 @@ class Comparisons(unittest.TestCase):
         found = compare.compare(results(task=[1.0, 1.001, 1.002, 1.0]), results(task=[1.01, 1.011, 1.012, 1.01]))
         self.assertEqual(found.changes, [])
 
+    def test_times_of_more_workers_than_cpus_are_not_compared(self) -> None:
+        old, new = results(task=[1.0] * 5), results(task=[2.0] * 5)
+        self.assertEqual(len(compare.compare(old, new).changes), 1)
+        for one in (old, new):
+            one["kernels"]["machine"]["usable_cpus"] = 1
+        self.assertEqual(compare.compare(old, new).changes, [])
+
     def test_few_runs_tell_nothing(self) -> None:
         found = compare.compare(results(task=[1.0, 1.0, 1.0]), results(task=[2.0, 2.0, 2.0]))
         self.assertEqual(found.changes, [])
