@@ -71,6 +71,8 @@ scheduler_figures scheduler_figures::since(const scheduler_figures& before) cons
   difference.steal_attempts -= before.steal_attempts;
   difference.suspensions -= before.suspensions;
   difference.unmaps -= before.unmaps;
+  difference.purges -= before.purges;
+  difference.sleeps -= before.sleeps;
   difference.pages_returned -= before.pages_returned;
   return difference;
 }
@@ -117,6 +119,7 @@ void print(const record& result) {
   line["ok"] = result.ok;
   line["answer"] = result.answer;
   line["peak_rss_kib"] = memory_watch::peak_rss_kib();
+  line["rss_before_kib"] = result.rss_before_kib;
   line["rss_increase_kib"] = result.memory.rss_increase_kib;
   line["page_faults"] = result.memory.page_faults;
   if (result.scheduler) {
@@ -124,12 +127,15 @@ void print(const record& result) {
     line["steal_attempts"] = result.scheduler->steal_attempts;
     line["suspensions"] = result.scheduler->suspensions;
     line["unmaps"] = result.scheduler->unmaps;
+    line["purges"] = result.scheduler->purges;
     line["pages_returned"] = result.scheduler->pages_returned;
     line["stacks_peak"] = result.scheduler->stacks_peak;
     line["stack_pages"] = result.scheduler->stack_pages;
+    line["stack_pages_peak"] = result.scheduler->stack_pages_peak;
+    line["sleeps"] = result.scheduler->sleeps;
   }
   if (result.fork_depth) line["fork_depth"] = *result.fork_depth;
-  if (result.stack_pages_peak) line["stack_pages_peak"] = *result.stack_pages_peak;
+  if (result.stack_pages_sampled) line["stack_pages_sampled"] = *result.stack_pages_sampled;
   if (result.fibers) line["fibers"] = *result.fibers;
   for (const figure& one : result.figures) line[one.name] = one.value;
   line["compiler"] = compiler();
@@ -150,6 +156,13 @@ int start(int argc, char** argv, const std::string& title, bool is_nopal, const 
   app.add_flag("--imbalanced", opts.imbalanced, "fibers_loops: a tenth of the fibers loop a hundred times as long as the others");
   if (is_nopal) {
     app.add_flag("!--no-steal", opts.steal, "every fiber and task stays on the worker where it began");
+    app.add_option("--idle", opts.idle, "what a worker does that finds nothing: lazy, busy")
+        ->check(CLI::IsMember({"lazy", "busy"}))
+        ->capture_default_str();
+    app.add_option("--victims", opts.victims, "which worker a thief tries: eq6, uniform, scan")
+        ->check(CLI::IsMember({"eq6", "uniform", "scan"}))
+        ->capture_default_str();
+    app.add_flag("!--no-back-off", opts.back_off, "thieves that find nothing search again at once");
     app.add_flag("--pin,!--no-pin", opts.pin, "whether each worker keeps to a CPU of its own; neither: as the pool decides");
     app.add_option("--resume", opts.resume, "which thread resumes a suspended native stack: anywhere, home")
         ->check(CLI::IsMember({"anywhere", "home"}))

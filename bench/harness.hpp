@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "opaque.hpp"
+#include "process.hpp"
 
 namespace bench {
 
@@ -27,6 +28,9 @@ struct options {
   std::string tree = "T1";           // uts only
   std::string resume = "anywhere";   // nopal only: which thread resumes a suspended stack
   std::string reclaim = "dontneed";  // nopal only: what becomes of a suspended stack's unused pages
+  std::string idle = "lazy";         // nopal only, as are these two: pool_options of the same names
+  std::string victims = "eq6";
+  bool back_off = true;
   unsigned workers = 1;
   unsigned repeat = 1;
   std::size_t depth = 2;             // fibers_nqueens only
@@ -50,15 +54,18 @@ struct named_sizes {
 // The number behind `--size`; throws std::invalid_argument for what is neither a name nor a positive number.
 [[nodiscard]] std::size_t pick(const options& opts, const named_sizes& sizes);
 
-// What a scheduler tells of itself, summed up since it began; the last two as they are now.
+// What a scheduler tells of itself, summed up since it began; of its stacks the most at any time, and the pages that they hold now.
 struct scheduler_figures {
   std::uint64_t steals = 0;
   std::uint64_t steal_attempts = 0;
   std::uint64_t suspensions = 0;
-  std::uint64_t unmaps = 0;
+  std::uint64_t unmaps = 0;  // of stacks that wait, as the Fibril paper counts
+  std::uint64_t purges = 0;  // of free stacks
   std::uint64_t pages_returned = 0;
+  std::uint64_t sleeps = 0;
   std::uint64_t stacks_peak = 0;
   std::uint64_t stack_pages = 0;
+  std::uint64_t stack_pages_peak = 0;
 
   // What happened since `before`.
   [[nodiscard]] scheduler_figures since(const scheduler_figures& before) const;
@@ -87,8 +94,9 @@ struct record {
   std::string answer;
   std::optional<scheduler_figures> scheduler = {};  // where the runtime counts
   memory_figures memory = {};
+  long rss_before_kib = 0;  // what was resident before anything was solved, and before the runtime was made
   std::optional<std::uint64_t> fork_depth = {};  // these two only where asked for
-  std::optional<std::uint64_t> stack_pages_peak = {};
+  std::optional<std::uint64_t> stack_pages_sampled = {};
   std::optional<std::size_t> fibers = {};  // these two where the problem tells them
   std::vector<figure> figures = {};
   std::string peer;  // the implementation's name and version
@@ -179,6 +187,7 @@ int run(int argc, char** argv, const std::string& impl, Statement statement) {
 
   return start(argc, argv, title, takes_options<Runtime>, [&](const options& opts) {
     Problem problem{opts};
+    const long rss_before = rss_kib();
     Runtime runtime = make_runtime<Runtime>(opts);
     Problem small{opts.smoke()};
     const auto warm = std::chrono::steady_clock::now() + (opts.size == "smoke" ? smoke_warm_up : warm_up);
@@ -195,6 +204,7 @@ int run(int argc, char** argv, const std::string& impl, Statement statement) {
                   .seconds = {},
                   .ok = warm_ok,
                   .answer = {},
+                  .rss_before_kib = rss_before,
                   .peer = Runtime::version()};
 
     scheduler_figures before;
@@ -212,7 +222,7 @@ int run(int argc, char** argv, const std::string& impl, Statement statement) {
       make_opaque(problem);
       const auto end = std::chrono::steady_clock::now();
       memory.add_to(result.memory);
-      if (pages) result.stack_pages_peak = std::max(result.stack_pages_peak.value_or(0), pages->stop());
+      if (pages) result.stack_pages_sampled = std::max(result.stack_pages_sampled.value_or(0), pages->stop());
       result.seconds.push_back(std::chrono::duration<double>(end - begin).count());
       result.ok = problem.correct() && result.ok;
     }

@@ -106,7 +106,7 @@ def _row(cell: Cell, base: float | None) -> Row:
         experiment=cell.table,
         impl=cell.impl,
         workers=cell.workers,
-        status=cell.status,
+        status=cell.short,
         runs=len(cell.records),
         number=_number(cell),
         ns_each=ns,

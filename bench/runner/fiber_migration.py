@@ -50,7 +50,7 @@ def _row(cell: Cell, kind: str) -> Row:
     return Row(
         impl=cell.impl,
         workers=cell.workers,
-        status=cell.status,
+        status=cell.short,
         runs=len(cell.records),
         fibers=kind,
         local_cycles=local,

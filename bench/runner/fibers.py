@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from . import workloads
+from . import series, workloads
 from .kernels import ratio, unit
 from .measure import Cell
 
@@ -14,6 +14,7 @@ fibers/s     fibers, or what takes their place, by that time
 Ts/TP        speed-up: the serial projection's time over this one's
 T1/TP        the time of the same on one worker over this one's
 steals       by thieves that found something, of their attempts, the looks at another worker; success: the share
+busy         how far the workers' busy cycles lie apart: the most less the fewest, by their mean; one within a run, median over the runs
 threads      a block of the work for each of as many threads as workers; thread_each: a thread for each fiber"""
 
 
@@ -27,6 +28,14 @@ class Variant:
 
 FIBER = Variant("fiber")
 NO_STEALING = Variant("fiber, no stealing", ("--no-steal",))
+CONTENDED = "contention"
+CONTENTION = (
+    Variant("fiber, scan, no back-off", ("--victims", "scan", "--no-back-off")),
+    Variant("fiber, scan, back-off", ("--victims", "scan")),
+    Variant("fiber, uniform, no back-off", ("--victims", "uniform", "--no-back-off")),
+    Variant("fiber, uniform, back-off", ("--victims", "uniform")),
+    Variant("fiber, Eq. (6), back-off"),
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,9 @@ class Experiment:
     kernel: str
     arguments: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = (FIBER, NO_STEALING)
+    at_least: int = 0  # workers, though there be fewer CPUs: where steals are counted more than time
+    peers: bool = True
+    own_options: tuple[str, ...] = ()  # of the pool, which the variants choose
 
 
 SCALING = {
@@ -42,6 +54,7 @@ SCALING = {
     for experiment in (
         Experiment("balanced", "fibers_loops"),
         Experiment("imbalanced", "fibers_loops", ("--imbalanced",)),
+        Experiment(CONTENDED, "fibers_loops", ("--imbalanced",), CONTENTION, at_least=8, peers=False, own_options=("victims", "backoff")),
         Experiment("fib", "fibers_fib"),
         Experiment("heat", "fibers_heat"),
         Experiment("bfs", "fibers_bfs"),
@@ -60,15 +73,29 @@ SWITCH, MIGRATION, COST = "switch", "migration", "cost"
 NAMES = (SWITCH, *SCALING, MIGRATION, COST)
 
 
-def cells(of: Experiment, build: Path, only: list[str], workers: list[int], size: str, repeat: int = 1) -> list[Cell]:
-    """A cell for each variant and each number of workers, and for each peer; one for the serial projection."""
+def cells(
+    of: Experiment,
+    build: Path,
+    only: list[str],
+    workers: list[int],
+    size: str,
+    repeat: int = 1,
+    pools: series.Chosen | None = None,
+) -> list[Cell]:
+    """A cell for each variant, each series and each number of workers, and for each peer; one for the serial projection."""
     result = []
+    pools = {name: values for name, values in (pools or {}).items() if name not in of.own_options}
+    if of.at_least > max(workers):
+        workers = [*workers, of.at_least]
     for impl, program in workloads.programs(build, of.kernel, only).items():
+        if workloads.is_peer(impl) and not of.peers:
+            continue
         for variant in of.variants if impl == workloads.FIBER else [Variant(impl)]:
-            for count in [1] if impl == workloads.SERIAL else workers:
-                arguments = ["--workers", str(count), "--size", size, "--repeat", str(repeat)]
-                arguments += [*of.arguments, *variant.arguments]
-                result.append(Cell(f"fibers {of.name}", variant.label, count, program, arguments))
+            for way in series.of(impl, pools):
+                for count in [1] if impl == workloads.SERIAL else workers:
+                    arguments = ["--workers", str(count), "--size", size, "--repeat", str(repeat)]
+                    arguments += [*of.arguments, *variant.arguments, *way.arguments]
+                    result.append(Cell(f"fibers {of.name}", way.label(variant.label), count, program, arguments))
     return result
 
 
@@ -92,6 +119,7 @@ class Row:
     steals: float | None
     steal_attempts: float | None
     success: float | None
+    busy_spread: float | None
     peak_rss_kib: float | None
     compiler: str
     peer: str
@@ -100,6 +128,20 @@ class Row:
 def rows(table: list[Cell]) -> list[Row]:
     times = {(cell.impl, cell.workers): middle(cell, "seconds") for cell in table}
     return [_row(cell, times) for cell in table]
+
+
+def busy_spread(record: dict) -> float | None:
+    """How far apart the busy cycles of the run's workers are, by their mean."""
+    busy = [value for key, value in record.items() if key.startswith("busy_cycles_")]
+    mean = sum(busy) / len(busy) if busy else 0
+    return (max(busy) - min(busy)) / mean if mean else None
+
+
+def _busy_spread(cell: Cell) -> float | None:
+    if cell.status != "ok" or cell.workers == 1:
+        return None
+    spreads = [spread for record in cell.records if (spread := busy_spread(record)) is not None]
+    return median(spreads) if spreads else None
 
 
 def middle(cell: Cell, key: str) -> float | None:
@@ -121,7 +163,7 @@ def _row(cell: Cell, times: dict[tuple[str, int], float | None]) -> Row:
         size=first.get("size", ""),
         impl=cell.impl,
         workers=cell.workers,
-        status=cell.status,
+        status=cell.short,
         runs=len(cell.records),
         seconds=seconds,
         fastest=min(all_seconds) if seconds else None,
@@ -133,6 +175,7 @@ def _row(cell: Cell, times: dict[tuple[str, int], float | None]) -> Row:
         steals=steals,
         steal_attempts=attempts,
         success=steals / attempts if steals is not None and attempts else None,
+        busy_spread=_busy_spread(cell),
         peak_rss_kib=middle(cell, "peak_rss_kib"),
         compiler=first.get("compiler", ""),
         peer=first.get("peer", ""),
@@ -141,7 +184,7 @@ def _row(cell: Cell, times: dict[tuple[str, int], float | None]) -> Row:
 
 HEADER = [
     *("implementation", "P", "time", "(fastest .. slowest)", "fibers/s", "Ts/TP", "T1/TP"),
-    *("steals", "attempts", "success"),
+    *("steals", "attempts", "success", "busy"),
 ]
 
 
@@ -161,6 +204,7 @@ def texts(row: Row) -> list[str]:
         count(row.steals),
         count(row.steal_attempts),
         "" if row.success is None else f"{row.success:.1%}",
+        "" if row.busy_spread is None else f"{row.busy_spread:.0%}",
     ]
 
 

@@ -48,7 +48,7 @@ class Row:
 
 
 def rows(table: list[Cell]) -> list[Row]:
-    times = {cell.impl: _median(cell, "median_ns") for cell in table if cell.records}
+    times = {cell.impl: _median(cell, "median_ns") for cell in table if cell.status == "ok" and cell.records}
     peers = [time for impl, time in times.items() if workloads.is_peer(impl)]
     return [_row(cell, times.get(cell.impl), peers) for cell in table]
 
@@ -65,11 +65,11 @@ def _row(cell: Cell, time: float | None, peers: list[float]) -> Row:
         rest_ms=first.get("rest_ms", 0),
         impl=cell.impl,
         workers=cell.workers,
-        status=cell.status,
+        status=cell.short,
         runs=len(cell.records),
         calls=first.get("calls", 0),
         median_ns=time,
-        p90_ns=_median(cell, "p90_ns") if cell.records else None,
+        p90_ns=_median(cell, "p90_ns") if time is not None else None,
         best_peer_ratio=min(peers) / time if peers and time and not is_serial else None,
         compiler=first.get("compiler", ""),
         peer=first.get("peer", ""),

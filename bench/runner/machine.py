@@ -15,10 +15,7 @@ class Machine:
     system: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.cpu}, {self.usable_cpus} of {self.cpus} CPUs usable, "
-            f"{self.memory_gib:.0f} GiB, {self.system}"
-        )
+        return f"{self.cpu}, {self.usable_cpus} of {self.cpus} CPUs usable, " f"{self.memory_gib:.0f} GiB, {self.system}"
 
 
 def this_machine() -> Machine:
@@ -41,6 +38,14 @@ def usable_cpus() -> int:
     if quota == "max":
         return by_mask
     return max(1, min(by_mask, int(quota) // int(period)))
+
+
+def sweep(most: int) -> list[int]:
+    """1, 2, 4, ... up to all CPUs."""
+    result = [1]
+    while 2 * result[-1] <= most:
+        result.append(2 * result[-1])
+    return result if result[-1] == most else [*result, most]
 
 
 def busy_note() -> str | None:

@@ -21,29 +21,48 @@ class TimedOut:
 
 @dataclass(frozen=True)
 class Failed:
-    """A wrong answer, a crash, or output that is no record."""
+    """A wrong answer, a crash, or output that is no record. `short` fits into a table."""
 
     reason: str
+    short: str = "failed"
 
 
 Outcome = Finished | TimedOut | Failed
 
+MEASURES = ("seconds", "median_ns")  # of which each record has one
+
 
 def run(program: Path, arguments: list[str], timeout: float) -> Outcome:
     try:
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=timeout, check=False)
+        done = subprocess.run(
+            [program, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return TimedOut(timeout)
+    except OSError as error:
+        return Failed(f"could not be started: {error.strerror}", "not started")
 
     complaint = done.stderr.strip()
     if done.returncode < 0:
-        return Failed(f"killed by {signal.Signals(-done.returncode).name} {complaint}".strip())
+        killer = signal.Signals(-done.returncode).name
+        return Failed(f"killed by {killer} {complaint}".strip(), f"crashed: {killer}")
+    status = f"exit status {done.returncode}"
     try:
         record = json.loads(done.stdout)
     except ValueError:
-        return Failed(f"exit status {done.returncode} {complaint}".strip())
+        return Failed(
+            f"{status} {complaint}".strip() if done.returncode else "printed no record", status if done.returncode else "no record"
+        )
+    if not isinstance(record, dict) or "ok" not in record or not any(measure in record for measure in MEASURES):
+        return Failed("printed something that is no record", "no record")
     if not record["ok"]:
-        return Failed(f"wrong answer {record.get('answer', '')}".strip())
+        return Failed(f"wrong answer {record.get('answer', '')}".strip(), "wrong answer")
     if done.returncode != 0:
-        return Failed(f"exit status {done.returncode} {complaint}".strip())
+        return Failed(f"{status} {complaint}".strip(), status)
     return Finished(record)

@@ -7,13 +7,15 @@ PREFIX = "nopal_bench_"
 
 # An implementation that is neither the serial projection nor one of these is nopal's own.
 PEERS = (
-    *("tbb", "openmp", "libfork", "libfork_stack", "taskflow"),
+    *("tbb", "openmp", "libfork", "libfork_busy", "libfork_stack", "libfork_stack_busy", "taskflow"),
     *("threads", "thread_each", "condition", "semaphore", "ucontext", "boost_fcontext", "boost_context", "boost_fiber"),
 )
 SERIAL = "serial"
 
 NATIVE = "native"
+SCOPE = "scope"
 FIBER = "fiber"
+BARE = "context"  # nopal's, without a pool
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,20 @@ FIBRIL = (
 )
 BY_NAME = (FLAT, _tree("T1L"), _tree("T3L"), _tree("T1XXL"), _tree("T3XXL"))
 
+# The programs of the libfork paper, in the order of its Table I; the last two only at the paper's size.
+LIBFORK = (*BY_DEFAULT[:4], _tree("T1"), _tree("T1L"), _tree("T3"), _tree("T3L"))
+LIBFORK_PAPER = (*LIBFORK, _tree("T1XXL"), _tree("T3XXL"))
+
+# What the papers compare with, where it is found, beside nopal's own part of each.
+LIBFORK_IMPLS = [
+    *(SERIAL, "task", "task_stack"),
+    *("libfork", "libfork_busy", "libfork_stack", "libfork_stack_busy", "tbb", "openmp", "taskflow"),
+]
+FIBRIL_IMPLS = [SERIAL, NATIVE, SCOPE, "tbb"]
+
 # Where two have one name, the default one has it.
 WORKLOADS = {workload.name: workload for workload in FIBRIL + BY_NAME + BY_DEFAULT}
-GROUPS = {"uts": (_tree("T1"), _tree("T3")), "fibril": FIBRIL}
+GROUPS = {"uts": (_tree("T1"), _tree("T3")), "fibril": FIBRIL, "libfork": LIBFORK}
 
 
 class MissingPrograms(Exception):
@@ -78,12 +91,40 @@ def select(names: list[str]) -> list[Workload]:
     return [workload for name in names for workload in GROUPS.get(name) or (WORKLOADS[name],)]
 
 
-def is_peer(impl: str) -> bool:
-    return impl in PEERS
+def base(label: str) -> str:
+    """The implementation's own name, without that of a series."""
+    return label.split(",")[0]
 
 
-def is_nopal(impl: str) -> bool:
-    return impl != SERIAL and not is_peer(impl)
+def is_peer(label: str) -> bool:
+    return base(label) in PEERS
+
+
+def takes_pool_options(label: str) -> bool:
+    return is_nopal(label) and base(label) != BARE
+
+
+def has_native_stacks(label: str) -> bool:
+    return base(label) in (NATIVE, SCOPE, FIBER)
+
+
+def is_nopal(label: str) -> bool:
+    return base(label) != SERIAL and not is_peer(label)
+
+
+# What each peer is recognised by, and how it is added.
+HOW_TO_ADD = {
+    "tbb": ("fib", "oneTBB: Debian's libtbb-dev, or ./nopal bench --tbb pypi for the newest"),
+    "openmp": ("fib", "OpenMP: Debian's libomp-22-dev, for the compiler in use"),
+    "libfork": ("fib", "libfork: install it where CMake finds it, as by CMAKE_PREFIX_PATH: github.com/ConorWilliams/libfork"),
+    "taskflow": ("fib", "Taskflow 4.0 or newer: install it where CMake finds it, as by CMAKE_PREFIX_PATH: taskflow.github.io"),
+    "boost_fiber": ("fibers_switch", "Boost.Fiber: Debian's libboost-fiber-dev"),
+}
+
+
+def missing_peers(build: Path) -> list[str]:
+    """A line for each peer that the build has not found, which says how to add it."""
+    return [how for impl, (kernel, how) in HOW_TO_ADD.items() if not (build / "bench" / f"{PREFIX}{kernel}_{impl}").is_file()]
 
 
 def programs(build: Path, kernel: str, only: list[str]) -> dict[str, Path]:

@@ -14,7 +14,11 @@ struct libfork_runtime {
            std::to_string(LF_VERSION_PATCH);
   }
 
+#if defined(NOPAL_BENCH_LIBFORK_BUSY)
+  lf::busy_pool pool;
+#else
   lf::lazy_pool pool;
+#endif
 };
 
 }  // namespace bench

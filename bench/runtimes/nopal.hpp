@@ -12,9 +12,10 @@ namespace bench {
 
 struct nopal_runtime {
   explicit nopal_runtime(unsigned workers) : pool{{.workers = workers}} {}
-  explicit nopal_runtime(const options& opts)
-      : pool{{.workers = opts.workers, .pin = opts.pin, .reclaim = reclaim_of(opts),
-              .resume = opts.resume == "home" ? nopal::resume::home : nopal::resume::anywhere, .steal = opts.steal}} {}
+  explicit nopal_runtime(const options& opts, std::size_t stack_size = nopal::pool_options{}.stack_size)
+      : pool{{.workers = opts.workers, .idle = opts.idle == "busy" ? nopal::idle::busy : nopal::idle::lazy, .pin = opts.pin,
+              .stack_size = stack_size, .reclaim = reclaim_of(opts), .resume = opts.resume == "home" ? nopal::resume::home : nopal::resume::anywhere,
+              .steal = opts.steal, .victims = victims_of(opts), .back_off = opts.back_off}} {}
 
   static std::string version() { return "nopal " NOPAL_BENCH_VERSION; }
 
@@ -26,19 +27,32 @@ struct nopal_runtime {
     return ways.at(opts.reclaim);
   }
 
+  static nopal::victims victims_of(const options& opts) {
+    if (opts.victims == "scan") return nopal::victims::scan;
+    return opts.victims == "uniform" ? nopal::victims::uniform : nopal::victims::by_distance;
+  }
+
   [[nodiscard]] scheduler_figures figures() const {
     const nopal::stats stats = pool.stats();
     return {.steals = stats.steals,
             .steal_attempts = stats.steal_attempts,
             .suspensions = stats.suspensions,
-            .unmaps = stats.unmaps,
+            .unmaps = stats.unmaps - stats.purges,
+            .purges = stats.purges,
             .pages_returned = stats.pages_returned,
+            .sleeps = stats.sleeps,
             .stacks_peak = stats.stacks_peak,
-            .stack_pages = stats.stack_pages};
+            .stack_pages = stats.stack_pages,
+            .stack_pages_peak = stats.stack_pages_peak};
   }
   [[nodiscard]] std::uint64_t stack_pages() const { return pool.stats().stack_pages; }
 
   nopal::pool pool;
+};
+
+// For programs that recurse into the deepest tree on native stacks.
+struct deep_nopal_runtime : nopal_runtime {
+  explicit deep_nopal_runtime(const options& opts) : nopal_runtime{opts, deep_stack} {}
 };
 
 }  // namespace bench

@@ -32,6 +32,13 @@ enum class resume {
   home,      ///< only the thread that left it. While a stack waits at a join, its thread runs nothing but what descends from that join
 };
 
+/// Which worker a thief tries next.
+enum class victims {
+  by_distance,  ///< drawn at random, near ones more often than far ones: Eq. (6), core/machine/README.md
+  uniform,      ///< drawn at random, all alike
+  scan,         ///< one after the other, every time from the first worker on
+};
+
 /// Which worker runs when, and which steals what.
 enum class schedule {
   free,             ///< as the machine has it
@@ -66,6 +73,10 @@ struct pool_options {
   /// False: no worker takes anything from another, so every task stays on the worker where it began, unless it moves itself. For
   /// experiments.
   bool steal = true;
+  /// Which worker a thief tries next. Anything but `by_distance` is for experiments: a scan sends all thieves to the same victim at once.
+  nopal::victims victims = nopal::victims::by_distance;
+  /// False: a thief that has found nothing searches again without a pause. For experiments: thieves get into each other's way.
+  bool back_off = true;
   /// Decides in which order workers try to steal from others, and a controlled schedule.
   std::uint64_t seed = 0;
   /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, or random:SEED. Anything else

@@ -22,7 +22,8 @@ struct worker_stats {
   std::uint64_t stack_pages = 0;      ///< pages of memory that all of them hold now
   std::uint64_t unmaps = 0;           ///< times that unused pages of a stack that stays mapped went back to the system: of one that was
                                       ///< left at a join or for a job, and of a free one
-  std::uint64_t pages_returned = 0;   ///< how many these were, as far as the kernel says
+  std::uint64_t purges = 0;           ///< those of the unmaps that were of a free stack
+  std::uint64_t pages_returned = 0;   ///< how many pages all unmaps gave back, as far as the kernel says
   std::uint64_t sleeps = 0;           ///< times that the worker's thread went to sleep
   std::uint64_t wakeups = 0;          ///< times that it got up again
   std::uint64_t fibers_spawned = 0;   ///< by this worker; fibers that came from outside are in no worker's number
@@ -43,8 +44,8 @@ namespace core {
 inline constexpr std::array numbers_of_worker{
     &worker_stats::steals,      &worker_stats::steal_attempts, &worker_stats::suspensions,     &worker_stats::serial_forks,
     &worker_stats::stacks_live, &worker_stats::stacks_peak,    &worker_stats::stack_pages,     &worker_stats::unmaps,
-    &worker_stats::pages_returned, &worker_stats::sleeps,      &worker_stats::wakeups,         &worker_stats::fibers_spawned,
-    &worker_stats::fibers_finished, &worker_stats::switches,
+    &worker_stats::purges,      &worker_stats::pages_returned, &worker_stats::sleeps,          &worker_stats::wakeups,
+    &worker_stats::fibers_spawned, &worker_stats::fibers_finished, &worker_stats::switches,
 };
 static_assert(sizeof(worker_stats) == numbers_of_worker.size() * sizeof(std::uint64_t), "each number is to be summed");
 }  // namespace core
@@ -64,6 +65,10 @@ struct stats : worker_stats {
   std::uint64_t segment_bytes = 0;
   std::uint64_t segment_bytes_peak = 0;
   std::uint64_t segment_bytes_free = 0;
+  /// The most pages of memory that all native stacks have held at any time, reckoned from how deep each was used when its unused pages went
+  /// back: those of the stacks at rest at their most, and for each worker the deepest that any stack was used. Or stack_pages, where that
+  /// is more: with reclaim::none nothing goes back, and what the stacks hold is what they have ever held.
+  std::uint64_t stack_pages_peak = 0;
   std::vector<worker_stats> per_worker;
 };
 

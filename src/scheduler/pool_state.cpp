@@ -17,6 +17,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
                        core::timer& t, entry_points e)
     : call{e},
       steals{o.steal},
+      backs_off{o.back_off},
       resume{o.resume},
       idle{o.idle},
       name{o.name},

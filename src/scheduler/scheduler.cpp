@@ -163,7 +163,8 @@ void scheduler::make_worker(unsigned i, pool_options const& o, topology const& m
   workers_.push_back(std::make_unique<worker>(state_, i, o.seed));
   worker& w = *workers_.back();
   state_.workers.push_back(&w);
-  w.search.victims = victim_table{machine, state_.places, i};
+  w.search.victims = o.victims == victims::by_distance ? victim_table{machine, state_.places, i}
+                                                       : victim_table{o.victims, static_cast<unsigned>(state_.places.size()), i};
   if (!fence) {
     w.work.hide_nothing();
     w.ready.hide_nothing();

@@ -170,9 +170,10 @@ bool find_and_run(worker& w, root const* only) noexcept {
   pool_state& pool = w.pool();
   if (only == nullptr && own_first && take_jobs(w, w.open)) return true;
   if (pool.steals && !w.search.victims.empty() && (only != nullptr || pool.parking.visible_work())) {
-    // As many tries as there are other workers, before the caller considers to sleep. Each victim is drawn anew, by Eq. (6).
-    for (unsigned k = 1; k < pool.size(); ++k) {
-      if (steal_from(w, *pool.workers[w.search.victims.pick(w.search.random())], only)) return true;
+    // As many tries as there are other workers, before the caller considers to sleep. Each victim is drawn anew, or is the next of a scan.
+    victim_table const& victims = w.search.victims;
+    for (unsigned k = 0; k + 1 < pool.size(); ++k) {
+      if (steal_from(w, *pool.workers[victims.scans() ? victims.in_order(k) : victims.pick(w.search.random())], only)) return true;
     }
   }
   return has_own && !own_first && run_own(w);
@@ -229,6 +230,7 @@ void nap(worker& w) noexcept {
 // Pauses before the next search: longer each time, and for a random part, so that thieves do not come all at once. Ends early when visible
 // work appears or disappears.
 void back_off(worker& w, bool work_was_visible) noexcept {
+  if (!w.pool().backs_off) return;
   search_state& s = w.search;
   auto const pause = s.backoff + s.random() % s.backoff;
   for (std::uint64_t k = 0; k < pause && w.pool().parking.visible_work() == work_was_visible; ++k) cpu_relax();

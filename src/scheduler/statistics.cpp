@@ -1,5 +1,7 @@
 #include "nopal/core/scheduler/statistics.hpp"
 
+#include <algorithm>
+
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::core {
@@ -14,6 +16,7 @@ stats read_stats(pool_state const& pool) {
     one.stacks_live = its.live;
     one.stacks_peak = its.peak;
     one.unmaps = its.unmaps;
+    one.purges = its.purges;
     one.pages_returned = its.pages_returned;
     one.stack_pages = pages[w->index()];
     all.per_worker.push_back(one);
@@ -27,6 +30,7 @@ stats read_stats(pool_state const& pool) {
   all.segment_bytes = segments.used;
   all.segment_bytes_peak = segments.used_peak;
   all.segment_bytes_free = segments.free;
+  all.stack_pages_peak = std::max(all.stack_pages, pool.stacks.most_pages_held(pool.size()));
   if (pool.control != nullptr) all.lost_turns = pool.control->lost();
   return all;
 }

@@ -191,6 +191,7 @@ stack* stack_pool::make(unsigned maker) noexcept {
   auto* const s = ::new (base + size_ - colour - own) stack{*in, base + page_, size_, page_, when_left_};
   s->maker = maker;
   s->valgrind_id_ = valgrind_learns(s->low(), s->top());
+  if (how_ != reclaim::none) learn_use(*s, 2, 2);
   {
     std::lock_guard const guard{mutex_};
     s->older_ = all_;
@@ -207,6 +208,7 @@ void stack_pool::end(stack* s) noexcept {
   keeps_errno const here;
   valgrind_forgets(s->valgrind_id_);
   forget(*s);
+  held_.fetch_sub(s->known_pages, std::memory_order_relaxed);  // relaxed: it orders nothing
   stack_region& in = s->region_;
   std::byte* const base = s->base();
   {
@@ -232,25 +234,52 @@ void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
   if (!s.holds(word(sp))) return;
   // The page of sp stays, with the red zone below sp: leaf functions may use 128 bytes there.
   std::uintptr_t const used_from = word(sp) - 128;
-  if (used_from > word(s.low())) give_back_between(s, s.low(), s.low() + (used_from - word(s.low())) / page_ * page_);
+  if (used_from <= word(s.low())) return;
+  std::byte* const used = s.low() + (used_from - word(s.low())) / page_ * page_;
+  auto const kept = static_cast<std::size_t>(s.high_water_page() + 2 * page_ - used) / page_;
+  if (std::optional<std::uint64_t> const gone = give_back_between(s, s.low(), used)) learn_use(s, kept + *gone, kept);
 }
 
 void stack_pool::give_back(stack& s) noexcept {
   valgrind_lets_use(s.high_water_page(), sizeof(std::uint64_t));
   if (how_ == reclaim::none || s.high_water_mark_stands()) return;
-  give_back_between(s, s.low(), s.high_water_page());
+  std::optional<std::uint64_t> const gone = give_back_between(s, s.low(), s.high_water_page());
   s.set_high_water_mark();
+  if (!gone) return;
+  learn_use(s, 2 + *gone, 2);
+  if (*gone != 0) tallies_[s.maker].purges.fetch_add(1, std::memory_order_relaxed);  // relaxed: it orders nothing
 }
 
-// Gives back the whole pages from `from`, which begins a page, up to `to`.
-void stack_pool::give_back_between(stack const& s, std::byte* from, std::byte* to) noexcept {
+// `s` held `before` pages, and holds `after` from now on. By its owner. relaxed: the numbers order nothing, and each is added up exactly.
+void stack_pool::learn_use(stack& s, std::uint64_t before, std::uint64_t after) noexcept {
+  auto const raise = [](std::atomic<std::uint64_t>& most, std::uint64_t to) noexcept {
+    std::uint64_t was = most.load(std::memory_order_relaxed);
+    while (was < to && !most.compare_exchange_weak(was, to, std::memory_order_relaxed)) {
+    }
+  };
+  std::uint64_t const more = before - s.known_pages;  // modulo 2^64, as the sum is
+  raise(most_held_, held_.fetch_add(more, std::memory_order_relaxed) + more);
+  raise(deepest_, before);
+  held_.fetch_sub(before - after, std::memory_order_relaxed);
+  s.known_pages = after;
+}
+
+std::uint64_t stack_pool::most_pages_held(unsigned running) const noexcept {
+  // relaxed: each number only grows, and they order nothing.
+  std::uint64_t const deepest = deepest_.load(std::memory_order_relaxed);
+  return most_held_.load(std::memory_order_relaxed) + running * (deepest < 2 ? 0 : deepest - 2);
+}
+
+// Gives back the whole pages from `from`, which begins a page, up to `to`. How many were in memory and are not any more; no value where they
+// stay or the kernel does not say.
+std::optional<std::uint64_t> stack_pool::give_back_between(stack& s, std::byte* from, std::byte* to) noexcept {
   keeps_errno const here;
-  if (how_ == reclaim::none) return;
+  if (how_ == reclaim::none) return {};
   auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
-  if (bytes == 0) return;
+  if (bytes == 0) return 0;
   // Where none is in memory, none need go back. Where the kernel does not say how many are, none is counted.
   std::optional<std::uint64_t> const pages = resident_in(from, bytes, page_);
-  if (pages == std::uint64_t{0}) return;
+  if (pages == std::uint64_t{0}) return 0;
   bool gone = false;
   switch (how_) {
     case reclaim::dontneed: gone = s.region_.discard(from, bytes); break;
@@ -258,11 +287,12 @@ void stack_pool::give_back_between(stack const& s, std::byte* from, std::byte* t
     case reclaim::remap: gone = s.region_.remap(from, bytes); break;
     case reclaim::none: break;
   }
-  if (!gone) return;  // the pages stay: nothing is lost but memory
+  if (!gone) return {};  // the pages stay: nothing is lost but memory
   tally& t = tallies_[s.maker];
   // relaxed, also where they are read: these counters order nothing.
   t.unmaps.fetch_add(1, std::memory_order_relaxed);
   t.pages_returned.fetch_add(pages.value_or(0), std::memory_order_relaxed);
+  return pages;
 }
 
 template <class F>
@@ -287,14 +317,16 @@ stack_counts stack_pool::counts(unsigned maker) const noexcept {
   std::lock_guard const guard{mutex_};
   tally const& t = tallies_[maker];
   // relaxed: these counters order nothing.
-  return {t.live, t.peak, t.unmaps.load(std::memory_order_relaxed), t.pages_returned.load(std::memory_order_relaxed)};
+  return {t.live, t.peak, t.unmaps.load(std::memory_order_relaxed), t.purges.load(std::memory_order_relaxed),
+          t.pages_returned.load(std::memory_order_relaxed)};
 }
 
 stack_counts stack_pool::counts() const noexcept {
   std::lock_guard const guard{mutex_};  // so that no stack is counted before the peak has risen to it
-  stack_counts all{live_, peak_, 0, 0};
+  stack_counts all{live_, peak_, 0, 0, 0};
   for (tally const& t : tallies_) {  // relaxed: these counters order nothing
     all.unmaps += t.unmaps.load(std::memory_order_relaxed);
+    all.purges += t.purges.load(std::memory_order_relaxed);
     all.pages_returned += t.pages_returned.load(std::memory_order_relaxed);
   }
   return all;

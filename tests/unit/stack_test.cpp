@@ -218,6 +218,31 @@ TEST_P(reclaiming, nothing_dirty_means_nothing_to_give_back) {
   pool.put(s);
 }
 
+TEST_P(reclaiming, learns_from_the_marks_what_the_stacks_held_at_their_most) {
+  stack_pool pool{size, GetParam(), 4};
+  stack* const a = pool.get();
+  stack* const b = pool.get();
+  ASSERT_NE(b, nullptr);
+  dirty(*a);
+  pool.give_back_below(*a, a->top() - 5 * page() - 100);
+  dirty(*b);
+  pool.put(b);
+  pool.put(a);
+  std::uint64_t const whole = size / page() - 1;  // but for the guard page
+  if (GetParam() == reclaim::none) {
+    EXPECT_EQ(pool.most_pages_held(1), 0u);
+    EXPECT_EQ(pool.counts().purges, 0u);
+  } else {
+    EXPECT_GE(pool.most_pages_held(0), whole + 6) << "b wholly, beside what a kept above its stack pointer";
+    EXPECT_LE(pool.most_pages_held(0), whole + 9);
+    EXPECT_EQ(pool.most_pages_held(3) - pool.most_pages_held(0), 3 * (pool.most_pages_held(1) - pool.most_pages_held(0)));
+    EXPECT_GE(pool.most_pages_held(1) - pool.most_pages_held(0), whole - 3);
+    EXPECT_LE(pool.counts().purges, 2u);
+    EXPECT_GE(pool.counts().purges, 1u);
+    EXPECT_GE(pool.counts().unmaps, pool.counts().purges + 1);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(all, reclaiming, testing::Values(reclaim::dontneed, reclaim::free, reclaim::remap, reclaim::none),
                          [](auto const& one) {
                            switch (one.param) {

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
@@ -48,9 +50,37 @@ TEST(stats, of_each_worker_add_up) {
   EXPECT_GE(sum.stacks_peak, all.stacks_peak);
   EXPECT_EQ(sum.stack_pages, all.stack_pages);
   EXPECT_GT(all.stack_pages, 0u);
+  EXPECT_GE(all.stack_pages_peak, 64u) << "64 stacks were in use at once";
+  EXPECT_LE(all.purges, all.unmaps);
+  EXPECT_EQ(sum.purges, all.purges);
   EXPECT_EQ(sum.unmaps, all.unmaps);
   EXPECT_EQ(sum.pages_returned, all.pages_returned);
   EXPECT_EQ(sum.fibers_spawned, 64u);
+}
+
+// Whichever worker a thief tries, and whether it pauses or not, all fibers are found and each runs once.
+TEST(stats, of_every_way_to_search) {
+  for (auto const victims : {nopal::victims::by_distance, nopal::victims::uniform, nopal::victims::scan}) {
+    for (bool const back_off : {true, false}) {
+      nopal::pool pool{{.workers = 4, .victims = victims, .back_off = back_off}};
+      std::atomic<int> ran{0};
+      std::atomic<bool> stolen{false};
+      pool.run([&] {
+        nopal::counter left;
+        unsigned const mine = nopal::this_worker::index();
+        for (int k = 0; k < 64; ++k) {
+          nopal::spawn(left, [&] {
+            ++ran;
+            if (nopal::this_worker::index() != mine) stolen = true;
+          });
+        }
+        while (!stolen) std::this_thread::yield();  // this worker takes none: only thieves do
+        nopal::wait_for(left);
+      });
+      EXPECT_EQ(ran, 64);
+      EXPECT_GE(pool.stats().steals, 1u);
+    }
+  }
 }
 
 // A stack is somebody's from its mapping on, whoever uses it later.

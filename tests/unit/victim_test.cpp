@@ -203,4 +203,19 @@ TEST(random, sets_each_bit_half_the_time) {
   for (int count : set) EXPECT_NEAR(count, 5000, 250);  // five standard deviations
 }
 
+TEST(victim_table, of_uniform_victims_gives_each_other_worker_the_same_chance) {
+  victim_table const table{nopal::victims::uniform, 5, 2};
+  EXPECT_FALSE(table.scans());
+  for (unsigned j = 0; j < 5; ++j) EXPECT_NEAR(table.probability(j), j == 2 ? 0 : 0.25, 1e-12) << j;
+  EXPECT_TRUE((victim_table{nopal::victims::uniform, 1, 0}.empty()));
+}
+
+TEST(victim_table, of_a_scan_tries_the_workers_in_order_from_the_first_on) {
+  victim_table const table{nopal::victims::scan, 4, 1};
+  ASSERT_TRUE(table.scans());
+  std::vector<unsigned> tried;
+  for (unsigned k = 0; k < 3; ++k) tried.push_back(table.in_order(k));
+  EXPECT_EQ(tried, (std::vector<unsigned>{0, 2, 3}));
+}
+
 }  // namespace

@@ -5,7 +5,7 @@ namespace {
 
 void loops(bench::loops_problem& problem) {
   nopal::counter left;
-  for (std::size_t i = 0; i < problem.count; ++i) nopal::spawn(left, [&problem, i] { problem.work(i); });
+  for (std::size_t i = 0; i < problem.count; ++i) nopal::spawn(left, [&problem, i] { problem.work(i, nopal::this_worker::index()); });
   nopal::wait_for(left);
 }
 

@@ -1,4 +1,4 @@
-#include "../../runtimes/nopal.hpp"
+#include "../../runtimes/nopal_invoke.hpp"
 #include "cholesky.hpp"
 
 namespace {
@@ -15,10 +15,10 @@ void subtract_product(quadtree*& m, quadtree* x, quadtree* y, std::size_t depth)
   auto& to = as_quarters(m).at;
   const auto& a = as_quarters(x).at;
   const auto& b = as_quarters(y).at;
-  nopal::parallel_invoke(
+  bench::invoke(
       [&] { subtract_product(to[0], a[0], b[0], depth - 1); }, [&] { subtract_product(to[1], a[0], b[2], depth - 1); },
       [&] { subtract_product(to[2], a[2], b[0], depth - 1); }, [&] { subtract_product(to[3], a[2], b[2], depth - 1); });
-  nopal::parallel_invoke(
+  bench::invoke(
       [&] { subtract_product(to[0], a[1], b[1], depth - 1); }, [&] { subtract_product(to[1], a[1], b[3], depth - 1); },
       [&] { subtract_product(to[2], a[3], b[1], depth - 1); }, [&] { subtract_product(to[3], a[3], b[3], depth - 1); });
 }
@@ -30,10 +30,10 @@ void subtract_square(quadtree*& m, quadtree* x, std::size_t depth) {
   if (depth == 0) return bench::subtract_block(as_block(m), as_block(x), as_block(x));
   auto& to = as_quarters(m).at;
   const auto& a = as_quarters(x).at;
-  nopal::parallel_invoke([&] { subtract_square(to[0], a[0], depth - 1); },
+  bench::invoke([&] { subtract_square(to[0], a[0], depth - 1); },
                          [&] { subtract_product(to[2], a[2], a[0], depth - 1); },
                          [&] { subtract_square(to[3], a[2], depth - 1); });
-  nopal::parallel_invoke([&] { subtract_square(to[0], a[1], depth - 1); },
+  bench::invoke([&] { subtract_square(to[0], a[1], depth - 1); },
                          [&] { subtract_product(to[2], a[3], a[1], depth - 1); },
                          [&] { subtract_square(to[3], a[3], depth - 1); });
 }
@@ -50,7 +50,7 @@ void solve(quadtree* m, quadtree* l, std::size_t depth) {
   if (m == nullptr) return;
   if (depth == 0) return bench::solve_block(as_block(m), as_block(l));
   auto& to = as_quarters(m).at;
-  nopal::parallel_invoke([&] { solve_half(to[0], to[1], l, depth - 1); }, [&] { solve_half(to[2], to[3], l, depth - 1); });
+  bench::invoke([&] { solve_half(to[0], to[1], l, depth - 1); }, [&] { solve_half(to[2], to[3], l, depth - 1); });
 }
 
 void factor(quadtree* m, std::size_t depth) {
@@ -67,5 +67,5 @@ void factor(quadtree* m, std::size_t depth) {
 
 int main(int argc, char** argv) {
   return bench::run<bench::cholesky_problem, bench::nopal_runtime>(
-      argc, argv, "native", [](auto& on, auto& problem) { on.pool.run([&] { factor(problem.root, problem.depth); }); });
+      argc, argv, bench::invoke_name, [](auto& on, auto& problem) { on.pool.run([&] { factor(problem.root, problem.depth); }); });
 }

@@ -1,4 +1,4 @@
-#include "../../runtimes/nopal.hpp"
+#include "../../runtimes/nopal_invoke.hpp"
 #include "heat.hpp"
 
 namespace {
@@ -6,7 +6,7 @@ namespace {
 void step(bench::heat_problem& problem, std::size_t first, std::size_t last) {
   if (last - first <= bench::heat_problem::strip) return problem.step(first, last);
   const std::size_t middle = first + (last - first) / 2;
-  nopal::parallel_invoke([&] { step(problem, first, middle); }, [&] { step(problem, middle, last); });
+  bench::invoke([&] { step(problem, first, middle); }, [&] { step(problem, middle, last); });
 }
 
 void heat(bench::heat_problem& problem) {
@@ -20,5 +20,5 @@ void heat(bench::heat_problem& problem) {
 
 int main(int argc, char** argv) {
   return bench::run<bench::heat_problem, bench::nopal_runtime>(
-      argc, argv, "native", [](auto& on, auto& problem) { on.pool.run([&] { heat(problem); }); });
+      argc, argv, bench::invoke_name, [](auto& on, auto& problem) { on.pool.run([&] { heat(problem); }); });
 }

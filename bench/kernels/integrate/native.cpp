@@ -1,4 +1,4 @@
-#include "../../runtimes/nopal.hpp"
+#include "../../runtimes/nopal_invoke.hpp"
 #include "integrate.hpp"
 
 namespace {
@@ -8,7 +8,7 @@ double integrate(double x1, double y1, double x2, double y2, double area) {
   if (at.close) return at.left + at.right;
   double a = 0;
   double b = 0;
-  nopal::parallel_invoke([&] { a = integrate(x1, y1, at.x, at.y, at.left); },
+  bench::invoke([&] { a = integrate(x1, y1, at.x, at.y, at.left); },
                          [&] { b = integrate(at.x, at.y, x2, y2, at.right); });
   return a + b;
 }
@@ -16,7 +16,7 @@ double integrate(double x1, double y1, double x2, double y2, double area) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::integrate_problem, bench::nopal_runtime>(argc, argv, "native", [](auto& on, auto& problem) {
+  return bench::run<bench::integrate_problem, bench::nopal_runtime>(argc, argv, bench::invoke_name, [](auto& on, auto& problem) {
     problem.answer = problem.whole([&](auto... interval) { return on.pool.run(integrate, interval...); });
   });
 }

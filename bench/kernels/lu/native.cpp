@@ -1,4 +1,4 @@
-#include "../../runtimes/nopal.hpp"
+#include "../../runtimes/nopal_invoke.hpp"
 #include "lu.hpp"
 
 namespace {
@@ -12,10 +12,10 @@ void subtract_product(const part& m, const part& x, const part& y) {
   const lu_quarters to{m};
   const lu_quarters left{x};
   const lu_quarters right{y};
-  nopal::parallel_invoke(
+  bench::invoke(
       [&] { subtract_product(to.m00, left.m00, right.m00); }, [&] { subtract_product(to.m01, left.m00, right.m01); },
       [&] { subtract_product(to.m10, left.m10, right.m00); }, [&] { subtract_product(to.m11, left.m10, right.m01); });
-  nopal::parallel_invoke(
+  bench::invoke(
       [&] { subtract_product(to.m00, left.m01, right.m10); }, [&] { subtract_product(to.m01, left.m01, right.m11); },
       [&] { subtract_product(to.m10, left.m11, right.m10); }, [&] { subtract_product(to.m11, left.m11, right.m11); });
 }
@@ -31,7 +31,7 @@ void solve_lower(const part& m, const part& l) {
   if (m.rows == 1) return bench::solve_lower_tile(m.first, l.first);
   const lu_quarters to{m};
   const lu_quarters by{l};
-  nopal::parallel_invoke([&] { solve_lower_half(to.m00, to.m10, by); }, [&] { solve_lower_half(to.m01, to.m11, by); });
+  bench::invoke([&] { solve_lower_half(to.m00, to.m10, by); }, [&] { solve_lower_half(to.m01, to.m11, by); });
 }
 
 // m = m·U⁻¹: the halves of its rows are independent; in each, the right quarter follows the left.
@@ -45,14 +45,14 @@ void solve_upper(const part& m, const part& u) {
   if (m.rows == 1) return bench::solve_upper_tile(m.first, u.first);
   const lu_quarters to{m};
   const lu_quarters by{u};
-  nopal::parallel_invoke([&] { solve_upper_half(to.m00, to.m01, by); }, [&] { solve_upper_half(to.m10, to.m11, by); });
+  bench::invoke([&] { solve_upper_half(to.m00, to.m01, by); }, [&] { solve_upper_half(to.m10, to.m11, by); });
 }
 
 void factor(const part& m) {
   if (m.rows == 1) return bench::factor_tile(m.first);
   const lu_quarters q{m};
   factor(q.m00);
-  nopal::parallel_invoke([&] { solve_lower(q.m01, q.m00); }, [&] { solve_upper(q.m10, q.m00); });
+  bench::invoke([&] { solve_lower(q.m01, q.m00); }, [&] { solve_upper(q.m10, q.m00); });
   subtract_product(q.m11, q.m10, q.m01);
   factor(q.m11);
 }
@@ -61,5 +61,5 @@ void factor(const part& m) {
 
 int main(int argc, char** argv) {
   return bench::run<bench::lu_problem, bench::nopal_runtime>(
-      argc, argv, "native", [](auto& on, auto& problem) { on.pool.run([&] { factor(bench::all_tiles(problem.m)); }); });
+      argc, argv, bench::invoke_name, [](auto& on, auto& problem) { on.pool.run([&] { factor(bench::all_tiles(problem.m)); }); });
 }

@@ -1,4 +1,4 @@
-#include "../../runtimes/nopal.hpp"
+#include "../../runtimes/nopal_invoke.hpp"
 #include "matmul.hpp"
 
 namespace {
@@ -6,7 +6,7 @@ namespace {
 void multiply(bench::matmul_problem& problem, bench::cube at) {
   if (at.size == 1) return problem.multiply(at);
   for (const auto& part : at.steps())
-    nopal::parallel_invoke([&] { multiply(problem, part[0]); }, [&] { multiply(problem, part[1]); },
+    bench::invoke([&] { multiply(problem, part[0]); }, [&] { multiply(problem, part[1]); },
                            [&] { multiply(problem, part[2]); }, [&] { multiply(problem, part[3]); });
 }
 
@@ -14,5 +14,5 @@ void multiply(bench::matmul_problem& problem, bench::cube at) {
 
 int main(int argc, char** argv) {
   return bench::run<bench::matmul_problem, bench::nopal_runtime>(
-      argc, argv, "native", [](auto& on, auto& problem) { on.pool.run(multiply, problem, problem.whole()); });
+      argc, argv, bench::invoke_name, [](auto& on, auto& problem) { on.pool.run(multiply, problem, problem.whole()); });
 }

@@ -1,4 +1,4 @@
-#include "../../runtimes/nopal.hpp"
+#include "../../runtimes/nopal_invoke.hpp"
 #include "nqueens.hpp"
 
 namespace {
@@ -12,7 +12,7 @@ long sum(const bench::board& queens, const std::uint8_t* first, const std::uint8
   const std::uint8_t* const middle = first + (last - first) / 2;
   long a = 0;
   long b = 0;
-  nopal::parallel_invoke([&] { a = sum(queens, first, middle); }, [&] { b = sum(queens, middle, last); });
+  bench::invoke([&] { a = sum(queens, first, middle); }, [&] { b = sum(queens, middle, last); });
   return a + b;
 }
 
@@ -29,7 +29,7 @@ long nqueens(const bench::board& queens) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::nqueens_problem, bench::nopal_runtime>(argc, argv, "native", [](auto& on, auto& problem) {
+  return bench::run<bench::nqueens_problem, bench::nopal_runtime>(argc, argv, bench::invoke_name, [](auto& on, auto& problem) {
     problem.answer = on.pool.run([&] { return nqueens(problem.empty()); });
   });
 }

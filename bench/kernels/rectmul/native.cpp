@@ -1,4 +1,4 @@
-#include "../../runtimes/nopal.hpp"
+#include "../../runtimes/nopal_invoke.hpp"
 #include "rectmul.hpp"
 
 namespace {
@@ -6,7 +6,7 @@ namespace {
 void multiply(const bench::rectangle& at) {
   if (at.is_leaf()) return at.multiply();
   const bench::rectangle_halves half{at};
-  nopal::parallel_invoke([&] { multiply(half.first); }, [&] { multiply(half.second); });
+  bench::invoke([&] { multiply(half.first); }, [&] { multiply(half.second); });
   half.add();
 }
 
@@ -14,5 +14,5 @@ void multiply(const bench::rectangle& at) {
 
 int main(int argc, char** argv) {
   return bench::run<bench::rectmul_problem, bench::nopal_runtime>(
-      argc, argv, "native", [](auto& on, auto& problem) { on.pool.run([&] { multiply(bench::whole(problem)); }); });
+      argc, argv, bench::invoke_name, [](auto& on, auto& problem) { on.pool.run([&] { multiply(bench::whole(problem)); }); });
 }

@@ -1,4 +1,4 @@
-#include "../../runtimes/nopal.hpp"
+#include "../../runtimes/nopal_invoke.hpp"
 #include "strassen.hpp"
 
 namespace {
@@ -7,7 +7,7 @@ template <class Body>
 void for_rows(std::size_t first, std::size_t last, const Body& body) {
   if (last - first == 1) return body(first);
   const std::size_t middle = first + (last - first) / 2;
-  nopal::parallel_invoke([&] { for_rows(first, middle, body); }, [&] { for_rows(middle, last, body); });
+  bench::invoke([&] { for_rows(first, middle, body); }, [&] { for_rows(middle, last, body); });
 }
 
 void multiply(const bench::square& at) {
@@ -15,7 +15,7 @@ void multiply(const bench::square& at) {
   const bench::seven_products seven{at};
   const auto& p = seven.products;
   for_rows(0, seven.height, [&](std::size_t row) { seven.form_factors(row); });
-  nopal::parallel_invoke([&] { multiply(p[0]); }, [&] { multiply(p[1]); }, [&] { multiply(p[2]); }, [&] { multiply(p[3]); },
+  bench::invoke([&] { multiply(p[0]); }, [&] { multiply(p[1]); }, [&] { multiply(p[2]); }, [&] { multiply(p[3]); },
                          [&] { multiply(p[4]); }, [&] { multiply(p[5]); }, [&] { multiply(p[6]); });
   for_rows(0, seven.height, [&](std::size_t row) { seven.add_products(row); });
 }
@@ -24,5 +24,5 @@ void multiply(const bench::square& at) {
 
 int main(int argc, char** argv) {
   return bench::run<bench::strassen_problem, bench::nopal_runtime>(
-      argc, argv, "native", [](auto& on, auto& problem) { on.pool.run([&] { multiply(bench::whole(problem)); }); });
+      argc, argv, bench::invoke_name, [](auto& on, auto& problem) { on.pool.run([&] { multiply(bench::whole(problem)); }); });
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "nopal/core/machine/topology.hpp"
+#include "nopal/options.hpp"
 
 namespace nopal::core {
 
@@ -25,6 +26,14 @@ class victim_table {
   /// and space (16 bytes each). Empty for fewer than two workers.
   victim_table(topology const& machine, std::span<place const> workers, unsigned self);
 
+  /// The table of worker `self` of `workers` in which all others are alike: Eq. (6) where all distances are one. Linear as well. For
+  /// experiments: `how` is uniform, or scan, where thieves do not draw.
+  victim_table(nopal::victims how, unsigned workers, unsigned self) : scans_{how == nopal::victims::scan} {
+    for (unsigned j = 0; j < workers; ++j) {
+      if (j != self) columns_.push_back({0, j, j});
+    }
+  }
+
   /// There is no victim and pick must not be called.
   bool empty() const noexcept { return columns_.empty(); }
 
@@ -36,6 +45,11 @@ class victim_table {
     column const& chosen = columns_[static_cast<std::size_t>(scaled >> 64)];
     return static_cast<std::uint64_t>(scaled) < chosen.keep ? chosen.own : chosen.alias;
   }
+
+  /// Thieves try all workers in order, and do not draw.
+  bool scans() const noexcept { return scans_; }
+  /// The k-th victim of such a scan, from 0.
+  unsigned in_order(unsigned k) const noexcept { return columns_[k].own; }
 
   /// The probability with which pick gives `victim`, worked out from the table itself. Linear in the number of workers.
   double probability(unsigned victim) const noexcept;
@@ -50,7 +64,8 @@ class victim_table {
     unsigned alias;
   };
 
-  std::vector<column> columns_;  // one per other worker, hence never self
+  std::vector<column> columns_;  // one per other worker, in their order, hence never self
+  bool scans_ = false;
 };
 
 inline victim_table::victim_table(topology const& machine, std::span<place const> workers, unsigned self) {

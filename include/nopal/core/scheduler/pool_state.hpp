@@ -61,6 +61,7 @@ struct pool_state {
 
   entry_points const call;
   bool const steals;
+  bool const backs_off;  ///< thieves pause after a search that found nothing: pool_options::back_off
   nopal::resume const resume;
   nopal::idle const idle;
   std::string const name;  ///< pool_options::name

@@ -134,6 +134,7 @@ class stack : public context, public resumable {
   void const* last_mutex = nullptr;
 
   unsigned maker = 0;   ///< the worker that has made it
+  std::uint64_t known_pages = 0;  ///< that it held when its unused pages were looked at last; by its owner
   bool stolen = false;  ///< it was left at a scope's fork and then taken from a deque or an inbox: written by the worker that takes it
 
  private:

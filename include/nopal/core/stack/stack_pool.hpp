@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "nopal/core/compiler/config.hpp"
@@ -22,7 +23,8 @@ struct stack_counts {
   std::uint64_t live;            ///< there are now
   std::uint64_t peak;            ///< the most at any time
   std::uint64_t unmaps;          ///< times that pages of a stack went back to the system; no mapping ends by that
-  std::uint64_t pages_returned;  ///< how many pages these were, as far as the kernel says
+  std::uint64_t purges;          ///< those of the unmaps that were of a free stack
+  std::uint64_t pages_returned;  ///< how many pages the unmaps gave back, as far as the kernel says
 };
 
 /// All stacks of one pool. At most `keep` free ones stay in it, all but their topmost pages given back; the others end: their place holds no
@@ -70,6 +72,9 @@ class NOPAL_API stack_pool {
   std::uint64_t resident_pages() const noexcept;
   /// Pages of memory that the stacks of each maker hold now. Any thread. Throws std::bad_alloc.
   std::vector<std::uint64_t> resident_pages_by_maker() const;
+  /// What all stacks have held at their most, from their own marks: the stacks whose pages went back, each as deep as it was used before that,
+  /// and `running` more of the deepest, of which two pages are counted already. 0 where no pages go back. Any thread.
+  std::uint64_t most_pages_held(unsigned running) const noexcept;
   /// Calls f(stack) for each stack, under the mutex: no stack begins or ends meanwhile, but any may run.
   template <class F>
   void for_each(F f) const {
@@ -85,14 +90,15 @@ class NOPAL_API stack_pool {
   stack_region* add_region() noexcept;
   void link(stack_region& r) noexcept;
   void unlink(stack_region& r) noexcept;
-  void give_back_between(stack const& s, std::byte* from, std::byte* to) noexcept;
+  std::optional<std::uint64_t> give_back_between(stack& s, std::byte* from, std::byte* to) noexcept;
+  void learn_use(stack& s, std::uint64_t before, std::uint64_t after) noexcept;
   template <class F>
   void count_resident(F f) const noexcept;
 
   /// The counts of one maker's stacks.
   struct tally {
     std::uint64_t live = 0, peak = 0;                         // under the mutex
-    std::atomic<std::uint64_t> unmaps{0}, pages_returned{0};  // relaxed: they order nothing
+    std::atomic<std::uint64_t> unmaps{0}, purges{0}, pages_returned{0};  // relaxed: they order nothing
   };
 
   std::size_t const page_;
@@ -112,6 +118,8 @@ class NOPAL_API stack_pool {
   std::uint64_t made_ = 0;                 // draws the colours
   int error_ = 0;                          // what the system said when it refused a stack
   std::vector<tally> tallies_;             // by maker
+  // Pages: what the stacks hold by what is known of each, the most of that, and the most of one stack. relaxed: they order nothing.
+  std::atomic<std::uint64_t> held_{0}, most_held_{0}, deepest_{0};
   std::atomic<bool> said_refusal_{false};  // relaxed: which thread finds it false is all that matters
 };
 

@@ -1,0 +1,29 @@
+#include "../../runtimes/nopal.hpp"
+#include "heat.hpp"
+
+namespace {
+
+nopal::task<void> step(bench::heat_problem& problem, std::size_t first, std::size_t last) {
+  if (last - first <= bench::heat_problem::strip) {
+    problem.step(first, last);
+    co_return;
+  }
+  const std::size_t middle = first + (last - first) / 2;
+  co_await nopal::fork(step, problem, first, middle);
+  co_await nopal::call(step, problem, middle, last);
+  co_await nopal::join;
+}
+
+nopal::task<void> heat(bench::heat_problem& problem) {
+  for (std::size_t i = 0; i < problem.steps; ++i) {
+    co_await nopal::call(step, problem, problem.first_row(), problem.last_row());
+    problem.next();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bench::run<bench::heat_problem, bench::nopal_runtime>(
+      argc, argv, "task", [](auto& on, auto& problem) { on.pool.run(heat, problem); });
+}

@@ -1,0 +1,248 @@
+"""The evaluation of the Fibril paper (Yang and Mellor-Crummey): Figs. 3 and 4, Tables 2, 3 and 4."""
+
+from statistics import median
+
+from .. import workloads
+from ..space import FRONT_ENDS
+from . import plots
+from .data import Results, name
+from .items import Item, Reading, Section, count, join, ratio, table
+
+STEM, SPACE = "fibril", "space"
+KEEP = f"{workloads.NATIVE}, reclaim none"
+FINE = ("fib", "integrate", "knapsack", "matmul", "nqueens", "quicksort")  # where Fibril led most
+ALIKE = 0.05
+MEMORY_ALIKE = 0.01
+
+# Table 3 of the paper: D, S1, S1 + D and S72/72.
+PAPER_STACKS = {
+    "cholesky": (10, 2, 12, 4.82),
+    "fft": (19, 5, 24, 13.90),
+    "fib": (41, 3, 44, 8.46),
+    "heat": (12, 1, 13, 4.49),
+    "integrate": (32, 3, 35, 8.76),
+    "knapsack": (32, 3, 35, 5.71),
+    "lu": (8, 2, 10, 4.92),
+    "matmul": (10, 2, 12, 4.90),
+    "nqueens": (14, 3, 17, 6.19),
+    "quicksort": (69, 4, 73, 9.89),
+    "rectmul": (24, 3, 27, 9.31),
+    "strassen": (6, 2, 8, 4.79),
+}
+
+
+def section(results: Results) -> Section:
+    made = Section(
+        "Fibril: fork and join on native stacks",
+        "C. Yang and J. Mellor-Crummey, “A Practical Solution to the Cactus Stack Problem”, SPAA 2016. Measured there on 72 hardware"
+        " threads.",
+        [],
+        beyond="Cilk Plus, which compilers no longer have; and what 72 hardware threads show.",
+    )
+    if STEM not in results and SPACE not in results:
+        made.missing = "./nopal bench fibril"
+        return made
+    if STEM in results:
+        made.items += [_fig_3(results), _fig_4(results)]
+    if SPACE in results:
+        rows = results.rows(SPACE)
+        made.items += [_table_2(rows), _table_3(rows, results.cpus), _table_4(rows)]
+    return made
+
+
+def _fig_3(results: Results) -> Item:
+    programs = results.tables(STEM)
+    labels = [workloads.NATIVE, workloads.SCOPE, "tbb"]
+    relative = {label: [] for label in labels}
+    for program in programs:
+        serial = results.serial(STEM, program)
+        for label in labels:
+            cell = results.cell(STEM, program, label, 1)
+            relative[label].append([serial / value for value in cell.values("seconds")] if cell and serial else [])
+    relative = {label: values for label, values in relative.items() if any(values)}
+    rows = [
+        [program, *(ratio(median(relative[label][k])) if relative[label][k] else None for label in relative)]
+        for k, program in enumerate(programs)
+    ]
+    won, compared, told = 0, 0, []
+    for k, program in enumerate(programs):
+        if all(label in relative and relative[label][k] for label in (workloads.NATIVE, "tbb")):
+            own, peer = median(relative[workloads.NATIVE][k]), median(relative["tbb"][k])
+            compared += 1
+            won += own > peer * (1 - ALIKE)
+            if program in FINE:
+                told.append(f"{program} {own / peer:.1f}")
+    reading = Reading(None, "oneTBB was not measured.")
+    if compared:
+        reading = Reading(
+            won == compared,
+            f"parallel_invoke is as fast as oneTBB or faster in {won} of {compared}, on one worker. Over oneTBB: {join(told)}.",
+        )
+    return Item(
+        "Fig. 3",
+        "Relative performance on one worker, Tₛ/T₁",
+        "Fibril outperforms Cilk Plus and TBB in all twelve: TBB by 6.0 in fib, 3.6 in integrate, 4.2 in knapsack, 2.5 in matmul, 2.3 in"
+        " nqueens, 2.0 in quicksort. Where tasks compute much, all are the same.",
+        reading,
+        plots=[plots.bars("1/T₁, serial = 1", "Tₛ/T₁", programs, relative, one=1)] if relative else [],
+        tables=[table(["program", *map(name, relative)], rows)],
+    )
+
+
+def _fig_4(results: Results) -> Item:
+    drawn, with_over_without, won, compared = [], {}, 0, 0
+    on = results.most_workers(STEM)
+    for program in results.tables(STEM):
+        speedups = results.speedups(STEM, program)
+        if speedups:
+            drawn.append(plots.lines(program, "speed-up Tₛ/Tₚ", speedups, results.cpus, ideal=True))
+        given, kept = results.middle(STEM, program, workloads.NATIVE, on), results.middle(STEM, program, KEEP, on)
+        peer = results.middle(STEM, program, "tbb", on)
+        if given and kept:
+            with_over_without[program] = given / kept
+        if given and peer:
+            compared += 1
+            won += given < peer * (1 + ALIKE)
+    reading = Reading(None, "It was not run with and without unmapping.")
+    if with_over_without:
+        middle = median(with_over_without.values())
+        worst = max(with_over_without, key=with_over_without.__getitem__)
+        reading = Reading(
+            abs(middle - 1) <= ALIKE and won == compared,
+            f"On {on} workers the time with unmapping over that without is {middle:.2f} in the median and {with_over_without[worst]:.2f} at"
+            f" most ({worst}). parallel_invoke is as fast as oneTBB or faster in {won} of {compared}.",
+        )
+    return Item(
+        "Fig. 4",
+        "Speed-up by workers, with and without unmapping",
+        "Fibril outperforms Cilk Plus and TBB for most benchmarks, and the difference between Fibril with and without unmapping is"
+        " negligible.",
+        reading,
+        plots=drawn,
+        note="“pages kept” is pool_options::reclaim = none, the paper's “w/o unmap”.",
+    )
+
+
+def _of(rows: list[dict], front_end: str) -> list[dict]:
+    return [row for row in rows if row["front_end"] == front_end]
+
+
+def _front_ends(rows: list[dict]) -> list[str]:
+    return [front_end for front_end in FRONT_ENDS if _of(rows, front_end)]
+
+
+def _table_2(rows: list[dict]) -> Item:
+    header = ["program", "steals", "suspensions", "unmaps", "unmaps by steals", "purges", "faults", "faults, pages kept", "faults, oneTBB"]
+    tables, parts, more_faults = [], [], 0
+    for front_end in _front_ends(rows):
+        lines = []
+        for row in _of(rows, front_end):
+            part = row["unmaps"] / row["steals"] if row["steals"] and row["unmaps"] is not None else None
+            if part is not None and front_end == workloads.NATIVE:
+                parts.append(part)
+            numbers = [row["steals"], row["suspensions"], row["unmaps"]]
+            faults = [row["purges"], row["faults_dontneed"], row["faults_none"], row["faults_tbb"]]
+            lines.append([row["workload"], *map(count, numbers), ratio(part), *map(count, faults)])
+            more_faults += (row["faults_dontneed"] or 0) > (row["faults_none"] or 0)
+        tables.append(table(header, lines, f"{FRONT_ENDS[front_end]}, {rows[0]['workers']} workers, medians over the runs"))
+    reading = Reading(None, "Nothing was stolen.")
+    if parts:
+        reading = Reading(
+            max(parts) < 1 and 2 * more_faults >= len(rows),
+            f"Of the steals {min(parts):.0%} to {max(parts):.0%} cause an unmap with parallel_invoke. Unmapping takes more page faults than"
+            f" keeping the pages in {more_faults} of {len(rows)} lines.",
+        )
+    return Item(
+        "Table 2",
+        "Key operations",
+        "Not every steal causes an unmap: 33 % to 92 % of them do. Unmapping takes more page faults, which cost next to nothing.",
+        reading,
+        tables=tables,
+        note=(
+            "An unmap is counted where the unused pages of a stack that waits go back, as in the paper. Purges are those of free stacks,"
+            " which the paper does not count."
+        ),
+    )
+
+
+def _table_3(rows: list[dict], cpus: int) -> Item:
+    tables, over_paper, over_own, shares = [], [], [], []
+    for front_end in _front_ends(rows):
+        lines = []
+        for row in _of(rows, front_end):
+            measured, bound = row["stack_pages_per_worker"], row["bound_of_paper"]
+            own = row["bound_of_nopal"]
+            if measured is not None and bound:
+                if front_end == workloads.NATIVE:
+                    shares.append(measured / bound)
+                    if measured > bound:
+                        over_paper.append(row["workload"])
+                if own and measured > own:
+                    over_own.append(f"{row['workload']} ({FRONT_ENDS[front_end]})")
+            paper = PAPER_STACKS.get(row["workload"])
+            lines.append(
+                [
+                    row["workload"],
+                    row["fork_depth"],
+                    row["stack_pages_serial"],
+                    bound,
+                    ratio(measured),
+                    own,
+                    paper and f"{paper[2]}",
+                    paper and f"{paper[3]:.2f}",
+                ]
+            )
+        caption = f"{FRONT_ENDS[front_end]}, P = {rows[0]['workers']}, pages of 4 KiB; the most over {rows[0]['runs']} runs"
+        header = ["program", "D", "S₁", "S₁ + D", "Sₚ/P", "nopal's own bound", "paper: S₁ + D", "paper: S₇₂/72"]
+        tables.append(table(header, lines, caption))
+    reading = Reading(None, "There is no figure.")
+    if shares:
+        told = f"With parallel_invoke Sₚ/P is {median(shares):.0%} of S₁ + D in the median, {max(shares):.0%} at most."
+        if over_paper:
+            told += f" It is above S₁ + D in {join(over_paper)}."
+        told += f" Above nopal's own bound: {join(over_own)}." if over_own else " Nothing is above nopal's own bound."
+        reading = Reading(not over_paper and not over_own, told)
+    many = rows and rows[0]["workers"] > cpus
+    return Item(
+        "Table 3",
+        "Stack space against the bound of Theorem 4.2",
+        "Stack use is well below the bound P(S₁ + D): less than 60 % of it in all twelve.",
+        reading,
+        tables=tables,
+        note=(
+            "Sₚ is reckoned from how deep each stack was used when its pages went back, and cannot be missed by a sample: it is rather too"
+            " high. nopal's own bound is that of core/stack/README.md, “Space”, for each way to fork."
+        )
+        + (" More workers than CPUs: only space is shown." if many else ""),
+    )
+
+
+def _mib(row: dict, of: str) -> str | None:
+    increase, peak = row[f"rss_increase_kib_{of}"], row[f"peak_rss_kib_{of}"]
+    return None if increase is None or peak is None else f"{increase / 1024:.1f} / {peak / 1024:.1f}"
+
+
+def _table_4(rows: list[dict]) -> Item:
+    tables, less, compared = [], 0, 0
+    for front_end in _front_ends(rows):
+        lines = []
+        for row in _of(rows, front_end):
+            own, peer = row["peak_rss_kib_dontneed"], row["peak_rss_kib_tbb"]
+            if front_end == workloads.NATIVE and own and peer:
+                compared += 1
+                less += own <= peer * (1 + MEMORY_ALIKE)
+            kept, stacks = _mib(row, "none"), [row["stacks_dontneed"], row["stacks_none"]]
+            lines.append([row["workload"], _mib(row, "dontneed"), kept, _mib(row, "tbb"), *map(count, stacks)])
+        header = ["program", "ΔRSS / max RSS in MiB", "pages kept", "oneTBB", "stacks", "stacks, pages kept"]
+        tables.append(table(header, lines, f"{FRONT_ENDS[front_end]}, {rows[0]['workers']} workers, medians over the runs"))
+    reading = Reading(None, "oneTBB was not measured.")
+    if compared:
+        reading = Reading(less == compared, f"parallel_invoke takes no more memory than oneTBB in {less} of {compared}.")
+    return Item(
+        "Table 4",
+        "Resident memory and stacks",
+        "Fibril takes much less memory than TBB, and 313 to 356 stacks on 72 threads: fewer than five for each.",
+        reading,
+        tables=tables,
+        note="ΔRSS is the most that came in while the program ran. A program that is above its bound in Table 3 fails the run.",
+    )

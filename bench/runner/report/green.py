@@ -1,0 +1,357 @@
+"""The evaluation of the paper on green threads with work stealing (Ramesh and Chowdhury): its tables and plots, and victims beside."""
+
+from statistics import median
+
+from .. import fibers
+from . import plots, stealing
+from .data import Results, Values, middles
+from .items import Item, Reading, Section, count, join, ratio, share, table, time
+
+STEM, COSTS, MIGRATION = "fibers", "fiber-costs", "fiber-migration"
+FIBER, OFF = "fiber", "fiber, no stealing"
+SCALE = ("balanced", "imbalanced", "fib", "heat", "bfs", "mergesort")
+ALIKE = 0.10
+
+
+def section(results: Results) -> Section:
+    made = Section(
+        "Green threads: fibers with work stealing",
+        "R. Ramesh and W. Chowdhury, “M:N Green Thread Runtime with Work-Stealing Scheduler”, 2025. Measured there on 8 cores, and on 2"
+        " × 64.",
+        [],
+        beyond="The results on 128 cores, which fall off where the second socket begins.",
+    )
+    if not any(stem in results for stem in (STEM, COSTS, MIGRATION)):
+        made.missing = "./nopal bench fibers"
+        return made
+    makers = (
+        _switch,
+        _all,
+        _balanced,
+        _imbalanced,
+        stealing.contention,
+        stealing.victims,
+        _fib,
+        _heat,
+        _bfs,
+        _nqueens,
+        _mergesort,
+        _migration,
+    )
+    made.items = [item for make in makers if (item := make(results))]
+    return made
+
+
+def _table(experiment: str) -> str:
+    return f"fibers {experiment}"
+
+
+def _scaling(results: Results, experiment: str, label: str = FIBER) -> Values:
+    """T1/TP of each run."""
+    alone = results.middle(STEM, _table(experiment), label, 1)
+    if not alone:
+        return {}
+    return results.series(STEM, _table(experiment), lambda record, _: alone / record["seconds"]).get(label, {})
+
+
+def _switch(results: Results) -> Item | None:
+    cells = {(cell.impl, cell.workers): cell for cell in results.cells(COSTS, _table(fibers.SWITCH))}
+    each = {}
+    for key, cell in cells.items():
+        values = (
+            [record["seconds"] * 1e9 / record["fibers"] for record in cell.records if record.get("fibers")] if cell.status == "ok" else []
+        )
+        if values:
+            each[key] = values
+    if not each:
+        return None
+    groups = [f"{impl}{', 2 CPUs' if on == 2 else ''}" for impl, on in each]
+    rows = [
+        [group, f"{median(values):.1f}", f"{min(values):.1f} .. {max(values):.1f}"]
+        for group, values in zip(groups, each.values(), strict=True)
+    ]
+    fiber, thread = each.get((FIBER, 1)), each.get(("condition", 1))
+    reading = Reading(None, "Fibers and threads were not both measured.")
+    if fiber and thread:
+        gain = median(thread) / median(fiber)
+        reading = Reading(
+            gain >= 10, f"A switch between two fibers is {gain:.0f} times as fast as one between two threads with a condition variable."
+        )
+    return Item(
+        "Context switch latency",
+        "",
+        "A switch between fibers takes 106 ns, one between threads 1941 ns: 18.3 times as long.",
+        reading,
+        plots=[
+            plots.bars("one switch", "ns", groups, {FIBER: list(each.values())}, log=True, labels={FIBER: "median, least and greatest"})
+        ],
+        tables=[table(["", "ns each", "least .. greatest"], rows)],
+    )
+
+
+def _all(results: Results) -> Item | None:
+    series = {one: values for one in SCALE if (values := _scaling(results, one))}
+    if queens := _scaling(results, "nqueens", "fiber, depth 2"):
+        series["nqueens"] = queens
+    if not series:
+        return None
+    on = results.most_workers(STEM)
+    last = {one: middles(values).get(on) for one, values in series.items()}
+    near = [one for one, value in last.items() if value and value >= on * (1 - ALIKE)]
+    reading = Reading(None, "There is one number of workers only.")
+    if on > 1:
+        want = {"balanced", "imbalanced", "fib", "heat", "nqueens"} & set(series)
+        told = [f"{one} {value:.2f}" for one, value in last.items() if value]
+        reading = Reading(want <= set(near), f"T₁/Tₚ on {on} workers: {join(told)}.")
+    within = {one: {p: v for p, v in values.items() if p <= results.cpus} for one, values in series.items()}
+    return Item(
+        "All workloads (N = 1 to 8)",
+        "Speed-up over one worker",
+        "Near-linear scaling where fibers compute; breadth-first search and mergesort are bound by their critical paths.",
+        reading,
+        plots=[plots.lines("speed-up of the workloads", "T₁/Tₚ", within, results.cpus, ideal=True)],
+    )
+
+
+def _on_and_off(results: Results, experiment: str) -> tuple[str, float | None]:
+    """A plot with stealing on and off, and how much faster it is with."""
+    series = results.series(
+        STEM, _table(experiment), lambda record, _: record["fibers"] / record["seconds"] if record.get("fibers") else None
+    )
+    series = {label: {p: v for p, v in series[label].items() if p <= results.cpus} for label in (FIBER, OFF) if label in series}
+    on = results.most_workers(STEM)
+    with_it = results.middle(STEM, _table(experiment), FIBER, on)
+    without = results.middle(STEM, _table(experiment), OFF, on)
+    drawn = plots.lines(f"{experiment}: throughput", "fibers per second", series, results.cpus) if series else ""
+    return drawn, without / with_it if with_it and without and on > 1 else None
+
+
+def _balanced(results: Results) -> Item | None:
+    drawn, gain = _on_and_off(results, "balanced")
+    if not drawn:
+        return None
+    on = results.most_workers(STEM)
+    flat = _scaling(results, "balanced", OFF)
+    reading = Reading(None, "There is one number of workers only.")
+    if gain and on in flat:
+        stays = median(flat[on])
+        reading = Reading(
+            gain >= on * (1 - ALIKE) and abs(stays - 1) <= ALIKE,
+            f"On {on} workers stealing makes it {gain:.2f} times as fast; without it T₁/Tₚ is {stays:.2f}.",
+        )
+    return Item(
+        "Balanced workload",
+        "1024 fibers of one length, all spawned on one worker",
+        "Without stealing throughput is flat, whatever the number of workers; stealing is what makes it parallel at all.",
+        reading,
+        plots=[drawn],
+    )
+
+
+def _imbalanced(results: Results) -> Item | None:
+    cells = [cell for cell in results.cells(STEM, _table("imbalanced")) if cell.impl == FIBER and cell.workers <= results.cpus]
+    if not cells:
+        return None
+    scaling = middles(_scaling(results, "imbalanced"))
+    rows, spread_by, busy_rows = [], {}, []
+    for cell in cells:
+        seconds, steals, attempts = cell.middle("seconds"), cell.middle("steals"), cell.middle("steal_attempts")
+        each = cell.middle("fibers")
+        spreads = [value for record in cell.records if (value := fibers.busy_spread(record)) is not None]
+        if cell.workers > 1 and spreads:
+            spread_by[cell.workers] = spreads
+        rows.append(
+            [
+                cell.workers,
+                time(seconds),
+                count(each / seconds) if each and seconds else None,
+                ratio(scaling.get(cell.workers)),
+                count(steals),
+                count(attempts),
+                share(steals / attempts, 1) if steals is not None and attempts else None,
+                share(median(spreads)) if spreads and cell.workers > 1 else None,
+            ]
+        )
+        for worker in range(cell.workers):
+            if values := cell.values(f"busy_cycles_{worker}"):
+                busy_rows.append([cell.workers, worker, count(median(values)), count(min(values)), count(max(values))])
+    on = max(spread_by, default=0)
+    reading = Reading(None, "There is one number of workers only.")
+    if on:
+        middle, good = median(spread_by[on]), scaling.get(on)
+        linear = good is not None and good >= on * (1 - ALIKE)
+        reading = Reading(
+            middle < 0.08 and linear,
+            f"On {on} workers their busy cycles lie {middle:.1%} of their mean apart, and T₁/Tₚ is {ratio(good)}.",
+        )
+    header = ["N", "time", "fibers/s", "T₁/Tₚ", "steals", "attempts", "success", "spread of busy cycles"]
+    drawn = _busy_plot([cell for cell in cells if cell.workers > 1])
+    return Item(
+        "Imbalanced workload",
+        "a tenth of the fibers a hundred times as long",
+        "7.26 times as fast on 8 workers, whose busy cycles vary by less than 8 %.",
+        reading,
+        plots=[drawn] if drawn else [],
+        tables=[table(header, rows, "medians over the runs"), table(["N", "worker", "busy cycles", "least", "greatest"], busy_rows)],
+    )
+
+
+def _busy_plot(cells: list) -> str:
+    if not cells:
+        return ""
+    most = max(cell.workers for cell in cells)
+    series = {f"{cell.workers} workers": [cell.values(f"busy_cycles_{k}") for k in range(most)] for cell in cells}
+    return plots.bars("busy cycles", "cycles of the clock", [f"{k}" for k in range(most)], series)
+
+
+def _times(results: Results, experiment: str, label: str = FIBER) -> str:
+    cells = [cell for cell in results.cells(STEM, _table(experiment)) if cell.impl == label and cell.workers <= results.cpus]
+    scaling = middles(_scaling(results, experiment, label))
+    rows = [
+        [cell.workers, time(cell.middle("seconds")) or cell.short, ratio(scaling.get(cell.workers)), count(cell.middle("steals"))]
+        for cell in cells
+    ]
+    return table(["N", "time", "T₁/Tₚ", "steals"], rows)
+
+
+def _fib(results: Results) -> Item | None:
+    scaling = middles(_scaling(results, "fib"))
+    if not scaling:
+        return None
+    on = results.most_workers(STEM)
+    reading = Reading(None, "There is one number of workers only.")
+    if on > 1 and on in scaling:
+        reading = Reading(scaling[on] >= 0.96 * on, f"{scaling[on]:.2f} on {on} workers: {scaling[on] / on:.0%} of the most there can be.")
+    return Item(
+        "Parallel Fibonacci",
+        "fib(40), serial below 20, with work in each leaf",
+        "7.67 times as fast on 8 workers: within 4 % of the bound T₁/P.",
+        reading,
+        tables=[_times(results, "fib")],
+    )
+
+
+def _heat(results: Results) -> Item | None:
+    on_off = {label: values for label in (FIBER, OFF) if (values := _scaling(results, "heat", label))}
+    if FIBER not in on_off:
+        return None
+    on = results.most_workers(STEM)
+    with_it, without = results.middle(STEM, _table("heat"), FIBER, on), results.middle(STEM, _table("heat"), OFF, on)
+    reading = Reading(None, "It was not run with and without stealing on more than one worker.")
+    if with_it and without and on > 1:
+        gain = without / with_it
+        reading = Reading(gain >= 0.85 * on, f"On {on} workers it is {gain:.2f} times as fast with stealing as without.")
+    return Item(
+        "Heat diffusion",
+        "strips of unequal cost, stealing on and off",
+        "On 8 workers it is 7.5 times as fast with stealing as without.",
+        reading,
+        plots=[
+            plots.lines(
+                "heat",
+                "T₁/Tₚ",
+                {k: {p: v for p, v in by.items() if p <= results.cpus} for k, by in on_off.items()},
+                results.cpus,
+                ideal=True,
+            )
+        ],
+    )
+
+
+def _bfs(results: Results) -> Item | None:
+    speedups = results.speedups(STEM, _table("bfs"))
+    own = {p: v for p, v in speedups.get(FIBER, {}).items() if p <= results.cpus}
+    if not own:
+        return None
+    last = max(own)
+    value = median(own[last])
+    return Item(
+        "Parallel BFS",
+        "10⁶ nodes of degree 16, level by level",
+        "Half as fast as serial search on one worker, 1.96 times as fast on 8: the eight levels bound it at about 2.",
+        Reading(
+            None if last < 4 else value < last * 0.7,
+            (
+                f"{value:.2f} times as fast as serial search on {last} workers, {median(own[1]):.2f} on one."
+                if 1 in own
+                else f"{value:.2f} on {last} workers."
+            ),
+        ),
+        plots=[plots.lines("breadth-first search", "speed-up Tₛ/Tₚ", {FIBER: own}, results.cpus, ideal=True)],
+    )
+
+
+def _nqueens(results: Results) -> Item | None:
+    series = {label: values for depth in (1, 2, 3) if (values := _scaling(results, "nqueens", label := f"fiber, depth {depth}"))}
+    if not series:
+        return None
+    on = results.most_workers(STEM)
+    last = {label: median(values[on]) for label, values in series.items() if on in values}
+    reading = Reading(None, "There is one number of workers only.")
+    two, three = last.get("fiber, depth 2"), last.get("fiber, depth 3")
+    if on > 1 and two and three:
+        told = [f"{label.removeprefix('fiber, ')} {value:.2f}" for label, value in last.items()]
+        reading = Reading(two >= on * (1 - ALIKE) and three <= two * (1 + ALIKE / 2), f"T₁/Tₚ on {on} workers: {join(told)}.")
+    return Item(
+        "N-Queens",
+        "14, 156 or 1364 fibers",
+        "14 fibers are too few for 8 workers; 156 are 7.22 times as fast; 1364 are no better.",
+        reading,
+        plots=[
+            plots.lines(
+                "n-queens",
+                "T₁/Tₚ",
+                {k: {p: v for p, v in by.items() if p <= results.cpus} for k, by in series.items()},
+                results.cpus,
+                ideal=True,
+            )
+        ],
+    )
+
+
+def _mergesort(results: Results) -> Item | None:
+    scaling = middles(_scaling(results, "mergesort"))
+    if not scaling:
+        return None
+    on = results.most_workers(STEM)
+    reading = Reading(None, f"{ratio(scaling.get(on))} on {on} workers, too few to show it.")
+    if on >= 4 and on in scaling:
+        reading = Reading(scaling[on] < 0.85 * on, f"{scaling[on]:.2f} on {on} workers.")
+    return Item(
+        "Parallel mergesort",
+        "5 · 10⁶ numbers, each merge serial",
+        "3.88 times as fast on 8 workers: the last merges are serial.",
+        reading,
+        tables=[_times(results, "mergesort")],
+    )
+
+
+def _migration(results: Results) -> Item | None:
+    rows = [
+        row
+        for row in results.rows(MIGRATION)
+        if row["impl"] == FIBER and row["workers"] <= results.cpus and row["stolen_cycles"] and row["local_cycles"]
+    ]
+    if not rows:
+        return None
+    told = [f"{row['fibers']} {row['difference'] / row['local_cycles']:+.1%}" for row in rows]
+    computing = [row["difference"] / row["local_cycles"] for row in rows if row["fibers"] == "computing"]
+    reading = Reading(max(computing) < 0.05 if computing else None, f"Stolen fibers take more cycles than local ones by: {join(told)}.")
+    lines = [
+        [
+            row["workers"],
+            row["fibers"],
+            count(row["local_cycles"]),
+            count(row["stolen_cycles"]),
+            count(row["difference"]),
+            share(row["stolen"]),
+        ]
+        for row in rows
+    ]
+    return Item(
+        "Cache migration penalty",
+        "",
+        "A stolen fiber takes 3765 of 393 656 cycles more than a local one: about 1 %.",
+        reading,
+        tables=[table(["N", "fibers", "local cycles", "stolen cycles", "difference", "stolen"], lines)],
+    )

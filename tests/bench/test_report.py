@@ -1,0 +1,218 @@
+"""The page: of made results, whose readings are known. It is well formed, has its own of everything, and needs nothing from outside."""
+
+import re
+import tempfile
+import unittest
+from html.parser import HTMLParser
+from importlib.util import find_spec
+from pathlib import Path
+
+from fakes import WithPrograms
+
+MACHINE = {"cpu": "<made> & up", "usable_cpus": 8, "cpus": 8, "memory_gib": 16.0, "system": "none"}
+VOID = {"meta", "link", "br", "hr", "img", "input", "path", "use", "rect", "circle", "line"}
+
+
+class Checker(HTMLParser):
+    """Collects what is wrong with a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.outside: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("script", "link", "img", "iframe", "object"):
+            self.wrong.append(f"<{tag}>")
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("href", "src", "xlink:href"):
+                (self.links if (value or "").startswith("#") else self.outside).append(value or "")
+            self.links += re.findall(r"url\((#[^)]*)\)", value or "")
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}> out of order")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def checked(page: str) -> Checker:
+    checker = Checker()
+    checker.feed(page)
+    checker.close()
+    return checker
+
+
+def run(table: str, impl: str, workers: int, seconds: float, **more: object) -> dict:
+    record = {
+        "seconds": seconds,
+        "size": "1",
+        "ok": True,
+        "peak_rss_kib": 5000,
+        "rss_before_kib": 4000,
+        "compiler": "cc 1",
+        "peer": impl,
+        **more,
+    }
+    records = [{**record, "seconds": seconds * factor} for factor in (0.99, 1.0, 1.01)]
+    return {"table": table, "impl": impl, "workers": workers, "status": "ok", "short": "ok", "reason": "", "records": records}
+
+
+def results(runs: list[dict], rows: list[dict] | None = None) -> dict:
+    return {
+        "finished": "2000-01-02T03:04:05",
+        "machine": MACHINE,
+        "size": "default",
+        "missing": ["Taskflow: how"],
+        "rows": rows or [],
+        "runs": runs,
+    }
+
+
+def libfork(busy: float = 1.0, peer: float = 3.0, exponent: float = 0.5) -> dict[str, dict]:
+    runs = []
+    for table in ("fib", "integrate", "matmul", "nqueens", "uts T1", "uts T1L", "uts T3L"):
+        runs.append(run(table, "serial", 1, 8.0))
+        for p in (1, 2, 4, 8):
+            memory = {"peak_rss_kib": round(4000 + 2000 * p**exponent)}
+            runs += [run(table, "task", p, 8 / p, **memory), run(table, "task, busy", p, 8 / p * busy, **memory)]
+            runs += [run(table, "tbb", p, 8 * peer / p, peak_rss_kib=9000 + 3000 * p)]
+            if table.startswith("uts"):
+                runs.append(run(table, "task_stack", p, 7.9 / p, **memory))
+    return {"libfork": results(runs)}
+
+
+@unittest.skipIf(find_spec("matplotlib") is None or find_spec("jinja2") is None, "matplotlib or Jinja is not installed")
+class Page(unittest.TestCase):
+    def page(self, contents: dict[str, dict]) -> str:
+        from runner.report.page import page
+
+        return page(contents)
+
+    def reading(self, page: str, number: str) -> str:
+        """What stands in the line with the reading of the item of this number."""
+        text = " ".join(checked(page).text.split())
+        return text[text.index("The paper:", text.rindex(f"{number}:")) :][:700]
+
+    def test_is_well_formed_and_needs_nothing_from_outside(self) -> None:
+        page = self.page(libfork())
+        found = checked(page)
+        self.assertEqual(found.wrong, [])
+        self.assertEqual(found.open, [])
+        self.assertEqual(found.outside, [])
+        self.assertEqual(len(found.ids), len(set(found.ids)))
+        self.assertLessEqual({link.removeprefix("#") for link in found.links}, set(found.ids))
+        self.assertNotRegex(page, r"@import|@font-face|https?://")
+        self.assertIn("<made> & up", found.text)
+
+    def test_readings_follow_from_the_figures(self) -> None:
+        page = self.page(libfork())
+        for number in ("Fig. 5", "Fig. 6", "Fig. 7", "Table II", "Section IV-C"):
+            self.assertIn("Holds here.", self.reading(page, number)[:500], number)
+        self.assertIn("0.50 ± 0.00", page)
+        self.assertIn("nopal is faster than every peer in 4 of 4", self.reading(page, "Fig. 5"))
+
+    def test_what_does_not_hold_is_said_so(self) -> None:
+        self.assertIn("Does not hold here.", self.reading(self.page(libfork(busy=2.0)), "Fig. 5"))
+        self.assertIn("Does not hold here.", self.reading(self.page(libfork(peer=0.5)), "Section IV-C"))
+        self.assertIn("Does not hold here.", self.reading(self.page(libfork(exponent=1.4)), "Table II"))
+
+    def test_the_picture_for_a_readme_is_a_file_of_its_own(self) -> None:
+        from xml.etree import ElementTree
+
+        from runner.report import libfork as section
+        from runner.report import plots
+        from runner.report.data import Results
+
+        drawn = plots.alone(section.overview(Results(libfork())))
+        self.assertTrue(ElementTree.fromstring(drawn).tag.endswith("svg"))
+        self.assertIn("T1L", drawn)
+        self.assertEqual(section.overview(Results({"space": results([], [])})), "")
+
+    def test_papers_without_results_say_how_to_get_them(self) -> None:
+        text = checked(self.page(libfork())).text
+        self.assertIn("./nopal bench fibril", text)
+        self.assertIn("./nopal bench fibers", text)
+
+    def test_a_cell_without_a_figure_and_a_peer_that_is_not_there_are_told(self) -> None:
+        contents = libfork()
+        broken = contents["libfork"]["runs"][3]
+        broken.update(status="failed", short="crashed: SIGSEGV", reason="killed by SIGSEGV")
+        text = checked(self.page(contents)).text
+        self.assertIn("crashed: SIGSEGV (killed by SIGSEGV)", text)
+        self.assertIn("Taskflow: how", text)
+
+    def test_stack_space_above_the_bound_does_not_hold(self) -> None:
+        def row(measured: float) -> dict:
+            numbers = dict.fromkeys(("steals", "suspensions", "unmaps", "purges", "pages_returned", "stacks_dontneed", "stacks_none"), 4.0)
+            for of in ("dontneed", "none", "tbb"):
+                numbers |= {f"faults_{of}": 1.0, f"rss_increase_kib_{of}": 10.0, f"peak_rss_kib_{of}": 5000.0}
+            return {
+                "workload": "fib",
+                "front_end": "native",
+                "workers": 8,
+                "runs": 5,
+                "fork_depth": 10,
+                "stack_pages_serial": 4,
+                "bound_of_paper": 14,
+                "bound_of_nopal": 40,
+                "stack_pages_per_worker": measured,
+                **numbers,
+            }
+
+        self.assertIn("Holds here.", self.reading(self.page({"space": results([], [row(9.5)])}), "Table 3"))
+        above = self.reading(self.page({"space": results([], [row(15.0)])}), "Table 3")
+        self.assertIn("Does not hold here.", above)
+        self.assertIn("above S₁ + D in fib", above)
+
+    def test_fewer_attempts_and_more_success_are_what_back_off_buys(self) -> None:
+        runs = []
+        for label, attempts, steals in (("fiber, scan, no back-off", 58597, 900), ("fiber, uniform, back-off", 4421, 904)):
+            runs.append(run("fibers contention", label, 8, 0.03, steal_attempts=attempts, steals=steals, fibers=1024))
+        reading = self.reading(self.page({"fibers": results(runs)}), "Challenge 2")
+        self.assertIn("Holds here.", reading)
+        self.assertIn("13.3 times fewer attempts", reading)
+        self.assertIn("20.4% instead of 1.5%", reading)
+
+
+@unittest.skipIf(find_spec("matplotlib") is None or find_spec("jinja2") is None, "matplotlib or Jinja is not installed")
+class Command(WithPrograms):
+    def test_makes_a_page_of_earlier_results_and_compares_two(self) -> None:
+        for impl in ("serial", "task"):
+            self.make("fib", impl)
+        self.assertEqual(self.run_it("fib", "--workers", "1", "--runs", "1").returncode, 0)
+        with tempfile.TemporaryDirectory() as elsewhere:
+            done = self.run_it("--report", str(self.out), "--out", elsewhere)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("the papers, reproduced", (Path(elsewhere) / "report.html").read_text())
+        done = self.run_it("--compare", str(self.out), str(self.out))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("0 changed by more than noise", done.stdout)
+
+    def test_without_results_says_what_to_do(self) -> None:
+        self.out.mkdir()
+        done = self.run_it("--report")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("run the benchmarks first", done.stderr)
+        (self.out / "bench-x.json").write_text("{")
+        self.assertIn("cannot be read as results", self.run_it("--report").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
