@@ -79,6 +79,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
     w.occupant = {true, &r, &done};
     w.search.idle_since = 0;
     w.home = &home;
+    w.home_frame = __builtin_frame_address(0);
     w.here = s;
     if (s->run_from(home, run_job_of_caller)) w.stacks.put(s);
     // If thieves have taken all that was spawned, the ring is no visible work. If not, the worker's thread gets up for the rest: see

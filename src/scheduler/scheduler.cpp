@@ -222,6 +222,7 @@ void scheduler::run_thread(unsigned i) noexcept {
   work_for(&w);
   context home;
   w.home = w.thread_home = &home;
+  w.home_frame = w.thread_frame = __builtin_frame_address(0);
   w.here = w.stacks.get();  // the constructor has put one there, or the thread that worked here before
   w.here->begin(search_for_work);
   if (state_.control != nullptr) state_.control->enter(i);

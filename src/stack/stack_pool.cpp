@@ -15,6 +15,7 @@
 
 #include "compiler/valgrind.hpp"
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/stack/refusal.hpp"
 
@@ -192,6 +193,7 @@ stack* stack_pool::make(unsigned maker) noexcept {
   s->maker = maker;
   s->valgrind_id_ = valgrind_learns(s->low(), s->top());
   if (how_ != reclaim::none) learn_use(*s, 2, 2);
+  if (new_stacks_are_leak_roots.load(std::memory_order_relaxed)) [[unlikely]] add_leak_root(s->low(), size_ - page_);  // relaxed: see there
   {
     std::lock_guard const guard{mutex_};
     s->older_ = all_;

@@ -214,6 +214,8 @@ class NOPAL_API worker : public fork_state {
   core::occupant occupant;
   context* home = nullptr;         ///< the stack on which the thread that works here now began: resumed when its search for work ends
   context* thread_home = nullptr;  ///< the stack on which the worker's thread began
+  void const* home_frame = nullptr;    ///< an address on the stack `home`, for LeakSanitizer
+  void const* thread_frame = nullptr;  ///< an address on the stack `thread_home`
   std::int64_t next_outermost_poll = 0;  ///< polled_fork_ended: the time from which on another is due
   bool ready_is_offered = false;   ///< the ring counts as visible work
   inbox open;                      ///< what any worker may take; any thread pushes
