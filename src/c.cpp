@@ -97,6 +97,8 @@ nopal::pool_options options_of(nopal_options const* o) {
   result.steal = o->keep_local == 0;
   result.seed = o->seed;
   result.resume = one_of<nopal::resume>(o->resume, 2, "resume");
+  result.victims = one_of<nopal::victims>(o->victims, 3, "victims");
+  result.back_off = o->no_back_off == 0;
   return result;
 }
 
@@ -129,6 +131,11 @@ nopal_status nopal_shutdown(int64_t nanoseconds) {
   std::string left;
   nopal_status const s = guarded([&] { left = nopal::shutdown(std::chrono::nanoseconds{nanoseconds}); });
   return s != NOPAL_OK || left.empty() ? s : fail(NOPAL_TIMEOUT, left.c_str());
+}
+
+nopal_status nopal_parallel_invoke(nopal_function first, void* first_arg, nopal_function second, void* second_arg) {
+  if (first == nullptr || second == nullptr) return refuse_null("nopal_parallel_invoke: a function is null");
+  return guarded([&] { nopal::parallel_invoke([&] { call(first, first_arg); }, [&] { call(second, second_arg); }); });
 }
 
 void nopal_scope_init(nopal_scope* scope) { ::new (scope->opaque) nopal::scope; }

@@ -62,7 +62,8 @@ FIBRIL = (
     Workload("rectmul", "rectmul"),
     Workload("strassen", "strassen"),
 )
-BY_NAME = (FLAT, _tree("T1L"), _tree("T3L"), _tree("T1XXL"), _tree("T3XXL"))
+SUBMIT = Workload("submit", "submit")
+BY_NAME = (FLAT, SUBMIT, _tree("T1L"), _tree("T3L"), _tree("T1XXL"), _tree("T3XXL"))
 
 # The programs of the libfork paper, in the order of its Table I; the last two only at the paper's size.
 LIBFORK = (*BY_DEFAULT[:4], _tree("T1"), _tree("T1L"), _tree("T3"), _tree("T3L"))
@@ -73,7 +74,7 @@ LIBFORK_IMPLS = [
     *(SERIAL, "task", "task_stack"),
     *("libfork", "libfork_busy", "libfork_stack", "libfork_stack_busy", "tbb", "openmp", "taskflow"),
 ]
-FIBRIL_IMPLS = [SERIAL, NATIVE, SCOPE, "tbb"]
+FIBRIL_IMPLS = [SERIAL, NATIVE, SCOPE, "c", "tbb"]
 
 # Where two have one name, the default one has it.
 WORKLOADS = {workload.name: workload for workload in FIBRIL + BY_NAME + BY_DEFAULT}

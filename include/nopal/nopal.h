@@ -38,6 +38,7 @@ enum nopal_idle { NOPAL_IDLE_LAZY = 0, NOPAL_IDLE_BUSY = 1 };
 enum nopal_pin { NOPAL_PIN_AUTO = 0, NOPAL_PIN_YES = 1, NOPAL_PIN_NO = 2 };
 enum nopal_reclaim { NOPAL_RECLAIM_DONTNEED = 0, NOPAL_RECLAIM_FREE = 1, NOPAL_RECLAIM_REMAP = 2, NOPAL_RECLAIM_NONE = 3 };
 enum nopal_resume { NOPAL_RESUME_ANYWHERE = 0, NOPAL_RESUME_HOME = 1 };
+enum nopal_victims { NOPAL_VICTIMS_BY_DISTANCE = 0, NOPAL_VICTIMS_UNIFORM = 1, NOPAL_VICTIMS_SCAN = 2 };
 
 /* Options of a pool, as nopal::pool_options. 0 means the default everywhere: (nopal_options){.workers = 4} */
 typedef struct nopal_options {
@@ -49,6 +50,8 @@ typedef struct nopal_options {
   int keep_local;   /* not 0: no stealing, for experiments */
   uint64_t seed;    /* decides the order in which workers try each other */
   int resume;       /* enum nopal_resume */
+  int victims;      /* enum nopal_victims: which worker a thief tries next */
+  int no_back_off;  /* not 0: thieves do not pause between their tries, for experiments */
 } nopal_options;
 
 /* A new pool. `options` may be null: the defaults. Returns null where it fails; nopal_last_error() says why. */
@@ -65,7 +68,14 @@ nopal_status nopal_pool_run(nopal_pool* pool, nopal_function fn, void* arg);
    NOPAL_INVALID in a function that runs on a pool. A later use of that pool starts its threads again. */
 nopal_status nopal_shutdown(int64_t nanoseconds);
 
-/* ---- Fork and join: nopal::scope. One scope belongs to one call of one function. */
+/* ---- Fork and join of two functions: nopal::parallel_invoke. */
+
+/* Runs first(first_arg) now, and second(second_arg) on another worker at the same time or afterwards here; returns when both have ended. After
+   the call the caller may run on another thread: it must not rely on thread-locals from before it. NOPAL_EXCEPTION if a C++ exception left one;
+   where it left the first, the second may not have been run. Costs a few function calls where no worker takes the second. */
+nopal_status nopal_parallel_invoke(nopal_function first, void* first_arg, nopal_function second, void* second_arg);
+
+/* ---- Fork and join of any number: nopal::scope. One scope belongs to one call of one function. */
 
 typedef struct nopal_scope {
   void* opaque[12];

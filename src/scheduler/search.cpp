@@ -11,6 +11,7 @@
 #include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/stack/home.hpp"
+#include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/event.hpp"
@@ -48,6 +49,10 @@ void run_stolen(worker& w, continuation c, control_words mode) noexcept {
 // Runs the oldest of what only this worker's thread may run. Only one, since it may suspend this stack: the others stay in a list that no
 // other thread knows of. Other threads may push into the inbox meanwhile.
 bool run_own(worker& w) noexcept {
+  if (stack* const s = next_in_order(w); s != nullptr) [[unlikely]] {
+    stop_searching(w);
+    resume_stack(*s);
+  }
   if (w.search.own == nullptr) w.take_own();
   resumable* const first = w.search.own;
   if (first == nullptr) return false;
@@ -261,7 +266,8 @@ bool search_once(worker& w, stack& mine) noexcept {
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;
   std::int64_t const idle_for = now - s.idle_since;
-  if (pool.idle == idle::lazy && idle_for > tuning::search_before_sleep && !sleep(w, mine) && idle_for > tuning::search_before_naps) {
+  if (pool.idle == idle::lazy && idle_for > tuning::search_before_sleep && (some_await_turn(w) || !sleep(w, mine)) &&
+      idle_for > tuning::search_before_naps) {
     nap(w);
   }
   bool const visible = pool.parking.visible_work();
@@ -286,7 +292,7 @@ bool search_below_join(worker& w) noexcept {
     run_stolen(w, continuation{e}, mode);
     return true;
   }
-  if (t.join == nullptr) return doze(w, t, tuning::doze_until_called);
+  if (t.join == nullptr) return doze(w, t, longest_sleep(w));
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;
   std::int64_t const idle_for = now - s.idle_since;

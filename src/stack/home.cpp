@@ -10,6 +10,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
+#include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 
@@ -54,6 +55,17 @@ deque::entry steal_from_below(worker& w, worker& victim, void const* join, bool 
   return e;
 }
 
+// Has the thread something to run that only it may run, and now? Stacks that have come home out of their turn are not.
+bool has_own(worker& w) noexcept {
+  w.take_own();
+  while (w.search.own != nullptr && only_awaits_turn(*w.search.own)) {
+    resumable& r = *w.search.own;
+    w.search.own = r.next;
+    r.run(r, w);
+  }
+  return w.search.own != nullptr || next_in_order(w) != nullptr;
+}
+
 // Returns when `t` has happened: true; or when the thread must leave the stack.
 bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
   std::optional<sleeping_thread> listed;
@@ -61,7 +73,7 @@ bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
   std::int64_t pause = tuning::shortest_doze;
   for (;;) {
     if (t.has_happened()) return true;
-    if (w.search.own != nullptr || !w.own.empty()) return false;
+    if (has_own(w)) return false;
     control_words mode;
     if (deque::entry const e = t.join != nullptr && has_room_on_top(w) ? steal_below(w, t.join, false, mode) : 0; e != 0) {
       listed.reset();
@@ -81,7 +93,7 @@ bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
     }
     if (w.work.empty()) w.retract_offers();
     if (!listed) listed.emplace(why, reinterpret_cast<std::uintptr_t>(w.here));
-    if (!doze(w, t, t.join != nullptr ? pause : tuning::doze_until_called)) return false;
+    if (!doze(w, t, t.join != nullptr ? pause : longest_sleep(w))) return false;
     if (pause < tuning::longest_doze) pause *= 2;
   }
 }
@@ -122,8 +134,8 @@ void yield_on_top(waits_for const& why) noexcept {
   int const error_number = errno;
   top_wait t{*w.here, w.pool(), w.index(), nullptr};
   w.offer_all();
-  bool const others_are_awake = doze(w, t, w.search.own != nullptr ? 0 : tuning::shortest_doze);
-  if (!others_are_awake || w.search.own != nullptr || !w.own.empty()) {
+  bool const others_are_awake = doze(w, t, has_own(w) ? 0 : tuning::shortest_doze);
+  if (!others_are_awake || has_own(w)) {
     static_cast<void>(leave(w, t, why, [](stack& mine) noexcept {
       bring_home(current()->pool(), mine);
       return false;

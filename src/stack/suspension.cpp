@@ -12,6 +12,7 @@
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/give_away.hpp"
+#include "nopal/core/stack/reverse_order.hpp"
 
 namespace nopal::core {
 
@@ -52,6 +53,7 @@ bool suspend(suspension& s) noexcept {
   s.run = publish_left_stack;
   next->begin(w.pool().call.search);
   if (must_stay) s.left->home = w.index();
+  if (must_stay && keeps_order(w)) left_in_order(w, *s.left);
   void const* const near = w.near.get();
   void const* const far = w.far.get();
   if (w.alarm == worker::no_tasks) {
@@ -66,6 +68,7 @@ bool suspend(suspension& s) noexcept {
   current()->descends_from(near, far);
   if (must_stay) [[unlikely]] {
     s.left->home = stack::anywhere;
+    if (s.left->in_order) resumed_in_order(*current(), *s.left);
     errno = error_number;  // on the thread that has left the stack
   }
   return true;
@@ -98,7 +101,15 @@ void run_left_stack(resumable& r, worker&) noexcept {
   resume_stack(s);
 }
 
-static void run_on_its_way(resumable& r, worker&) noexcept { resume_stack(*static_cast<struct stack::on_its_way&>(r).it); }
+static void run_on_its_way(resumable& r, worker&) noexcept {
+  stack& s = *static_cast<struct stack::on_its_way&>(r).it;
+  if (s.in_order) return await_turn(s);
+  resume_stack(s);
+}
+
+bool only_awaits_turn(resumable const& r) noexcept {
+  return r.run == run_on_its_way && static_cast<struct stack::on_its_way const&>(r).it->in_order;
+}
 
 // Its thread may resume the stack as soon as it is pushed.
 void bring_home(pool_state& p, stack& s) noexcept {
@@ -124,7 +135,7 @@ void resume_at_home(stack& s) noexcept {
   worker& w = *current();
   bool const may_leave = w.here->on_top == 0;
   if (s.home != stack::anywhere) {
-    if (may_leave && s.home == w.index() && !w.occupant.here) resume_stack(s);
+    if (may_leave && s.home == w.index() && !w.occupant.here && !s.in_order) resume_stack(s);
     return bring_home(w.pool(), s);
   }
   if (may_leave) resume_stack(s);

@@ -22,6 +22,17 @@ void c_fib(void* arg) {
   call->result = a.result + b.result;
 }
 
+void c_fib_by_halves(void* arg) {
+  fib_call* call = arg;
+  if (call->n < 2) {
+    call->result = call->n;
+    return;
+  }
+  fib_call a = {call->n - 1, 0}, b = {call->n - 2, 0};
+  if (nopal_parallel_invoke(c_fib_by_halves, &a, c_fib_by_halves, &b) != NOPAL_OK) abort();
+  call->result = a.result + b.result;
+}
+
 void c_fib_by_fibers(void* arg) {
   fib_call* call = arg;
   if (call->n < 2) {

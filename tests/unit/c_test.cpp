@@ -10,6 +10,7 @@
 
 extern "C" {
 void c_fib(void* arg);
+void c_fib_by_halves(void* arg);
 void c_fib_by_fibers(void* arg);
 long c_run(nopal_pool* pool, nopal_function fn, long n);
 nopal_pool* c_pool(unsigned workers);
@@ -23,10 +24,12 @@ TEST(c_test, forks_and_spawns) {
     ASSERT_NE(pool, nullptr);
     EXPECT_EQ(nopal_pool_workers(pool), workers);
     EXPECT_EQ(c_run(pool, c_fib, 15), 610);
+    EXPECT_EQ(c_run(pool, c_fib_by_halves, 18), 2584);
     EXPECT_EQ(c_run(pool, c_fib_by_fibers, 12), 144);
     nopal_pool_destroy(pool);
   }
   EXPECT_EQ(c_run(nullptr, c_fib, 12), 144);
+  EXPECT_EQ(c_run(nullptr, c_fib_by_halves, 12), 144);
   nopal_pool_destroy(nullptr);
 }
 
@@ -50,6 +53,12 @@ TEST(c_test, nothing_thrown_crosses_it) {
   EXPECT_EQ(nopal_fork(&s, throws, text), NOPAL_OK);
   EXPECT_EQ(nopal_join(&s), NOPAL_EXCEPTION);
   EXPECT_EQ(nopal_join(&s), NOPAL_OK);
+
+  auto const nothing = [](void*) {};
+  EXPECT_EQ(nopal_parallel_invoke(throws, text, nothing, nullptr), NOPAL_EXCEPTION);
+  EXPECT_STREQ(nopal_last_error(), "from inside");
+  EXPECT_EQ(nopal_parallel_invoke(nothing, nullptr, throws, text), NOPAL_EXCEPTION);
+  EXPECT_EQ(nopal_parallel_invoke(nothing, nullptr, nothing, nullptr), NOPAL_OK);
 
   nopal_counter c;
   nopal_counter_init(&c, 0);
@@ -77,7 +86,13 @@ TEST(c_test, bad_input_is_refused_with_a_reason) {
   EXPECT_EQ(nopal_pool_create(&o), nullptr);
   EXPECT_NE(std::string{nopal_last_error()}.find("idle = 7 is not one of the values 0 to 1"), std::string::npos) << nopal_last_error();
   EXPECT_EQ(nopal_pool_run(nullptr, nullptr, nullptr), NOPAL_INVALID);
+  o = {};
+  o.victims = -1;
+  EXPECT_EQ(nopal_pool_create(&o), nullptr);
+  EXPECT_NE(std::string{nopal_last_error()}.find("victims = -1 is not one of the values 0 to 2"), std::string::npos) << nopal_last_error();
   EXPECT_EQ(nopal_fork(nullptr, nullptr, nullptr), NOPAL_INVALID);
+  EXPECT_EQ(nopal_parallel_invoke(c_fib, nullptr, nullptr, nullptr), NOPAL_INVALID);
+  EXPECT_EQ(nopal_parallel_invoke(nullptr, nullptr, c_fib, nullptr), NOPAL_INVALID);
   EXPECT_EQ(nopal_spawn(nullptr, nullptr, nullptr), NOPAL_INVALID);
 }
 

@@ -14,6 +14,7 @@ NAMES = {
     "task_stack": "nopal task, stack_array",
     "native": "nopal parallel_invoke",
     "scope": "nopal scope",
+    "c": "nopal from C",
     "fiber": "nopal fiber",
     "tbb": "oneTBB",
     "openmp": "OpenMP",

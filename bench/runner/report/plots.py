@@ -31,6 +31,7 @@ STYLES = {
     "task_stack": (GREEN, "s"),
     "native": (BLUE, "o"),
     "scope": (GREEN, "s"),
+    "c": (BROWN, "P"),
     "fiber": (BLUE, "o"),
     "tbb": (ORANGE, "^"),
     "openmp": (RED, "D"),

@@ -79,6 +79,9 @@ inline constexpr unsigned tries_another_worker = 64;
 /// finds nothing there. It is woken at once when the wait has ended.
 inline constexpr std::int64_t shortest_doze = 20'000;
 inline constexpr std::int64_t longest_doze = 1'000'000;
+/// So long a stack waits for its turn, which comes when those have ended that its thread has left later inside nopal::stay, in nanoseconds.
+/// Then it goes on all the same, since one of these may wait for it.
+inline constexpr std::int64_t turn_awaited = 100'000'000;
 /// Nanoseconds that it sleeps at a wait that is no join: nothing is to be looked for until it is called.
 inline constexpr std::int64_t doze_until_called = 1'000'000'000;
 

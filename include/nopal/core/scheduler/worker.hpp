@@ -46,6 +46,7 @@ struct search_state {
   bool own_was_last = false;        ///< the thread has taken the last thing that it ran from there, and not from the ring
   bool own_first = false;           ///< the last search looked there before it looked into the inbox `open`
   top_wait* left = nullptr;  ///< where the thread has left stacks that it should wait on top of, the newest first: stack/home.hpp
+  stack* left_in_order = nullptr;  ///< stacks that the thread has left inside nopal::stay, the newest first: stack/reverse_order.hpp
   std::int64_t nap = tuning::shortest_nap;  ///< how long its next nap will be, in nanoseconds
   unsigned ready_taken = 0;       ///< times that the worker has looked at its ring, for fairness
   rng random;

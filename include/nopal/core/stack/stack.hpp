@@ -122,6 +122,10 @@ class stack : public context, public resumable {
   unsigned home = anywhere;  ///< the worker whose thread must resume it; written by that thread before the stack is published
   unsigned stays = 0;        ///< how many nopal::stay live in frames on it; touched only by whoever runs it
   unsigned on_top = 0;       ///< how many strands run on top of frames that wait; touched only by whoever runs it
+  // While its thread has left it inside nopal::stay; touched only by that thread: reverse_order.hpp.
+  bool in_order = false;
+  stack* left_before = nullptr;          ///< by the same thread, and not resumed yet; or null
+  std::int64_t turn_awaited_since = 0;   ///< in nanoseconds; 0: it still waits for something else
   /// The stack on its way to its home's inbox: a resumable of its own, since its other one may only resume a stack left at a scope's fork.
   struct on_its_way : resumable {
     stack* it = nullptr;

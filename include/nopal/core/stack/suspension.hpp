@@ -50,6 +50,8 @@ bool suspend(waits_for why, bool reclaims, Publish publish) noexcept {
 [[noreturn]] void resume_stack(stack& s) noexcept;
 /// Sends `s`, which the caller owns, to the thread that left it. Any thread; the caller keeps the pool alive. `s` may be gone afterwards.
 void bring_home(pool_state& pool, stack& s) noexcept;
+/// Is `r` a stack on its way home that must wait there for its turn (reverse_order.hpp)? Then to run it notes that it has come.
+bool only_awaits_turn(resumable const& r) noexcept;
 /// Resumes `s`, which the caller owns, if it may run on the calling worker's thread, and does not return then. Else sends it home. As
 /// resume_stack otherwise.
 void resume_at_home(stack& s) noexcept;

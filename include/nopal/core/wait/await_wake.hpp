@@ -17,8 +17,8 @@ namespace nopal::core {
 class timer_entry;
 
 /// Waits until another thread wakes `me`. `publish(with)` makes `me` known to those who may wake it, and from then on they may. It says
-/// false if there is nothing to wait for; then `me` is known to none. On a worker it runs on another stack than the caller's. `why` is for
-/// reports. A caller on a worker may be resumed by another thread.
+/// false if there is nothing to wait for; then `me` is known to none. On a worker it runs on another stack than the caller's, unless that
+/// stays. `why` is for reports. A caller on a worker may be resumed by another thread, unless its stack stays.
 void await_wake(sleeper& me, waits_for why, bool (*publish)(void* with) noexcept, void* with) noexcept;
 template <class Publish>
 void await_wake(sleeper& me, waits_for why, Publish publish) noexcept {

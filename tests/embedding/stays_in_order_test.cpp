@@ -1,0 +1,96 @@
+// The order in which a thread comes back to the stacks that it has left inside nopal::stay: the newest first, unless that waits for an older.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include <nopal/nopal.hpp>
+#include <nopal/stay.hpp>
+
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Strands that wait inside nopal::stay on one worker's thread, each begun while those before it wait.
+class strands {
+ public:
+  explicit strands(nopal::pool& p) noexcept : pool_{p} {}
+
+  /// Begins one that waits for `until`, then calls f. Its name, `c`, is noted when it goes on.
+  template <class F>
+  void begin(char c, nopal::counter& until, F f) {
+    nopal::counter begun{1};
+    all_.add(1);
+    pool_.detach([this, c, &until, &begun, f]() -> nopal::task<> {
+      co_await nopal::resume_on(pool_.worker(0));
+      wait(c, until, begun, f);
+      all_.done();
+    });
+    nopal::wait_for(begun);
+    std::this_thread::sleep_for(1ms);  // now it most likely waits
+  }
+  void begin(char c, nopal::counter& until) {
+    begin(c, until, [] {});
+  }
+  /// Waits for all; the names in the order in which they went on.
+  std::string order() {
+    nopal::wait_for(all_);
+    return order_;
+  }
+
+ private:
+  template <class F>
+  void wait(char c, nopal::counter& until, nopal::counter& begun, F f) {
+    nopal::stay const here;
+    begun.done();
+    nopal::wait_for(until);
+    order_ += c;
+    f();
+  }
+
+  nopal::pool& pool_;
+  nopal::counter all_;
+  std::string order_;  // by the one thread
+};
+
+class stays_in_order : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(workers, stays_in_order, testing::Values(1U, 2U, 3U));
+
+TEST_P(stays_in_order, what_was_left_last_goes_on_first) {
+  nopal::pool p{{.workers = GetParam()}};
+  int in_time = 0;
+  for (int k = 0; k < 500 && in_time < 5; ++k) {
+    nopal::counter a{1}, b{1}, c{1};
+    strands s{p};
+    s.begin('a', a);
+    s.begin('b', b);
+    s.begin('c', c);
+    auto const start = std::chrono::steady_clock::now();
+    a.done();
+    std::this_thread::sleep_for(2ms);
+    b.done();
+    std::this_thread::sleep_for(2ms);
+    c.done();
+    std::string const order = s.order();
+    if (std::chrono::steady_clock::now() - start > 50ms) continue;  // they may have waited for too long: on a machine that does much else
+    ++in_time;
+    EXPECT_EQ(order, "cba");
+  }
+  EXPECT_GT(in_time, 0);
+}
+
+TEST_P(stays_in_order, but_not_if_that_waits_for_one_before) {
+  nopal::pool p{{.workers = GetParam()}};
+  nopal::counter a{1}, b{1}, c{1};
+  strands s{p};
+  s.begin('a', a, [&] { c.done(); });
+  s.begin('b', b);
+  s.begin('c', c, [&] { b.done(); });
+  a.done();
+  EXPECT_EQ(s.order(), "acb");
+}
+
+}  // namespace
