@@ -80,8 +80,10 @@ inline constexpr unsigned tries_another_worker = 64;
 inline constexpr std::int64_t shortest_doze = 20'000;
 inline constexpr std::int64_t longest_doze = 1'000'000;
 /// So long a stack waits for its turn, which comes when those have ended that its thread has left later inside nopal::stay, in nanoseconds.
-/// Then it goes on all the same, since one of these may wait for it.
+/// Then it goes on all the same, since one of these may wait for it. The longer time is for while other workers run something, which may be
+/// what these wait for.
 inline constexpr std::int64_t turn_awaited = 100'000'000;
+inline constexpr std::int64_t turn_awaited_while_others_work = 1'000'000'000;
 /// Nanoseconds that it sleeps at a wait that is no join: nothing is to be looked for until it is called.
 inline constexpr std::int64_t doze_until_called = 1'000'000'000;
 
