@@ -8,6 +8,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/waiting_stack.hpp"
 
@@ -43,6 +44,7 @@ stay::stay() noexcept : on_{nullptr}, was_fast_{false} {
   ++on_->stays;
   was_fast_ = w.alarm == core::worker::no_tasks;
   if (was_fast_) w.alarm = core::worker::no_alarm;
+  core::mode_changed(w);  // another runtime may call back in a mode of its own: the first fork there asks
 }
 
 stay::~stay() {
@@ -52,6 +54,7 @@ stay::~stay() {
   }
   if (on_ == nullptr) return;
   --on_->stays;
+  core::mode_changed(*core::current());  // and here that mode has ended
   if (was_fast_ && on_->stays == 0) state->alarm = core::worker::no_tasks;
 }
 

@@ -30,8 +30,10 @@ class stack;
 /// pool_options::resume = resume::home does the same for everything that a pool runs, but at waits that are no joins its threads run
 /// anything. On a thread that works for no pool this does nothing: that returns on its own thread from whatever it calls.
 ///
+/// Some runtimes call back in a floating-point mode of their own, as oneTBB does: what is forked inside has the mode that holds there.
+///
 /// On a thread that has called pool::run, and so works as a worker for its own job only, the constructor moves the caller to a worker's own
-/// thread. Elsewhere it costs a few instructions. Nests.
+/// thread. Elsewhere it costs some nanoseconds. Nests.
 class [[nodiscard]] stay {
  public:
   NOPAL_API stay() noexcept;

@@ -11,7 +11,11 @@
 #include <tbb/task_group.h>
 
 #include <atomic>
+#include <cfenv>
 #include <functional>
+#include <thread>
+
+#include <nopal/floating_point.hpp>
 
 #include "at_home.hpp"
 
@@ -178,6 +182,39 @@ TEST_P(tbb_below, oneTBB_calls_nopal_which_calls_oneTBB) {
     });
     EXPECT_EQ(total, 8 * test::sum_to(8));
   }
+}
+
+// oneTBB runs its bodies in the floating-point mode in which their thread has first used it, in whichever they are asked for.
+TEST(tbb_modes, what_a_body_forks_has_the_mode_of_the_body) {
+  nopal::pool p{{.workers = 4}};
+  std::atomic<int> wrong{0}, others{0};
+  auto const halves = [&](int mode) {
+    auto const half = [&, mode] {
+      std::this_thread::yield();
+      if (std::fegetround() != mode) ++wrong;
+    };
+    nopal::parallel_invoke(half, half, half);
+  };
+  for (int k = 0; k < test::scaled(300, 30); ++k) {
+    p.run([&, asked_for = k % 2 == 0 ? FE_UPWARD : FE_DOWNWARD] {
+      nopal::floating_point_mode const here{asked_for};
+      auto const loop = [&] {
+        {
+          nopal::stay const guard;
+          tbb::parallel_for(0, 4, [&](int) {
+            if (nopal::pool::current() != &p) return;
+            int const mode = std::fegetround();
+            if (mode != asked_for) ++others;
+            halves(mode);
+          });
+        }
+        halves(asked_for);
+      };
+      nopal::parallel_invoke(loop, loop, loop);
+    });
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(others, 0) << "oneTBB has left the mode as it was, and nothing was tested";
 }
 
 }  // namespace
