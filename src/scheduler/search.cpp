@@ -53,10 +53,11 @@ bool run_own(worker& w) noexcept {
     stop_searching(w);
     resume_stack(*s);
   }
-  if (w.search.own == nullptr) w.take_own();
+  if (!w.own.empty()) w.take_own();  // also behind strands that yield again and again
   resumable* const first = w.search.own;
   if (first == nullptr) return false;
   w.search.own = first->next;
+  ++w.search.own_in_a_row;
   stop_searching(w);
   first->run(*first, w);
   return true;
@@ -284,7 +285,12 @@ bool search_below_join(worker& w) noexcept {
   top_wait& t = *s.left;
   if (t.runs_anything) return false;
   w.pool().mode.adopt();  // as in search_once
+  if (s.own_in_a_row >= tuning::own_in_a_row) {  // these may yield until something has run that this thread does not run here
+    s.own_in_a_row = 0;
+    if (!nap_as_dozing(w, t, tuning::shortest_doze)) return false;
+  }
   if (run_own(w)) return true;
+  s.own_in_a_row = 0;
   control_words mode;
   if (deque::entry const e = t.join == nullptr ? 0 : steal_below(w, t.join, true, mode); e != 0) {
     stop_searching(w);

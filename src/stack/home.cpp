@@ -129,6 +129,11 @@ bool doze(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept {
   return !t.runs_anything;
 }
 
+bool nap_as_dozing(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept {
+  t.runs_anything = !w.pool().parking.doze(w.index(), [&] { return t.has_happened(); }, nanoseconds);
+  return !t.runs_anything;
+}
+
 void yield_on_top(waits_for const& why) noexcept {
   worker& w = *current();
   int const error_number = errno;

@@ -43,6 +43,7 @@ struct search_state {
   /// itself.
   resumable* own = nullptr;
   resumable* newest_own = nullptr;  ///< undefined where `own` is null
+  unsigned own_in_a_row = 0;        ///< so many it has run from there, and searched for nothing else
   bool own_was_last = false;        ///< the thread has taken the last thing that it ran from there, and not from the ring
   bool own_first = false;           ///< the last search looked there before it looked into the inbox `open`
   top_wait* left = nullptr;  ///< where the thread has left stacks that it should wait on top of, the newest first: stack/home.hpp
