@@ -57,7 +57,6 @@ bool run_own(worker& w) noexcept {
   resumable* const first = w.search.own;
   if (first == nullptr) return false;
   w.search.own = first->next;
-  ++w.search.own_in_a_row;
   stop_searching(w);
   first->run(*first, w);
   return true;
@@ -277,6 +276,24 @@ bool search_once(worker& w, stack& mine) noexcept {
   return true;
 }
 
+// Has this thread, in search_below_join, run for long nothing but what is its own? That may wait for something, and look again and again.
+bool is_stalled(worker& w) noexcept {
+  std::int64_t const now = std_sync::now();
+  if (w.search.below_since == 0) w.search.below_since = now;
+  if (now - w.search.below_since <= tuning::stalled) return false;
+  w.stalled.store(true, std::memory_order_relaxed);  // relaxed: a hint
+  return true;
+}
+
+// So nobody runs what they wait for, though now and then a thread is awake. A moment's hint: whoever finds it wrong looks again.
+bool others_are_stalled(worker const& w) noexcept {
+  pool_state const& p = w.pool();
+  return std::all_of(p.workers.begin(), p.workers.end(), [&](worker const* other) {
+    unsigned const i = other->index();
+    return other == &w || other->stalled.load(std::memory_order_relaxed) || p.parking.is_dozing(i) || p.parking.is_parked(i);  // relaxed: a hint
+  });
+}
+
 // Searches once, by a worker's thread that has left a stack on top of which it should wait. It runs what is for this thread alone, that stack
 // above all, and what descends from the join at which that waits. It is no thief, and takes nothing else. False: all others wait like this. Then
 // it must search for anything.
@@ -285,15 +302,15 @@ bool search_below_join(worker& w) noexcept {
   top_wait& t = *s.left;
   if (t.runs_anything) return false;
   w.pool().mode.adopt();  // as in search_once
-  if (s.own_in_a_row >= tuning::own_in_a_row) {  // these may yield until something has run that this thread does not run here
-    s.own_in_a_row = 0;
-    if (!nap_as_dozing(w, t, tuning::shortest_doze)) return false;
+  if (is_stalled(w) && others_are_stalled(w)) {
+    t.runs_anything = true;
+    return false;
   }
   if (run_own(w)) return true;
-  s.own_in_a_row = 0;
   control_words mode;
   if (deque::entry const e = t.join == nullptr ? 0 : steal_below(w, t.join, true, mode); e != 0) {
     stop_searching(w);
+    w.makes_progress();
     w.descends_from(t.join, t.join);
     run_stolen(w, continuation{e}, mode);
     return true;

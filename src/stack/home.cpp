@@ -106,6 +106,7 @@ bool leave(worker& w, top_wait& t, waits_for const& why, Publish publish) noexce
   top_wait** before = &current()->search.left;  // of the same thread
   while (*before != &t) before = &(*before)->older;
   *before = t.older;
+  current()->makes_progress();
   return left;
 }
 
@@ -126,11 +127,6 @@ bool doze(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept {
   pool_state& p = w.pool();
   auto const must_wake = [&] { return t.has_happened() || !w.own.empty() || p.stopping.load(std::memory_order_seq_cst); };
   t.runs_anything = !p.parking.doze(w.index(), must_wake, nanoseconds);
-  return !t.runs_anything;
-}
-
-bool nap_as_dozing(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept {
-  t.runs_anything = !w.pool().parking.doze(w.index(), [&] { return t.has_happened(); }, nanoseconds);
   return !t.runs_anything;
 }
 

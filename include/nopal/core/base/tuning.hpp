@@ -84,9 +84,9 @@ inline constexpr std::int64_t longest_doze = 1'000'000;
 /// what these wait for.
 inline constexpr std::int64_t turn_awaited = 100'000'000;
 inline constexpr std::int64_t turn_awaited_while_others_work = 1'000'000'000;
-/// A thread that has left such a stack, and runs what is for it alone, dozes after so many of these: they may yield again and again, until
-/// something has run that nobody runs if all threads are such.
-inline constexpr unsigned own_in_a_row = 256;
+/// After so many nanoseconds in which a thread that has left such a stack has run only what is for it alone, it counts as waiting: that may look
+/// again and again for something that nobody runs if all threads are such.
+inline constexpr std::int64_t stalled = 10'000'000;
 /// Nanoseconds that it sleeps at a wait that is no join: nothing is to be looked for until it is called.
 inline constexpr std::int64_t doze_until_called = 1'000'000'000;
 

@@ -43,7 +43,7 @@ struct search_state {
   /// itself.
   resumable* own = nullptr;
   resumable* newest_own = nullptr;  ///< undefined where `own` is null
-  unsigned own_in_a_row = 0;        ///< so many it has run from there, and searched for nothing else
+  std::int64_t below_since = 0;     ///< since when search_below_join has found only such, in nanoseconds; 0: not searched so yet
   bool own_was_last = false;        ///< the thread has taken the last thing that it ran from there, and not from the ring
   bool own_first = false;           ///< the last search looked there before it looked into the inbox `open`
   top_wait* left = nullptr;  ///< where the thread has left stacks that it should wait on top of, the newest first: stack/home.hpp
@@ -205,6 +205,11 @@ class NOPAL_API worker : public fork_state {
     }
     near.set(nearest);
   }
+  /// The thread has found something to run that descends from its join, or the join is complete.
+  void makes_progress() noexcept {
+    search.below_since = 0;
+    stalled.store(false, std::memory_order_relaxed);  // relaxed: a hint
+  }
   /// The strand has ended, or is left: the deque is empty.
   void forget_joins() noexcept {
     if (near.get() != nullptr || far.get() != nullptr) [[unlikely]] descends_from(nullptr, nullptr);
@@ -219,6 +224,7 @@ class NOPAL_API worker : public fork_state {
   void const* home_frame = nullptr;    ///< an address on the stack `home`, for LeakSanitizer
   void const* thread_frame = nullptr;  ///< an address on the stack `thread_home`
   std::int64_t next_outermost_poll = 0;  ///< polled_fork_ended: the time from which on another is due
+  std::atomic<bool> stalled{false};  ///< the thread runs only what is its own, and has for long; any thread reads it
   bool ready_is_offered = false;   ///< the ring counts as visible work
   inbox open;                      ///< what any worker may take; any thread pushes
   inbox own;                       ///< what only this worker's thread may run; any thread pushes

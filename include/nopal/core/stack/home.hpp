@@ -44,7 +44,5 @@ NOPAL_COLD deque::entry steal_below(worker& w, void const* join, bool stacks, co
 /// Sleeps for so many nanoseconds, or until something has come that only this worker's thread may run, or `t` has happened. False: all others
 /// sleep like this. Then the thread must run anything, since nobody else would, until `t` has happened.
 NOPAL_COLD bool doze(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept;
-/// As doze, also where something is there already that only this worker's thread may run.
-NOPAL_COLD bool nap_as_dozing(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept;
 
 }  // namespace nopal::core
