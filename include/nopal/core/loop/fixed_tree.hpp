@@ -116,7 +116,7 @@ class fixed_tree {
     return both(std::move(*left), std::move(*later.result), to - 1);
   }
 
-  // On a worker, with something offered: goes on without a fork until a thief asks for more.
+  // On a worker, with something offered: runs without a fork until a thief asks for more.
   T below_offer(std::uint64_t from, std::uint64_t to) {
     if (to - from == 1) return one(from);
     std::uint64_t const half = middle(from, to);
