@@ -45,13 +45,16 @@ TEST(loop_memory, is_kept_by_loops_in_a_row) {
   auto const join_that_waits = [] {
     std::atomic<bool> begun{false};
     std::atomic<bool> ended{false};
-    nopal::parallel_invoke([&] { while (!begun) nopal::core::cpu_relax(); },
-                           [&] {
-                             begun = true;
-                             std::atomic<int> sum{0};
-                             nopal::parallel_for(0, 20'000, [&](int) { sum.fetch_add(1, std::memory_order_relaxed); });
-                             ended = true;
-                           });
+    nopal::parallel_invoke(
+        [&] {
+          while (!begun) nopal::core::cpu_relax();
+        },
+        [&] {
+          begun = true;
+          std::atomic<int> sum{0};
+          nopal::parallel_for(0, 20'000, [&](int) { sum.fetch_add(1, std::memory_order_relaxed); });
+          ended = true;
+        });
     EXPECT_TRUE(ended);
   };
   for (std::uint64_t k = 0; k < rounds && pool.stats().suspensions < enough; ++k) pool.run(join_that_waits);

@@ -56,7 +56,8 @@ std::vector<std::uint64_t> sums(std::vector<double> const& v) {
 TEST(reduce, has_the_same_bits_on_any_number_of_workers) {
   auto const v = uneven(30'000);
   auto const expected = sums(v);  // off a pool
-  EXPECT_NE(bits(nopal::reduce(v, 0.0)), bits(std::accumulate(v.begin(), v.end(), 0.0))) << "the order does not matter, and nothing is tested";
+  EXPECT_NE(bits(nopal::reduce(v, 0.0)), bits(std::accumulate(v.begin(), v.end(), 0.0)))
+      << "the order does not matter, and nothing is tested";
   for (unsigned const workers : {1u, 2u, 3u, 8u, 64u}) {
     nopal::pool pool{{.workers = workers}};
     for (int round = 0; round < 5; ++round) EXPECT_EQ(pool.run([&] { return sums(v); }), expected) << workers;
@@ -118,7 +119,8 @@ TEST(reduce, need_not_be_commutative) {
     EXPECT_EQ(pool.run([&] { return nopal::reduce(words, std::string{"words:"}); }), expected);
     auto const length = [](std::string const& w) { return w.size(); };
     EXPECT_EQ(pool.run([&] { return nopal::reduce(words, std::size_t{6}, std::plus<>{}, length); }), expected.size());
-    EXPECT_EQ(pool.run([&] { return nopal::reduce(words, std::size_t{6}, std::plus<>{}, &std::string::size); }), expected.size());
+    EXPECT_EQ(pool.run([&] { return nopal::reduce(words, std::size_t{6}, std::plus<>{}, &std::string::size); }),
+              expected.size());
   });
 }
 
@@ -146,7 +148,8 @@ TEST(reduce, calls_as_often_as_it_must) {
     std::vector<int> v(10'000, 1);
     std::atomic<int> ops{0}, projections{0};
     pool.run([&] {
-      EXPECT_EQ(nopal::reduce(v, 1, [&](int a, int b) { return ++ops, a + b; }, [&](int x) { return ++projections, x; }), 10'001);
+      EXPECT_EQ(
+          nopal::reduce(v, 1, [&](int a, int b) { return ++ops, a + b; }, [&](int x) { return ++projections, x; }), 10'001);
     });
     EXPECT_EQ(ops, 10'000);
     EXPECT_EQ(projections, 10'000);
@@ -198,7 +201,9 @@ TEST(reduce, throws_what_the_operation_throws) {
   test::on_some_pools([](nopal::pool& pool) {
     std::vector<int> const v(5000, 1);
     pool.run([&] {
-      EXPECT_THROW(nopal::reduce(v, 0, [](int a, int b) { return a + b > 1000 ? throw std::overflow_error{"too many"} : a + b; }), std::overflow_error);
+      EXPECT_THROW(
+          nopal::reduce(v, 0, [](int a, int b) { return a + b > 1000 ? throw std::overflow_error{"too many"} : a + b; }),
+          std::overflow_error);
     });
   });
 }
