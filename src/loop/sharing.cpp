@@ -37,6 +37,11 @@ pool_state* pool_here() noexcept {
 
 }  // namespace
 
+bool could_share() noexcept {
+  pool_state const* const pool = pool_here();
+  return pool == nullptr || (pool->steals && pool->size() > 1);
+}
+
 bool worth_sharing(double elapsed, double rest) noexcept {
   worker* const w = current_or_null();
   if (w != nullptr && !w->work.empty()) return w->pool().steals && between_blocks(*w);
