@@ -21,7 +21,7 @@ class pace {
  public:
   pace(loop& l, bool by_schedule) noexcept : loop_{l}, fixed_{by_schedule || l.exact}, cost_{l.cost.ticks()} {
     if (fixed_) {
-      quick_ = l.exact ? l.grain : to_grain(l.count / loop_tuning::blocks_by_schedule);
+      quick_ = l.exact ? l.grain : to_grain(std::min(l.count / loop_tuning::blocks_by_schedule, loop_tuning::longest_by_schedule));
     } else if (is_known()) {
       reckon();
     } else {

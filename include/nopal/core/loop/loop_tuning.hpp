@@ -33,5 +33,7 @@ inline double moment() noexcept { return 2 * ticks_per_microsecond(); }
 inline double worth_a_pool() noexcept { return 200 * ticks_per_microsecond(); }
 /// Blocks of a loop under a controlled schedule: some, so that there is something to be stolen in many ways.
 inline constexpr std::uint64_t blocks_by_schedule = 16;
+/// But none of more iterations: the loop must see what ends it.
+inline constexpr std::uint64_t longest_by_schedule = 1 << 16;
 
 }  // namespace nopal::core::loop_tuning
