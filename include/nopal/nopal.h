@@ -52,6 +52,7 @@ typedef struct nopal_options {
   int resume;       /* enum nopal_resume */
   int victims;      /* enum nopal_victims: which worker a thief tries next */
   int no_back_off;  /* not 0: thieves do not pause between their tries, for experiments */
+  int64_t keep_warm; /* nanoseconds for which a worker that finds nothing keeps searching before it sleeps, if more than 0.1 ms */
 } nopal_options;
 
 /* A new pool. `options` may be null: the defaults. Returns null where it fails; nopal_last_error() says why. */
@@ -89,6 +90,16 @@ nopal_status nopal_fork(nopal_scope* scope, nopal_function fn, void* arg);
 /* Returns when all children of the scope have ended. To be called by the function that forked them, before it returns; afterwards it may
    fork again. NOPAL_EXCEPTION if a C++ exception left a child. */
 nopal_status nopal_join(nopal_scope* scope);
+
+/* ---- Loops: nopal::parallel_for_blocks. */
+
+typedef void (*nopal_loop_body)(size_t first, size_t last, void* arg);
+
+/* Calls body(f, l, arg) for blocks [f, l) that together are [first, last), none of them empty, each of any size, on several threads at once
+   where workers are free. Any thread may call it, also within a loop's body; one that works for no pool brings in the process's own pool
+   where the loop is long. Nothing if `last` is not above `first`. NOPAL_EXCEPTION if a C++ exception left a body: what lies before
+   that has run, and what comes after it may have run or not. */
+nopal_status nopal_parallel_for(size_t first, size_t last, nopal_loop_body body, void* arg);
 
 /* ---- Fibers: nopal::spawn and nopal::counter. */
 

@@ -158,6 +158,12 @@ class basic_parking {
     return n > 0 ? static_cast<unsigned>(n) : 0;
   }
   // relaxed: hints.
+  /// Is any thread awake that has found nothing?
+  bool somebody_searches() const noexcept {
+    for (node_entry const& n : nodes_)
+      if (n.thieves.load(std::memory_order_relaxed) > 0) return true;  // relaxed: a hint
+    return false;
+  }
   bool is_parked(unsigned i) const noexcept { return workers_[i].state.load(std::memory_order_relaxed) == raw(thread_state::parked); }
   bool is_dozing(unsigned i) const noexcept { return workers_[i].state.load(std::memory_order_relaxed) == raw(thread_state::dozing); }
 

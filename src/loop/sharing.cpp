@@ -1,0 +1,68 @@
+#include "nopal/core/loop/sharing.hpp"
+
+#include <cstdlib>
+
+#include "nopal/core/loop/between_blocks.hpp"
+#include "nopal/core/loop/loop_tuning.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/pool.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+// Loops between which no more time lies are in a row: threads that were woken for one are still awake for the next.
+std::uint64_t soon(pool_state const& pool) noexcept {
+  return static_cast<std::uint64_t>(static_cast<double>(pool.search_before_sleep) / 1000 * ticks_per_microsecond());
+}
+
+// Waking a thread is paid once, and it stays awake for a while. So it is worth it for one long loop, or for many in a row, of which this
+// one knows only those that have ended.
+bool is_worth(pool_state& pool, double elapsed, double rest) noexcept {
+  if (!pool.steals || pool.size() == 1 || rest < loop_tuning::worth_a_steal()) return false;
+  if (pool.parking.somebody_searches()) return true;
+  bool const alone_is_long = (elapsed >= loop_tuning::worth_a_steal() && rest >= loop_tuning::worth_a_wake()) ||
+                             (elapsed >= loop_tuning::long_enough() && rest >= loop_tuning::long_enough());
+  if (!alone_is_long && static_cast<double>(pool.alone.ticks(clock_ticks(), soon(pool))) < loop_tuning::worth_a_wake())
+    return false;
+  pool.alone.forget();
+  return true;
+}
+
+// The pool that would run the caller's loop; null: none has been made.
+pool_state* pool_here() noexcept {
+  worker* const w = current_or_null();
+  return w != nullptr ? &w->pool() : default_pool_state_if_any();
+}
+
+}  // namespace
+
+bool could_share() noexcept {
+  pool_state const* const pool = pool_here();
+  return pool == nullptr || (pool->steals && pool->size() > 1);
+}
+
+bool worth_sharing(double elapsed, double rest) noexcept {
+  worker* const w = current_or_null();
+  if (w != nullptr && !w->work.empty()) return w->pool().steals && between_blocks(*w);
+  if (pool_state* const pool = pool_here(); pool != nullptr) return is_worth(*pool, elapsed, rest);
+  return rest >= loop_tuning::worth_a_pool();
+}
+
+void ended_alone(std::uint64_t began) noexcept {
+  std::uint64_t const now = clock_ticks();
+  if (static_cast<double>(now - began) < loop_tuning::worth_a_steal()) return;
+  if (pool_state* const pool = pool_here(); pool != nullptr && pool->size() > 1) pool->alone.note(now, now - began, soon(*pool));
+}
+
+bool shares_by_schedule() noexcept {
+  if (pool_state const* const pool = pool_here(); pool != nullptr) return pool->control != nullptr;
+  static bool const wanted = [] {
+    char const* const text =
+        std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+    return text != nullptr && *text != '\0';
+  }();
+  return wanted;
+}
+
+}  // namespace nopal::core
