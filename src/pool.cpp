@@ -71,6 +71,13 @@ pool& default_pool() {
   return core::default_pool_maker::make();
 }
 
+core::pool_state* core::default_pool_state_if_any() noexcept {
+  pool* const p = the_default_pool.load(std::memory_order_acquire);  // acquire: as in default_pool
+  if (p == nullptr) return nullptr;
+  pool_state& state = default_pool_maker::state_of(*p);
+  return state.has_threads() ? &state : nullptr;
+}
+
 core::pool_state& core::default_pool_state() { return default_pool_maker::state_of(default_pool()); }
 
 std::string core::shut_down(time_point deadline) {

@@ -33,6 +33,8 @@ class pool;
 namespace core {
 /// What the workers of default_pool() share. Throws what default_pool() throws.
 NOPAL_API NOPAL_COLD pool_state& default_pool_state();
+/// As default_pool_state, but null where that pool has not been made, or has no threads in this process.
+NOPAL_API pool_state* default_pool_state_if_any() noexcept;
 /// nopal::shutdown, until `deadline`.
 NOPAL_API NOPAL_COLD std::string shut_down(time_point deadline);
 struct default_pool_maker;

@@ -148,6 +148,12 @@ class basic_parking {
     if ((visible_work() && nodes_[w.node_index].thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) notify(i);
   }
   // relaxed: hints.
+  /// Is any thread awake that has found nothing?
+  bool somebody_searches() const noexcept {
+    for (node_entry const& n : nodes_)
+      if (n.thieves.load(std::memory_order_relaxed) > 0) return true;  // relaxed: a hint
+    return false;
+  }
   bool is_parked(unsigned i) const noexcept { return workers_[i].state.load(std::memory_order_relaxed) == raw(thread_state::parked); }
   bool is_dozing(unsigned i) const noexcept { return workers_[i].state.load(std::memory_order_relaxed) == raw(thread_state::dozing); }
 

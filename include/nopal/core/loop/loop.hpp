@@ -1,0 +1,34 @@
+#pragma once
+
+// The engine of parallel_for: blocks of a loop, split where a thief asks. Its body is known as a function pointer, called once for each
+// block: so the engine is compiled once, and the body as the serial loop would be. README.md has the story. Called by
+// ../../algorithm/parallel_for.hpp. Next: pace.hpp, how long a block is; offer.hpp, how the later part is offered; sharing.hpp, when.
+
+#include <atomic>
+#include <cstdint>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/loop/pace.hpp"
+
+namespace nopal::core {
+
+/// One run of a loop. It lies in the frame of the function that called it, which returns when all parts have ended.
+struct loop {
+  using block_function = void (*)(void* body, std::uint64_t from, std::uint64_t to);
+
+  block_function const run;   ///< runs the iterations [from, to), in order; on many workers at once
+  void* const body;
+  std::uint64_t const count;  ///< iterations, from 0
+  std::uint64_t const grain;  ///< all blocks but the last have a multiple of so many; at least 1
+  bool const exact;           ///< all blocks but the last have exactly `grain`
+  iteration_cost& cost;
+  /// Iterations from here on are not begun any more: something before them has thrown. Whoever throws lowers it; all parts read it. relaxed:
+  /// it only spares work, and what was thrown goes by the branches.
+  std::atomic<std::uint64_t> end{count};
+};
+
+/// Runs it to its end. Any thread: one that works for no pool goes on alone, or brings in the default pool when the loop has turned out
+/// long. Throws what serial execution would have thrown first, once all parts have ended; and what default_pool() throws.
+NOPAL_API void run_loop(loop& l);
+
+}  // namespace nopal::core

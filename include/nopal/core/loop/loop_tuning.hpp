@@ -1,0 +1,34 @@
+#pragma once
+
+// The numbers of the loops, in ticks of the constant clock where they are times. Next: pace.hpp, sharing.hpp.
+
+#include <cstdint>
+
+#include "nopal/core/architecture/clock_ticks.hpp"
+
+namespace nopal::core::loop_tuning {
+
+/// A block takes so long at least, where a loop is long enough: a look between two blocks and the beginning of a vector loop take some
+/// nanoseconds.
+inline double block() noexcept { return ticks_per_microsecond(); }
+/// So many times that it may take where the loop is long: the clock is then not read.
+inline constexpr std::uint64_t longest_block = 16;
+/// Blocks of a loop for each worker that runs it, at least, unless they take less than block().
+inline constexpr std::uint64_t blocks_of_a_worker = 32;
+/// The first block of a loop whose cost is a guess has no more than this part of it; and so many times as many iterations has the next block at most.
+inline constexpr std::uint64_t first_part = 8;
+inline constexpr double most_growth = 8;
+
+/// What is left of a loop is offered where thieves are awake and it takes so long: they need about a microsecond to come by, and the join
+/// waits for them.
+inline double worth_a_steal() noexcept { return 2 * ticks_per_microsecond(); }
+/// Where all sleep: that they come takes some 50 us, and calling them some 3.
+inline double worth_a_wake() noexcept { return 50 * ticks_per_microsecond(); }
+/// Where all sleep, and the loop has run for so long: then it is offered also if this is what is left.
+inline double long_enough() noexcept { return 20 * ticks_per_microsecond(); }
+/// A loop on a thread outside makes the default pool if the rest takes so long: making the threads takes about as much.
+inline double worth_a_pool() noexcept { return 200 * ticks_per_microsecond(); }
+/// Blocks of a loop under a controlled schedule: some, so that there is something to be stolen in many ways.
+inline constexpr std::uint64_t blocks_by_schedule = 16;
+
+}  // namespace nopal::core::loop_tuning

@@ -1,0 +1,59 @@
+#pragma once
+
+// The fork of a loop: the later part of what it has left is offered as a branch while the earlier part runs. Called by loop.cpp and
+// fixed_tree.hpp, on a worker. Next: ../stack/native_fork.hpp, where the branch was stolen.
+
+#include <cstdint>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/deque/fork_protocol.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/branch.hpp"
+#include "nopal/core/stack/native_fork.hpp"
+#include "nopal/core/stack/offered_mode.hpp"
+
+namespace nopal::core {
+
+enum class offered {
+  refused,     ///< nothing has run: too little is left of the stack, or of memory
+  taken_back,  ///< the earlier part has run, and the later one is the caller's
+  ended,       ///< both have run
+};
+
+/// Runs `earlier` while `later` is offered to thieves, as fork_and_poll and fork_offered of ../stack/invoke.hpp do. Throws what `earlier`
+/// throws, once no other worker knows of `later`; else what `later` has thrown. The caller may be on another worker afterwards.
+template <class Earlier>
+offered run_while_offered(branch& later, Earlier earlier) {
+  worker* const w = current();
+  bool const polls = w->work.must_poll();
+  if (polls && !may_fork_natively(*w)) [[unlikely]] return offered::refused;
+  struct restores {
+    std::uintptr_t limit;
+    bool polled;
+    ~restores() {
+      if (!polled) return;
+      current()->work.set_limit_back(limit);
+      polled_fork_ended();
+    }
+  } const before{w->work.limit(), polls};
+  make_offer(*w, continuation{later});
+  if (polls) poll_natively(*w);
+  try {
+    earlier();
+  } catch (...) {
+    core::give_up(later);
+    throw;
+  }
+  if (take_back(*current())) return offered::taken_back;
+  return core::branch_lost(later) ? offered::ended : offered::taken_back;
+}
+
+/// A thief asks for work, and the loop does not fork here: publishes what the deque holds. By the worker.
+inline void answer_request(worker& w) noexcept {
+  std::uintptr_t const limit = w.work.limit();
+  poll_natively(w);
+  w.work.set_limit_back(limit);
+}
+
+}  // namespace nopal::core

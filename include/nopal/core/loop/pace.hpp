@@ -1,0 +1,31 @@
+#pragma once
+
+// How many iterations one block of a loop has: as many as take some microseconds, or a small part of the whole where that is more. Called by
+// loop.cpp. Why neither alone: README.md, "Blocks". Next: loop.hpp.
+
+#include <atomic>
+#include <cstdint>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::core {
+
+/// What an iteration has cost in earlier runs of the same loop: one for each type of body, so that short loops need not find out anew. Any
+/// number of threads. A guess: a loop that is wrong about it is corrected after its first block.
+class iteration_cost {
+ public:
+  /// In ticks; 0: not known.
+  double ticks() const noexcept { return ticks_.load(std::memory_order_relaxed); }  // relaxed: a hint
+  /// Written only where it is wrong by a quarter, so that loops on all workers share the line.
+  void learn(double measured) noexcept {
+    double const known = ticks();
+    if (measured < known * 0.75 || measured > known * 1.25) {
+      ticks_.store(static_cast<float>(measured), std::memory_order_relaxed);  // relaxed: a hint
+    }
+  }
+
+ private:
+  std::atomic<float> ticks_{0};
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,225 @@
+// The engine of parallel_for.
+
+#include "nopal/core/loop/loop.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/loop/between_blocks.hpp"
+#include "nopal/core/loop/enter.hpp"
+#include "nopal/core/loop/loop_tuning.hpp"
+#include "nopal/core/loop/offer.hpp"
+#include "nopal/core/loop/sharing.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+// How many iterations a strand of the loop runs at once. Each strand has its own.
+class pace {
+ public:
+  pace(loop& l, bool by_schedule) noexcept : loop_{l}, fixed_{by_schedule || l.exact}, cost_{l.cost.ticks()} {
+    if (fixed_) {
+      quick_ = l.exact ? l.grain : to_grain(l.count / loop_tuning::blocks_by_schedule);
+    } else if (is_known()) {
+      reckon();
+    } else {
+      quick_ = l.grain;
+    }
+  }
+
+  // The least number of iterations that are worth a block: those that take loop_tuning::block().
+  std::uint64_t quick() const noexcept { return quick_; }
+  // The first block of a loop: what is known of its cost is a guess.
+  std::uint64_t first() const noexcept { return fixed_ ? quick_ : std::min(quick_, to_grain(loop_.count / loop_tuning::first_part)); }
+  // A block of a stretch of `size` iterations, of which `workers` may want to have some: what takes longer than need be saves looks, and
+  // does no harm while it is a small part of all.
+  std::uint64_t of(std::uint64_t size, std::uint64_t workers) const noexcept {
+    if (fixed_) return quick_;
+    std::uint64_t const harmless = std::min(size / 4, loop_.count / (loop_tuning::blocks_of_a_worker * workers));
+    return harmless <= quick_ ? quick_ : to_grain(std::min(harmless, loop_tuning::longest_block * quick_));
+  }
+  // Is a block of so many worth the clock? Not where it is much longer than one need be.
+  bool times(std::uint64_t n) const noexcept { return !fixed_ && n < loop_tuning::longest_block / 2 * quick_; }
+  // A block of `n` iterations took so many ticks. What an iteration costs may change within a loop; a short block says little.
+  void learn(std::uint64_t n, std::uint64_t ticks) noexcept {
+    double const iterations = static_cast<double>(n);
+    cost_ = std::max(static_cast<double>(ticks), loop_tuning::block() / loop_tuning::most_growth) / iterations;
+    if (!fixed_) reckon();
+  }
+  bool is_known() const noexcept { return cost_ > 0; }
+  double ticks_for(std::uint64_t n) const noexcept { return cost_ * static_cast<double>(n); }
+  void remember() const noexcept { loop_.cost.learn(cost_); }
+
+  // Rounded down to what a block may have, but one at least. A multiple of 64 has no end that vector loops must run one by one.
+  std::uint64_t to_grain(std::uint64_t n) const noexcept {
+    std::uint64_t const g = loop_.grain;
+    if (g == 1) return n >= 64 ? n & ~std::uint64_t{63} : std::max<std::uint64_t>(n, 1);
+    return n >= g ? n / g * g : g;
+  }
+
+ private:
+  void reckon() noexcept { quick_ = to_grain(static_cast<std::uint64_t>(std::min(loop_tuning::block() / cost_, 1e9))); }
+
+  loop& loop_;
+  bool const fixed_;
+  double cost_;  // of an iteration, in ticks; 0: not known
+  std::uint64_t quick_;
+};
+
+bool is_over(loop const& l, std::uint64_t from) noexcept {
+  return from >= l.end.load(std::memory_order_relaxed);  // relaxed: a hint, see there
+}
+
+void run_block(loop& l, std::uint64_t from, std::uint64_t to) {
+  try {
+    l.run(l.body, from, to);
+  } catch (...) {
+    // What comes later is not begun; what lies earlier runs to its end, since serial execution may meet an exception there first.
+    std::uint64_t end = l.end.load(std::memory_order_relaxed);  // relaxed: as is_over
+    while (to < end && !l.end.compare_exchange_weak(end, to, std::memory_order_relaxed)) {
+    }
+    throw;
+  }
+}
+
+// A part of a loop on one strand.
+class stretch {
+ public:
+  stretch(loop& l, pace const& p) noexcept : loop_{l}, pace_{p} {}
+
+  // Runs [from, to): offers the later half and runs the earlier one, until little is left. On a worker; another one may run the caller
+  // afterwards.
+  void run(std::uint64_t from, std::uint64_t to) {
+    for (;;) {
+      if (is_over(loop_, from)) return;
+      if (!can_split(to - from)) return run_unoffered(from, to);
+      std::uint64_t const middle = from + pace_.to_grain((to - from) / 2);
+      later_part later{*this, middle, to};
+      switch (run_while_offered(later, [&] { run_earlier(from, middle); })) {
+        case offered::refused: return run_unoffered(from, to);
+        case offered::ended: return;
+        case offered::taken_back: from = middle;
+      }
+    }
+  }
+
+  // Runs [from, to) in blocks, without offering anything.
+  void run_unoffered(std::uint64_t from, std::uint64_t to) {
+    while (from < to && !is_over(loop_, from)) {
+      std::uint64_t const n = std::min(to - from, pace_.of(to - from, 1));
+      run_timed(from, from + n);
+      from += n;
+      worker& w = *current();
+      if (from < to && !w.work.empty() && between_blocks(w)) answer_request(w);
+    }
+  }
+
+  // Runs one block, and finds out what it costs where that is of use.
+  void run_timed(std::uint64_t from, std::uint64_t to) {
+    if (!pace_.times(to - from)) return run_block(loop_, from, to);
+    std::uint64_t const began = clock_ticks();
+    run_block(loop_, from, to);
+    pace_.learn(to - from, clock_ticks() - began);
+  }
+
+ private:
+  // The later part of a stretch, in the frame of the strand that runs the earlier one.
+  struct later_part : branch {
+    later_part(stretch const& whole, std::uint64_t first, std::uint64_t last) noexcept
+        : branch{run_stolen}, of{whole.loop_}, at{whole.pace_}, from{first}, to{last} {}
+    NOPAL_COLD static void run_stolen(resumable& r, worker& w) noexcept {
+      run_stolen_branch(w, static_cast<later_part&>(r), [](branch& b) {
+        auto const& self = static_cast<later_part&>(b);
+        stretch{self.of, self.at}.run(self.from, self.to);
+      });
+    }
+    loop& of;
+    pace const at;
+    std::uint64_t const from, to;
+  };
+
+  bool can_split(std::uint64_t size) const noexcept { return size > pace_.quick() && size > loop_.grain; }
+
+  // The earlier half of what was split: in blocks, and split again where a thief asks for more.
+  void run_earlier(std::uint64_t from, std::uint64_t to) {
+    std::uint64_t const workers = current()->pool().size();
+    while (from < to && !is_over(loop_, from)) {
+      std::uint64_t const n = std::min(to - from, pace_.of(to - from, workers));
+      run_timed(from, from + n);
+      from += n;
+      worker& w = *current();
+      if (from == to || !between_blocks(w)) continue;
+      if (can_split(to - from)) return run(from, to);
+      answer_request(w);
+    }
+  }
+
+  loop& loop_;
+  pace pace_;
+};
+
+// A loop begins alone, on whichever thread calls it: what is short ends here.
+class beginning {
+ public:
+  beginning(loop& l, bool by_schedule) noexcept : loop_{l}, pace_{l, by_schedule}, by_schedule_{by_schedule} {}
+
+  // Is the loop, from what is known of earlier ones, so long that it is shared at once?
+  bool is_long() const noexcept {
+    return pace_.is_known() && rest() >= loop_tuning::worth_a_wake() && worth_sharing(loop_tuning::long_enough(), rest());
+  }
+
+  // Runs blocks until the loop has ended: true. Or until the rest is worth sharing.
+  bool run() {
+    std::uint64_t size = from_ == 0 ? pace_.first() : pace_.of(loop_.count - from_, 1);
+    std::uint64_t before = clock_ticks();
+    if (from_ == 0) began_ = before;
+    for (;;) {
+      std::uint64_t const n = std::min(size, loop_.count - from_);
+      run_block(loop_, from_, from_ + n);
+      from_ += n;
+      if (from_ == loop_.count) {
+        pace_.remember();
+        return true;
+      }
+      std::uint64_t const now = clock_ticks();
+      pace_.learn(n, now - before);
+      if (worth_sharing(static_cast<double>(now - began_), rest())) {
+        pace_.remember();
+        return false;
+      }
+      before = now;
+      size = pace_.of(loop_.count - from_, 1);
+    }
+  }
+
+  void share() {
+    if (current_or_null() != nullptr) return stretch{loop_, pace_}.run(from_, loop_.count);
+    double const takes = by_schedule_ ? loop_tuning::worth_a_wake() : rest();
+    while (!enter_default_pool([](void* self) { static_cast<beginning*>(self)->share(); }, this, takes)) {
+      if (run()) return;
+    }
+  }
+
+ private:
+  double rest() const noexcept { return pace_.ticks_for(loop_.count - from_); }
+
+  loop& loop_;
+  pace pace_;
+  bool const by_schedule_;
+  std::uint64_t from_ = 0;
+  std::uint64_t began_ = 0;
+};
+
+}  // namespace
+
+void run_loop(loop& l) {
+  if (l.count == 0) return;
+  bool const by_schedule = shares_by_schedule();
+  beginning b{l, by_schedule};
+  if (by_schedule || b.is_long()) return b.share();
+  if (!b.run()) b.share();
+}
+
+}  // namespace nopal::core
