@@ -6,27 +6,14 @@
 #include <algorithm>
 #include <cstddef>
 
-#if __has_include("nopal/algorithm/parallel_for_blocks.hpp")
 #include "nopal/algorithm/parallel_for_blocks.hpp"
-#endif
-#include "nopal/algorithm/internal/on_pool.hpp"
 
 namespace nopal::core::algorithms {
 
 /// Calls body(first, last) for stretches that together are [0, n). Throws what serial execution would have thrown first.
 template <class Body>
 void loop(std::size_t n, Body&& body) {
-#if __has_include("nopal/algorithm/parallel_for_blocks.hpp")
   nopal::parallel_for_blocks(std::size_t{0}, n, body);
-#else
-  const std::size_t parts = std::min<std::size_t>(n, 64);
-  const auto at = [&](std::size_t part) { return part == parts ? n : n / parts * part; };
-  if (n < 2) {
-    if (n == 1) body(std::size_t{0}, n);
-    return;
-  }
-  algorithms::on_pool([&] { algorithms::each_part(0, parts, [&](std::size_t part) { body(at(part), at(part + 1)); }); });
-#endif
 }
 
 /// Blocks of a multiple of 64 elements, the last of them shorter.

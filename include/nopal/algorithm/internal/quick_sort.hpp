@@ -39,6 +39,39 @@ struct quick_sort {
   /// By a worker if n is parallel_sort or more.
   void sort(I first, std::size_t n) const { sort(first, n, false, 2 * static_cast<unsigned>(std::bit_width(n))); }
 
+  /// Puts what would come k-th, of 0 to n - 1, there, what comes before it before, and the rest behind. By a worker if n is parallel_partition or
+  /// more.
+  void select(I first, std::size_t n, std::size_t k) const {
+    bool has_before = false;
+    for (unsigned bad = 2 * static_cast<unsigned>(std::bit_width(n)); n > small_size<T>; --bad) {
+      if (bad == 0) return heap_sort(first, n);
+      choose_pivot(first, n);
+      if (has_before && !less(*(first - 1), *first)) {
+        const I right = partition_equal(first, ahead(first, n));
+        const auto equal = static_cast<std::size_t>(right - first);
+        if (k < equal) return;
+        k -= equal;
+        n -= equal;
+        first = right;
+        continue;
+      }
+      bool in_order = false;
+      const I middle = partition_around(first, ahead(first, n), in_order) - 1;
+      std::ranges::iter_swap(first, middle);
+      const auto left_n = static_cast<std::size_t>(middle - first);
+      if (k == left_n) return;
+      if (k < left_n) {
+        n = left_n;
+      } else {
+        first = middle + 1;
+        k -= left_n + 1;
+        n -= left_n + 1;
+        has_before = true;
+      }
+    }
+    algorithms::small_sort(first, n, less);
+  }
+
  private:
   /// `has_before`: the element before `first` comes after none of these. So many more partitions may divide badly.
   void sort(I first, std::size_t n, bool has_before, unsigned bad) const {
