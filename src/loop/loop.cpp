@@ -116,6 +116,9 @@ class stretch {
     }
   }
 
+  // What this strand has found out is of use to the next loop.
+  void remember() const noexcept { pace_.remember(); }
+
   // Runs one block, and finds out what it costs where that is of use.
   void run_timed(std::uint64_t from, std::uint64_t to) {
     if (!pace_.times(to - from)) return run_block(loop_, from, to);
@@ -181,13 +184,20 @@ class beginning {
       from_ += n;
       if (from_ == loop_.count) {
         pace_.remember();
+        if (rest_was_long_) ended_alone(began_);
         return true;
       }
       std::uint64_t const now = clock_ticks();
       pace_.learn(n, now - before);
-      if (worth_sharing(static_cast<double>(now - began_), rest())) {
-        pace_.remember();
-        return false;
+      double const left = rest();
+      if (left >= loop_tuning::worth_a_steal()) {
+        rest_was_long_ = true;
+        if (worth_sharing(static_cast<double>(now - began_), left)) {
+          pace_.remember();
+          return false;
+        }
+      } else if (worker* const w = current_or_null(); w != nullptr && !w->work.empty() && between_blocks(*w)) {
+        answer_request(*w);
       }
       before = now;
       size = pace_.of(loop_.count - from_, 1);
@@ -195,7 +205,11 @@ class beginning {
   }
 
   void share() {
-    if (current_or_null() != nullptr) return stretch{loop_, pace_}.run(from_, loop_.count);
+    if (current_or_null() != nullptr) {
+      stretch all{loop_, pace_};
+      all.run(from_, loop_.count);
+      return all.remember();
+    }
     double const takes = by_schedule_ ? loop_tuning::worth_a_wake() : rest();
     while (!enter_default_pool([](void* self) { static_cast<beginning*>(self)->share(); }, this, takes)) {
       if (run()) return;
@@ -210,6 +224,7 @@ class beginning {
   bool const by_schedule_;
   std::uint64_t from_ = 0;
   std::uint64_t began_ = 0;
+  bool rest_was_long_ = false;  // long enough for a thief, had one been awake
 };
 
 }  // namespace

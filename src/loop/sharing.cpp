@@ -11,29 +11,43 @@ namespace nopal::core {
 
 namespace {
 
-bool is_worth(double elapsed, double rest, bool thieves_are_awake) noexcept {
-  if (thieves_are_awake && rest >= loop_tuning::worth_a_steal()) return true;
-  if (elapsed >= loop_tuning::worth_a_steal() && rest >= loop_tuning::worth_a_wake()) return true;
-  return elapsed >= loop_tuning::long_enough() && rest >= loop_tuning::long_enough();
+std::uint64_t soon() noexcept { return static_cast<std::uint64_t>(loop_tuning::in_a_row()); }
+
+// Waking a thread is paid once, and it stays awake for a while. So it is worth it for one long loop, or for many in a row, of which this one
+// knows only those that have ended.
+bool is_worth(pool_state& pool, double elapsed, double rest) noexcept {
+  if (!pool.steals || pool.size() == 1 || rest < loop_tuning::worth_a_steal()) return false;
+  if (pool.parking.somebody_searches()) return true;
+  bool const alone_is_long = (elapsed >= loop_tuning::worth_a_steal() && rest >= loop_tuning::worth_a_wake()) ||
+                             (elapsed >= loop_tuning::long_enough() && rest >= loop_tuning::long_enough());
+  if (!alone_is_long && static_cast<double>(pool.alone.ticks(clock_ticks(), soon())) < loop_tuning::worth_a_wake()) return false;
+  pool.alone.forget();
+  return true;
+}
+
+// The pool that would run the caller's loop; null: none has been made.
+pool_state* pool_here() noexcept {
+  worker* const w = current_or_null();
+  return w != nullptr ? &w->pool() : default_pool_state_if_any();
 }
 
 }  // namespace
 
 bool worth_sharing(double elapsed, double rest) noexcept {
-  if (worker* const w = current_or_null(); w != nullptr) {
-    pool_state& pool = w->pool();
-    if (!pool.steals || pool.size() == 1) return false;
-    if (!w->work.empty()) return between_blocks(*w);
-    return is_worth(elapsed, rest, pool.parking.somebody_searches());
-  }
-  pool_state* const pool = default_pool_state_if_any();
-  if (pool == nullptr) return rest >= loop_tuning::worth_a_pool();
-  return pool->steals && pool->size() > 1 && is_worth(elapsed, rest, pool->parking.somebody_searches());
+  worker* const w = current_or_null();
+  if (w != nullptr && !w->work.empty()) return w->pool().steals && between_blocks(*w);
+  if (pool_state* const pool = pool_here(); pool != nullptr) return is_worth(*pool, elapsed, rest);
+  return rest >= loop_tuning::worth_a_pool();
+}
+
+void ended_alone(std::uint64_t began) noexcept {
+  std::uint64_t const now = clock_ticks();
+  if (static_cast<double>(now - began) < loop_tuning::worth_a_steal()) return;
+  if (pool_state* const pool = pool_here(); pool != nullptr && pool->size() > 1) pool->alone.note(now, now - began, soon());
 }
 
 bool shares_by_schedule() noexcept {
-  if (worker const* const w = current_or_null(); w != nullptr) return w->pool().control != nullptr;
-  if (pool_state const* const pool = default_pool_state_if_any(); pool != nullptr) return pool->control != nullptr;
+  if (pool_state const* const pool = pool_here(); pool != nullptr) return pool->control != nullptr;
   static bool const wanted = [] {
     char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
     return text != nullptr && *text != '\0';

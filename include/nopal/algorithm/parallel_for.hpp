@@ -43,8 +43,8 @@ struct table {
 /// Calls body(i) for each i of [first, last), in parallel where workers are free. Any thread may call, at any depth: a task, a fiber, native
 /// code, the body of another loop; off a pool a long loop brings in default_pool(), and a short one runs where it is called.
 ///
-/// The index is of the limits' common type. The body is called by its name, as it was given, by several workers at once: it is neither copied nor
-/// moved. It is an ordinary function, and may fork, wait and loop. Nothing is said of the order, but that no iteration waits for a later one to begin:
+/// The index is of the limits' common type. The body is called by its name, by several workers at once: it is neither copied nor moved, unless
+/// it is small, trivially copyable and can be called as a constant. It is an ordinary function, and may fork, wait and loop. Nothing is said of the order, but that no iteration waits for a later one to begin:
 /// a loop may run as the serial one.
 ///
 /// Throws what serial execution would have thrown first. What was before that has run then; what comes after it is not begun any more, but
@@ -64,8 +64,10 @@ struct parallel_for_function {
                     "nopal: the body of a loop is an ordinary function. Call nopal::sync_wait(f, i) in it for a coroutine function f.");
       auto const range = core::limits_of(first, last);
       auto blocks = [&](std::uint64_t from, std::uint64_t to) {
+        using given = std::remove_reference_t<Body>;
+        core::body_of_block<given, core::copied_for_a_block<given, index>> call = body;
         index const end = range.at(to);
-        for (index i = range.at(from); i < end; ++i) static_cast<void>(body(i));
+        for (index i = range.at(from); i < end; ++i) static_cast<void>(call(i));
       };
       core::run_blocks<Body>(range.count, g, false, blocks);
     }
@@ -87,7 +89,11 @@ struct parallel_for_function {
       if (all.rows.count > ~std::uint64_t{0} / all.columns.count) {  // nobody can count the places: more than any computer runs
         return (*this)(first_row, last_row, [&](row r) { (*this)(first_column, last_column, [&](column c) { static_cast<void>(body(r, c)); }); });
       }
-      auto blocks = [&](std::uint64_t from, std::uint64_t to) { all.run(body, from, to); };
+      auto blocks = [&](std::uint64_t from, std::uint64_t to) {
+        using given = std::remove_reference_t<Body>;
+        core::body_of_block<given, core::copied_for_a_block<given, row, column>> call = body;
+        all.run(call, from, to);
+      };
       core::run_blocks<Body>(all.rows.count * all.columns.count, g, false, blocks);
     }
   }

@@ -37,7 +37,9 @@ class fixed_tree {
     if (known >= loop_tuning::worth_a_wake() && worth_sharing(loop_tuning::long_enough(), known)) return share(0, leaves_, known);
     began_ = clock_ticks();
     T all = alone(0, leaves_);
-    cost_.learn(static_cast<double>(clock_ticks() - began_) / static_cast<double>(leaves_));
+    auto const took = static_cast<double>(clock_ticks() - began_);
+    cost_.learn(took / static_cast<double>(leaves_));
+    if (took >= loop_tuning::worth_a_steal()) ended_alone(began_);
     return all;
   }
 

@@ -3,6 +3,8 @@
 // When a loop that has run alone so far is worth sharing with others. Called by loop.cpp and fixed_tree.hpp between blocks. Next:
 // enter.hpp, for a thread that works for no pool.
 
+#include <cstdint>
+
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::core {
@@ -10,8 +12,11 @@ namespace nopal::core {
 /// Shall the rest of a loop be offered, which has run for `elapsed` ticks and will run for `rest` more? By whichever thread runs it.
 ///
 /// On a worker that has offered something already, only if a thief asks for more. Else at once if thieves are awake and the rest takes some
-/// microseconds; if they sleep, later, since waking them costs some microseconds here, and they come after some tens.
+/// microseconds; if they sleep, later, or after many short loops in a row, since waking them costs some microseconds here, and they come
+/// after some tens.
 NOPAL_API bool worth_sharing(double elapsed, double rest) noexcept;
+/// A loop that began at this reading of the clock has ended, and was not shared.
+NOPAL_API void ended_alone(std::uint64_t began) noexcept;
 
 /// Does the pool run under a controlled schedule, or might the default pool? Then all is shared at once, and nothing depends on time.
 NOPAL_API bool shares_by_schedule() noexcept;

@@ -13,6 +13,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/loop/loops_alone.hpp"
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/controlled_schedule.hpp"
@@ -83,6 +84,7 @@ struct pool_state {
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
   std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: trim.cpp
   std::atomic<bool> stacks_stay{false};           ///< some stack has had to: from then on workers tell from which joins they descend
+  loops_alone alone;                              ///< loops that ran alone while the threads slept: loop/sharing.hpp
   bool pinned = false;                            ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
   control_words const mode = control_words::now();  ///< of the thread that makes the pool; a worker's between strands
   pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
