@@ -40,7 +40,7 @@ inline constexpr bool is_relocatable = std::is_nothrow_move_constructible_v<T> &
 template <class I>
 concept parallel_iterator = std::random_access_iterator<I> && std::is_lvalue_reference_v<std::iter_reference_t<I>>;
 
-/// The same elements by pointer, where they lie in a row: one instantiation serves vectors, arrays and spans.
+/// A pointer where the elements lie in a row: one instantiation then serves vectors, arrays and spans.
 template <class I>
 NOPAL_INLINE auto plain_iterator(I it) {
   if constexpr (std::contiguous_iterator<I>) {
