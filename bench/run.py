@@ -13,7 +13,7 @@ from runner.terminal import PlainTerminal, terminal
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 WRONG, UNUSABLE = 1, 2  # exit statuses
-FIBERS, LIBFORK, FIBRIL = "fibers", "libfork", "fibril"
+FIBERS, LIBFORK, FIBRIL, LOOPS = "fibers", "libfork", "fibril", "loops"
 PAPERS = (LIBFORK, FIBRIL, FIBERS)
 
 # Seconds for each process, and for all runs of a cell: of the groups by paper, whose trees take long, and of all else.
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "workload",
         nargs="*",
-        help=f"which to run: the papers {', '.join(PAPERS)}; {', '.join([*workloads.WORKLOADS, 'uts'])} "
+        help=f"which to run: the papers {', '.join(PAPERS)}; {LOOPS}; {', '.join([*workloads.WORKLOADS, 'uts'])} "
         f"(default: {' '.join(workload.name for workload in workloads.BY_DEFAULT)}); "
         f"with fibers: {', '.join(fibers.NAMES)} (default: all); with --report: folders or files of results",
     )
@@ -77,7 +77,8 @@ def arguments() -> argparse.Namespace:
     if options.report or options.compare:
         return options
     options.papers = [name for name in options.workload if name in PAPERS]
-    rest = [name for name in options.workload if name not in PAPERS]
+    options.loops = LOOPS in options.workload
+    rest = [name for name in options.workload if name not in (*PAPERS, LOOPS)]
     options.fibers = options.fibers or FIBERS in options.papers
     options.experiments = (rest or list(fibers.NAMES)) if options.fibers else []
     options.workload = [] if options.fibers else rest
@@ -121,12 +122,14 @@ def chosen_parts(options: argparse.Namespace) -> list[Part]:
         result += parts.fibril_parts(options)
     if options.fibers:
         result += parts.fiber_parts(options, options.experiments)
+    if options.loops:
+        result.append(parts.loops_part(options))
     if options.workload or not (result or options.latency):
         everything = options.smoke and not options.workload
         chosen = [*workloads.BY_DEFAULT, workloads.FLAT] if everything else workloads.select(options.workload)
         result.append(parts.kernel_part(options, chosen))
         if everything:
-            result.append(parts.latency_part(options))
+            result += [parts.latency_part(options), parts.loops_part(options)]
     if options.latency:
         result.append(parts.latency_part(options))
     return result

@@ -14,6 +14,7 @@
 #include <string>
 #include <system_error>
 
+#include "nopal/algorithm/parallel_for_blocks.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
 
@@ -41,9 +42,10 @@ struct thrown_by_user : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-void call(nopal_function fn, void* arg) {
+template <class F, class... A>
+void call(F fn, A... args) {
   try {
-    fn(arg);
+    fn(args...);
   } catch (...) {
     throw thrown_by_user{nopal::core::message_of(std::current_exception())};
   }
@@ -140,6 +142,11 @@ nopal_status nopal_fork(nopal_scope* scope, nopal_function fn, void* arg) {
 
 nopal_status nopal_join(nopal_scope* scope) {
   return guarded([&] { in(scope).join(); });
+}
+
+nopal_status nopal_parallel_for(size_t first, size_t last, nopal_loop_body body, void* arg) {
+  if (body == nullptr) return refuse_null("nopal_parallel_for: the body is null");
+  return guarded([&] { nopal::parallel_for_blocks(first, last, [=](size_t f, size_t l) { call(body, f, l, arg); }); });
 }
 
 void nopal_counter_init(nopal_counter* counter, int64_t value) { ::new (counter->opaque) nopal::counter{value}; }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Loops: the shapes that programs have, each as a plain loop in every library's words. What is timed is one solution, called by the program's
-// main thread, again and again at once or after a rest in which workers may have gone to sleep.
+// Loops: the shapes that programs have, each as a plain loop in every library's words. What is timed is one solution, called by the
+// program's main thread, again and again at once or after a rest in which workers may have gone to sleep.
 
 #include <algorithm>
 #include <chrono>
@@ -103,9 +103,8 @@ struct nested_shape {  // a loop of 1000 in each iteration of one of 2000
   template <class Loop>
   void run(Loop loop) {
     std::uint64_t* const to = out.data();
-    loop(out.size() / columns, [=, n = steps](std::size_t r) {
-      loop(columns, [=](std::size_t c) { to[r * columns + c] = chain(r + c, n); });
-    });
+    loop(out.size() / columns,
+         [=, n = steps](std::size_t r) { loop(columns, [=](std::size_t c) { to[r * columns + c] = chain(r + c, n); }); });
   }
   bool correct() const {
     for (std::size_t i = 0; i < out.size(); i += 97)
@@ -189,8 +188,10 @@ int run_loops(int argc, char** argv) {
     if (opts.shape == "triangle") return time_shape(opts, runtime, triangle_shape{opts.smoke});
     if (opts.shape == "nested") return time_shape(opts, runtime, nested_shape{opts.smoke});
     if (opts.shape == "turns") return time_shape(opts, runtime, turns_shape{opts.smoke});
-    if (std::size_t const n = std::strtoull(opts.shape.c_str(), nullptr, 10); n > 0) return time_shape(opts, runtime, short_shape{n, opts.smoke});
-    throw std::invalid_argument{"--shape takes stream, hash, triangle, nested, turns or a number of iterations, not '" + opts.shape + "'"};
+    if (std::size_t const n = std::strtoull(opts.shape.c_str(), nullptr, 10); n > 0)
+      return time_shape(opts, runtime, short_shape{n, opts.smoke});
+    throw std::invalid_argument{"--shape takes stream, hash, triangle, nested, turns or a number of iterations, not '" +
+                                opts.shape + "'"};
   });
 }
 

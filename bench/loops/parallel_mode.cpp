@@ -18,12 +18,24 @@ struct number {
   std::size_t at = 0;
   std::size_t operator*() const { return at; }
   std::size_t operator[](difference_type n) const { return at + static_cast<std::size_t>(n); }
-  number& operator++() { ++at; return *this; }
+  number& operator++() {
+    ++at;
+    return *this;
+  }
   number operator++(int) { return {at++}; }
-  number& operator--() { --at; return *this; }
+  number& operator--() {
+    --at;
+    return *this;
+  }
   number operator--(int) { return {at--}; }
-  number& operator+=(difference_type n) { at += static_cast<std::size_t>(n); return *this; }
-  number& operator-=(difference_type n) { at -= static_cast<std::size_t>(n); return *this; }
+  number& operator+=(difference_type n) {
+    at += static_cast<std::size_t>(n);
+    return *this;
+  }
+  number& operator-=(difference_type n) {
+    at -= static_cast<std::size_t>(n);
+    return *this;
+  }
   [[maybe_unused]] friend number operator+(number a, difference_type n) { return a += n; }
   [[maybe_unused]] friend number operator+(difference_type n, number a) { return a += n; }
   [[maybe_unused]] friend number operator-(number a, difference_type n) { return a -= n; }

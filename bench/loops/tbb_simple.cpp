@@ -12,9 +12,12 @@ struct simple : bench::tbb_loops<oneapi::tbb::simple_partitioner> {
   template <class Body>
   void loop(std::size_t n, Body const& body) {
     const std::size_t grain = std::max<std::size_t>(1, n / 256);
-    oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>{0, n, grain}, [&](auto const& part) {
-      for (std::size_t i = part.begin(); i != part.end(); ++i) body(i);
-    }, oneapi::tbb::simple_partitioner{});
+    oneapi::tbb::parallel_for(
+        oneapi::tbb::blocked_range<std::size_t>{0, n, grain},
+        [&](auto const& part) {
+          for (std::size_t i = part.begin(); i != part.end(); ++i) body(i);
+        },
+        oneapi::tbb::simple_partitioner{});
   }
 };
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from . import fiber_costs, fiber_migration, fibers, kernels, latency, memory, space, workloads
+from . import fiber_costs, fiber_migration, fibers, kernels, latency, loops, memory, space, workloads
 from .measure import Cell, Limits, measure
 from .state import State
 from .terminal import PlainTerminal
@@ -165,6 +165,10 @@ def fibril_parts(options: argparse.Namespace) -> list[Part]:
 def latency_part(options: argparse.Namespace) -> Part:
     rests, calls = ([0], 20) if options.smoke else (options.rest, None)
     return Part(latency, "latency", latency.tables(options.build, options.impl, max(options.workers), rests, calls))
+
+
+def loops_part(options: argparse.Namespace) -> Part:
+    return Part(loops, "loops", loops.tables(options.build, options.impl, options.workers, options.smoke))
 
 
 def fiber_parts(options: argparse.Namespace, names: Iterable[str]) -> list[Part]:

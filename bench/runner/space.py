@@ -120,7 +120,7 @@ def own_bound(front_end: str, serial: int, depth: int) -> int:
     touched, the others two pages each."""
     if front_end == workloads.SCOPE:
         return (depth + 1 + CACHED_STACKS) * (serial + 2)
-    return 2 * serial + 2 * depth + 2 + 2 * CACHED_STACKS
+    return 2 * serial + 4 * depth + 4 + 2 * CACHED_STACKS
 
 
 def row(of: Cells) -> Row:

@@ -7,7 +7,7 @@ PREFIX = "nopal_bench_"
 
 # An implementation that is neither the serial projection nor one of these is nopal's own.
 PEERS = (
-    *("tbb", "openmp", "libfork", "libfork_busy", "libfork_stack", "libfork_stack_busy", "taskflow"),
+    *("tbb", "tbb_simple", "openmp", "openmp_dynamic", "openmp_guided", "parallel_mode", "libfork", "libfork_busy", "libfork_stack", "libfork_stack_busy", "taskflow"),
     *("threads", "thread_each", "condition", "semaphore", "ucontext", "boost_fcontext", "boost_context", "boost_fiber"),
     "parallel_mode",
 )

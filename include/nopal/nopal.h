@@ -80,6 +80,16 @@ nopal_status nopal_fork(nopal_scope* scope, nopal_function fn, void* arg);
    fork again. NOPAL_EXCEPTION if a C++ exception left a child. */
 nopal_status nopal_join(nopal_scope* scope);
 
+/* ---- Loops: nopal::parallel_for_blocks. */
+
+typedef void (*nopal_loop_body)(size_t first, size_t last, void* arg);
+
+/* Calls body(f, l, arg) for blocks [f, l) that together are [first, last), none of them empty, each of any size, on several threads at once
+   where workers are free. Any thread may call it, also within a loop's body; one that works for no pool brings in the process's own pool
+   where the loop is long. Nothing if `last` is not above `first`. NOPAL_EXCEPTION if a C++ exception left a body: what lies before
+   that has run, and what comes after it may have run or not. */
+nopal_status nopal_parallel_for(size_t first, size_t last, nopal_loop_body body, void* arg);
+
 /* ---- Fibers: nopal::spawn and nopal::counter. */
 
 typedef struct nopal_counter {

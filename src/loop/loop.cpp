@@ -32,7 +32,9 @@ class pace {
   // The least number of iterations that are worth a block: those that take loop_tuning::block().
   std::uint64_t quick() const noexcept { return quick_; }
   // The first block of a loop: what is known of its cost is a guess.
-  std::uint64_t first() const noexcept { return fixed_ ? quick_ : std::min(quick_, to_grain(loop_.count / loop_tuning::first_part)); }
+  std::uint64_t first() const noexcept {
+    return fixed_ ? quick_ : std::min(quick_, to_grain(loop_.count / loop_tuning::first_part));
+  }
   // A block of a stretch of `size` iterations, of which `workers` may want to have some: what takes longer than need be saves looks, and
   // does no harm while it is a small part of all.
   std::uint64_t of(std::uint64_t size, std::uint64_t workers) const noexcept {

@@ -13,14 +13,15 @@ namespace {
 
 std::uint64_t soon() noexcept { return static_cast<std::uint64_t>(loop_tuning::in_a_row()); }
 
-// Waking a thread is paid once, and it stays awake for a while. So it is worth it for one long loop, or for many in a row, of which this one
-// knows only those that have ended.
+// Waking a thread is paid once, and it stays awake for a while. So it is worth it for one long loop, or for many in a row, of which this
+// one knows only those that have ended.
 bool is_worth(pool_state& pool, double elapsed, double rest) noexcept {
   if (!pool.steals || pool.size() == 1 || rest < loop_tuning::worth_a_steal()) return false;
   if (pool.parking.somebody_searches()) return true;
   bool const alone_is_long = (elapsed >= loop_tuning::worth_a_steal() && rest >= loop_tuning::worth_a_wake()) ||
                              (elapsed >= loop_tuning::long_enough() && rest >= loop_tuning::long_enough());
-  if (!alone_is_long && static_cast<double>(pool.alone.ticks(clock_ticks(), soon())) < loop_tuning::worth_a_wake()) return false;
+  if (!alone_is_long && static_cast<double>(pool.alone.ticks(clock_ticks(), soon())) < loop_tuning::worth_a_wake())
+    return false;
   pool.alone.forget();
   return true;
 }
@@ -49,7 +50,8 @@ void ended_alone(std::uint64_t began) noexcept {
 bool shares_by_schedule() noexcept {
   if (pool_state const* const pool = pool_here(); pool != nullptr) return pool->control != nullptr;
   static bool const wanted = [] {
-    char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+    char const* const text =
+        std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
     return text != nullptr && *text != '\0';
   }();
   return wanted;

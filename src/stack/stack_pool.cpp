@@ -238,8 +238,11 @@ void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
   std::uintptr_t const used_from = word(sp) - 128;
   if (used_from <= word(s.low())) return;
   std::byte* const used = s.low() + (used_from - word(s.low())) / page_ * page_;
-  auto const kept = static_cast<std::size_t>(s.high_water_page() + 2 * page_ - used) / page_;
-  if (std::optional<std::uint64_t> const gone = give_back_between(s, s.low(), used)) learn_use(s, kept + *gone, kept);
+  std::byte* const end = s.high_water_page() + 2 * page_;
+  std::byte* const kept_from = std::min(used, end - tuning::pages_kept_at_join * page_);
+  auto const kept = static_cast<std::uint64_t>(end - kept_from) / page_;
+  std::optional<std::uint64_t> const gone = give_back_between(s, s.low(), kept_from);
+  if (gone && (*gone != 0 || s.known_pages != kept)) learn_use(s, kept + *gone, kept);
 }
 
 void stack_pool::give_back(stack& s) noexcept {

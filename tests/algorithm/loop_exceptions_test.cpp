@@ -98,10 +98,13 @@ TEST(loop_exceptions, end_what_comes_later) {
   nopal::pool pool{{.workers = 2}};
   pool.run([] {
     std::atomic<bool> stolen{false};
-    EXPECT_THROW(nopal::parallel_for(0l, 1'000'000'000'000'000l, [&](long i) {
-      if (i >= 400'000'000'000'000) stolen.store(true, std::memory_order_relaxed);
-      if (i < 400'000'000'000'000 && stolen.load(std::memory_order_relaxed)) throw std::runtime_error{"earlier"};
-    }), std::runtime_error);
+    EXPECT_THROW(nopal::parallel_for(0l, 1'000'000'000'000'000l,
+                                     [&](long i) {
+                                       if (i >= 400'000'000'000'000) stolen.store(true, std::memory_order_relaxed);
+                                       if (i < 400'000'000'000'000 && stolen.load(std::memory_order_relaxed))
+                                         throw std::runtime_error{"earlier"};
+                                     }),
+                 std::runtime_error);
   });
 }
 
@@ -134,12 +137,18 @@ TEST(loop_exceptions, end_nothing_that_comes_earlier) {
 }
 
 TEST(loop_exceptions, leave_bodies_off_a_pool) {
-  EXPECT_THROW(nopal::parallel_for(0, 10, [](int i) { if (i == 3) throw std::runtime_error{"x"}; }), std::runtime_error);
+  EXPECT_THROW(nopal::parallel_for(0, 10,
+                                   [](int i) {
+                                     if (i == 3) throw std::runtime_error{"x"};
+                                   }),
+               std::runtime_error);
   std::atomic<long> sum{0};
-  EXPECT_THROW(nopal::parallel_for(0, 100'000'000, [&](int i) {
-    sum.fetch_add(1, std::memory_order_relaxed);
-    if (i == 5'000'000) throw std::runtime_error{"late"};
-  }), std::runtime_error);
+  EXPECT_THROW(nopal::parallel_for(0, 100'000'000,
+                                   [&](int i) {
+                                     sum.fetch_add(1, std::memory_order_relaxed);
+                                     if (i == 5'000'000) throw std::runtime_error{"late"};
+                                   }),
+               std::runtime_error);
   EXPECT_GE(sum.load(), 5'000'000);
 }
 

@@ -18,10 +18,13 @@ using block = std::pair<long, long>;
 std::vector<block> blocks_of(long first, long last, nopal::grain g) {
   std::mutex mutex;
   std::vector<block> all;
-  nopal::parallel_for_blocks(first, last, [&](long f, long l) {
-    std::lock_guard const guard{mutex};
-    all.emplace_back(f, l);
-  }, g);
+  nopal::parallel_for_blocks(
+      first, last,
+      [&](long f, long l) {
+        std::lock_guard const guard{mutex};
+        all.emplace_back(f, l);
+      },
+      g);
   std::sort(all.begin(), all.end());
   return all;
 }

@@ -74,12 +74,15 @@ TEST(parallel_for, is_shared_off_a_pool) {
   std::atomic<int> here{0};
   std::atomic<bool> shared{false};
   auto const me = std::this_thread::get_id();
-  nopal::parallel_for(0, 100'000'000, [&](int) {
-    if (shared.load(std::memory_order_relaxed)) return;
-    spin(100);
-    if (std::this_thread::get_id() != me) shared = true;
-    here.fetch_add(1, std::memory_order_relaxed);
-  }, nopal::grain{1000});
+  nopal::parallel_for(
+      0, 100'000'000,
+      [&](int) {
+        if (shared.load(std::memory_order_relaxed)) return;
+        spin(100);
+        if (std::this_thread::get_id() != me) shared = true;
+        here.fetch_add(1, std::memory_order_relaxed);
+      },
+      nopal::grain{1000});
   EXPECT_TRUE(shared.load());
 }
 
@@ -151,14 +154,17 @@ TEST(parallel_for, takes_the_whole_range_of_a_type) {
   struct enough {};
   auto const first_of = [&](auto first, auto last, auto stop) {
     pool.run([&] {
-      EXPECT_THROW(nopal::parallel_for(first, last, [&](auto i) {
-        EXPECT_TRUE(first <= i && i < last);
-        if (i >= stop) throw enough{};
-      }), enough);
+      EXPECT_THROW(nopal::parallel_for(first, last,
+                                       [&](auto i) {
+                                         EXPECT_TRUE(first <= i && i < last);
+                                         if (i >= stop) throw enough{};
+                                       }),
+                   enough);
     });
   };
   first_of(std::numeric_limits<int>::min(), std::numeric_limits<int>::max(), std::numeric_limits<int>::min() + 1000);
-  first_of(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min() + 1000);
+  first_of(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+           std::numeric_limits<std::int64_t>::min() + 1000);
   first_of(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(), std::uint64_t{1000});
 }
 
@@ -187,8 +193,9 @@ TEST(parallel_for, says_that_an_unsigned_index_cannot_be_negative) {
     nopal::parallel_for(-3, 2ul, [](auto) { ADD_FAILURE() << "has run"; });
     ADD_FAILURE() << "did not throw";
   } catch (std::invalid_argument const& e) {
-    EXPECT_STREQ(e.what(), "nopal::parallel_for: first = -3 is below 0, the least value of the unsigned 64-bit type in which the loop "
-                           "counts, since last has that type; convert last to a signed type");
+    EXPECT_STREQ(e.what(),
+                 "nopal::parallel_for: first = -3 is below 0, the least value of the unsigned 64-bit type in which the loop "
+                 "counts, since last has that type; convert last to a signed type");
   }
 }
 
@@ -238,9 +245,8 @@ TEST(parallel_for, nests) {
     pool.run([] {
       tally t{50 * 50 * 50};
       nopal::parallel_for(0u, 50u, [&](unsigned a) {
-        nopal::parallel_for(0u, 50u, [&](unsigned b) {
-          nopal::parallel_for(0u, 50u, [&](unsigned c) { t.count((a * 50 + b) * 50 + c); });
-        });
+        nopal::parallel_for(
+            0u, 50u, [&](unsigned b) { nopal::parallel_for(0u, 50u, [&](unsigned c) { t.count((a * 50 + b) * 50 + c); }); });
       });
       EXPECT_TRUE(t.each_once());
     });
@@ -365,9 +371,11 @@ TEST(parallel_for, has_two_dimensions_of_different_types) {
 TEST(parallel_for, has_more_places_than_can_be_counted) {
   struct enough {};
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
-  EXPECT_THROW(nopal::parallel_for(std::uint64_t{0}, most, std::uint64_t{0}, most, [](std::uint64_t, std::uint64_t c) {
-    if (c == 1000) throw enough{};
-  }), enough);
+  EXPECT_THROW(nopal::parallel_for(std::uint64_t{0}, most, std::uint64_t{0}, most,
+                                   [](std::uint64_t, std::uint64_t c) {
+                                     if (c == 1000) throw enough{};
+                                   }),
+               enough);
 }
 
 }  // namespace

@@ -248,7 +248,7 @@ TEST_P(bounds, of_stacks_that_wait_at_joins) {
   if (workers() == 1) GTEST_SKIP() << "which nobody steals from";
   nopal::pool pool{options()};
   constexpr std::uint64_t depth = 60, touched = 100, s1 = touched + few;
-  path it{pool, depth, touched, s1 + 2 * (depth + 1) + workers() * s1};
+  path it{pool, depth, touched, s1 + tuning::pages_kept_at_join * (depth + 1) + workers() * s1};
   pool.run([&] { go_down(it, 0); });
   EXPECT_GE(it.while_all_wait.stacks_live, depth / 2);
   EXPECT_LE(it.while_all_wait.stack_pages, it.at_most);

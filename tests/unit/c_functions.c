@@ -43,3 +43,20 @@ long c_run(nopal_pool* pool, nopal_function fn, long n) {
 }
 
 nopal_pool* c_pool(unsigned workers) { return nopal_pool_create(&(nopal_options){.workers = workers, .idle = NOPAL_IDLE_LAZY}); }
+
+static void c_count_block(size_t first, size_t last, void* arg) {
+  unsigned char* const times = arg;
+  for (size_t i = first; i < last; ++i) ++times[i];
+}
+
+/* Each byte from `first` to before `last` one more, in one loop, and those before the middle of that another, in a loop for each. */
+static void c_loop_in_loop(size_t first, size_t last, void* arg) {
+  for (size_t i = first; i < last; ++i) {
+    if (nopal_parallel_for(i, i + 1, c_count_block, arg) != NOPAL_OK) abort();
+  }
+}
+
+nopal_status c_loops(size_t first, size_t last, unsigned char* times) {
+  nopal_status const s = nopal_parallel_for(first, last, c_count_block, times);
+  return s != NOPAL_OK ? s : nopal_parallel_for(first, first + (last - first) / 2, c_loop_in_loop, times);
+}

@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "nopal/nopal.h"
 
@@ -13,6 +14,7 @@ void c_fib(void* arg);
 void c_fib_by_fibers(void* arg);
 long c_run(nopal_pool* pool, nopal_function fn, long n);
 nopal_pool* c_pool(unsigned workers);
+nopal_status c_loops(size_t first, size_t last, unsigned char* times);
 }
 
 namespace {
@@ -65,6 +67,25 @@ TEST(c_test, nothing_thrown_crosses_it) {
   EXPECT_EQ(nopal_sleep_for(1000), NOPAL_OK);
   nopal_yield();
   nopal_pool_destroy(pool);
+}
+
+TEST(c_test, loops) {
+  for (std::size_t const n : {0u, 2u, 1000u, 100'000u}) {
+    std::vector<unsigned char> times(n + 10);
+    ASSERT_EQ(c_loops(5, n + 5, times.data()), NOPAL_OK);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      ASSERT_EQ(times[i], i < 5 || i >= n + 5 ? 0 : i < 5 + n / 2 ? 2 : 1) << i << " of " << n;
+    }
+  }
+  std::vector<unsigned char> times(10);
+  EXPECT_EQ(c_loops(5, 5, times.data()), NOPAL_OK);
+  EXPECT_EQ(nopal_parallel_for(7, 3, [](size_t, size_t, void*) { ADD_FAILURE(); }, nullptr), NOPAL_OK);
+  EXPECT_EQ(nopal_parallel_for(0, 10, nullptr, nullptr), NOPAL_INVALID);
+  auto const throws_at_a_thousand = [](size_t first, size_t last, void*) {
+    if (first <= 1000 && 1000 < last) throw std::runtime_error{"at 1000"};
+  };
+  EXPECT_EQ(nopal_parallel_for(0, 100'000, throws_at_a_thousand, nullptr), NOPAL_EXCEPTION);
+  EXPECT_STREQ(nopal_last_error(), "at 1000");
 }
 
 TEST(c_test, bad_input_is_refused_with_a_reason) {

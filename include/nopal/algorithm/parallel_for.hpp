@@ -40,16 +40,16 @@ struct table {
 
 }  // namespace core
 
-/// Calls body(i) for each i of [first, last), in parallel where workers are free. Any thread may call, at any depth: a task, a fiber, native
-/// code, the body of another loop; off a pool a long loop brings in default_pool(), and a short one runs where it is called.
+/// Calls body(i) for each i of [first, last), in parallel where workers are free. Any thread may call, at any depth: a task, a fiber,
+/// native code, the body of another loop; off a pool a long loop brings in default_pool(), and a short one runs where it is called.
 ///
-/// The index is of the limits' common type. The body is called by its name, by several workers at once: it is neither copied nor moved, unless
-/// it is small, trivially copyable and can be called as a constant. It is an ordinary function, and may fork, wait and loop. Nothing is said of the order, but that no iteration waits for a later one to begin:
-/// a loop may run as the serial one.
+/// The index is of the limits' common type. The body is called by its name, by several workers at once: it is neither copied nor moved,
+/// unless it is small, trivially copyable and can be called as a constant. It is an ordinary function, and may fork, wait and loop.
+/// Iterations run in any order, and none may wait for a later one: a loop may run as the serial one.
 ///
 /// Throws what serial execution would have thrown first. What was before that has run then; what comes after it is not begun any more, but
-/// may have been. Also throws what default_pool() throws, before anything or after some iterations; and std::invalid_argument, before anything,
-/// if `first` is negative and `last` of a type without a sign.
+/// may have been. Also throws what default_pool() throws, before anything or after some iterations; and std::invalid_argument, before
+/// anything, if `first` is negative and `last` of a type without a sign.
 ///
 /// The loop is split when a thief asks, and not before: with n iterations of work W and span S it takes O(log n) forks for each steal and
 /// O(log n) otherwise, and W/P + O(S + log n) time. grain{n} fixes the least number of iterations that one worker takes.
@@ -60,8 +60,9 @@ struct parallel_for_function {
     constexpr bool called = std::is_invocable_v<Body&, index>;
     static_assert(called, "nopal: parallel_for calls its body with an index: [&](auto i) { ... }");
     if constexpr (called) {
-      static_assert(!core::is_task<std::remove_cvref_t<std::invoke_result_t<Body&, index>>>,
-                    "nopal: the body of a loop is an ordinary function. Call nopal::sync_wait(f, i) in it for a coroutine function f.");
+      static_assert(
+          !core::is_task<std::remove_cvref_t<std::invoke_result_t<Body&, index>>>,
+          "nopal: the body of a loop is an ordinary function. Call nopal::sync_wait(f, i) in it for a coroutine function f.");
       auto const range = core::limits_of(first, last);
       auto blocks = [&](std::uint64_t from, std::uint64_t to) {
         using given = std::remove_reference_t<Body>;
@@ -73,21 +74,24 @@ struct parallel_for_function {
     }
   }
 
-  /// Calls body(r, c) for each r of [first_row, last_row) and c of [first_column, last_column). Serial order, by which exceptions go, is row
-  /// by row, and each worker takes whole stretches of that: parts of a row, or many rows. grain{n} counts places.
+  /// Calls body(r, c) for each r of [first_row, last_row) and c of [first_column, last_column). Serial order, by which exceptions go, is
+  /// row by row, and each worker takes whole stretches of that: parts of a row, or many rows. grain{n} counts places.
   template <core::loop_index R1, core::loop_index R2, core::loop_index C1, core::loop_index C2, class Body>
   void operator()(R1 first_row, R2 last_row, C1 first_column, C2 last_column, Body&& body, grain g = grain{0}) const {
     using row = core::index_of<R1, R2>;
     using column = core::index_of<C1, C2>;
     constexpr bool called = std::is_invocable_v<Body&, row, column>;
-    static_assert(called, "nopal: parallel_for of two dimensions calls its body with two indices: [&](auto row, auto column) { ... }");
+    static_assert(called,
+                  "nopal: parallel_for of two dimensions calls its body with two indices: [&](auto row, auto column) { ... }");
     if constexpr (called) {
       static_assert(!core::is_task<std::remove_cvref_t<std::invoke_result_t<Body&, row, column>>>,
-                    "nopal: the body of a loop is an ordinary function. Call nopal::sync_wait(f, r, c) in it for a coroutine function f.");
+                    "nopal: the body of a loop is an ordinary function. Call nopal::sync_wait(f, r, c) in it for a coroutine "
+                    "function f.");
       core::table<row, column> const all{core::limits_of(first_row, last_row), core::limits_of(first_column, last_column)};
       if (all.columns.count == 0) return;
       if (all.rows.count > ~std::uint64_t{0} / all.columns.count) {  // nobody can count the places: more than any computer runs
-        return (*this)(first_row, last_row, [&](row r) { (*this)(first_column, last_column, [&](column c) { static_cast<void>(body(r, c)); }); });
+        return (*this)(first_row, last_row,
+                       [&](row r) { (*this)(first_column, last_column, [&](column c) { static_cast<void>(body(r, c)); }); });
       }
       auto blocks = [&](std::uint64_t from, std::uint64_t to) {
         using given = std::remove_reference_t<Body>;

@@ -17,15 +17,16 @@
 
 namespace nopal {
 
-/// op(init, x0, x1, ...), of all elements or their projections, grouped in some way: so `op` must be associative, as for std::reduce. It need
-/// not be commutative: operands keep their places, but for std::plus and its like on numbers. Calls op with two Ts, and with a T
-/// and an element; a T is also made of an element alone.
+/// op(init, x0, x1, ...), of all elements or their projections, grouped in some way: so `op` must be associative, as for std::reduce. It
+/// need not be commutative: operands keep their places, but for std::plus and its like on numbers. Calls op with two Ts, and with a T and
+/// an element; a T is also made of an element alone.
 ///
 /// The grouping depends on the number of elements and on types only: the same program gives the same bits on any number of workers, and on
-/// every run. For doubles it is not that of a serial loop. grain{n} makes the leaves of the tree n elements each, and with it the grouping.
+/// every run. For doubles it is not that of a serial loop. grain{n} makes the leaves of the tree n elements each, and with it the
+/// grouping.
 ///
-/// Any thread may call, as parallel_for. Throws what op or the projection has thrown for the first elements. Work O(n) and span O(sqrt(n) + log n),
-/// of op.
+/// Any thread may call, as parallel_for. Throws what op or the projection has thrown for the first elements. Work O(n) and span O(sqrt(n)
+/// + log n), of op.
 struct reduce_function {
   template <std::random_access_iterator I, std::sized_sentinel_for<I> S, class T = std::iter_value_t<I>, class Op = std::plus<>,
             class Projection = std::identity>
@@ -35,10 +36,13 @@ struct reduce_function {
     auto get = [&](std::uint64_t k) -> decltype(auto) { return std::invoke(projection, first[static_cast<difference>(k)]); };
     constexpr bool cheap = std::is_same_v<Projection, std::identity>;
     auto const count = last - first;
-    return core::reduce_by_number<pack<I, Op, Projection>, cheap>(count > 0 ? static_cast<std::uint64_t>(count) : 0, std::move(init), op, get, g);
+    return core::reduce_by_number<pack<I, Op, Projection>, cheap>(count > 0 ? static_cast<std::uint64_t>(count) : 0,
+                                                                  std::move(init), op, get, g);
   }
-  template <std::ranges::random_access_range R, class T = std::ranges::range_value_t<R>, class Op = std::plus<>, class Projection = std::identity>
-    requires(std::ranges::sized_range<R> && !std::same_as<T, grain> && !std::same_as<Op, grain> && !std::same_as<Projection, grain>)
+  template <std::ranges::random_access_range R, class T = std::ranges::range_value_t<R>, class Op = std::plus<>,
+            class Projection = std::identity>
+    requires(std::ranges::sized_range<R> && !std::same_as<T, grain> && !std::same_as<Op, grain> &&
+             !std::same_as<Projection, grain>)
   T operator()(R&& range, T init = T{}, Op op = {}, Projection projection = {}, grain g = grain{0}) const {
     auto const first = std::ranges::begin(range);
     auto const last = first + static_cast<std::ranges::range_difference_t<R>>(std::ranges::size(range));

@@ -17,8 +17,8 @@
 
 namespace nopal {
 
-/// op(init, f(x0), f(x1), ...), or op(init, f(x0, y0), ...) of two ranges. Everything said of reduce holds, with f(x) for an element. Of two
-/// ranges the second has as many elements as the first, or more; two that say their sizes end with the shorter.
+/// op(init, f(x0), f(x1), ...), or op(init, f(x0, y0), ...) of two ranges. Everything said of reduce holds, with f(x) for an element. Of
+/// two ranges the second has as many elements as the first, or more; two that say their sizes end with the shorter.
 struct transform_reduce_function {
   template <std::random_access_iterator I, std::sized_sentinel_for<I> S, class T, class Op, class F>
     requires std::regular_invocable<F&, std::iter_reference_t<I>>
@@ -34,16 +34,18 @@ struct transform_reduce_function {
     return (*this)(first, first + size_of(range), std::move(init), std::move(op), std::move(f), g);
   }
 
-  template <std::random_access_iterator I, std::sized_sentinel_for<I> S, std::random_access_iterator J, class T, class Op = std::plus<>,
-            class F = std::multiplies<>>
+  template <std::random_access_iterator I, std::sized_sentinel_for<I> S, std::random_access_iterator J, class T,
+            class Op = std::plus<>, class F = std::multiplies<>>
     requires std::regular_invocable<F&, std::iter_reference_t<I>, std::iter_reference_t<J>>
   T operator()(I first, S last, J second, T init, Op op = {}, F f = {}, grain g = grain{0}) const {
     auto get = [&](std::uint64_t k) -> decltype(auto) {
-      return std::invoke(f, first[static_cast<std::iter_difference_t<I>>(k)], second[static_cast<std::iter_difference_t<J>>(k)]);
+      return std::invoke(f, first[static_cast<std::iter_difference_t<I>>(k)],
+                         second[static_cast<std::iter_difference_t<J>>(k)]);
     };
     return reduce<pack<I, J, Op, F>>(last - first, std::move(init), op, get, g);
   }
-  template <std::ranges::random_access_range R, std::ranges::random_access_range Q, class T, class Op = std::plus<>, class F = std::multiplies<>>
+  template <std::ranges::random_access_range R, std::ranges::random_access_range Q, class T, class Op = std::plus<>,
+            class F = std::multiplies<>>
     requires(std::ranges::sized_range<R> && std::ranges::sized_range<Q> &&
              std::regular_invocable<F&, std::ranges::range_reference_t<R>, std::ranges::range_reference_t<Q>>)
   T operator()(R&& range, Q&& other, T init, Op op = {}, F f = {}, grain g = grain{0}) const {

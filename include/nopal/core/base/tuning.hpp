@@ -35,6 +35,9 @@ inline constexpr long mappings_uncounted = 1024;
 inline constexpr std::int64_t mappings_counted_again = 1'000'000'000;
 /// The places of a pool's first mapping for native stacks; each further one has as many as there are already, within stack_region's limits.
 inline constexpr std::size_t first_places = 8;
+/// So many of its topmost pages a stack keeps when it waits at a join, whether frames lie there or not: loops wait there often, and need them
+/// again at once. A page that is given back and touched again costs some microseconds.
+inline constexpr std::size_t pages_kept_at_join = 4;
 /// How many unused native stacks a worker keeps for itself while it sleeps.
 inline constexpr std::size_t stacks_kept_asleep = 4;
 

@@ -15,14 +15,16 @@
 
 namespace nopal::core {
 
-/// What runs one block: the engine calls it by pointer, so that its code is that of a function of its own, and vectorises as the serial loop.
+/// What runs one block: the engine calls it by pointer, so that its code is that of a function of its own, and vectorises as the serial
+/// loop.
 template <class Blocks>
 void run_block_of(void* blocks, std::uint64_t from, std::uint64_t to) {
   (*static_cast<Blocks*>(blocks))(from, to);
 }
 
-/// How a block calls the body. A small closure of plain values and references is copied for each block: then no store of its own can change what
-/// it has captured, as far as the compiler knows, and the loop vectorises as if it were written there. Every other body is called where it is.
+/// How a block calls the body. A small closure of plain values and references is copied for each block: then no store of its own can
+/// change what it has captured, as far as the compiler knows, and the loop vectorises as if it were written there. Every other body is
+/// called where it is.
 template <class Body, class... Index>
 inline constexpr bool copied_for_a_block = false;
 template <class Body, class... Index>
@@ -38,7 +40,8 @@ inline constinit iteration_cost cost_of{};
 /// Runs blocks(from, to) for parts of [0, count). `Body`: the user's, by whose type costs are remembered.
 template <class Body, class Blocks>
 void run_blocks(std::uint64_t count, grain g, bool exact, Blocks& blocks) {
-  loop l{run_block_of<Blocks>, &blocks, count, std::max<std::uint64_t>(g.iterations, 1), exact && g.iterations > 0, cost_of<Body>};
+  loop l{run_block_of<Blocks>,      &blocks,      count, std::max<std::uint64_t>(g.iterations, 1),
+         exact && g.iterations > 0, cost_of<Body>};
   run_loop(l);
 }
 

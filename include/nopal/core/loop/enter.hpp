@@ -7,9 +7,9 @@
 
 namespace nopal::core {
 
-/// Runs what(arg) on a worker of the default pool, in the place of a sleeping one if there is one. False: none sleeps, and `rest`, the ticks
-/// that it will take, are not worth handing it to a worker's thread; nothing has happened. Throws what it throws, and what default_pool()
-/// throws. By a thread that works for no pool.
+/// Runs what(arg) on a worker of the default pool, in the place of a sleeping one if there is one. False: none sleeps, and `rest`, the
+/// ticks that it will take, are not worth handing it to a worker's thread; nothing has happened. Throws what it throws, and what
+/// default_pool() throws. By a thread that works for no pool.
 NOPAL_API NOPAL_COLD bool enter_default_pool(void (*what)(void* arg), void* arg, double rest);
 
 }  // namespace nopal::core

@@ -16,7 +16,8 @@ namespace nopal::core {
 
 /// Operations whose operands may change places, on numbers: the only ones for which a leaf keeps several results at once.
 template <class Op, class T>
-inline constexpr bool commutes = std::is_arithmetic_v<T> &&
+inline constexpr bool commutes =
+    std::is_arithmetic_v<T> &&
     (std::is_same_v<Op, std::plus<>> || std::is_same_v<Op, std::plus<T>> || std::is_same_v<Op, std::multiplies<>> ||
      std::is_same_v<Op, std::multiplies<T>> || std::is_same_v<Op, std::bit_and<>> || std::is_same_v<Op, std::bit_and<T>> ||
      std::is_same_v<Op, std::bit_or<>> || std::is_same_v<Op, std::bit_or<T>> || std::is_same_v<Op, std::bit_xor<>> ||

@@ -1,7 +1,7 @@
 #pragma once
 
-// The limits of a loop, [first, last), of any integer type, and its iterations counted from 0 as the engine counts them. Next: loop.hpp, the
-// engine; ../../algorithm/parallel_for.hpp, which has limits of its callers.
+// The limits of a loop, [first, last), of any integer type, and its iterations counted from 0 as the engine counts them. Next: loop.hpp,
+// the engine; ../../algorithm/parallel_for.hpp, which has limits of its callers.
 
 #include <cstdint>
 #include <type_traits>
@@ -25,8 +25,8 @@ struct limits {
   I first;
   std::uint64_t count;
 
-  /// The value of iteration k, and for k == count the one past the last. Every value between two limits can be counted without a sign: so the
-  /// whole range of a type is no special case.
+  /// The value of iteration k, and for k == count the one past the last. Every value between two limits can be counted without a sign: so
+  /// the whole range of a type is no special case.
   NOPAL_INLINE I at(std::uint64_t k) const noexcept {
     using bits = std::make_unsigned_t<I>;
     return static_cast<I>(static_cast<bits>(static_cast<bits>(first) + static_cast<bits>(k)));
@@ -48,7 +48,8 @@ constexpr limits<index_of<A, B>> limits_of(A first, B last) {
   }
   auto const from = static_cast<index>(first);
   auto const to = static_cast<index>(last);
-  return {from, to <= from ? std::uint64_t{0} : std::uint64_t{static_cast<bits>(static_cast<bits>(to) - static_cast<bits>(from))}};
+  return {from,
+          to <= from ? std::uint64_t{0} : std::uint64_t{static_cast<bits>(static_cast<bits>(to) - static_cast<bits>(from))}};
 }
 
 }  // namespace nopal::core

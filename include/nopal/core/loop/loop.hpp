@@ -16,14 +16,14 @@ namespace nopal::core {
 struct loop {
   using block_function = void (*)(void* body, std::uint64_t from, std::uint64_t to);
 
-  block_function const run;   ///< runs the iterations [from, to), in order; on many workers at once
+  block_function const run;  ///< runs the iterations [from, to), in order; on many workers at once
   void* const body;
   std::uint64_t const count;  ///< iterations, from 0
   std::uint64_t const grain;  ///< all blocks but the last have a multiple of so many; at least 1
   bool const exact;           ///< all blocks but the last have exactly `grain`
   iteration_cost& cost;
-  /// Iterations from here on are not begun any more: something before them has thrown. Whoever throws lowers it; all parts read it. relaxed:
-  /// it only spares work, and what was thrown goes by the branches.
+  /// Iterations from here on are not begun any more: something before them has thrown. Whoever throws lowers it; all parts read it.
+  /// relaxed: it only spares work, and what was thrown goes by the branches.
   std::atomic<std::uint64_t> end{count};
 };
 

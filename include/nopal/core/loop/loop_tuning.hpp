@@ -16,7 +16,8 @@ inline double block() noexcept { return ticks_per_microsecond(); }
 inline constexpr std::uint64_t longest_block = 16;
 /// Blocks of a loop for each worker that runs it, at least, unless they take less than block().
 inline constexpr std::uint64_t blocks_of_a_worker = 32;
-/// The first block of a loop whose cost is a guess has no more than this part of it; and so many times as many iterations has the next block at most.
+/// The first block of a loop whose cost is a guess has no more than this part of it; and so many times as many iterations has the next
+/// block at most.
 inline constexpr std::uint64_t first_part = 8;
 inline constexpr double most_growth = 8;
 

@@ -27,7 +27,8 @@ template <class Earlier>
 offered run_while_offered(branch& later, Earlier earlier) {
   worker* const w = current();
   bool const polls = w->work.must_poll();
-  if (polls && !may_fork_natively(*w)) [[unlikely]] return offered::refused;
+  if (polls && !may_fork_natively(*w)) [[unlikely]]
+    return offered::refused;
   struct restores {
     std::uintptr_t limit;
     bool polled;

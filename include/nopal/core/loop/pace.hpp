@@ -1,7 +1,7 @@
 #pragma once
 
-// How many iterations one block of a loop has: as many as take some microseconds, or a small part of the whole where that is more. Called by
-// loop.cpp. Why neither alone: README.md, "Blocks". Next: loop.hpp.
+// How many iterations one block of a loop has: as many as take some microseconds, or a small part of the whole where that is more. Called
+// by loop.cpp. Why neither alone: README.md, "Blocks". Next: loop.hpp.
 
 #include <atomic>
 #include <cstdint>

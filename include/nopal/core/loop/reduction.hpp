@@ -1,7 +1,7 @@
 #pragma once
 
-// reduce and transform_reduce, from elements by number. Called by ../../algorithm/reduce.hpp and transform_reduce.hpp. Next: leaves.hpp, then
-// fixed_tree.hpp.
+// reduce and transform_reduce, from elements by number. Called by ../../algorithm/reduce.hpp and transform_reduce.hpp. Next: leaves.hpp,
+// then fixed_tree.hpp.
 
 #include <cstdint>
 #include <functional>
@@ -16,8 +16,8 @@
 
 namespace nopal::core {
 
-/// op(init, get(0), ..., get(count - 1)), as the leaves and the tree group them. `Site`: by its type costs are remembered. `cheap`: get takes no
-/// more than some nanoseconds, where op does.
+/// op(init, get(0), ..., get(count - 1)), as the leaves and the tree group them. `Site`: by its type costs are remembered. `cheap`: get
+/// takes no more than some nanoseconds, where op does.
 template <class Site, bool Cheap, class T, class Op, class Get>
 T reduce_by_number(std::uint64_t count, T init, Op& op, Get& get, grain g) {
   if (count == 0) return init;
