@@ -4,6 +4,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
+#include "nopal/algorithm.hpp"
 #include "nopal/call_once.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/floating_point.hpp"
