@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <ranges>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -126,6 +128,23 @@ TEST(search, counts_and_extremes_throw_what_serial_execution_would_have_met_firs
       }
     }
   });
+}
+
+// A loop that cannot go on, here since there is no pool for it, has not looked at all: its exception is no answer.
+TEST(search, fails_where_the_loop_fails) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ::setenv("NOPAL_WORKERS", "no number", 1);
+        const std::vector<int> v(100'000'000);
+        try {
+          static_cast<void>(nopal::find(v, 1));
+        } catch (const std::invalid_argument&) {
+          std::_Exit(7);
+        }
+        std::_Exit(8);
+      },
+      testing::ExitedWithCode(7), "");
 }
 
 TEST(search, ends_early) {

@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
+#include <mutex>
 
 #include "nopal/algorithm/internal/loop.hpp"
+#include "nopal/core/base/sync.hpp"
+#include "nopal/core/deque/spin_lock.hpp"
 
 namespace nopal::core::algorithms {
 
@@ -21,12 +25,34 @@ inline void lower(std::atomic<std::size_t>& value, std::size_t to) noexcept {
   }
 }
 
+/// Of the exceptions that predicates throw, that of the lowest place.
+class first_thrown {
+ public:
+  explicit first_thrown(std::size_t n) : place_{n} {}
+
+  /// While an exception is handled that was thrown at a place.
+  void note(std::size_t place) noexcept {
+    const std::lock_guard<spin_lock> hold{lock_};
+    if (place >= place_) return;
+    place_ = place;
+    exception_ = std::current_exception();
+  }
+  /// Once nobody notes any more: is the exception that is handled now the one that was noted, and was it thrown behind `place`?
+  [[nodiscard]] bool is_behind(std::size_t place) const { return exception_ != nullptr && place < place_ && std::current_exception() == exception_; }
+
+ private:
+  using spin_lock = basic_spin_lock<std_sync>;
+  spin_lock lock_;
+  std::size_t place_;
+  std::exception_ptr exception_;
+};
+
 /// The least i of [0, n) for which holds(i), or n. What lies behind a place that was found is not begun any more. An exception counts only where a serial
 /// search would have come to it: not behind the place that is found.
 template <class Holds>
 std::size_t find_first(std::size_t n, const Holds& holds) {
   std::atomic<std::size_t> found{n};
-  std::atomic<std::size_t> thrown{n};
+  first_thrown thrown{n};
   try {
     algorithms::loop(n, [&](std::size_t first, std::size_t last) {
       while (first < last) {
@@ -38,14 +64,14 @@ std::size_t find_first(std::size_t n, const Holds& holds) {
             if (holds(first)) return algorithms::lower(found, first);
           }
         } catch (...) {
-          algorithms::lower(thrown, first);
+          thrown.note(first);
           throw;
         }
       }
     });
   } catch (...) {
-    // Relaxed: the loop has joined all that wrote.
-    if (found.load(std::memory_order::relaxed) > thrown.load(std::memory_order::relaxed)) throw;
+    // Relaxed: the loop has joined all that wrote. What the loop itself throws is no predicate's: then not all has been looked at.
+    if (!thrown.is_behind(found.load(std::memory_order::relaxed))) throw;
   }
   return found.load(std::memory_order::relaxed);
 }
