@@ -98,6 +98,7 @@ nopal::pool_options options_of(nopal_options const* o) {
   result.reclaim = one_of<nopal::reclaim>(o->reclaim, 4, "reclaim");
   result.steal = o->keep_local == 0;
   result.seed = o->seed;
+  result.keep_warm = std::chrono::nanoseconds{o->keep_warm};
   result.resume = one_of<nopal::resume>(o->resume, 2, "resume");
   return result;
 }

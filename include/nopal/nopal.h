@@ -49,6 +49,7 @@ typedef struct nopal_options {
   int keep_local;   /* not 0: no stealing, for experiments */
   uint64_t seed;    /* decides the order in which workers try each other */
   int resume;       /* enum nopal_resume */
+  int64_t keep_warm; /* nanoseconds for which a worker that finds nothing keeps searching before it sleeps, if more than 0.1 ms */
 } nopal_options;
 
 /* A new pool. `options` may be null: the defaults. Returns null where it fails; nopal_last_error() says why. */

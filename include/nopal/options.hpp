@@ -4,6 +4,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -62,6 +63,10 @@ struct pool_options {
   /// matters for jobs that come after a rest: with `false` one of some 20 us is answered sooner, since the system may wake a worker where
   /// that is cheap, beside the caller; a longer one runs in parallel sooner with `true`. What takes milliseconds takes as long with either.
   std::optional<bool> pin = {};
+  /// How long a lazy worker that finds nothing keeps searching before it sleeps, where that is more than the 0.1 ms that it does anyway: so
+  /// that loops and jobs which come again after a pause find it awake. It takes a CPU meanwhile, though it lets other threads have it. Below 0
+  /// throws.
+  std::chrono::nanoseconds keep_warm{0};
   /// Bytes of virtual memory for each native stack: 64 KiB to 1 TiB, rounded up to a power of two.
   std::size_t stack_size = std::size_t{1} << 20;
   nopal::reclaim reclaim = nopal::reclaim::dontneed;

@@ -42,6 +42,11 @@ class pace {
     std::uint64_t const harmless = std::min(size / 4, loop_.count / (loop_tuning::blocks_of_a_worker * workers));
     return harmless <= quick_ ? quick_ : to_grain(std::min(harmless, loop_tuning::longest_block * quick_));
   }
+  // A block of a loop that runs alone. `for_ever`: nobody could share it. Each is followed by a look at more than a comparison.
+  std::uint64_t alone(std::uint64_t size, bool for_ever) const noexcept {
+    if (fixed_) return quick_;
+    return std::max(of(size, 1), (for_ever ? loop_tuning::longest_block : 2) * quick_);
+  }
   // Is a block of so many worth the clock? Not where it is much longer than one need be.
   bool times(std::uint64_t n) const noexcept { return !fixed_ && n < loop_tuning::longest_block / 2 * quick_; }
   // A block of `n` iterations took so many ticks. What an iteration costs may change within a loop; a short block says little.
@@ -177,7 +182,7 @@ class beginning {
 
   // Runs blocks until the loop has ended: true. Or until the rest is worth sharing.
   bool run() {
-    std::uint64_t size = from_ == 0 ? pace_.first() : pace_.of(loop_.count - from_, 1);
+    std::uint64_t size = from_ == 0 ? pace_.first() : pace_.alone(loop_.count - from_, false);
     std::uint64_t before = clock_ticks();
     if (from_ == 0) began_ = before;
     for (;;) {
@@ -192,7 +197,9 @@ class beginning {
       std::uint64_t const now = clock_ticks();
       pace_.learn(n, now - before);
       double const left = rest();
+      bool for_ever = false;
       if (left >= loop_tuning::worth_a_steal()) {
+        for_ever = !could_share();
         rest_was_long_ = true;
         if (worth_sharing(static_cast<double>(now - began_), left)) {
           pace_.remember();
@@ -202,7 +209,7 @@ class beginning {
         answer_request(*w);
       }
       before = now;
-      size = pace_.of(loop_.count - from_, 1);
+      size = pace_.alone(loop_.count - from_, for_ever);
     }
   }
 

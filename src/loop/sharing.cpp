@@ -11,7 +11,10 @@ namespace nopal::core {
 
 namespace {
 
-std::uint64_t soon() noexcept { return static_cast<std::uint64_t>(loop_tuning::in_a_row()); }
+// Loops between which no more time lies are in a row: threads that were woken for one are still awake for the next.
+std::uint64_t soon(pool_state const& pool) noexcept {
+  return static_cast<std::uint64_t>(static_cast<double>(pool.search_before_sleep) / 1000 * ticks_per_microsecond());
+}
 
 // Waking a thread is paid once, and it stays awake for a while. So it is worth it for one long loop, or for many in a row, of which this
 // one knows only those that have ended.
@@ -20,7 +23,7 @@ bool is_worth(pool_state& pool, double elapsed, double rest) noexcept {
   if (pool.parking.somebody_searches()) return true;
   bool const alone_is_long = (elapsed >= loop_tuning::worth_a_steal() && rest >= loop_tuning::worth_a_wake()) ||
                              (elapsed >= loop_tuning::long_enough() && rest >= loop_tuning::long_enough());
-  if (!alone_is_long && static_cast<double>(pool.alone.ticks(clock_ticks(), soon())) < loop_tuning::worth_a_wake())
+  if (!alone_is_long && static_cast<double>(pool.alone.ticks(clock_ticks(), soon(pool))) < loop_tuning::worth_a_wake())
     return false;
   pool.alone.forget();
   return true;
@@ -34,6 +37,11 @@ pool_state* pool_here() noexcept {
 
 }  // namespace
 
+bool could_share() noexcept {
+  pool_state const* const pool = pool_here();
+  return pool == nullptr || (pool->steals && pool->size() > 1);
+}
+
 bool worth_sharing(double elapsed, double rest) noexcept {
   worker* const w = current_or_null();
   if (w != nullptr && !w->work.empty()) return w->pool().steals && between_blocks(*w);
@@ -44,7 +52,7 @@ bool worth_sharing(double elapsed, double rest) noexcept {
 void ended_alone(std::uint64_t began) noexcept {
   std::uint64_t const now = clock_ticks();
   if (static_cast<double>(now - began) < loop_tuning::worth_a_steal()) return;
-  if (pool_state* const pool = pool_here(); pool != nullptr && pool->size() > 1) pool->alone.note(now, now - began, soon());
+  if (pool_state* const pool = pool_here(); pool != nullptr && pool->size() > 1) pool->alone.note(now, now - began, soon(*pool));
 }
 
 bool shares_by_schedule() noexcept {

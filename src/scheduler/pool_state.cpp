@@ -1,5 +1,6 @@
 #include "nopal/core/scheduler/pool_state.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "nopal/core/base/tuning.hpp"
@@ -17,6 +18,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
                        core::timer& t, entry_points e)
     : call{e},
       steals{o.steal},
+      search_before_sleep{std::max<std::int64_t>(o.keep_warm.count(), tuning::search_before_sleep)},
       backs_off{o.back_off},
       resume{o.resume},
       idle{o.idle},

@@ -57,6 +57,11 @@ void check_stack_size(std::size_t n) {
   }
 }
 
+void check_keep_warm(std::chrono::nanoseconds t) {
+  if (t.count() >= 0) return;
+  reject("keep_warm = " + std::to_string(t.count()) + " ns is below 0; leave it at 0 for a worker that sleeps after 0.1 ms");
+}
+
 void check_name(std::string const& name) {
   auto const is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   if (std::none_of(name.begin(), name.end(), is_control)) return;
@@ -109,6 +114,7 @@ struct scheduler::site {
              "; workers = 0 takes one per usable CPU, here " + std::to_string(cpus.usable()));
     }
     check_stack_size(o.stack_size);
+    check_keep_warm(o.keep_warm);
     check_name(o.name);
     check_pin(o);
     check_thread_limits(workers);

@@ -261,12 +261,13 @@ bool search_once(worker& w, stack& mine) noexcept {
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;
   std::int64_t const idle_for = now - s.idle_since;
-  if (pool.idle == idle::lazy && idle_for > tuning::search_before_sleep && !sleep(w, mine) && idle_for > tuning::search_before_naps) {
+  if (pool.idle == idle::lazy && idle_for > pool.search_before_sleep && !sleep(w, mine) && idle_for > tuning::search_before_naps) {
     nap(w);
   }
   bool const visible = pool.parking.visible_work();
   back_off(w, visible);
-  if (idle_for > tuning::search_before_yield && (visible || pool.idle == idle::busy)) std_sync::yield();
+  bool const stays_long = visible || pool.idle == idle::busy || idle_for > tuning::search_before_sleep;
+  if (idle_for > tuning::search_before_yield && stays_long) std_sync::yield();
   return true;
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "nopal/core/architecture/clock_ticks.hpp"
-#include "nopal/core/base/tuning.hpp"
 
 namespace nopal::core::loop_tuning {
 
@@ -28,8 +27,8 @@ inline double worth_a_steal() noexcept { return 2 * ticks_per_microsecond(); }
 inline double worth_a_wake() noexcept { return 50 * ticks_per_microsecond(); }
 /// Where all sleep, and the loop has run for so long: then it is offered also if this is what is left.
 inline double long_enough() noexcept { return 20 * ticks_per_microsecond(); }
-/// Loops between which no more time lies are in a row: threads that were woken for one are still awake for the next.
-inline double in_a_row() noexcept { return static_cast<double>(tuning::search_before_sleep) / 1000 * ticks_per_microsecond(); }
+/// So long a worker waits at the end of a loop for a thief's part before it leaves its stack: about what leaving it and coming back takes.
+inline double moment() noexcept { return 2 * ticks_per_microsecond(); }
 /// A loop on a thread outside makes the default pool if the rest takes so long: making the threads takes about as much.
 inline double worth_a_pool() noexcept { return 200 * ticks_per_microsecond(); }
 /// Blocks of a loop under a controlled schedule: some, so that there is something to be stolen in many ways.

@@ -21,6 +21,10 @@ enum class offered {
   ended,       ///< both have run
 };
 
+/// A pop of `later` said no. If a thief has it, it ends soon as a rule: both parts are parts of one loop, and were halves of it. So the
+/// worker waits here for as long as leaving the stack would take, before it does. By the worker.
+NOPAL_API NOPAL_COLD void wait_a_moment(branch const& later) noexcept;
+
 /// Runs `earlier` while `later` is offered to thieves, as fork_and_poll and fork_offered of ../stack/invoke.hpp do. Throws what `earlier`
 /// throws, once no other worker knows of `later`; else what `later` has thrown. The caller may be on another worker afterwards.
 template <class Earlier>
@@ -47,6 +51,7 @@ offered run_while_offered(branch& later, Earlier earlier) {
     throw;
   }
   if (take_back(*current())) return offered::taken_back;
+  wait_a_moment(later);
   return core::branch_lost(later) ? offered::ended : offered::taken_back;
 }
 

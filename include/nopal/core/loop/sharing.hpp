@@ -9,6 +9,8 @@
 
 namespace nopal::core {
 
+/// Is there anybody to share a loop with? Not in a pool of one worker, or one that does not steal. By whichever thread runs the loop.
+NOPAL_API bool could_share() noexcept;
 /// Shall the rest of a loop be offered, which has run for `elapsed` ticks and will run for `rest` more? By whichever thread runs it.
 ///
 /// On a worker that has offered something already, only if a thief asks for more. Else at once if thieves are awake and the rest takes some
