@@ -23,14 +23,15 @@ inline constexpr bool commutes =
      std::is_same_v<Op, std::bit_or<>> || std::is_same_v<Op, std::bit_or<T>> || std::is_same_v<Op, std::bit_xor<>> ||
      std::is_same_v<Op, std::bit_xor<T>>);
 
-/// Elements of a leaf, in a range of `n`. Some thousand leaves for a long range, so that each worker has many; few elements in a short one,
-/// since each may take long. `cheap`: none takes more than some nanoseconds.
+/// Elements of a leaf, in a range of `n`. 64 leaves at least where there are so many elements, since each may take long; some thousand in a
+/// long range. `cheap`: no element takes more than some nanoseconds.
 constexpr std::uint64_t leaf_size(std::uint64_t n, bool cheap) noexcept {
   std::uint64_t root = 1;  // the power of two that is at most the square root of n, or half of it
   while (root * root * 4 <= n && root < (std::uint64_t{1} << 20)) root *= 2;
-  std::uint64_t const few = root / 8 > 0 ? root / 8 : 1;
-  constexpr std::uint64_t vector_loop = 1024;
-  return cheap && few < vector_loop ? vector_loop : few;
+  constexpr std::uint64_t leaves = 64, vector_loop = 4096;
+  std::uint64_t const few = root < n / leaves ? root : n / leaves;
+  if (cheap) return few < vector_loop ? vector_loop : few;
+  return few > 0 ? few : 1;
 }
 
 /// Reduces get(from) ... get(to - 1), at least one, from left to right.
@@ -64,7 +65,8 @@ T fold_in_lanes(std::uint64_t from, std::uint64_t to, Op& op, Get& get) {
 /// other.
 template <class T, class Op, class Get>
 [[gnu::noinline]] T reduce_leaf(std::uint64_t from, std::uint64_t to, Op& op, Get& get) {
-  if constexpr (commutes<std::remove_cv_t<Op>, T>) {
+  // Of whole numbers every grouping comes to the same, and compilers know it.
+  if constexpr (commutes<std::remove_cv_t<Op>, T> && std::is_floating_point_v<T>) {
     return fold_in_lanes<T>(from, to, op, get);
   } else {
     return fold<T>(from, to, op, get);
