@@ -26,6 +26,7 @@ namespace bench {
 struct options {
   std::string size = "default";      // smoke, default, paper, or a number
   std::string tree = "T1";           // uts only
+  std::string data = "ints";         // sort and stable_sort only
   std::string resume = "anywhere";   // nopal only: which thread resumes a suspended stack
   std::string reclaim = "dontneed";  // nopal only: what becomes of a suspended stack's unused pages
   std::string idle = "lazy";         // nopal only, as are these two: pool_options of the same names

@@ -9,6 +9,7 @@ PREFIX = "nopal_bench_"
 PEERS = (
     *("tbb", "tbb_simple", "openmp", "openmp_dynamic", "openmp_guided", "parallel_mode", "libfork", "libfork_busy", "libfork_stack", "libfork_stack_busy", "taskflow"),
     *("threads", "thread_each", "condition", "semaphore", "ucontext", "boost_fcontext", "boost_context", "boost_fiber"),
+    "parallel_mode",
 )
 SERIAL = "serial"
 
@@ -65,6 +66,13 @@ FIBRIL = (
 SUBMIT = Workload("submit", "submit")
 BY_NAME = (FLAT, SUBMIT, _tree("T1L"), _tree("T3L"), _tree("T1XXL"), _tree("T3XXL"))
 
+# What sorts are given: random values, then pairs in patterns.
+SORTED = ("ints", "doubles", "strings", "pairs", "sorted", "reversed", "equal", "sawtooth", "few")
+SORT = (
+    *(Workload(name, "sort", ("--data", name)) for name in SORTED),
+    *(Workload(f"stable-{name}", "stable_sort", ("--data", name)) for name in SORTED[:4]),
+)
+
 # The programs of the libfork paper, in the order of its Table I; the last two only at the paper's size.
 LIBFORK = (*BY_DEFAULT[:4], _tree("T1"), _tree("T1L"), _tree("T3"), _tree("T3L"))
 LIBFORK_PAPER = (*LIBFORK, _tree("T1XXL"), _tree("T3XXL"))
@@ -77,8 +85,8 @@ LIBFORK_IMPLS = [
 FIBRIL_IMPLS = [SERIAL, NATIVE, SCOPE, "c", "tbb"]
 
 # Where two have one name, the default one has it.
-WORKLOADS = {workload.name: workload for workload in FIBRIL + BY_NAME + BY_DEFAULT}
-GROUPS = {"uts": (_tree("T1"), _tree("T3")), "fibril": FIBRIL, "libfork": LIBFORK}
+WORKLOADS = {workload.name: workload for workload in FIBRIL + BY_NAME + SORT + BY_DEFAULT}
+GROUPS = {"uts": (_tree("T1"), _tree("T3")), "fibril": FIBRIL, "libfork": LIBFORK, "sort": SORT}
 
 
 class MissingPrograms(Exception):

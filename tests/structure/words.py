@@ -31,5 +31,5 @@ RETIRED = [
     Retired(r"\bchair\b", "the state of one worker's sleep"),
     Retired(r"\bseats?_?\b", "occupied, for a worker in whose place an external caller works"),
     Retired(r"\blent\b", "occupied"),
-    Retired(r"\bborrow(?!ed_range\b)\w*\b", "occupy, by an external caller"),
+    Retired(r"\bborrow(?!ed_(range|iterator_t|subrange_t)\b)\w*\b", "occupy, by an external caller"),
 ]

@@ -35,9 +35,8 @@ struct reduce_function {
     using difference = std::iter_difference_t<I>;
     auto get = [&](std::uint64_t k) -> decltype(auto) { return std::invoke(projection, first[static_cast<difference>(k)]); };
     constexpr bool cheap = std::is_same_v<Projection, std::identity>;
-    auto const count = last - first;
-    return core::reduce_by_number<pack<I, Op, Projection>, cheap>(count > 0 ? static_cast<std::uint64_t>(count) : 0,
-                                                                  std::move(init), op, get, g);
+    auto const n = last - first;
+    return core::reduce_by_number<pack<I, Op, Projection>, cheap>(n > 0 ? static_cast<std::uint64_t>(n) : 0, std::move(init), op, get, g);
   }
   template <std::ranges::random_access_range R, class T = std::ranges::range_value_t<R>, class Op = std::plus<>,
             class Projection = std::identity>

@@ -50,8 +50,8 @@ struct transform_reduce_function {
              std::regular_invocable<F&, std::ranges::range_reference_t<R>, std::ranges::range_reference_t<Q>>)
   T operator()(R&& range, Q&& other, T init, Op op = {}, F f = {}, grain g = grain{0}) const {
     auto const first = std::ranges::begin(range);
-    auto const count = std::min<std::ptrdiff_t>(size_of(range), size_of(other));
-    return (*this)(first, first + count, std::ranges::begin(other), std::move(init), std::move(op), std::move(f), g);
+    auto const n = std::min<std::ptrdiff_t>(size_of(range), size_of(other));
+    return (*this)(first, first + n, std::ranges::begin(other), std::move(init), std::move(op), std::move(f), g);
   }
 
  private:
@@ -63,8 +63,8 @@ struct transform_reduce_function {
     return static_cast<std::ptrdiff_t>(std::ranges::size(range));
   }
   template <class Site, class T, class Op, class Get>
-  static T reduce(std::ptrdiff_t count, T init, Op& op, Get& get, grain g) {
-    return core::reduce_by_number<Site, false>(count > 0 ? static_cast<std::uint64_t>(count) : 0, std::move(init), op, get, g);
+  static T reduce(std::ptrdiff_t n, T init, Op& op, Get& get, grain g) {
+    return core::reduce_by_number<Site, false>(n > 0 ? static_cast<std::uint64_t>(n) : 0, std::move(init), op, get, g);
   }
 };
 inline constexpr transform_reduce_function transform_reduce{};

@@ -1,0 +1,50 @@
+#pragma once
+
+// nopal::count_if: as std::ranges::count_if, in parallel.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <ranges>
+#include <utility>
+
+#include "nopal/algorithm/internal/loop.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+
+namespace nopal {
+
+namespace core::algorithms {
+
+struct count_if_function {
+  template <std::random_access_iterator I, std::sentinel_for<I> S, class Proj = std::identity,
+            std::indirect_unary_predicate<std::projected<I, Proj>> Pred>
+  std::iter_difference_t<I> operator()(I first, S last, Pred pred, Proj proj = {}) const {
+    std::atomic<std::size_t> sum{0};
+    algorithms::loop(static_cast<std::size_t>(std::ranges::distance(first, last)), [&](std::size_t from, std::size_t to) {
+      const I stop = algorithms::ahead(first, to);
+      std::size_t here = 0;
+      for (I it = algorithms::ahead(first, from); it != stop; ++it) here += std::invoke(pred, std::invoke(proj, *it)) ? 1 : 0;
+      // Relaxed, as the load: a sum, which the join of the loop brings to the caller.
+      sum.fetch_add(here, std::memory_order::relaxed);
+    });
+    return static_cast<std::iter_difference_t<I>>(sum.load(std::memory_order::relaxed));
+  }
+  template <std::ranges::random_access_range R, class Proj = std::identity,
+            std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<R>, Proj>> Pred>
+  std::ranges::range_difference_t<R> operator()(R&& range, Pred pred, Proj proj = {}) const {
+    return (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(pred), std::move(proj));
+  }
+};
+
+}  // namespace core::algorithms
+
+/// count_if(first, last, pred, proj = identity), count_if(range, pred, proj): for how many elements pred holds, as std::ranges::count_if. The
+/// predicate and the projection are called by several threads at once. Throws what serial execution would have thrown first; what lies behind
+/// that is not begun any more. Off a pool also throws what default_pool() throws. O(n) work, O(log n) span.
+inline constexpr core::algorithms::count_if_function count_if{};
+
+}  // namespace nopal

@@ -1,0 +1,42 @@
+#pragma once
+
+// nopal::fill: as std::ranges::fill, in parallel.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <ranges>
+
+#include "nopal/algorithm/internal/loop.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+
+namespace nopal {
+
+namespace core::algorithms {
+
+struct fill_function {
+  template <class T, parallel_iterator O, std::sentinel_for<O> S>
+    requires std::output_iterator<O, const T&>
+  O operator()(O first, S last, const T& value) const {
+    const O end = std::ranges::next(first, last);
+    algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
+      std::ranges::fill(algorithms::ahead(first, from), algorithms::ahead(first, to), value);
+    });
+    return end;
+  }
+  template <class T, std::ranges::random_access_range R>
+    requires parallel_iterator<std::ranges::iterator_t<R>> && std::ranges::output_range<R, const T&>
+  std::ranges::borrowed_iterator_t<R> operator()(R&& range, const T& value) const {
+    return (*this)(std::ranges::begin(range), std::ranges::end(range), value);
+  }
+};
+
+}  // namespace core::algorithms
+
+/// fill(first, last, value), fill(range, value): assigns the value to each element, in parallel, and returns the end, as std::ranges::fill does.
+/// Throws what serial execution would have thrown first; off a pool also what default_pool() throws. O(n) work, O(log n) span.
+inline constexpr core::algorithms::fill_function fill{};
+
+}  // namespace nopal

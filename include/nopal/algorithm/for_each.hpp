@@ -1,0 +1,47 @@
+#pragma once
+
+// nopal::for_each: as std::ranges::for_each, in parallel.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <ranges>
+#include <utility>
+
+#include "nopal/algorithm/internal/loop.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+
+namespace nopal {
+
+namespace core::algorithms {
+
+struct for_each_function {
+  template <std::random_access_iterator I, std::sentinel_for<I> S, class Proj = std::identity,
+            std::indirectly_unary_invocable<std::projected<I, Proj>> F>
+  std::ranges::for_each_result<I, F> operator()(I first, S last, F f, Proj proj = {}) const {
+    const I end = std::ranges::next(first, last);
+    algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
+      const I stop = algorithms::ahead(first, to);
+      for (I it = algorithms::ahead(first, from); it != stop; ++it) static_cast<void>(std::invoke(f, std::invoke(proj, *it)));
+    });
+    return {end, std::move(f)};
+  }
+  template <std::ranges::random_access_range R, class Proj = std::identity,
+            std::indirectly_unary_invocable<std::projected<std::ranges::iterator_t<R>, Proj>> F>
+  std::ranges::for_each_result<std::ranges::borrowed_iterator_t<R>, F> operator()(R&& range, F f, Proj proj = {}) const {
+    auto result = (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(f), std::move(proj));
+    return {std::move(result.in), std::move(result.fun)};
+  }
+};
+
+}  // namespace core::algorithms
+
+/// for_each(first, last, f, proj = identity), for_each(range, f, proj): calls f with each element, in parallel, and returns the end and f, as
+/// std::ranges::for_each does. f and the projection are called by several threads at once, in no order. Throws what serial execution would have
+/// thrown first; what lies behind that is not begun any more. Off a pool also what default_pool() throws. O(n) work, O(log n) span.
+inline constexpr core::algorithms::for_each_function for_each{};
+
+}  // namespace nopal

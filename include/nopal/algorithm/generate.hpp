@@ -1,0 +1,47 @@
+#pragma once
+
+// nopal::generate: as std::ranges::generate, in parallel.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/algorithm/internal/loop.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+
+namespace nopal {
+
+namespace core::algorithms {
+
+struct generate_function {
+  template <parallel_iterator O, std::sentinel_for<O> S, std::copy_constructible F>
+    requires std::invocable<F&> && std::indirectly_writable<O, std::invoke_result_t<F&>>
+  O operator()(O first, S last, F f) const {
+    const O end = std::ranges::next(first, last);
+    algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
+      const O stop = algorithms::ahead(first, to);
+      for (O it = algorithms::ahead(first, from); it != stop; ++it) *it = std::invoke(f);
+    });
+    return end;
+  }
+  template <std::ranges::random_access_range R, std::copy_constructible F>
+    requires parallel_iterator<std::ranges::iterator_t<R>> && std::invocable<F&> && std::ranges::output_range<R, std::invoke_result_t<F&>>
+  std::ranges::borrowed_iterator_t<R> operator()(R&& range, F f) const {
+    return (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(f));
+  }
+};
+
+}  // namespace core::algorithms
+
+/// generate(first, last, f), generate(range, f): assigns f() to each element, in parallel, and returns the end, as std::ranges::generate does. f is
+/// called once for each element, by several threads at once, in no order: which element gets which of its values is not known. Throws what
+/// the call for the first such element threw; off a pool also what default_pool() throws. O(n) work, O(log n) span.
+inline constexpr core::algorithms::generate_function generate{};
+
+}  // namespace nopal

@@ -1,0 +1,97 @@
+#pragma once
+
+// nopal::histogram: counts the elements of each bin, in parallel.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nopal/algorithm/internal/loop.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+
+namespace nopal {
+
+namespace core::algorithms {
+
+/// How many bins a worker counts for, and no more of them than elements: so many tables at most.
+inline constexpr std::size_t most_tables = 64;
+inline constexpr std::size_t least_table = 4096;
+
+template <class Bin>
+[[noreturn]] NOPAL_COLD void no_such_bin(Bin bin, std::size_t bins) {
+  std::string text = "nopal: histogram: an element has bin ";
+  text += std::to_string(bin);
+  text += ", and there are ";
+  text += std::to_string(bins);
+  text += ": bins are counted from 0. Ask for more, or put what lies beyond into the last one";
+  throw std::out_of_range{text};
+}
+
+template <class BinOf, class I>
+concept tells_bin = std::invocable<BinOf&, std::iter_reference_t<I>> &&
+                    std::integral<std::remove_cvref_t<std::invoke_result_t<BinOf&, std::iter_reference_t<I>>>>;
+
+struct histogram_function {
+  template <std::random_access_iterator I, std::sentinel_for<I> S, class BinOf = std::identity>
+    requires tells_bin<BinOf, I>
+  std::vector<std::size_t> operator()(I first, S last, std::size_t bins, BinOf bin_of = {}) const {
+    const auto n = static_cast<std::size_t>(std::ranges::distance(first, last));
+    const std::size_t tables = std::clamp<std::size_t>(n / std::max(bins, least_table), 1, most_tables);
+    std::vector<std::vector<std::size_t>> counts(tables);
+    algorithms::loop(tables, [&](std::size_t from, std::size_t to) {
+      for (; from != to; ++from) {
+        counts[from].resize(bins);
+        const I stop = algorithms::ahead(first, from + 1 == tables ? n : n / tables * (from + 1));
+        for (I it = algorithms::ahead(first, n / tables * from); it != stop; ++it) {
+          const auto bin = std::invoke(bin_of, *it);
+          if (!is_below(bin, bins)) no_such_bin(bin, bins);
+          ++counts[from][static_cast<std::size_t>(bin)];
+        }
+      }
+    });
+    if (tables > 1) {
+      algorithms::loop(bins, [&](std::size_t from, std::size_t to) {
+        for (std::size_t table = 1; table < tables; ++table) {
+          for (std::size_t bin = from; bin < to; ++bin) counts[0][bin] += counts[table][bin];
+        }
+      });
+    }
+    return std::move(counts[0]);
+  }
+  template <std::ranges::random_access_range R, class BinOf = std::identity>
+    requires tells_bin<BinOf, std::ranges::iterator_t<R>>
+  std::vector<std::size_t> operator()(R&& range, std::size_t bins, BinOf bin_of = {}) const {
+    return (*this)(std::ranges::begin(range), std::ranges::end(range), bins, std::move(bin_of));
+  }
+
+ private:
+  template <class Bin>
+  static bool is_below(Bin bin, std::size_t bins) {
+    if constexpr (std::is_signed_v<Bin>) {
+      if (bin < 0) return false;
+    }
+    return static_cast<std::size_t>(bin) < bins;
+  }
+};
+
+}  // namespace core::algorithms
+
+/// histogram(first, last, bins, bin_of = identity), histogram(range, bins, bin_of): how many elements each of the bins 0 to bins - 1 has, where
+/// bin_of(element) says which is an element's. bin_of is called once for each element, by several threads at once.
+///
+/// Throws std::out_of_range if there is no such bin, or what bin_of throws, as serial execution would have thrown first; std::bad_alloc; off a pool
+/// also what default_pool() throws. O(n + bins) work, O(n / 64 + bins + log n) span; memory for 64 numbers a bin at most, and for no more than
+/// elements.
+inline constexpr core::algorithms::histogram_function histogram{};
+
+}  // namespace nopal

@@ -1,0 +1,80 @@
+#pragma once
+
+// Which elements stay: what copy_if, remove_if and unique share. A predicate is asked once for each element, and its answers kept in a bit each, before
+// anything is moved: so if it throws, nothing has been.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <new>
+
+#include "nopal/algorithm/internal/loop.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/raw_buffer.hpp"
+
+namespace nopal::core::algorithms {
+
+/// The answers for n elements, and how many of them stay before each block.
+class kept {
+ public:
+  /// Asks stays(i) for each i of [0, n). Throws what that throws, and std::bad_alloc.
+  template <class Stays>
+  kept(std::size_t n, const Stays& stays) : cut_{n}, bits_((n + 63) / 64) {
+    each_block(cut_, [&](std::size_t block, std::size_t from, std::size_t to) {
+      std::size_t count = 0;
+      for (std::size_t word = from; word < to; word += 64) {
+        std::uint64_t bits = 0;
+        const std::size_t end = std::min<std::size_t>(64, to - word);
+        for (std::size_t i = 0; i < end; ++i) bits |= std::uint64_t{stays(word + i) ? 1U : 0U} << i;
+        std::construct_at(bits_.data() + word / 64, bits);
+        count += static_cast<std::size_t>(std::popcount(bits));
+      }
+      before_[block + 1] = count;
+    });
+    before_[0] = 0;
+    for (std::size_t block = 0; block < cut_.count; ++block) before_[block + 1] += before_[block];
+  }
+
+  [[nodiscard]] const blocks& cut() const { return cut_; }
+  [[nodiscard]] std::size_t before(std::size_t block) const { return before_[block]; }
+  [[nodiscard]] std::size_t count() const { return before_[cut_.count]; }
+
+  /// Calls f(i) for each element of a block that stays.
+  template <class F>
+  void each(std::size_t block, const F& f) const {
+    for (std::size_t word = cut_.begin(block); word < cut_.end(block); word += 64) {
+      for (std::uint64_t bits = bits_.data()[word / 64]; bits != 0; bits &= bits - 1) f(word + static_cast<std::size_t>(std::countr_zero(bits)));
+    }
+  }
+
+ private:
+  blocks cut_;
+  raw_buffer<std::uint64_t> bits_;
+  std::array<std::size_t, most_blocks + 1> before_;
+};
+
+/// Moves what stays to the front, in its order, and returns how many these are. Each block closes its own gaps; then the blocks move up, one after
+/// another.
+template <class I>
+std::size_t close_gaps(I first, const kept& stay) {
+  each_block(stay.cut(), [&](std::size_t block, std::size_t from, std::size_t) {
+    I to = ahead(first, from);
+    stay.each(block, [&](std::size_t i) {
+      const I it = ahead(first, i);
+      if (it != to) *to = std::ranges::iter_move(it);
+      ++to;
+    });
+  });
+  for (std::size_t block = 0; block < stay.cut().count; ++block) {
+    const I from = ahead(first, stay.cut().begin(block));
+    const I to = ahead(first, stay.before(block));
+    if (from != to) std::ranges::move(from, ahead(from, stay.before(block + 1) - stay.before(block)), to);
+  }
+  return stay.count();
+}
+
+}  // namespace nopal::core::algorithms

@@ -1,0 +1,134 @@
+#pragma once
+
+// Merges of two sorted runs from one place to another where no objects are. The objects move whatever happens: if the comparator throws, what is
+// left of both runs follows unmerged, so that every element is in the place that was promised for it.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+
+#include "nopal/algorithm/internal/on_pool.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::core::algorithms {
+
+/// From so many elements on a merge is cut into parts, of a quarter of that at least, and this many at most.
+inline constexpr std::size_t parallel_merge = std::size_t{1} << 15;
+inline constexpr std::size_t most_merge_parts = 64;
+
+/// How many of the first k elements of a stable merge come from the left run. O(log k) comparisons.
+template <class L, class R, class Less>
+std::size_t from_left_of_first(std::size_t k, L left, std::size_t left_n, R right, std::size_t right_n, const Less& less) {
+  std::size_t low = k > right_n ? k - right_n : 0;
+  std::size_t high = std::min(k, left_n);
+  while (low < high) {
+    const std::size_t i = low + (high - low) / 2;
+    if (less(*ahead(right, k - i - 1), *ahead(left, i))) {
+      high = i;
+    } else {
+      low = i + 1;
+    }
+  }
+  return low;
+}
+
+template <class From, class To>
+void carry(From from, To to, std::size_t n) noexcept {
+  for (std::size_t i = 0; i < n; ++i) algorithms::relocate(std::addressof(*ahead(from, i)), std::addressof(*ahead(to, i)));
+}
+
+/// A merge by one thread. Its end brings what is left of the runs.
+template <class From, class To, class Less>
+struct run_merge {
+  From left;
+  From left_end;
+  From right;
+  From right_end;
+  To to;
+  const Less& less;
+
+  ~run_merge() {
+    for (; left != left_end; ++left, ++to) algorithms::relocate(std::addressof(*left), std::addressof(*to));
+    for (; right != right_end; ++right, ++to) algorithms::relocate(std::addressof(*right), std::addressof(*to));
+  }
+
+  void merge() {
+    using T = std::iter_value_t<From>;
+    for (;;) {
+      auto steps = std::min(left_end - left, right_end - right);  // so many cannot exhaust a run
+      if (steps == 0) return;
+      do {
+        const bool is_right = less(*right, *left);
+        if constexpr (is_cheap<T> && std::is_pointer_v<From>) {
+          std::construct_at(std::addressof(*to), is_right ? *right : *left);
+          right += is_right ? 1 : 0;
+          left += is_right ? 0 : 1;
+        } else if (is_right) {
+          algorithms::relocate(std::addressof(*right), std::addressof(*to));
+          ++right;
+        } else {
+          algorithms::relocate(std::addressof(*left), std::addressof(*to));
+          ++left;
+        }
+        ++to;
+      } while (--steps != 0);
+    }
+  }
+};
+
+/// Merges [from, from + half) and [from + half, from + n) into [to, to + n), stably. If it throws, the elements are all there, too: the
+/// exception is that of the first part that threw. By a worker if n is parallel_merge or more. O(n) work, O(n / most_merge_parts + log n) span.
+template <class From, class To, class Less>
+void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& less) {
+  const From middle = ahead(from, half);
+  const From end = ahead(from, n);
+  if (n < parallel_merge) {
+    run_merge<From, To, Less> one{from, middle, middle, end, to, less};
+    if (less(*middle, *(middle - 1))) one.merge();
+    return;
+  }
+  const std::size_t parts = std::min(n / (parallel_merge / 4), most_merge_parts);
+  const auto begin_of = [&](std::size_t part) { return part == parts ? n : n / parts * part; };
+  std::array<std::size_t, most_merge_parts + 1> lefts;
+  try {
+    const bool in_order = !less(*middle, *(middle - 1));
+    lefts[0] = 0;
+    for (std::size_t part = 1; part <= parts; ++part) {
+      const std::size_t begin = begin_of(part);
+      const std::size_t found = in_order ? std::min(begin, half) : algorithms::from_left_of_first(begin, from, half, middle, n - half, less);
+      // Clamped: a comparator that is no order may contradict itself.
+      lefts[part] = std::clamp(found, lefts[part - 1], lefts[part - 1] + (begin - begin_of(part - 1)));
+    }
+  } catch (...) {
+    algorithms::carry(from, to, n);
+    throw;
+  }
+  std::array<std::exception_ptr, most_merge_parts> thrown;
+  std::atomic<std::size_t> first_thrown{parts};
+  algorithms::each_part(0, parts, [&](std::size_t part) noexcept {
+    const std::size_t begin = begin_of(part);
+    const std::size_t end_here = begin_of(part + 1);
+    run_merge<From, To, Less> one{ahead(from, lefts[part]), ahead(from, lefts[part + 1]), ahead(middle, begin - lefts[part]),
+                                  ahead(middle, end_here - lefts[part + 1]), ahead(to, begin), less};
+    // Relaxed, as the exchange: a hint to those that come later. The join of the parts orders what is read after it.
+    if (part > first_thrown.load(std::memory_order::relaxed)) return;
+    try {
+      one.merge();
+    } catch (...) {
+      thrown[part] = std::current_exception();
+      std::size_t before = first_thrown.load(std::memory_order::relaxed);
+      while (part < before && !first_thrown.compare_exchange_weak(before, part, std::memory_order::relaxed)) {
+      }
+    }
+  });
+  const std::size_t failed = first_thrown.load(std::memory_order::relaxed);
+  if (failed < parts) std::rethrow_exception(thrown[failed]);
+}
+
+}  // namespace nopal::core::algorithms

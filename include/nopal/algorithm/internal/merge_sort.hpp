@@ -1,0 +1,134 @@
+#pragma once
+
+// stable_sort by comparisons: a merge sort between the range and room for as many elements, halves in parallel and merges in parallel; and one
+// without room, which merges by rotations. In both, if the comparator throws, all elements are in the range.
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <type_traits>
+
+#include "nopal/algorithm/internal/merge_runs.hpp"
+#include "nopal/algorithm/internal/on_pool.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/small_sort.hpp"
+#include "nopal/native.hpp"
+
+namespace nopal::core::algorithms {
+
+/// Both halves of so many elements may be sorted in parallel: some 10 us of work.
+inline constexpr std::size_t parallel_merge_sort = 1024;
+
+template <class I, class Less>
+struct merge_sort {
+  using T = std::iter_value_t<I>;
+  static_assert(is_relocatable<T>);
+
+  Less less;
+
+  /// Sorts the n elements at `at`, and leaves them in `room`, or there. If it throws they are where they were to be, in some order. Where they are
+  /// not, there are no objects. By a worker if n is parallel_merge_sort or more.
+  void sort(I at, T* room, std::size_t n, bool to_room) const {
+    if (n <= small_size<T>) return sort_few(at, room, n, to_room);
+    const std::size_t half = n / 2;
+    bool right_begun = false;
+    const auto left = [&] { sort(at, room, half, !to_room); };
+    const auto right = [&] {
+      right_begun = true;
+      sort(ahead(at, half), room + half, n - half, !to_room);
+    };
+    try {
+      if (n >= parallel_merge_sort) {
+        nopal::parallel_invoke(left, right);
+      } else {
+        left();
+        right();
+      }
+    } catch (...) {
+      bring(at, room, half, !to_room, to_room);
+      bring(ahead(at, half), room + half, n - half, right_begun && !to_room, to_room);
+      throw;
+    }
+    if (to_room) {
+      algorithms::merge_runs(at, room, half, n, less);
+    } else {
+      algorithms::merge_runs(room, at, half, n, less);
+    }
+  }
+
+ private:
+  void sort_few(I at, T* room, std::size_t n, bool to_room) const {
+    struct brings {
+      I at;
+      T* room;
+      std::size_t n;
+      bool to_room;
+      ~brings() { bring(at, room, n, false, to_room); }
+    } const at_the_end{at, room, n, to_room};
+    algorithms::small_sort(at, n, less);
+  }
+
+  static void bring(I at, T* room, std::size_t n, bool in_room, bool to_room) noexcept {
+    if (in_room && !to_room) algorithms::carry(room, at, n);
+    if (!in_room && to_room) algorithms::carry(at, room, n);
+  }
+};
+
+/// Without room: O(n log² n) work, O(log³ n) span but for its rotations, which are serial.
+template <class I, class Less>
+struct merge_sort_in_place {
+  Less less;
+
+  /// By a worker if n is parallel_merge_sort or more.
+  void sort(I first, std::size_t n) const {
+    if (n <= small_size<std::iter_value_t<I>>) return algorithms::small_sort(first, n, less);
+    const std::size_t half = n / 2;
+    both(n, [=, this] { sort(first, half); }, [=, this] { sort(ahead(first, half), n - half); });
+    merge(first, half, n - half);
+  }
+
+ private:
+  template <class F, class G>
+  static void both(std::size_t n, const F& f, const G& g) {
+    if (n >= parallel_merge_sort) {
+      nopal::parallel_invoke(f, g);
+    } else {
+      f();
+      g();
+    }
+  }
+
+  void merge(I first, std::size_t left_n, std::size_t right_n) const {
+    const I middle = ahead(first, left_n);
+    if (left_n == 0 || right_n == 0 || !less(*middle, *(middle - 1))) return;
+    if (left_n == 1 && right_n == 1) return std::ranges::iter_swap(first, middle);
+    // The middle of the longer run, and where it belongs in the other one.
+    std::size_t left = left_n / 2;
+    std::size_t right = right_n / 2;
+    if (left_n > right_n) {
+      right = bound(right_n, [&](std::size_t i) { return less(*ahead(middle, i), *ahead(first, left)); });
+    } else {
+      left = bound(left_n, [&](std::size_t i) { return !less(*ahead(middle, right), *ahead(first, i)); });
+    }
+    const I cut = std::rotate(ahead(first, left), middle, ahead(middle, right));
+    both(left_n + right_n, [=, this] { merge(first, left, right); }, [=, this] { merge(cut, left_n - left, right_n - right); });
+  }
+
+  /// The first i for which is_before(i) is false.
+  template <class IsBefore>
+  static std::size_t bound(std::size_t n, const IsBefore& is_before) {
+    std::size_t first = 0;
+    while (n > 0) {
+      const std::size_t half = n / 2;
+      if (is_before(first + half)) {
+        first += half + 1;
+        n -= half + 1;
+      } else {
+        n = half;
+      }
+    }
+    return first;
+  }
+};
+
+}  // namespace nopal::core::algorithms

@@ -1,0 +1,70 @@
+#pragma once
+
+// What the sorts know of a comparator, a projection and a value.
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::core::algorithms {
+
+/// Does a come before b, by the comparator and projection that the user gave? They stay the user's: threads call them at once.
+template <class Comp, class Proj>
+struct projected_less {
+  Comp& comp;
+  Proj& proj;
+
+  template <class A, class B>
+  NOPAL_INLINE bool operator()(A&& a, B&& b) const {
+    return static_cast<bool>(std::invoke(comp, std::invoke(proj, static_cast<A&&>(a)), std::invoke(proj, static_cast<B&&>(b))));
+  }
+};
+
+/// A value whose copies cost so little that both outcomes of a comparison are worked out and no branch depends on it.
+template <class T>
+inline constexpr bool is_cheap = sizeof(T) <= 16 && std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T> &&
+                                 std::is_nothrow_move_assignable_v<T> && std::is_copy_assignable_v<T>;
+
+/// A value that can be carried to other memory and back without failing.
+template <class T>
+inline constexpr bool is_relocatable = std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>;
+
+/// Iterators whose elements are objects: threads may write two of them at once.
+template <class I>
+concept parallel_iterator = std::random_access_iterator<I> && std::is_lvalue_reference_v<std::iter_reference_t<I>>;
+
+/// A pointer where the elements lie in a row: one instantiation then serves vectors, arrays and spans.
+template <class I>
+NOPAL_INLINE auto plain_iterator(I it) {
+  if constexpr (std::contiguous_iterator<I>) {
+    return std::to_address(it);
+  } else {
+    return it;
+  }
+}
+
+/// Sizes have no sign, differences of iterators have one.
+template <class I>
+NOPAL_INLINE I ahead(I it, std::size_t n) {
+  return it + static_cast<std::iter_difference_t<I>>(n);
+}
+template <class I>
+NOPAL_INLINE I behind(I it, std::size_t n) {
+  return it - static_cast<std::iter_difference_t<I>>(n);
+}
+
+/// Carries an object from one place to another, where none is.
+template <class T>
+NOPAL_INLINE void relocate(T* from, T* to) noexcept {
+  std::construct_at(to, static_cast<T&&>(*from));
+  std::destroy_at(from);
+}
+
+}  // namespace nopal::core::algorithms

@@ -1,0 +1,209 @@
+#pragma once
+
+// sort by comparisons: a quicksort in place, whose partitions are parallel where there is enough, and both sides of each. Pivots are medians
+// of samples; equal elements are partitioned once; what a partition finds in order is finished by insertion; heapsort ends what the samples did
+// not divide. All swaps but those of a few elements: if a comparator throws, all elements are in the range. No element is copied but cheap ones.
+//
+// What is swapped depends on the elements alone, never on threads. If the comparator is no order, some permutation is left, and nothing beyond
+// the range is read.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "nopal/algorithm/internal/on_pool.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/partition_blocks.hpp"
+#include "nopal/algorithm/internal/small_sort.hpp"
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::core::algorithms {
+
+/// Both sides of a partition of so many elements may run in parallel: some 10 us of work.
+inline constexpr std::size_t parallel_sort = 1024;
+/// From so many elements on the pivot is a median of medians, and from so many a median of more.
+inline constexpr std::size_t median_of_nine = 128;
+inline constexpr std::size_t median_of_many = std::size_t{1} << 14;
+inline constexpr std::size_t many = 63;
+
+/// How a part of the range is sorted; one for each instantiation.
+template <class I, class Less>
+struct quick_sort {
+  using T = std::iter_value_t<I>;
+
+  Less less;
+
+  /// By a worker if n is parallel_sort or more.
+  void sort(I first, std::size_t n) const { sort(first, n, false, 2 * static_cast<unsigned>(std::bit_width(n))); }
+
+  /// Puts what would come k-th, of 0 to n - 1, there, what comes before it before, and the rest behind. By a worker if n is parallel_partition or
+  /// more.
+  void select(I first, std::size_t n, std::size_t k) const {
+    bool has_before = false;
+    for (unsigned bad = 2 * static_cast<unsigned>(std::bit_width(n)); n > small_size<T>; --bad) {
+      if (bad == 0) return heap_sort(first, n);
+      choose_pivot(first, n);
+      if (has_before && !less(*(first - 1), *first)) {
+        const I right = partition_equal(first, ahead(first, n));
+        const auto equal = static_cast<std::size_t>(right - first);
+        if (k < equal) return;
+        k -= equal;
+        n -= equal;
+        first = right;
+        continue;
+      }
+      bool in_order = false;
+      const I middle = partition_around(first, ahead(first, n), in_order) - 1;
+      std::ranges::iter_swap(first, middle);
+      const auto left_n = static_cast<std::size_t>(middle - first);
+      if (k == left_n) return;
+      if (k < left_n) {
+        n = left_n;
+      } else {
+        first = middle + 1;
+        k -= left_n + 1;
+        n -= left_n + 1;
+        has_before = true;
+      }
+    }
+    algorithms::small_sort(first, n, less);
+  }
+
+ private:
+  /// `has_before`: the element before `first` comes after none of these. So many more partitions may divide badly.
+  void sort(I first, std::size_t n, bool has_before, unsigned bad) const {
+    for (;;) {
+      if (n <= small_size<T>) return algorithms::small_sort(first, n, less);
+      if (bad == 0) return heap_sort(first, n);
+      choose_pivot(first, n);
+      if (has_before && !less(*(first - 1), *first)) {  // all that equal the pivot are the least: they need no more sorting
+        const I right = partition_equal(first, ahead(first, n));
+        n -= static_cast<std::size_t>(right - first);
+        first = right;
+        continue;
+      }
+      const I last = ahead(first, n);
+      bool in_order = false;
+      const I middle = partition_around(first, last, in_order) - 1;
+      std::ranges::iter_swap(first, middle);
+      const auto left_n = static_cast<std::size_t>(middle - first);
+      const std::size_t right_n = n - left_n - 1;
+      if (std::min(left_n, right_n) < n / 8) {
+        --bad;
+        disturb(first, left_n);
+        disturb(middle + 1, right_n);
+      } else if (in_order && nearly_sorted(first, middle) && nearly_sorted(middle + 1, last)) {
+        return;
+      }
+      if (n >= parallel_sort) {
+        nopal::parallel_invoke([=, this] { sort(first, left_n, has_before, bad); }, [=, this] { sort(middle + 1, right_n, true, bad); });
+        return;
+      }
+      sort(first, left_n, has_before, bad);
+      first = middle + 1;
+      n = right_n;
+      has_before = true;
+    }
+  }
+
+  /// Inserts what is out of order, unless that is more than a few elements.
+  bool nearly_sorted(I first, I last) const { return first == last || algorithms::insert_each(first, first + 1, last, less, 8); }
+
+  /// The pivot is at `first`. Returns the first of those that do not come before it.
+  I partition_around(I first, I last, bool& in_order) const {
+    // What is in place at both ends is skipped: so it shows whether all is.
+    return with_pivot(first, [&](auto& pivot) {
+      I left = first + 1;
+      I right = last;
+      while (left != right && less(*left, pivot)) ++left;
+      while (left != right && !less(*(right - 1), pivot)) --right;
+      in_order = left == right;
+      return algorithms::partition_parallel(left, right, [&](auto&& x) { return less(x, pivot); });
+    });
+  }
+
+  /// The pivot is at `first`, and nothing comes before it. Returns the first of those that come after it.
+  I partition_equal(I first, I last) const {
+    return with_pivot(first, [&](auto& pivot) {
+      return algorithms::partition_parallel(first + 1, last, [&](auto&& x) { return !less(pivot, x); });
+    });
+  }
+
+  /// Calls f with the pivot: where it is, or with a copy that can stay in a register.
+  template <class F>
+  NOPAL_INLINE I with_pivot(I at, const F& f) const {
+    if constexpr (is_cheap<T>) {
+      T pivot(*at);
+      return f(pivot);
+    } else {
+      return f(*at);
+    }
+  }
+
+  /// Swaps a middling element to `first`.
+  void choose_pivot(I first, std::size_t n) const {
+    const std::size_t half = n / 2;
+    if (n >= median_of_many) {  // the median of many that lie anywhere, which no pattern knows
+      std::array<I, many> sample;
+      std::size_t state = n;
+      for (std::size_t i = 0; i < many; ++i) {
+        state = state * 0x5851'F42D'4C95'7F2D + 0x1405'7B7E'F767'814F;
+        I* place = sample.data() + i;
+        const I next = ahead(first, (i * (n / many)) + (state >> 32) % (n / many));
+        for (; place != sample.data() && less(*next, **(place - 1)); --place) *place = *(place - 1);
+        *place = next;
+      }
+      std::ranges::iter_swap(first, sample[many / 2]);
+      return;
+    }
+    if (n >= median_of_nine) {
+      const std::size_t eighth = n / 8;
+      order_three(ahead(first, eighth - 1), ahead(first, eighth), ahead(first, eighth + 1));
+      order_three(ahead(first, half - 1), ahead(first, half), ahead(first, half + 1));
+      order_three(ahead(first, n - eighth - 1), ahead(first, n - eighth), ahead(first, n - eighth + 1));
+      order_three(ahead(first, eighth), ahead(first, half), ahead(first, n - eighth));
+    } else {
+      order_three(first, ahead(first, half), ahead(first, n - 1));
+    }
+    std::ranges::iter_swap(first, ahead(first, half));
+  }
+
+  void order_two(I a, I b) const {
+    if (less(*b, *a)) std::ranges::iter_swap(a, b);
+  }
+  void order_three(I a, I b, I c) const {
+    order_two(a, b);
+    order_two(b, c);
+    order_two(a, b);
+  }
+
+  /// A pattern that divided badly may do so again: a few elements change places.
+  void disturb(I first, std::size_t n) const {
+    if (n < median_of_nine || n >= median_of_many) return;
+    const std::size_t quarter = n / 4;
+    for (std::size_t i = 0; i < 3; ++i) {
+      std::ranges::iter_swap(ahead(first, i), ahead(first, quarter + i));
+      std::ranges::iter_swap(ahead(first, n - 1 - i), ahead(first, n - quarter - i));
+    }
+  }
+
+  void heap_sort(I first, std::size_t n) const {
+    for (std::size_t root = n / 2; root-- > 0;) sink(first, root, n);
+    while (n-- > 1) {
+      std::ranges::iter_swap(first, ahead(first, n));
+      sink(first, 0, n);
+    }
+  }
+  void sink(I first, std::size_t root, std::size_t n) const {
+    for (std::size_t child; (child = 2 * root + 1) < n; root = child) {
+      if (child + 1 < n && less(*ahead(first, child), *ahead(first, child + 1))) ++child;
+      if (!less(*ahead(first, root), *ahead(first, child))) return;
+      std::ranges::iter_swap(ahead(first, root), ahead(first, child));
+    }
+  }
+};
+
+}  // namespace nopal::core::algorithms

@@ -1,0 +1,62 @@
+#pragma once
+
+// Is a range in order already, or in reverse? Random elements are found out after a few.
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <iterator>
+
+#include "nopal/algorithm/internal/on_pool.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+
+namespace nopal::core::algorithms {
+
+/// A part of a long range that is looked at by one thread.
+inline constexpr std::size_t run_part = std::size_t{1} << 15;
+
+enum class found { neither, sorted, reversed };
+
+/// Do all neighbours of the n elements, a before b, satisfy holds(a, b)? By a worker if there are more than run_part. O(n) work, O(log n) span
+/// where they do; what lies after a part in which they do not is hardly looked at.
+template <class I, class Holds>
+bool all_neighbours(I first, std::size_t n, const Holds& holds) {
+  const auto part_holds = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = std::max<std::size_t>(from, 1); i < to; ++i) {
+      if (!holds(*ahead(first, i - 1), *ahead(first, i))) return false;
+    }
+    return true;
+  };
+  if (!part_holds(0, std::min(n, run_part))) return false;
+  if (n <= run_part) return true;
+  std::atomic<bool> broken{false};
+  const std::size_t parts = (n + run_part - 1) / run_part;
+  each_part(1, parts, [&](std::size_t part) {
+    // Relaxed: a hint. The join of the parts orders the last load.
+    if (broken.load(std::memory_order::relaxed)) return;
+    if (!part_holds(part * run_part, std::min(n, (part + 1) * run_part))) broken.store(true, std::memory_order::relaxed);
+  });
+  return !broken.load(std::memory_order::relaxed);
+}
+
+/// Reversed: each element comes before the one ahead of it, so that no two are equal and a reversal is stable.
+template <class I, class Less>
+found find_run(I first, std::size_t n, const Less& less) {
+  if (n < 2) return found::sorted;
+  if (less(*ahead(first, 1), *first)) {
+    return all_neighbours(first, n, [&](auto& a, auto& b) { return less(b, a); }) ? found::reversed : found::neither;
+  }
+  return all_neighbours(first, n, [&](auto& a, auto& b) { return !less(b, a); }) ? found::sorted : found::neither;
+}
+
+/// By a worker if there are more than run_part. O(n) work, O(log n) span.
+template <class I>
+void reverse_all(I first, std::size_t n) {
+  const std::size_t pairs = n / 2;
+  each_part(0, (pairs + run_part - 1) / run_part, [&](std::size_t part) {
+    const std::size_t end = std::min(pairs, (part + 1) * run_part);
+    for (std::size_t i = part * run_part; i < end; ++i) std::ranges::iter_swap(ahead(first, i), ahead(first, n - 1 - i));
+  });
+}
+
+}  // namespace nopal::core::algorithms

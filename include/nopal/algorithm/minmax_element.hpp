@@ -1,0 +1,45 @@
+#pragma once
+
+// nopal::minmax_element: as std::ranges::minmax_element, in parallel.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <ranges>
+#include <utility>
+
+#include "nopal/algorithm/internal/extremes.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+
+namespace nopal {
+
+namespace core::algorithms {
+
+struct minmax_element_function {
+  template <std::random_access_iterator I, std::sentinel_for<I> S, class Proj = std::identity,
+            std::indirect_strict_weak_order<std::projected<I, Proj>> Comp = std::ranges::less>
+  std::ranges::minmax_element_result<I> operator()(I first, S last, Comp comp = {}, Proj proj = {}) const {
+    const auto n = static_cast<std::size_t>(std::ranges::distance(first, last));
+    const projected_less<Comp, Proj> less{comp, proj};
+    return algorithms::least_and_greatest(first, n, less);
+  }
+  template <std::ranges::random_access_range R, class Proj = std::identity,
+            std::indirect_strict_weak_order<std::projected<std::ranges::iterator_t<R>, Proj>> Comp = std::ranges::less>
+  std::ranges::minmax_element_result<std::ranges::borrowed_iterator_t<R>> operator()(R&& range, Comp comp = {}, Proj proj = {}) const {
+    auto result = (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(comp), std::move(proj));
+    return {std::move(result.min), std::move(result.max)};
+  }
+};
+
+}  // namespace core::algorithms
+
+/// minmax_element(first, last, comp = less, proj = identity), minmax_element(range, comp, proj): the first of the least elements and the last of the
+/// greatest, or the end twice, as std::ranges::minmax_element. The comparator and the projection are called by several threads at once. Throws
+/// what the first block of elements that threw has thrown; off a pool also what default_pool() throws. O(n) work, O(n / 1024 + log n) span;
+/// blocks of elements depend on n alone.
+inline constexpr core::algorithms::minmax_element_function minmax_element{};
+
+}  // namespace nopal

@@ -1,0 +1,45 @@
+#pragma once
+
+// nopal::none_of: as std::ranges::none_of, in parallel.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <ranges>
+#include <utility>
+
+#include "nopal/algorithm/internal/find_first.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+
+namespace nopal {
+
+namespace core::algorithms {
+
+struct none_of_function {
+  template <std::random_access_iterator I, std::sentinel_for<I> S, class Proj = std::identity,
+            std::indirect_unary_predicate<std::projected<I, Proj>> Pred>
+  bool operator()(I first, S last, Pred pred, Proj proj = {}) const {
+    const auto n = static_cast<std::size_t>(std::ranges::distance(first, last));
+    const std::size_t found = algorithms::find_first(n, [&](std::size_t i) {
+      return static_cast<bool>(std::invoke(pred, std::invoke(proj, *algorithms::ahead(first, i))));
+    });
+    return found == n;
+  }
+  template <std::ranges::random_access_range R, class Proj = std::identity,
+            std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<R>, Proj>> Pred>
+  bool operator()(R&& range, Pred pred, Proj proj = {}) const {
+    return (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(pred), std::move(proj));
+  }
+};
+
+}  // namespace core::algorithms
+
+/// none_of(first, last, pred, proj = identity), none_of(range, pred, proj): does pred hold for no element? As std::ranges::none_of. The predicate
+/// and the projection are called by several threads at once, and for some elements behind the first for which it holds; what they throw there is
+/// dropped, else thrown. Off a pool also throws what default_pool() throws. O(n) work at most, O(log n) span.
+inline constexpr core::algorithms::none_of_function none_of{};
+
+}  // namespace nopal

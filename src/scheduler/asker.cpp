@@ -1,0 +1,16 @@
+#include "nopal/core/scheduler/asker.hpp"
+
+#include "nopal/core/task/fork_state.hpp"
+
+namespace nopal::core {
+
+void const* asker() noexcept {
+  fork_state const* const here = state_here();
+  if (here->works()) return here;
+  // A thread that works for no pool keeps its native stack, so this address stays its own.
+  thread_local char thread;
+  asm volatile("" ::: "memory");  // so that no caller takes two calls for one
+  return &thread;
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,91 @@
+#pragma once
+
+// What the tests of algorithms have in common: sizes, numbers, values of odd kinds, and pools to run on.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../mix.hpp"
+#include "nopal/pool.hpp"
+
+namespace test {
+
+inline constexpr std::array<std::size_t, 9> sizes = {0, 1, 2, 3, 63, 64, 1000, 5000, 200'000};
+inline constexpr std::size_t large = 1'000'000;
+inline constexpr std::array<std::size_t, 8> few = {0, 1, 2, 3, 5, 33, 64, 65};
+
+/// n numbers from 0 to below - 1.
+template <class T = int>
+std::vector<T> numbers(std::size_t n, std::uint64_t below = ~std::uint64_t{0}, std::uint64_t seed = 1) {
+  std::vector<T> result(n);
+  for (std::size_t i = 0; i < n; ++i) result[i] = static_cast<T>(mix(seed * 0x1000'0000 + i) % below);
+  return result;
+}
+
+/// What a stable sort makes of v. (Clang warns of how the standard one of GCC 12 gets its memory.)
+template <class V, class Less>
+V stably_sorted(const V& v, Less less) {
+  std::vector<std::size_t> order(v.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return less(v[a], v[b]) || (!less(v[b], v[a]) && a < b); });
+  V result;
+  for (const std::size_t i : order) result.push_back(v[i]);
+  return result;
+}
+
+/// f(), on a thread of no pool and on pools of one to three workers.
+template <class F>
+void everywhere(F f) {
+  {
+    SCOPED_TRACE("off a pool");
+    f();
+  }
+  for (unsigned const workers : {1u, 2u, 3u}) {
+    SCOPED_TRACE(workers);
+    nopal::pool pool{{.workers = workers}};
+    pool.run([&] { f(); });
+  }
+}
+
+/// Can be moved, and nothing else; has no default.
+struct only_moves {
+  explicit only_moves(int v) : value{std::make_unique<int>(v)} {}
+  std::unique_ptr<int> value;
+  [[nodiscard]] int get() const { return *value; }
+  friend bool operator<(const only_moves& a, const only_moves& b) { return *a.value < *b.value; }
+};
+
+/// Lies at multiples of 64 bytes, has no default, and says whether it lies so.
+struct alignas(64) wide {
+  explicit wide(int v) : value{v} {}
+  wide(const wide& other) : value{other.value} { check(); }
+  wide& operator=(const wide& other) {
+    value = other.value;
+    check();
+    return *this;
+  }
+  void check() const {
+    if (reinterpret_cast<std::uintptr_t>(this) % 64 != 0) throw std::logic_error{"a place that is not aligned"};
+  }
+  int value;
+  friend auto operator<=>(const wide& a, const wide& b) { return a.value <=> b.value; }
+  friend bool operator==(const wide& a, const wide& b) { return a.value == b.value; }
+};
+
+/// What was thrown where: the number of a call.
+struct thrown {
+  std::size_t where;
+};
+
+}  // namespace test

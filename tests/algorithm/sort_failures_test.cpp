@@ -1,0 +1,250 @@
+// sort and stable_sort where something fails: a comparison, a move, memory.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data.hpp"
+#include "nopal/algorithm/sort.hpp"
+#include "nopal/algorithm/stable_sort.hpp"
+
+namespace {
+
+/// Requests for at least so many bytes fail.
+std::atomic<std::size_t> too_much{~std::size_t{0}};
+std::atomic<int> refused{0};
+
+void* allocate(std::size_t size, std::size_t alignment) noexcept {
+  if (size >= too_much.load()) {
+    ++refused;
+    return nullptr;
+  }
+  return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+}  // namespace
+
+// Not inlined: GCC would see memory of new be given to free.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  if (void* const p = allocate(size, 16)) return p;
+  throw std::bad_alloc{};
+}
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 16); }
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+  if (void* const p = allocate(size, static_cast<std::size_t>(alignment))) return p;
+  throw std::bad_alloc{};
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace {
+
+enum class way { unstable, stable, stable_in_place };
+
+template <class V, class Comp>
+void sort_by(way how, V& v, Comp comp) {
+  if (how == way::stable_in_place) too_much = v.size() * sizeof(v[0]);
+  struct restores {
+    ~restores() { too_much = ~std::size_t{0}; }
+  } const at_the_end;
+  if (how == way::unstable) {
+    nopal::sort(v, comp);
+  } else {
+    nopal::stable_sort(v, comp);
+  }
+}
+
+template <class T>
+std::vector<T> values(std::size_t n) {
+  std::vector<T> result;
+  for (const int x : test::numbers<int>(n, n)) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      result.push_back(std::to_string(x) + " so long that it lies elsewhere");
+    } else {
+      result.emplace_back(x);
+    }
+  }
+  return result;
+}
+
+int of(int x) { return x; }
+int of(const test::only_moves& x) { return x.value ? *x.value : -1; }
+int of(const std::string& x) { return x.empty() ? -1 : std::stoi(x); }
+
+template <class T>
+std::vector<int> sorted_values(const std::vector<T>& v) {
+  std::vector<int> result;
+  for (const T& x : v) result.push_back(of(x));
+  std::ranges::sort(result);
+  return result;
+}
+
+/// The comparison number `at` throws: all elements must still be there.
+template <class T>
+bool keeps_all_elements(way how, std::size_t n, std::size_t at) {
+  auto v = values<T>(n);
+  const auto before = sorted_values(v);
+  std::atomic<std::size_t> calls{0};
+  bool threw = false;
+  try {
+    sort_by(how, v, [&](const T& a, const T& b) {
+      const std::size_t call = calls++;
+      if (call == at) throw test::thrown{call};
+      return of(a) < of(b);
+    });
+  } catch (const test::thrown& e) {
+    EXPECT_EQ(e.where, at);
+    threw = true;
+  }
+  EXPECT_EQ(sorted_values(v), before) << "n " << n << ", comparison " << at << ", way " << static_cast<int>(how);
+  return threw;
+}
+
+template <class T>
+void keeps_all_elements_whenever_a_comparison_throws() {
+  for (const way how : {way::unstable, way::stable, way::stable_in_place}) {
+    for (const std::size_t n : {2U, 3U, 4U, 5U, 8U, 17U, 33U, 70U}) {
+      std::size_t at = 0;
+      while (keeps_all_elements<T>(how, n, at)) ++at;
+      EXPECT_GE(at, n - 1);
+    }
+    for (const std::size_t n : {2048U, 40'000U}) {
+      for (const std::size_t at : {n / 2, n - 1, 2 * n, 3 * n + n / 3, 5 * n, 9 * n}) keeps_all_elements<T>(how, n, at);
+    }
+  }
+}
+
+TEST(sort_failures, all_whole_numbers_stay) { keeps_all_elements_whenever_a_comparison_throws<int>(); }
+TEST(sort_failures, all_strings_stay) { keeps_all_elements_whenever_a_comparison_throws<std::string>(); }
+TEST(sort_failures, all_that_can_only_be_moved_stay) { keeps_all_elements_whenever_a_comparison_throws<test::only_moves>(); }
+TEST(sort_failures, all_elements_stay_on_pools) {
+  for (const unsigned workers : {1U, 2U, 3U}) {
+    nopal::pool pool{{.workers = workers}};
+    pool.run([] {
+      for (const way how : {way::unstable, way::stable}) {
+        for (const std::size_t n : {2048U, 140'000U}) {
+          for (const std::size_t at : {n + n / 2, 9 * n}) {
+            keeps_all_elements<int>(how, n, at);
+            keeps_all_elements<std::string>(how, n, at);
+          }
+        }
+      }
+    });
+  }
+}
+
+TEST(sort_failures, without_memory_it_sorts_in_place) {
+  nopal::default_pool();  // which is made while there is memory
+  test::everywhere([] {
+    for (const std::size_t n : {64U, 1000U, 50'000U}) {
+      for (const bool numbers : {true, false}) {
+        refused = 0;
+        if (numbers) {
+          auto v = test::numbers<int>(n);
+          auto w = v;
+          auto expected = v;
+          std::ranges::sort(expected);
+          too_much = n * sizeof(int);
+          nopal::sort(v);
+          nopal::stable_sort(w);
+          too_much = ~std::size_t{0};
+          EXPECT_TRUE(v == expected);
+          EXPECT_TRUE(w == expected);
+        } else {
+          std::vector<std::pair<std::string, int>> v;
+          for (const int x : test::numbers<int>(n, 100)) v.emplace_back(std::to_string(x), static_cast<int>(v.size()));
+          const auto expected = test::stably_sorted(v, [](const auto& a, const auto& b) { return a.first < b.first; });
+          too_much = n * sizeof(v[0]);
+          nopal::stable_sort(v, {}, &std::pair<std::string, int>::first);
+          too_much = ~std::size_t{0};
+          EXPECT_TRUE(v == expected);
+        }
+        EXPECT_GT(refused.load(), 0);
+      }
+    }
+  });
+}
+
+/// Its moves throw when a switch says so: no memory can help it.
+struct moves_throw {
+  explicit moves_throw(int v) : value{v} {}
+  moves_throw(moves_throw&& other) noexcept(false) : value{other.value} { maybe(); }
+  moves_throw& operator=(moves_throw&& other) noexcept(false) {
+    maybe();
+    value = other.value;
+    return *this;
+  }
+  static void maybe() {
+    if (moves++ == throws_at) throw test::thrown{throws_at};
+  }
+  int value;
+  static inline std::size_t moves = 0;
+  static inline std::size_t throws_at = ~std::size_t{0};
+};
+
+TEST(sort_failures, moves_may_throw) {
+  for (std::size_t at = 0; at < 1500; at += 7) {
+    std::vector<moves_throw> v;
+    v.reserve(500);
+    moves_throw::throws_at = ~std::size_t{0};
+    for (const int x : test::numbers<int>(500, 100)) v.emplace_back(x);
+    moves_throw::moves = 0;
+    moves_throw::throws_at = at;
+    EXPECT_THROW(at % 2 == 0 ? nopal::sort(v, {}, &moves_throw::value) : nopal::stable_sort(v, {}, &moves_throw::value), test::thrown);
+  }
+  std::vector<moves_throw> v;
+  v.reserve(500);
+  moves_throw::throws_at = ~std::size_t{0};
+  for (const int x : test::numbers<int>(500, 100)) v.emplace_back(x);
+  nopal::stable_sort(v, {}, &moves_throw::value);
+  EXPECT_TRUE(std::ranges::is_sorted(v, {}, &moves_throw::value));
+}
+
+/// Counts itself: after a failure there must be as many as before, none of them destroyed twice.
+struct counted {
+  explicit counted(int v) : value{v} { ++alive; }
+  counted(counted&& other) noexcept : value{other.value} { ++alive; }
+  counted& operator=(counted&&) noexcept = default;
+  ~counted() { --alive; }
+  int value;
+  static inline std::atomic<int> alive{0};
+};
+
+TEST(sort_failures, no_object_is_made_or_destroyed_too_often) {
+  nopal::pool pool{{.workers = 2}};
+  pool.run([] {
+    for (const std::size_t at : {0U, 1000U, 20'000U, 300'000U, 700'000U, 1'000'000'000U}) {
+      {
+        std::vector<counted> v;
+        for (const int x : test::numbers<int>(50'000)) v.emplace_back(x);
+        std::atomic<std::size_t> calls{0};
+        try {
+          nopal::stable_sort(v, [&](const counted& a, const counted& b) {
+            if (calls++ == at) throw test::thrown{at};
+            return a.value < b.value;
+          });
+          EXPECT_GT(at, 50'000U);
+        } catch (const test::thrown&) {
+        }
+        EXPECT_EQ(counted::alive.load(), 50'000);
+      }
+      EXPECT_EQ(counted::alive.load(), 0);
+    }
+  });
+}
+
+}  // namespace
