@@ -12,4 +12,5 @@
 #include "nopal/scratch.hpp"
 #include "nopal/stats.hpp"
 #include "nopal/stay.hpp"
+#include "nopal/stop.hpp"
 #include "nopal/task.hpp"

@@ -41,7 +41,7 @@ bool may_fork_natively(worker& w) noexcept {
     }
     w.stacks.put(s);
   }
-  return may_offer_in_this_mode(w);
+  return may_offer_here(w);
 }
 
 void poll_natively(worker& w) noexcept {
@@ -89,6 +89,7 @@ void give_up(branch& b) noexcept {
 // or is about to. Once this worker has arrived the branch may be gone, unless the owner waits: then this worker resumes the owner's stack.
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   b.mode.adopt();
+  w.region = b.region;
   w.begin_strand();
   w.begin_without_tasks();
   w.begin_child_of(&b.join);

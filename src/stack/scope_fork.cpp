@@ -85,7 +85,7 @@ void fork_child(child& c, child::run_function run) {
     s = w.stacks.get();
   } catch (std::bad_alloc const&) {
   }
-  if (s != nullptr && !may_offer_in_this_mode(w)) w.stacks.put(std::exchange(s, nullptr));
+  if (s != nullptr && !may_offer_here(w)) w.stacks.put(std::exchange(s, nullptr));
   if (s == nullptr) {
     w.count.add(counted::serial_forks);
     return run(c, false);

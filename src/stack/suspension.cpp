@@ -54,6 +54,7 @@ bool suspend(suspension& s) noexcept {
   if (must_stay) s.left->home = w.index();
   void const* const near = w.near.get();
   void const* const far = w.far.get();
+  region_id const region = w.region;
   if (w.alarm == worker::no_tasks) {
     root* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
     leave_for(s, *next);
@@ -64,6 +65,7 @@ bool suspend(suspension& s) noexcept {
     leave_for(s, *next);
   }
   current()->descends_from(near, far);
+  current()->region = region;
   if (must_stay) [[unlikely]] {
     s.left->home = stack::anywhere;
     errno = error_number;  // on the thread that has left the stack
@@ -92,9 +94,10 @@ void resume_stack(stack& s) noexcept {
   die_resumed_twice();
 }
 
-void run_left_stack(resumable& r, worker&) noexcept {
+void run_left_stack(resumable& r, worker& w) noexcept {
   auto& s = static_cast<stack&>(r);
   s.stolen = true;
+  w.region = s.region;  // which nothing changes before the parent's function continues
   resume_stack(s);
 }
 

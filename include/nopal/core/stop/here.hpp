@@ -1,0 +1,73 @@
+#pragma once
+
+// The stop region in which the caller runs: on a worker, what its strand carries; off a pool, what the thread does. Whoever asks, waits, forks
+// or gives work away reads it here. README.md says who carries it. Next: ../../stop.hpp.
+
+#include <stop_token>
+#include <utility>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/stop/stop_region.hpp"
+#include "nopal/core/wait/deadline.hpp"
+
+namespace nopal::core {
+
+/// The region of a thread that works for no pool.
+NOPAL_API NOPAL_COLD region_id region_of_thread() noexcept;
+
+/// The region in which the caller runs, or no_region. It outlives the call that asks; whoever keeps it longer holds it.
+NOPAL_INLINE region_id region_here() noexcept {
+  fork_state* const s = state_here();
+  return s->works() ? static_cast<worker*>(s)->region : region_of_thread();
+}
+/// From now on the caller runs in `r`. What its strand has forked before stays in the region before: the next fork polls, and finds that.
+NOPAL_API void continue_in_region(region_id r) noexcept;
+
+/// Is the caller asked to stop, in a region or with its whole pool? On a worker outside of all regions two loads and a compare.
+NOPAL_API NOPAL_COLD bool asked_in_region() noexcept;
+NOPAL_INLINE bool stop_requested_here() noexcept {
+  fork_state* const s = state_here();
+  if (s->works()) [[likely]] {
+    worker const& w = *static_cast<worker*>(s);
+    if (w.region == no_region) [[likely]] return w.pool().everything.request.is_made();
+  }
+  return asked_in_region();
+}
+/// Throws nopal::stopped.
+[[noreturn]] NOPAL_API NOPAL_COLD void throw_stopped();
+/// After a wait with a time limit that was not woken by what it waited for: throws nopal::stopped, if that was a request.
+inline void throw_if_stopped() {
+  if (stop_requested_here()) [[unlikely]] throw_stopped();
+}
+
+/// Must a wait of the caller that has no time limit listen to a request? Not outside of all regions, until the whole pool is asked: then it
+/// costs nothing.
+inline bool wait_may_end_early() noexcept {
+  fork_state* const s = state_here();
+  if (!s->works()) return region_of_thread() != no_region;
+  worker const& w = *static_cast<worker*>(s);
+  return w.region != no_region || w.pool().everything.request.is_made();
+}
+/// The region to whose request a wait of the caller listens, with its deadline; null: there is none, on a thread that works for no pool.
+NOPAL_API stop_region* region_of_wait() noexcept;
+
+/// While it lives, the caller runs in a new region. Its end may come on another worker, but in the same call: regions nest.
+class NOPAL_API inside_region {
+ public:
+  /// In a region inside of the caller's. Throws std::bad_alloc.
+  inside_region(std::stop_token t, time_point deadline);
+  /// In a region of which nobody asks anything.
+  struct unstoppable {};
+  explicit inside_region(unstoppable);
+  inside_region(inside_region const&) = delete;
+  inside_region& operator=(inside_region const&) = delete;
+  ~inside_region();
+
+ private:
+  region_id const before_;
+  held_region const mine_;
+};
+
+}  // namespace nopal::core

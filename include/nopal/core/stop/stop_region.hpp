@@ -1,0 +1,87 @@
+#pragma once
+
+// A stop region: what runs inside of one call of with_stop, or as one job that was submitted with a token, and all that this begins. Its
+// request is made by its token, and by the region around it. Any thread. Next: here.hpp, the region in which the caller runs.
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "nopal/core/base/sync.hpp"
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/stop/basic_request.hpp"
+#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/wait/deadline.hpp"
+
+namespace nopal::core {
+
+/// It lies in a table, at an address that stays: so whoever has its id finds it without a lock. It ends when nobody holds it any more: the
+/// frame that made it, jobs, fibers, regions inside of it. Forks need not hold it, since they end before what they are joined by.
+class NOPAL_API stop_region : private basic_request<>::listener {
+ public:
+  basic_request<> request;
+
+  stop_region() noexcept : listener{[](listener& l) noexcept { static_cast<stop_region&>(l).request.make(); }} {}
+  stop_region(stop_region const&) = delete;
+  stop_region& operator=(stop_region const&) = delete;
+
+  /// Ends all waits in it that can end early, and is seen by all that ask: no later than this, by the steady clock.
+  time_point deadline() const noexcept { return deadline_; }
+  /// Is it one of which nobody asks anything, neither a region nor a pool?
+  bool is_shield() const noexcept { return is_shield_; }
+  /// Is what runs in it asked to stop? A clock is read only where there is a deadline that has not passed.
+  bool asks() const noexcept {
+    return request.is_made() || (deadline_ != time_point::max() && std::chrono::steady_clock::now() >= deadline_);
+  }
+
+ private:
+  friend class region_table;
+  struct asked_by_token {
+    stop_region* region;
+    void operator()() const noexcept { region->request.make(); }
+  };
+
+  std::atomic<std::uint32_t> holders_{0};
+  region_id self_ = no_region;
+  region_id outer_ = no_region;
+  bool is_shield_ = false;
+  time_point deadline_ = time_point::max();
+  std::optional<std::stop_callback<asked_by_token>> token_;
+  stop_region* next_free_ = nullptr;
+};
+
+/// The region of that id, which is not no_region and is held.
+NOPAL_API stop_region& region_of(region_id id) noexcept;
+/// A region inside of `outer`, which may be no_region: nothing of it runs yet, and the caller holds it. It is asked to stop by `t`, by `outer`, and where
+/// the earlier of `deadline` and that of `outer` passes. Throws std::bad_alloc.
+NOPAL_API region_id make_region(std::stop_token t, time_point deadline, region_id outer);
+/// A region in which nothing is asked to stop. Throws as make_region.
+NOPAL_API region_id make_shield();
+/// Holds a region that the caller knows to be held.
+NOPAL_API NOPAL_COLD void hold_region(region_id id) noexcept;
+/// Holds it no longer. Afterwards it may be another one. May wait for a request that is just being made.
+NOPAL_API NOPAL_COLD void drop_region(region_id id) noexcept;
+
+/// Holds a region while it lives.
+class held_region {
+ public:
+  /// Takes over what make_region has given.
+  explicit held_region(region_id made) noexcept : id_{made} {}
+  held_region(held_region const&) = delete;
+  held_region& operator=(held_region const&) = delete;
+  ~held_region() { drop_region(id_); }
+  region_id id() const noexcept { return id_; }
+  stop_region& operator*() const noexcept { return region_of(id_); }
+
+ private:
+  region_id const id_;
+};
+
+// ---- Around a fork of the process, by the thread that forks: the table is locked meanwhile.
+
+void hold_regions() noexcept;
+void release_regions() noexcept;
+
+}  // namespace nopal::core

@@ -1,0 +1,57 @@
+#include "nopal/core/stop/here.hpp"
+
+#include "nopal/core/stop/stopped.hpp"
+
+namespace nopal::core {
+
+// Only threads that work for no pool use this, on stacks that no other thread ever resumes: so a compiler may keep its address.
+static constinit thread_local region_id of_thread = no_region;
+
+region_id region_of_thread() noexcept { return of_thread; }
+
+// By the strand that runs here, or by a thread that works for no pool.
+void continue_in_region(region_id r) noexcept {
+  worker* const w = current_or_null();
+  if (w == nullptr) {
+    of_thread = r;
+    return;
+  }
+  w->region = r;
+  w->work.request();  // the next fork polls: may_offer_here
+}
+
+bool asked_in_region() noexcept {
+  region_id const id = region_here();
+  if (id == no_region) return false;
+  stop_region const& r = region_of(id);
+  if (r.asks()) return true;
+  // It may have come from another pool, or from a thread off all pools.
+  worker const* const w = current_or_null();
+  return w != nullptr && w->pool().everything.request.is_made() && !r.is_shield();
+}
+
+void throw_stopped() { throw stopped{}; }
+
+stop_region* region_of_wait() noexcept {
+  if (region_id const r = region_here(); r != no_region) return &region_of(r);
+  worker const* const w = current_or_null();
+  return w != nullptr ? &w->pool().everything : nullptr;
+}
+
+// A region that is made on a worker outside of all others is inside of its pool.
+static region_id around_here() noexcept {
+  if (region_id const r = region_here(); r != no_region) return r;
+  worker const* const w = current_or_null();
+  return w != nullptr ? w->pool().everything_region.id() : no_region;
+}
+
+inside_region::inside_region(std::stop_token t, time_point deadline)
+    : before_{region_here()}, mine_{make_region(std::move(t), deadline, around_here())} {
+  continue_in_region(mine_.id());
+}
+inside_region::inside_region(unstoppable) : before_{region_here()}, mine_{make_shield()} {
+  continue_in_region(mine_.id());
+}
+inside_region::~inside_region() { continue_in_region(before_); }
+
+}  // namespace nopal::core
