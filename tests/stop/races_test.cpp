@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <stop_token>
 #include <thread>
 
@@ -37,7 +38,10 @@ void race(Wait wait, Happen happen, ends& e) {
     for (long k = 0; k < rounds; ++k) {
       std::stop_source source;
       nopal::counter left;
-      nopal::spawn(left, [&] { source.request_stop(); });
+      auto const request = [&] { nopal::spawn(left, [&] { source.request_stop(); }); };
+      auto const make = [&] { nopal::spawn(left, [&] { happen(k); }); };
+      if (k % 2 == 0) request();
+      if (k % 3 == 0) make();
       nopal::with_stop(source.get_token(), [&] {
         nopal::spawn(left, [&] {
           try {
@@ -48,11 +52,14 @@ void race(Wait wait, Happen happen, ends& e) {
           }
         });
       });
-      nopal::spawn(left, [&] { happen(k); });
+      if (k % 3 != 0) make();
+      if (k % 2 != 0) request();
+      if (k % 5 == 0) nopal::yield();
       nopal::wait_for(left);
     }
   });
   EXPECT_EQ(e.woken + e.stopped, rounds);
+  std::printf("%ld ended by what they waited for, %ld by the request\n", e.woken.load(), e.stopped.load());
 }
 
 TEST(races, a_counter) {

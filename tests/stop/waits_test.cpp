@@ -20,6 +20,7 @@
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"
 #include "nopal/semaphore.hpp"
+#include "nopal/stay.hpp"
 #include "nopal/stop.hpp"
 #include "nopal/task.hpp"
 
@@ -338,10 +339,11 @@ TEST(waits, a_function_can_end_in_order) {
       int n = 0;
       nopal::mutex m;
       nopal::counter left;
+      std::atomic<bool> given_up{false};
       for (int k = 0; k < 4; ++k) {
         nopal::spawn(left, [&] {
           ++running;
-          while (!nopal::stop_requested()) nopal::yield();
+          while (!nopal::stop_requested() || !given_up) nopal::yield();
           std::lock_guard const guard{m};
           ++n;
         });
@@ -349,6 +351,7 @@ TEST(waits, a_function_can_end_in_order) {
       try {
         nopal::wait_for(left);
       } catch (stopped const&) {
+        given_up = true;
         nopal::without_stop([&] { nopal::wait_for(left); });
         EXPECT_EQ(n, 4);
         throw;
