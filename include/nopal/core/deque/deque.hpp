@@ -209,11 +209,8 @@ class basic_deque {
   }
 
   /// The control words and the stop region in which all that the deque holds was offered: set only while it is empty. relaxed: as shift_.
-  void set_offered_in(offered_in const& o) noexcept {
-    mode_.store(o.mode.bits, std::memory_order_relaxed);
-    region_.store(o.region, std::memory_order_relaxed);
-  }
-  offered_in all_offered_in() const noexcept { return {{mode_.load(std::memory_order_relaxed)}, region_.load(std::memory_order_relaxed)}; }
+  void set_offered_in(offered_in const& o) noexcept { offered_in_.store(o.word(), std::memory_order_relaxed); }
+  offered_in all_offered_in() const noexcept { return offered_in::of(offered_in_.load(std::memory_order_relaxed)); }
 
   /// The entry at an index from oldest() to below bottom(): by then a thief may have taken it.
   entry at(index i) const noexcept {
@@ -389,8 +386,7 @@ class basic_deque {
   atomic<index> pub_{0};
   atomic<buffer*> buffer_{nullptr};
   atomic<index> shift_{0};  // an entry's place minus its index
-  atomic<std::uint32_t> mode_{0};
-  atomic<region_id> region_{no_region};
+  atomic<std::uint64_t> offered_in_{0};
   basic_spin_lock<Sync> lock_;
   int failures_ = 0;             // under lock_
   std::int64_t not_before_ = 0;  // under lock_
