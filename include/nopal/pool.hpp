@@ -164,7 +164,7 @@ class pool {
 
   /// The region around a job that gets one of its own: the caller's, else the pool.
   core::region_id around_job() noexcept {
-    core::region_id const r = core::region_here();
+    core::region_id const r = core::inherited_region();
     return r != core::no_region ? r : state().everything_region.id();
   }
   template <class F, class... A>

@@ -23,6 +23,7 @@ void submit(pool_state& pool, root& r) noexcept {
   pool.pending.started();
   pool.needs_threads();  // after that: see end_threads
   r.run = run_injected_root;
+  r.region = listened_to(r.region);
   hold_region(r.region);  // until its finish
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());

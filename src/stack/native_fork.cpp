@@ -11,6 +11,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
+#include "nopal/core/stop/later_region.hpp"
 
 namespace nopal::core {
 
@@ -55,12 +56,13 @@ void poll_natively(worker& w) noexcept {
 
 // The pop of a branch said no: its entry is no longer private, and thieves may be at the deque. Either the entry is still there, and the
 // branch is the caller's: false. Or a thief runs the branch, and the deque is empty: then the worker waits, on another stack, until the
-// thief arrives, and this is true; the worker may be another one afterwards.
-static bool wait_if_stolen(branch& b) noexcept {
+// thief arrives, and this is true; the worker may be another one afterwards. `drops`: what the branch does is of no use any more.
+static bool wait_if_stolen(branch& b, bool drops) noexcept {
   {
     worker& w = *current();
     if (w.work.pop_slow(w.floor())) return false;
     w.work.rewind();  // the branch was stolen, and with it all older entries
+    if (drops) b.join.ask();
   }
   wait_at_join(b.join, 1, b.waiting);
   current()->work.request();  // as polled_fork_ended
@@ -70,7 +72,7 @@ static bool wait_if_stolen(branch& b) noexcept {
 
 // The first half has returned, and a thief may have the branch. Afterwards no other worker knows of the branch.
 bool branch_lost(branch& b) {
-  if (!wait_if_stolen(b)) return false;
+  if (!wait_if_stolen(b, false)) return false;
   if (b.join.reset()) {
     std::exception_ptr const e = std::move(b.error());
     std::destroy_at(&b.error());
@@ -81,7 +83,7 @@ bool branch_lost(branch& b) {
 
 // The first half has thrown, and a thief may have the branch. Afterwards no other worker knows of the branch, and it may be destroyed.
 void give_up(branch& b) noexcept {
-  if (current()->work.pop() || !wait_if_stolen(b)) return;
+  if (current()->work.pop() || !wait_if_stolen(b, true)) return;
   if (b.join.reset()) std::destroy_at(&b.error());
 }
 
@@ -93,10 +95,13 @@ void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   w.begin_strand();
   w.begin_without_tasks();
   w.begin_child_of(&b.join);
-  try {
-    body(b);
-  } catch (...) {
-    b.join.record([&](bool) { b.keep(caught()); });
+  {
+    later_region const later{w, b.join};
+    try {
+      body(b);
+    } catch (...) {
+      b.join.record([&](bool) { b.keep(caught()); });
+    }
   }
   current()->end_strand();
   if (b.join.arrive()) resume(b.waiting);

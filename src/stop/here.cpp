@@ -21,26 +21,40 @@ void continue_in_region(region_id r) noexcept {
 }
 
 bool asked_in_region() noexcept {
-  region_id const id = region_here();
-  if (id == no_region) return false;
-  stop_region const& r = region_of(id);
-  if (r.asks()) return true;
-  // It may have come from another pool, or from a thread off all pools.
+  region_id id = region_here();
+  bool is_shielded = false;
+  for (; id != no_region; id = region_of(id).outer()) {
+    stop_region const& r = region_of(id);
+    if (join_word const* const join = r.asked_by(); join != nullptr) {
+      if (join->is_asked()) return true;
+      continue;
+    }
+    if (r.asks()) return true;
+    is_shielded = r.is_shield();
+    break;
+  }
+  // A region may have come from another pool, or from a thread off all pools.
   worker const* const w = current_or_null();
-  return w != nullptr && w->pool().everything.request.is_made() && !r.is_shield();
+  return w != nullptr && w->pool().everything.request.is_made() && !is_shielded;
 }
 
 void throw_stopped() { throw stopped{}; }
 
 stop_region* region_of_wait() noexcept {
-  if (region_id const r = region_here(); r != no_region) return &region_of(r);
+  if (region_id const r = inherited_region(); r != no_region) return &region_of(r);
   worker const* const w = current_or_null();
   return w != nullptr ? &w->pool().everything : nullptr;
 }
 
+bool wait_in_region_may_end_early() noexcept {
+  if (inherited_region() != no_region) return true;
+  worker const* const w = current_or_null();
+  return w != nullptr && w->pool().everything.request.is_made();
+}
+
 // A region that is made on a worker outside of all others is inside of its pool.
 static region_id around_here() noexcept {
-  if (region_id const r = region_here(); r != no_region) return r;
+  if (region_id const r = inherited_region(); r != no_region) return r;
   worker const* const w = current_or_null();
   return w != nullptr ? w->pool().everything_region.id() : no_region;
 }

@@ -47,6 +47,12 @@ class basic_join_word {
   /// announced. relaxed: arrive or announce has acquired it.
   bool modes_agree() const noexcept { return (word_.load(std::memory_order_relaxed) >> shift) == 0; }
 
+  /// Asks the child that has the later part of the work to stop, since the result will be dropped. Of a branch, whose `modes` are 0; by its owner,
+  /// before it waits. relaxed, and is_asked too: a hint, which hands nothing over.
+  void ask() noexcept { word_.fetch_or(asked, std::memory_order_relaxed); }
+  /// By the thief that runs the branch, or by what it has forked.
+  bool is_asked() const noexcept { return (word_.load(std::memory_order_relaxed) & asked) != 0; }
+
   /// Was an exception recorded? By the sole owner of a complete scope. relaxed: arrive or announce has acquired it.
   bool due() noexcept { return (word_.load(std::memory_order_relaxed) & recorded) != 0; }
 
@@ -75,6 +81,7 @@ class basic_join_word {
   static constexpr int shift = 2;
   static constexpr std::int64_t one = 1 << shift;
   static constexpr int modes_shift = 40;
+  static constexpr std::int64_t asked = std::int64_t{1} << 62;  // in the modes of a branch, whose arrivals and announcement add none
 
   // The sign is the bit below the modes.
   static std::int64_t count(std::int64_t word) noexcept {

@@ -72,7 +72,7 @@ NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Coun
       ::operator delete(at);
     }
     resumable& release() noexcept {
-      made->region = region_here();
+      made->region = inherited_region();
       if (made->region != no_region) [[unlikely]] hold_region(made->region);
       made->words.store();
       at = nullptr;

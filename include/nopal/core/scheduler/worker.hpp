@@ -24,6 +24,7 @@
 #include "nopal/core/stack/orphan_memory.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
+#include "nopal/core/stop/region_cache.hpp"
 #include "nopal/core/stop/region_id.hpp"
 #include "nopal/core/task/fork_state.hpp"
 
@@ -188,6 +189,7 @@ class NOPAL_API worker : public fork_state {
   stack_cache stacks;
   block_cache blocks;
   orphan_memory orphans;  ///< for the tasks in the deque when a stack is left
+  region_cache spare_regions;  ///< for the branches that the worker steals
   spare_memory spare;     ///< what goes back to the system later
   alignas(destructive_size) counters count;  ///< written by the worker, read by any thread
   /// The root whose strand runs here: a hint, for external callers, which help with their own root only. Written by the worker, read by every thief

@@ -22,6 +22,11 @@ NOPAL_INLINE region_id region_here() noexcept {
   fork_state* const s = state_here();
   return s->works() ? static_cast<worker*>(s)->region : region_of_thread();
 }
+/// What a job, a fiber or a region inherits that begins here: as region_here, but not that of a stolen branch, which ends with its frame.
+inline region_id inherited_region() noexcept {
+  region_id const r = region_here();
+  return r == no_region ? no_region : listened_to(r);
+}
 /// From now on the caller runs in `r`. What its strand has forked before stays in the region before: the next fork polls, and finds that.
 NOPAL_API void continue_in_region(region_id r) noexcept;
 
@@ -44,11 +49,13 @@ inline void throw_if_stopped() {
 
 /// Must a wait of the caller that has no time limit listen to a request? Not outside of all regions, until the whole pool is asked: then it
 /// costs nothing.
+NOPAL_API NOPAL_COLD bool wait_in_region_may_end_early() noexcept;
 inline bool wait_may_end_early() noexcept {
   fork_state* const s = state_here();
   if (!s->works()) return region_of_thread() != no_region;
   worker const& w = *static_cast<worker*>(s);
-  return w.region != no_region || w.pool().everything.request.is_made();
+  if (w.region != no_region) [[unlikely]] return wait_in_region_may_end_early();
+  return w.pool().everything.request.is_made();
 }
 /// The region to whose request a wait of the caller listens, with its deadline; null: there is none, on a thread that works for no pool.
 NOPAL_API stop_region* region_of_wait() noexcept;

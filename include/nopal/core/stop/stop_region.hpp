@@ -11,6 +11,7 @@
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/stop/basic_request.hpp"
 #include "nopal/core/stop/region_id.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -19,6 +20,8 @@ namespace nopal::core {
 
 /// It lies in a table, at an address that stays: so whoever has its id finds it without a lock. It ends when nobody holds it any more: the
 /// frame that made it, jobs, fibers, regions inside of it. Forks need not hold it, since they end before what they are joined by.
+///
+/// A region of a stolen branch is simpler: it lives as long as the frame of the thief that runs the branch, and nobody holds it. later_region.hpp.
 class NOPAL_API stop_region : private basic_request<>::listener {
  public:
   basic_request<> request;
@@ -26,6 +29,14 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   stop_region() noexcept : listener{[](listener& l) noexcept { static_cast<stop_region&>(l).request.make(); }} {}
   stop_region(stop_region const&) = delete;
   stop_region& operator=(stop_region const&) = delete;
+
+  region_id id() const noexcept { return self_; }
+  /// The innermost region around what runs here that has a token or a deadline, or is a shield; this one, unless it is one of a stolen branch. It
+  /// is what jobs, fibers and inner regions inherit, and what waits listen to. no_region: there is none.
+  region_id listened_to() const noexcept { return listened_to_; }
+  /// Of a region of a stolen branch: what asks it, and the region around it. Null, for all others.
+  join_word const* asked_by() const noexcept { return asked_by_; }
+  region_id outer() const noexcept { return outer_; }
 
   /// Ends all waits in it that can end early, and is seen by all that ask: no later than this, by the steady clock.
   time_point deadline() const noexcept { return deadline_; }
@@ -38,6 +49,7 @@ class NOPAL_API stop_region : private basic_request<>::listener {
 
  private:
   friend class region_table;
+  friend class region_cache;
   struct asked_by_token {
     stop_region* region;
     void operator()() const noexcept { region->request.make(); }
@@ -46,6 +58,8 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   std::atomic<std::uint32_t> holders_{0};
   region_id self_ = no_region;
   region_id outer_ = no_region;
+  region_id listened_to_ = no_region;
+  join_word const* asked_by_ = nullptr;
   bool is_shield_ = false;
   time_point deadline_ = time_point::max();
   std::optional<std::stop_callback<asked_by_token>> token_;
@@ -54,7 +68,9 @@ class NOPAL_API stop_region : private basic_request<>::listener {
 
 /// The region of that id, which is not no_region and is held.
 NOPAL_API stop_region& region_of(region_id id) noexcept;
-/// A region inside of `outer`, which may be no_region: nothing of it runs yet, and the caller holds it. It is asked to stop by `t`, by `outer`, and where
+/// What waits in that region listen to, or no_region.
+inline region_id listened_to(region_id id) noexcept { return id != no_region ? region_of(id).listened_to() : no_region; }
+/// A region inside of `outer`, which may be no_region, and is none of a stolen branch: nothing of it runs yet, and the caller holds it. It is asked to stop by `t`, by `outer`, and where
 /// the earlier of `deadline` and that of `outer` passes. Throws std::bad_alloc.
 NOPAL_API region_id make_region(std::stop_token t, time_point deadline, region_id outer);
 /// A region in which nothing is asked to stop. Throws as make_region.

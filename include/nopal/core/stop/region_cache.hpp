@@ -1,0 +1,33 @@
+#pragma once
+
+// A worker's free regions for stolen branches. Next: later_region.hpp, which takes from it; stop_region.hpp, the table behind it.
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/join_word.hpp"
+#include "nopal/core/stop/region_id.hpp"
+
+namespace nopal::core {
+
+class stop_region;
+
+/// By the worker only. A region may be given back to the cache of another worker than it was taken from.
+class NOPAL_API region_cache {
+ public:
+  region_cache() noexcept = default;
+  region_cache(region_cache const&) = delete;
+  region_cache& operator=(region_cache const&) = delete;
+  ~region_cache();
+
+  /// A region inside of `outer` that `join` asks. Throws std::bad_alloc.
+  stop_region& get(join_word const& join, region_id outer);
+  /// Nothing runs in `r` any more.
+  void put(stop_region& r) noexcept;
+
+ private:
+  static constexpr unsigned most = 64;  // the others go back to the table
+
+  stop_region* first_ = nullptr;
+  unsigned count_ = 0;
+};
+
+}  // namespace nopal::core
