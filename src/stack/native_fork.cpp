@@ -12,6 +12,7 @@
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/stop/later_region.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 
 namespace nopal::core {
 
@@ -87,11 +88,19 @@ void give_up(branch& b) noexcept {
   if (b.join.reset()) std::destroy_at(&b.error());
 }
 
+// A branch that lies on the stack of a scope's function is a part of that function, and no later child of the scope.
+static region_id region_of_branch(branch const& b) noexcept {
+  if (b.region == no_region) return no_region;
+  stop_region const& r = region_of(b.region);
+  bool const is_own = r.children_of() != nullptr && r.parents_stack()->holds(reinterpret_cast<std::uintptr_t>(&b));
+  return is_own ? r.outer() : b.region;
+}
+
 // A worker has taken the branch from a deque or an inbox. The branch lies in the frame of its owner, which runs the first half, or waits,
 // or is about to. Once this worker has arrived the branch may be gone, unless the owner waits: then this worker resumes the owner's stack.
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   b.mode.adopt();
-  w.region = b.region;
+  w.region = region_of_branch(b);
   w.begin_strand();
   w.begin_without_tasks();
   w.begin_child_of(&b.join);

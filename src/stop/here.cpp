@@ -1,5 +1,6 @@
 #include "nopal/core/stop/here.hpp"
 
+#include "nopal/core/stop/later_children.hpp"
 #include "nopal/core/stop/stopped.hpp"
 
 namespace nopal::core {
@@ -20,11 +21,20 @@ void continue_in_region(region_id r) noexcept {
   w->work.request();  // the next fork polls: may_offer_here
 }
 
+region_id region_handed_over() noexcept {
+  worker const* const w = current_or_null();
+  return w != nullptr ? region_without_own_scope(w->region, *w->here) : of_thread;
+}
+
 bool asked_in_region() noexcept {
-  region_id id = region_here();
+  region_id id = region_to_hand_over();  // in the region of later children runs the scope's function, too
   bool is_shielded = false;
   for (; id != no_region; id = region_of(id).outer()) {
     stop_region const& r = region_of(id);
+    if (r.children_of() != nullptr) {
+      if (asks_later_children(r)) return true;
+      continue;
+    }
     if (join_word const* const join = r.asked_by(); join != nullptr) {
       if (join->is_asked()) return true;
       continue;

@@ -2,8 +2,6 @@
 
 #include "nopal/core/stop/stop_region.hpp"
 
-#include "nopal/core/stop/region_cache.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -43,6 +41,7 @@ class region_table {
     r.outer_ = outer;
     r.is_shield_ = false;
     r.asked_by_ = nullptr;
+    r.children_of_ = nullptr;
     r.listened_to_ = r.self_;
     r.deadline_ = deadline;
     if (outer != no_region) {
@@ -111,29 +110,6 @@ class region_table {
   static inline constinit stop_region* free_ = nullptr;
 };
 
-region_cache::~region_cache() {
-  while (first_ != nullptr) region_table::put(*std::exchange(first_, first_->next_free_));
-}
-stop_region& region_cache::get(join_word const& join, region_id outer) {
-  if (first_ == nullptr) {
-    first_ = &region_table::get();
-    first_->next_free_ = nullptr;
-    ++count_;
-  }
-  stop_region& r = *std::exchange(first_, first_->next_free_);
-  --count_;
-  r.outer_ = outer;
-  r.asked_by_ = &join;
-  r.listened_to_ = core::listened_to(outer);
-  return r;
-}
-void region_cache::put(stop_region& r) noexcept {
-  if (count_ == most) return region_table::put(r);
-  r.next_free_ = first_;
-  first_ = &r;
-  ++count_;
-}
-
 stop_region& region_of(region_id id) noexcept { return region_table::at(id); }
 region_id make_region(std::stop_token t, time_point deadline, region_id outer) { return region_table::make(std::move(t), deadline, outer); }
 region_id make_shield() { return region_table::make_shield(); }
@@ -143,6 +119,8 @@ void hold_region(region_id id) noexcept {
 void drop_region(region_id id) noexcept {
   if (id != no_region) region_table::drop(region_table::at(id));
 }
+stop_region& free_region() { return region_table::get(); }
+void free_again(stop_region& r) noexcept { region_table::put(r); }
 void hold_regions() noexcept { region_table::lock(); }
 void release_regions() noexcept { region_table::unlock(); }
 

@@ -102,7 +102,7 @@ class each_wait : public testing::TestWithParam<std::size_t> {
   wait const& it = waits[GetParam()];
 };
 INSTANTIATE_TEST_SUITE_P(every, each_wait, testing::Range(std::size_t{0}, waits.size()),
-                         [](auto const& info) { return std::string{waits[info.param].name}; });
+                         [](auto const& one) { return std::string{waits[one.param].name}; });
 
 /// Requests once the other side is about to wait, and mostly waits.
 void request_soon(std::stop_source& s, std::atomic<bool> const& begun) {

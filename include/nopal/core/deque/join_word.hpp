@@ -75,6 +75,16 @@ class basic_join_word {
     word_.fetch_and(~locked, std::memory_order_release);  // release: pairs with the acquire above, by the next recorder
   }
 
+  /// Calls f() if something was recorded in this scope, while nobody records. By a child that has not arrived. relaxed: a hint; the lock orders what
+  /// was recorded.
+  template <class F>
+  void look_if_recorded(F&& f) noexcept {
+    if ((word_.load(std::memory_order_relaxed) & recorded) == 0) return;
+    lock_bit<Sync>(word_, locked);  // as in record
+    f();
+    word_.fetch_and(~locked, std::memory_order_release);  // release: pairs with lock_bit, in record
+  }
+
  private:
   static constexpr std::int64_t locked = 1;
   static constexpr std::int64_t recorded = 2;

@@ -18,7 +18,7 @@ struct alignas(16) root : resumable {
   /// By the submitter, in whose floating-point mode and stop region it is to run.
   root() noexcept {
     mode = control_words::now();
-    region = region_here();
+    region = region_to_hand_over();
   }
 
   /// Starts the callable on the calling worker, as a forked or called child starts. What it throws is put into worker::strand.

@@ -27,7 +27,7 @@ struct outside_child {
   children& of;
   std::uint64_t epoch;  ///< its place in the serial order
   control_words const mode = control_words::now();  ///< of the scope's thread when it forked
-  region_id const region = region_here();           ///< of that thread too, which joins before the region ends
+  region_id const region = region_to_hand_over();   ///< of that thread too, which joins before the region ends
   outside_child* older = nullptr;
   outside_child* newer = nullptr;
 

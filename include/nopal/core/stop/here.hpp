@@ -22,6 +22,10 @@ NOPAL_INLINE region_id region_here() noexcept {
   fork_state* const s = state_here();
   return s->works() ? static_cast<worker*>(s)->region : region_of_thread();
 }
+/// What a child or a job that the caller waits for inherits. As region_here, but the caller may be the function of a scope, and they are not its
+/// later children.
+NOPAL_API NOPAL_COLD region_id region_handed_over() noexcept;
+NOPAL_INLINE region_id region_to_hand_over() noexcept { return region_here() == no_region ? no_region : region_handed_over(); }
 /// What a job, a fiber or a region inherits that begins here: as region_here, but not that of a stolen branch, which ends with its frame.
 inline region_id inherited_region() noexcept {
   region_id const r = region_here();

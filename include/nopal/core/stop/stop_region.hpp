@@ -18,10 +18,14 @@
 
 namespace nopal::core {
 
+struct children;
+class stack;
+
 /// It lies in a table, at an address that stays: so whoever has its id finds it without a lock. It ends when nobody holds it any more: the
 /// frame that made it, jobs, fibers, regions inside of it. Forks need not hold it, since they end before what they are joined by.
 ///
-/// A region of a stolen branch is simpler: it lives as long as the frame of the thief that runs the branch, and nobody holds it. later_region.hpp.
+/// A region of a stolen branch is simpler: it lives as long as the frame of the thief that runs the branch, and nobody holds it. So is that of the later
+/// children of a scope. later_region.hpp, later_children.hpp.
 class NOPAL_API stop_region : private basic_request<>::listener {
  public:
   basic_request<> request;
@@ -37,6 +41,13 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   /// Of a region of a stolen branch: what asks it, and the region around it. Null, for all others.
   join_word const* asked_by() const noexcept { return asked_by_; }
   region_id outer() const noexcept { return outer_; }
+  /// Of a region of a scope's later children: the scope, and the stack of its function. Null, for all others.
+  children* children_of() const noexcept { return children_of_; }
+  stack const* parents_stack() const noexcept { return parents_stack_; }
+  /// All children that have thrown and were forked before so many steals of the parent are earlier than those in this region.
+  std::uint64_t epoch() const noexcept { return epoch_; }
+  /// From now on all that have thrown are earlier than `epoch`. By the only one that runs in it.
+  void comes_after(std::uint64_t epoch) noexcept { epoch_ = epoch; }
 
   /// Ends all waits in it that can end early, and is seen by all that ask: no later than this, by the steady clock.
   time_point deadline() const noexcept { return deadline_; }
@@ -60,6 +71,9 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   region_id outer_ = no_region;
   region_id listened_to_ = no_region;
   join_word const* asked_by_ = nullptr;
+  children* children_of_ = nullptr;
+  stack const* parents_stack_ = nullptr;
+  std::uint64_t epoch_ = 0;
   bool is_shield_ = false;
   time_point deadline_ = time_point::max();
   std::optional<std::stop_callback<asked_by_token>> token_;
@@ -68,6 +82,13 @@ class NOPAL_API stop_region : private basic_request<>::listener {
 
 /// The region of that id, which is not no_region and is held.
 NOPAL_API stop_region& region_of(region_id id) noexcept;
+/// What is handed over by code that runs in `r` on the stack `here`: the region around, if that code is the function of a scope in whose region of later
+/// children it runs.
+inline region_id region_without_own_scope(region_id r, stack const& here) noexcept {
+  if (r == no_region) return r;
+  stop_region const& x = region_of(r);
+  return x.children_of() != nullptr && x.parents_stack() == &here ? x.outer() : r;
+}
 /// What waits in that region listen to, or no_region.
 inline region_id listened_to(region_id id) noexcept { return id != no_region ? region_of(id).listened_to() : no_region; }
 /// A region inside of `outer`, which may be no_region, and is none of a stolen branch: nothing of it runs yet, and the caller holds it. It is asked to stop by `t`, by `outer`, and where
@@ -94,6 +115,11 @@ class held_region {
  private:
   region_id const id_;
 };
+
+/// For region_cache: a region in which nothing runs, and that nobody else knows. Throws std::bad_alloc.
+stop_region& free_region();
+/// Gives it back.
+void free_again(stop_region& r) noexcept;
 
 // ---- Around a fork of the process, by the thread that forks: the table is locked meanwhile.
 

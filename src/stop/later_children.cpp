@@ -1,0 +1,67 @@
+#include "nopal/core/stop/later_children.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <new>
+
+#include "nopal/core/stop/stop_region.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+constexpr std::uint64_t after_all = std::numeric_limits<std::uint64_t>::max();
+
+stop_region* region_of_scope(region_id id, children const& c) noexcept {
+  if (id == no_region) return nullptr;
+  stop_region& r = region_of(id);
+  return r.children_of() == &c ? &r : nullptr;
+}
+
+// Without memory what follows is not asked.
+void begin(worker& w, children& c, std::uint64_t epoch, bool is_first) noexcept {
+  if (c.owner == nullptr) return;  // its children lie in a list
+  if (is_first) c.around = w.region;
+  region_id const around = c.around;
+  w.region = around;
+  w.work.request();  // the next fork polls: may_offer_here
+  try {
+    w.region = w.spare_regions.get(c, epoch, region_without_own_scope(around, *c.owner)).id();
+  } catch (std::bad_alloc const&) {
+  }
+}
+
+}  // namespace
+
+// The child from under which the parent was stolen may still run in the region of the epoch before: it is that child's now, who gives it back.
+void begin_later_children(worker& w, children& c, bool is_first) noexcept { begin(w, c, c.steals(), is_first); }
+
+void begin_children_after_failure(worker& w, children& c, bool is_first) noexcept {
+  if (stop_region* const r = region_of_scope(w.region, c); r != nullptr) {
+    r->comes_after(after_all);  // what was forked in it before has ended
+  } else {
+    begin(w, c, after_all, is_first);
+  }
+}
+
+void end_lost_child(worker& w, children const& c) noexcept {
+  if (stop_region* const r = region_of_scope(w.region, c); r != nullptr) w.spare_regions.put(*r);
+}
+
+void end_later_children(worker& w, children const& c) noexcept {
+  stop_region* const r = region_of_scope(w.region, c);
+  if (r == nullptr) return;
+  w.region = c.around;
+  w.work.request();  // as above
+  w.spare_regions.put(*r);
+}
+
+// A child that arrives later may have thrown earlier in serial order, but not the other way round: so what is asked once stays so.
+bool asks_later_children(stop_region const& r) noexcept {
+  children& c = *r.children_of();
+  bool asks = false;
+  c.join.look_if_recorded([&] { asks = c.first.when < r.epoch(); });
+  return asks;
+}
+
+}  // namespace nopal::core
