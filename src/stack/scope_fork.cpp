@@ -152,8 +152,9 @@ std::exception_ptr join_children(children& c) noexcept {
     wait_at_join(c.join, steals, c.waiting);
     current()->work.request();  // as polled_fork_ended
   }
-  if (c.owner != nullptr) end_later_children(*current(), c);
-  return take_from(c);
+  if (c.owner == nullptr) return take_from(c);
+  end_later_children(*current(), c);
+  return earlier_than(take_from(c));
 }
 
 }  // namespace nopal::core

@@ -4,7 +4,9 @@
 #include <limits>
 #include <new>
 
+#include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stop/stop_region.hpp"
+#include "nopal/core/stop/stopped.hpp"
 
 namespace nopal::core {
 
@@ -54,6 +56,31 @@ void end_later_children(worker& w, children const& c) noexcept {
   w.region = c.around;
   w.work.request();  // as above
   w.spare_regions.put(*r);
+}
+
+static bool is_stopped(std::exception_ptr const& e) noexcept {
+  try {
+    std::rethrow_exception(e);
+  } catch (stopped const&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+// The children of an inner scope run in the region of the outer one's later children, as those do: they are serially later, too. But what they throw
+// must not leave the outer scope's function, and hide what made it be thrown.
+std::exception_ptr earlier_than(std::exception_ptr e) noexcept {
+  worker& w = *current();
+  if (w.region == no_region || e == nullptr) return e;
+  stop_region& r = region_of(w.region);
+  if (r.children_of() == nullptr || r.parents_stack() != w.here || !asks_later_children(r) || !is_stopped(e)) return e;
+  if (r.listened_to() != no_region ? region_of(r.listened_to()).asks() : w.pool().everything.request.is_made()) return e;
+  children& c = *r.children_of();
+  if (auto const steals = static_cast<std::int64_t>(c.steals()); steals > 0) wait_at_join(c.join, steals, c.waiting);
+  c.state = children::thrown;
+  r.comes_after(after_all);
+  return c.first.look(c.join);
 }
 
 // A child that arrives later may have thrown earlier in serial order, but not the other way round: so what is asked once stays so.

@@ -327,15 +327,58 @@ TEST(siblings, the_function_of_a_scope_is_not_asked) {
                           look();
                           nopal::parallel_invoke([&] { look(); }, [&] { look(); }, [&] { look(); });
                           nopal::sync_wait([](auto const& l) -> nopal::task<void> { co_return l(); }, look);
-                          nopal::scope inner;
-                          inner.fork([&] { look(); });
-                          inner.fork([&] { look(); });
-                          inner.join();
                           nopal::with_stop(std::stop_source{}.get_token(), look);
                           s.join();
                         }),
               1);
     EXPECT_EQ(asked, 0);
+  }
+}
+
+// The children of an inner scope are later, too, and are asked. What its join throws then is what made it so.
+TEST(siblings, an_inner_scope_throws_what_was_earlier) {
+  nopal::pool pool{{.workers = 3}};
+  for (bool const swallows : {false, true}) {
+    for (int round = 0; round < 100; ++round) {
+      std::atomic<int> begun{0};
+      std::atomic<bool> asked{false};
+      bool after = false;
+      EXPECT_EQ(thrown_by(pool,
+                          [&] {
+                            nopal::scope s;
+                            s.fork([&] {  // throws last, and comes first
+                              await(asked);
+                              std::this_thread::sleep_for(std::chrono::microseconds{50});
+                              throw failure{1};
+                            });
+                            s.fork([&] {
+                              while (begun < 2) std::this_thread::yield();
+                              throw failure{2};
+                            });
+                            ++begun;
+                            auto const inside = [&] {
+                              nopal::scope inner;
+                              inner.fork([&] {
+                                ++begun;
+                                run_until_asked();
+                                asked = true;
+                                nopal::stop_point();
+                              });
+                              inner.join();
+                              ADD_FAILURE() << "it throws";
+                            };
+                            if (swallows) {
+                              EXPECT_THROW(inside(), failure);
+                            } else {
+                              inside();
+                            }
+                            after = true;
+                            s.fork([&] { EXPECT_TRUE(nopal::stop_requested()); });
+                            s.join();
+                          }),
+                1);
+      EXPECT_EQ(after, swallows);
+    }
   }
 }
 
@@ -348,7 +391,8 @@ void random_tree(std::uint64_t path, int depth, std::uint64_t seed) {
   }
   auto const next = [=](std::uint64_t k) {
     return [=] {
-      if (nopal::stop_requested()) return;  // which leaves out only what comes later than an exception
+      if (path % 2 == 0 && nopal::stop_requested()) return;  // which leaves out only what comes later than an exception
+      nopal::stop_point();
       random_tree(path * 4 + k, depth - 1, seed);
     };
   };

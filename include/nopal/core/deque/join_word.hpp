@@ -64,6 +64,9 @@ class basic_join_word {
     return was_due;
   }
 
+  /// Starts the next scope with what was recorded in this one, which has something. By the sole owner of a complete scope. relaxed: as reset.
+  void keep_recorded() noexcept { word_.store(recorded, std::memory_order_relaxed); }
+
   /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. Before the caller arrives. For exceptions, so the
   /// others spin at first.
   template <class F>
