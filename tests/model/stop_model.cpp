@@ -106,7 +106,7 @@ scenario request_against_release(char const* name, unsigned threads) {
     p.thread([&t] { release(t.permits); });
     p.thread([&t] { wait_for_permit(t); });
     p.finally([&t] { check(t.got[0].get() + (try_acquire(t.permits) ? 1 : 0) == 1, "the permit is somewhere"); });
-  }, 2);
+  }, 1);
 }
 
 std::vector<scenario> const scenarios{
@@ -118,7 +118,7 @@ std::vector<scenario> const scenarios{
       p.thread([&t] { ask(t); });
       p.thread([] { waits::timer_entry::expire(); });
       p.thread([&t] { wait_for_permit(t, 0, waits::soon); });
-    }, 2),
+    }, 1),
     in_region("a request, two wait", 0, [](program& p, things& t) {
       p.thread([&t] { ask(t); });
       p.thread([&t] { wait_for_permit(t, 0); });
@@ -131,7 +131,7 @@ std::vector<scenario> const scenarios{
         // Of which of the two it has heard nothing follows.
         if (acquire(t.permits)) check(false, "there is no permit");
       });
-    }, 2),
+    }, 1),
     in_region("one that polls", 0, [](program& p, things& t) {
       p.thread([&t] { ask(t); });
       p.thread([&t] {
