@@ -69,13 +69,18 @@ static region_id around_here() noexcept {
   return w != nullptr ? w->pool().everything_region.id() : no_region;
 }
 
+static std::uint32_t uses(region_id id) noexcept { return id != no_region ? region_of(id).uses() : 0; }
+
 inside_region::inside_region(std::stop_token t, time_point deadline)
-    : before_{region_here()}, mine_{make_region(std::move(t), deadline, around_here())} {
+    : before_{region_here()},
+      around_{region_to_hand_over()},
+      uses_of_before_{uses(before_)},
+      mine_{make_region(std::move(t), deadline, around_here())} {
   continue_in_region(mine_.id());
 }
-inside_region::inside_region(unstoppable) : before_{region_here()}, mine_{make_shield()} {
+inside_region::inside_region(unstoppable) : before_{region_here()}, around_{region_to_hand_over()}, uses_of_before_{uses(before_)}, mine_{make_shield()} {
   continue_in_region(mine_.id());
 }
-inside_region::~inside_region() { continue_in_region(before_); }
+inside_region::~inside_region() { continue_in_region(uses(before_) == uses_of_before_ ? before_ : around_); }
 
 }  // namespace nopal::core

@@ -14,48 +14,60 @@ namespace {
 
 constexpr std::uint64_t after_all = std::numeric_limits<std::uint64_t>::max();
 
-stop_region* region_of_scope(region_id id, children const& c) noexcept {
-  if (id == no_region) return nullptr;
-  stop_region& r = region_of(id);
-  return r.children_of() == &c ? &r : nullptr;
-}
-
-// Without memory what follows is not asked.
-void begin(worker& w, children& c, std::uint64_t epoch, bool is_first) noexcept {
+// Without memory what follows is not asked. Nor where the function has entered another region since it began the last one: that one ends first.
+void begin(worker& w, children& c, std::uint64_t epoch) noexcept {
   if (c.owner == nullptr) return;  // its children lie in a list
-  if (is_first) c.around = w.region;
-  region_id const around = c.around;
-  w.region = around;
-  w.work.request();  // the next fork polls: may_offer_here
+  if (w.region != c.later && (c.later != no_region || w.region != c.around)) return;
+  c.later = no_region;
+  w.region = c.around;
   try {
-    w.region = w.spare_regions.get(c, epoch, region_without_own_scope(around, *c.owner)).id();
+    c.later = w.region = w.spare_regions.get(c, epoch, region_without_own_scope(c.around, *c.owner)).id();
   } catch (std::bad_alloc const&) {
   }
+  w.work.request();  // the next fork polls: may_offer_here
+}
+
+void note_first(worker const& w, children& c) noexcept {
+  c.around = w.region;
+  c.later = no_region;
 }
 
 }  // namespace
 
-// The child from under which the parent was stolen may still run in the region of the epoch before: it is that child's now, who gives it back.
-void begin_later_children(worker& w, children& c, bool is_first) noexcept { begin(w, c, c.steals(), is_first); }
+// The child from under which the parent was stolen may still run in the region of the epoch before. If that was one of later children, it is
+// that child's now, who may have given it back already: it is not read here.
+void begin_later_children(worker& w, children& c, bool is_first) noexcept {
+  if (is_first) note_first(w, c);
+  hold_for_lost_child(listened_to(!is_first && w.region == c.later ? c.around : w.region));
+  begin(w, c, c.steals());
+}
 
 void begin_children_after_failure(worker& w, children& c, bool is_first) noexcept {
-  if (stop_region* const r = region_of_scope(w.region, c); r != nullptr) {
-    r->comes_after(after_all);  // what was forked in it before has ended
+  if (is_first) note_first(w, c);
+  if (c.later != no_region && w.region == c.later) {
+    region_of(c.later).comes_after(after_all);  // what was forked in it before has ended
   } else {
-    begin(w, c, after_all, is_first);
+    begin(w, c, after_all);
   }
 }
 
 void end_lost_child(worker& w, children const& c) noexcept {
-  if (stop_region* const r = region_of_scope(w.region, c); r != nullptr) w.spare_regions.put(*r);
+  if (w.region == no_region) return;
+  stop_region& r = region_of(w.region);
+  region_id const held = r.listened_to();
+  if (r.children_of() == &c) w.spare_regions.put(r);
+  w.region = held;
+  drop_for_lost_child(held);
 }
 
-void end_later_children(worker& w, children const& c) noexcept {
-  stop_region* const r = region_of_scope(w.region, c);
-  if (r == nullptr) return;
-  w.region = c.around;
-  w.work.request();  // as above
-  w.spare_regions.put(*r);
+void end_later_children(worker& w, children& c) noexcept {
+  if (c.later == no_region) return;
+  if (w.region == c.later) {
+    w.region = c.around;
+    w.work.request();  // as above
+  }
+  w.spare_regions.put(region_of(c.later));
+  c.later = no_region;
 }
 
 static bool is_stopped(std::exception_ptr const& e) noexcept {

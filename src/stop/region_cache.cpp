@@ -37,6 +37,7 @@ stop_region& region_cache::get_inside(region_id outer) {
   return r;
 }
 void region_cache::put(stop_region& r) noexcept {
+  r.uses_.store(r.uses_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // relaxed: see uses
   if (count_ == most) return free_again(r);
   r.next_free_ = first_;
   first_ = &r;

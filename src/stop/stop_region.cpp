@@ -37,7 +37,7 @@ class region_table {
   static region_id make(std::stop_token&& t, time_point deadline, region_id outer) {
     stop_region& r = get();
     r.request.reset();
-    r.holders_.store(1, std::memory_order_relaxed);  // relaxed: nobody else has its id
+    r.holders_.store(whole, std::memory_order_relaxed);  // relaxed: nobody else has its id
     r.outer_ = outer;
     r.is_shield_ = false;
     r.asked_by_ = nullptr;
@@ -58,11 +58,15 @@ class region_table {
     at(id).is_shield_ = true;
     return id;
   }
-  static void hold(stop_region& r) noexcept { r.holders_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: the caller knows it is held
-  static void drop(stop_region& r) noexcept {
-    for (stop_region* x = &r; x != nullptr;) {
+  // A lost child counts so much less that its drop, where it comes before its hold, never seems to be the last.
+  static constexpr std::int64_t whole = std::int64_t{1} << 32;
+  static constexpr std::int64_t lost_child = 1;
+
+  static void hold(stop_region& r, std::int64_t n) noexcept { r.holders_.fetch_add(n, std::memory_order_relaxed); }  // relaxed: the caller knows it is held
+  static void drop(stop_region& r, std::int64_t n) noexcept {
+    for (stop_region* x = &r; x != nullptr; n = whole) {
       // acq_rel: release, so that whoever is last comes after all that others did in it; acquire, by the last
-      if (x->holders_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+      if (x->holders_.fetch_sub(n, std::memory_order_acq_rel) != n) return;
       x = end(*x);
     }
   }
@@ -114,10 +118,16 @@ stop_region& region_of(region_id id) noexcept { return region_table::at(id); }
 region_id make_region(std::stop_token t, time_point deadline, region_id outer) { return region_table::make(std::move(t), deadline, outer); }
 region_id make_shield() { return region_table::make_shield(); }
 void hold_region(region_id id) noexcept {
-  if (id != no_region) region_table::hold(region_table::at(id));
+  if (id != no_region) region_table::hold(region_table::at(id), region_table::whole);
 }
 void drop_region(region_id id) noexcept {
-  if (id != no_region) region_table::drop(region_table::at(id));
+  if (id != no_region) region_table::drop(region_table::at(id), region_table::whole);
+}
+void hold_for_lost_child(region_id id) noexcept {
+  if (id != no_region) region_table::hold(region_table::at(id), region_table::lost_child);
+}
+void drop_for_lost_child(region_id id) noexcept {
+  if (id != no_region) region_table::drop(region_table::at(id), region_table::lost_child);
 }
 stop_region& free_region() { return region_table::get(); }
 void free_again(stop_region& r) noexcept { region_table::put(r); }

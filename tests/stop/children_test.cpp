@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "failure.hpp"
+#include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"
@@ -194,6 +195,48 @@ TEST(children, an_inner_scope_throws_what_was_earlier) {
                           }),
                 1);
       EXPECT_EQ(after, swallows);
+    }
+  }
+}
+
+// A scope that is forked in a region, and joined after its end, or the other way round.
+TEST(children, may_outlive_the_region_that_they_were_forked_in) {
+  for (auto const& o : std::vector<nopal::pool_options>{{.workers = 3},
+                                                        {.workers = 2, .schedule = nopal::schedule::steal_always},
+                                                        {.workers = 2, .resume = nopal::resume::home}}) {
+    nopal::pool pool{o};
+    for (int round = 0; round < 200; ++round) {
+      std::stop_source source;
+      std::atomic<int> asked{0};
+      std::atomic<bool> ended{false};
+      auto const work = [&] {
+        {
+          nopal::scope s;
+          s.fork([] {});
+          nopal::with_stop(source.get_token(), [&] {
+            for (int k = 0; k < 4; ++k) {
+              s.fork([&, k] {
+                if (k % 2 == 0) nopal::yield();
+                nopal::parallel_invoke([&] { asked += nopal::stop_requested() ? 1 : 0; }, [] { nopal::yield(); });
+              });
+            }
+          });
+          ended = true;
+          EXPECT_FALSE(nopal::stop_requested());
+          s.fork([&] { EXPECT_FALSE(nopal::stop_requested()); });
+          nopal::with_stop(std::stop_source{}.get_token(), [&] { s.join(); });
+          EXPECT_FALSE(nopal::stop_requested());
+        }
+        nopal::scope again;
+        again.fork([&] { EXPECT_FALSE(nopal::stop_requested()); });
+        EXPECT_FALSE(nopal::stop_requested());
+        again.join();
+      };
+      pool.run(work);
+      EXPECT_EQ(asked, 0);
+      source.request_stop();
+      pool.run(work);
+      EXPECT_EQ(asked, 4);
     }
   }
 }

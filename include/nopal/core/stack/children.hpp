@@ -32,6 +32,7 @@ struct children {
     event* done;                ///< off a pool, from then on: written before the join word announces the children
   };
   region_id around;      ///< the stop region in which the function ran when it forked first
+  region_id later;       ///< the region of its later children, as long as it is the function's; or no_region
   int uncaught;          ///< std::uncaught_exceptions() when `state` left 0: more of them at the join mean that an exception unwinds it
   kept_exception first;  ///< what the children have thrown
 

@@ -3,6 +3,7 @@
 // The stop region in which the caller runs: on a worker, what its strand carries; off a pool, what the thread does. Whoever asks, waits, forks
 // or gives work away reads it here. README.md says who carries it. Next: ../../stop.hpp.
 
+#include <cstdint>
 #include <stop_token>
 #include <utility>
 
@@ -77,7 +78,10 @@ class NOPAL_API inside_region {
   ~inside_region();
 
  private:
+  // The region of a scope's later children ends at that scope's join, which may come inside of this one: then the caller runs in the one around it.
   region_id const before_;
+  region_id const around_;
+  std::uint32_t const uses_of_before_;
   held_region const mine_;
 };
 

@@ -23,7 +23,7 @@ void begin_children_after_failure(worker& w, children& c, bool is_first) noexcep
 /// A child that lost its parent has ended, and is about to arrive.
 void end_lost_child(worker& w, children const& c) noexcept;
 /// All children have ended: the scope's function runs in the region again in which it did before. By that function.
-void end_later_children(worker& w, children const& c) noexcept;
+void end_later_children(worker& w, children& c) noexcept;
 /// A scope's join is about to throw `e`. Where its children were asked since a child of a scope around, of the same function or one that has called
 /// it, has thrown, and `e` says no more than that: waits for all children of that scope, and returns what serial execution would have met first.
 /// That scope keeps it, too. By the scope's function.

@@ -44,6 +44,9 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   /// Of a region of a scope's later children: the scope, and the stack of its function. Null, for all others.
   children* children_of() const noexcept { return children_of_; }
   stack const* parents_stack() const noexcept { return parents_stack_; }
+  /// How often it was used, as one of a stolen branch or of later children: so whoever has known it finds out that it is another now. relaxed: it
+  /// changes on the stack of whoever asks, or the region is alive.
+  std::uint32_t uses() const noexcept { return uses_.load(std::memory_order_relaxed); }
   /// All children that have thrown and were forked before so many steals of the parent are earlier than those in this region.
   std::uint64_t epoch() const noexcept { return epoch_; }
   /// From now on all that have thrown are earlier than `epoch`. By the only one that runs in it.
@@ -66,7 +69,8 @@ class NOPAL_API stop_region : private basic_request<>::listener {
     void operator()() const noexcept { region->request.make(); }
   };
 
-  std::atomic<std::uint32_t> holders_{0};
+  std::atomic<std::int64_t> holders_{0};  // of each a `whole`, of lost children 1
+  std::atomic<std::uint32_t> uses_{0};
   region_id self_ = no_region;
   region_id outer_ = no_region;
   region_id listened_to_ = no_region;
@@ -100,6 +104,11 @@ NOPAL_API region_id make_shield();
 NOPAL_API NOPAL_COLD void hold_region(region_id id) noexcept;
 /// Holds it no longer. Afterwards it may be another one. May wait for a request that is just being made.
 NOPAL_API NOPAL_COLD void drop_region(region_id id) noexcept;
+
+/// As the two above, for a child of a scope that has lost its parent, which the scope's function may join after the region of both has ended: the parent's
+/// thief holds the region, which is that of its function now, and the child drops it. These may come in any order.
+void hold_for_lost_child(region_id id) noexcept;
+void drop_for_lost_child(region_id id) noexcept;
 
 /// Holds a region while it lives.
 class held_region {
