@@ -78,7 +78,8 @@ inside_region::inside_region(std::stop_token t, time_point deadline)
       mine_{make_region(std::move(t), deadline, around_here())} {
   continue_in_region(mine_.id());
 }
-inside_region::inside_region(unstoppable) : before_{region_here()}, around_{region_to_hand_over()}, uses_of_before_{uses(before_)}, mine_{make_shield()} {
+inside_region::inside_region(unstoppable)
+    : before_{region_here()}, around_{region_to_hand_over()}, uses_of_before_{uses(before_)}, mine_{make_shield()} {
   continue_in_region(mine_.id());
 }
 inside_region::~inside_region() { continue_in_region(uses(before_) == uses_of_before_ ? before_ : around_); }

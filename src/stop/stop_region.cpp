@@ -62,7 +62,8 @@ class region_table {
   static constexpr std::int64_t whole = std::int64_t{1} << 32;
   static constexpr std::int64_t lost_child = 1;
 
-  static void hold(stop_region& r, std::int64_t n) noexcept { r.holders_.fetch_add(n, std::memory_order_relaxed); }  // relaxed: the caller knows it is held
+  // relaxed: the caller knows that it is held
+  static void hold(stop_region& r, std::int64_t n) noexcept { r.holders_.fetch_add(n, std::memory_order_relaxed); }
   static void drop(stop_region& r, std::int64_t n) noexcept {
     for (stop_region* x = &r; x != nullptr; n = whole) {
       // acq_rel: release, so that whoever is last comes after all that others did in it; acquire, by the last

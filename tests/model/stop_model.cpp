@@ -1,5 +1,5 @@
-// A request to stop that ships, under every interleaving and stale value, with waiters at a semaphore that ships. A waiter's frame, and what it
-// listens with, is memory that ends.
+// A request to stop that ships, under every interleaving and stale value, with waiters at a semaphore that ships. A waiter's frame, and
+// what it listens with, is memory that ends.
 
 #include <gtest/gtest.h>
 

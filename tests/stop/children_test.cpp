@@ -1,5 +1,5 @@
-// Where a child of a scope throws, the later ones are asked to stop, and nothing earlier is: so the exception stays the one that serial execution would
-// have met first.
+// Where a child of a scope throws, the later ones are asked to stop, and nothing earlier is: so the exception stays the one that serial
+// execution would have met first.
 
 #include <gtest/gtest.h>
 

@@ -70,7 +70,9 @@ TEST(siblings, all_below_the_later_half_is_asked) {
         s.join();
       } else {
         nopal::parallel_invoke([&] { tree(depth - 1); },
-                               [&] { nopal::sync_wait([](auto const& t, int d) -> nopal::task<void> { co_return t(d); }, tree, depth - 1); });
+                               [&] {
+                                 nopal::sync_wait([](auto const& t, int d) -> nopal::task<void> { co_return t(d); }, tree, depth - 1);
+                               });
       }
     };
     EXPECT_EQ(thrown_by(pool,

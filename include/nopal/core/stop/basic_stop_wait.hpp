@@ -19,8 +19,8 @@ struct basic_stop_wait : basic_request<Sync>::listener {
   explicit basic_stop_wait(Waiter& w) noexcept
       : request::listener{[](typename request::listener& l) noexcept { static_cast<basic_stop_wait&>(l).end_wait(); }}, who{w} {}
 
-  /// From now on `r` ends the wait; at once where it was made before, and then also() is not called. By the waiter, whose other wakers may know
-  /// it already.
+  /// From now on `r` ends the wait; at once where it was made before, and then also() is not called. By the waiter, whose other wakers may
+  /// know it already.
   template <class Also>
   void start(request& r, Also also) noexcept {
     if (!r.add(*this, also)) end_wait();

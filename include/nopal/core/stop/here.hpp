@@ -1,7 +1,7 @@
 #pragma once
 
-// The stop region in which the caller runs: on a worker, what its strand carries; off a pool, what the thread does. Whoever asks, waits, forks
-// or gives work away reads it here. README.md says who carries it. Next: ../../stop.hpp.
+// The stop region in which the caller runs: on a worker, what its strand carries; off a pool, what the thread does. Whoever asks, waits,
+// forks or gives work away reads it here. README.md says who carries it. Next: ../../stop.hpp.
 
 #include <cstdint>
 #include <stop_token>
@@ -23,8 +23,8 @@ NOPAL_INLINE region_id region_here() noexcept {
   fork_state* const s = state_here();
   return s->works() ? static_cast<worker*>(s)->region : region_of_thread();
 }
-/// What a child or a job that the caller waits for inherits. As region_here, but the caller may be the function of a scope, and they are not its
-/// later children.
+/// What a child or a job that the caller waits for inherits. As region_here, but the caller may be the function of a scope, and they are
+/// not its later children.
 NOPAL_API NOPAL_COLD region_id region_handed_over() noexcept;
 NOPAL_INLINE region_id region_to_hand_over() noexcept { return region_here() == no_region ? no_region : region_handed_over(); }
 /// What a job, a fiber or a region inherits that begins here: as region_here, but not that of a stolen branch, which ends with its frame.
@@ -35,7 +35,7 @@ inline region_id inherited_region() noexcept {
 /// From now on the caller runs in `r`. What its strand has forked before stays in the region before: the next fork polls, and finds that.
 NOPAL_API void continue_in_region(region_id r) noexcept;
 
-/// Is the caller asked to stop, in a region or with its whole pool? On a worker outside of all regions two loads and a compare.
+/// Is the caller asked to stop, in a region or with its whole pool? On a worker outside of all regions a few loads.
 NOPAL_API NOPAL_COLD bool asked_in_region() noexcept;
 NOPAL_INLINE bool stop_requested_here() noexcept {
   fork_state* const s = state_here();
@@ -78,7 +78,8 @@ class NOPAL_API inside_region {
   ~inside_region();
 
  private:
-  // The region of a scope's later children ends at that scope's join, which may come inside of this one: then the caller runs in the one around it.
+  // The region of a scope's later children ends at that scope's join, which may come inside of this one: then the caller runs in the one
+  // around it.
   region_id const before_;
   region_id const around_;
   std::uint32_t const uses_of_before_;

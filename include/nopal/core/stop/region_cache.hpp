@@ -1,6 +1,7 @@
 #pragma once
 
-// A worker's free regions for stolen branches and for later children. Next: later_region.hpp and later_children.hpp, which take from it; stop_region.hpp, the table behind it.
+// A worker's free regions for stolen branches and for later children. Next: later_region.hpp and later_children.hpp, which take from it;
+// stop_region.hpp, the table behind it.
 
 #include <cstdint>
 
@@ -23,7 +24,8 @@ class NOPAL_API region_cache {
 
   /// A region inside of `outer` that `join` asks. Throws std::bad_alloc.
   stop_region& get(join_word const& join, region_id outer);
-  /// A region inside of `outer` that is asked by the children of `c` which were forked before so many steals of its parent. Throws std::bad_alloc.
+  /// A region inside of `outer` that is asked by the children of `c` which were forked before so many steals of its parent. Throws
+  /// std::bad_alloc.
   stop_region& get(children& c, std::uint64_t epoch, region_id outer);
   /// Nothing runs in `r` any more.
   void put(stop_region& r) noexcept;

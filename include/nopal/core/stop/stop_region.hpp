@@ -24,8 +24,8 @@ class stack;
 /// It lies in a table, at an address that stays: so whoever has its id finds it without a lock. It ends when nobody holds it any more: the
 /// frame that made it, jobs, fibers, regions inside of it. Forks need not hold it, since they end before what they are joined by.
 ///
-/// A region of a stolen branch is simpler: it lives as long as the frame of the thief that runs the branch, and nobody holds it. So is that of the later
-/// children of a scope. later_region.hpp, later_children.hpp.
+/// A region of a stolen branch is simpler: it lives as long as the frame of the thief that runs the branch, and nobody holds it. So is that
+/// of the later children of a scope. later_region.hpp, later_children.hpp.
 class NOPAL_API stop_region : private basic_request<>::listener {
  public:
   basic_request<> request;
@@ -35,8 +35,8 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   stop_region& operator=(stop_region const&) = delete;
 
   region_id id() const noexcept { return self_; }
-  /// The innermost region around what runs here that has a token or a deadline, or is a shield; this one, unless it is one of a stolen branch. It
-  /// is what jobs, fibers and inner regions inherit, and what waits listen to. no_region: there is none.
+  /// The innermost region around what runs here that has a token or a deadline, or is a shield; this one, unless it is one of a stolen
+  /// branch. It is what jobs, fibers and inner regions inherit, and what waits listen to. no_region: there is none.
   region_id listened_to() const noexcept { return listened_to_; }
   /// Of a region of a stolen branch: what asks it, and the region around it. Null, for all others.
   join_word const* asked_by() const noexcept { return asked_by_; }
@@ -44,8 +44,8 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   /// Of a region of a scope's later children: the scope, and the stack of its function. Null, for all others.
   children* children_of() const noexcept { return children_of_; }
   stack const* parents_stack() const noexcept { return parents_stack_; }
-  /// How often it was used, as one of a stolen branch or of later children: so whoever has known it finds out that it is another now. relaxed: it
-  /// changes on the stack of whoever asks, or the region is alive.
+  /// How often it was used, as one of a stolen branch or of later children: so whoever has known it finds out that it is another now.
+  /// relaxed: it changes on the stack of whoever asks, or the region is alive.
   std::uint32_t uses() const noexcept { return uses_.load(std::memory_order_relaxed); }
   /// All children that have thrown and were forked before so many steals of the parent are earlier than those in this region.
   std::uint64_t epoch() const noexcept { return epoch_; }
@@ -86,8 +86,8 @@ class NOPAL_API stop_region : private basic_request<>::listener {
 
 /// The region of that id, which is not no_region and is held.
 NOPAL_API stop_region& region_of(region_id id) noexcept;
-/// What is handed over by code that runs in `r` on the stack `here`: the region around, if that code is the function of a scope in whose region of later
-/// children it runs.
+/// What is handed over by code that runs in `r` on the stack `here`: the region around, if that code is the function of a scope in whose
+/// region of later children it runs.
 inline region_id region_without_own_scope(region_id r, stack const& here) noexcept {
   if (r == no_region) return r;
   stop_region const& x = region_of(r);
@@ -95,8 +95,8 @@ inline region_id region_without_own_scope(region_id r, stack const& here) noexce
 }
 /// What waits in that region listen to, or no_region.
 inline region_id listened_to(region_id id) noexcept { return id != no_region ? region_of(id).listened_to() : no_region; }
-/// A region inside of `outer`, which may be no_region, and is none of a stolen branch: nothing of it runs yet, and the caller holds it. It is asked to stop by `t`, by `outer`, and where
-/// the earlier of `deadline` and that of `outer` passes. Throws std::bad_alloc.
+/// A region inside of `outer`, which may be no_region, and is none of a stolen branch: nothing of it runs yet, and the caller holds it. It
+/// is asked to stop by `t`, by `outer`, and where the earlier of `deadline` and that of `outer` passes. Throws std::bad_alloc.
 NOPAL_API region_id make_region(std::stop_token t, time_point deadline, region_id outer);
 /// A region in which nothing is asked to stop. Throws as make_region.
 NOPAL_API region_id make_shield();
@@ -105,8 +105,8 @@ NOPAL_API NOPAL_COLD void hold_region(region_id id) noexcept;
 /// Holds it no longer. Afterwards it may be another one. May wait for a request that is just being made.
 NOPAL_API NOPAL_COLD void drop_region(region_id id) noexcept;
 
-/// As the two above, for a child of a scope that has lost its parent, which the scope's function may join after the region of both has ended: the parent's
-/// thief holds the region, which is that of its function now, and the child drops it. These may come in any order.
+/// As the two above, for a child of a scope that has lost its parent, which the scope's function may join after the region of both has
+/// ended: the parent's thief holds the region, which is that of its function now, and the child drops it. These may come in any order.
 void hold_for_lost_child(region_id id) noexcept;
 void drop_for_lost_child(region_id id) noexcept;
 
