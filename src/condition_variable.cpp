@@ -4,6 +4,7 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/sync.hpp"
+#include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/yield.hpp"
 
 namespace nopal {
@@ -20,7 +21,9 @@ void condition_variable::wait(std::unique_lock<mutex>& lock) { word_.wait(mutex_
 
 // For a channel, here and below: `why` is what a report says instead of "a condition_variable".
 void condition_variable::wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why) {
-  word_.wait(mutex_of(lock).word_, core::self(), why);
+  mutex& m = mutex_of(lock);
+  if (!core::wait_may_end_early()) [[likely]] return word_.wait(m.word_, core::self(), why);
+  if (!word_.wait_until(m.word_, core::self(), core::time_point::max(), why)) core::throw_stopped();
 }
 
 std::cv_status condition_variable::wait_until(std::unique_lock<mutex>& lock, std::chrono::steady_clock::time_point deadline) {
@@ -28,7 +31,9 @@ std::cv_status condition_variable::wait_until(std::unique_lock<mutex>& lock, std
 }
 
 std::cv_status condition_variable::wait_until_within(std::unique_lock<mutex>& lock, core::time_point deadline, core::waits_for const& why) {
-  return word_.wait_until(mutex_of(lock).word_, core::self(), deadline, why) ? std::cv_status::no_timeout : std::cv_status::timeout;
+  if (word_.wait_until(mutex_of(lock).word_, core::self(), deadline, why)) return std::cv_status::no_timeout;
+  core::throw_if_stopped();
+  return std::cv_status::timeout;
 }
 
 void condition_variable::notify(std::ptrdiff_t most) noexcept { word_.notify(most); }

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "nopal/core/stop/here.hpp"
+#include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "nopal/core/wait/timer.hpp"
 #include "nopal/core/wait/yield.hpp"
@@ -14,9 +16,28 @@ void yield() noexcept {
   if (!core::yield_stack()) std::this_thread::yield();
 }
 
+namespace {
+
+// The wait of a thread or a stack that only a time, or a request to stop, ends. The timer's `t`: null off a pool.
+void sleep_in(core::stop_region& region, core::timer* t, std::chrono::steady_clock::time_point until) {
+  core::waiter me;
+  core::waits_for const why{"a time", nullptr, core::wait_kind::nothing_more, 0, core::nanoseconds_of(until)};
+  core::timer_entry entry{t, me, until, &region};
+  auto const start = [&]() noexcept {
+    entry.start();
+    return true;
+  };
+  if (t != nullptr) return core::await_wake(me, why, start);
+  core::sleeping_thread const listed{why};
+  static_cast<void>(core::thread_awaits_wake_until(me, until, start));
+}
+
+}  // namespace
+
 void sleep_until(std::chrono::steady_clock::time_point t) {
   core::worker* const w = core::current_or_null();
-  if (w == nullptr) {
+  core::stop_region* const region = core::region_of_wait();
+  if (region == nullptr) {
     core::sleeping_thread const listed{{"a time", nullptr, core::wait_kind::nothing_more, 0, core::nanoseconds_of(t)}};
     // In parts: LLVM's sleep_until subtracts the present from the time, and for the earliest of all sleeps for ever.
     using namespace std::chrono_literals;
@@ -26,12 +47,8 @@ void sleep_until(std::chrono::steady_clock::time_point t) {
     return;
   }
   if (t <= std::chrono::steady_clock::now()) return yield();
-  core::waiter me;
-  core::timer_entry entry{w->pool().timer, me, t};
-  core::await_wake(me, {"a time", nullptr, core::wait_kind::nothing_more, 0, core::nanoseconds_of(t)}, [&]() noexcept {
-    entry.start();
-    return true;
-  });
+  sleep_in(*region, w != nullptr ? &w->pool().timer : nullptr, std::min(t, region->deadline()));
+  if (t > std::chrono::steady_clock::now()) core::throw_if_stopped();
 }
 
 }  // namespace nopal

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/stop/here.hpp"
 
 namespace nopal {
 
@@ -17,7 +18,9 @@ semaphore::semaphore(std::ptrdiff_t n) : word_{n} {
 void semaphore::acquire_slowly() noexcept { word_.acquire_slowly(); }
 bool semaphore::try_acquire_slowly() noexcept { return word_.try_acquire_slowly(); }
 bool semaphore::try_acquire_until(std::chrono::steady_clock::time_point deadline) {
-  return try_acquire() || word_.acquire_until(deadline);
+  if (try_acquire() || word_.acquire_until(deadline)) return true;
+  core::throw_if_stopped();
+  return false;
 }
 
 // There may be waiters, or `n` is out of range. Other threads may release and acquire meanwhile. Nothing has changed if this throws.

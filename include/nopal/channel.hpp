@@ -36,7 +36,7 @@ namespace nopal {
 /// channel before it, so that push tells the stage before it.
 ///
 /// Suspends: the fiber, task or function that waits leaves its native stack, and the worker runs others; a thread that works for no pool
-/// sleeps.
+/// sleeps. A push or pop that waits throws nopal::stopped where the caller is asked to stop (stop.hpp); then nothing was pushed or popped.
 ///
 /// The destructor destroys the values. Destroying it while a push or pop waits ends the program with a message.
 ///

@@ -31,9 +31,9 @@ class channel;
 /// sleeps.
 ///
 /// Every wait throws std::system_error (operation_not_permitted) if `lock` owns no mutex. A wait with a time limit also throws
-/// std::bad_alloc, and std::system_error if the thread that serves time limits cannot be started. The mutex is locked whenever a wait
-/// returns or throws. It may be destroyed once all that wait are notified, even before they have returned. Destroying it earlier ends the
-/// program with a message.
+/// std::bad_alloc, std::system_error if the thread that serves time limits cannot be started, and nopal::stopped where the caller is asked
+/// to stop (stop.hpp). The mutex is locked whenever a wait returns or throws. It may be destroyed once all that wait are notified, even
+/// before they have returned. Destroying it earlier ends the program with a message.
 class NOPAL_API condition_variable {
  public:
   constexpr condition_variable() noexcept = default;

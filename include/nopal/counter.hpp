@@ -110,10 +110,10 @@ class NOPAL_API counter {
 
 /// Waits until `c` is at most `value`. Rethrows the first exception that has left a fiber spawned with `c`; of several waiters, one gets
 /// it. O(1). Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool
-/// sleeps.
+/// sleeps. Throws nopal::stopped where the caller is asked to stop before (stop.hpp): the fibers still run then.
 NOPAL_API void wait_for(counter& c, std::int64_t value = 0);
-/// As wait_for(c, value), but no longer than until `deadline`. False: that passed first, and nothing is rethrown. Throws std::bad_alloc, or
-/// std::system_error if the thread that serves time limits cannot be started. O(waiters) if the deadline passes first.
+/// As wait_for(c, value), but no longer than until `deadline`. False: that passed first, and nothing is rethrown. Also throws
+/// std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started. O(waiters) if the deadline passes first.
 NOPAL_API bool wait_until(counter& c, std::int64_t value, std::chrono::steady_clock::time_point deadline);
 /// As above, by any clock.
 template <class Clock, class Duration>

@@ -33,12 +33,13 @@ template <class F>
 void spawn(counter& c, F&& f) {
   core::spawn_counted(nullptr, core::default_pool_state, c, static_cast<F&&>(f));
 }
-/// Lets what waits for the caller's worker run first, as a rule all of it. Suspends: the fiber, task or function leaves its native stack. It
-/// returns at once if nothing waits. Off a pool it is std::this_thread::yield().
+/// Lets what waits for the caller's worker run first, as a rule all of it. Suspends: the fiber, task or function leaves its native stack.
+/// It returns at once if nothing waits. Off a pool it is std::this_thread::yield().
 NOPAL_API void yield() noexcept;
 
 /// Waits until `t`. Suspends: the fiber, task or function leaves its native stack, and the worker runs others; off a pool the thread
-/// sleeps. Throws std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started.
+/// sleeps. Throws std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started; nopal::stopped where the
+/// caller is asked to stop (stop.hpp).
 NOPAL_API void sleep_until(std::chrono::steady_clock::time_point t);
 /// As above, for a duration.
 template <class Rep, class Period>

@@ -41,7 +41,8 @@ class future_awaiter : public stack_awaiter {
 
 /// The result of pool::submit, for one get() or `co_await`. Dropping it does not stop or wait for the job. Any number of threads may wait
 /// for it at once, but only one may take the result. It may outlive its pool. An empty future (without a job, or with its result taken)
-/// throws std::logic_error from all members but valid().
+/// throws std::logic_error from all members but valid(). Each wait throws nopal::stopped where the caller is asked to stop (stop.hpp): the
+/// job runs on, and the future is as it was.
 ///
 ///     auto f = pool.submit(fib, 30);
 ///     long const x = co_await f;      // in a task, also between fork and join; f.get() anywhere

@@ -31,7 +31,7 @@ NOPAL_COLD void invoke_off_pool(stored<F> f, stored<G>... g) {
 /// not rely on thread-locals, or on a lock that only its thread may release.
 ///
 /// Rethrows the exception that serial execution would have met first, once all that were started have ended. What serial execution would
-/// not have reached may have run or not. On a thread that works for no pool it runs on default_pool(), and throws what default_pool()
+/// not have reached may have run or not; if it runs, it is asked to stop (stop.hpp). On a thread that works for no pool it runs on default_pool(), and throws what default_pool()
 /// throws.
 ///
 /// Cost besides the calls: O(1) for each argument. With work T1, span T∞, at most D nested forks and S1 pages of stack in a serial run, P

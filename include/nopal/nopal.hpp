@@ -13,4 +13,5 @@
 #include "nopal/scratch.hpp"
 #include "nopal/stats.hpp"
 #include "nopal/stay.hpp"
+#include "nopal/stop.hpp"
 #include "nopal/task.hpp"

@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "nopal/core/report/report.hpp"
@@ -17,6 +19,8 @@
 #include "nopal/core/scheduler/statistics.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/typed_root.hpp"
+#include "nopal/core/stop/here.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/move_awaiter.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -93,20 +97,25 @@ class pool {
   /// Gives f(args...) to some worker, and returns a future of its result. Throws std::bad_alloc, and what keeping f and the arguments
   /// throws; the job has not started then.
   template <class F, class... A>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, std::stop_token>)
   auto submit(F&& f, A&&... a) {
-    using c = core::checked<core::way::submits, F&&, A&&...>;
-    if constexpr (!c::ok) {
-      core::explained<core::way::submits, c::wrong>();
-      return future<core::refused>{};
-    } else {
-      using root = core::submitted_root<F&&, A&&...>;
-      auto r = std::make_shared<root>(static_cast<F&&>(f), static_cast<A&&>(a)...);
-      r->pool = &state();
-      r->keep(r);
-      core::submit(state(), *r);
-      return future<typename root::result>{std::move(r)};
-    }
+    return submit_in(core::region_here(), static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
+  /// As submit(f, args...), in a stop region of its own: the job, and all that it begins, is asked to stop when `token` is requested, or the
+  /// region in which the caller runs: stop.hpp. The job runs in any case, and its future has what it returns or throws.
+  template <class F, class... A>
+  auto submit(std::stop_token token, F&& f, A&&... a) {
+    core::held_region const mine{core::make_region(std::move(token), core::time_point::max(), around_job())};
+    return submit_in(mine.id(), static_cast<F&&>(f), static_cast<A&&>(a)...);
+  }
+
+  /// Asks all that this pool runs to stop, now and later: as if it ran in a region whose token is requested, but for what runs in
+  /// nopal::without_stop. Waits without a time limit that began before, outside of all regions, do not end: they cost nothing more than they
+  /// must, and nobody knows of them. There is no way back: where work is to be stopped, and other work to follow, use tokens. Any thread. It
+  /// tells those that wait before it returns, O(those).
+  void request_stop() noexcept { state().everything.request.make(); }
+  /// Was request_stop called? Any thread.
+  bool stop_requested() const noexcept { return scheduler_->state().everything.request.is_made(); }
 
   /// As submit, but without a future. An exception that leaves the job ends the program with a message.
   template <class F, class... A>
@@ -154,6 +163,28 @@ class pool {
   friend struct core::default_pool_maker;
   friend core::move_awaiter resume_on(pool& p);
   core::pool_state& state() noexcept { return scheduler_->state(); }
+
+  /// The region around a job that gets one of its own: the caller's, else the pool.
+  core::region_id around_job() noexcept {
+    core::region_id const r = core::inherited_region();
+    return r != core::no_region ? r : state().everything_region.id();
+  }
+  template <class F, class... A>
+  auto submit_in(core::region_id region, F&& f, A&&... a) {
+    using c = core::checked<core::way::submits, F&&, A&&...>;
+    if constexpr (!c::ok) {
+      core::explained<core::way::submits, c::wrong>();
+      return future<core::refused>{};
+    } else {
+      using root = core::submitted_root<F&&, A&&...>;
+      auto r = std::make_shared<root>(static_cast<F&&>(f), static_cast<A&&>(a)...);
+      r->pool = &state();
+      r->region = region;
+      r->keep(r);
+      core::submit(state(), *r);
+      return future<typename root::result>{std::move(r)};
+    }
+  }
 
   // No unique_ptr: jobs use the pool while its destructor waits for them, and LLVM's library makes the pointer null first.
   core::scheduler* const scheduler_;

@@ -43,7 +43,8 @@ NOPAL_COLD void fork_into_list(children& c, Given&& f) {
 }  // namespace core
 
 /// Forks children one by one from an ordinary function and joins them all. One scope belongs to one call of one function: it is neither
-/// copied nor moved, and only that function forks and joins it, not its children, which make scopes of their own.
+/// copied nor moved, and only that function forks and joins it, not its children, which make scopes of their own. Where a child throws, those that are
+/// forked after it are asked to stop (stop.hpp).
 ///
 ///     nopal::scope s;
 ///     for (node* c : p->children) s.fork([=] { walk(c); });

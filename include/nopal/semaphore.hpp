@@ -44,7 +44,8 @@ class NOPAL_API semaphore {
     return word_.try_acquire([this]() noexcept { return try_acquire_slowly(); });
   }
   /// Takes a permit; waits until there is one, but no longer than until `deadline`. False: that passed first. Throws std::bad_alloc, or
-  /// std::system_error if the thread that serves time limits cannot be started; then no permit is taken.
+  /// std::system_error if the thread that serves time limits cannot be started, nopal::stopped where the caller is asked to stop
+  /// (stop.hpp); then no permit is taken.
   bool try_acquire_until(std::chrono::steady_clock::time_point deadline);
   /// As above, by any clock.
   template <class Clock, class Duration>

@@ -31,4 +31,10 @@ std::exception_ptr kept_exception::take(join_word& join) noexcept {
   return e;
 }
 
+std::exception_ptr kept_exception::look(join_word& join) noexcept {
+  when = 0;
+  join.keep_recorded();
+  return live(*this);
+}
+
 }  // namespace nopal::core

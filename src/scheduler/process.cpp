@@ -12,6 +12,7 @@
 #include "nopal/core/stack/mapping_limit.hpp"
 #include "nopal/core/stack/refusal.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "report/held_exceptions.hpp"
 
@@ -31,8 +32,10 @@ void before_fork() noexcept {
   hold_exceptions();
   hold_refusal();
   hold_mapping_count();
+  hold_regions();
 }
 void after_fork_in_parent() noexcept {
+  release_regions();
   release_mapping_count();
   release_refusal();
   release_exceptions();

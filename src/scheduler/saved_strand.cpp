@@ -16,7 +16,8 @@ saved_strand::saved_strand(worker& w) noexcept
       busy_with_{w.busy_with.load(std::memory_order_relaxed)},  // relaxed: a hint
       near_{w.near.get()},
       far_{w.far.get()},
-      mode_{control_words::now()} {
+      mode_{control_words::now()},
+      region_{w.region} {
   w.alarm = worker::no_alarm;
 }
 
@@ -33,6 +34,7 @@ saved_strand::~saved_strand() {
   w.parent_word = parent_word_;
   w.slot = slot_;
   mode_.adopt();
+  w.region = region_;
   w.busy_with.store(busy_with_, std::memory_order_relaxed);  // relaxed: a hint
   w.descends_from(near_, far_);
 }

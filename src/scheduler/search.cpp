@@ -39,10 +39,11 @@ void run(worker& w, continuation c) noexcept {
   r.run(r, w);
 }
 
-// Runs what was taken from a deque, where it was offered in `mode`.
-void run_stolen(worker& w, continuation c, control_words mode) noexcept {
-  if (c.is_frame()) return run_stolen_task(w, *c.as_frame(), mode);
-  c.as_resumable()->mode = mode;
+// Runs what was taken from a deque, where it was offered in `in`.
+void run_stolen(worker& w, continuation c, offered_in const& in) noexcept {
+  if (c.is_frame()) return run_stolen_task(w, *c.as_frame(), in);
+  c.as_resumable()->mode = in.mode;
+  c.as_resumable()->region = in.region;
   run(w, c);
 }
 
@@ -136,10 +137,10 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
-    control_words mode;
+    offered_in in;
     void const* far = nullptr;
     void const* const near = pin_joins(victim, far);
-    deque::entry const e = victim.work.steal(&mode);
+    deque::entry const e = victim.work.steal(&in);
     if (near != nullptr) victim.near.unpin();
     if (e != 0) {
       w.count.add(counted::steals);
@@ -147,7 +148,7 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
       w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: a hint
       w.descends_from(near, far);
       w.step();
-      run_stolen(w, continuation{e}, mode);
+      run_stolen(w, continuation{e}, in);
       return true;
     }
   }
@@ -308,12 +309,12 @@ bool search_below_join(worker& w) noexcept {
     return false;
   }
   if (run_own(w)) return true;
-  control_words mode;
-  if (deque::entry const e = t.join == nullptr ? 0 : steal_below(w, t.join, true, mode); e != 0) {
+  offered_in in;
+  if (deque::entry const e = t.join == nullptr ? 0 : steal_below(w, t.join, true, in); e != 0) {
     stop_searching(w);
     w.makes_progress();
     w.descends_from(t.join, t.join);
-    run_stolen(w, continuation{e}, mode);
+    run_stolen(w, continuation{e}, in);
     return true;
   }
   if (t.join == nullptr) return doze(w, t, longest_sleep(w));

@@ -23,6 +23,8 @@ void submit(pool_state& pool, root& r) noexcept {
   pool.pending.started();
   pool.needs_threads();  // after that: see end_threads
   r.run = run_injected_root;
+  r.region = listened_to(r.region);
+  hold_region(r.region);  // until its finish
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());
   if (pool.control != nullptr) [[unlikely]] pool.control->settle();
@@ -93,7 +95,7 @@ void wait_for_fibers_a_while() noexcept {
   try {
     time_point const end = deadline_after(a_while);
     waiter me;
-    timer_entry entry{w->pool().timer, me, end};
+    timer_entry entry{&w->pool().timer, me, end, nullptr};
     await_wake(me, {"the end of a pool", nullptr, wait_kind::nothing_more, 0, nanoseconds_of(end)}, [&]() noexcept {
       entry.start();
       return true;

@@ -69,8 +69,8 @@ bool worker::poll() noexcept {
     pool_.naps.end();
     if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]] work.request();
   }
-  // A poll that no offer has preceded, at the call of a task, may have taken back the request of mode_changed.
-  if (strand.polls_always || control_words::now() != work.mode()) work.request();
+  // A poll that no offer has preceded, at the call of a task, may have taken back the request of mode_changed or continue_in_region.
+  if (strand.polls_always || offered_in{control_words::now(), region} != work.all_offered_in()) work.request();
   return stack_pointer() < work.limit();
 }
 

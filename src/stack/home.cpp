@@ -28,28 +28,29 @@ bool has_room_on_top(worker& w) noexcept {
   }
 }
 
-// Runs what was taken from a victim, where it was offered in `mode`, and descends from `join`. It ends here, or waits here: this is the same
+// Runs what was taken from a victim, where it was offered in `in`, and descends from `join`. It ends here, or waits here: this is the same
 // worker afterwards.
-void run_on_top(worker& w, continuation c, control_words mode, void const* join) noexcept {
+void run_on_top(worker& w, continuation c, offered_in const& in, void const* join) noexcept {
   stack& here = *w.here;
   saved_strand const waits{w};
   if (w.work.empty()) w.descends_from(join, w.far.get() != nullptr ? w.far.get() : join);
   ++here.on_top;
   if (c.is_frame()) {
-    w.pool().call.run_stolen_task(w, *c.as_frame(), mode);
+    w.pool().call.run_stolen_task(w, *c.as_frame(), in);
   } else {
-    c.as_resumable()->mode = mode;
+    c.as_resumable()->mode = in.mode;
+    c.as_resumable()->region = in.region;
     c.as_resumable()->run(*c.as_resumable(), w);
   }
   --here.on_top;
 }
 
 // Takes what the victim offers, if all that it offers descends from the join. While the thief has pinned that, it stays so.
-deque::entry steal_from_below(worker& w, worker& victim, void const* join, bool stacks, control_words& mode) noexcept {
+deque::entry steal_from_below(worker& w, worker& victim, void const* join, bool stacks, offered_in& in) noexcept {
   descent* const d = victim.near.look() == join ? &victim.near : victim.far.look() == join ? &victim.far : nullptr;
   if (d == nullptr || victim.work.looks_empty() || !d->pin(join)) return 0;
   w.count.add(counted::steal_attempts);
-  deque::entry const e = victim.work.steal([=](deque::entry x) { return stacks || !continuation{x}.is_stack(); }, &mode);
+  deque::entry const e = victim.work.steal([=](deque::entry x) { return stacks || !continuation{x}.is_stack(); }, &in);
   d->unpin();
   if (e != 0) w.count.add(counted::steals);
   return e;
@@ -74,10 +75,10 @@ bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
   for (;;) {
     if (t.has_happened()) return true;
     if (has_own(w)) return false;
-    control_words mode;
-    if (deque::entry const e = t.join != nullptr && has_room_on_top(w) ? steal_below(w, t.join, false, mode) : 0; e != 0) {
+    offered_in in;
+    if (deque::entry const e = t.join != nullptr && has_room_on_top(w) ? steal_below(w, t.join, false, in) : 0; e != 0) {
       listed.reset();
-      run_on_top(w, continuation{e}, mode, t.join);
+      run_on_top(w, continuation{e}, in, t.join);
       idle_since = 0;
       pause = tuning::shortest_doze;
       continue;
@@ -112,13 +113,13 @@ bool leave(worker& w, top_wait& t, waits_for const& why, Publish publish) noexce
 
 }  // namespace
 
-deque::entry steal_below(worker& w, void const* join, bool stacks, control_words& mode) noexcept {
+deque::entry steal_below(worker& w, void const* join, bool stacks, offered_in& in) noexcept {
   unsigned const n = w.pool().size();
   auto const first = static_cast<unsigned>(w.search.random() % n);
   for (unsigned k = 0; k < n; ++k) {
     unsigned const i = (first + k) % n;
     if (i == w.index()) continue;
-    if (deque::entry const e = steal_from_below(w, *w.pool().workers[i], join, stacks, mode); e != 0) return e;
+    if (deque::entry const e = steal_from_below(w, *w.pool().workers[i], join, stacks, in); e != 0) return e;
   }
   return 0;
 }

@@ -11,6 +11,8 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
+#include "nopal/core/stop/later_region.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 
 namespace nopal::core {
 
@@ -41,7 +43,7 @@ bool may_fork_natively(worker& w) noexcept {
     }
     w.stacks.put(s);
   }
-  return may_offer_in_this_mode(w);
+  return may_offer_here(w);
 }
 
 void poll_natively(worker& w) noexcept {
@@ -55,12 +57,13 @@ void poll_natively(worker& w) noexcept {
 
 // The pop of a branch said no: its entry is no longer private, and thieves may be at the deque. Either the entry is still there, and the
 // branch is the caller's: false. Or a thief runs the branch, and the deque is empty: then the worker waits, on another stack, until the
-// thief arrives, and this is true; the worker may be another one afterwards.
-static bool wait_if_stolen(branch& b) noexcept {
+// thief arrives, and this is true; the worker may be another one afterwards. `drops`: what the branch does is of no use any more.
+static bool wait_if_stolen(branch& b, bool drops) noexcept {
   {
     worker& w = *current();
     if (w.work.pop_slow(w.floor())) return false;
     w.work.rewind();  // the branch was stolen, and with it all older entries
+    if (drops) b.join.ask();
   }
   wait_at_join(b.join, 1, b.waiting);
   current()->work.request();  // as polled_fork_ended
@@ -70,7 +73,7 @@ static bool wait_if_stolen(branch& b) noexcept {
 
 // The first half has returned, and a thief may have the branch. Afterwards no other worker knows of the branch.
 bool branch_lost(branch& b) {
-  if (!wait_if_stolen(b)) return false;
+  if (!wait_if_stolen(b, false)) return false;
   if (b.join.reset()) {
     std::exception_ptr const e = std::move(b.error());
     std::destroy_at(&b.error());
@@ -81,21 +84,33 @@ bool branch_lost(branch& b) {
 
 // The first half has thrown, and a thief may have the branch. Afterwards no other worker knows of the branch, and it may be destroyed.
 void give_up(branch& b) noexcept {
-  if (current()->work.pop() || !wait_if_stolen(b)) return;
+  if (current()->work.pop() || !wait_if_stolen(b, true)) return;
   if (b.join.reset()) std::destroy_at(&b.error());
+}
+
+// A branch that lies on the stack of a scope's function is a part of that function, and no later child of the scope.
+static region_id region_of_branch(branch const& b) noexcept {
+  if (b.region == no_region) return no_region;
+  stop_region const& r = region_of(b.region);
+  bool const is_own = r.children_of() != nullptr && r.parents_stack()->holds(reinterpret_cast<std::uintptr_t>(&b));
+  return is_own ? r.outer() : b.region;
 }
 
 // A worker has taken the branch from a deque or an inbox. The branch lies in the frame of its owner, which runs the first half, or waits,
 // or is about to. Once this worker has arrived the branch may be gone, unless the owner waits: then this worker resumes the owner's stack.
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   b.mode.adopt();
+  w.region = region_of_branch(b);
   w.begin_strand();
   w.begin_without_tasks();
   w.begin_child_of(&b.join);
-  try {
-    body(b);
-  } catch (...) {
-    b.join.record([&](bool) { b.keep(caught()); });
+  {
+    later_region const later{w, b.join};
+    try {
+      body(b);
+    } catch (...) {
+      b.join.record([&](bool) { b.keep(caught()); });
+    }
   }
   current()->end_strand();
   if (b.join.arrive()) resume(b.waiting);

@@ -1,4 +1,4 @@
-// The mode of a deque follows that of the strand.
+// The mode and the stop region of a deque follow those of the strand.
 
 #include "nopal/core/stack/offered_mode.hpp"
 
@@ -12,22 +12,23 @@
 
 namespace nopal::core {
 
-// Thieves may be at the deque. What it holds has the deque's mode and goes where any worker may take it, as if it were stolen: the oldest
-// first, as always. So it costs the strand no work that others could have had: they would have come to the entries of the new mode last.
-bool may_offer_in_this_mode(worker& w) noexcept {
+// Thieves may be at the deque. What it holds has the deque's mode and region, and goes where any worker may take it, as if it were stolen: the oldest
+// first, as always. So it costs the strand no work that others could have had: they would have come to the new entries last.
+bool may_offer_here(worker& w) noexcept {
   control_words const now = control_words::now();
   bool const outermost = w.work.empty();
   if (!w.strand.offered) w.strand.polls_always = false;
   // Changed without a word below a fork: it may change so again, between two forks.
   if (w.strand.offered && now != w.strand.declared && !outermost) w.strand.polls_always = true;
   w.strand.declared = now;
-  if (now == w.work.mode()) return true;
+  offered_in const here{now, w.region};
+  if (here == w.work.all_offered_in()) return true;
   if (!outermost) {
     if (!w.orphans.get(w.work)) return false;
     w.work.publish_all();
     give_everything_away(w, w.orphans);
   }
-  w.work.set_mode(now);
+  w.work.set_offered_in(here);
   return true;
 }
 

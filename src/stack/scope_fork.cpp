@@ -10,6 +10,7 @@
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/stack/outside_children.hpp"
+#include "nopal/core/stop/later_children.hpp"
 
 namespace nopal::core {
 
@@ -20,8 +21,10 @@ static void parent_continues_elsewhere(children& c) noexcept {
   w.here->body = nullptr;  // its body cannot return: this is not where run_from was called
   w.begin_strand();
   w.begin_without_tasks();
-  if (c.state == 0) c.uncaught = std::uncaught_exceptions();
+  bool const is_first = c.state == 0;
+  if (is_first) c.uncaught = std::uncaught_exceptions();
   c.state += children::one_steal;
+  begin_later_children(w, c, is_first);
 }
 
 // On the parent's stack, by the thief.
@@ -85,7 +88,7 @@ void fork_child(child& c, child::run_function run) {
     s = w.stacks.get();
   } catch (std::bad_alloc const&) {
   }
-  if (s != nullptr && !may_offer_in_this_mode(w)) w.stacks.put(std::exchange(s, nullptr));
+  if (s != nullptr && !may_offer_here(w)) w.stacks.put(std::exchange(s, nullptr));
   if (s == nullptr) {
     w.count.add(counted::serial_forks);
     return run(c, false);
@@ -94,18 +97,25 @@ void fork_child(child& c, child::run_function run) {
     fork_on(*s, c, run);
     return polled_fork_ended();
   }
-  saved_strand const strand{w};
-  w.begin_strand();
-  w.begin_without_tasks();
-  if (fork_on(*s, c, run)) current()->end_strand();
+  region_id later;  // the strand that is put aside continues in it, if the fork has begun one
+  {
+    saved_strand const strand{w};
+    w.begin_strand();
+    w.begin_without_tasks();
+    if (fork_on(*s, c, run)) current()->end_strand();
+    later = current()->region;
+  }
+  current()->region = later;
 }
 
 void child_threw(children& c, std::uint64_t epoch) noexcept { c.first.record(c.join, epoch, caught()); }
 
 void child_had_thrown(children& c) noexcept {
   // The number is the parent's: exceptions that it was handling when its stack was left are kept with that stack.
-  if (c.state == 0) c.uncaught = std::uncaught_exceptions() + static_cast<int>(c.owner->handled.uncaught);
+  bool const is_first = c.state == 0;
+  if (is_first) c.uncaught = std::uncaught_exceptions() + static_cast<int>(c.owner->handled.uncaught);
   c.state |= children::thrown;
+  begin_children_after_failure(*current(), c, is_first);
 }
 
 // The pop of the parent said no: its entry is no longer private, and thieves may be at the deque. Either the entry is still there, and this
@@ -115,6 +125,7 @@ void parent_lost(children& c) noexcept {
   worker& w = *current();
   if (w.work.pop_slow(w.floor())) return;
   w.work.rewind();  // the parent was stolen, and with it all older entries
+  end_lost_child(w, c);
   w.end_strand();
   stack& mine = *w.here;
   if (c.join.arrive()) resume(c.waiting);
@@ -141,7 +152,9 @@ std::exception_ptr join_children(children& c) noexcept {
     wait_at_join(c.join, steals, c.waiting);
     current()->work.request();  // as polled_fork_ended
   }
-  return take_from(c);
+  if (c.owner == nullptr) return take_from(c);
+  end_later_children(*current(), c);
+  return earlier_than(take_from(c));
 }
 
 }  // namespace nopal::core

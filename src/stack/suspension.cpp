@@ -56,6 +56,7 @@ bool suspend(suspension& s) noexcept {
   if (must_stay && keeps_order(w)) left_in_order(w, *s.left);
   void const* const near = w.near.get();
   void const* const far = w.far.get();
+  region_id const region = w.region;
   if (w.alarm == worker::no_tasks) {
     root* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
     leave_for(s, *next);
@@ -66,6 +67,7 @@ bool suspend(suspension& s) noexcept {
     leave_for(s, *next);
   }
   current()->descends_from(near, far);
+  current()->region = region;
   if (must_stay) [[unlikely]] {
     s.left->home = stack::anywhere;
     if (s.left->in_order) resumed_in_order(*current(), *s.left);
@@ -95,9 +97,10 @@ void resume_stack(stack& s) noexcept {
   die_resumed_twice();
 }
 
-void run_left_stack(resumable& r, worker&) noexcept {
+void run_left_stack(resumable& r, worker& w) noexcept {
   auto& s = static_cast<stack&>(r);
   s.stolen = true;
+  w.region = s.region;  // which nothing changes before the parent's function continues
   resume_stack(s);
 }
 

@@ -148,7 +148,7 @@ bool fail_task(worker& w, frame* p, std::exception_ptr e) noexcept {
 // ---- Forks that poll.
 
 void prepare_to_offer(worker& w) {
-  if (!may_offer_in_this_mode(w)) throw std::bad_alloc{};
+  if (!may_offer_here(w)) throw std::bad_alloc{};
 }
 
 // ---- Moves and deferred starts.
@@ -160,6 +160,7 @@ bool move_task(worker& w, move_request& m) {
   if (!m.memory.get(w.work)) throw std::bad_alloc{};
   w.work.publish_all();
   m.mode = control_words::now();
+  m.region = w.region;
   w.strand.moving = &m;
   return unwind(w, strand::next_step::move);
 }

@@ -119,6 +119,7 @@ void run_root_here(worker& before, root& r) noexcept {
   before.busy_with.store(&r, std::memory_order_relaxed);  // relaxed: a hint
   before.begin_child_of(&r);
   r.mode.adopt();
+  before.region = r.region;
   before.begin_strand();
   before.parent_word = reinterpret_cast<std::uintptr_t>(&r) | rooted;
   r.start(r);
@@ -151,9 +152,10 @@ void run_injected_root(resumable& r, worker& w) noexcept { run_root(w, static_ca
 
 // The thief owns the task now, which it runs on its own empty arena. The arena in which the task lies stays with the child that runs above
 // it, on the worker from which the task was stolen.
-void run_stolen_task(worker& w, frame& f, control_words mode) noexcept {
-  mode.adopt();
-  f.stolen_in(mode);
+void run_stolen_task(worker& w, frame& f, offered_in const& in) noexcept {
+  in.mode.adopt();
+  w.region = in.region;
+  f.stolen_in(in.mode);
   w.arena.epoch = f.steals();
   run_strand(w, f);
 }
@@ -162,6 +164,7 @@ void run_stolen_task(worker& w, frame& f, control_words mode) noexcept {
 // epoch is its own.
 void run_moved_task(resumable& r, worker& w) noexcept {
   r.mode.adopt();
+  w.region = r.region;
   frame& f = *static_cast<move_request&>(r).task;
   if (f.arena != nullptr) {
     w.arena.attach(f.arena);

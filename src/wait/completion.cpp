@@ -5,6 +5,7 @@
 #include <string>
 
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 
@@ -15,8 +16,13 @@ void completion::set() noexcept {
   if (!for_stacks_.done_if_quiet(1)) for_stacks_.done_slowly(1);
 }
 
-void completion::wait() noexcept {
+void completion::wait() {
   if (is_set()) return;
+  if (wait_may_end_early()) [[unlikely]] {
+    // Also a thread that works for no pool: the event knows no request. What sets the completion keeps it alive until that has ended.
+    if (!for_stacks_.wait_until(0, time_point::max(), "a future", wait_kind::nothing_more)) throw_stopped();
+    return;
+  }
   if (current_or_null() == nullptr) return sleep_until_set(for_threads_, {"a future", this});
   for_stacks_.wait(0, "a future", wait_kind::nothing_more);
 }
@@ -24,7 +30,11 @@ void completion::wait() noexcept {
 bool completion::wait_until(time_point deadline) {
   auto now = std::chrono::steady_clock::now();
   if (is_set() || deadline <= now) return is_set();  // a caller that only tests needs no timer entry, and no exception
-  if (current_or_null() != nullptr) return for_stacks_.wait_until(0, deadline, "a future, with a time limit", wait_kind::nothing_more);
+  if (current_or_null() != nullptr || wait_may_end_early()) {
+    bool const in_time = for_stacks_.wait_until(0, deadline, "a future, with a time limit", wait_kind::nothing_more);
+    if (!in_time) throw_if_stopped();
+    return in_time;
+  }
   sleeping_thread const listed{{"a future, with a time limit", this, wait_kind::nothing_more, 0, nanoseconds_of(deadline)}};
   for (; now < deadline; now = std::chrono::steady_clock::now()) {
     if (for_threads_.wait_for(std::chrono::nanoseconds{deadline - now}.count())) return true;

@@ -13,23 +13,34 @@
 
 namespace nopal::core {
 
-timer_entry::timer_entry(timer& t, waiter& w, time_point when) : timer_{t}, limit_{w} {
-  own_.emplace(when, this);
+timer_entry::timer_entry(timer* t, waiter& w, time_point when, stop_region* region) : timer_{t}, region_{region}, limit_{w}, stop_{w} {
   w.timed = true;
-  std::lock_guard const guard{t.mutex_};
-  t.start_thread();
+  if (t == nullptr) return;
+  own_.emplace(when, this);
+  std::lock_guard const guard{t->mutex_};
+  t->start_thread();
 }
 
+// As soon as one of the two knows the waiter, that may wake it. Its frame stays until this has started the other: the end of the entry takes the
+// lock bit of the request first.
 void timer_entry::start() noexcept {
-  std::lock_guard const guard{timer_.mutex_};
-  at_ = timer_.queue_.insert(own_.extract(own_.begin())).position;
+  if (region_ == nullptr) return start_timer();
+  stop_.start(region_->request, [this]() noexcept { start_timer(); });
+}
+
+void timer_entry::start_timer() noexcept {
+  if (timer_ == nullptr) return;
+  std::lock_guard const guard{timer_->mutex_};
+  at_ = timer_->queue_.insert(own_.extract(own_.begin())).position;
   limit_.waits = true;
-  if (at_ == timer_.queue_.begin()) timer_.changed_.notify_one();
+  if (at_ == timer_->queue_.begin()) timer_->changed_.notify_one();
 }
 
 timer_entry::~timer_entry() {
-  std::lock_guard const guard{timer_.mutex_};
-  if (limit_.waits) timer_.queue_.erase(at_);
+  if (region_ != nullptr) stop_.end(region_->request);
+  if (timer_ == nullptr) return;
+  std::lock_guard const guard{timer_->mutex_};
+  if (limit_.waits) timer_->queue_.erase(at_);
 }
 
 // Under the mutex.

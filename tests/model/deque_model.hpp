@@ -104,6 +104,11 @@ struct deque_state {
     mine[static_cast<std::size_t>(depth++)] = static_cast<int>(e);
   }
 
+  void set_next() {
+    ++mode;
+    d.set_offered_in({{mode}, mode});
+  }
+
   void ensure_room(typename deque::index n) {
     auto const before = d.capacity();
     d.ensure_room(n);
@@ -112,14 +117,14 @@ struct deque_state {
 
   void steal() {
     std::size_t at = deque_state::most;
-    nopal::core::control_words in{};
+    nopal::core::offered_in in{};
     auto const e = d.steal(
         [&](typename deque::entry x) {
           if (x != 0 && x <= most && !grew) places.read(at = place[x - 1]);
           return true;
         },
         has_modes ? &in : nullptr);
-    if (e != 0) check(in.bits == mode_of[e - 1], "a thief has the mode in which its entry was pushed");
+    if (e != 0) check(in.mode.bits == mode_of[e - 1] && in.region == mode_of[e - 1], "a thief has the mode and the region in which its entry was pushed");
     if (e != 0 && at != most) places.took(at);
     if (e == 0 && at != most) places.missed(at);
     if (e != 0) take(e, "a thief gets an entry");
@@ -162,9 +167,9 @@ struct deque_state {
           break;
         case 'R': d.rewind(); break;
         case 'm':
-          if (d.empty()) d.set_mode({++mode});
+          if (d.empty()) set_next();
           break;
-        case 'M': d.set_mode({++mode}); break;
+        case 'M': set_next(); break;
         case 'g': ensure_room(d.capacity() + 1 - (d.bottom() - d.oldest())); break;
         default: check(false, "a letter that no script has");
       }

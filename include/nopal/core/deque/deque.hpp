@@ -18,12 +18,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "nopal/core/architecture/control_words.hpp"
 #include "nopal/core/architecture/stack_pointer.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/cells.hpp"
+#include "nopal/core/deque/offered_in.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
 
 namespace nopal::core {
@@ -208,9 +208,9 @@ class basic_deque {
     return cells_[is_ring ? b & newest_->mask : b].load(std::memory_order_relaxed);
   }
 
-  /// The control words in which all that the deque holds was offered: set only while it is empty. relaxed: as shift_.
-  void set_mode(control_words m) noexcept { mode_.store(m.bits, std::memory_order_relaxed); }
-  control_words mode() const noexcept { return {mode_.load(std::memory_order_relaxed)}; }
+  /// The control words and the stop region in which all that the deque holds was offered: set only while it is empty. relaxed: as shift_.
+  void set_offered_in(offered_in const& o) noexcept { offered_in_.store(o.word(), std::memory_order_relaxed); }
+  offered_in all_offered_in() const noexcept { return offered_in::of(offered_in_.load(std::memory_order_relaxed)); }
 
   /// The entry at an index from oldest() to below bottom(): by then a thief may have taken it.
   entry at(index i) const noexcept {
@@ -235,14 +235,14 @@ class basic_deque {
   /// Is there anything, public or private? relaxed: a hint.
   bool looks_empty() const noexcept { return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed); }
   /// Takes the oldest entry; 0: none, or another thread was faster. `accept(entry)` may refuse the entry, which then stays. The owner may
-  /// push and pop meanwhile. May wait for the owner's answer to a request, for tuning::request_patience at most. `mode`: the entry's.
+  /// push and pop meanwhile. May wait for the owner's answer to a request, for tuning::request_patience at most. `in`: the entry's.
   template <class Accept>
-  entry steal(Accept&& accept, control_words* mode = nullptr) noexcept {
+  entry steal(Accept&& accept, offered_in* in = nullptr) noexcept {
     for (bool again : {true, false}) {
       index t = top_.load(std::memory_order_relaxed);  // relaxed: the fence follows
       Sync::fence();                                   // pairs with the fence in reclaim: top_ before pub_
       index const p = pub_.load(std::memory_order_acquire);  // acquire: pairs with every release of pub_: cells, frames, buffer
-      if (t < p) return take(t, p, accept, mode);
+      if (t < p) return take(t, p, accept, in);
       if (!again || bottom_.load(std::memory_order_relaxed) <= p) return 0;  // relaxed: a hint
       switch (request_and_wait()) {
         case answer::nothing: return 0;
@@ -256,7 +256,7 @@ class basic_deque {
     return 0;
   }
 
-  entry steal(control_words* mode = nullptr) noexcept { return steal([](entry) { return true; }, mode); }
+  entry steal(offered_in* in = nullptr) noexcept { return steal([](entry) { return true; }, in); }
 
   /// Does an access to `address` mean that more was pushed than there is room for? Called by the owner's stack-overflow handler.
   bool guards(void const* address) const noexcept { return is_guarded && is_guarded_end(newest_->end(), address); }
@@ -274,13 +274,13 @@ class basic_deque {
   enum class answer { nothing, published, silence };
 
   template <class Accept>
-  entry take(index t, index p, Accept&& accept, control_words* mode) noexcept {
+  entry take(index t, index p, Accept&& accept, offered_in* in) noexcept {
     // In a ring the cell may hold a later entry, whose index is a multiple of the capacity higher: then top_ has passed t.
     index const shift = shift_.load(std::memory_order_relaxed);   // relaxed: pub_ has brought it
     buffer const* r = buffer_.load(std::memory_order_acquire);  // acquire: pairs with ensure_room
     entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
     if (!accept(e)) return 0;
-    if (mode != nullptr) *mode = this->mode();  // pub_ has brought it
+    if (in != nullptr) *in = all_offered_in();  // pub_ has brought it
     // One word decides between this thief, the others, and the owner's exchange for the last entry. Success means that top_ was t all
     // along since it was read, so the cell was neither reclaimed nor used again. release: the read of the cell comes before its next use;
     // pairs with the owner's acquires of top_.
@@ -386,7 +386,7 @@ class basic_deque {
   atomic<index> pub_{0};
   atomic<buffer*> buffer_{nullptr};
   atomic<index> shift_{0};  // an entry's place minus its index
-  atomic<std::uint32_t> mode_{0};
+  atomic<std::uint64_t> offered_in_{0};
   basic_spin_lock<Sync> lock_;
   int failures_ = 0;             // under lock_
   std::int64_t not_before_ = 0;  // under lock_

@@ -47,6 +47,12 @@ class basic_join_word {
   /// announced. relaxed: arrive or announce has acquired it.
   bool modes_agree() const noexcept { return (word_.load(std::memory_order_relaxed) >> shift) == 0; }
 
+  /// Asks the child that has the later part of the work to stop, since the result will be dropped. Of a branch, whose `modes` are 0; by its owner,
+  /// before it waits. relaxed, and is_asked too: a hint, which hands nothing over.
+  void ask() noexcept { word_.fetch_or(asked, std::memory_order_relaxed); }
+  /// By the thief that runs the branch, or by what it has forked.
+  bool is_asked() const noexcept { return (word_.load(std::memory_order_relaxed) & asked) != 0; }
+
   /// Was an exception recorded? By the sole owner of a complete scope. relaxed: arrive or announce has acquired it.
   bool due() noexcept { return (word_.load(std::memory_order_relaxed) & recorded) != 0; }
 
@@ -57,6 +63,9 @@ class basic_join_word {
     word_.store(0, std::memory_order_relaxed);
     return was_due;
   }
+
+  /// Starts the next scope with what was recorded in this one, which has something. By the sole owner of a complete scope. relaxed: as reset.
+  void keep_recorded() noexcept { word_.store(recorded, std::memory_order_relaxed); }
 
   /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. Before the caller arrives. For exceptions, so the
   /// others spin at first.
@@ -69,12 +78,23 @@ class basic_join_word {
     word_.fetch_and(~locked, std::memory_order_release);  // release: pairs with the acquire above, by the next recorder
   }
 
+  /// Calls f() if something was recorded in this scope, while nobody records. By a child that has not arrived. relaxed: a hint; the lock orders what
+  /// was recorded.
+  template <class F>
+  void look_if_recorded(F&& f) noexcept {
+    if ((word_.load(std::memory_order_relaxed) & recorded) == 0) return;
+    lock_bit<Sync>(word_, locked);  // as in record
+    f();
+    word_.fetch_and(~locked, std::memory_order_release);  // release: pairs with lock_bit, in record
+  }
+
  private:
   static constexpr std::int64_t locked = 1;
   static constexpr std::int64_t recorded = 2;
   static constexpr int shift = 2;
   static constexpr std::int64_t one = 1 << shift;
   static constexpr int modes_shift = 40;
+  static constexpr std::int64_t asked = std::int64_t{1} << 62;  // in the modes of a branch, whose arrivals and announcement add none
 
   // The sign is the bit below the modes.
   static std::int64_t count(std::int64_t word) noexcept {

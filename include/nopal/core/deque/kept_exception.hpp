@@ -22,6 +22,8 @@ struct kept_exception {
   NOPAL_COLD void record(join_word& join, std::uint64_t stolen, std::exception_ptr e) noexcept;
   /// Takes what was recorded; the join word starts the next scope. By the sole owner, and only if something was recorded.
   NOPAL_COLD std::exception_ptr take(join_word& join) noexcept;
+  /// What was recorded, which stays, as the earliest of the next scope. As take otherwise.
+  NOPAL_COLD std::exception_ptr look(join_word& join) noexcept;
 };
 
 }  // namespace nopal::core

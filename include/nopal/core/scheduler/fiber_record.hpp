@@ -17,6 +17,7 @@
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/held_mutexes.hpp"
+#include "nopal/core/stop/here.hpp"
 #include "nopal/core/task/arguments.hpp"
 
 namespace nopal::core {
@@ -37,6 +38,7 @@ struct fiber_record final : resumable {
     auto* const self = static_cast<fiber_record*>(&r);
     self->words.adopt();
     w.begin_job();
+    region_id const region = w.region = self->region;
     held_mutexes const mutexes{*w.here};
     std::exception_ptr error;
     try {
@@ -49,6 +51,7 @@ struct fiber_record final : resumable {
     worker& now = *current();
     now.blocks.put(self, sizeof(fiber_record));  // first: in the child of a fork this is the trap, and there is no stack
     mutexes.check(*now.here, "a fiber");
+    if (region != no_region) [[unlikely]] drop_region(region);
     now.end_job();
     Counter::fiber_ended(c, std::move(error));
     current()->count.add(counted::fibers_finished, std::memory_order_release);  // release: pairs with wait_for_all
@@ -69,6 +72,8 @@ NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Coun
       ::operator delete(at);
     }
     resumable& release() noexcept {
+      made->region = inherited_region();
+      if (made->region != no_region) [[unlikely]] hold_region(made->region);
       made->words.store();
       at = nullptr;
       return *std::exchange(made, nullptr);

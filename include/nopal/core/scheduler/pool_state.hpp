@@ -15,6 +15,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/loop/loops_alone.hpp"
 #include "nopal/core/machine/topology.hpp"
+#include "nopal/core/deque/offered_in.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/controlled_schedule.hpp"
 #include "nopal/core/scheduler/pending_work.hpp"
@@ -22,6 +23,7 @@
 #include "nopal/core/sleep/parking.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/task/central_stacklet_list.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/options.hpp"
@@ -44,7 +46,7 @@ struct entry_points {
   /// returns.
   void (*search)(context& stack) noexcept;
   /// Runs a stolen task.
-  void (*run_stolen_task)(worker& w, frame& f, control_words mode) noexcept;
+  void (*run_stolen_task)(worker& w, frame& f, offered_in const& in) noexcept;
   /// Resumes a native stack that was left at a fork of a scope.
   resumable::run_function run_left_stack;
   /// The pool has no threads in this process, and is used. Starts them again if shutdown has ended them; ends the program with a message if
@@ -88,6 +90,8 @@ struct pool_state {
   loops_alone alone;                              ///< loops that ran alone while the threads slept: loop/sharing.hpp
   bool pinned = false;                            ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
   control_words const mode = control_words::now();  ///< of the thread that makes the pool; a worker's between strands
+  held_region const everything_region{make_region({}, time_point::max(), no_region)};
+  stop_region& everything = *everything_region;  ///< all that the pool runs: pool::request_stop
   pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
 
   // ---- Where the threads are. README.md, "The process".

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/stop/here.hpp"
 
 namespace nopal::core {
 
@@ -14,8 +15,11 @@ struct pool_state;
 /// Aligned so that a task can keep parent_bits beside its address, as beside a parent's. One thread at a time uses it: the submitter, then
 /// the worker that runs it, and its waiter after the end.
 struct alignas(16) root : resumable {
-  /// By the submitter, in whose floating-point mode it is to run.
-  root() noexcept { mode = control_words::now(); }
+  /// By the submitter, in whose floating-point mode and stop region it is to run.
+  root() noexcept {
+    mode = control_words::now();
+    region = region_to_hand_over();
+  }
 
   /// Starts the callable on the calling worker, as a forked or called child starts. What it throws is put into worker::strand.
   void (*start)(root&) = nullptr;

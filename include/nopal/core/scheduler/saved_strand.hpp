@@ -33,6 +33,7 @@ class saved_strand {
   void const* const near_;
   void const* const far_;
   control_words const mode_;
+  region_id const region_;
 };
 
 }  // namespace nopal::core

@@ -14,7 +14,7 @@
 namespace nopal::core {
 
 /// Gives the root to the pool: to the calling worker's inbox, if that belongs to the pool, else to that of a sleeping worker. Any thread.
-/// The root may have ended when this returns.
+/// The root may have ended when this returns. Its finish drops the stop region, which is held for it from here on.
 NOPAL_API void submit(pool_state& pool, root& r) noexcept;
 /// Gives a fiber to the pool, by a thread that does not work for it. The fiber may have ended when this returns.
 NOPAL_API void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept;

@@ -149,6 +149,7 @@ class submitted_root final : public typed_root<way::submits, F, A...>,
       auto& self = static_cast<submitted_root&>(r);
       pool_state& owner = *self.pool;
       auto const alive = std::move(self.self_);  // until here it keeps itself alive, also if the future is dropped
+      drop_region(self.region);  // which submit holds
       self.done.set();
       owner.pending.finished();
     };
@@ -174,6 +175,7 @@ class detached_root final : public typed_root<way::submits, F, A...> {
       auto& self = static_cast<detached_root&>(r);
       if (self.error != nullptr) die_detached(self.error, self.function());
       pool_state& owner = *self.pool;
+      drop_region(self.region);  // which submit holds
       delete &self;
       owner.pending.finished();
     };

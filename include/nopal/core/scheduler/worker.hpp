@@ -24,6 +24,8 @@
 #include "nopal/core/stack/orphan_memory.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
+#include "nopal/core/stop/region_cache.hpp"
+#include "nopal/core/stop/region_id.hpp"
 #include "nopal/core/task/fork_state.hpp"
 
 namespace nopal::core {
@@ -66,6 +68,9 @@ class NOPAL_API worker : public fork_state {
   worker(pool_state& pool, unsigned index, std::uint64_t seed);
 
   deque work;  ///< what the strand has forked
+
+  /// The stop region in which the strand runs: ../stop/README.md. Between strands it means nothing.
+  region_id region = no_region;
 
   /// What is ready to run: fibers that this worker has spawned, stacks that it has woken, and jobs from an inbox that it has emptied.
   /// Thieves take the oldest.
@@ -140,7 +145,7 @@ class NOPAL_API worker : public fork_state {
   /// What the strand runs next has the mode `m`, and will offer in it.
   void continue_in(control_words m) noexcept {
     m.adopt();
-    work.request();  // the next fork polls: may_offer_in_this_mode
+    work.request();  // the next fork polls: may_offer_here
   }
   /// The strand's offers no longer count as visible work.
   void retract_offers() noexcept {
@@ -186,6 +191,7 @@ class NOPAL_API worker : public fork_state {
   stack_cache stacks;
   block_cache blocks;
   orphan_memory orphans;  ///< for the tasks in the deque when a stack is left
+  region_cache spare_regions;  ///< for the branches that the worker steals
   spare_memory spare;     ///< what goes back to the system later
   alignas(destructive_size) counters count;  ///< written by the worker, read by any thread
   /// The root whose strand runs here: a hint, for external callers, which help with their own root only. Written by the worker, read by every thief

@@ -9,6 +9,7 @@
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/deque/kept_exception.hpp"
 #include "nopal/core/stack/join_waiter.hpp"
+#include "nopal/core/stop/region_id.hpp"
 
 namespace nopal::core {
 
@@ -30,6 +31,8 @@ struct children {
     outside_children* outside;  ///< off a pool, until the join begins
     event* done;                ///< off a pool, from then on: written before the join word announces the children
   };
+  region_id around;      ///< the stop region in which the function ran when it forked first
+  region_id later;       ///< the region of its later children, as long as it is the function's; or no_region
   int uncaught;          ///< std::uncaught_exceptions() when `state` left 0: more of them at the join mean that an exception unwinds it
   kept_exception first;  ///< what the children have thrown
 

@@ -38,9 +38,9 @@ void wait_on_top(waits_for const& why, void const* join, Publish publish) noexce
 /// A yield on a stack where waits_on_top: sleeps for a moment; or leaves the stack, for what only this thread may run, or for anything if all other workers
 /// wait like this. Comes back to it then. By a worker.
 NOPAL_COLD void yield_on_top(waits_for const& why) noexcept;
-/// Takes what another worker offers, in the mode `mode`, and descends from `join`; 0: nothing was found. `stacks`: also a stack that was left at a
+/// Takes what another worker offers, in `in`, and descends from `join`; 0: nothing was found. `stacks`: also a stack that was left at a
 /// scope's fork. By the worker, which runs it.
-NOPAL_COLD deque::entry steal_below(worker& w, void const* join, bool stacks, control_words& mode) noexcept;
+NOPAL_COLD deque::entry steal_below(worker& w, void const* join, bool stacks, offered_in& in) noexcept;
 /// Sleeps for so many nanoseconds, or until something has come that only this worker's thread may run, or `t` has happened. False: all others
 /// sleep like this. Then the thread must run anything, since nobody else would, until `t` has happened.
 NOPAL_COLD bool doze(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept;

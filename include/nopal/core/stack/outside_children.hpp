@@ -12,6 +12,7 @@
 #include "nopal/core/stack/children.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/stop/here.hpp"
 
 namespace nopal::core {
 
@@ -26,10 +27,14 @@ struct outside_child {
   children& of;
   std::uint64_t epoch;  ///< its place in the serial order
   control_words const mode = control_words::now();  ///< of the scope's thread when it forked
+  region_id const region = inherited_region();      ///< of that thread too; the child holds it
   outside_child* older = nullptr;
   outside_child* newer = nullptr;
 
-  outside_child(children& c, void (*f)(outside_child&) noexcept) noexcept : run{f}, of{c}, epoch{c.steals()} {}
+  outside_child(children& c, void (*f)(outside_child&) noexcept) noexcept : run{f}, of{c}, epoch{c.steals()} { hold_region(region); }
+  outside_child(outside_child const&) = delete;
+  outside_child& operator=(outside_child const&) = delete;
+  ~outside_child() { drop_region(region); }
 };
 
 /// What one scope has forked since its last join. It is the carrier, too: each time that a worker runs it as a job, it brings one child,

@@ -72,6 +72,8 @@ struct outside_child_of final : outside_child {
     auto& self = static_cast<outside_child_of&>(c);
     // Not yet adopted: the scope's thread may run it at its join, in another mode.
     control_words const before = control_words::now();
+    region_id const region_before = current()->region;
+    current()->region = self.region;
     current()->continue_in(self.mode);
     try {
       static_cast<void>(static_cast<called_once<F>>(self.f)());
@@ -79,6 +81,7 @@ struct outside_child_of final : outside_child {
       child_threw(of, self.epoch);
     }
     delete &self;
+    current()->region = region_before;
     current()->continue_in(before);
     if (of.join.arrive()) of.done->set();  // the last touch of the scope is the arrival, or this
   }

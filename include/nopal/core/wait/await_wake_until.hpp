@@ -12,7 +12,7 @@
 
 namespace nopal::core {
 
-/// As await_wake, but no longer than until `deadline`. False: that expired first, and `me` is still in the queue that `publish` has put it
+/// As await_wake, but no longer than until `deadline`, nor after a request to stop in the caller's region. False: one of these was first, and `me` is still in the queue that `publish` has put it
 /// in. `publish(with, entry)` starts the timer entry, unless it is null, under the lock that `me` needs before its frame may end: the timer
 /// may wake `me` at once. Throws std::bad_alloc, or std::system_error if the timer's thread cannot be started; nothing has happened then.
 bool await_wake_until(waiter& me, waits_for why, time_point deadline, bool (*publish)(void* with, timer_entry* entry) noexcept, void* with);

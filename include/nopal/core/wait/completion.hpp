@@ -18,9 +18,10 @@ class NOPAL_API completion {
   /// Wakes every waiter, in O(waiters). Once, by the job's end. This is not its last access: the job keeps the completion alive until set
   /// returns.
   void set() noexcept;
-  /// Waits: a worker suspends the stack, a thread that works for no pool sleeps. Any thread.
-  void wait() noexcept;
-  /// As wait, until `deadline`. False: that expired first. Throws std::bad_alloc, std::system_error.
+  /// Waits: a worker suspends the stack, a thread that works for no pool sleeps. Any thread. Throws nopal::stopped;
+  /// in a region with a deadline also what wait_until throws.
+  void wait();
+  /// As wait, until `deadline`. False: that expired first. Throws nopal::stopped, std::bad_alloc, std::system_error.
   bool wait_until(time_point deadline);
 
  private:

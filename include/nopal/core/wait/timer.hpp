@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/stop/basic_stop_wait.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/wait/basic_deadline.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/waiter.hpp"
@@ -63,25 +65,29 @@ class timer {
   bool stopping_ = false;
 };
 
-/// A timer entry: a place in the timer's queue for one waiter, made before the waiter is published, so that starting it cannot fail. It
-/// lies in the waiting frame. Making, starting and destroying it take O(log entries).
+/// What may end one wait early: a place in the timer's queue, made before the waiter is published, so that starting it cannot fail; and a request
+/// to stop, of the region in which the waiter runs. It lies in the waiting frame. Making, starting and destroying it take O(log entries).
 class timer_entry {
  public:
-  /// Starts the timer's thread, if that does not run yet. Throws std::bad_alloc, std::system_error.
-  timer_entry(timer& t, waiter& w, time_point when);
+  /// Starts the timer's thread, if that does not run yet. Null: there is no timer, or no region. Throws std::bad_alloc, std::system_error.
+  timer_entry(timer* t, waiter& w, time_point when, stop_region* region);
   timer_entry(timer_entry const&) = delete;
   timer_entry& operator=(timer_entry const&) = delete;
-  /// Cancels it: afterwards the timer does not know the waiter. It has woken it before, or never will.
+  /// Cancels it: afterwards neither the timer nor the request knows the waiter. One of them has woken it before, or none ever will.
   ~timer_entry();
-  /// Enters the queue: from now on the timer may claim and wake the waiter.
+  /// Enters the queue, and listens to the request: from now on these may claim and wake the waiter.
   void start() noexcept;
-  /// Has the timer claimed the waiter? By the waiter, once it was woken.
-  bool expired() const noexcept { return limit_.expired; }
+  /// Has the timer or the request claimed the waiter? By the waiter, once it was woken.
+  bool expired() const noexcept { return limit_.expired || stop_.told; }
 
  private:
   friend class timer;
-  timer& timer_;
+  void start_timer() noexcept;
+
+  timer* const timer_;
+  stop_region* const region_;
   basic_deadline<std_sync, waiter> limit_;
+  basic_stop_wait<std_sync, waiter> stop_;
   std::set<timer::key> own_;  // holds the entry's node until start() moves it into the timer's queue
   std::set<timer::key>::const_iterator at_;
 };

@@ -1,0 +1,24 @@
+#pragma once
+
+// What all that a deque holds was offered in, and what a thief takes over with an entry: the floating-point mode and the stop region. Why
+// one of them for a whole deque suffices: ../scheduler/README.md, "Floating-point mode", and ../stop/README.md. Next: deque.hpp.
+
+#include <bit>
+#include <cstdint>
+
+#include "nopal/core/architecture/control_words.hpp"
+#include "nopal/core/stop/region_id.hpp"
+
+namespace nopal::core {
+
+struct offered_in {
+  control_words mode;
+  region_id region;
+
+  bool operator==(offered_in const&) const = default;
+  /// As one word, which a thief reads at once.
+  std::uint64_t word() const noexcept { return std::bit_cast<std::uint64_t>(*this); }
+  static offered_in of(std::uint64_t word) noexcept { return std::bit_cast<offered_in>(word); }
+};
+
+}  // namespace nopal::core

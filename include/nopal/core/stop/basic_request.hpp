@@ -1,0 +1,100 @@
+#pragma once
+
+// A request to stop: it is made once and stays, and it tells those that listen. Any thread makes it, listens, and asks whether it was made.
+// README.md, "A request", says why no listener waits for ever, and why none is told after it has left. Next: basic_stop_wait.hpp and
+// stop_region.hpp, the two that listen.
+
+#include <cstdint>
+
+#include "nopal/core/base/sync.hpp"
+#include "nopal/core/wait/lock_bit.hpp"
+
+namespace nopal::core {
+
+///     | made 2 | locked 1 |
+///
+/// Only the holder of the lock bit changes the other one, and uses the list.
+template <class Sync = std_sync>
+class basic_request {
+  template <class T>
+  using plain = typename Sync::template plain<T>;
+
+ public:
+  /// One that is told of the request. It lies in the frame of a waiter, or in a region.
+  struct listener {
+    /// Called once, under the lock bit of the request: it must not block, nor leave or enter any list of this request.
+    void (*tell)(listener&) noexcept;
+    plain<listener*> before{nullptr};
+    plain<listener*> behind{nullptr};
+    plain<bool> listed{false};
+
+    explicit listener(void (*f)(listener&) noexcept) noexcept : tell{f} {}
+  };
+
+  /// Was it made? Once true it stays so. acquire: pairs with make, for what the requester wrote before.
+  bool is_made() const noexcept { return (word_.load(std::memory_order_acquire) & made) != 0; }
+
+  /// Lets `l` be told, and calls also() before it can be. False: the request was made, `l` is in no list, and also() was not called.
+  template <class Also>
+  bool add(listener& l, Also also) noexcept {
+    if (lock() != 0) {
+      unlock(made);
+      return false;
+    }
+    link(l);
+    also();
+    unlock(0);
+    return true;
+  }
+  /// From now on `l` is not told; if it is being told, or also() is being called, this waits for the end of that. It need not be listed.
+  void remove(listener& l) noexcept {
+    std::uint32_t const was = lock();
+    if (l.listed) unlink(l);
+    unlock(was);
+  }
+  /// Makes the request, and tells all that listen, the newest first. Any number of times. O(listeners). Others enter and leave between two
+  /// of them.
+  void make() noexcept {
+    lock();
+    // release: pairs with is_made. Before anybody is told: whoever was told finds it made.
+    word_.store(made | locked, std::memory_order_release);
+    for (listener* l = first_; l != nullptr; l = first_) {
+      unlink(*l);
+      l->tell(*l);  // a waiter that is woken here takes the lock bit before its frame ends
+      unlock(made);
+      lock();
+    }
+    unlock(made);
+  }
+  /// Nobody listens, and it is not made any more. By the only one that knows of it. relaxed: whoever hands it on orders that.
+  void reset() noexcept { word_.store(0, std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::uint32_t locked = 1;
+  static constexpr std::uint32_t made = 2;
+
+  std::uint32_t lock() noexcept { return lock_bit<Sync>(word_, locked) & made; }
+  // release: pairs with lock_bit, for the list. Meanwhile lock_bit only sets a bit that is set.
+  void unlock(std::uint32_t state) noexcept { word_.store(state, std::memory_order_release); }
+
+  void link(listener& l) noexcept {
+    listener* const next = first_;
+    l.before = nullptr;
+    l.behind = next;
+    l.listed = true;
+    if (next != nullptr) next->before = &l;
+    first_ = &l;
+  }
+  void unlink(listener& l) noexcept {
+    listener* const before = l.before;
+    listener* const behind = l.behind;
+    (before != nullptr ? before->behind : first_) = behind;
+    if (behind != nullptr) behind->before = before;
+    l.listed = false;
+  }
+
+  typename Sync::template atomic<std::uint32_t> word_{0};
+  plain<listener*> first_{nullptr};  // under the lock bit
+};
+
+}  // namespace nopal::core

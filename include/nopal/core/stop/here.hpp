@@ -1,0 +1,89 @@
+#pragma once
+
+// The stop region in which the caller runs: on a worker, what its strand carries; off a pool, what the thread does. Whoever asks, waits,
+// forks or gives work away reads it here. README.md says who carries it. Next: ../../stop.hpp.
+
+#include <cstdint>
+#include <stop_token>
+#include <utility>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/stop/stop_region.hpp"
+#include "nopal/core/wait/deadline.hpp"
+
+namespace nopal::core {
+
+/// The region of a thread that works for no pool.
+NOPAL_API NOPAL_COLD region_id region_of_thread() noexcept;
+
+/// The region in which the caller runs, or no_region. It outlives the call that asks; whoever keeps it longer holds it.
+NOPAL_INLINE region_id region_here() noexcept {
+  fork_state* const s = state_here();
+  return s->works() ? static_cast<worker*>(s)->region : region_of_thread();
+}
+/// What a child or a job that the caller waits for inherits. As region_here, but the caller may be the function of a scope, and they are
+/// not its later children.
+NOPAL_API NOPAL_COLD region_id region_handed_over() noexcept;
+NOPAL_INLINE region_id region_to_hand_over() noexcept { return region_here() == no_region ? no_region : region_handed_over(); }
+/// What a job, a fiber or a region inherits that begins here: as region_here, but not that of a stolen branch, which ends with its frame.
+inline region_id inherited_region() noexcept {
+  region_id const r = region_here();
+  return r == no_region ? no_region : listened_to(r);
+}
+/// From now on the caller runs in `r`. What its strand has forked before stays in the region before: the next fork polls, and finds that.
+NOPAL_API void continue_in_region(region_id r) noexcept;
+
+/// Is the caller asked to stop, in a region or with its whole pool? On a worker outside of all regions a few loads.
+NOPAL_API NOPAL_COLD bool asked_in_region() noexcept;
+NOPAL_INLINE bool stop_requested_here() noexcept {
+  fork_state* const s = state_here();
+  if (s->works()) [[likely]] {
+    worker const& w = *static_cast<worker*>(s);
+    if (w.region == no_region) [[likely]] return w.pool().everything.request.is_made();
+  }
+  return asked_in_region();
+}
+/// Throws nopal::stopped.
+[[noreturn]] NOPAL_API NOPAL_COLD void throw_stopped();
+/// After a wait with a time limit that was not woken by what it waited for: throws nopal::stopped, if that was a request.
+inline void throw_if_stopped() {
+  if (stop_requested_here()) [[unlikely]] throw_stopped();
+}
+
+/// Must a wait of the caller that has no time limit listen to a request? Not outside of all regions, until the whole pool is asked: then it
+/// costs nothing.
+NOPAL_API NOPAL_COLD bool wait_in_region_may_end_early() noexcept;
+inline bool wait_may_end_early() noexcept {
+  fork_state* const s = state_here();
+  if (!s->works()) return region_of_thread() != no_region;
+  worker const& w = *static_cast<worker*>(s);
+  if (w.region != no_region) [[unlikely]] return wait_in_region_may_end_early();
+  return w.pool().everything.request.is_made();
+}
+/// The region to whose request a wait of the caller listens, with its deadline; null: there is none, on a thread that works for no pool.
+NOPAL_API stop_region* region_of_wait() noexcept;
+
+/// While it lives, the caller runs in a new region. Its end may come on another worker, but in the same call: regions nest.
+class NOPAL_API inside_region {
+ public:
+  /// In a region inside of the caller's. Throws std::bad_alloc.
+  inside_region(std::stop_token t, time_point deadline);
+  /// In a region of which nobody asks anything.
+  struct unstoppable {};
+  explicit inside_region(unstoppable);
+  inside_region(inside_region const&) = delete;
+  inside_region& operator=(inside_region const&) = delete;
+  ~inside_region();
+
+ private:
+  // The region of a scope's later children ends at that scope's join, which may come inside of this one: then the caller runs in the one
+  // around it.
+  region_id const before_;
+  region_id const around_;
+  std::uint32_t const uses_of_before_;
+  held_region const mine_;
+};
+
+}  // namespace nopal::core

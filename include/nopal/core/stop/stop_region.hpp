@@ -1,0 +1,138 @@
+#pragma once
+
+// A stop region: what runs inside of one call of with_stop, or as one job that was submitted with a token, and all that this begins. Its
+// request is made by its token, and by the region around it. Any thread. Next: here.hpp, the region in which the caller runs.
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "nopal/core/base/sync.hpp"
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/join_word.hpp"
+#include "nopal/core/stop/basic_request.hpp"
+#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/wait/deadline.hpp"
+
+namespace nopal::core {
+
+struct children;
+class stack;
+
+/// It lies in a table, at an address that stays: so whoever has its id finds it without a lock. It ends when nobody holds it any more: the
+/// frame that made it, jobs, fibers, regions inside of it. Forks need not hold it, since they end before what they are joined by.
+///
+/// A region of a stolen branch is simpler: it lives as long as the frame of the thief that runs the branch, and nobody holds it. So is that
+/// of the later children of a scope. later_region.hpp, later_children.hpp.
+class NOPAL_API stop_region : private basic_request<>::listener {
+ public:
+  basic_request<> request;
+
+  stop_region() noexcept : listener{[](listener& l) noexcept { static_cast<stop_region&>(l).request.make(); }} {}
+  stop_region(stop_region const&) = delete;
+  stop_region& operator=(stop_region const&) = delete;
+
+  region_id id() const noexcept { return self_; }
+  /// The innermost region around what runs here that has a token or a deadline, or is a shield; this one, unless it is one of a stolen
+  /// branch. It is what jobs, fibers and inner regions inherit, and what waits listen to. no_region: there is none.
+  region_id listened_to() const noexcept { return listened_to_; }
+  /// Of a region of a stolen branch: what asks it, and the region around it. Null, for all others.
+  join_word const* asked_by() const noexcept { return asked_by_; }
+  region_id outer() const noexcept { return outer_; }
+  /// Of a region of a scope's later children: the scope, and the stack of its function. Null, for all others.
+  children* children_of() const noexcept { return children_of_; }
+  stack const* parents_stack() const noexcept { return parents_stack_; }
+  /// How often it was used, as one of a stolen branch or of later children: so whoever has known it finds out that it is another now.
+  /// relaxed: it changes on the stack of whoever asks, or the region is alive.
+  std::uint32_t uses() const noexcept { return uses_.load(std::memory_order_relaxed); }
+  /// All children that have thrown and were forked before so many steals of the parent are earlier than those in this region.
+  std::uint64_t epoch() const noexcept { return epoch_; }
+  /// From now on all that have thrown are earlier than `epoch`. By the only one that runs in it.
+  void comes_after(std::uint64_t epoch) noexcept { epoch_ = epoch; }
+
+  /// Ends all waits in it that can end early, and is seen by all that ask: no later than this, by the steady clock.
+  time_point deadline() const noexcept { return deadline_; }
+  /// Is it one of which nobody asks anything, neither a region nor a pool?
+  bool is_shield() const noexcept { return is_shield_; }
+  /// Is what runs in it asked to stop? A clock is read only where there is a deadline that has not passed.
+  bool asks() const noexcept {
+    return request.is_made() || (deadline_ != time_point::max() && std::chrono::steady_clock::now() >= deadline_);
+  }
+
+ private:
+  friend class region_table;
+  friend class region_cache;
+  struct asked_by_token {
+    stop_region* region;
+    void operator()() const noexcept { region->request.make(); }
+  };
+
+  std::atomic<std::int64_t> holders_{0};  // of each a `whole`, of lost children 1
+  std::atomic<std::uint32_t> uses_{0};
+  region_id self_ = no_region;
+  region_id outer_ = no_region;
+  region_id listened_to_ = no_region;
+  join_word const* asked_by_ = nullptr;
+  children* children_of_ = nullptr;
+  stack const* parents_stack_ = nullptr;
+  std::uint64_t epoch_ = 0;
+  bool is_shield_ = false;
+  time_point deadline_ = time_point::max();
+  std::optional<std::stop_callback<asked_by_token>> token_;
+  stop_region* next_free_ = nullptr;
+};
+
+/// The region of that id, which is not no_region and is held.
+NOPAL_API stop_region& region_of(region_id id) noexcept;
+/// What is handed over by code that runs in `r` on the stack `here`: the region around, if that code is the function of a scope in whose
+/// region of later children it runs.
+inline region_id region_without_own_scope(region_id r, stack const& here) noexcept {
+  if (r == no_region) return r;
+  stop_region const& x = region_of(r);
+  return x.children_of() != nullptr && x.parents_stack() == &here ? x.outer() : r;
+}
+/// What waits in that region listen to, or no_region.
+inline region_id listened_to(region_id id) noexcept { return id != no_region ? region_of(id).listened_to() : no_region; }
+/// A region inside of `outer`, which may be no_region, and is none of a stolen branch: nothing of it runs yet, and the caller holds it. It
+/// is asked to stop by `t`, by `outer`, and where the earlier of `deadline` and that of `outer` passes. Throws std::bad_alloc.
+NOPAL_API region_id make_region(std::stop_token t, time_point deadline, region_id outer);
+/// A region in which nothing is asked to stop. Throws as make_region.
+NOPAL_API region_id make_shield();
+/// Holds a region that the caller knows to be held.
+NOPAL_API NOPAL_COLD void hold_region(region_id id) noexcept;
+/// Holds it no longer. Afterwards it may be another one. May wait for a request that is just being made.
+NOPAL_API NOPAL_COLD void drop_region(region_id id) noexcept;
+
+/// As the two above, for a child of a scope that has lost its parent, which the scope's function may join after the region of both has
+/// ended: the parent's thief holds the region, which is that of its function now, and the child drops it. These may come in any order.
+void hold_for_lost_child(region_id id) noexcept;
+void drop_for_lost_child(region_id id) noexcept;
+
+/// Holds a region while it lives.
+class held_region {
+ public:
+  /// Takes over what make_region has given.
+  explicit held_region(region_id made) noexcept : id_{made} {}
+  held_region(held_region const&) = delete;
+  held_region& operator=(held_region const&) = delete;
+  ~held_region() { drop_region(id_); }
+  region_id id() const noexcept { return id_; }
+  stop_region& operator*() const noexcept { return region_of(id_); }
+
+ private:
+  region_id const id_;
+};
+
+/// For region_cache: a region in which nothing runs, and that nobody else knows. Throws std::bad_alloc.
+stop_region& free_region();
+/// Gives it back.
+void free_again(stop_region& r) noexcept;
+
+// ---- Around a fork of the process, by the thread that forks: the table is locked meanwhile.
+
+void hold_regions() noexcept;
+void release_regions() noexcept;
+
+}  // namespace nopal::core

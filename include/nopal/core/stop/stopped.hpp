@@ -1,0 +1,21 @@
+#pragma once
+
+// What leaves code that was asked to stop. Plain data: core/stop/here.hpp throws it, ../../stop.hpp shows it.
+
+#include <exception>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal {
+
+/// Thrown by stop_point, and by waits that end early, where the caller was asked to stop.
+class NOPAL_API stopped : public std::exception {
+ public:
+  stopped() noexcept = default;
+  stopped(stopped const&) noexcept = default;
+  stopped& operator=(stopped const&) noexcept = default;
+  ~stopped() override;
+  char const* what() const noexcept override;
+};
+
+}  // namespace nopal

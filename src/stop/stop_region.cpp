@@ -1,0 +1,138 @@
+// The table of stop regions, and how one begins and ends.
+
+#include "nopal/core/stop/stop_region.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <mutex>
+
+namespace nopal::core {
+
+// The table. Segment k has 64 << k regions, and ids count through the segments from 1 on. What was allocated stays, since a region that has
+// ended is used again; the segments together are at most twice what was once used at the same time.
+class region_table {
+ public:
+  static stop_region& at(region_id id) noexcept {
+    auto const [k, index] = place(id);
+    // acquire: pairs with grow. Whoever has an id has got it from its maker, which orders the two; so relaxed would do, and costs the same.
+    return segments_[k].load(std::memory_order_acquire)[index];
+  }
+
+  static stop_region& get() {
+    std::lock_guard const guard{mutex_};
+    if (free_ == nullptr) grow();
+    stop_region& r = *free_;
+    free_ = r.next_free_;
+    return r;
+  }
+  static void put(stop_region& r) noexcept {
+    std::lock_guard const guard{mutex_};
+    r.next_free_ = free_;
+    free_ = &r;
+  }
+
+  // The outer region may be asked at any time, and so may the token.
+  static region_id make(std::stop_token&& t, time_point deadline, region_id outer) {
+    stop_region& r = get();
+    r.request.reset();
+    r.holders_.store(whole, std::memory_order_relaxed);  // relaxed: nobody else has its id
+    r.outer_ = outer;
+    r.is_shield_ = false;
+    r.asked_by_ = nullptr;
+    r.children_of_ = nullptr;
+    r.listened_to_ = r.self_;
+    r.deadline_ = deadline;
+    if (outer != no_region) {
+      hold_region(outer);
+      stop_region& around = at(outer);
+      r.deadline_ = std::min(deadline, around.deadline_);
+      if (!around.request.add(r, []() noexcept {})) r.request.make();
+    }
+    if (t.stop_possible()) r.token_.emplace(std::move(t), stop_region::asked_by_token{&r});
+    return r.self_;
+  }
+  static region_id make_shield() {
+    region_id const id = make({}, time_point::max(), no_region);
+    at(id).is_shield_ = true;
+    return id;
+  }
+  // A lost child counts so much less that its drop, where it comes before its hold, never seems to be the last.
+  static constexpr std::int64_t whole = std::int64_t{1} << 32;
+  static constexpr std::int64_t lost_child = 1;
+
+  // relaxed: the caller knows that it is held
+  static void hold(stop_region& r, std::int64_t n) noexcept { r.holders_.fetch_add(n, std::memory_order_relaxed); }
+  static void drop(stop_region& r, std::int64_t n) noexcept {
+    for (stop_region* x = &r; x != nullptr; n = whole) {
+      // acq_rel: release, so that whoever is last comes after all that others did in it; acquire, by the last
+      if (x->holders_.fetch_sub(n, std::memory_order_acq_rel) != n) return;
+      x = end(*x);
+    }
+  }
+
+  static void lock() noexcept { mutex_.lock(); }
+  static void unlock() noexcept { mutex_.unlock(); }
+
+ private:
+  struct where {
+    unsigned segment;
+    std::size_t index;
+  };
+  static constexpr std::size_t first_size = 64;
+  static where place(region_id id) noexcept {
+    std::uint64_t const n = std::uint64_t{id} - 1 + first_size;
+    auto const k = static_cast<unsigned>(std::bit_width(n) - std::bit_width(first_size));
+    return {k, static_cast<std::size_t>(n - (first_size << k))};
+  }
+
+  // Nobody holds `r` any more, so nothing runs in it, and nobody listens. Its token and the region around it may be asked at this moment:
+  // afterwards neither knows of it. Returns the region around it, which is held for it.
+  static stop_region* end(stop_region& r) noexcept {
+    r.token_.reset();
+    stop_region* const around = r.outer_ != no_region ? &at(r.outer_) : nullptr;
+    if (around != nullptr) around->request.remove(r);
+    put(r);
+    return around;
+  }
+
+  // Under the lock: all are in use.
+  static void grow() {
+    std::size_t const n = first_size << segments_in_use_;
+    auto* const more = new stop_region[n];
+    for (std::size_t k = n; k-- > 0;) {
+      more[k].self_ = static_cast<region_id>(n - first_size + k + 1);
+      more[k].next_free_ = free_;
+      free_ = &more[k];
+    }
+    segments_[segments_in_use_++].store(more, std::memory_order_release);  // release: pairs with at
+  }
+
+  static inline constinit std::array<std::atomic<stop_region*>, 26> segments_{};
+  static inline constinit std::mutex mutex_;
+  static inline constinit unsigned segments_in_use_ = 0;
+  static inline constinit stop_region* free_ = nullptr;
+};
+
+stop_region& region_of(region_id id) noexcept { return region_table::at(id); }
+region_id make_region(std::stop_token t, time_point deadline, region_id outer) { return region_table::make(std::move(t), deadline, outer); }
+region_id make_shield() { return region_table::make_shield(); }
+void hold_region(region_id id) noexcept {
+  if (id != no_region) region_table::hold(region_table::at(id), region_table::whole);
+}
+void drop_region(region_id id) noexcept {
+  if (id != no_region) region_table::drop(region_table::at(id), region_table::whole);
+}
+void hold_for_lost_child(region_id id) noexcept {
+  if (id != no_region) region_table::hold(region_table::at(id), region_table::lost_child);
+}
+void drop_for_lost_child(region_id id) noexcept {
+  if (id != no_region) region_table::drop(region_table::at(id), region_table::lost_child);
+}
+stop_region& free_region() { return region_table::get(); }
+void free_again(stop_region& r) noexcept { region_table::put(r); }
+void hold_regions() noexcept { region_table::lock(); }
+void release_regions() noexcept { region_table::unlock(); }
+
+}  // namespace nopal::core
