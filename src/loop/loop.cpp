@@ -11,6 +11,7 @@
 #include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
 #include "nopal/core/loop/sharing.hpp"
+#include "nopal/core/stop/here.hpp"
 
 namespace nopal::core {
 
@@ -81,6 +82,7 @@ bool is_over(loop const& l, std::uint64_t from) noexcept {
 
 void run_block(loop& l, std::uint64_t from, std::uint64_t to) {
   try {
+    throw_if_stopped();
     l.run(l.body, from, to);
   } catch (...) {
     // What comes later is not begun; what lies earlier runs to its end, since serial execution may meet an exception there first.

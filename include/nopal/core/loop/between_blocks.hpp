@@ -1,7 +1,7 @@
 #pragma once
 
-// What a loop looks at between two of its blocks: the one place for whatever is to end or split a loop from elsewhere. Next: offer.hpp, how
-// it splits.
+// What a loop looks at between two of its blocks, to be split. (Before each block it asks too whether it is to stop: ../stop/here.hpp.) Next:
+// offer.hpp, how it splits.
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"

@@ -16,6 +16,7 @@
 #include "nopal/core/loop/pace.hpp"
 #include "nopal/core/loop/sharing.hpp"
 #include "nopal/core/stack/branch.hpp"
+#include "nopal/core/stop/here.hpp"
 #include "nopal/eventually.hpp"
 
 namespace nopal::core {
@@ -53,6 +54,7 @@ class fixed_tree {
   T one(std::uint64_t k) {
     if (k >= end_.load(std::memory_order_relaxed)) throw not_needed{};  // relaxed: it only spares work
     try {
+      throw_if_stopped();
       return leaf_(k);
     } catch (...) {
       throws_at(k);

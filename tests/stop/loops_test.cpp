@@ -1,0 +1,120 @@
+// Loops and reductions end early where they are asked to stop, whoever runs their blocks.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include <nopal/algorithm/parallel_for.hpp>
+#include <nopal/algorithm/parallel_for_blocks.hpp>
+#include <nopal/algorithm/transform_reduce.hpp>
+#include <nopal/native.hpp>
+#include <nopal/pool.hpp>
+#include <nopal/stop.hpp>
+
+namespace {
+
+constexpr std::int64_t for_ever = std::int64_t{1} << 60;
+
+// Runs f in a job that is asked to stop once f has counted up.
+template <class F>
+void expect_stopped(nopal::pool& pool, F f) {
+  std::stop_source source;
+  std::atomic<long> begun{0};
+  auto result = pool.submit(source.get_token(), [&] { f(begun); });
+  while (begun == 0) std::this_thread::yield();
+  source.request_stop();
+  EXPECT_THROW(result.get(), nopal::stopped);
+}
+
+class loops_stop : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(workers, loops_stop, testing::Values(1U, 2U, 4U));
+
+TEST_P(loops_stop, parallel_for) {
+  nopal::pool pool{{.workers = GetParam()}};
+  expect_stopped(pool, [](std::atomic<long>& begun) {
+    nopal::parallel_for(std::int64_t{0}, for_ever, [&](std::int64_t) { begun.store(1, std::memory_order_relaxed); });
+  });
+}
+
+TEST_P(loops_stop, parallel_for_in_two_dimensions_and_nested) {
+  nopal::pool pool{{.workers = GetParam()}};
+  expect_stopped(pool, [](std::atomic<long>& begun) {
+    nopal::parallel_for(0, 1 << 20, 0, 1 << 20, [&](int, int) {
+      nopal::parallel_for(0, 1 << 20, [&](int) { begun.store(1, std::memory_order_relaxed); });
+    });
+  });
+}
+
+TEST_P(loops_stop, blocks) {
+  nopal::pool pool{{.workers = GetParam()}};
+  expect_stopped(pool, [](std::atomic<long>& begun) {
+    nopal::parallel_for_blocks(std::int64_t{0}, for_ever, [&](std::int64_t, std::int64_t) { begun = 1; }, nopal::grain{1000});
+  });
+}
+
+TEST_P(loops_stop, reductions) {
+  nopal::pool pool{{.workers = GetParam()}};
+  std::vector<int> const numbers(100'000, 1);
+  std::stop_source source;
+  std::atomic<long> begun{0};
+  auto result = pool.submit(source.get_token(), [&] {
+    return nopal::transform_reduce(numbers, 0, std::plus<>{}, [&](int k) {
+      begun = 1;
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+      return k;
+    });
+  });
+  while (begun == 0) std::this_thread::yield();
+  source.request_stop();
+  EXPECT_THROW(static_cast<void>(result.get()), nopal::stopped);
+}
+
+TEST_P(loops_stop, not_unless_they_are_asked) {
+  nopal::pool pool{{.workers = GetParam()}};
+  std::stop_source source;
+  std::atomic<long> sum{0};
+  pool.submit(source.get_token(), [&] { nopal::parallel_for(0L, 10'000L, [&](long k) { sum += k; }); }).get();
+  EXPECT_EQ(sum, 10'000L * 9'999 / 2);
+}
+
+TEST_P(loops_stop, what_has_thrown_before_them) {
+  nopal::pool pool{{.workers = GetParam()}};
+  std::atomic<bool> begun{false};
+  bool const two = GetParam() > 1;
+  EXPECT_THROW(pool.run([&] {
+    nopal::parallel_invoke(
+        [&] {
+          while (two && !begun) std::this_thread::yield();
+          throw std::logic_error{"serially first"};
+        },
+        [&] {
+          nopal::parallel_for(std::int64_t{0}, for_ever, [&](std::int64_t) { begun.store(true, std::memory_order_relaxed); });
+        });
+  }),
+               std::logic_error);
+}
+
+TEST(loops_stop_off_a_pool, where_they_were_called) {
+  std::stop_source source;
+  std::atomic<long> begun{0};
+  std::thread asker{[&] {
+    while (begun == 0) std::this_thread::yield();
+    source.request_stop();
+  }};
+  EXPECT_THROW(nopal::with_stop(source.get_token(),
+                                [&] {
+                                  nopal::parallel_for(std::int64_t{0}, for_ever,
+                                                      [&](std::int64_t) { begun.store(1, std::memory_order_relaxed); });
+                                }),
+               nopal::stopped);
+  asker.join();
+}
+
+}  // namespace
