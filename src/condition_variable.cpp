@@ -32,7 +32,7 @@ std::cv_status condition_variable::wait_until(std::unique_lock<mutex>& lock, std
 
 std::cv_status condition_variable::wait_until_within(std::unique_lock<mutex>& lock, core::time_point deadline, core::waits_for const& why) {
   if (word_.wait_until(mutex_of(lock).word_, core::self(), deadline, why)) return std::cv_status::no_timeout;
-  core::throw_if_stopped();
+  core::throw_if_wait_was_stopped();
   return std::cv_status::timeout;
 }
 

@@ -62,7 +62,7 @@ void wait_for(counter& c, std::int64_t value) {
 
 bool wait_until(counter& c, std::int64_t value, std::chrono::steady_clock::time_point deadline) {
   bool const in_time = c.word_.wait_until(value, deadline);
-  if (!in_time) core::throw_if_stopped();
+  if (!in_time) core::throw_if_wait_was_stopped();
   if (in_time) c.rethrow_if_thrown();
   return in_time;
 }

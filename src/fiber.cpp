@@ -48,7 +48,7 @@ void sleep_until(std::chrono::steady_clock::time_point t) {
   }
   if (t <= std::chrono::steady_clock::now()) return yield();
   sleep_in(*region, w != nullptr ? &w->pool().timer : nullptr, std::min(t, region->deadline()));
-  if (t > std::chrono::steady_clock::now()) core::throw_if_stopped();
+  if (t > std::chrono::steady_clock::now()) core::throw_if_wait_was_stopped();
 }
 
 }  // namespace nopal

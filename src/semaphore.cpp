@@ -19,7 +19,7 @@ void semaphore::acquire_slowly() noexcept { word_.acquire_slowly(); }
 bool semaphore::try_acquire_slowly() noexcept { return word_.try_acquire_slowly(); }
 bool semaphore::try_acquire_until(std::chrono::steady_clock::time_point deadline) {
   if (try_acquire() || word_.acquire_until(deadline)) return true;
-  core::throw_if_stopped();
+  core::throw_if_wait_was_stopped();
   return false;
 }
 

@@ -56,6 +56,10 @@ stop_region* region_of_wait() noexcept {
   return w != nullptr ? &w->pool().everything : nullptr;
 }
 
+void throw_if_wait_was_stopped() {
+  if (stop_region const* const r = region_of_wait(); r != nullptr && r->asks()) throw_stopped();
+}
+
 bool wait_in_region_may_end_early() noexcept {
   if (inherited_region() != no_region) return true;
   worker const* const w = current_or_null();

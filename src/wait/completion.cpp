@@ -32,7 +32,7 @@ bool completion::wait_until(time_point deadline) {
   if (is_set() || deadline <= now) return is_set();  // a caller that only tests needs no timer entry, and no exception
   if (current_or_null() != nullptr || wait_may_end_early()) {
     bool const in_time = for_stacks_.wait_until(0, deadline, "a future, with a time limit", wait_kind::nothing_more);
-    if (!in_time) throw_if_stopped();
+    if (!in_time) throw_if_wait_was_stopped();
     return in_time;
   }
   sleeping_thread const listed{{"a future, with a time limit", this, wait_kind::nothing_more, 0, nanoseconds_of(deadline)}};

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <nopal/stop.hpp>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -29,6 +31,7 @@ class soaking {
   explicit soaking(arguments const& a) : arguments_{a}, journal_{a.log}, watchdog_{arguments_, journal_} {}
 
   int run() {
+    make_stop_regions(4000);
     std::thread progress{[this] { report_progress(); }};
     if (!arguments_.tape.empty()) {
       auto const t = from_hex(arguments_.tape);
@@ -48,6 +51,11 @@ class soaking {
   }
 
  private:
+  // Their table grows to what was once used at the same time, and stays.
+  static void make_stop_regions(int n) {
+    if (n > 0) nopal::with_stop({}, [n] { make_stop_regions(n - 1); });
+  }
+
   bool go_on() const {
     if (failed_) return false;
     if (arguments_.programs != 0 && started_ >= arguments_.programs) return false;

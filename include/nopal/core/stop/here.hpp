@@ -47,7 +47,7 @@ NOPAL_INLINE bool stop_requested_here() noexcept {
 }
 /// Throws nopal::stopped.
 [[noreturn]] NOPAL_API NOPAL_COLD void throw_stopped();
-/// After a wait with a time limit that was not woken by what it waited for: throws nopal::stopped, if that was a request.
+/// At a poll: throws nopal::stopped where the caller is asked to stop.
 inline void throw_if_stopped() {
   if (stop_requested_here()) [[unlikely]] throw_stopped();
 }
@@ -64,6 +64,9 @@ inline bool wait_may_end_early() noexcept {
 }
 /// The region to whose request a wait of the caller listens, with its deadline; null: there is none, on a thread that works for no pool.
 NOPAL_API stop_region* region_of_wait() noexcept;
+/// After a wait that was not woken by what it waited for: throws nopal::stopped if a request has ended it, of those to which waits listen. What an
+/// exception of a sibling asks is none of these.
+NOPAL_API NOPAL_COLD void throw_if_wait_was_stopped();
 
 /// While it lives, the caller runs in a new region. Its end may come on another worker, but in the same call: regions nest.
 class NOPAL_API inside_region {
