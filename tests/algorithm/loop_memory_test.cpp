@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "../scale.hpp"
 #include "nopal/algorithm.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
@@ -40,6 +41,7 @@ TEST(loop_memory, is_kept_where_a_shallow_stack_waits) {
 
 // Each loop's join waits on another stack: there is nothing below it but what loops and the search use.
 TEST(loop_memory, is_kept_by_loops_in_a_row) {
+  if (test::sanitized) GTEST_SKIP() << "a sanitizer's frames take more than the pages that are kept";
   nopal::pool pool{{.workers = 2}};
   constexpr std::uint64_t enough = 50, rounds = 100'000;
   auto const join_that_waits = [] {
