@@ -7,7 +7,7 @@ else()
 endif()
 set(scheduled task. exceptions. native. scope_test. fiber_test. counter_test. mutex_test. condition_variable_test. semaphore_test.
   channel_test. resume_on. scratch. future. c_test.)
-set(unscheduled
+set(unscheduled task.a_move_may_throw_at_any_depth
   task.may_be_stolen_in_every_scope task.a_stolen_task_may_call_before_it_joins task.value_arguments_are_copied_at_the_fork
   task.nesting_asks_little_of_the_callers_stack task.a_million_calls_may_nest task.a_million_forks_may_nest
   task.deep_nesting_keeps_its_arguments task.ten_million_forks_in_one_scope_are_all_joined

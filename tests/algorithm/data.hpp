@@ -17,12 +17,14 @@
 #include <vector>
 
 #include "../mix.hpp"
+#include "../scale.hpp"
 #include "nopal/pool.hpp"
 
 namespace test {
 
-inline constexpr std::array<std::size_t, 9> sizes = {0, 1, 2, 3, 63, 64, 1000, 5000, 200'000};
-inline constexpr std::size_t large = 1'000'000;
+// The last of the sizes is above all from which on an algorithm does something in parallel, and `large` above all else where it changes its way.
+inline constexpr std::array<std::size_t, 9> sizes = {0, 1, 2, 3, 63, 64, 1000, 5000, sanitized ? 140'000 : 200'000};
+inline constexpr std::size_t large = sanitized ? 300'000 : 1'000'000;
 inline constexpr std::array<std::size_t, 8> few = {0, 1, 2, 3, 5, 33, 64, 65};
 
 /// n numbers from 0 to below - 1.
@@ -38,7 +40,8 @@ template <class V, class Less>
 V stably_sorted(const V& v, Less less) {
   std::vector<std::size_t> order(v.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return less(v[a], v[b]) || (!less(v[b], v[a]) && a < b); });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return less(v[a], v[b]) || (!less(v[b], v[a]) && a < b); });
   V result;
   for (const std::size_t i : order) result.push_back(v[i]);
   return result;

@@ -39,11 +39,11 @@ TEST(loop_memory, is_kept_where_a_shallow_stack_waits) {
   pool.put(s);
 }
 
-// Each loop's join waits on another stack: there is nothing below it but what loops and the search use.
+// Each loop's join waits on another stack: there is nothing below it but what loops and the search use. On a loaded machine a join may find
+// other strands below it, so that one good round of several is enough; where nothing is kept, half of the suspensions give pages back.
 TEST(loop_memory, is_kept_by_loops_in_a_row) {
   if (test::sanitized) GTEST_SKIP() << "a sanitizer's frames take more than the pages that are kept";
-  nopal::pool pool{{.workers = 2}};
-  constexpr std::uint64_t enough = 50, rounds = 100'000;
+  constexpr std::uint64_t enough = 50, joins = 100'000;
   auto const join_that_waits = [] {
     std::atomic<bool> begun{false};
     std::atomic<bool> ended{false};
@@ -59,10 +59,15 @@ TEST(loop_memory, is_kept_by_loops_in_a_row) {
         });
     EXPECT_TRUE(ended);
   };
-  for (std::uint64_t k = 0; k < rounds && pool.stats().suspensions < enough; ++k) pool.run(join_that_waits);
-  nopal::stats const s = pool.stats();
-  EXPECT_GE(s.suspensions, enough) << "so nothing was tested";
-  EXPECT_LT(s.unmaps, s.suspensions / 4);
+  bool kept = false;
+  for (int round = 0; round < 5 && !kept; ++round) {
+    nopal::pool pool{{.workers = 2}};
+    for (std::uint64_t k = 0; k < joins && pool.stats().suspensions < enough; ++k) pool.run(join_that_waits);
+    nopal::stats const s = pool.stats();
+    ASSERT_GE(s.suspensions, enough) << "so nothing was tested";
+    kept = s.unmaps < s.suspensions / 5;
+  }
+  EXPECT_TRUE(kept);
 }
 
 }  // namespace

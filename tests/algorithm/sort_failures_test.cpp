@@ -173,7 +173,9 @@ TEST(sort_failures, without_memory_it_sorts_in_place) {
           too_much = ~std::size_t{0};
           EXPECT_TRUE(v == expected);
         }
-        EXPECT_GT(refused.load(), 0);
+        if (!numbers || n >= 1024) {  // fewer numbers are not sorted by their digits
+          EXPECT_GT(refused.load(), 0);
+        }
       }
     }
   });
@@ -204,7 +206,8 @@ TEST(sort_failures, moves_may_throw) {
     for (const int x : test::numbers<int>(500, 100)) v.emplace_back(x);
     moves_throw::moves = 0;
     moves_throw::throws_at = at;
-    EXPECT_THROW(at % 2 == 0 ? nopal::sort(v, {}, &moves_throw::value) : nopal::stable_sort(v, {}, &moves_throw::value), test::thrown);
+    EXPECT_THROW(at % 2 == 0 ? nopal::sort(v, {}, &moves_throw::value) : nopal::stable_sort(v, {}, &moves_throw::value),
+                 test::thrown);
   }
   std::vector<moves_throw> v;
   v.reserve(500);

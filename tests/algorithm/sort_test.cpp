@@ -34,16 +34,30 @@ std::vector<record> records(std::size_t n, std::uint64_t below) {
   return result;
 }
 
+/// v in order. The standard library's sort is compiled once for each type.
 template <class T>
-void sorts_as_std(const std::vector<T>& v) {
-  auto expected = v;
-  std::ranges::sort(expected);
+std::vector<T> in_order(std::vector<T> v) {
+  std::ranges::sort(v);
+  return v;
+}
+
+template <class T>
+void sorts_upwards(const std::vector<T>& v) {
+  const auto expected = in_order(v);
   auto sorted = v;
   EXPECT_EQ(nopal::sort(sorted), sorted.end());
   EXPECT_TRUE(sorted == expected);
   auto stably = v;
   EXPECT_EQ(nopal::stable_sort(stably.begin(), stably.end()), stably.end());
   EXPECT_TRUE(stably == expected);
+}
+
+template <class T>
+void sorts_both_ways(const std::vector<T>& v) {
+  sorts_upwards(v);
+  auto expected = in_order(v);
+  auto sorted = v;
+  auto stably = v;
   std::ranges::reverse(expected);
   nopal::sort(sorted = v, std::ranges::greater{});
   EXPECT_TRUE(sorted == expected);
@@ -54,23 +68,24 @@ void sorts_as_std(const std::vector<T>& v) {
 TEST(sort, sorts_whole_numbers_of_each_size) {
   test::everywhere([] {
     for (const std::size_t n : test::sizes) {
-      sorts_as_std(test::numbers<int>(n));
-      sorts_as_std(test::numbers<std::uint64_t>(n));
-      sorts_as_std(test::numbers<int>(n, 10));
+      sorts_both_ways(test::numbers<int>(n));
+      sorts_both_ways(test::numbers<std::uint64_t>(n));
+      sorts_both_ways(test::numbers<int>(n, 10));
     }
-    sorts_as_std(test::numbers<std::int8_t>(5000));
-    sorts_as_std(test::numbers<std::uint16_t>(70'000));
-    sorts_as_std(test::numbers<std::int64_t>(70'000));
-    sorts_as_std(test::numbers<char16_t>(70'000, 500));
+    sorts_upwards(test::numbers<std::int8_t>(5000));
+    sorts_upwards(test::numbers<std::uint16_t>(70'000));
+    sorts_both_ways(test::numbers<std::int64_t>(70'000));
+    sorts_upwards(test::numbers<char16_t>(70'000, 500));
   });
 }
 
 TEST(sort, sorts_a_million) {
   test::everywhere([] {
-    sorts_as_std(test::numbers<int>(test::large));
+    sorts_both_ways(test::numbers<int>(test::large));
     std::vector<double> reals;
-    for (const auto x : test::numbers<std::int64_t>(test::large)) reals.push_back(std::ldexp(static_cast<double>(x), static_cast<int>(x % 50)));
-    sorts_as_std(reals);
+    for (const auto x : test::numbers<std::int64_t>(test::large))
+      reals.push_back(std::ldexp(static_cast<double>(x), static_cast<int>(x % 50)));
+    sorts_both_ways(reals);
   });
 }
 
@@ -81,7 +96,7 @@ TEST(sort, sorts_real_numbers_with_infinities_and_both_zeros) {
   v[77] = std::numeric_limits<float>::infinity();
   v[99] = -std::numeric_limits<float>::infinity();
   v[111] = std::numeric_limits<float>::denorm_min();
-  sorts_as_std(v);
+  sorts_both_ways(v);
 }
 
 // stable_sort must not tell zeros apart.
@@ -90,8 +105,9 @@ TEST(sort, keeps_zeros_of_both_signs_in_their_order_if_stable) {
   for (const int x : test::numbers<int>(50'000, 4)) v.push_back(x == 0 ? -0.0 : x == 1 ? 0.0 : x);
   const auto expected = test::stably_sorted(v, std::less{});
   nopal::stable_sort(v);
-  EXPECT_TRUE(std::ranges::equal(v, expected, {}, [](double x) { return std::signbit(x) ? -1 - x : x; },
-                                 [](double x) { return std::signbit(x) ? -1 - x : x; }));
+  EXPECT_TRUE(std::ranges::equal(
+      v, expected, {}, [](double x) { return std::signbit(x) ? -1 - x : x; },
+      [](double x) { return std::signbit(x) ? -1 - x : x; }));
 }
 
 TEST(sort, sorts_patterns) {
@@ -103,11 +119,18 @@ TEST(sort, sorts_patterns) {
         for (std::size_t i = 0; i < n; ++i) {
           const int x = static_cast<int>(i);
           const int end = static_cast<int>(n);
-          const std::array<int, 9> keys = {x, end - x, 7, x % 1000, x < end / 2 ? x : end - x, x % 2, x ^ 1, x / 100 * 100 - x % 100,
+          const std::array<int, 9> keys = {x,
+                                           end - x,
+                                           7,
+                                           x % 1000,
+                                           x < end / 2 ? x : end - x,
+                                           x % 2,
+                                           x ^ 1,
+                                           x / 100 * 100 - x % 100,
                                            i + 20 < n ? x : random[i]};
           v.emplace_back(keys[static_cast<std::size_t>(pattern)], 0);
         }
-        sorts_as_std(v);
+        sorts_both_ways(v);
       }
     }
   });
@@ -163,14 +186,19 @@ TEST(sort, leaves_equal_elements_alike_on_any_number_of_workers) {
 
 TEST(sort, sorts_strings_by_any_callable) {
   test::everywhere([] {
-    for (const std::size_t n : {0U, 1U, 2U, 64U, 1000U, 150'000U}) {
+    for (const std::size_t n :
+         {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{64}, std::size_t{1000}, test::sizes.back()}) {
       std::vector<std::string> v;
-      for (const auto x : test::numbers<std::uint32_t>(n)) v.push_back(std::to_string(x) + (x % 3 == 0 ? " and more than fits into it" : ""));
-      sorts_as_std(v);
-      const auto expected = test::stably_sorted(v, [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
+      for (const auto x : test::numbers<std::uint32_t>(n))
+        v.push_back(std::to_string(x) + (x % 3 == 0 ? " and more than fits into it" : ""));
+      sorts_both_ways(v);
+      const auto expected =
+          test::stably_sorted(v, [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
       nopal::stable_sort(v, std::less{}, &std::string::size);
       EXPECT_TRUE(v == expected);
-      bool (*const by_address)(const std::string&, const std::string&) = [](const std::string& a, const std::string& b) { return b < a; };
+      bool (*const by_address)(const std::string&, const std::string&) = [](const std::string& a, const std::string& b) {
+        return b < a;
+      };
       nopal::sort(v, by_address);
       EXPECT_TRUE(std::ranges::is_sorted(v, by_address));
     }
@@ -239,7 +267,9 @@ TEST(sort, leaves_a_permutation_if_the_comparator_is_no_order) {
       std::vector<int> after;
       for (const auto& x : moved) after.push_back(x.get());
       auto plain = v;
-      const auto no_order_of_plain = [](int a, int b) { return test::mix(static_cast<std::uint64_t>(a) * 3 + static_cast<std::uint64_t>(b)) % 2 == 0; };
+      const auto no_order_of_plain = [](int a, int b) {
+        return test::mix(static_cast<std::uint64_t>(a) * 3 + static_cast<std::uint64_t>(b)) % 2 == 0;
+      };
       nopal::sort(plain, no_order_of_plain);
       nopal::stable_sort(plain, no_order_of_plain);
       std::ranges::sort(plain);

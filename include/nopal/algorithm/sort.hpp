@@ -22,14 +22,18 @@ namespace core::algorithms {
 
 template <class I, class Comp, class Proj>
 void sort_all(I first, std::size_t n, Comp& comp, Proj& proj) {
-  const projected_less<Comp, Proj> less{comp, proj};
-  where_worth_it(n, [&] {
-    if (was_a_run(first, n, less)) return;
-    if constexpr (by_digits<std::iter_value_t<I>, Comp, Proj, false> && std::is_pointer_v<I>) {
-      if (n >= least_radix_sort && sort_by_digits<Comp>(first, n)) return;
-    }
-    quick_sort<I, projected_less<Comp, Proj>>{less}.sort(first, n);
-  });
+  if constexpr (whole_by_digits<I, Comp, Proj>) {
+    where_worth_it(n, [&] { sort_whole<Comp>(first, n); });
+  } else {
+    const projected_less<Comp, Proj> less{comp, proj};
+    where_worth_it(n, [&] {
+      if (was_a_run(first, n, less)) return;
+      if constexpr (by_digits<std::iter_value_t<I>, Comp, Proj, false> && std::is_pointer_v<I>) {
+        if (n >= least_radix_sort && sort_by_digits<Comp>(first, n)) return;
+      }
+      quick_sort<I, projected_less<Comp, Proj>>{less}.sort(first, n);
+    });
+  }
 }
 
 struct sort_function {

@@ -24,21 +24,22 @@ namespace core::algorithms {
 
 template <class I, class Comp, class Proj>
 void stable_sort_all(I first, std::size_t n, Comp& comp, Proj& proj) {
-  using T = std::iter_value_t<I>;
-  using less_type = projected_less<Comp, Proj>;
-  const less_type less{comp, proj};
-  where_worth_it(n, [&] {
-    if (was_a_run(first, n, less)) return;
-    if (n <= small_size<T>) return small_sort(first, n, less);
-    if constexpr (by_digits<T, Comp, Proj, true> && std::is_pointer_v<I>) {
-      if (n >= least_radix_sort && sort_by_digits<Comp>(first, n)) return;
-    }
-    if constexpr (is_relocatable<T>) {
-      const raw_buffer<T> room{n, std::nothrow};
-      if (room.data() != nullptr) return merge_sort<I, less_type>{less}.sort(first, room.data(), n, false);
-    }
-    merge_sort_in_place<I, less_type>{less}.sort(first, n);
-  });
+  if constexpr (whole_by_digits<I, Comp, Proj>) {
+    where_worth_it(n, [&] { sort_whole<Comp>(first, n); });
+  } else {
+    using T = std::iter_value_t<I>;
+    using less_type = projected_less<Comp, Proj>;
+    const less_type less{comp, proj};
+    where_worth_it(n, [&] {
+      if (was_a_run(first, n, less)) return;
+      if (n <= small_size<T>) return small_sort(first, n, less);
+      if constexpr (is_relocatable<T>) {
+        const raw_buffer<T> room{n, std::nothrow};
+        if (room.data() != nullptr) return merge_sort<I, less_type>{less}.sort(first, room.data(), n, false);
+      }
+      merge_sort_in_place<I, less_type>{less}.sort(first, n);
+    });
+  }
 }
 
 struct stable_sort_function {

@@ -67,4 +67,17 @@ struct radix_key {
   }
 };
 
+/// The order of those keys.
+template <class T, bool Reverse>
+struct number_less {
+  NOPAL_INLINE bool operator()(T a, T b) const {
+    if constexpr (is_real<T>) {
+      constexpr radix_key<T, Reverse> key;
+      return key(a) < key(b);
+    } else {
+      return Reverse ? b < a : a < b;
+    }
+  }
+};
+
 }  // namespace nopal::core::algorithms

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <type_traits>
 
 #include "nopal/algorithm/internal/on_pool.hpp"
+#include "nopal/algorithm/internal/quick_sort.hpp"
 #include "nopal/algorithm/internal/radix_key.hpp"
 #include "nopal/algorithm/internal/radix_sort.hpp"
 #include "nopal/algorithm/internal/raw_buffer.hpp"
@@ -32,7 +34,7 @@ bool sort_by_digits(T* first, std::size_t n) {
   const raw_buffer<T> room{n, std::nothrow};
   if (room.data() == nullptr) return false;
   std::uninitialized_default_construct_n(room.data(), n);
-  radix_sort<T, radix_key<T, is_greater<Comp, T>>>{}.sort(first, room.data(), n, false);
+  radix_sort<T, is_greater<Comp, T>>{}.sort(first, room.data(), n, false);
   return true;
 }
 
@@ -53,6 +55,18 @@ bool was_a_run(I first, std::size_t n, const Less& less) {
   const found run = algorithms::find_run(first, n, less);
   if (run == found::reversed) algorithms::reverse_all(first, n);
   return run != found::neither;
+}
+
+/// Is this one sort, stable or not? Of whole numbers those that are equal are the same.
+template <class I, class Comp, class Proj>
+inline constexpr bool whole_by_digits = by_digits<std::iter_value_t<I>, Comp, Proj, true> && std::is_pointer_v<I>;
+
+template <class Comp, class T>
+void sort_whole(T* first, std::size_t n) {
+  using order = number_less<T, is_greater<Comp, T>>;
+  if (was_a_run(first, n, order{})) return;
+  if (n >= least_radix_sort && sort_by_digits<Comp>(first, n)) return;
+  quick_sort<T*, order>{}.sort(first, n);
 }
 
 }  // namespace nopal::core::algorithms
