@@ -23,10 +23,11 @@ inline constexpr double most_growth = 8;
 /// What is left of a loop is offered where thieves are awake and it takes so long: they need about a microsecond to come by, and the join
 /// waits for them.
 inline double worth_a_steal() noexcept { return 2 * ticks_per_microsecond(); }
-/// Where all sleep: calling one takes the loop some microseconds, and it comes after some 50, with a cold cache.
-inline double worth_a_wake() noexcept { return 120 * ticks_per_microsecond(); }
+/// Where all sleep: calling one takes the loop some microseconds, and it comes after some 50, with a cold cache. On virtual machines both take
+/// longer: there a loop of 90 us that woke a thread took 140.
+inline double worth_a_wake() noexcept { return 180 * ticks_per_microsecond(); }
 /// Where all sleep, and the loop has run for so long: then it is offered also if this is what is left.
-inline double long_enough() noexcept { return 60 * ticks_per_microsecond(); }
+inline double long_enough() noexcept { return 120 * ticks_per_microsecond(); }
 /// So long a worker waits at the end of a loop for a thief's part before it leaves its stack: about what leaving it and coming back takes.
 inline double moment() noexcept { return 2 * ticks_per_microsecond(); }
 /// A loop on a thread outside makes the default pool if the rest takes so long: making the threads takes about as much.
