@@ -48,7 +48,20 @@ MUTATIONS = (
         "src/stack/stack_pool.cpp",
         "if (how_ == reclaim::none || s.high_water_mark_stands()) return;",
         "return;",
-        ("at/bounds.of_stacks_that_wait_at_joins/2", "at/bounds.of_stacks_that_wait_at_joins/4"),
+        (
+            "at/bounds.of_stacks_that_wait_at_joins/2",
+            "at/bounds.of_stacks_that_wait_at_joins/4",
+            "at/bounds.of_free_stacks/1",
+            "at/bounds.of_free_stacks/2",
+            "at/bounds.of_free_stacks_of_scopes/1",
+        ),
+    ),
+    Mutation(
+        "the purge of a stack that a resumed one replaces",
+        "src/stack/suspension.cpp",
+        "    now.pool().stacks.give_back(free);\n",
+        "",
+        ("at/bounds.of_free_stacks/1", "at/bounds.of_stacks_that_wait_at_joins/2"),
     ),
     Mutation(
         "the reclaim at a join",
