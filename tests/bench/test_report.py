@@ -215,6 +215,11 @@ class Page(unittest.TestCase):
         summary = text[text.index("Of what the papers found") :][:300]
         self.assertNotIn("Loops and sorts", summary)
 
+    def test_fib_in_c_stands_beside_that_in_cpp(self) -> None:
+        runs = [run("fib", impl, 1, seconds) for impl, seconds in (("serial", 0.1), ("native", 0.4), ("c", 0.5), ("tbb", 4.0))]
+        self.assertIn("Tₛ/T₁ is 0.20, and it takes 1.25 of the time in C++", self.page({"fibril": results(runs)}))
+        self.assertNotIn("nopal_parallel_invoke", self.page({"fibril": results([one for one in runs if one["impl"] != "c"])}))
+
     def test_fewer_attempts_and_more_success_are_what_back_off_buys(self) -> None:
         runs = []
         for label, attempts, steals in (("fiber, scan, no back-off", 58597, 900), ("fiber, uniform, back-off", 4421, 904)):
