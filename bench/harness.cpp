@@ -69,6 +69,7 @@ scheduler_figures scheduler_figures::since(const scheduler_figures& before) cons
   scheduler_figures difference = *this;
   difference.steals -= before.steals;
   difference.steal_attempts -= before.steal_attempts;
+  difference.pauses -= before.pauses;
   difference.suspensions -= before.suspensions;
   difference.unmaps -= before.unmaps;
   difference.purges -= before.purges;
@@ -125,6 +126,7 @@ void print(const record& result) {
   if (result.scheduler) {
     line["steals"] = result.scheduler->steals;
     line["steal_attempts"] = result.scheduler->steal_attempts;
+    line["pauses"] = result.scheduler->pauses;
     line["suspensions"] = result.scheduler->suspensions;
     line["unmaps"] = result.scheduler->unmaps;
     line["purges"] = result.scheduler->purges;

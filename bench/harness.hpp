@@ -59,6 +59,7 @@ struct named_sizes {
 struct scheduler_figures {
   std::uint64_t steals = 0;
   std::uint64_t steal_attempts = 0;
+  std::uint64_t pauses = 0;  // of thieves that found nothing
   std::uint64_t suspensions = 0;
   std::uint64_t unmaps = 0;  // of stacks that wait, as the Fibril paper counts
   std::uint64_t purges = 0;  // of free stacks

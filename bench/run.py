@@ -13,7 +13,7 @@ from runner.terminal import PlainTerminal, terminal
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 WRONG, UNUSABLE = 1, 2  # exit statuses
-FIBERS, LIBFORK, FIBRIL, LOOPS = "fibers", "libfork", "fibril", "loops"
+FIBERS, LIBFORK, FIBRIL, LOOPS, SORT = "fibers", "libfork", "fibril", "loops", "sort"
 PAPERS = (LIBFORK, FIBRIL, FIBERS)
 
 # Seconds for each process, and for all runs of a cell: of the groups by paper, whose trees take long, and of all else.
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "workload",
         nargs="*",
-        help=f"which to run: the papers {', '.join(PAPERS)}; {LOOPS}; {', '.join([*workloads.WORKLOADS, 'uts'])} "
+        help=f"which to run: the papers {', '.join(PAPERS)}; {LOOPS}, {SORT}; {', '.join([*workloads.WORKLOADS, 'uts'])} "
         f"(default: {' '.join(workload.name for workload in workloads.BY_DEFAULT)}); "
         f"with fibers: {', '.join(fibers.NAMES)} (default: all); with --report: folders or files of results",
     )
@@ -78,7 +78,8 @@ def arguments() -> argparse.Namespace:
         return options
     options.papers = [name for name in options.workload if name in PAPERS]
     options.loops = LOOPS in options.workload
-    rest = [name for name in options.workload if name not in (*PAPERS, LOOPS)]
+    options.sort = SORT in options.workload
+    rest = [name for name in options.workload if name not in (*PAPERS, LOOPS, SORT)]
     options.fibers = options.fibers or FIBERS in options.papers
     options.experiments = (rest or list(fibers.NAMES)) if options.fibers else []
     options.workload = [] if options.fibers else rest
@@ -124,6 +125,8 @@ def chosen_parts(options: argparse.Namespace) -> list[Part]:
         result += parts.fiber_parts(options, options.experiments)
     if options.loops:
         result.append(parts.loops_part(options))
+    if options.sort:
+        result.append(parts.kernel_part(options, workloads.SORT, SORT))
     if options.workload or not (result or options.latency):
         everything = options.smoke and not options.workload
         chosen = [*workloads.BY_DEFAULT, workloads.FLAT] if everything else workloads.select(options.workload)

@@ -36,6 +36,7 @@ struct nopal_runtime {
     const nopal::stats stats = pool.stats();
     return {.steals = stats.steals,
             .steal_attempts = stats.steal_attempts,
+            .pauses = stats.pauses,
             .suspensions = stats.suspensions,
             .unmaps = stats.unmaps - stats.purges,
             .purges = stats.purges,

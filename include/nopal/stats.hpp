@@ -29,6 +29,7 @@ struct worker_stats {
   std::uint64_t fibers_spawned = 0;   ///< by this worker; fibers that came from outside are in no worker's number
   std::uint64_t fibers_finished = 0;  ///< with those that came from outside, as children of scopes off a pool do
   std::uint64_t switches = 0;         ///< native stacks that this worker left at a wait, and native stacks that it resumed
+  std::uint64_t pauses = 0;           ///< times that its thread paused after a search that found nothing: pool_options::back_off
 
   /// The part of the attempts to steal that found something; 0 where there was none.
   double success_rate() const noexcept {
@@ -46,6 +47,7 @@ inline constexpr std::array numbers_of_worker{
     &worker_stats::stacks_live, &worker_stats::stacks_peak,    &worker_stats::stack_pages,     &worker_stats::unmaps,
     &worker_stats::purges,      &worker_stats::pages_returned, &worker_stats::sleeps,          &worker_stats::wakeups,
     &worker_stats::fibers_spawned, &worker_stats::fibers_finished, &worker_stats::switches,
+    &worker_stats::pauses,
 };
 static_assert(sizeof(worker_stats) == numbers_of_worker.size() * sizeof(std::uint64_t), "each number is to be summed");
 }  // namespace core

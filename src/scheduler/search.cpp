@@ -237,6 +237,7 @@ void nap(worker& w) noexcept {
 // work appears or disappears.
 void back_off(worker& w, bool work_was_visible) noexcept {
   if (!w.pool().backs_off) return;
+  w.count.add(counted::pauses);
   search_state& s = w.search;
   auto const pause = s.backoff + s.random() % s.backoff;
   for (std::uint64_t k = 0; k < pause && w.pool().parking.visible_work() == work_was_visible; ++k) cpu_relax();

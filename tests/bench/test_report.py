@@ -181,6 +181,45 @@ class Page(unittest.TestCase):
         self.assertIn("Does not hold here.", above)
         self.assertIn("above S₁ + D in fib", above)
 
+    def loops_and_sorts(self, own: float) -> dict[str, dict]:
+        """In which nopal takes so much of oneTBB's time."""
+        loops, sorts = [], []
+        for table in ("loops stream", "loops 1000", "loops 1000 after 5 ms of rest"):
+            loops.append(run(table, "serial", 1, 1.0, median_ns=8000.0))
+            for p in (1, 2, 8):
+                loops += [run(table, "native", p, 1.0, median_ns=8000.0 / p * own), run(table, "tbb", p, 1.0, median_ns=8000.0 / p)]
+        for table in ("sort ints", "stable_sort stable-ints"):
+            sorts.append(run(table, "serial", 1, 1.0))
+            sorts += [run(table, impl, 8, seconds) for impl, seconds in (("native", 0.2 * own), ("parallel_mode", 0.2))]
+        return {"loops": results(loops), "sort": results(sorts)}
+
+    def comparison(self, page: str, title: str) -> str:
+        text = " ".join(checked(page).text.split())
+        return text[text.index("Compared:", text.rindex(title)) :][:1000]
+
+    def test_loops_and_sorts_stand_beside_others(self) -> None:
+        page = self.page(self.loops_and_sorts(0.5))
+        self.assertEqual(checked(page).wrong, [])
+        for title in ("Loops: long ones", "Loops: short ones, one", "Loops: short ones after", "Sorts: sort", "Sorts: stable_sort"):
+            found = self.comparison(page, title)
+            self.assertIn("Level or ahead in all. On 8 workers the best peer's time over nopal's is 2.00 in the median", found, title)
+        found = self.comparison(page, "Loops: long ones")
+        self.assertIn("times on 1 worker, medians over the runsserialnopal::parallel_foroneTBB autostream8.0 µs4.0 µs8.0 µs", found)
+        self.assertIn("serialnopalstd, parints1000.0 ms100.0 ms200.0 ms", self.comparison(page, "Sorts: sort"))
+        behind = self.comparison(self.page(self.loops_and_sorts(2.0)), "Loops: short ones after")
+        self.assertIn("Not level in all.", behind)
+        self.assertIn("more than 5% behind the best in 1000 0.50", behind)
+
+    def test_findings_of_papers_are_counted_without_other_comparisons(self) -> None:
+        text = " ".join(checked(self.page(self.loops_and_sorts(0.5))).text.split())
+        summary = text[text.index("Of what the papers found") :][:300]
+        self.assertNotIn("Loops and sorts", summary)
+
+    def test_fib_in_c_stands_beside_that_in_cpp(self) -> None:
+        runs = [run("fib", impl, 1, seconds) for impl, seconds in (("serial", 0.1), ("native", 0.4), ("c", 0.5), ("tbb", 4.0))]
+        self.assertIn("Tₛ/T₁ is 0.20, and it takes 1.25 of the time in C++", self.page({"fibril": results(runs)}))
+        self.assertNotIn("nopal_parallel_invoke", self.page({"fibril": results([one for one in runs if one["impl"] != "c"])}))
+
     def test_fewer_attempts_and_more_success_are_what_back_off_buys(self) -> None:
         runs = []
         for label, attempts, steals in (("fiber, scan, no back-off", 58597, 900), ("fiber, uniform, back-off", 4421, 904)):

@@ -258,13 +258,16 @@ TEST_P(bounds, of_stacks_that_wait_at_joins) {
 
 // ---- Free stacks.
 
+// They pile up with whoever resumes more than it suspends. Each has been used deep down, and keeps two pages.
 TEST_P(bounds, of_free_stacks) {
   if (workers() > 2) GTEST_SKIP() << "where more stay free than there are here";
   nopal::pool pool{options()};
+  constexpr int touched = 6;
   std::uint64_t const fibers = workers() * (nopal::core::stack_cache::most + tuning::kept_stacks) + 500;
   nopal::counter all, gate{1}, waiting{static_cast<std::int64_t>(fibers)};
   for (std::uint64_t k = 0; k < fibers; ++k) {
     pool.spawn(all, [&] {
+      touch(touched);
       waiting.done();
       nopal::wait_for(gate);
     });
@@ -273,7 +276,29 @@ TEST_P(bounds, of_free_stacks) {
   EXPECT_GE(pool.stats().stacks_peak, fibers);
   gate.done();
   nopal::wait_for(all);
-  EXPECT_LE(pool.stats().stacks_live, workers() * (nopal::core::stack_cache::most + tuning::kept_stacks + 2));
+  nopal::stats const s = pool.stats();
+  std::uint64_t const most = workers() * (nopal::core::stack_cache::most + tuning::kept_stacks + 2);
+  EXPECT_LE(s.stacks_live, most);
+  EXPECT_LE(s.stack_pages, 2 * most + workers() * (touched + few));  // counted before the stacks: some of these may end meanwhile
+}
+
+void scopes_deep_down(int levels, int touched) {
+  touch(touched);
+  if (levels == 0) return;
+  nopal::scope s;
+  s.fork([=] { scopes_deep_down(levels - 1, touched); });
+  s.join();
+}
+
+// Those of a scope's children keep what these have touched, but no more of them than a worker's cache holds.
+TEST_P(bounds, of_free_stacks_of_scopes) {
+  if (workers() > 2) GTEST_SKIP() << "where the caches hold all of them";
+  nopal::pool pool{options()};
+  constexpr int touched = 64, levels = 400;
+  pool.run([] { scopes_deep_down(levels, touched); });
+  nopal::stats const s = pool.stats();
+  EXPECT_GE(s.stacks_peak, levels);
+  EXPECT_LE(s.stack_pages, workers() * (nopal::core::stack_cache::most + 2) * (touched + few) + 2 * s.stacks_live);
 }
 
 // ---- Frames and scratch.

@@ -79,6 +79,9 @@ TEST(stats, of_every_way_to_search) {
       });
       EXPECT_EQ(ran, 64);
       EXPECT_GE(pool.stats().steals, 1u);
+      if (!back_off) {
+        EXPECT_EQ(pool.stats().pauses, 0u);
+      }
     }
   }
 }

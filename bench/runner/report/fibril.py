@@ -86,7 +86,17 @@ def _fig_3(results: Results) -> Item:
         reading,
         plots=[plots.bars("1/T₁, serial = 1", "Tₛ/T₁", programs, relative, one=1)] if relative else [],
         tables=[table(["program", *map(name, relative)], rows)],
+        note=_from_c(results),
     )
+
+
+def _from_c(results: Results) -> str:
+    """Of the one program that is also written in C."""
+    own, other = (results.middle(STEM, "fib", label, 1) for label in (workloads.NATIVE, "c"))
+    serial = results.serial(STEM, "fib")
+    if not own or not other or not serial:
+        return ""
+    return f"fib in C by nopal_parallel_invoke: Tₛ/T₁ is {serial / other:.2f}, and it takes {other / own:.2f} of the time in C++."
 
 
 def _fig_4(results: Results) -> Item:

@@ -11,15 +11,17 @@ class Reading:
 
     holds: bool | None
     text: str
+    said: str = ""  # where it is no finding of a paper's
 
     @property
     def word(self) -> str:
-        return {True: "holds here", False: "does not hold here", None: "cannot be told here"}[self.holds]
+        return self.said or {True: "holds here", False: "does not hold here", None: "cannot be told here"}[self.holds]
 
 
 @dataclass
 class Item:
-    """A figure or table of a paper: what the paper found, what is found here, and the plots and tables of it."""
+    """A figure or table of a paper: what the paper found, what is found here, and the plots and tables of it. Or another comparison, where
+    `found` says what is compared, and `label` that it does."""
 
     number: str
     title: str
@@ -28,6 +30,7 @@ class Item:
     plots: list[str] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
     note: str = ""
+    label: str = "The paper"
 
     @property
     def anchor(self) -> str:
@@ -41,6 +44,7 @@ class Section:
     items: list[Item]
     missing: str = ""  # how to get the results that there are none of
     beyond: str = ""  # what these machines cannot show
+    of_paper: bool = True
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "") -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import median
 
 from .. import files, workloads
-from . import fibril, green, libfork, plots
+from . import algorithms, fibril, green, libfork, plots
 from .data import Results, name
 from .items import Section
 
@@ -44,7 +44,7 @@ def page(contents: dict[str, dict]) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    sections = [libfork.section(results), fibril.section(results), green.section(results)]
+    sections = [libfork.section(results), fibril.section(results), green.section(results), algorithms.section(results)]
     return environment.get_template("page.html.j2").render(
         sections=sections,
         machines=_machines(contents),
@@ -96,4 +96,5 @@ def _summary(sections: list[Section]) -> list[tuple[str, int, int, int]]:
     return [
         (section.title, *(sum(item.reading.holds is want for item in section.items) for want in (True, False, None)))
         for section in sections
+        if section.of_paper
     ]

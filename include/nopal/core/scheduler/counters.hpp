@@ -23,6 +23,7 @@ enum class counted : unsigned char {
   fibers_spawned,
   fibers_finished,
   switches,
+  pauses,
   how_many,
 };
 
@@ -31,6 +32,7 @@ inline constexpr std::array<std::uint64_t worker_stats::*, static_cast<std::size
     &worker_stats::steals,         &worker_stats::steal_attempts,  &worker_stats::suspensions,
     &worker_stats::serial_forks,   &worker_stats::sleeps,          &worker_stats::wakeups,
     &worker_stats::fibers_spawned, &worker_stats::fibers_finished, &worker_stats::switches,
+    &worker_stats::pauses,
 };
 
 /// Written by the thread that works as the worker, one at a time; read by any thread.

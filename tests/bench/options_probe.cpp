@@ -1,0 +1,43 @@
+// A program with the options of every benchmark of nopal's, which are given to a pool in the same way. It runs a small tree of tasks, untimed,
+// and prints what the pool has counted: options.py looks whether the options have changed that.
+
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <thread>
+
+#include "../../bench/harness.hpp"
+#include "../../bench/runtimes/nopal.hpp"
+
+namespace {
+
+nopal::task<long> tree(long n) {
+  if (n < 2) co_return n;
+  long a = 0, b = 0;
+  co_await nopal::fork(&a, tree, n - 1);
+  co_await nopal::call(&b, tree, n - 2);
+  co_await nopal::join;
+  co_return a + b;
+}
+
+// The figures are read by the job itself: under a controlled schedule, at a moment that the seed decides.
+nopal::task<nopal::stats> counted(nopal::pool const& pool) {
+  long result = 0;
+  co_await nopal::call(&result, tree, 12);
+  co_return result == 144 ? pool.stats() : nopal::stats{};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bench::start(argc, argv, "options", true, [](bench::options const& opts) {
+    bench::nopal_runtime on{opts};
+    nopal::stats const within = on.pool.run(counted, std::cref(on.pool));
+    // Where threads run freely: whoever sleeps has searched in vain.
+    bool const scheduled = within.lost_turns != 0 || std::getenv("NOPAL_SCHEDULE") != nullptr;
+    while (!scheduled && on.pool.stats().sleeps == 0) std::this_thread::yield();
+    nopal::stats const after = on.pool.stats();
+    std::cout << "{\"attempts\": " << within.steal_attempts << ", \"lost_turns\": " << within.lost_turns << ", \"pauses\": " << after.pauses << "}\n";
+    return true;
+  });
+}
