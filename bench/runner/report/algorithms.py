@@ -59,7 +59,8 @@ def section(results: Results) -> Section:
 
 _WAYS = (
     " The serial loop, with the same body and compiler flags, is 1. oneTBB's parallel_for has its auto_partitioner or its"
-    " simple_partitioner, OpenMP the static, the dynamic or the guided schedule, and the standard library its parallel mode (std::execution::par)."
+    " simple_partitioner,"
+    " OpenMP the static, the dynamic or the guided schedule, and the standard library its parallel mode (std::execution::par)."
 )
 _LARGE_SAY = (
     "Loops that take milliseconds: stream is bound by memory, hash by arithmetic; triangle has iterations of unequal length, nested a loop"
