@@ -1,4 +1,4 @@
-"""Do --victims and --no-back-off of the benchmarks' programs change what thieves do? By counts of options_probe.cpp, which nothing times."""
+"""Do --victims and --no-back-off of the benchmarks' programs change what thieves do? By counts of options_probe.cpp, which is not timed."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-// A program with the options of every benchmark of nopal's, which are given to a pool in the same way. It runs a small tree of tasks, untimed,
-// and prints what the pool has counted: options.py looks whether the options have changed that.
+// A program with the options of every benchmark of nopal's, which are given to a pool in the same way. It runs a small tree of tasks,
+// untimed, and prints what the pool has counted: options.py looks whether the options have changed that.
 
 #include <cstdlib>
 #include <functional>
@@ -37,7 +37,8 @@ int main(int argc, char** argv) {
     bool const scheduled = within.lost_turns != 0 || std::getenv("NOPAL_SCHEDULE") != nullptr;
     while (!scheduled && on.pool.stats().sleeps == 0) std::this_thread::yield();
     nopal::stats const after = on.pool.stats();
-    std::cout << "{\"attempts\": " << within.steal_attempts << ", \"lost_turns\": " << within.lost_turns << ", \"pauses\": " << after.pauses << "}\n";
+    std::cout << "{\"attempts\": " << within.steal_attempts << ", \"lost_turns\": " << within.lost_turns
+              << ", \"pauses\": " << after.pauses << "}\n";
     return true;
   });
 }

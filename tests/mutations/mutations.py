@@ -115,7 +115,12 @@ def quietly(*command: object) -> None:
 def outcomes(program: Path, tests: tuple[str, ...]) -> dict[str, str]:
     """What became of each test: OK or FAILED; nothing of one that did not end or is not there."""
     done = subprocess.run(
-        [program, f"--gtest_filter={':'.join(tests)}"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600, check=False
+        [program, f"--gtest_filter={':'.join(tests)}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+        check=False,
     )
     found = re.findall(r"^\[ +(OK|FAILED) +\] ([\w/.]+)(?:,.*)? \(\d+ ms\)$", done.stdout, re.MULTILINE)
     return {name: outcome for outcome, name in found}

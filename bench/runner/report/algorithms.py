@@ -58,16 +58,17 @@ def section(results: Results) -> Section:
 
 
 _WAYS = (
-    " The serial loop, with the same body and compiler flags, is 1. oneTBB's parallel_for has its auto_partitioner or its simple_partitioner,"
+    " The serial loop, with the same body and compiler flags, is 1. oneTBB's parallel_for has its auto_partitioner or its"
+    " simple_partitioner,"
     " OpenMP the static, the dynamic or the guided schedule, and the standard library its parallel mode (std::execution::par)."
 )
 _LARGE_SAY = (
-    "Loops that take milliseconds: stream is bound by memory, hash by arithmetic; triangle has iterations of unequal length, nested a loop in each"
-    " iteration, and turns is 1000 loops of 5000 iterations one after the other." + _WAYS
+    "Loops that take milliseconds: stream is bound by memory, hash by arithmetic; triangle has iterations of unequal length, nested a loop"
+    " in each iteration, and turns is 1000 loops of 5000 iterations one after the other." + _WAYS
 )
 _SMALL_SAY = (
-    "One loop of 100 to 100 000 iterations of some 9 ns each, called again and again: what it costs to begin and to end one. The libraries are"
-    " those above."
+    "One loop of 100 to 100 000 iterations of some 9 ns each, called again and again: what it costs to begin and to end one. The"
+    " libraries are those above."
 )
 _RESTED_SAY = "The same where each call comes after 5 ms in which nothing runs: workers sleep, or have been kept awake."
 _SORT_SAY = {
@@ -147,8 +148,8 @@ def _reading(results: Results, stem: str, tables: list[str], of: str, on: int) -
         return Reading(None, "There is no peer's time on as many workers.", WORDS[None])
     behind = [f"{one} {value:.2f}" for one, value in ratios.items() if value < 1 - ALIKE]
     told = (
-        f"On {on} workers the best peer's time over nopal's is {median(ratios.values()):.2f} in the median, {min(ratios.values()):.2f} at least"
-        f" and {max(ratios.values()):.2f} at most."
+        f"On {on} workers the best peer's time over nopal's is {median(ratios.values()):.2f} in the median,"
+        f" {min(ratios.values()):.2f} at least and {max(ratios.values()):.2f} at most."
     )
     told += f" nopal is more than {ALIKE:.0%} behind the best in {join(behind)}." if behind else ""
     return Reading(not behind, told, WORDS[not behind])
