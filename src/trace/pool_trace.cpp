@@ -24,8 +24,8 @@ std::unique_ptr<pool_trace> pool_trace::make(pool_options const& o, unsigned wor
   return std::unique_ptr<pool_trace>{new pool_trace{std::move(file), o.name, o.trace_events, workers}};
 }
 
-pool_trace::pool_trace(std::string file, std::string name, std::size_t room, unsigned workers)
-    : trace_source{std::move(file)}, name_{std::move(name)}, number_{trace_files::next_number()}, outside_{room} {
+pool_trace::pool_trace(std::string to, std::string name, std::size_t room, unsigned workers)
+    : trace_source{std::move(to)}, name_{std::move(name)}, number_{trace_files::next_number()}, outside_{room} {
   for (unsigned i = 0; i < workers; ++i) rings_.push_back(std::make_unique<trace_ring>(room, number_ * (tuning::most_workers + 1) + i));
   trace_files::add(*this);
 }

@@ -110,7 +110,9 @@ TEST_P(each_front_end, slices_are_nested_and_end) {
     EXPECT_GE(depth, 0) << t.name_of(e);
     EXPECT_LE(depth, 2) << t.name_of(e);  // a rest, in which an external caller works
     if (e.flow != 0) ++flows[e.flow];
-    if (e.ending_flow != 0) EXPECT_EQ(flows[e.ending_flow]--, 1);
+    if (e.ending_flow != 0) {
+      EXPECT_EQ(flows[e.ending_flow]--, 1);
+    }
   }
   for (auto const& [track, depth] : open) EXPECT_EQ(depth, 0) << t.tracks.at(track).name;
 }
@@ -181,7 +183,9 @@ TEST(trace, submissions_from_inside_and_outside) {
     nopal::wait_for(c);
   }
   decoded::trace const t{file.name()};
-  EXPECT_EQ(t.count(type::instant, "job submitted", false), 1U);
+  std::size_t const from_outside = t.count(type::instant, "job submitted", false);
+  EXPECT_GE(from_outside, 1U);
+  EXPECT_LE(from_outside, 2U);  // also the job of run, if no worker slept
   EXPECT_EQ(t.count(type::instant, "job submitted"), 1U);
   EXPECT_EQ(t.count(type::instant, "fiber spawned", false), 1U);
   EXPECT_GE(t.count(type::begin, "job") + t.count(type::begin, "job, by its caller"), 2U);

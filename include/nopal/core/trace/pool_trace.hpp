@@ -32,7 +32,7 @@ class pool_trace final : public trace_source {
   void write() noexcept;
 
  private:
-  pool_trace(std::string file, std::string name, std::size_t room, unsigned workers);
+  pool_trace(std::string to, std::string name, std::size_t room, unsigned workers);
   void append_to(std::string& bytes, std::uint32_t addition) override;
 
   std::string const name_;  // of the pool
