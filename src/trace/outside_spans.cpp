@@ -30,7 +30,7 @@ std::vector<bool>& taken() {
 // Spans may begin before the first pool is made, which turns this on. Where the environment asks for traces it is on from the first span.
 NOPAL_COLD static void read_environment() noexcept {
   hold_traces();
-  char const* const file = std::getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+  char const* const file = ::secure_getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
   try {
     if (file != nullptr && *file != '\0') record_spans_outside();
   } catch (std::bad_alloc const&) {  // these spans are not recorded

@@ -12,7 +12,8 @@
 namespace nopal::core {
 
 std::unique_ptr<pool_trace> pool_trace::make(pool_options const& o, unsigned workers) {
-  char const* const said = std::getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+  // Not of a set-user-ID program, whose caller would choose which file it overwrites.
+  char const* const said = ::secure_getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
   bool const by_environment = o.trace.empty();
   if (by_environment && (said == nullptr || *said == '\0')) return nullptr;
   if (o.trace_events == 0 || o.trace_events > tuning::most_trace_events) {

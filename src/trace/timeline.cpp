@@ -105,7 +105,7 @@ class drawing {
 
   void say_dropped(trace_copy const& c, std::uint64_t track) {
     if (c.dropped == 0 || c.events.empty()) return;
-    to_.instant(c.events.front().time, track, "events dropped", trace_notes{}.number("how many", c.dropped));
+    to_.instant(c.events.front().time, track, "events dropped", trace_notes{}.number("how_many", c.dropped));
   }
 
   void begin(moment const& m, std::string const& name, trace_notes const& notes = {}, trace_flow flow = {}) {
@@ -136,7 +136,7 @@ class drawing {
     std::uint64_t const flow = next_flow();
     left_[e.extra()] = flow;
     trace_notes notes;
-    notes.text("waits for", e.text()).address("stack", e.extra() << stack_bits);
+    notes.text("waits_for", e.text()).address("stack", e.extra() << stack_bits);
     if (e.b != 0) notes.address("object", e.b);
     instant(m, e.kind() == traced::suspended ? "suspended" : "waits where it is", notes, {flow, 0});
     end_strand(m);
@@ -165,7 +165,7 @@ class drawing {
       case traced::suspended:
       case traced::stays_waiting: return suspended(m);
       case traced::suspended_task:
-        return instant(m, "suspended", trace_notes{}.text("waits for", "a join").address("task", e.b));
+        return instant(m, "suspended", trace_notes{}.text("waits_for", "a join").address("task", e.b));
       case traced::joined: return instant(m, "task resumed", trace_notes{}.address("task", e.b));
       case traced::stole: return stole(m);
       case traced::stacks: return to_.count(m.time, stacks(), e.a);

@@ -164,7 +164,7 @@ TEST(trace, says_what_is_waited_for_and_where_it_goes_on) {
   ASSERT_FALSE(left.empty());
   ASSERT_EQ(left.size(), resumed.size());
   for (auto const& e : left) {
-    EXPECT_EQ(e.texts.at("waits for"), "a counter");
+    EXPECT_EQ(e.texts.at("waits_for"), "a counter");
     auto const to = std::find_if(resumed.begin(), resumed.end(), [&](auto const& r) { return r.ending_flow == e.flow; });
     ASSERT_NE(to, resumed.end());
     EXPECT_EQ(to->numbers.at("stack"), e.numbers.at("stack"));
@@ -202,7 +202,7 @@ TEST(trace, counts_what_it_drops) {
   decoded::trace const t{file.name()};
   auto const drops = t.named("events dropped");
   ASSERT_EQ(drops.size(), 1U);
-  EXPECT_GT(drops[0].numbers.at("how many"), 1000U);
+  EXPECT_GT(drops[0].numbers.at("how_many"), 1000U);
   EXPECT_LT(t.events.size(), 2 * room + 2);
   EXPECT_GT(t.count(type::begin, "fiber") + t.count(type::begin, "after yield") + t.events.size(), room / 2);
 }
