@@ -1,5 +1,5 @@
-// Draws the Mandelbrot set. How long a pixel takes varies a thousandfold, and nobody says how to share them out: parallel_for in two dimensions
-// splits what is left whenever a worker has nothing to do.
+// Draws the Mandelbrot set. How long a pixel takes varies a thousandfold, and nobody says how to share them out: parallel_for in two
+// dimensions splits what is left whenever a worker has nothing to do.
 // Work Θ(pixels · iterations) at most, span O(iterations + log pixels).
 
 #include <nopal/algorithm/parallel_for.hpp>

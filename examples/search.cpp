@@ -1,5 +1,5 @@
-// Searches that end early. find_if: the first number whose hash begins with 16 zero bits, as a serial search would find it. Any such number: who
-// finds one asks all others to stop. A search without an answer: ended by a time limit.
+// Searches that end early. find_if: the first number whose hash begins with 16 zero bits, as a serial search would find it. Any such
+// number: who finds one asks all others to stop. A search without an answer: ended by a time limit.
 // If the first answer is number n: work O(n + what others have begun), span O(log n).
 
 #include <nopal/algorithm.hpp>

@@ -23,15 +23,16 @@ class span_name {
 ///
 ///     nopal::span s{"load"};
 ///
-/// In any function, fiber or task, across co_await too, and on any thread. Throws nothing. Where nothing is recorded it costs a call and a load;
-/// where something is, some 50 ns.
+/// In any function, fiber or task, across co_await too, and on any thread. Throws nothing. Where nothing is recorded it costs a call and a
+/// load; where something is, some 50 ns.
 class NOPAL_API span {
  public:
   explicit span(span_name name) noexcept;
   span(span const&) = delete;
   span& operator=(span const&) = delete;
   ~span() {
-    if (id_ != 0) [[unlikely]] end();
+    if (id_ != 0) [[unlikely]]
+      end();
   }
 
  private:

@@ -19,7 +19,9 @@ namespace {
 // Never freed: any thread may record at any time.
 constinit std::atomic<shared_ring*> recorded{nullptr};
 constinit std::atomic<bool> environment_was_read{false};
-// Of the spans there, whether each was taken: by its event's number. Under the lock of trace_files.
+// How many of the events there are of the process of which this is the fork. Under the lock of trace_files, as what follows.
+constinit std::size_t parents = 0;
+// Of the spans there, whether each was taken: by its event's number.
 std::vector<bool>& taken() {
   static auto* const all = new std::vector<bool>;
   return *all;
@@ -30,7 +32,7 @@ std::vector<bool>& taken() {
 // Spans may begin before the first pool is made, which turns this on. Where the environment asks for traces it is on from the first span.
 NOPAL_COLD static void read_environment() noexcept {
   hold_traces();
-  char const* const file = ::secure_getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+  char const* const file = ::secure_getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): as elsewhere
   try {
     if (file != nullptr && *file != '\0') record_spans_outside();
   } catch (std::bad_alloc const&) {  // these spans are not recorded
@@ -46,7 +48,6 @@ std::uint64_t begin_span_outside(char const* name) noexcept {
   return r != nullptr ? r->record(traced::span_began, name) + 1 : 0;
 }
 
-// The ring may be another, or none, in the child of a fork: then the end of a span of the parent's finds no beginning.
 void end_span_outside(std::uint64_t id) noexcept {
   shared_ring* const r = recorded.load(std::memory_order_acquire);  // acquire: as above
   if (r != nullptr) r->record(traced::span_ended, nullptr, id);
@@ -54,7 +55,8 @@ void end_span_outside(std::uint64_t id) noexcept {
 
 void record_spans_outside() {
   // relaxed: under the lock
-  if (recorded.load(std::memory_order_relaxed) == nullptr) recorded.store(new shared_ring{tuning::spans_outside}, std::memory_order_release);
+  if (recorded.load(std::memory_order_relaxed) == nullptr)
+    recorded.store(new shared_ring{tuning::spans_outside}, std::memory_order_release);
 }
 
 std::vector<traced_span> take_spans_outside(bool open_ones) {
@@ -67,7 +69,7 @@ std::vector<traced_span> take_spans_outside(bool open_ones) {
     if (trace_event const e = r->at(k); e.kind() == traced::span_ended) ends.insert({e.b, e.time});
   }
   std::vector<traced_span> spans;
-  for (std::size_t k = 0; k < n; ++k) {
+  for (std::size_t k = parents; k < n; ++k) {
     trace_event const e = r->at(k);
     if (e.kind() != traced::span_began || taken()[k]) continue;
     auto const end = ends.find(k + 1);
@@ -79,8 +81,8 @@ std::vector<traced_span> take_spans_outside(bool open_ones) {
 }
 
 void forget_spans_outside() noexcept {
-  recorded.store(nullptr, std::memory_order_release);  // release: as above, though this is the child's only thread
-  taken().clear();
+  shared_ring const* const r = recorded.load(std::memory_order_relaxed);  // relaxed: in the child's only thread
+  if (r != nullptr) parents = r->size();
 }
 
 }  // namespace nopal::core

@@ -1,7 +1,8 @@
 #pragma once
 
 // The messages of Perfetto's trace format that we write: tracks (TrackDescriptor) and what happens on them (TrackEvent), each in a
-// TracePacket. Field numbers are those of protos/perfetto/trace in Perfetto's sources, which never change. Next: timeline.hpp, which calls it.
+// TracePacket. Field numbers are those of protos/perfetto/trace in Perfetto's sources, which never change. Next: timeline.hpp, which calls
+// it.
 
 #include <cstdint>
 #include <string>
@@ -42,13 +43,16 @@ class perfetto_trace {
   void counter(std::uint64_t id, std::uint64_t parent, std::string_view name, unsigned rank);
 
   // ---- Events.
-  void begin(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes = {}, trace_flow flow = {});
+  void begin(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes = {},
+             trace_flow flow = {});
   void end(std::int64_t time, std::uint64_t track);
-  void instant(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes = {}, trace_flow flow = {});
+  void instant(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes = {},
+               trace_flow flow = {});
   void count(std::int64_t time, std::uint64_t track, std::uint64_t value);
 
  private:
-  void event(std::int64_t time, std::uint64_t type, std::uint64_t track, std::string_view name, trace_notes const& notes, trace_flow flow);
+  void event(std::int64_t time, std::uint64_t type, std::uint64_t track, std::string_view name, trace_notes const& notes,
+             trace_flow flow);
   void packet(protobuf& p);
 
   std::string& file_;

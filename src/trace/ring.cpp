@@ -14,7 +14,9 @@ std::uint64_t word(void const* p) noexcept { return reinterpret_cast<std::uintpt
 }  // namespace
 
 trace_ring::trace_ring(std::size_t room, std::uint64_t id)
-    : mask_{std::bit_ceil(std::max<std::size_t>(room, 2)) - 1}, places_{std::make_unique<place[]>(mask_ + 1)}, next_span_{(id << span_numbers) + 1} {}
+    : mask_{std::bit_ceil(std::max<std::size_t>(room, 2)) - 1},
+      places_{std::make_unique<place[]>(mask_ + 1)},
+      next_span_{(id << span_numbers) + 1} {}
 
 // Readers may copy places at the same time.
 void trace_ring::put(trace_event const& e) noexcept {
@@ -66,7 +68,9 @@ std::uint64_t trace_ring::begin_span(char const* name) noexcept {
   return id;
 }
 
-void trace_ring::end_span(std::uint64_t id) noexcept { put({std_sync::now(), static_cast<std::uint64_t>(traced::span_ended), 0, id}); }
+void trace_ring::end_span(std::uint64_t id) noexcept {
+  put({std_sync::now(), static_cast<std::uint64_t>(traced::span_ended), 0, id});
+}
 
 // The worker may record meanwhile, and overwrite places that are copied here: their copies are thrown away.
 trace_copy trace_ring::take() {
@@ -78,12 +82,13 @@ trace_copy trace_ring::take() {
   for (std::uint64_t n = first; n != end; ++n) {
     place const& p = places_[n & mask_];
     // relaxed: the acquire above, and the fence below
-    copy.events.push_back({p.time.load(std::memory_order_relaxed), p.what.load(std::memory_order_relaxed), p.a.load(std::memory_order_relaxed),
-                           p.b.load(std::memory_order_relaxed)});
+    copy.events.push_back({p.time.load(std::memory_order_relaxed), p.what.load(std::memory_order_relaxed),
+                           p.a.load(std::memory_order_relaxed), p.b.load(std::memory_order_relaxed)});
   }
-  std::atomic_thread_fence(std::memory_order_acquire);                // pairs with the release fence in put
-  std::uint64_t const now = count_.load(std::memory_order_relaxed);   // relaxed: the fence orders it
-  // Event n may be overwritten, by event n + room, as soon as the count is n + room. (If the worker rests it is not, and one is lost in vain.)
+  std::atomic_thread_fence(std::memory_order_acquire);               // pairs with the release fence in put
+  std::uint64_t const now = count_.load(std::memory_order_relaxed);  // relaxed: the fence orders it
+  // Event n may be overwritten, by event n + room, as soon as the count is n + room. (If the worker rests it is not, and one is lost in
+  // vain.)
   std::uint64_t const whole = now >= room ? std::min(now - room + 1, end) : 0;
   if (whole > first) {
     copy.events.erase(copy.events.begin(), copy.events.begin() + static_cast<std::ptrdiff_t>(whole - first));

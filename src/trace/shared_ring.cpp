@@ -13,7 +13,8 @@ std::uint64_t shared_ring::record(traced kind, void const* text, std::uint64_t b
   p.time = std_sync::now();
   p.a = reinterpret_cast<std::uintptr_t>(text);
   p.b = b;
-  p.what.store(static_cast<std::uint64_t>(kind), std::memory_order_release);  // release: pairs with the acquire in at, for the rest
+  p.what.store(static_cast<std::uint64_t>(kind),
+               std::memory_order_release);  // release: pairs with the acquire in at, for the rest
   return n;
 }
 

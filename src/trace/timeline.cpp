@@ -100,7 +100,8 @@ class drawing {
     to_.track(pool_track(), process, "pool " + pool_.name, static_cast<unsigned>(pool_.number));
     to_.counter(stacks(), pool_track(), "native stacks", rank_of_stacks);
     to_.track(outside(), pool_track(), "threads outside", rank_of_outside);
-    for (std::uint32_t k = 0; k < lanes_.size(); ++k) to_.track(track_of(k), pool_track(), "worker " + std::to_string(k), rank_of_lanes + k);
+    for (std::uint32_t k = 0; k < lanes_.size(); ++k)
+      to_.track(track_of(k), pool_track(), "worker " + std::to_string(k), rank_of_lanes + k);
   }
 
   void say_dropped(trace_copy const& c, std::uint64_t track) {
@@ -152,7 +153,8 @@ class drawing {
   void stole(moment const& m) {
     std::uint64_t const victim = m.event->extra();
     std::uint64_t const flow = next_flow();
-    if (victim < lanes_.size()) to_.instant(m.time, track_of(victim), "stolen", trace_notes{}.number("thief", m.lane), {flow, 0});
+    if (victim < lanes_.size())
+      to_.instant(m.time, track_of(victim), "stolen", trace_notes{}.number("thief", m.lane), {flow, 0});
     instant(m, "steal", trace_notes{}.number("victim", victim).number("thief", m.lane), {0, flow});
   }
 

@@ -26,7 +26,7 @@ constinit std::mutex traces;  // guards all that follows, and the files
 
 struct shared {
   std::vector<std::string> begun;  // files
-  trace_source* live = nullptr;      // the newest first
+  trace_source* live = nullptr;    // the newest first
   std::uint64_t made = 0;          // traces of pools
   std::uint32_t additions = 0;     // to files
   bool writes_at_exit = false;

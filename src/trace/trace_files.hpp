@@ -15,8 +15,8 @@ class trace_files {
  public:
   /// The file's name with %p replaced by the number of this process. Throws std::bad_alloc.
   static std::string named(std::string const& file);
-  /// Makes the file empty, unless this process has begun it already. `said_by`: who names it, for what is thrown. Throws std::system_error and
-  /// std::bad_alloc.
+  /// Makes the file empty, unless this process has begun it already. `said_by`: who names it, for what is thrown. Throws std::system_error
+  /// and std::bad_alloc.
   static void begin(std::string const& file, char const* said_by);
   /// Writes what is in `t`, and in whatever has ended outside of all pools, at the end of its file.
   static void write(trace_source& t) noexcept;

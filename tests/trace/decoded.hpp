@@ -133,8 +133,15 @@ struct trace {
     tracks.insert_or_assign(number_in(d, 1), t);
   }
   void add_event(std::uint64_t time, std::multimap<std::uint64_t, field> const& e) {
-    event x{time, number_in(e, 11), static_cast<type>(number_in(e, 9)), std::string{bytes_in(e, 23)}, {}, {}, number_in(e, 30),
-            number_in(e, 47), number_in(e, 48)};
+    event x{time,
+            number_in(e, 11),
+            static_cast<type>(number_in(e, 9)),
+            std::string{bytes_in(e, 23)},
+            {},
+            {},
+            number_in(e, 30),
+            number_in(e, 47),
+            number_in(e, 48)};
     if (tracks.count(x.track) == 0) throw std::runtime_error{"an event on no track"};
     for (auto [it, end] = e.equal_range(4); it != end; ++it) {
       auto const note = fields(it->second.bytes);

@@ -61,7 +61,10 @@ INSTANTIATE_TEST_SUITE_P(trace, each_front_end,
                                          of_front_end{"fibers", [](nopal::pool& p) { p.run(fibers, 40); }},
                                          of_front_end{"loops",
                                                       [](nopal::pool& p) {
-                                                        p.run([] { nopal::parallel_for(0, 1000, [](int i) { function_fib(i % 8); }, nopal::grain{1}); });
+                                                        p.run([] {
+                                                          nopal::parallel_for(
+                                                              0, 1000, [](int i) { function_fib(i % 8); }, nopal::grain{1});
+                                                        });
                                                       }}),
                          [](auto const& test) { return test.param.name; });
 

@@ -92,7 +92,8 @@ TEST(trace_file, that_cannot_be_written) {
 TEST(trace_file, wrong_number_of_events) {
   trace_file const file{"number"};
   EXPECT_THROW(nopal::pool(nopal::pool_options{.workers = 1, .trace = file.name(), .trace_events = 0}), std::invalid_argument);
-  EXPECT_THROW(nopal::pool(nopal::pool_options{.workers = 1, .trace = file.name(), .trace_events = ~std::size_t{0}}), std::invalid_argument);
+  EXPECT_THROW(nopal::pool(nopal::pool_options{.workers = 1, .trace = file.name(), .trace_events = ~std::size_t{0}}),
+               std::invalid_argument);
 }
 
 // A disk that is full: one line, and the program goes on. The device answers every write so.

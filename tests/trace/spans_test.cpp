@@ -140,7 +140,8 @@ TEST(span, in_a_pool_that_is_not_traced) {
   EXPECT_EQ(pool.run([] {
     nopal::span const s{"nowhere"};
     return 7;
-  }), 7);
+  }),
+            7);
 }
 
 }  // namespace

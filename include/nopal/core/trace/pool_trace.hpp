@@ -18,8 +18,8 @@ namespace nopal::core {
 
 class pool_trace final : public trace_source {
  public:
-  /// Null if nobody asks for a trace. Makes the file, so that a wrong name is found out before anything runs: throws std::system_error; also
-  /// std::invalid_argument for a wrong number of events, and std::bad_alloc.
+  /// Null if nobody asks for a trace. Makes the file, so that a wrong name is found out before anything runs: throws std::system_error;
+  /// also std::invalid_argument for a wrong number of events, and std::bad_alloc.
   static std::unique_ptr<pool_trace> make(pool_options const& o, unsigned workers);
   /// Writes nothing. Not while the pool's threads run.
   ~pool_trace();
