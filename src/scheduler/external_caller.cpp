@@ -58,7 +58,7 @@ unsigned occupy(pool_state& pool) noexcept {
 // suspended, it returns to the caller's own stack, else it leaves for the stack on which the thread that works here now began.
 void run_job_of_caller(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
-  current()->note_begin(traced::callers_job);
+  current()->note_begin(traced::callers_job, current()->occupant.job->start);
   run_root(*current(), *current()->occupant.job);
   if (worker const& w = *current(); !w.occupant.here || !w.occupant.done->is_set()) search_on(mine);
   if (mine.returns()) return;

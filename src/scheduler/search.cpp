@@ -35,7 +35,7 @@ void stop_searching(worker& w) noexcept {
 
 // Runs what was taken from a ring: a resumable that has its mode.
 void run(worker& w, resumable& r) noexcept {
-  w.note_begin(traced::strand);
+  w.note_begin(traced::strand, r.run);
   r.run(r, w);
 }
 void run(worker& w, continuation c) noexcept { run(w, *c.as_resumable()); }

@@ -150,14 +150,14 @@ void run_root(worker& w, root& r) noexcept {
 }
 
 void run_injected_root(resumable& r, worker& w) noexcept {
-  w.note_begin(traced::job);
+  w.note_begin(traced::job, static_cast<root&>(r).start);
   run_root(w, static_cast<root&>(r));
 }
 
 // The thief owns the task now, which it runs on its own empty arena. The arena in which the task lies stays with the child that runs above
 // it, on the worker from which the task was stolen.
 void run_stolen_task(worker& w, frame& f, offered_in const& in) noexcept {
-  w.note_begin(traced::task, &f);
+  w.note_begin(traced::task, f.resume_function, &f);
   in.mode.adopt();
   w.region = in.region;
   f.stolen_in(in.mode);
@@ -171,7 +171,7 @@ void run_moved_task(resumable& r, worker& w) noexcept {
   r.mode.adopt();
   w.region = r.region;
   frame& f = *static_cast<move_request&>(r).task;
-  w.note_begin(traced::moved_task, &f);
+  w.note_begin(traced::moved_task, f.resume_function, &f);
   if (f.arena != nullptr) {
     w.arena.attach(f.arena);
   } else {

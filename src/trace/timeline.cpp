@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "report/code_map.hpp"
 #include "trace/perfetto.hpp"
 #include "trace/span_tracks.hpp"
 #include "trace/track_ids.hpp"
@@ -177,9 +178,15 @@ class drawing {
       case traced::span_ended: return spans_.add(e);
       default: break;
     }
+    if (char const* const name = name_of_strand(e.kind()); name != nullptr) begin(m, name, about_strand(e));
+  }
+
+  trace_notes about_strand(trace_event const& e) {
     trace_notes notes;
+    // As if it were a return address: the name is that of the function in which the byte before it lies.
+    if (function_name const& f = code_.name(e.a + 1); f.is_users && !f.text.empty()) notes.text("function", f.text);
     if (e.b != 0) notes.address("task", e.b);
-    if (char const* const name = name_of_strand(e.kind()); name != nullptr) begin(m, name, notes);
+    return notes;
   }
 
   std::uint64_t next_flow() noexcept { return track_id(track_kind::flow, addition_, ++flows_); }
@@ -190,6 +197,7 @@ class drawing {
   traced_pool const& pool_;
   std::uint32_t const addition_;
   std::vector<lane> lanes_;
+  code_map code_;
   span_pairs spans_;
   std::map<std::uint64_t, std::uint64_t> left_;  // the arrow that begins where this stack was left
   std::uint64_t flows_ = 0;

@@ -175,6 +175,28 @@ TEST(trace, says_what_is_waited_for_and_where_it_goes_on) {
   }
 }
 
+TEST(trace, names_functions) {
+  trace_file const file{"functions"};
+  {
+    nopal::pool pool{{.workers = 2, .schedule = nopal::schedule::steal_always, .trace = file.name()}};
+    pool.run(task_fib, 6);
+    pool.run([] { function_fib(6); });
+    pool.run(fibers, 5);
+  }
+  decoded::trace const t{file.name()};
+  auto const names = [&](char const* slice, char const* part) {
+    std::size_t n = 0;
+    for (auto const& e : t.named(slice)) {
+      auto const it = e.texts.find("function");
+      n += it != e.texts.end() && it->second.find(part) != std::string::npos ? 1 : 0;
+    }
+    return n;
+  };
+  EXPECT_GT(names("stolen task", "task_fib"), 0U);
+  EXPECT_GT(names("stolen branch", "function_fib"), 0U);
+  EXPECT_GT(names("fiber", "fibers"), 0U);
+}
+
 TEST(trace, submissions_from_inside_and_outside) {
   trace_file const file{"submissions"};
   {

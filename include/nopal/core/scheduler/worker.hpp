@@ -243,9 +243,10 @@ class NOPAL_API worker : public fork_state {
   void note(traced what, std::uint64_t extra = 0, void const* text = nullptr, void const* object = nullptr) noexcept {
     if (trace != nullptr) [[unlikely]] trace->record(what, extra, text, object);
   }
-  /// A strand begins here.
-  void note_begin(traced what, void const* object = nullptr) noexcept {
-    if (trace != nullptr) [[unlikely]] trace->begins(what, 0, nullptr, object);
+  /// A strand begins here, in the function `code`.
+  template <class Code>
+  void note_begin(traced what, Code* code, void const* object = nullptr) noexcept {
+    if (trace != nullptr) [[unlikely]] trace->begins(what, 0, reinterpret_cast<void const*>(code), object);
   }
   /// The worker has taken something from `victim`.
   void note_steal(worker const& victim) noexcept {

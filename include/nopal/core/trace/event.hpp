@@ -7,7 +7,8 @@
 
 namespace nopal::core {
 
-/// What happened. `a`, `b` and `extra` are the fields of trace_event; those not named are 0. A *lane* is what one worker did.
+/// What happened. `a`, `b` and `extra` are the fields of trace_event; those not named are 0. A *lane* is what one worker did. Where a strand
+/// begins, `a` is an address in the function that it runs.
 enum class traced : std::uint8_t {
   nothing,      ///< no event: a place that was not written yet
   strand,       ///< a strand begins that was ready: a fiber, unless the next event says what it is
