@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <nopal/nopal.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "decoded.hpp"
@@ -68,10 +70,10 @@ INSTANTIATE_TEST_SUITE_P(trace, each_front_end,
                                                       }}),
                          [](auto const& test) { return test.param.name; });
 
-// Runs it on three workers, under a schedule in which what can be stolen is, or at random; checks the trace against the pool's numbers.
-void check_numbers(of_front_end const& f, nopal::pool_options o) {
+// Runs it on some workers, under a schedule in which what can be stolen is, or at random; checks the trace against the pool's numbers.
+void check_numbers(of_front_end const& f, nopal::pool_options o, unsigned workers = 3) {
   trace_file const file{f.name};
-  o.workers = 3;
+  o.workers = workers;
   o.trace = file.name();
   nopal::stats s;
   {
@@ -96,7 +98,33 @@ void check_numbers(of_front_end const& f, nopal::pool_options o) {
 TEST_P(each_front_end, steals_and_suspensions_are_those_of_stats) { check_numbers(GetParam(), {}); }
 TEST_P(each_front_end, also_if_all_is_stolen) { check_numbers(GetParam(), {.schedule = nopal::schedule::steal_always}); }
 TEST_P(each_front_end, also_at_random) { check_numbers(GetParam(), {.seed = 3, .schedule = nopal::schedule::steal_at_random}); }
-TEST_P(each_front_end, also_where_stacks_stay) { check_numbers(GetParam(), {.resume = nopal::resume::home}); }
+TEST_P(each_front_end, also_where_stacks_stay) {
+  check_numbers(GetParam(), {.resume = nopal::resume::home, .schedule = nopal::schedule::steal_always});
+}
+
+// A worker that waits on top of its stack takes what descends from its join: nobody else can take the inner branch.
+TEST(trace, steals_of_who_waits_where_it_is) {
+  check_numbers({"waits_where_it_is",
+                 [](nopal::pool& p) {
+                   p.run([] {
+                     std::atomic<bool> outer{false};
+                     std::atomic<bool> inner{false};
+                     nopal::parallel_invoke(
+                         [&] {
+                           while (!outer) std::this_thread::yield();
+                         },
+                         [&] {
+                           outer = true;
+                           nopal::parallel_invoke(
+                               [&] {
+                                 while (!inner) std::this_thread::yield();
+                               },
+                               [&] { inner = true; });
+                         });
+                   });
+                 }},
+                {.resume = nopal::resume::home}, 2);
+}
 
 TEST_P(each_front_end, slices_are_nested_and_end) {
   trace_file const file{"slices"};
