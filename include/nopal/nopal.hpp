@@ -11,6 +11,7 @@
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scratch.hpp"
+#include "nopal/span.hpp"
 #include "nopal/stats.hpp"
 #include "nopal/stay.hpp"
 #include "nopal/stop.hpp"

@@ -91,6 +91,12 @@ struct pool_options {
   /// characters of a thread's name: a longer one loses the end of `name`, never what follows it. Empty: the threads keep the name of the
   /// thread that made them. A control character in it throws.
   std::string name = "nopal";
+  /// The file into which the pool writes, at its end, what its workers did, for Perfetto's viewer: docs/trace.md. %p in it stands for the
+  /// number of the process. Empty: what the environment variable NOPAL_TRACE says; if that is unset or empty, nothing is recorded. A file
+  /// that cannot be written makes the pool's constructor throw std::system_error.
+  std::string trace = {};
+  /// How many events of each worker a trace keeps, the last ones, of 32 bytes each; rounded up to a power of two.
+  std::size_t trace_events = std::size_t{1} << 16;
 };
 
 }  // namespace nopal

@@ -58,6 +58,7 @@ unsigned occupy(pool_state& pool) noexcept {
 // suspended, it returns to the caller's own stack, else it leaves for the stack on which the thread that works here now began.
 void run_job_of_caller(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
+  current()->note_begin(traced::callers_job, current()->occupant.job->start);
   run_root(*current(), *current()->occupant.job);
   if (worker const& w = *current(); !w.occupant.here || !w.occupant.done->is_set()) search_on(mine);
   if (mine.returns()) return;
@@ -85,6 +86,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
     // If thieves have taken all that was spawned, the ring is no visible work. If not, the worker's thread gets up for the rest: see
     // must_stay.
     if (w.ready_is_offered && w.ready.empty()) [[unlikely]] w.retract_ready();
+    if (w.trace != nullptr) [[unlikely]] w.trace->searches();
     w.occupant.here = false;
     note_spare_memory(w);
     work_for(nullptr);
@@ -98,6 +100,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
 // Gives the root to some worker, and waits until it has ended.
 void run_elsewhere(pool_state& pool, root& r, event& done) noexcept {
   r.run = run_injected_root;
+  note_submission(pool, traced::submitted);
   inject(pool, r, pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size());  // relaxed: any value will do
   wait_for_job(done, &r);
 }

@@ -19,6 +19,13 @@ void inject(pool_state& pool, resumable& r, unsigned i) noexcept {
   if (pool.control != nullptr) [[unlikely]] pool.control->something_new();
 }
 
+void note_submission(pool_state& pool, traced what) noexcept {
+  if (pool.trace == nullptr) [[likely]] return;
+  worker* const w = current_or_null();
+  if (w != nullptr && &w->pool() == &pool) return w->note(what);
+  pool.trace->outside().record(what);
+}
+
 unsigned choose_worker(pool_state& pool) noexcept {
   unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size();  // relaxed: any value will do
   for (unsigned k = 0; k < pool.size(); ++k) {

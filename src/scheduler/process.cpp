@@ -13,6 +13,7 @@
 #include "nopal/core/stack/refusal.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
 #include "nopal/core/stop/stop_region.hpp"
+#include "nopal/core/trace/at_fork.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "report/held_exceptions.hpp"
 
@@ -33,8 +34,10 @@ void before_fork() noexcept {
   hold_refusal();
   hold_mapping_count();
   hold_regions();
+  hold_traces();
 }
 void after_fork_in_parent() noexcept {
+  release_traces();
   release_regions();
   release_mapping_count();
   release_refusal();
@@ -48,6 +51,7 @@ void after_fork_in_child() noexcept {
   ++process_number;
   sleeping_thread::forget_all();
   fall_into_fork_trap();
+  forget_spans_outside();
   after_fork_in_parent();
 }
 

@@ -137,7 +137,7 @@ scheduler::scheduler(pool_options const& options) : scheduler{options, (prepare_
 
 scheduler::scheduler(pool_options const& o, site&& s)
     : timer_{o.name},
-      state_{o, s.machine.spread(s.workers), make_control(o, s.workers), timer_,
+      state_{o, s.machine.spread(s.workers), make_control(o, s.workers), pool_trace::make(o, s.workers), timer_,
              {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments}},
       may_pin_{s.pin},
       asked_to_pin_{o.pin.has_value()} {
@@ -168,6 +168,7 @@ void scheduler::start_threads() {
 void scheduler::make_worker(unsigned i, pool_options const& o, topology const& machine, bool fence) {
   workers_.push_back(std::make_unique<worker>(state_, i, o.seed));
   worker& w = *workers_.back();
+  if (state_.trace != nullptr) w.trace = &state_.trace->of(i);
   state_.workers.push_back(&w);
   w.search.victims = o.victims == victims::by_distance ? victim_table{machine, state_.places, i}
                                                        : victim_table{o.victims, static_cast<unsigned>(state_.places.size()), i};
@@ -251,6 +252,7 @@ void scheduler::stop() noexcept {
 scheduler::~scheduler() {
   wait_for_all(state_);
   stop();
+  if (state_.trace != nullptr) state_.trace->write();
   forget_last_worker();
 }
 
@@ -292,6 +294,7 @@ bool scheduler::end_threads(time_point deadline) noexcept {
     state_.process.store(0, std::memory_order_seq_cst);
     if (wait_for_all(state_, std::chrono::steady_clock::now())) {
       stop();
+      if (state_.trace != nullptr) state_.trace->write();
       handler_.reset();
       return true;
     }

@@ -34,10 +34,11 @@ void stop_searching(worker& w) noexcept {
 }
 
 // Runs what was taken from a ring: a resumable that has its mode.
-void run(worker& w, continuation c) noexcept {
-  resumable& r = *c.as_resumable();
+void run(worker& w, resumable& r) noexcept {
+  w.note_begin(traced::strand, r.run);
   r.run(r, w);
 }
+void run(worker& w, continuation c) noexcept { run(w, *c.as_resumable()); }
 
 // Runs what was taken from a deque, where it was offered in `in`.
 void run_stolen(worker& w, continuation c, offered_in const& in) noexcept {
@@ -59,7 +60,7 @@ bool run_own(worker& w) noexcept {
   if (first == nullptr) return false;
   w.search.own = first->next;
   stop_searching(w);
-  first->run(*first, w);
+  run(w, *first);
   return true;
 }
 
@@ -95,8 +96,8 @@ bool run_ready(worker& w) noexcept {
 // Empties an inbox, this worker's or another's. Other threads may push or take at the same time, but each resumable is taken by one. The
 // oldest is run here. The others go to this worker's ring, the newest first, so that this worker comes to the next oldest next, and thieves
 // to the newest.
-bool take_jobs(worker& w, inbox& from) noexcept {
-  resumable* const first = from.take_all();
+bool take_jobs(worker& w, worker& victim) noexcept {
+  resumable* const first = victim.open.take_all();
   if (first == nullptr) return false;
   bool const steals = w.pool().steals;
   resumable* newest = nullptr;
@@ -114,10 +115,10 @@ bool take_jobs(worker& w, inbox& from) noexcept {
   } catch (std::bad_alloc const&) {
     while (newest != nullptr) w.open.push(std::exchange(newest, newest->next));
   }
-  if (&from != &w.open) w.count.add(counted::steals);
+  if (&victim != &w) w.note_steal(victim);
   stop_searching(w);
   if (steals) w.pool().parking.retract();
-  first->run(*first, w);
+  run(w, *first);
   return true;
 }
 
@@ -143,7 +144,7 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
     deque::entry const e = victim.work.steal(&in);
     if (near != nullptr) victim.near.unpin();
     if (e != 0) {
-      w.count.add(counted::steals);
+      w.note_steal(victim);
       stop_searching(w);
       w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: a hint
       w.descends_from(near, far);
@@ -155,14 +156,14 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   if (only != nullptr) return false;
   if (!victim.ready.looks_empty()) {
     if (deque::entry const e = victim.ready.steal(); e != 0) {
-      w.count.add(counted::steals);
+      w.note_steal(victim);
       w.step();
       stop_searching(w);
       run(w, continuation{e});
       return true;
     }
   }
-  return take_jobs(w, victim.open);
+  return take_jobs(w, victim);
 }
 
 // Searches the inboxes and other workers once, and runs what it finds. False: there was nothing. `only`: null; or the root of an external
@@ -171,10 +172,10 @@ bool find_and_run(worker& w, root const* only) noexcept {
   // By turns, since each may be refilled for ever: also what this thread alone may run by something that waits for what another worker has.
   bool const own_first = w.search.own_first = !w.search.own_first;
   bool const has_own = !w.occupant.here;  // an external caller leaves these to the worker's thread
-  if (only == nullptr && !own_first && take_jobs(w, w.open)) return true;
+  if (only == nullptr && !own_first && take_jobs(w, w)) return true;
   if (has_own && own_first && run_own(w)) return true;
   pool_state& pool = w.pool();
-  if (only == nullptr && own_first && take_jobs(w, w.open)) return true;
+  if (only == nullptr && own_first && take_jobs(w, w)) return true;
   if (pool.steals && !w.search.victims.empty() && (only != nullptr || pool.parking.visible_work())) {
     // As many tries as there are other workers, before the caller considers to sleep. Each victim is drawn anew, or is the next of a scan.
     victim_table const& victims = w.search.victims;
@@ -183,6 +184,13 @@ bool find_and_run(worker& w, root const* only) noexcept {
     }
   }
   return has_own && !own_first && run_own(w);
+}
+
+// The thread has got up, or has not slept. An external caller may have recorded what it did meanwhile: so a sleep is recorded at its end.
+NOPAL_COLD void note_sleep(worker& w, std::int64_t since) noexcept {
+  w.trace->sleeps_since(0);
+  if (since != 0) w.trace->rested(traced::slept, since);
+  w.trace->stacks(w.pool().stacks.live());
 }
 
 // The worker's thread has found nothing for long, and counts as a thief. It sleeps, unless it must stay awake as the last thief of its
@@ -195,6 +203,8 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   w.search.searching = false;  // parking counts this thread; an external caller in its place is no thief
   spare_before_sleep(w, mine);
   watch_for_stuck_pool(pool);
+  std::int64_t const since = w.trace != nullptr ? std_sync::now() : 0;
+  if (w.trace != nullptr) [[unlikely]] w.trace->sleeps_since(since);
   std::optional<bound_to_cpu> while_it_sleeps;
   bool const slept = pool.parking.park(
       i, [&] { return must_stay(pool, i); },
@@ -203,6 +213,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
         if (pool.pinned) while_it_sleeps.emplace(pool.places[i].cpu);
       });
   w.search.searching = true;
+  if (w.trace != nullptr) [[unlikely]] note_sleep(w, slept ? since : 0);
   if (!slept) return false;
   w.count.add(counted::wakeups);
   w.home = w.thread_home;
@@ -212,25 +223,28 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   return true;
 }
 
-// The one thief of its node that must stay awake has found nothing for long: others are busy with strands that offer nothing. Before a long
-// nap it requests work of all of them, so that the next fork of each is news, which ends the nap.
+// Before a long nap the worker requests work of all others, so that the next fork of each is news, which ends the nap. True: news did.
+bool nap_for(worker& w, std::int64_t nanoseconds) noexcept {
+  if (nanoseconds < tuning::nap_until_news) {
+    timespec const t{0, static_cast<long>(nanoseconds)};
+    ::nanosleep(&t, nullptr);
+    return false;
+  }
+  for (worker* const other : w.pool().workers) {
+    if (other == &w) continue;
+    other->work.request();
+    other->ready.request();
+  }
+  return w.pool().naps.nap(nanoseconds);
+}
+
+// The one thief of its node that must stay awake has found nothing for long: others are busy with strands that offer nothing.
 void nap(worker& w) noexcept {
   search_state& s = w.search;
-  if (s.nap < tuning::nap_until_news) {
-    timespec const t{0, static_cast<long>(s.nap)};
-    ::nanosleep(&t, nullptr);
-  } else {
-    for (worker* const other : w.pool().workers) {
-      if (other == &w) continue;
-      other->work.request();
-      other->ready.request();
-    }
-    if (w.pool().naps.nap(s.nap)) {
-      s.nap = tuning::shortest_nap;
-      return;
-    }
-  }
-  s.nap = std::min(2 * s.nap, tuning::longest_nap);
+  std::int64_t const since = w.trace != nullptr ? std_sync::now() : 0;
+  bool const ended_by_news = nap_for(w, s.nap);
+  if (w.trace != nullptr) [[unlikely]] w.trace->rested(traced::napped, since);
+  s.nap = ended_by_news ? tuning::shortest_nap : std::min(2 * s.nap, tuning::longest_nap);
 }
 
 // Pauses before the next search: longer each time, and for a random part, so that thieves do not come all at once. Ends early when visible
@@ -354,6 +368,7 @@ bool must_stay(pool_state const& pool, unsigned i) noexcept {
 void search_on(stack& mine) noexcept {
   for (;;) {
     worker& w = *current();
+    if (w.trace != nullptr) [[unlikely]] w.trace->searches();
     if (w.occupant.here) {
       if (!search_as_external_caller(w)) return;
     } else if (bool const below = w.search.left != nullptr && search_below_join(w); !below && !run_ready(w) && !search_once(w, mine)) {

@@ -25,6 +25,7 @@ void submit(pool_state& pool, root& r) noexcept {
   r.run = run_injected_root;
   r.region = listened_to(r.region);
   hold_region(r.region);  // until its finish
+  note_submission(pool, traced::submitted);
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());
   if (pool.control != nullptr) [[unlikely]] pool.control->settle();
@@ -34,6 +35,7 @@ void submit(pool_state& pool, root& r) noexcept {
 void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept {
   pool.spawned_outside.fetch_add(1, std::memory_order_seq_cst);  // before the fiber can finish: see wait_for_all
   pool.needs_threads();
+  note_submission(pool, traced::spawned);
   if (pool.control != nullptr) [[unlikely]] pool.control->settle();
   inject(pool, fiber, choose_worker(pool));
 }

@@ -99,6 +99,7 @@ static region_id region_of_branch(branch const& b) noexcept {
 // A worker has taken the branch from a deque or an inbox. The branch lies in the frame of its owner, which runs the first half, or waits,
 // or is about to. Once this worker has arrived the branch may be gone, unless the owner waits: then this worker resumes the owner's stack.
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
+  w.note_begin(traced::branch, body);
   b.mode.adopt();
   w.region = region_of_branch(b);
   w.begin_strand();

@@ -71,6 +71,7 @@ void outside_children::carry(resumable& r, worker& w) noexcept {
     self.unlock(~(locked | carried));  // the last touch: the scope's thread may free the list
   }
   if (c != nullptr) {
+    w.note_begin(traced::child, c->run);
     w.begin_job();
     w.begin_child_of(&c->of.join);
     c->run(*c);

@@ -61,7 +61,7 @@ stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, un
 
 stack_pool::~stack_pool() {
   while (free_ != nullptr) end(std::exchange(free_, free_->next_));
-  if (live_ != 0) die("a pool was destroyed while one of its native stacks is in use; let everything that waits on it end first");
+  if (live() != 0) die("a pool was destroyed while one of its native stacks is in use; let everything that waits on it end first");
 }
 
 stack* stack_pool::get(unsigned maker) noexcept {
@@ -69,7 +69,7 @@ stack* stack_pool::get(unsigned maker) noexcept {
   if (s != nullptr) [[likely]] return s;
   if (said_refusal_.exchange(true, std::memory_order_relaxed)) return nullptr;  // relaxed: one thread finds it false
   std::unique_lock guard{mutex_};
-  std::uint64_t const live = live_;
+  std::uint64_t const live = this->live();
   int const error = error_;
   guard.unlock();
   print_refusal(live, size_, error);
@@ -199,7 +199,8 @@ stack* stack_pool::make(unsigned maker) noexcept {
     s->older_ = all_;
     if (all_ != nullptr) all_->newer_ = s;
     all_ = s;
-    peak_ = std::max(peak_, ++live_);
+    live_.store(live() + 1, std::memory_order_relaxed);  // relaxed: under the mutex; who reads it elsewhere wants a picture
+    peak_ = std::max(peak_, live());
     tally& t = tallies_[maker];
     t.peak = std::max(t.peak, ++t.live);
   }
@@ -217,7 +218,7 @@ void stack_pool::end(stack* s) noexcept {
     std::lock_guard const guard{mutex_};
     (s->newer_ != nullptr ? s->newer_->older_ : all_) = s->older_;
     if (s->older_ != nullptr) s->older_->newer_ = s->newer_;
-    --live_;
+    live_.store(live() - 1, std::memory_order_relaxed);  // relaxed: as in make
     --tallies_[s->maker].live;
   }
   in.clear(base);  // before the place is put: another thread may take it at once
@@ -328,7 +329,7 @@ stack_counts stack_pool::counts(unsigned maker) const noexcept {
 
 stack_counts stack_pool::counts() const noexcept {
   std::lock_guard const guard{mutex_};  // so that no stack is counted before the peak has risen to it
-  stack_counts all{live_, peak_, 0, 0, 0};
+  stack_counts all{live(), peak_, 0, 0, 0};
   for (tally const& t : tallies_) {  // relaxed: these counters order nothing
     all.unmaps += t.unmaps.load(std::memory_order_relaxed);
     all.purges += t.purges.load(std::memory_order_relaxed);

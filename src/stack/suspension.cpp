@@ -35,6 +35,16 @@ static void leave_for(suspension& s, stack& next) noexcept {
   switch_to(*s.left, next, &s);
 }
 
+NOPAL_COLD static void note_suspension(worker& w, waits_for const& why) noexcept {
+  w.trace->leaves(traced::suspended, w.here->number(), why.what, why.object);
+  w.trace->stacks(w.pool().stacks.live());
+}
+// The frame that waits lies on `s`, at rest.
+NOPAL_COLD static void note_resumption(worker& w, stack const& s) noexcept {
+  waits_for const* const why = s.waits.load(std::memory_order_relaxed);  // relaxed: the caller owns the stack
+  w.trace->begins(traced::resumed, s.number(), why != nullptr ? why->what : nullptr);
+}
+
 // The strand on this stack must wait. Thieves may be at the deque until it is given away; nothing can fail after that. Until the stack is
 // published no other worker knows of it. When suspend returns true the worker may be another one: its deque is empty, and so was its arena.
 bool suspend(suspension& s) noexcept {
@@ -46,6 +56,7 @@ bool suspend(suspension& s) noexcept {
   if (next == nullptr) return false;
   w.count.add(counted::suspensions);
   w.count.add(counted::switches);
+  if (w.trace != nullptr) [[unlikely]] note_suspension(w, s.why);
   give_everything_away(w, w.orphans);
   w.retract_offers();
   s.left = w.here;
@@ -87,6 +98,7 @@ void resume_stack(stack& s) noexcept {
   assert(w.work.empty());  // so what the frames on `s` have offered is not here: their pops say no
   w.work.rewind();
   w.count.add(counted::switches);
+  if (w.trace != nullptr) [[unlikely]] note_resumption(w, s);
   stack& mine = *std::exchange(w.here, &s);
   s.begins_to_run();
   mine.leave(s, [](stack& free) noexcept {

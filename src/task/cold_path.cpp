@@ -119,6 +119,7 @@ bool join_task(worker& w, frame* p) noexcept {
     // A stolen task runs at the base of its strand, on an arena that its children have left empty: README.md, invariant 5.
     if (!p->announce(control_words::now())) {
       w.count.add(counted::suspensions);
+      w.note(traced::suspended_task, 0, nullptr, p);
       return unwind(w, strand::next_step::nothing);
     }
     take_over(w, *p);

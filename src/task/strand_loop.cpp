@@ -39,6 +39,7 @@ frame* arrive(worker& w, frame* p, control_words ended_in) noexcept {
   if (holds_parent) p->arena = w.arena.detach();
   if (!p->join.arrive(digest(ended_in))) return nullptr;
   take_over(w, *p);
+  w.note(traced::joined, 0, nullptr, p);
   if ((p->state & frame::thrown) != 0) w.strand.throwing = p;
   return p;
 }
@@ -148,11 +149,15 @@ void run_root(worker& w, root& r) noexcept {
   mutexes.check(*current()->here, "a job");
 }
 
-void run_injected_root(resumable& r, worker& w) noexcept { run_root(w, static_cast<root&>(r)); }
+void run_injected_root(resumable& r, worker& w) noexcept {
+  w.note_begin(traced::job, static_cast<root&>(r).start);
+  run_root(w, static_cast<root&>(r));
+}
 
 // The thief owns the task now, which it runs on its own empty arena. The arena in which the task lies stays with the child that runs above
 // it, on the worker from which the task was stolen.
 void run_stolen_task(worker& w, frame& f, offered_in const& in) noexcept {
+  w.note_begin(traced::task, f.resume_function, &f);
   in.mode.adopt();
   w.region = in.region;
   f.stolen_in(in.mode);
@@ -166,6 +171,7 @@ void run_moved_task(resumable& r, worker& w) noexcept {
   r.mode.adopt();
   w.region = r.region;
   frame& f = *static_cast<move_request&>(r).task;
+  w.note_begin(traced::moved_task, f.resume_function, &f);
   if (f.arena != nullptr) {
     w.arena.attach(f.arena);
   } else {

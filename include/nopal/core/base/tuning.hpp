@@ -136,6 +136,13 @@ inline constexpr int stuck_after = 1000;  // in milliseconds
 /// How often a pool's destructor checks whether fibers still run.
 inline constexpr int end_of_fibers = 1;  // in milliseconds
 
+// ---- Traces.
+
+/// The most that pool_options::trace_events may be: 32 GiB for each worker.
+inline constexpr std::size_t most_trace_events = std::size_t{1} << 30;
+/// How many beginnings and ends of spans are kept of threads that work for no pool.
+inline constexpr std::size_t spans_outside = std::size_t{1} << 16;
+
 // ---- Controlled schedules.
 
 /// A worker that has made no decision for so long does not run, or waits for another one.

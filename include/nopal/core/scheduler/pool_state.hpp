@@ -25,6 +25,7 @@
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/task/central_stacklet_list.hpp"
+#include "nopal/core/trace/pool_trace.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/options.hpp"
 
@@ -57,8 +58,8 @@ struct entry_points {
 };
 
 struct pool_state {
-  pool_state(pool_options const& options, std::vector<place> where, std::unique_ptr<controlled_schedule> c, timer& t,
-             entry_points e);
+  pool_state(pool_options const& options, std::vector<place> where, std::unique_ptr<controlled_schedule> c,
+             std::unique_ptr<pool_trace> recording, timer& t, entry_points e);
   pool_state(pool_state const&) = delete;
   pool_state& operator=(pool_state const&) = delete;
 
@@ -70,6 +71,7 @@ struct pool_state {
   nopal::idle const idle;
   std::string const name;  ///< pool_options::name
   std::unique_ptr<controlled_schedule> const control;  ///< null, unless the schedule is controlled
+  std::unique_ptr<pool_trace> const trace;             ///< null, unless what happens is recorded: ../trace/README.md
 
   std::vector<place> const places;  ///< of each worker
 

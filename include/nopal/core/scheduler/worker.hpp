@@ -27,6 +27,7 @@
 #include "nopal/core/stop/region_cache.hpp"
 #include "nopal/core/stop/region_id.hpp"
 #include "nopal/core/task/fork_state.hpp"
+#include "nopal/core/trace/ring.hpp"
 
 namespace nopal::core {
 
@@ -234,6 +235,24 @@ class NOPAL_API worker : public fork_state {
   bool ready_is_offered = false;   ///< the ring counts as visible work
   inbox open;                      ///< what any worker may take; any thread pushes
   inbox own;                       ///< what only this worker's thread may run; any thread pushes
+
+  // ---- What is recorded of it: ../trace/README.md. Each of these is one test where nothing is.
+
+  trace_ring* trace = nullptr;  ///< null, unless the pool is traced; set before any thread runs
+  /// Records an event. Its fields: trace/event.hpp.
+  void note(traced what, std::uint64_t extra = 0, void const* text = nullptr, void const* object = nullptr) noexcept {
+    if (trace != nullptr) [[unlikely]] trace->record(what, extra, text, object);
+  }
+  /// A strand begins here, in the function `code`.
+  template <class Code>
+  void note_begin(traced what, Code* code, void const* object = nullptr) noexcept {
+    if (trace != nullptr) [[unlikely]] trace->begins(what, 0, reinterpret_cast<void const*>(code), object);
+  }
+  /// The worker has taken something from `victim`.
+  void note_steal(worker const& victim) noexcept {
+    count.add(counted::steals);
+    note(traced::stole, victim.index_);
+  }
 
  private:
   std::uintptr_t lowest() const noexcept;

@@ -47,6 +47,8 @@ class stack : public context, public resumable {
     return a >= base() && a < low_;
   }
   std::byte* base() const noexcept { return low_ - page_; }
+  /// What traces call it: the number of its place, in units of 4 KiB.
+  std::uint64_t number() const noexcept { return reinterpret_cast<std::uintptr_t>(base()) >> 12; }
   /// Does the address lie in this place? A running function's stack pointer does not while the function is on a stack that the program
   /// made and switched to itself. The worker's native stack is this one even then: README.md, "Foreign stacks".
   bool holds(std::uintptr_t address) const noexcept { return address - reinterpret_cast<std::uintptr_t>(base()) < mapped_; }

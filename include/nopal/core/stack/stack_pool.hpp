@@ -56,6 +56,8 @@ class NOPAL_API stack_pool {
   /// stands.
   void give_back(stack& s) noexcept;
 
+  /// How many stacks there are, a moment ago. Any thread. relaxed: for a picture.
+  std::uint64_t live() const noexcept { return live_.load(std::memory_order_relaxed); }
   /// Free stacks, a moment ago. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return free_count_.load(std::memory_order_relaxed); }
   /// Ends the free stacks that nobody has needed since the last call, but for `n`. By the pool's timer. O(free stacks).
@@ -114,7 +116,8 @@ class NOPAL_API stack_pool {
   std::size_t least_free_ = 0;              // the fewest since the last trim
   stack_region* roomy_ = nullptr;  // the regions that are not full
   std::size_t places_ = 0;         // of all regions
-  std::uint64_t live_ = 0, peak_ = 0;
+  std::atomic<std::uint64_t> live_{0};  // written under the mutex
+  std::uint64_t peak_ = 0;
   std::uint64_t made_ = 0;                 // draws the colours
   int error_ = 0;                          // what the system said when it refused a stack
   std::vector<tally> tallies_;             // by maker

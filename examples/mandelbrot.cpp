@@ -1,0 +1,45 @@
+// Draws the Mandelbrot set. How long a pixel takes varies a thousandfold, and nobody says how to share them out: parallel_for in two
+// dimensions splits what is left whenever a worker has nothing to do.
+// Work Θ(pixels · iterations) at most, span O(iterations + log pixels).
+
+#include <nopal/algorithm/parallel_for.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <vector>
+
+constexpr int width = 360, height = 240, most = 1000;
+
+/// How many steps z ← z² + c takes to leave the circle of radius 2, as a grey.
+unsigned char shade(int row, int column) {
+  double const x = -2.25 + 3.0 * column / width, y = -1.0 + 2.0 * row / height;
+  double a = 0, b = 0;
+  for (int i = 0; i < most; ++i) {
+    if (a * a + b * b > 4) return static_cast<unsigned char>(255 - i % 64 * 3);
+    double const next = a * a - b * b + x;
+    b = 2 * a * b + y;
+    a = next;
+  }
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  std::vector<unsigned char> picture(std::size_t{width} * height);
+  nopal::parallel_for(0, height, 0, width, [&](int row, int column) {
+    picture[static_cast<std::size_t>(row * width + column)] = shade(row, column);
+  });
+
+  char const* const name = argc > 1 ? argv[1] : "mandelbrot.pgm";
+  std::ofstream file{name, std::ios::binary};
+  file << "P5 " << width << ' ' << height << " 255\n";
+  file.write(reinterpret_cast<char const*>(picture.data()), static_cast<std::streamsize>(picture.size()));
+  if (!file.flush()) return std::printf("cannot write %s\n", name), 1;
+  std::printf("%s: %d x %d\n", name, width, height);
+
+  for (int row = 0; row < height; ++row) {
+    for (int column = 0; column < width; ++column) {
+      if (picture[static_cast<std::size_t>(row * width + column)] != shade(row, column)) return 1;
+    }
+  }
+  return 0;
+}

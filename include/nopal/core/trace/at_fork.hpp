@@ -1,0 +1,12 @@
+#pragma once
+
+// The thread that forks holds the lock of the traces meanwhile: scheduler/process.cpp.
+
+namespace nopal::core {
+
+void hold_traces() noexcept;
+void release_traces() noexcept;
+/// In the child of a fork, under the lock: spans that the parent's threads have recorded are the parent's.
+void forget_spans_outside() noexcept;
+
+}  // namespace nopal::core

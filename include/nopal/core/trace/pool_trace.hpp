@@ -1,0 +1,45 @@
+#pragma once
+
+// The trace of one pool: a ring for each worker, one for threads outside, and the file. Made with the pool, if pool_options::trace or the
+// environment asks for it. Next: ring.hpp; src/trace/timeline.hpp, what becomes of the events; src/trace/trace_files.hpp, who writes when.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/trace/ring.hpp"
+#include "nopal/core/trace/shared_ring.hpp"
+#include "nopal/core/trace/trace_source.hpp"
+#include "nopal/options.hpp"
+
+namespace nopal::core {
+
+class pool_trace final : public trace_source {
+ public:
+  /// Null if nobody asks for a trace. Makes the file, so that a wrong name is found out before anything runs: throws std::system_error;
+  /// also std::invalid_argument for a wrong number of events, and std::bad_alloc.
+  static std::unique_ptr<pool_trace> make(pool_options const& o, unsigned workers);
+  /// Writes nothing. Not while the pool's threads run.
+  ~pool_trace();
+
+  trace_ring& of(unsigned worker) noexcept { return *rings_[worker]; }
+  shared_ring& outside() noexcept { return outside_; }
+
+  /// Adds what was recorded since the last time to the file; workers may record meanwhile. If that fails, says so on stderr. Nothing in the
+  /// child of a fork. Any thread.
+  void write() noexcept;
+
+ private:
+  pool_trace(std::string to, std::string name, std::size_t room, unsigned workers);
+  void append_to(std::string& bytes, std::uint32_t addition) override;
+
+  std::string const name_;  // of the pool
+  std::uint64_t const number_;
+  std::vector<std::unique_ptr<trace_ring>> rings_;
+  shared_ring outside_;
+  std::size_t outside_taken_ = 0;
+};
+
+}  // namespace nopal::core

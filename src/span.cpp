@@ -1,0 +1,24 @@
+// Spans: recorded where they begin and end, which may be two workers. An id says where it began: on a worker, or outside.
+
+#include "nopal/span.hpp"
+
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/trace/outside_spans.hpp"
+
+namespace nopal {
+
+span::span(span_name name) noexcept : id_{0} {
+  if (core::worker* const w = core::current_or_null(); w == nullptr) {
+    id_ = core::begin_span_outside(name.text());
+  } else if (w->trace != nullptr) [[unlikely]] {
+    id_ = w->trace->begin_span(name.text());
+  }
+}
+
+void span::end() noexcept {
+  if (!core::trace_ring::is_workers(id_)) return core::end_span_outside(id_);
+  core::worker* const w = core::current_or_null();
+  if (w != nullptr && w->trace != nullptr) w->trace->end_span(id_);
+}
+
+}  // namespace nopal

@@ -1,0 +1,50 @@
+#include "nopal/core/trace/pool_trace.hpp"
+
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include "nopal/core/base/tuning.hpp"
+#include "trace/spans_outside.hpp"
+#include "trace/timeline.hpp"
+#include "trace/trace_files.hpp"
+
+namespace nopal::core {
+
+std::unique_ptr<pool_trace> pool_trace::make(pool_options const& o, unsigned workers) {
+  // Not of a set-user-ID program, whose caller would choose which file it overwrites.
+  char const* const said =
+      ::secure_getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+  bool const by_environment = o.trace.empty();
+  if (by_environment && (said == nullptr || *said == '\0')) return nullptr;
+  if (o.trace_events == 0 || o.trace_events > tuning::most_trace_events) {
+    throw std::invalid_argument{"nopal::pool: trace_events = " + std::to_string(o.trace_events) + " is no number from 1 to " +
+                                std::to_string(tuning::most_trace_events) +
+                                ", of the events that are kept for each worker; leave it unset for 65536"};
+  }
+  std::string file = trace_files::named(by_environment ? std::string{said} : o.trace);
+  trace_files::begin(file, by_environment ? "NOPAL_TRACE" : "pool_options::trace");
+  return std::unique_ptr<pool_trace>{new pool_trace{std::move(file), o.name, o.trace_events, workers}};
+}
+
+pool_trace::pool_trace(std::string to, std::string name, std::size_t room, unsigned workers)
+    : trace_source{std::move(to)}, name_{std::move(name)}, number_{trace_files::next_number()}, outside_{room} {
+  for (unsigned i = 0; i < workers; ++i) rings_.push_back(std::make_unique<trace_ring>(room, number_ * (tuning::most_workers + 1) + i));
+  trace_files::add(*this);
+}
+
+pool_trace::~pool_trace() { trace_files::remove(*this); }
+
+void pool_trace::write() noexcept { trace_files::write(*this); }
+
+void pool_trace::append_to(std::string& bytes, std::uint32_t addition) {
+  traced_pool all{number_, name_, {}, {}};
+  for (auto const& ring : rings_) all.lanes.push_back(ring->take());
+  for (std::size_t const n = outside_.size(); outside_taken_ < n; ++outside_taken_) {
+    if (trace_event const e = outside_.at(outside_taken_); e.kind() != traced::nothing) all.outside.events.push_back(e);
+  }
+  all.outside.dropped = outside_.dropped();
+  add_timeline(bytes, addition, all);
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,158 @@
+#include "trace/trace_files.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <system_error>
+#include <vector>
+
+#include "nopal/core/base/process.hpp"
+#include "nopal/core/trace/at_fork.hpp"
+#include "trace/perfetto.hpp"
+#include "trace/spans_outside.hpp"
+#include "trace/timeline.hpp"
+
+namespace nopal::core {
+
+namespace {
+
+constinit std::mutex traces;  // guards all that follows, and the files
+
+struct shared {
+  std::vector<std::string> begun;  // files
+  trace_source* live = nullptr;    // the newest first
+  std::uint64_t made = 0;          // traces of pools
+  std::uint32_t additions = 0;     // to files
+  bool writes_at_exit = false;
+};
+// Never destroyed: pools may end after static objects.
+shared& all() {
+  static shared* const s = new shared;
+  return *s;
+}
+
+// Adds the bytes to the end of the file. Returns an error number, or 0.
+int append(std::string const& file, std::string const& bytes) noexcept {
+  int const fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) return errno;
+  int error = 0;
+  for (std::size_t done = 0; done < bytes.size() && error == 0;) {
+    ::ssize_t const n = ::write(fd, bytes.data() + done, bytes.size() - done);
+    if (n >= 0) {
+      done += static_cast<std::size_t>(n);
+    } else if (errno != EINTR) {
+      error = errno;
+    }
+  }
+  if (::close(fd) != 0 && error == 0) error = errno;
+  return error;
+}
+
+void say_incomplete(std::string const& file, char const* why) noexcept {
+  std::fprintf(stderr, "nopal: the trace %s is not complete: %s; make room, or name another file\n", file.c_str(), why);
+  std::fflush(stderr);
+}
+
+// Spans of threads outside that have ended by now, or, where the process ends, all.
+void add_spans_outside(std::string& bytes, std::uint32_t addition, bool process_ends) {
+  std::vector<traced_span> spans = take_spans_outside(process_ends);
+  if (spans.empty()) return;
+  perfetto_trace to{bytes, addition};
+  std::uint64_t const process = add_process(to);
+  add_spans(to, process, track_kind::outside_spans, addition, std::move(spans));
+}
+
+}  // namespace
+
+std::string trace_files::named(std::string const& file) {
+  std::size_t const at = file.find("%p");
+  if (at == std::string::npos) return file;
+  std::string name = file;
+  return name.replace(at, 2, std::to_string(::getpid()));
+}
+
+void trace_files::begin(std::string const& file, char const* said_by) {
+  std::lock_guard const guard{traces};
+  auto& begun = all().begun;
+  if (std::find(begun.begin(), begun.end(), file) != begun.end()) return;
+  begun.push_back(file);
+  int const fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    int const error = errno;
+    begun.pop_back();
+    std::string text = "nopal::pool: the trace \"";
+    text += file;
+    text += "\" (from ";
+    text += said_by;
+    text += ") cannot be written; name a file in a directory that exists and may be written to";
+    throw std::system_error{error, std::generic_category(), text};
+  }
+  ::close(fd);
+}
+
+// In the child of a fork the parent's pools are not written: the parent does that.
+void trace_files::write_locked(trace_source& t) noexcept {
+  if (t.process != process_number) return;
+  try {
+    std::string bytes;
+    std::uint32_t const addition = ++all().additions;
+    t.append_to(bytes, addition);
+    add_spans_outside(bytes, addition, false);
+    if (int const error = append(t.file, bytes); error != 0) say_incomplete(t.file, std::strerror(error));
+  } catch (std::bad_alloc const&) {
+    say_incomplete(t.file, "there is no memory to write it");
+  }
+}
+
+void trace_files::write(trace_source& t) noexcept {
+  std::lock_guard const guard{traces};
+  write_locked(t);
+}
+
+std::uint64_t trace_files::next_number() {
+  std::lock_guard const guard{traces};
+  return ++all().made;
+}
+
+void trace_files::add(trace_source& t) {
+  std::lock_guard const guard{traces};
+  shared& s = all();
+  record_spans_outside();
+  if (!s.writes_at_exit) s.writes_at_exit = std::atexit([] { at_exit(); }) == 0;
+  t.next = s.live;
+  s.live = &t;
+}
+
+void trace_files::remove(trace_source& t) noexcept {
+  std::lock_guard const guard{traces};
+  trace_source** it = &all().live;
+  while (*it != nullptr && *it != &t) it = &(*it)->next;
+  if (*it != nullptr) *it = t.next;
+}
+
+// The process ends: pools that live on, such as the default pool, are written while their threads may still run.
+void trace_files::at_exit() noexcept {
+  std::lock_guard const guard{traces};
+  shared& s = all();
+  for (trace_source* t = s.live; t != nullptr; t = t->next) write_locked(*t);
+  if (s.begun.empty()) return;
+  try {
+    std::string bytes;
+    add_spans_outside(bytes, ++s.additions, true);
+    if (bytes.empty()) return;
+    if (int const error = append(s.begun.back(), bytes); error != 0) say_incomplete(s.begun.back(), std::strerror(error));
+  } catch (std::bad_alloc const&) {
+    say_incomplete(s.begun.back(), "there is no memory to write it");
+  }
+}
+
+void hold_traces() noexcept { traces.lock(); }
+void release_traces() noexcept { traces.unlock(); }
+
+}  // namespace nopal::core
