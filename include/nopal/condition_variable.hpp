@@ -96,6 +96,9 @@ class NOPAL_API condition_variable {
 
   void wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why);
   std::cv_status wait_until_within(std::unique_lock<mutex>& lock, core::time_point deadline, core::waits_for const& why);
+  // For a select, which waits for several things. With the mutex locked.
+  void watch(core::queued_waiter<core::timed_stack_waits>& w) noexcept { word_.watch(w); }
+  bool unwatch(core::queued_waiter<core::timed_stack_waits>& w) noexcept { return word_.unwatch(w); }
   NOPAL_COLD void notify(std::ptrdiff_t most) noexcept;
   NOPAL_COLD void wait_for_expired() noexcept;
 

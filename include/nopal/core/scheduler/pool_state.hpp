@@ -37,6 +37,7 @@ namespace nopal::core {
 struct frame;
 struct pool_state;
 class scheduler;
+class blocking_threads;
 class timer;
 class worker;
 
@@ -58,7 +59,7 @@ struct entry_points {
 
 struct pool_state {
   pool_state(pool_options const& options, std::vector<place> where, std::unique_ptr<controlled_schedule> c, timer& t,
-             entry_points e);
+             blocking_threads& b, entry_points e);
   pool_state(pool_state const&) = delete;
   pool_state& operator=(pool_state const&) = delete;
 
@@ -77,6 +78,7 @@ struct pool_state {
   stack_pool stacks;
   central_block_list blocks;
   core::timer& timer;
+  blocking_threads& blocking;  ///< for nopal::block_on
 
   std::vector<worker*> workers;     ///< complete before any thread runs
   core::parking parking;
