@@ -23,6 +23,11 @@ namespace nopal {
 template <class T>
 class channel;
 
+namespace core {
+template <class T>
+struct channel_selection;
+}
+
 /// A condition variable as std::condition_variable, with a nopal::mutex; it may be constinit. Any thread may use it. No notification after
 /// the waiter has unlocked the mutex is missed. There are no spurious wake-ups, but the condition may have changed again when the mutex is
 /// locked: wait with a predicate.
@@ -93,6 +98,8 @@ class NOPAL_API condition_variable {
  private:
   template <class T>
   friend class channel;
+  template <class T>
+  friend struct core::channel_selection;
 
   void wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why);
   std::cv_status wait_until_within(std::unique_lock<mutex>& lock, core::time_point deadline, core::waits_for const& why);
