@@ -51,11 +51,11 @@ bool timed_mutex::lock_until(core::time_point deadline) {
 }
 
 void timed_mutex::unlock() noexcept {
-  if (owner_.load(std::memory_order_relaxed) != core::self()) {
+  if (owner_.load(std::memory_order_relaxed) != core::self()) {  // relaxed: as above
     core::die("a timed_mutex was unlocked by another fiber, task or thread than the one that has locked it, or by a task after a co_await; "
               "unlock it where it was locked, before any co_await, or use a nopal::semaphore{1}");
   }
-  owner_.store(0, std::memory_order_relaxed);
+  owner_.store(0, std::memory_order_relaxed);  // relaxed: as above
   core::self_unlocking();
   if (std::ptrdiff_t permits; !word_.release_if_quiet(1)) word_.release_slowly(1, permits);
 }
@@ -64,7 +64,7 @@ void timed_mutex::unlock() noexcept {
 void timed_mutex::check_destroyed() noexcept {
   if (!word_.deserted()) {
     core::die_unless_in_exit("a timed_mutex was destroyed while a fiber, task or thread waits for it; let it outlive every lock()");
-  } else if (owner_.load(std::memory_order_relaxed) != 0) {
+  } else if (owner_.load(std::memory_order_relaxed) != 0) {  // relaxed: as above
     core::die_unless_in_exit("a timed_mutex was destroyed while it is locked; unlock it first");
   }
 }

@@ -35,8 +35,7 @@ std::optional<std::size_t> first_set(completion* const* all, std::size_t n, time
   {
     entered in{all, nodes.get(), me};
     for (bool waits = true; waits && in.n < n;) {
-      nodes[in.n].by = &me;
-      waits = all[in.n]->watch(nodes[in.n]);
+      waits = all[in.n]->watch(nodes[in.n].begin(me));
       if (waits) ++in.n;
     }
     if (in.n == n) me.wait(deadline, "the first of several futures");

@@ -25,7 +25,8 @@ namespace nopal {
 
 namespace core {
 
-using channel_watch = watch<queued_waiter<timed_stack_waits>>;
+using channel_node = queued_waiter<timed_stack_waits>;
+using channel_watch = watch<channel_node>;
 
 // A case's functions, in the order in which select calls them. happens(): does it now, if it can. enter(w): watches for it; false: it can happen
 // now. leave(): the watch is withdrawn; false: it was woken. act(): it has happened.
@@ -47,7 +48,7 @@ struct channel_selection {
     if (taken) c.put(std::forward<V>(value));
     return true;
   }
-  static bool enter(channel& c, channel_watch& w, bool pops) {
+  static bool enter(channel& c, channel_node& w, bool pops) {
     std::lock_guard const guard{c.mutex_};
     if (can_happen(c, pops)) return false;
     ++c.waiting_;
@@ -55,7 +56,7 @@ struct channel_selection {
     return true;
   }
   // Where the watch was notified and something else may happen, the next that waits is notified in its place.
-  static bool leave(channel& c, channel_watch& w, bool pops) {
+  static bool leave(channel& c, channel_node& w, bool pops) {
     std::lock_guard const guard{c.mutex_};
     --c.waiting_;
     condition_variable& changed = pops ? c.not_empty_ : c.not_full_;
@@ -78,7 +79,7 @@ struct pop_case {
   pop_case(channel<T>& c, F g) : from{&c}, f{std::move(g)} {}
   pop_case(pop_case&& o) : from{o.from}, f{std::move(o.f)} {}  // before anything has happened
   bool happens() { return channel_selection<T>::pops(*from, value); }
-  bool enter(watcher& me) { return w.by = &me, channel_selection<T>::enter(*from, w, true); }
+  bool enter(watcher& me) { return channel_selection<T>::enter(*from, w.begin(me), true); }
   bool leave() { return channel_selection<T>::leave(*from, w, true); }
   void act() { static_cast<void>(std::invoke(f, std::move(value))); }
 };
@@ -94,7 +95,7 @@ struct push_case {
   push_case(channel<T>& c, V v, F g) : to{&c}, value{static_cast<V>(v)}, f{std::move(g)} {}
   push_case(push_case&& o) : to{o.to}, value{static_cast<V>(o.value)}, f{std::move(o.f)} {}
   bool happens() { return channel_selection<T>::pushes(*to, static_cast<V>(value), taken); }
-  bool enter(watcher& me) { return w.by = &me, channel_selection<T>::enter(*to, w, false); }
+  bool enter(watcher& me) { return channel_selection<T>::enter(*to, w.begin(me), false); }
   bool leave() { return channel_selection<T>::leave(*to, w, false); }
   void act() { static_cast<void>(std::invoke(f, taken)); }
 };
@@ -112,7 +113,7 @@ struct ready_case {
     done = &future_selection::of(*of, "select");
     return done->is_set();
   }
-  bool enter(watcher& me) { return w.by = &me, done->watch(w); }
+  bool enter(watcher& me) { return done->watch(w.begin(me)); }
   bool leave() { return done->unwatch(w); }
   void act() { static_cast<void>(std::invoke(f, *of)); }
 };

@@ -1,4 +1,4 @@
-// when_any, select, block_on, and the threads' hooks.
+// when_any, select, block_on, the threads' hooks, timed_mutex, and the version.
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,8 @@
 #include <set>
 #include <stdexcept>
 #include <stop_token>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -21,6 +23,8 @@
 #include "nopal/select.hpp"
 #include "nopal/stop.hpp"
 #include "nopal/task.hpp"
+#include "nopal/timed_mutex.hpp"
+#include "nopal/version.hpp"
 #include "nopal/when_any.hpp"
 
 namespace {
@@ -269,6 +273,57 @@ TEST(hooks_test, each_thread_calls_them_once) {
   EXPECT_EQ(started, (std::multiset<unsigned>{0, 1, 2}));
   EXPECT_EQ(stopped, started);
   EXPECT_TRUE(threads.empty());
+}
+
+// ---- timed_mutex
+
+TEST(timed_mutex_test, excludes_whatever_the_limits) {
+  on_some_pools([](nopal::pool& pool) {
+    nopal::timed_mutex m;
+    int n = 0, times = 0;
+    std::atomic<int> locked{0};
+    auto const work = [&](int k) {
+      for (long r = 0; r < test::scaled(10'000, 50); ++r) {
+        std::unique_lock lock{m, std::defer_lock};
+        if (k == 0) {
+          lock.lock();
+        } else if (k == 1 ? !lock.try_lock() : !lock.try_lock_for(std::chrono::nanoseconds{r % 64 * 30})) {
+          continue;
+        }
+        ++n;
+        ++locked;
+        if (r % 16 == 0) nopal::yield();
+        ++times;
+      }
+    };
+    std::thread foreign{[&] { work(2); }};
+    nopal::counter left;
+    for (int k = 0; k < 4; ++k) pool.spawn(left, [&, k] { work(k); });
+    nopal::wait_for(left);
+    foreign.join();
+    EXPECT_EQ(n, locked);
+    EXPECT_EQ(times, locked);
+  });
+}
+
+TEST(timed_mutex_test, tells_whoever_would_wait_for_itself) {
+  nopal::timed_mutex m;
+  m.lock();
+  EXPECT_THROW(m.lock(), std::system_error);
+  EXPECT_THROW(static_cast<void>(m.try_lock_for(1h)), std::system_error);
+  EXPECT_FALSE(m.try_lock());
+  nopal::pool pool{{.workers = 2}};
+  EXPECT_TRUE(is_stopped(pool, [&] { static_cast<void>(m.try_lock_for(1h)); }));
+  EXPECT_FALSE(pool.run([&] { return m.try_lock_until(std::chrono::system_clock::now() + 1us); }));
+  m.unlock();
+  EXPECT_TRUE(m.try_lock());
+  m.unlock();
+}
+
+TEST(version_test, headers_and_library_agree) {
+  EXPECT_EQ(nopal::version(), NOPAL_VERSION);
+  EXPECT_EQ(std::to_string(NOPAL_VERSION_MAJOR) + "." + std::to_string(NOPAL_VERSION_MINOR) + "." + std::to_string(NOPAL_VERSION_PATCH),
+            NOPAL_VERSION_STRING);
 }
 
 }  // namespace

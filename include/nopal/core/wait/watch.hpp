@@ -3,6 +3,7 @@
 // Waiting for the first of several things. A watch stands in the queue of each of them, beside ordinary waiters, and tells the watcher, on which
 // the caller waits. README.md, "Waiting for one of several". By the waiter. Next: ../../select.hpp, ../../when_any.hpp.
 
+#include <atomic>
 #include <cstddef>
 
 #include "nopal/core/compiler/config.hpp"
@@ -39,6 +40,12 @@ struct watch : Node {
   watch() noexcept {
     this->timed = true;
     this->told = [](waiting_stack& me) noexcept { static_cast<watch&>(me).by->tell(); };
+  }
+  /// It is about to enter a queue, perhaps once more, for `w`. relaxed: nobody knows it.
+  Node& begin(watcher& w) noexcept {
+    by = &w;
+    this->claimed.store(false, std::memory_order_relaxed);
+    return *this;
   }
 };
 
