@@ -27,6 +27,12 @@
 
 namespace nopal {
 
+namespace core {
+/// What select does with a channel. It is defined by <nopal/select.hpp>.
+template <class T>
+struct channel_selection;
+}  // namespace core
+
 /// A queue, first in, first out, that holds at most `capacity` values. Any thread may push, pop and close. Each operation locks a mutex,
 /// once more for each time that it waits, and moves or copies its value once under it; none allocates. If the move or copy throws, the
 /// caller gets the exception, and nothing was pushed or popped.
@@ -175,6 +181,8 @@ class channel {
   std::default_sentinel_t end() const noexcept { return {}; }
 
  private:
+  friend core::channel_selection<T>;
+
   static std::size_t checked(std::size_t capacity) {
     if (capacity == 0) throw std::invalid_argument{"nopal: channel{0}: it could never hold a value; the least capacity is 1"};
     if (capacity <= std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)) return capacity;
@@ -218,10 +226,15 @@ class channel {
     while (size_ == capacity_ && !closed_ && wait(not_full_, lock, "a push into a full channel", how)) {
     }
     if (size_ == capacity_ || closed_) return false;
+    put(std::forward<V>(value));
+    return true;
+  }
+  // There is room, and the mutex is locked.
+  template <class V>
+  void put(V&& value) {
     pass_on_if_thrown(not_full_, [&] { std::construct_at(ring_ + (first_ + size_) % capacity_, std::forward<V>(value)); });
     ++size_;
     not_empty_.notify_one();
-    return true;
   }
   template <class Wait>
   std::optional<T> pop_when_filled(Wait how) {
@@ -235,6 +248,10 @@ class channel {
     std::unique_lock lock{mutex_};
     while (size_ == 0 && !closed_ && wait(not_empty_, lock, "a pop from an empty channel", how)) {
     }
+    take_if_any(value);
+  }
+  // With the mutex locked. `value` is empty.
+  void take_if_any(std::optional<T>& value) {
     if (size_ != 0) {
       pass_on_if_thrown(not_empty_, [&] { value.emplace(std::move(ring_[first_])); });
       drop_front();

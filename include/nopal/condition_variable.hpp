@@ -23,6 +23,11 @@ namespace nopal {
 template <class T>
 class channel;
 
+namespace core {
+template <class T>
+struct channel_selection;
+}
+
 /// A condition variable as std::condition_variable, with a nopal::mutex; it may be constinit. Any thread may use it. No notification after
 /// the waiter has unlocked the mutex is missed. There are no spurious wake-ups, but the condition may have changed again when the mutex is
 /// locked: wait with a predicate.
@@ -93,9 +98,14 @@ class NOPAL_API condition_variable {
  private:
   template <class T>
   friend class channel;
+  template <class T>
+  friend struct core::channel_selection;
 
   void wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why);
   std::cv_status wait_until_within(std::unique_lock<mutex>& lock, core::time_point deadline, core::waits_for const& why);
+  // For a select, which waits for several things. With the mutex locked.
+  void watch(core::queued_waiter<core::timed_stack_waits>& w) noexcept { word_.watch(w); }
+  bool unwatch(core::queued_waiter<core::timed_stack_waits>& w) noexcept { return word_.unwatch(w); }
   NOPAL_COLD void notify(std::ptrdiff_t most) noexcept;
   NOPAL_COLD void wait_for_expired() noexcept;
 

@@ -20,6 +20,14 @@ class future;
 
 namespace core {
 
+/// Where when_any and select find what a future waits for. Throws std::logic_error if the future is empty.
+struct future_selection {
+  template <class R>
+  static completion& of(future<R> const& f, char const* caller) {
+    return f.state(caller).done;
+  }
+};
+
 /// co_await f, for a future.
 template <class R>
 class future_awaiter : public stack_awaiter {
@@ -83,6 +91,7 @@ class future : public core::awaitable_tag {
  private:
   friend class pool;
   friend core::future_awaiter<R>;
+  friend core::future_selection;
   explicit future(std::shared_ptr<core::shared_result<R>> s) noexcept : state_{std::move(s)} {}
 
   void wait_and_throw() {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -97,6 +98,15 @@ struct pool_options {
   std::string trace = {};
   /// How many events of each worker a trace keeps, the last ones, of 32 bytes each; rounded up to a power of two.
   std::size_t trace_events = std::size_t{1} << 16;
+  /// Called with its index by each worker's thread, before it runs anything, and when it ends: on that thread, and off the pool, as
+  /// pool::current() tells. The pool may not be complete by then, so they must not use it. What they throw ends the program with a message. A
+  /// thread that calls pool::run and works in the place of a worker calls neither. Where nopal::shutdown has ended the default pool's threads,
+  /// each thread that comes later calls them again.
+  std::function<void(unsigned worker)> on_thread_start = {};
+  std::function<void(unsigned worker)> on_thread_stop = {};
+  /// How many threads of their own the pool's nopal::block_on may have at once: from 1. They are started when they are needed, and end with
+  /// the pool. Callers beyond these wait for one.
+  unsigned blocking_threads = 64;
 };
 
 }  // namespace nopal

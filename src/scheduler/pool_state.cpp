@@ -15,7 +15,7 @@ static std::vector<unsigned> nodes_of(std::vector<place> const& places) {
 }
 
 pool_state::pool_state(pool_options const& o, std::vector<place> where, std::unique_ptr<controlled_schedule> c,
-                       std::unique_ptr<pool_trace> recording, core::timer& t, entry_points e)
+                       std::unique_ptr<pool_trace> recording, core::timer& t, blocking_threads& b, entry_points e)
     : call{e},
       steals{o.steal},
       search_before_sleep{std::max<std::int64_t>(o.keep_warm.count(), tuning::search_before_sleep)},
@@ -27,8 +27,10 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       trace{std::move(recording)},
       places{std::move(where)},
       stacklets{e.note_free_segments, this},
-      stacks{o.stack_size, o.reclaim, tuning::kept_stacks * places.size(), static_cast<unsigned>(places.size()), e.run_left_stack},
+      stacks{o.stack_size, o.reclaim, tuning::kept_stacks * places.size(), static_cast<unsigned>(places.size()),
+             e.run_left_stack},
       timer{t},
+      blocking{b},
       parking{nodes_of(places)},
       stacks_stay{o.resume == resume::home} {}
 

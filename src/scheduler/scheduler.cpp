@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -60,6 +61,11 @@ void check_stack_size(std::size_t n) {
 void check_keep_warm(std::chrono::nanoseconds t) {
   if (t.count() >= 0) return;
   reject("keep_warm = " + std::to_string(t.count()) + " ns is below 0; leave it at 0 for a worker that sleeps after 0.1 ms");
+}
+
+void check_blocking_threads(unsigned n) {
+  if (n != 0) return;
+  reject("blocking_threads = 0 leaves no thread for nopal::block_on; ask for at least 1, or leave it at its default of 64");
 }
 
 void check_name(std::string const& name) {
@@ -116,6 +122,7 @@ struct scheduler::site {
     check_stack_size(o.stack_size);
     check_keep_warm(o.keep_warm);
     check_name(o.name);
+    check_blocking_threads(o.blocking_threads);
     check_pin(o);
     check_thread_limits(workers);
     pin = o.pin.value_or(cpus.whole_machine && machine.is_this_machine() && workers <= cpus.cpus.size());
@@ -137,7 +144,10 @@ scheduler::scheduler(pool_options const& options) : scheduler{options, (prepare_
 
 scheduler::scheduler(pool_options const& o, site&& s)
     : timer_{o.name},
-      state_{o, s.machine.spread(s.workers), make_control(o, s.workers), pool_trace::make(o, s.workers), timer_,
+      blocking_{o.name, o.blocking_threads},
+      on_thread_start_{o.on_thread_start},
+      on_thread_stop_{o.on_thread_stop},
+      state_{o, s.machine.spread(s.workers), make_control(o, s.workers), pool_trace::make(o, s.workers), timer_, blocking_,
              {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments}},
       may_pin_{s.pin},
       asked_to_pin_{o.pin.has_value()} {
@@ -217,6 +227,17 @@ void scheduler::wait_until_placed(unsigned i) {
 // Out of line, since GCC 12 warns otherwise that the address of a pool which is a local variable dangles.
 void scheduler::belongs_to(pool& p) noexcept { state_.owner = &p; }
 
+// Calls what the program wants to be called on worker i's thread, if that is anything.
+static void call_hook(std::function<void(unsigned)> const& f, unsigned i, char const* name) noexcept {
+  if (!f) return;
+  try {
+    f(i);
+  } catch (...) {
+    die_in(nullptr, "pool_options::%s has thrown (%s), on the thread of worker %u, where nobody can catch it; catch it inside", name,
+           message_of(std::current_exception()), i);
+  }
+}
+
 // The body of worker i's thread. It leaves its own stack for the worker's first one, and resumes its own when the pool ends: then maybe at
 // the end of another native stack than that first one.
 void scheduler::run_thread(unsigned i) noexcept {
@@ -225,6 +246,7 @@ void scheduler::run_thread(unsigned i) noexcept {
   std::array<char, 12> number;
   if (state_.pinned) place_this_thread(i);
   name_this_thread(state_.name, {number.data(), std::to_chars(number.data(), number.data() + number.size(), i).ptr});
+  call_hook(on_thread_start_, i, "on_thread_start");
   worker& w = *workers_[i];
   work_for(&w);
   context home;
@@ -235,6 +257,7 @@ void scheduler::run_thread(unsigned i) noexcept {
   if (state_.control != nullptr) state_.control->enter(i);
   switch_to(home, *w.here);
   work_for(nullptr);
+  call_hook(on_thread_stop_, i, "on_thread_stop");
 }
 
 // Ends the threads. Nothing is submitted any more; the workers search, or sleep.
@@ -245,6 +268,7 @@ void scheduler::stop() noexcept {
   if (state_.control != nullptr) state_.control->end();
   for (std::thread& t : threads_) t.join();
   threads_.clear();
+  blocking_.stop();  // nothing waits for a call any more
   timer_.stop();  // before the workers go: its thread reads their states
   if (holds_pin_) some_pool_is_pinned.store(0, std::memory_order_relaxed);  // relaxed: it orders nothing, as in the constructor
 }

@@ -15,6 +15,7 @@ static void run_waiting_stack(resumable& r, worker&) noexcept { resume_stack(*st
 static unsigned choose_for(pool_state& p, unsigned left_by) noexcept { return p.steals ? choose_worker(p) : left_by; }
 
 void waiting_stack::resume() noexcept {
+  if (told != nullptr) return told(*this);
   if (on_top != nullptr) return on_top->resume();
   run = run_waiting_stack;
   pool_state& p = *pool;

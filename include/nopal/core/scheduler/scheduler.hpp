@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/scheduler/blocking_threads.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
@@ -68,6 +70,8 @@ class NOPAL_API scheduler {
 
   std::optional<stack_overflow_handler> handler_{std::in_place};  // made first, destroyed last
   core::timer timer_;
+  blocking_threads blocking_;
+  std::function<void(unsigned)> const on_thread_start_, on_thread_stop_;
   pool_state state_;
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::thread> threads_;

@@ -51,6 +51,18 @@ class basic_condition {
     return notified;
   }
 
+  /// Enters `me`, whose wake-up tells one that waits for several things. With the mutex locked that goes with the condition.
+  void watch(node& me) noexcept {
+    self_.lock();
+    self_.wait_behind(me, nullptr, 0);
+  }
+  /// Takes `me` out, unless it is notified. False: it was, or is about to be.
+  bool unwatch(node& me) noexcept {
+    if (!me.claim()) return false;
+    self_.forget(me);
+    return true;
+  }
+
   /// Wakes the `most` waiters that have waited longest, or all if there are fewer. O(those).
   void notify(std::ptrdiff_t most) noexcept {
     claimed_waiters<Waits> claimed;

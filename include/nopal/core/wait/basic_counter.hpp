@@ -107,6 +107,18 @@ class basic_counter {
     return reached(target);
   }
 
+  struct waiter : Waits::waiter {
+    std::int64_t target = 0;
+  };
+  /// Enters `w`, whose wake-up tells one that waits for several things. False: the value is at most w.target.
+  bool watch(waiter& w) noexcept { return enqueue(w, nullptr); }
+  /// Takes `w` out, unless a done wakes it. False: one has, or is about to.
+  bool unwatch(waiter& w) noexcept {
+    if (!w.claim()) return false;
+    forget(w);
+    return true;
+  }
+
   /// Keeps the exception of a fiber that will count it down, if it is the first. Before that fiber's done.
   void failed(std::exception_ptr e) noexcept {
     lock();
@@ -144,9 +156,6 @@ class basic_counter {
   };
 
  private:
-  struct waiter : Waits::waiter {
-    std::int64_t target = 0;
-  };
   static waiter* following(waiter& w) noexcept {
     typename waiter::node* const next = w.next_waiter;
     return static_cast<waiter*>(next);

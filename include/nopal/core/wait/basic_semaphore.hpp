@@ -56,15 +56,15 @@ class basic_semaphore {
     self_.unlock(permits > 0 ? permits - one : 0);
     return permits > 0;
   }
-  /// Takes a permit; waits until there is one.
-  void acquire_slowly() noexcept {
+  /// Takes a permit; waits until there is one. Reports say that `what` is waited for.
+  void acquire_slowly(char const* what = "a semaphore") noexcept {
     node me;
-    Waits::await_wake(me, {"a semaphore", this}, [&]() noexcept { return enqueue(me, nullptr); });
+    Waits::await_wake(me, {what, this}, [&]() noexcept { return enqueue(me, nullptr); });
   }
   /// As acquire_slowly, until `deadline`. False: that expired first. Throws std::bad_alloc, std::system_error.
-  bool acquire_until(typename Waits::time_point deadline) {
+  bool acquire_until(typename Waits::time_point deadline, char const* what = "a semaphore, with a time limit") {
     node me;
-    bool const in_time = Waits::await_wake_until(me, {"a semaphore, with a time limit", this}, deadline,
+    bool const in_time = Waits::await_wake_until(me, {what, this}, deadline,
                                                  [&](timer_entry* t) noexcept { return enqueue(me, t); });
     if (!in_time) self_.forget(me);
     return in_time;

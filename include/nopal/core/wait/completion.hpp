@@ -24,6 +24,12 @@ class NOPAL_API completion {
   /// As wait, until `deadline`. False: that expired first. Throws nopal::stopped, std::bad_alloc, std::system_error.
   bool wait_until(time_point deadline);
 
+  using watched = basic_counter<timed_stack_waits>::waiter;
+  /// Enters `w`, which set wakes. False: it is set. Any thread.
+  bool watch(watched& w) noexcept { return for_stacks_.watch(w); }
+  /// Takes `w` out. False: set wakes it, or has.
+  bool unwatch(watched& w) noexcept { return for_stacks_.unwatch(w); }
+
  private:
   event for_threads_;  // set first
   basic_counter<timed_stack_waits> for_stacks_{1};

@@ -81,6 +81,22 @@ class wait_queue {
     }
     return n;
   }
+  /// Claims and removes the first waiters, as long as may_have(w) says yes of the next one that has not timed out; then calls has(w).
+  template <class MayHave, class Has>
+  void claim_while(MayHave may_have, Has has, claimed_waiters<Waits>& into) noexcept {
+    for (node* w = first_; w != nullptr;) {
+      node* const next = w->behind;
+      if (!w->expired()) {
+        if (!may_have(*w)) return;
+        if (w->claim()) {
+          remove(*w);
+          has(*w);
+          into.add(*w);
+        }
+      }
+      w = next;
+    }
+  }
   /// Is there a waiter that has not timed out?
   bool awaited() const noexcept {
     for (node const* w = first_; w != nullptr; w = w->behind) {

@@ -20,6 +20,9 @@ struct waiting_stack : resumable {
   top_wait* on_top = nullptr;  ///< the stack was not left: its thread waits on top of it
   bool for_job = false;        ///< waits for a job that it began: what the job has forked descends from the stack's frames
 
+  /// Not null: this is no stack, but a watch of one that waits for several things (watch.hpp), and resume calls this instead.
+  void (*told)(waiting_stack& me) noexcept = nullptr;
+
   /// Lets some worker of the pool resume the stack: the caller's, if it works for that pool, has memory for its ring and the pool steals; else
   /// one that is chosen, or where nothing is stolen the one that left it. A thief may come first. Any thread.
   void resume() noexcept;

@@ -1,0 +1,90 @@
+#pragma once
+
+// block_on: a call that blocks its thread, such as a read from a disk or a library that sleeps. Next: core/scheduler/blocking_threads.hpp.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/scheduler/blocking_threads.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+
+namespace nopal {
+
+namespace core {
+
+/// A call of an `F`, and what came of it.
+template <class F>
+struct typed_blocking_call : blocking_call {
+  using result = std::invoke_result_t<F>;
+  static constexpr bool is_reference = std::is_reference_v<result>;
+  using kept = std::conditional_t<is_reference, std::remove_reference_t<result>*, std::conditional_t<std::is_void_v<result>, char, result>>;
+
+  explicit typed_blocking_call(F&& g) noexcept : f{static_cast<F&&>(g)} {
+    run = [](blocking_call& me) noexcept { static_cast<typed_blocking_call&>(me).call(); };
+  }
+
+  void call() noexcept {
+    try {
+      if constexpr (std::is_void_v<result>) {
+        std::invoke(static_cast<F&&>(f));
+      } else if constexpr (is_reference) {
+        result r = std::invoke(static_cast<F&&>(f));
+        value.emplace(std::addressof(r));
+      } else {
+        value.emplace(in_place{*this});
+      }
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }
+  result take() {
+    if (thrown != nullptr) std::rethrow_exception(std::exchange(thrown, nullptr));
+    if constexpr (is_reference) {
+      return static_cast<result>(**value);
+    } else if constexpr (!std::is_void_v<result>) {
+      return std::move(*value);
+    }
+  }
+
+  // So that the result is made where it is kept.
+  struct in_place {
+    typed_blocking_call& c;
+    operator result() const { return std::invoke(static_cast<F&&>(c.f)); }
+  };
+
+  F&& f;
+  std::optional<kept> value;
+  std::exception_ptr thrown;
+};
+
+}  // namespace core
+
+/// Calls f(), which may block its thread: f runs on a thread that the pool keeps for this, the caller leaves its native stack as at any wait,
+/// and its worker runs others meanwhile. So as many workers run as before, whatever blocks. Returns what f returns, which must be movable or a
+/// reference, or rethrows what it throws. It costs two wake-ups of threads: some 10 µs. What f blocks for a shorter time is better called as it is.
+///
+/// In f the caller is a thread that works for no pool: a block_on in it simply calls; nopal::mutex'es that the caller owns are not f's; what
+/// f forks runs on default_pool(). It runs in the caller's stop region, whose requests f may poll; block_on itself does not end early. A
+/// thread that works for no pool simply calls f.
+///
+/// pool_options::blocking_threads says how many may block at once; more callers than that wait for one to end. So calls that wait for each
+/// other need as many threads. Throws std::system_error if there is no such thread and none can be started, std::bad_alloc; then f was not
+/// called.
+///
+///     std::string const text = nopal::block_on([&] { return read_file(name); });
+template <class F>
+std::invoke_result_t<F> block_on(F&& f) {
+  static_assert(std::is_invocable_v<F>, "nopal: block_on takes something to be called without arguments. Write block_on([&] { return f(a); }).");
+  if (core::current_or_null() == nullptr) return std::invoke(std::forward<F>(f));
+  core::typed_blocking_call<F> c{std::forward<F>(f)};
+  core::call_blocking(c);
+  return c.take();
+}
+
+}  // namespace nopal

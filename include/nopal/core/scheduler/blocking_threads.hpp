@@ -1,0 +1,60 @@
+#pragma once
+
+// Threads for calls that block: nopal::block_on hands its call over to one of them, and its worker runs others meanwhile. They are started
+// when they are needed, up to a limit, and end with the pool. Next: ../../block_on.hpp.
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/wait/event.hpp"
+
+namespace nopal::core {
+
+/// One call. It lies in the frame of whoever waits for its end.
+struct blocking_call {
+  void (*run)(blocking_call& me) noexcept;  ///< calls, and keeps what comes of it
+  region_id region = no_region;             ///< in which it runs: the caller's, which holds it
+  event done;                               ///< set by the thread, whose last access of the call this is
+  blocking_call* next = nullptr;
+};
+
+class blocking_threads {
+ public:
+  /// At most `limit` threads, called name:block.
+  blocking_threads(std::string name, unsigned limit) noexcept : name_{std::move(name)}, limit_{limit} {}
+  blocking_threads(blocking_threads const&) = delete;
+  blocking_threads& operator=(blocking_threads const&) = delete;
+  ~blocking_threads() { stop(); }
+
+  /// Gives `c` to a thread: one that is idle, a new one, or the first that becomes idle. Any thread. Throws std::system_error if there is no
+  /// thread and none can be started, std::bad_alloc; then nothing has happened.
+  void give(blocking_call& c);
+  /// Ends the threads, when no call is left. By the end of the pool.
+  void stop() noexcept;
+
+ private:
+  void loop() noexcept;
+  void start_thread();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  blocking_call* first_ = nullptr;  // what waits for a thread, oldest first
+  blocking_call* last_ = nullptr;
+  std::vector<std::thread> threads_;
+  std::string const name_;
+  unsigned const limit_;
+  unsigned waiting_ = 0;  // how many are between first_ and last_
+  unsigned idle_ = 0;     // how many threads wait for a call; each call that waits takes one of them
+  bool stopping_ = false;
+};
+
+/// Runs `c` on a thread for blocking calls of the caller's pool, and waits for its end. By a worker. Throws as give.
+NOPAL_API NOPAL_COLD void call_blocking(blocking_call& c);
+
+}  // namespace nopal::core

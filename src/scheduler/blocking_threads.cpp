@@ -1,0 +1,76 @@
+#include "nopal/core/scheduler/blocking_threads.hpp"
+
+#include <system_error>
+
+#include "nopal/core/base/not_for_leak_check.hpp"
+#include "nopal/core/scheduler/signals.hpp"
+#include "nopal/core/scheduler/thread_name.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stop/here.hpp"
+#include "nopal/core/wait/job_wait.hpp"
+
+namespace nopal::core {
+
+void blocking_threads::give(blocking_call& c) {
+  std::lock_guard const guard{mutex_};
+  if (idle_ <= waiting_ && threads_.size() < limit_) start_thread();
+  c.next = nullptr;
+  (first_ != nullptr ? last_->next : first_) = &c;
+  last_ = &c;
+  ++waiting_;
+  changed_.notify_one();
+}
+
+// Under the mutex. A thread that begins counts as idle.
+void blocking_threads::start_thread() {
+  only_own_signals const until_it_has_begun;
+  not_for_leak_check const what_it_is_given;
+  try {
+    threads_.emplace_back([this] { loop(); });
+    ++idle_;
+  } catch (std::system_error const& e) {
+    if (!threads_.empty()) return;  // the call waits for one of these
+    throw std::system_error{e.code(), "nopal: no thread for block_on; raise the limit on threads"};
+  }
+}
+
+void blocking_threads::loop() noexcept {
+  take_own_signals();
+  name_this_thread(name_, "block");
+  std::unique_lock guard{mutex_};
+  for (;;) {
+    while (first_ == nullptr && !stopping_) changed_.wait(guard);
+    if (first_ == nullptr) return;
+    blocking_call& c = *first_;
+    first_ = c.next;
+    --waiting_;
+    --idle_;
+    guard.unlock();
+    continue_in_region(c.region);
+    c.run(c);
+    continue_in_region(no_region);
+    c.done.set();  // `c` may be gone afterwards
+    guard.lock();
+    ++idle_;
+  }
+}
+
+void blocking_threads::stop() noexcept {
+  {
+    std::lock_guard const guard{mutex_};
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  for (std::thread& t : threads_) t.join();
+  threads_.clear();
+  idle_ = 0;
+  stopping_ = false;  // no thread but this one knows them now; a pool that starts again may need them again
+}
+
+void call_blocking(blocking_call& c) {
+  c.region = inherited_region();
+  current()->pool().blocking.give(c);
+  wait_for_job(c.done, nullptr);
+}
+
+}  // namespace nopal::core
