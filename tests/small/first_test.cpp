@@ -120,7 +120,7 @@ TEST(select_test, does_one_thing_and_no_other) {
   EXPECT_EQ(nopal::select(nopal::on_push(b, std::move(v)), nopal::on_timeout(0s)), 1u);
   EXPECT_EQ(*v, 2);  // it was not pushed
   int got = 0;
-  EXPECT_EQ(nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }), nopal::on_pop(b, [&](auto x) { got = **x; })), 1u);
+  EXPECT_EQ(nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }), nopal::on_pop(b, [&](auto x) { got = x.has_value() ? **x : -1; })), 1u);
   EXPECT_EQ(got, 1);
   EXPECT_EQ(nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }), nopal::on_timeout(1us, [&] { got = 3; })), 1u);
   EXPECT_EQ(got, 3);
