@@ -67,7 +67,7 @@ struct typed_blocking_call : blocking_call {
 
 /// Calls f(), which may block its thread: f runs on a thread that the pool keeps for this, the caller leaves its native stack as at any wait,
 /// and its worker runs others meanwhile. So as many workers run as before, whatever blocks. Returns what f returns, which must be movable or a
-/// reference, or rethrows what it throws. It costs two wake-ups of threads: some 10 µs. What f blocks for a shorter time is better called as it is.
+/// reference, or rethrows what it throws. It costs two wake-ups of threads: what blocks for a shorter time is better called as it is.
 ///
 /// In f the caller is a thread that works for no pool: a block_on in it simply calls; nopal::mutex'es that the caller owns are not f's; what
 /// f forks runs on default_pool(). It runs in the caller's stop region, whose requests f may poll; block_on itself does not end early. A
