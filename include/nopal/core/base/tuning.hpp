@@ -83,9 +83,10 @@ inline constexpr unsigned tries_another_worker = 64;
 inline constexpr std::int64_t shortest_doze = 20'000;
 inline constexpr std::int64_t longest_doze = 1'000'000;
 /// So long a stack waits for its turn, which comes when those have ended that its thread has left later inside nopal::stay, in nanoseconds.
-/// Then it goes on all the same, since one of these may wait for it. Long enough for what they wait for if it is something else, also on a loaded
-/// machine: a library whose frames end in another order may crash. After 100 ms random programs beside oneTBB did so eight times a minute, needlessly.
-inline constexpr std::int64_t turn_awaited = 3'000'000'000;
+/// Then it goes on all the same, since one of these may wait for it. The longer time is for while other workers run something, which may be
+/// what these wait for.
+inline constexpr std::int64_t turn_awaited = 100'000'000;
+inline constexpr std::int64_t turn_awaited_while_others_work = 1'000'000'000;
 /// After so many nanoseconds in which a thread that has left such a stack has run only what is for it alone, it counts as waiting: that may look
 /// again and again for something that nobody runs if all threads are such.
 inline constexpr std::int64_t stalled = 10'000'000;

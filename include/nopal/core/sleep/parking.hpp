@@ -147,6 +147,16 @@ class basic_parking {
     w.state.store(raw(thread_state::parked), std::memory_order_seq_cst);
     if ((visible_work() && nodes_[w.node_index].thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) notify(i);
   }
+  /// How many workers neither sleep, doze nor search, a moment ago. O(workers). relaxed: a hint.
+  unsigned at_work() const noexcept {
+    int n = 0;
+    for (worker_entry const& w : workers_) {
+      auto const s = static_cast<thread_state>(w.state.load(std::memory_order_relaxed));
+      n += s != thread_state::parked && s != thread_state::dozing ? 1 : 0;
+    }
+    for (node_entry const& e : nodes_) n -= e.thieves.load(std::memory_order_relaxed);
+    return n > 0 ? static_cast<unsigned>(n) : 0;
+  }
   // relaxed: hints.
   /// Is any thread awake that has found nothing?
   bool somebody_searches() const noexcept {
