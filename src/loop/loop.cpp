@@ -34,12 +34,13 @@ class pace {
   std::uint64_t quick() const noexcept { return quick_; }
   // The first block of a loop: what is known of its cost is a guess.
   std::uint64_t first() const noexcept {
-    return fixed_ ? quick_ : std::min(quick_, to_grain(loop_.count / loop_tuning::first_part));
+    return fixed_ ? quick_ : std::min(guessed(), to_grain(loop_.count / loop_tuning::first_part));
   }
   // A block of a stretch of `size` iterations, of which `workers` may want to have some: what takes longer than need be saves looks, and
   // does no harm while it is a small part of all.
   std::uint64_t of(std::uint64_t size, std::uint64_t workers) const noexcept {
     if (fixed_) return quick_;
+    if (is_guess_) return guessed();
     std::uint64_t const harmless = std::min(size / 4, loop_.count / (loop_tuning::blocks_of_a_worker * workers));
     return harmless <= quick_ ? quick_ : to_grain(std::min(harmless, loop_tuning::longest_block * quick_));
   }
@@ -48,12 +49,13 @@ class pace {
     if (fixed_) return quick_;
     return std::max(of(size, 1), (for_ever ? loop_tuning::longest_block : 2) * quick_);
   }
-  // Is a block of so many worth the clock? Not where it is much longer than one need be.
-  bool times(std::uint64_t n) const noexcept { return !fixed_ && n < loop_tuning::longest_block / 2 * quick_; }
+  // Is a block worth the clock?
+  bool times() const noexcept { return !fixed_; }
   // A block of `n` iterations took so many ticks. What an iteration costs may change within a loop; a short block says little.
   void learn(std::uint64_t n, std::uint64_t ticks) noexcept {
     double const iterations = static_cast<double>(n);
     cost_ = std::max(static_cast<double>(ticks), loop_tuning::block() / loop_tuning::most_growth) / iterations;
+    is_guess_ = false;
     if (!fixed_) reckon();
   }
   bool is_known() const noexcept { return cost_ > 0; }
@@ -68,11 +70,13 @@ class pace {
   }
 
  private:
+  std::uint64_t guessed() const noexcept { return std::min(quick_, to_grain(loop_tuning::longest_guess)); }
   void reckon() noexcept { quick_ = to_grain(static_cast<std::uint64_t>(std::min(loop_tuning::block() / cost_, 1e9))); }
 
   loop& loop_;
   bool const fixed_;
   double cost_;  // of an iteration, in ticks; 0: not known
+  bool is_guess_ = true;  // it is that of earlier loops with a body of this type, which may have had other data
   std::uint64_t quick_;
 };
 
@@ -130,7 +134,7 @@ class stretch {
 
   // Runs one block, and finds out what it costs where that is of use.
   void run_timed(std::uint64_t from, std::uint64_t to) {
-    if (!pace_.times(to - from)) return run_block(loop_, from, to);
+    if (!pace_.times()) return run_block(loop_, from, to);
     std::uint64_t const began = clock_ticks();
     run_block(loop_, from, to);
     pace_.learn(to - from, clock_ticks() - began);

@@ -19,6 +19,7 @@ void resumed_in_order(worker& w, stack& s) noexcept {
   *at = s.left_before;
   s.in_order = false;
   s.turn_awaited_since = 0;
+  s.looks_for_turn = 0;
 }
 
 void await_turn(stack& s) noexcept { s.turn_awaited_since = std_sync::now(); }
@@ -32,6 +33,7 @@ stack* next_in_order(worker& w) noexcept {
   if (newest->turn_awaited_since != 0 && !keeps_order(w)) return newest;
   for (stack* s = newest; s != nullptr; s = s->left_before) {
     if (s->turn_awaited_since == 0) continue;
+    if (++s->looks_for_turn < tuning::looks_for_turn) continue;
     std::int64_t const awaited = std_sync::now() - s->turn_awaited_since;
     if (awaited > tuning::turn_awaited_while_others_work || (awaited > tuning::turn_awaited && !others_work(w))) return s;
   }

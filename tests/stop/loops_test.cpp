@@ -14,6 +14,7 @@
 #include <nopal/algorithm/parallel_for.hpp>
 #include <nopal/algorithm/parallel_for_blocks.hpp>
 #include <nopal/algorithm/transform_reduce.hpp>
+#include <nopal/core/base/sync.hpp>
 #include <nopal/native.hpp>
 #include <nopal/pool.hpp>
 #include <nopal/stop.hpp>
@@ -41,6 +42,25 @@ TEST_P(loops_stop, parallel_for) {
   expect_stopped(pool, [](std::atomic<long>& begun) {
     nopal::parallel_for(std::int64_t{0}, for_ever, [&](std::int64_t) { begun.store(1, std::memory_order_relaxed); });
   });
+}
+
+// The loops before this one taught the engine that an iteration of this body takes a nanosecond. Then it takes a thousand times as long.
+TEST_P(loops_stop, soon_also_if_iterations_take_longer_than_before) {
+  nopal::pool pool{{.workers = GetParam()}};
+  std::stop_source source;
+  std::atomic<long> after{0};
+  auto const loop = [&](std::int64_t n, int spins) {
+    nopal::parallel_for(std::int64_t{0}, n, [&after, &source, spins](std::int64_t i) {
+      for (int k = 0; k < spins; ++k) nopal::core::cpu_relax();
+      if (spins == 0) return;
+      if (i == 5'000) source.request_stop();
+      if (source.stop_requested()) after.fetch_add(1, std::memory_order_relaxed);
+    });
+  };
+  for (int k = 0; k < 3; ++k) pool.run(loop, 1'000'000, 0);
+  EXPECT_THROW(nopal::with_stop(source.get_token(), [&] { pool.run(loop, for_ever, 30); }), nopal::stopped);
+  EXPECT_GT(after.load(), 0);
+  EXPECT_LT(after.load(), 5000 * static_cast<long>(GetParam()));
 }
 
 TEST_P(loops_stop, parallel_for_in_two_dimensions_and_nested) {

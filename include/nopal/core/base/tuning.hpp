@@ -85,8 +85,12 @@ inline constexpr std::int64_t longest_doze = 1'000'000;
 /// So long a stack waits for its turn, which comes when those have ended that its thread has left later inside nopal::stay, in nanoseconds.
 /// Then it goes on all the same, since one of these may wait for it. The longer time is for while other workers run something, which may be
 /// what these wait for.
-inline constexpr std::int64_t turn_awaited = 100'000'000;
-inline constexpr std::int64_t turn_awaited_while_others_work = 1'000'000'000;
+/// A library whose frames end in another order may crash: with a third of these times, random programs beside oneTBB on a loaded machine went on out of
+/// turn eight times a minute, mostly for nothing. Strands that hand over to each other inside nopal::stay wait so long each time.
+inline constexpr std::int64_t turn_awaited = 300'000'000;
+inline constexpr std::int64_t turn_awaited_while_others_work = 3'000'000'000;
+/// And the thread must have looked so often meanwhile, about once in a millisecond: where it gets little of a CPU, so do others.
+inline constexpr std::uint32_t looks_for_turn = 150;
 /// After so many nanoseconds in which a thread that has left such a stack has run only what is for it alone, it counts as waiting: that may look
 /// again and again for something that nobody runs if all threads are such.
 inline constexpr std::int64_t stalled = 10'000'000;

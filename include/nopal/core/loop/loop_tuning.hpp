@@ -18,6 +18,8 @@ inline constexpr std::uint64_t blocks_of_a_worker = 32;
 /// The first block of a loop whose cost is a guess has no more than this part of it; and so many times as many iterations has the next
 /// block at most.
 inline constexpr std::uint64_t first_part = 8;
+/// Nor more iterations than this: with other data each may take thousands of times as long, and nobody can stop a block.
+inline constexpr std::uint64_t longest_guess = 1024;
 inline constexpr double most_growth = 8;
 
 /// What is left of a loop is offered where thieves are awake and it takes so long: they need about a microsecond to come by, and the join

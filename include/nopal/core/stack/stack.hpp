@@ -128,6 +128,7 @@ class stack : public context, public resumable {
   bool in_order = false;
   stack* left_before = nullptr;          ///< by the same thread, and not resumed yet; or null
   std::int64_t turn_awaited_since = 0;   ///< in nanoseconds; 0: it still waits for something else
+  std::uint32_t looks_for_turn = 0;      ///< how often the thread has looked since then, in vain
   /// The stack on its way to its home's inbox: a resumable of its own, since its other one may only resume a stack left at a scope's fork.
   struct on_its_way : resumable {
     stack* it = nullptr;
