@@ -4,8 +4,9 @@
 
 namespace nopal {
 
-// NOPAL_PROJECT_VERSION is what CMake says.
+#ifdef NOPAL_PROJECT_VERSION  // by CMake: what it says
 static_assert(std::string_view{NOPAL_PROJECT_VERSION} == NOPAL_VERSION_STRING, "write the version in CMakeLists.txt and nopal/version.hpp");
+#endif
 
 int version() noexcept { return NOPAL_VERSION; }
 
