@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../process.hpp"
+#include "../quantile.hpp"
 
 namespace bench {
 namespace {
@@ -41,11 +42,6 @@ job job_named(const std::string& name) {
 
 unsigned calls_for_a_second(const latency_options& opts) {
   return opts.rest_ms == 0 ? 2000 : std::max(10u, 1000 / opts.rest_ms);
-}
-
-double quantile(const std::vector<double>& sorted, double part) {
-  const auto index = static_cast<std::size_t>(part * static_cast<double>(sorted.size()));
-  return sorted[std::min(index, sorted.size() - 1)];
 }
 
 void print(const latency_options& opts, latency_record result) {

@@ -6,14 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "../process.hpp"
+#include "../quantile.hpp"
 
 namespace bench {
 namespace {
-
-double quantile(const std::vector<double>& sorted, double part) {
-  const auto index = static_cast<std::size_t>(part * static_cast<double>(sorted.size()));
-  return sorted[std::min(index, sorted.size() - 1)];
-}
 
 void print(const loops_options& opts, loops_record result) {
   std::ranges::sort(result.nanoseconds);

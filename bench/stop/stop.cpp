@@ -19,6 +19,7 @@
 
 #include "../opaque.hpp"
 #include "../process.hpp"
+#include "../quantile.hpp"
 
 namespace {
 
@@ -55,8 +56,8 @@ void loop(std::atomic<bool>& begun) {
 
 std::vector<subject> subjects() {
   return {
-      {"loop of 5 ns", loop<1>},
-      {"loop of 10 us", loop<3000>},
+      {"loop, short iterations", loop<1>},
+      {"loop, long iterations", loop<3000>},
       {"wait_for",
        [](std::atomic<bool>& begun) {
          nopal::counter never{1};
@@ -163,17 +164,14 @@ int main(int argc, char** argv) {
       std::vector<double> ns;
       for (unsigned k = 0; k < rounds; ++k) ns.push_back(once(pool, what));
       std::ranges::sort(ns);
-      auto const at = [&](double part) {
-        return ns[std::min(ns.size() - 1, static_cast<std::size_t>(part * static_cast<double>(ns.size())))];
-      };
       nlohmann::ordered_json line;
       line["kernel"] = "stop";
       line["what"] = what.name;
       line["workers"] = workers;
       line["rounds"] = rounds;
-      line["median_ns"] = at(0.5);
-      line["p90_ns"] = at(0.9);
-      line["p99_ns"] = at(0.99);
+      line["median_ns"] = bench::quantile(ns, 0.5);
+      line["p90_ns"] = bench::quantile(ns, 0.9);
+      line["p99_ns"] = bench::quantile(ns, 0.99);
       line["ok"] = true;
       line["compiler"] = bench::compiler();
       std::cout << line.dump() << std::endl;

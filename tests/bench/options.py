@@ -1,4 +1,4 @@
-"""Do --victims and --no-back-off of the benchmarks' programs change what thieves do? By counts of options_probe.cpp, which is not timed."""
+"""What do the options of the benchmarks' programs change? By counts of options_probe.cpp, which is not timed, and by what it hands to the pool."""
 
 import json
 import os
@@ -11,7 +11,7 @@ SEEDS = range(1, 13)
 ENOUGH = 3
 
 
-def probe(*arguments: str, schedule: str | None = None) -> dict[str, int]:
+def probe(*arguments: str, schedule: str | None = None) -> dict[str, int | bool | None]:
     environment = {name: value for name, value in os.environ.items() if name != "NOPAL_SCHEDULE"}
     if schedule:
         environment["NOPAL_SCHEDULE"] = schedule
@@ -42,6 +42,10 @@ class Options(unittest.TestCase):
         for _ in range(ENOUGH):
             self.assertGreater(probe("--workers", "2")["pauses"], 0)
             self.assertEqual(probe("--workers", "2", "--no-back-off")["pauses"], 0)
+
+    def test_the_pool_decides_whether_to_pin_unless_told(self) -> None:
+        for arguments, pin in (([], None), (["--pin"], True), (["--no-pin"], False)):
+            self.assertIs(probe("--workers", "1", *arguments)["pin"], pin)
 
 
 if __name__ == "__main__":

@@ -8,22 +8,14 @@
 
 #include "../../bench/harness.hpp"
 #include "../../bench/runtimes/nopal.hpp"
+#include "../fib.hpp"
 
 namespace {
-
-nopal::task<long> tree(long n) {
-  if (n < 2) co_return n;
-  long a = 0, b = 0;
-  co_await nopal::fork(&a, tree, n - 1);
-  co_await nopal::call(&b, tree, n - 2);
-  co_await nopal::join;
-  co_return a + b;
-}
 
 // The figures are read by the job itself: under a controlled schedule, at a moment that the seed decides.
 nopal::task<nopal::stats> counted(nopal::pool const& pool) {
   long result = 0;
-  co_await nopal::call(&result, tree, 12);
+  co_await nopal::call(&result, test::fib_task, 12);
   co_return result == 144 ? pool.stats() : nopal::stats{};
 }
 
@@ -38,7 +30,7 @@ int main(int argc, char** argv) {
     while (!scheduled && on.pool.stats().sleeps == 0) std::this_thread::yield();
     nopal::stats const after = on.pool.stats();
     std::cout << "{\"attempts\": " << within.steal_attempts << ", \"lost_turns\": " << within.lost_turns
-              << ", \"pauses\": " << after.pauses << "}\n";
+              << ", \"pauses\": " << after.pauses << ", \"pin\": " << (!opts.pin ? "null" : *opts.pin ? "true" : "false") << "}\n";
     return true;
   });
 }
