@@ -1,0 +1,13 @@
+#pragma once
+
+// What a profile could not keep, for want of memory: its hooks throw nothing, and its report says how often. Any thread. Next:
+// path.hpp, totals.hpp.
+
+#include <cstdint>
+
+namespace nopal::core {
+
+void out_of_memory() noexcept;
+std::uint64_t times_out_of_memory() noexcept;
+
+}  // namespace nopal::core

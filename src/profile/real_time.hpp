@@ -1,0 +1,10 @@
+#pragma once
+
+// From ticks of the processor's clock to nanoseconds.
+
+namespace nopal::core {
+
+/// By both clocks, from the first call on; that takes two milliseconds. Any thread.
+double ticks_per_nanosecond() noexcept;
+
+}  // namespace nopal::core
