@@ -228,6 +228,21 @@ TEST(inheritance, by_forks_off_a_pool) {
   EXPECT_EQ(wrong.load(), 0) << "of " << leaves.load();
 }
 
+TEST(inheritance, a_region_inside_of_without_stop_is_not_asked_by_the_pool) {
+  nopal::pool pool{{.workers = 2}};
+  pool.run([&] {
+    pool.request_stop();
+    EXPECT_TRUE(nopal::stop_requested());
+    nopal::without_stop([] {
+      nopal::with_stop(std::stop_token{}, [] {
+        EXPECT_FALSE(nopal::stop_requested());
+        nopal::parallel_invoke([] { EXPECT_FALSE(nopal::stop_requested()); }, [] { EXPECT_FALSE(nopal::stop_requested()); });
+      });
+      nopal::with_stop(requested().get_token(), [] { EXPECT_TRUE(nopal::stop_requested()); });
+    });
+  });
+}
+
 // The job and the fiber outlive the call in whose region they were begun.
 TEST(inheritance, by_what_outlives_the_call) {
   on_pools([](nopal::pool& pool) {
@@ -278,7 +293,7 @@ TEST(inheritance, across_waits) {
 }
 
 task<void> moving(nopal::pool& other, bool asked) {
-  check(asked);
+  co_await nopal::call(tasks, asked, 4);
   co_await nopal::resume_on(other);
   check(asked);
   co_await nopal::call(tasks, asked, 4);
@@ -297,6 +312,7 @@ TEST(inheritance, by_jobs_of_another_pool) {
   nopal::pool other{{.workers = 2}};
   on_pools([&](nopal::pool& pool) {
     pool.submit(requested().get_token(), [&] {
+      halves(true, 4);
       other.run([] { halves(true, 4); });
       auto f = other.submit([] { scopes(true, 4); });
       nopal::without_stop([&] { f.get(); });
