@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 set(nopal_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/nopal")
 
-install(TARGETS nopal EXPORT nopalTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(TARGETS nopal nopal_profile EXPORT nopalTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT nopalTargets NAMESPACE nopal:: DESTINATION "${nopal_package_dir}")

@@ -4,6 +4,7 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/in_exit.hpp"
+#include "nopal/core/profile/signals.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "report/held_exceptions.hpp"
 
@@ -52,17 +53,21 @@ void core::fail_fiber(counter* c, std::exception_ptr e) noexcept {
 }
 
 void wait_for(counter& c, std::int64_t value) {
+  core::wait_in_profile measured{&c};
   if (!core::wait_may_end_early()) [[likely]] {
     c.word_.wait(value);
   } else if (!c.word_.wait_until(value, core::time_point::max(), "a counter")) {
     core::throw_stopped();
   }
+  measured.came();
   c.rethrow_if_thrown();
 }
 
 bool wait_until(counter& c, std::int64_t value, std::chrono::steady_clock::time_point deadline) {
+  core::wait_in_profile measured{&c};
   bool const in_time = c.word_.wait_until(value, deadline);
   if (!in_time) core::throw_if_wait_was_stopped();
+  if (in_time) measured.came();
   if (in_time) c.rethrow_if_thrown();
   return in_time;
 }

@@ -14,6 +14,9 @@
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/task.hpp"
+#if NOPAL_PROFILES
+#include "nopal/core/profile/signals.hpp"
+#endif
 
 namespace nopal {
 
@@ -58,7 +61,11 @@ NOPAL_API NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
 class NOPAL_API counter {
  public:
   /// A counter that begins at `n`. A worker that makes it becomes its owner, and adds without a read-modify-write.
-  explicit counter(std::int64_t n = 0) noexcept : word_{n, core::current_or_null()} {}
+  NOPAL_PROFILED explicit counter(std::int64_t n = 0) noexcept : word_{n, core::current_or_null()} {
+#if NOPAL_PROFILES
+    core::begin_signals(this);
+#endif
+  }
   counter(counter const&) = delete;
   counter& operator=(counter const&) = delete;
   ~counter() {
@@ -73,7 +80,10 @@ class NOPAL_API counter {
   }
   /// Counts down by `n`, and wakes those that wait for the value, in O(waiters). It is one read-modify-write where none waits, and where
   /// all wait for 0 or less and the value stays above 0. A negative `n` counts up, as add(-n).
-  void done(std::int64_t n = 1) noexcept {
+  NOPAL_PROFILED void done(std::int64_t n = 1) noexcept {
+#if NOPAL_PROFILES
+    core::signal_from_here(this);
+#endif
     if (n < 0) [[unlikely]] return count_up(-n);
     count_down(n);
   }

@@ -17,6 +17,9 @@
 #include "nopal/named.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/semaphore.hpp"
+#if NOPAL_PROFILES
+#include "nopal/core/profile/fiber_profile.hpp"
+#endif
 
 namespace nopal {
 
@@ -25,13 +28,23 @@ namespace nopal {
 /// leaves it ends the program with its message; spawn it with a counter, and wait_for rethrows the exception. Throws std::bad_alloc. The
 /// pool's destructor waits for the fiber. O(1).
 template <class F>
+#if NOPAL_PROFILES
+NOPAL_PROFILED void spawn(F&& f, std::source_location where = std::source_location::current()) {
+  core::spawn_measured(nullptr, core::default_pool_state, static_cast<counter*>(nullptr), where, static_cast<F&&>(f));
+#else
 void spawn(F&& f) {
   core::spawn(nullptr, core::default_pool_state, static_cast<counter*>(nullptr), static_cast<F&&>(f));
+#endif
 }
 /// As spawn(f), with a counter: `c` is counted up by one now, and down when the fiber has ended.
 template <class F>
+#if NOPAL_PROFILES
+NOPAL_PROFILED void spawn(counter& c, F&& f, std::source_location where = std::source_location::current()) {
+  core::spawn_measured(nullptr, core::default_pool_state, &c, where, static_cast<F&&>(f));
+#else
 void spawn(counter& c, F&& f) {
   core::spawn_counted(nullptr, core::default_pool_state, c, static_cast<F&&>(f));
+#endif
 }
 /// Lets what waits for the caller's worker run first, as a rule all of it. Suspends: the fiber, task or function leaves its native stack.
 /// It returns at once if nothing waits. Off a pool it is std::this_thread::yield().

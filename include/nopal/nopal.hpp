@@ -13,6 +13,8 @@
 #include "nopal/latch.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/profile.hpp"
+#include "nopal/prometheus.hpp"
 #include "nopal/scratch.hpp"
 #include "nopal/select.hpp"
 #include "nopal/shared_mutex.hpp"

@@ -48,6 +48,8 @@ enum class schedule {
   steal_never,      ///< for tests: one worker runs at a time, and nothing is stolen at a fork
   steal_at_random,  ///< for tests: one worker runs at a time, and `seed` decides which, and what is stolen. An equal seed gives an equal
                     ///< run, unless that depends on time or on other threads
+  by_priority,      ///< for tests: one worker runs at a time, the one that `seed` has given the highest priority of those that can run; at a
+                    ///< few steps, drawn beforehand, whoever runs falls behind all others: docs/debugging.md
 };
 
 /// What a pool is made with. A pool checks all of it: its constructor throws std::invalid_argument for what cannot be met, and says what to
@@ -85,8 +87,8 @@ struct pool_options {
   bool back_off = true;
   /// Decides in which order workers try to steal from others, and a controlled schedule.
   std::uint64_t seed = 0;
-  /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, or random:SEED. Anything else
-  /// there throws std::invalid_argument.
+  /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, random:SEED, pct:SEED, or
+  /// what ./nopal shrink has found (only:…): docs/debugging.md. Anything else there throws std::invalid_argument.
   nopal::schedule schedule = nopal::schedule::free;
   /// What the pool is called in its reports, and its threads in top, gdb and perf: name:0, name:1, … and name:timer. The system keeps 15
   /// characters of a thread's name: a longer one loses the end of `name`, never what follows it. Empty: the threads keep the name of the

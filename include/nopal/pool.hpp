@@ -29,6 +29,9 @@
 #include "nopal/options.hpp"
 #include "nopal/stats.hpp"
 #include "nopal/task.hpp"
+#if NOPAL_PROFILES
+#include "nopal/core/profile/fiber_profile.hpp"
+#endif
 
 namespace nopal {
 
@@ -98,13 +101,13 @@ class pool {
   /// throws; the job has not started then.
   template <class F, class... A>
     requires(!std::is_same_v<std::remove_cvref_t<F>, std::stop_token>)
-  auto submit(F&& f, A&&... a) {
+  NOPAL_PROFILED auto submit(F&& f, A&&... a) {
     return submit_in(core::region_here(), static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
   /// As submit(f, args...), in a stop region of its own: the job, and all that it begins, is asked to stop when `token` is requested, or the
   /// region in which the caller runs: stop.hpp. The job runs in any case, and its future has what it returns or throws.
   template <class F, class... A>
-  auto submit(std::stop_token token, F&& f, A&&... a) {
+  NOPAL_PROFILED auto submit(std::stop_token token, F&& f, A&&... a) {
     core::held_region const mine{core::make_region(std::move(token), core::time_point::max(), around_job())};
     return submit_in(mine.id(), static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
@@ -119,7 +122,7 @@ class pool {
 
   /// As submit, but without a future. An exception that leaves the job ends the program with a message.
   template <class F, class... A>
-  void detach(F&& f, A&&... a) {
+  NOPAL_PROFILED void detach(F&& f, A&&... a) {
     using c = core::checked<core::way::submits, F&&, A&&...>;
     if constexpr (!c::ok) {
       core::explained<core::way::submits, c::wrong>();
@@ -133,13 +136,23 @@ class pool {
   /// Starts f() as a fiber, as nopal::spawn, but always on this pool. Any thread may call: a worker of this pool or of another, or a thread
   /// that works for none.
   template <class F>
+#if NOPAL_PROFILES
+  NOPAL_PROFILED void spawn(F&& f, std::source_location where = std::source_location::current()) {
+    core::spawn_measured(&state(), nullptr, static_cast<counter*>(nullptr), where, static_cast<F&&>(f));
+#else
   void spawn(F&& f) {
     core::spawn(&state(), nullptr, static_cast<counter*>(nullptr), static_cast<F&&>(f));
+#endif
   }
   /// Starts f() as a fiber on this pool, and `c` counts it: up now, down when it has ended.
   template <class F>
+#if NOPAL_PROFILES
+  NOPAL_PROFILED void spawn(counter& c, F&& f, std::source_location where = std::source_location::current()) {
+    core::spawn_measured(&state(), nullptr, &c, where, static_cast<F&&>(f));
+#else
   void spawn(counter& c, F&& f) {
     core::spawn_counted(&state(), nullptr, c, static_cast<F&&>(f));
+#endif
   }
 
   /// The pool that the calling thread works for; null on a thread that works for none.
@@ -154,9 +167,10 @@ class pool {
   nopal::stats stats() const { return core::read_stats(scheduler_->state()); }
   /// What waits for what, for programs that have come to a stop: each native stack that is suspended, and each thread that sleeps in nopal
   /// without working for a pool; the functions that wait, by name where the program has symbols; the owner of the mutex that is waited for,
-  /// and mutexes whose owners wait for each other; a counter's value, and what the exception says that it holds. "nothing waits" if so.
+  /// and mutexes whose owners wait for each other; a counter's value, and what the exception says that it holds; for how long each has waited. "nothing waits" if so.
   /// Nothing is stopped for it, so each line is of its own moment. Takes milliseconds. In a library that was built without NDEBUG the pool
-  /// prints it by itself where nothing has been able to run for a second. Throws std::bad_alloc.
+  /// prints it by itself where nothing has been able to run for a second. With NOPAL_REPORT=USR1 in the environment that signal prints the
+  /// reports of all pools: docs/debugging.md. Throws std::bad_alloc.
   std::string report() const { return core::report(scheduler_->state()); }
 
  private:
@@ -170,7 +184,7 @@ class pool {
     return r != core::no_region ? r : state().everything_region.id();
   }
   template <class F, class... A>
-  auto submit_in(core::region_id region, F&& f, A&&... a) {
+  NOPAL_PROFILED auto submit_in(core::region_id region, F&& f, A&&... a) {
     using c = core::checked<core::way::submits, F&&, A&&...>;
     if constexpr (!c::ok) {
       core::explained<core::way::submits, c::wrong>();

@@ -20,6 +20,11 @@
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/pool.hpp"
+#if NOPAL_PROFILES
+#include <source_location>
+
+#include "nopal/core/profile/forks.hpp"
+#endif
 
 namespace nopal {
 
@@ -52,7 +57,7 @@ NOPAL_COLD void fork_into_list(children& c, Given&& f) {
 ///
 /// Cost: a fork takes a native stack from the worker's cache for as long as its child runs. A loop of forks
 /// takes one, nested forks one each; a child that waits keeps its own until it ends. Space: core/stack/README.md, "Space". Time: as parallel_invoke.
-class scope {
+class NOPAL_PROFILED scope {
  public:
   scope() noexcept : children_{core::state_here()->here} {}
   scope(scope const&) = delete;
@@ -61,6 +66,9 @@ class scope {
   /// Joins. Rethrows as join() does, unless another exception unwinds the scope: then that one is kept, and what the children have thrown
   /// is dropped.
   ~scope() noexcept(false) {
+#if NOPAL_PROFILES
+    core::measured_scope_join const m{measured_};
+#endif
     if (children_.state != 0) [[unlikely]] join_at_end();
   }
 
@@ -70,7 +78,11 @@ class scope {
   /// throws. Where the stack stays (stay.hpp, pool_options::resume) the child is called, or begins as soon as a worker is free, or at the
   /// join, and the caller continues at once: then this may throw std::bad_alloc. O(1).
   template <class F>
+#if NOPAL_PROFILES
+  NOPAL_INLINE void fork(F&& f, std::source_location where = std::source_location::current()) {
+#else
   NOPAL_INLINE void fork(F&& f) {
+#endif
     using closure = std::decay_t<F>;
     using called = core::called_once<closure>;
     constexpr bool callable = std::is_invocable_v<called>;
@@ -80,7 +92,14 @@ class scope {
                             "function f.");
     constexpr bool kept = std::is_constructible_v<closure, F&&>;
     static_assert(kept, "nopal: scope::fork keeps its closure by value, and this one cannot be copied. Write s.fork(std::move(f)).");
-    if constexpr (callable && ordinary && kept) fork_checked<closure>(static_cast<F&&>(f));
+    if constexpr (callable && ordinary && kept) {
+#if NOPAL_PROFILES
+      core::measured_fork const m{measured_, where};
+      fork_checked<core::measured_closure<closure>>(core::measured_given<F&&>{m.start(), std::addressof(f)});
+#else
+      fork_checked<closure>(static_cast<F&&>(f));
+#endif
+    }
   }
 
   /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child has not
@@ -88,6 +107,9 @@ class scope {
   /// operation where nothing was stolen. A thread that works for no pool occupies a sleeping worker, if there is one, and runs what no
   /// worker has begun; else it sleeps. O(1) besides the children.
   NOPAL_INLINE void join() {
+#if NOPAL_PROFILES
+    core::measured_scope_join const m{measured_};
+#endif
     if (children_.state != 0) [[unlikely]] join_slowly();
   }
 
@@ -114,6 +136,10 @@ class scope {
     if (core::must_list(children_)) [[unlikely]] return core::fork_into_list<closure>(children_, static_cast<F&&>(f));
     core::fork_child(c, c.run_slowly);
   }
+
+#if NOPAL_PROFILES
+  core::measured_scope measured_;
+#endif
 
   NOPAL_COLD void join_slowly() {
     if (std::exception_ptr const e = core::join_children(children_); e != nullptr) std::rethrow_exception(e);

@@ -36,14 +36,14 @@ struct channel_selection {
   using channel = nopal::channel<T>;
   static bool pops(channel& c, std::optional<T>& value) {
     std::lock_guard const guard{c.mutex_};
-    if (c.size_ == 0 && !c.closed_) return false;
+    if (!can_happen(c, true)) return false;
     c.take_if_any(value);
     return true;
   }
   template <class V>
   static bool pushes(channel& c, V&& value, bool& taken) {
     std::lock_guard const guard{c.mutex_};
-    if (c.size_ == c.capacity_ && !c.closed_) return false;
+    if (!can_happen(c, false)) return false;
     taken = !c.closed_;
     if (taken) c.put(std::forward<V>(value));
     return true;

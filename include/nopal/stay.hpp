@@ -22,10 +22,11 @@ class stack;
 ///
 /// At a join the thread runs meanwhile nothing but what descends from that join, and at any other wait nothing, unless all other workers
 /// wait like this too: one of them always runs anything, so that nothing stands still. A yield sleeps for a moment. Where the thread must
-/// leave such stretches after all, it comes back to the one that it left last first, unless that takes too long (300 ms, or three seconds while other workers run something). A scope's
-/// children are called, or wait for a worker or for the join while the caller continues. What other threads take (the second half of parallel_invoke, a scope's child, a task) stays nowhere
-/// unless it says so itself. Coroutines move in any case: one is made in an ordinary function, and ends the program with a message in a
-/// coroutine.
+/// leave such stretches after all, it comes back to the one that it left last first, unless that takes too long (300 ms if that one waits
+/// for something that is no join, three seconds if it waits at a join, five times as long while other workers run something). A scope's
+/// children are called, or wait for a worker or for the join while the caller continues. What other threads take (the second half of
+/// parallel_invoke, a scope's child, a task) stays nowhere unless it says so itself. Coroutines move in any case: one is made in an
+/// ordinary function, and ends the program with a message in a coroutine.
 ///
 /// pool_options::resume = resume::home does the same for everything that a pool runs, but at waits that are no joins its threads run
 /// anything. On a thread that works for no pool this does nothing: that returns on its own thread from whatever it calls.

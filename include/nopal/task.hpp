@@ -10,6 +10,9 @@
 
 #include "nopal/core/task/make_child.hpp"
 #include "nopal/core/task/promise.hpp"
+#if NOPAL_PROFILES
+#include "nopal/core/profile/task_profile.hpp"
+#endif
 
 namespace nopal {
 
@@ -17,14 +20,18 @@ namespace nopal {
 /// by nopal::fork, nopal::call or a pool, never by calling its function directly. A direct call ends the program with a message; inside a
 /// task only in builds without NDEBUG: with it, the result goes to another task's slot.
 template <class T = void>
-class NOPAL_ENDS_BEFORE_IT_GOES
+class NOPAL_PROFILED NOPAL_ENDS_BEFORE_IT_GOES
     [[nodiscard("nopal: start a task with nopal::fork, nopal::call or a pool, not by calling its function")]] task {
  public:
   using value_type = T;
+#if NOPAL_PROFILES
+  using promise_type = core::profiled_promise<T>;
+#else
   using promise_type = core::promise<T>;
+#endif
 
  private:
-  friend promise_type;
+  friend core::promise<T>;
   explicit task(std::nullptr_t) noexcept {}
 };
 
@@ -51,7 +58,8 @@ NOPAL_INLINE auto fork(S* slot, F&& f, A&&... a) {
 template <class T, class... P>
   requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
 NOPAL_INLINE auto fork(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
-  return core::child_awaitable<core::forked, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
+  using function = core::starter<task<T> (*)(P...)>;
+  return core::child_awaitable<core::forked, 0, function, P...>{slot, function{f}, static_cast<P&&>(a)...};
 }
 
 /// `co_await fork(f, args...)`: forks a task<void>, or a task<T> whose result is dropped. Otherwise as fork with a slot.
@@ -79,7 +87,8 @@ NOPAL_INLINE auto call(S* slot, F&& f, A&&... a) {
 template <class T, class... P>
   requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
 NOPAL_INLINE auto call(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
-  return core::child_awaitable<core::called, 0, task<T> (*)(P...), P...>{slot, f, static_cast<P&&>(a)...};
+  using function = core::starter<task<T> (*)(P...)>;
+  return core::child_awaitable<core::called, 0, function, P...>{slot, function{f}, static_cast<P&&>(a)...};
 }
 
 /// `T v = co_await call(f, args...)`: as call with a slot, but the result is the value of the expression.

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "nopal/core/base/coarse_clock.hpp"
 #include "nopal/core/report/report.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/wait/await_wake_until.hpp"
@@ -41,6 +42,7 @@ struct one_wait {
   std::uintptr_t self = 0;  ///< how the word of a mutex names the waiter as its owner
   std::string who;
   waits_for why{};
+  std::int64_t since = 0;    ///< by the coarse clock
   std::uintptr_t owner = 0;  ///< who owns the mutex; 0: it is unlocked
   bool known = false;        ///< the mutex's or counter's words could be read
   basic_counter<timed_stack_waits>::copied counter{};
@@ -59,7 +61,8 @@ struct one_wait {
 
 void copy_object(one_wait& w) noexcept {
   switch (w.why.kind) {
-    case wait_kind::nothing_more: break;
+    case wait_kind::nothing_more:
+    case wait_kind::join: break;
     case wait_kind::mutex: {
       std::uintptr_t word = 0;
       w.known = peek(word, w.why.object);
@@ -98,6 +101,7 @@ bool copy_wait(stack const& s, code_map const& code, bool walks, std::vector<std
   }
   w.self = reinterpret_cast<std::uintptr_t>(&s);
   w.who = label_of(s);
+  w.since = s.waits_since.load(std::memory_order_relaxed);  // relaxed: as the rest of the copy
   void* sp = nullptr;
   std::size_t copied = 0;
   if (walks && peek(sp, &s.sp)) {
@@ -147,6 +151,7 @@ std::vector<one_wait> waiting_threads() {
     one_wait w;
     w.self = t.self();
     w.why = t.why();
+    w.since = t.since();
     copy_object(w);
     found.emplace_back(std::move(w), t.id());
   });
@@ -227,6 +232,7 @@ std::string lines_of(one_wait const& w, waits_seen const& seen) {
   if (!w.in.empty()) lines += "    " + w.in + "\n";
   if (w.why.kind == wait_kind::mutex) lines += about_owner(w, seen);
   if (w.why.kind == wait_kind::counter) lines += about_counter(w);
+  lines += print("    it has waited for %.2f s\n", static_cast<double>(coarse_now() - w.since) / 1e9);
   return lines + about_deadline(w.why);
 }
 

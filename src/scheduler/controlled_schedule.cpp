@@ -1,63 +1,82 @@
 #include "nopal/core/scheduler/controlled_schedule.hpp"
 
-#include <atomic>
-#include <charconv>
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
+#include <numeric>
 #include <utility>
 
+#include "nopal/core/base/random.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "scheduler/schedule_log.hpp"
 
 namespace nopal::core {
 
-namespace {
-
-std::atomic<std::uint64_t> controlled_pools{0};  // pools whose schedule the environment has decided
-
-}  // namespace
-
-schedule_choice schedule_choice::parse(std::string_view text) {
-  std::string_view const name = text.substr(0, text.find(':'));
-  schedule_choice s;
-  s.how = name == "always"   ? schedule::steal_always
-          : name == "never"  ? schedule::steal_never
-          : name == "random" ? schedule::steal_at_random
-                             : schedule::free;
-  bool good = s.how != schedule::free;
-  if (name.size() < text.size()) {
-    std::string_view const number = text.substr(name.size() + 1);
-    auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), s.seed);
-    good = good && error == std::errc{} && end == number.data() + number.size();
-  }
-  if (!good) {
-    throw std::invalid_argument{"nopal::pool: NOPAL_SCHEDULE = \"" + std::string{text} +
-                                "\" is no schedule; write always, never or random, and maybe a seed of 64 bits: random:7"};
-  }
-  return s;
+controlled_schedule::controlled_schedule(schedule_choice how, unsigned workers) : choice_{std::move(how)}, workers_(workers) {
+  if (choice_.how != schedule::by_priority) return;
+  rng random{choice_.seed};
+  priorities_.resize(workers);
+  std::iota(priorities_.begin(), priorities_.end(), choice_.depth);
+  std::shuffle(priorities_.begin(), priorities_.end(), random);
+  for (std::uint64_t k = 1; k < choice_.depth; ++k) change_points_.push_back(random() % choice_.steps);
 }
 
-schedule_choice schedule_choice::from_environment() {
-  char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
-  if (text == nullptr || *text == '\0') return {};
-  schedule_choice s = parse(text);
-  s.seed += controlled_pools.fetch_add(1, std::memory_order_relaxed);  // relaxed: only the number matters
-  return s;
-}
-
-controlled_schedule::controlled_schedule(schedule_choice how, unsigned workers) : how_{how.how}, workers_(workers), random_{how.seed} {}
-
-// Draws one of the workers other than `but` for which accept(its state) is true; no_worker if there is none.
+// The first worker behind `from`, in a circle, for which accept(its state) is true; no_worker if there is none.
 template <class Accept>
-unsigned controlled_schedule::pick(unsigned but, Accept accept) noexcept {
-  unsigned count = 0;
-  for (unsigned k = 0; k < workers_.size(); ++k) count += k != but && accept(workers_[k]);
-  if (count == 0) return no_worker;
-  auto left = static_cast<unsigned>(random_() % count);
-  for (unsigned k = 0;; ++k) {
-    if (k != but && accept(workers_[k]) && left-- == 0) return k;
+unsigned controlled_schedule::first_after(unsigned from, Accept accept) const noexcept {
+  auto const n = static_cast<unsigned>(workers_.size());
+  for (unsigned k = 1; k <= n; ++k) {
+    if (unsigned const i = from == no_worker ? k - 1 : (from + k) % n; i != from && accept(workers_[i])) return i;
   }
+  return no_worker;
+}
+
+// Draws one of the workers other than `from` that are accepted, one time in `one_in`; else no_worker. What is drawn depends on the seed and on
+// the number of the decision alone: so a run in which some decisions are left out can be had again.
+template <class Accept>
+unsigned controlled_schedule::draw(std::uint64_t at, unsigned one_in, unsigned from, Accept accept) const noexcept {
+  rng random{choice_.seed, at};
+  unsigned count = 0;
+  for (unsigned k = 0; k < workers_.size(); ++k) count += k != from && accept(workers_[k]);
+  if (random() % one_in != 0 || count == 0) return no_worker;
+  auto left = static_cast<unsigned>(random() % count);
+  for (unsigned k = 0;; ++k) {
+    if (k != from && accept(workers_[k]) && left-- == 0) return k;
+  }
+}
+
+// The worker of the highest priority, of those that are accepted and, if it may go on, `from`. At a change point `from` falls behind all first.
+template <class Accept>
+unsigned controlled_schedule::highest(std::uint64_t at, unsigned from, bool may_stay, Accept accept) noexcept {
+  for (std::size_t k = 0; k < change_points_.size(); ++k) {
+    if (change_points_[k] == at && from != no_worker) priorities_[from] = k;  // below `depth`, where all began
+  }
+  unsigned best = may_stay ? from : no_worker;
+  for (unsigned k = 0; k < workers_.size(); ++k) {
+    if (k != from && accept(workers_[k]) && (best == no_worker || priorities_[k] > priorities_[best])) best = k;
+  }
+  return best == from ? no_worker : best;
+}
+
+// What the list says of this decision, where that can be done; else `otherwise`.
+template <class Accept>
+unsigned controlled_schedule::listed(std::uint64_t at, unsigned from, unsigned otherwise, Accept accept) const noexcept {
+  for (listed_decision const& d : choice_.list) {
+    if (d.pool == choice_.pool && d.at == at && d.to < workers_.size() && d.to != from && accept(workers_[d.to])) return d.to;
+  }
+  return otherwise;
+}
+
+// The next decision: who gets the turn of `from`; no_worker if nobody. `one_in`: 0 where `from` cannot go on, so that another must get the
+// turn, if one is accepted. `what`: for the log.
+template <class Accept>
+unsigned controlled_schedule::decide(char what, unsigned from, unsigned one_in, Accept accept, stack const* left) noexcept {
+  std::uint64_t const at = decisions_++;
+  unsigned const usual = one_in == 0 ? first_after(from, accept) : no_worker;
+  unsigned const to = choice_.only_listed                    ? listed(at, from, usual, accept)
+                      : choice_.how == schedule::by_priority ? highest(at, from, one_in != 0, accept)
+                                                             : draw(at, std::max(one_in, 1U), from, accept);
+  if (to != usual) log_decision({choice_.pool, at, to}, what, from, left);
+  return to;
 }
 
 // Gives the turn to `to`; to no_worker, when all are idle.
@@ -105,26 +124,27 @@ bool controlled_schedule::at_fork(unsigned i) noexcept {
   wait(guard, i);
   ++news_;
   unsigned to = no_worker;
-  switch (how_) {
+  std::uint64_t const at = decisions_;
+  switch (choice_.how) {
     case schedule::free:
     case schedule::steal_never: return false;
-    case schedule::steal_always: to = pick(i, [](worker_state const& s) { return s.idle; }); break;
+    case schedule::steal_always: to = decide('f', i, 1, [](worker_state const& s) { return s.idle; }); break;
     case schedule::steal_at_random:
-      if (chance(3)) to = pick(i, [](worker_state const&) { return true; });
-      break;
+    case schedule::by_priority: to = decide('f', i, 3, [](worker_state const&) { return true; }); break;
   }
   if (to != no_worker) {
     if (workers_[to].idle) workers_[to].victim = i;
     pass(guard, i, to);
   }
-  return how_ == schedule::steal_always || !chance(8);
+  return choice_.how != schedule::steal_at_random || rng{choice_.seed, ~at}() % 8 != 0;
 }
 
-void controlled_schedule::step(unsigned i) noexcept {
+void controlled_schedule::step(unsigned i, stack const* left) noexcept {
   lock guard{mutex_};
   wait(guard, i);
-  if (how_ != schedule::steal_at_random || !chance(4)) return;
-  if (unsigned const to = pick(i, [this](worker_state const& s) { return may_find(s); }); to != no_worker) pass(guard, i, to);
+  if (choice_.how != schedule::steal_at_random && choice_.how != schedule::by_priority) return;
+  char const what = left != nullptr ? 'w' : 's';
+  if (unsigned const to = decide(what, i, 4, [this](worker_state const& s) { return may_find(s); }, left); to != no_worker) pass(guard, i, to);
 }
 
 void controlled_schedule::idle(unsigned i) noexcept {
@@ -135,7 +155,7 @@ void controlled_schedule::idle(unsigned i) noexcept {
     return;
   }
   mine.idle = true;
-  if (holder_ == i) give(pick(i, [this](worker_state const& s) { return may_find(s); }));
+  if (holder_ == i) give(decide('i', i, 0, [this](worker_state const& s) { return may_find(s); }));
   wait(guard, i);
 }
 
@@ -152,12 +172,13 @@ void controlled_schedule::settle() noexcept {
 void controlled_schedule::something_new() noexcept {
   std::lock_guard const guard{mutex_};
   ++news_;
-  if (holder_ == no_worker) give(pick(no_worker, [](worker_state const&) { return true; }));
+  if (holder_ == no_worker) give(decide('n', no_worker, 0, [](worker_state const&) { return true; }));
 }
 
 void controlled_schedule::end() noexcept {
   std::lock_guard const guard{mutex_};
   ended_ = true;
+  log_end(choice_, static_cast<unsigned>(workers_.size()), decisions_, lost_);
   for (worker_state& s : workers_) s.given.notify_one();
   rest_.notify_all();
 }

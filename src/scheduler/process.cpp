@@ -9,6 +9,7 @@
 #include "nopal/core/base/stay_loaded.hpp"
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/fork_trap.hpp"
+#include "nopal/core/scheduler/live_pools.hpp"
 #include "nopal/core/stack/mapping_limit.hpp"
 #include "nopal/core/stack/refusal.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
@@ -16,6 +17,7 @@
 #include "nopal/core/trace/at_fork.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "report/held_exceptions.hpp"
+#include "report/report_on_signal.hpp"
 
 namespace nopal::core {
 
@@ -27,6 +29,8 @@ namespace {
 // that do not belong to one pool, and gives them back on both sides.
 void before_fork() noexcept {
   default_pool_changes.lock();
+  before_fork_of_reports();
+  live_pool::before_fork();
   topology::before_fork();
   stack_overflow_handler::before_fork();
   sleeping_thread::before_fork();
@@ -36,7 +40,7 @@ void before_fork() noexcept {
   hold_regions();
   hold_traces();
 }
-void after_fork_in_parent() noexcept {
+void release_all(bool in_child) noexcept {
   release_traces();
   release_regions();
   release_mapping_count();
@@ -45,14 +49,17 @@ void after_fork_in_parent() noexcept {
   sleeping_thread::after_fork();
   stack_overflow_handler::after_fork();
   topology::after_fork();
+  live_pool::after_fork();
+  after_fork_of_reports(in_child);
   default_pool_changes.unlock();
 }
+void after_fork_in_parent() noexcept { release_all(false); }
 void after_fork_in_child() noexcept {
   ++process_number;
   sleeping_thread::forget_all();
   fall_into_fork_trap();
   forget_spans_outside();
-  after_fork_in_parent();
+  release_all(true);
 }
 
 constinit std::mutex registering;
@@ -79,9 +86,11 @@ constinit std::atomic<bool> stays{false};
 
 void prepare_process() {
   if (!count_forks()) throw std::bad_alloc{};  // as it was when this object was loaded, or the pool is made before
-  if (stays.load(std::memory_order_relaxed)) return;  // relaxed: once more does no harm
-  stay_loaded();
-  stays.store(true, std::memory_order_relaxed);  // relaxed: as above
+  if (!stays.load(std::memory_order_relaxed)) {  // relaxed: once more does no harm
+    stay_loaded();
+    stays.store(true, std::memory_order_relaxed);  // relaxed: as above
+  }
+  begin_reports_on_signal();
 }
 
 }  // namespace nopal::core

@@ -34,6 +34,8 @@
 #include "nopal/core/scheduler/thread_name.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
+#include "report/debug_layout.hpp"
+#include "report/report_on_signal.hpp"
 
 namespace nopal::core {
 
@@ -95,7 +97,8 @@ std::string why_refused() {
 }
 
 std::unique_ptr<controlled_schedule> make_control(pool_options const& o, unsigned workers) {
-  schedule_choice const s = o.schedule != schedule::free ? schedule_choice{o.schedule, o.seed} : schedule_choice::from_environment();
+  schedule_choice s{.how = o.schedule, .seed = o.seed};
+  if (o.schedule == schedule::free) s = schedule_choice::from_environment();
   return s.how == schedule::free ? nullptr : std::make_unique<controlled_schedule>(s, workers);
 }
 
@@ -154,6 +157,8 @@ scheduler::scheduler(pool_options const& o, site&& s)
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < s.workers; ++i) make_worker(i, o, s.machine, fence);
   state_.whole = this;
+  state_.in_list.enter(state_, state_.name.c_str());
+  asm volatile("" : : "r"(&nopal_debug));  // so that the linker keeps it
   start_threads();
 }
 
@@ -275,6 +280,7 @@ void scheduler::stop() noexcept {
 
 scheduler::~scheduler() {
   wait_for_all(state_);
+  state_.in_list.leave();  // before the workers go, which debuggers look at
   stop();
   if (state_.trace != nullptr) state_.trace->write();
   forget_last_worker();
@@ -340,6 +346,7 @@ void scheduler::need_threads() {
       w->ready.hide_nothing();
     }
   }
+  begin_reports_on_signal();  // in the child of a fork there may be no thread for them yet
   handler_.emplace();
   state_.stopping.store(false, std::memory_order_seq_cst);  // no thread reads it now
   if (state_.control != nullptr) state_.control->begin_again();

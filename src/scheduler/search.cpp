@@ -51,7 +51,7 @@ void run_stolen(worker& w, continuation c, offered_in const& in) noexcept {
 // Runs the oldest of what only this worker's thread may run. Only one, since it may suspend this stack: the others stay in a list that no
 // other thread knows of. Other threads may push into the inbox meanwhile.
 bool run_own(worker& w) noexcept {
-  if (stack* const s = next_in_order(w); s != nullptr) [[unlikely]] {
+  if (stack* const s = next_in_order(w, nullptr); s != nullptr) [[unlikely]] {
     stop_searching(w);
     resume_stack(*s);
   }
@@ -242,7 +242,7 @@ bool nap_for(worker& w, std::int64_t nanoseconds) noexcept {
 void nap(worker& w) noexcept {
   search_state& s = w.search;
   std::int64_t const since = w.trace != nullptr ? std_sync::now() : 0;
-  bool const ended_by_news = nap_for(w, s.nap);
+  bool const ended_by_news = nap_for(w, some_await_turn(w) ? std::min(s.nap, tuning::longest_doze) : s.nap);
   if (w.trace != nullptr) [[unlikely]] w.trace->rested(traced::napped, since);
   s.nap = ended_by_news ? tuning::shortest_nap : std::min(2 * s.nap, tuning::longest_nap);
 }

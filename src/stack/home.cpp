@@ -63,15 +63,15 @@ deque::entry steal_from_below(worker& w, worker& victim, void const* join, bool 
   return e;
 }
 
-// Has the thread something to run that only it may run, and now? Stacks that have come home out of their turn are not.
-bool has_own(worker& w) noexcept {
+// Has the thread, which waits for `why`, something to run that only it may run, and now? Stacks that have come home out of their turn are not.
+bool has_own(worker& w, waits_for const& why) noexcept {
   w.take_own();
   while (w.search.own != nullptr && only_awaits_turn(*w.search.own)) {
     resumable& r = *w.search.own;
     w.search.own = r.next;
     r.run(r, w);
   }
-  return w.search.own != nullptr || next_in_order(w) != nullptr;
+  return w.search.own != nullptr || next_in_order(w, &why) != nullptr;
 }
 
 // Returns when `t` has happened: true; or when the thread must leave the stack.
@@ -81,7 +81,7 @@ bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
   std::int64_t pause = tuning::shortest_doze;
   for (;;) {
     if (t.has_happened()) return true;
-    if (has_own(w)) return false;
+    if (has_own(w, why)) return false;
     offered_in in;
     if (deque::entry const e = t.join != nullptr && has_room_on_top(w) ? steal_below(w, t.join, false, in) : 0; e != 0) {
       listed.reset();
@@ -143,8 +143,8 @@ void yield_on_top(waits_for const& why) noexcept {
   int const error_number = errno;
   top_wait t{*w.here, w.pool(), w.index(), nullptr};
   w.offer_all();
-  bool const others_are_awake = doze(w, t, has_own(w) ? 0 : tuning::shortest_doze);
-  if (!others_are_awake || has_own(w)) {
+  bool const others_are_awake = doze(w, t, has_own(w, why) ? 0 : tuning::shortest_doze);
+  if (!others_are_awake || has_own(w, why)) {
     static_cast<void>(leave(w, t, why, [](stack& mine) noexcept {
       bring_home(current()->pool(), mine);
       return false;

@@ -14,7 +14,7 @@ void resume(join_waiter waiting) noexcept {
 
 // The children run elsewhere, and may arrive at any time. Either they all have, or the last one resumes this stack.
 void wait_at_join(join_word& j, std::int64_t n, join_waiter& waiting) noexcept {
-  waits_for const why{"a join", nullptr};
+  waits_for const why{"a join", nullptr, wait_kind::join};
   if (waits_on_top(*current(), &j)) {
     if (!j.complete(n)) wait_on_top(why, &j, [&](top_wait& mine) noexcept {
         waiting = join_waiter{mine};

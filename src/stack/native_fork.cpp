@@ -105,6 +105,7 @@ void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   w.begin_strand();
   w.begin_without_tasks();
   w.begin_child_of(&b.join);
+  std::uintptr_t const below = std::exchange(w.here->origin, reinterpret_cast<std::uintptr_t>(&b));
   {
     later_region const later{w, b.join};
     try {
@@ -113,6 +114,7 @@ void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
       b.join.record([&](bool) { b.keep(caught()); });
     }
   }
+  current()->here->origin = below;
   current()->end_strand();
   if (b.join.arrive()) resume(b.waiting);
 }

@@ -131,7 +131,7 @@ void outside_children::join(children& c) noexcept {
     event done;
     c.done = &done;
     if (!c.join.announce(forked)) {
-      waits_for const why{"the children of a scope", nullptr};
+      waits_for const why{"the children of a scope", nullptr, wait_kind::join};
       if (made_on_ != nullptr) {
         wait_on_worker(*current(), done, why, &c.join);
       } else {

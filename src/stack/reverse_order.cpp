@@ -18,24 +18,42 @@ void resumed_in_order(worker& w, stack& s) noexcept {
   while (*at != &s) at = &(*at)->left_before;
   *at = s.left_before;
   s.in_order = false;
-  s.turn_awaited_since = 0;
-  s.looks_for_turn = 0;
+  s.awaits_turn = false;
 }
 
-void await_turn(stack& s) noexcept { s.turn_awaited_since = std_sync::now(); }
+void await_turn(stack& s) noexcept {
+  s.awaits_turn = true;
+  s.looks_for_turn = 0;
+  s.looked_for_turn = std_sync::now();
+}
 
 // Does another worker run something? The thread itself is at work where it does not count as a thief.
 static bool others_work(worker const& w) noexcept { return w.pool().parking.at_work() > (w.search.searching ? 0U : 1U); }
 
-stack* next_in_order(worker& w) noexcept {
+static bool waits_at_join(waits_for const& why) noexcept { return why.kind == wait_kind::join; }
+
+// How often the thread looks before a stack goes on though newer ones have not ended, of which all wait at joins, or not.
+static std::uint32_t patience(worker const& w, bool all_join) noexcept {
+  std::uint32_t const looks = all_join ? tuning::looks_while_newer_join : tuning::looks_for_turn;
+  return others_work(w) ? looks * tuning::times_while_others_work : looks;
+}
+
+stack* next_in_order(worker& w, waits_for const* here) noexcept {
   stack* const newest = w.search.left_in_order;
   if (newest == nullptr) return nullptr;
-  if (newest->turn_awaited_since != 0 && !keeps_order(w)) return newest;
+  if (newest->awaits_turn && !keeps_order(w)) return newest;
+  std::int64_t const now = std_sync::now();
+  bool all_join = here == nullptr || !keeps_order(w) || waits_at_join(*here);  // what is newer than s
   for (stack* s = newest; s != nullptr; s = s->left_before) {
-    if (s->turn_awaited_since == 0) continue;
-    if (++s->looks_for_turn < tuning::looks_for_turn) continue;
-    std::int64_t const awaited = std_sync::now() - s->turn_awaited_since;
-    if (awaited > tuning::turn_awaited_while_others_work || (awaited > tuning::turn_awaited && !others_work(w))) return s;
+    if (!s->awaits_turn) {
+      // relaxed: this thread has left it, and it waits until this thread resumes it
+      waits_for const* const why = s->waits.load(std::memory_order_relaxed);
+      all_join = all_join && why != nullptr && waits_at_join(*why);
+      continue;
+    }
+    if (now - s->looked_for_turn < tuning::longest_doze) continue;
+    s->looked_for_turn = now;
+    if (++s->looks_for_turn >= patience(w, all_join)) return s;
   }
   return nullptr;
 }

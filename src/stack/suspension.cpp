@@ -6,9 +6,11 @@
 #include <cerrno>
 #include <utility>
 
+#include "nopal/core/base/coarse_clock.hpp"
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/profile/procedure.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/give_away.hpp"
@@ -21,9 +23,9 @@ namespace nopal::core {
 static void publish_left_stack(after_switch& a) noexcept {
   auto& s = static_cast<suspension&>(a);
   stack& left = *s.left;
-  left.begins_to_wait(s.why);
+  left.begins_to_wait(s.why, coarse_now());
   if (s.reclaims) current()->pool().stacks.give_back_below(left, left.sp);
-  current()->step();
+  current()->step(&left);
   if (s.publish(s)) resume_stack(left);
 }
 
@@ -60,6 +62,7 @@ bool suspend(suspension& s) noexcept {
   give_everything_away(w, w.orphans);
   w.retract_offers();
   s.left = w.here;
+  pause_in_profile const measured;  // until the stack is resumed
   s.left->body = nullptr;  // its body cannot return: the worker that resumes this stack is not where run_from was called
   s.run = publish_left_stack;
   next->begin(w.pool().call.search);

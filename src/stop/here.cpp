@@ -40,7 +40,7 @@ bool asked_in_region() noexcept {
       continue;
     }
     if (r.asks()) return true;
-    is_shielded = r.is_shield();
+    is_shielded = r.is_shielded();
     break;
   }
   // A region may have come from another pool, or from a thread off all pools.

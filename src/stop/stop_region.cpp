@@ -39,7 +39,7 @@ class region_table {
     r.request.reset();
     r.holders_.store(whole, std::memory_order_relaxed);  // relaxed: nobody else has its id
     r.outer_ = outer;
-    r.is_shield_ = false;
+    r.is_shielded_ = false;
     r.asked_by_ = nullptr;
     r.children_of_ = nullptr;
     r.listened_to_ = r.self_;
@@ -48,6 +48,7 @@ class region_table {
       hold_region(outer);
       stop_region& around = at(outer);
       r.deadline_ = std::min(deadline, around.deadline_);
+      r.is_shielded_ = around.is_shielded_;
       if (!around.request.add(r, []() noexcept {})) r.request.make();
     }
     if (t.stop_possible()) r.token_.emplace(std::move(t), stop_region::asked_by_token{&r});
@@ -55,7 +56,7 @@ class region_table {
   }
   static region_id make_shield() {
     region_id const id = make({}, time_point::max(), no_region);
-    at(id).is_shield_ = true;
+    at(id).is_shielded_ = true;
     return id;
   }
   // A lost child counts so much less that its drop, where it comes before its hold, never seems to be the last.

@@ -92,11 +92,13 @@ next after_unwinding(worker& w) noexcept {
 
 // Runs `n`, and what becomes ready by its end, until nothing is left of the strand.
 void loop(next n) noexcept {
+  std::uintptr_t const below = current()->here->origin;
   while (n) {
     std::uintptr_t parent_of_it;
     if (n.task != nullptr) {
       parent_of_it = n.task->parent_word;
       if (worker& w = *current(); n.task == w.strand.throwing) must_throw_into(w, n.task);
+      current()->here->origin = reinterpret_cast<std::uintptr_t>(n.task) | 1;
       n.task->coroutine().resume();
     } else {
       current()->continue_in(n.deferred->mode);
@@ -105,6 +107,7 @@ void loop(next n) noexcept {
     }
     // Back at the base, with no native frame of the strand above; but another worker may run this native stack by now.
     worker& w = *current();
+    w.here->origin = below;
     w.alarm = worker::no_alarm;
     if (!w.strand.unwinding) {
       w.arena.tidy();

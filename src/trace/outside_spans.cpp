@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "nopal/core/trace/at_fork.hpp"
 #include "nopal/core/trace/shared_ring.hpp"
 #include "trace/spans_outside.hpp"
+#include "trace/trace_files.hpp"
 
 namespace nopal::core {
 
@@ -32,9 +32,8 @@ std::vector<bool>& taken() {
 // Spans may begin before the first pool is made, which turns this on. Where the environment asks for traces it is on from the first span.
 NOPAL_COLD static void read_environment() noexcept {
   hold_traces();
-  char const* const file = ::secure_getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): as elsewhere
   try {
-    if (file != nullptr && *file != '\0') record_spans_outside();
+    if (trace_files::by_environment() != nullptr) record_spans_outside();
   } catch (std::bad_alloc const&) {  // these spans are not recorded
   }
   environment_was_read.store(true, std::memory_order_relaxed);  // relaxed: once more does no harm

@@ -1,28 +1,24 @@
 #include "nopal/core/trace/pool_trace.hpp"
 
-#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
 #include "nopal/core/base/tuning.hpp"
-#include "trace/spans_outside.hpp"
 #include "trace/timeline.hpp"
 #include "trace/trace_files.hpp"
 
 namespace nopal::core {
 
 std::unique_ptr<pool_trace> pool_trace::make(pool_options const& o, unsigned workers) {
-  // Not of a set-user-ID program, whose caller would choose which file it overwrites.
-  char const* const said =
-      ::secure_getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
   bool const by_environment = o.trace.empty();
-  if (by_environment && (said == nullptr || *said == '\0')) return nullptr;
+  char const* const said = by_environment ? trace_files::by_environment() : o.trace.c_str();
+  if (said == nullptr) return nullptr;
   if (o.trace_events == 0 || o.trace_events > tuning::most_trace_events) {
     throw std::invalid_argument{"nopal::pool: trace_events = " + std::to_string(o.trace_events) + " is no number from 1 to " +
                                 std::to_string(tuning::most_trace_events) +
                                 ", of the events that are kept for each worker; leave it unset for 65536"};
   }
-  std::string file = trace_files::named(by_environment ? std::string{said} : o.trace);
+  std::string file = trace_files::named(said);
   trace_files::begin(file, by_environment ? "NOPAL_TRACE" : "pool_options::trace");
   return std::unique_ptr<pool_trace>{new pool_trace{std::move(file), o.name, o.trace_events, workers}};
 }

@@ -9,16 +9,16 @@
 
 namespace nopal::core {
 
-void span_pairs::add(trace_event const& e) { parts_.push_back({e.b, e}); }
+void span_pairs::add(trace_event const& e) { parts_.push_back(e); }
 
 std::vector<traced_span> span_pairs::all() const {
   std::map<std::uint64_t, traced_span> spans;
-  for (part const& p : parts_) {
-    if (p.event.kind() == traced::span_began) spans.insert({p.id, {p.event.text(), p.event.time, traced_span::still_open}});
+  for (trace_event const& e : parts_) {
+    if (e.kind() == traced::span_began) spans.insert({e.b, {e.text(), e.time, traced_span::still_open}});
   }
-  for (part const& p : parts_) {
-    if (p.event.kind() != traced::span_ended) continue;
-    if (auto const it = spans.find(p.id); it != spans.end()) it->second.end = p.event.time;
+  for (trace_event const& e : parts_) {
+    if (e.kind() != traced::span_ended) continue;
+    if (auto const it = spans.find(e.b); it != spans.end()) it->second.end = e.time;
   }
   std::vector<traced_span> result;
   result.reserve(spans.size());

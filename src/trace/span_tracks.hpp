@@ -26,11 +26,7 @@ class span_pairs {
   std::vector<traced_span> all() const;
 
  private:
-  struct part {
-    std::uint64_t id;
-    trace_event event;
-  };
-  std::vector<part> parts_;
+  std::vector<trace_event> parts_;
 };
 
 /// Adds the spans below the track `parent`: on as many tracks of each name as there are spans of that name at once, and viewers show these

@@ -70,6 +70,11 @@ void add_spans_outside(std::string& bytes, std::uint32_t addition, bool process_
 
 }  // namespace
 
+char const* trace_files::by_environment() noexcept {
+  char const* const file = ::secure_getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+  return file != nullptr && *file != '\0' ? file : nullptr;
+}
+
 std::string trace_files::named(std::string const& file) {
   std::size_t const at = file.find("%p");
   if (at == std::string::npos) return file;

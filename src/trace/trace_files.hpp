@@ -13,6 +13,9 @@ namespace nopal::core {
 
 class trace_files {
  public:
+  /// The file that the environment variable NOPAL_TRACE names; null: none. Not of a set-user-ID program, whose caller would choose which file it
+  /// overwrites. The environment must not change meanwhile.
+  static char const* by_environment() noexcept;
   /// The file's name with %p replaced by the number of this process. Throws std::bad_alloc.
   static std::string named(std::string const& file);
   /// Makes the file empty, unless this process has begun it already. `said_by`: who names it, for what is thrown. Throws std::system_error

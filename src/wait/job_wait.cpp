@@ -11,7 +11,7 @@ void wait_for_job(event& done, void const* job) noexcept {
   if (done.is_set()) return;
   worker* const w = current_or_null();
   if (w == nullptr) return sleep_until_set(done, {"a job", nullptr});
-  wait_on_worker(*w, done, {"a job", nullptr}, job);
+  wait_on_worker(*w, done, {"a job", nullptr, job != nullptr ? wait_kind::join : wait_kind::nothing_more}, job);
 }
 
 // The job has not ended. Where there is no memory for another stack the worker sleeps on the event, and tries again every millisecond: what

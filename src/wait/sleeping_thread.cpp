@@ -4,13 +4,14 @@
 #include <unistd.h>
 
 #include "nopal/core/architecture/thread_words.hpp"
+#include "nopal/core/base/coarse_clock.hpp"
 
 namespace nopal::core {
 
 sleeping_thread::sleeping_thread(waits_for const& why) noexcept : sleeping_thread{why, this_thread()} {}
 
 sleeping_thread::sleeping_thread(waits_for const& why, std::uintptr_t self) noexcept
-    : why_{why}, id_{static_cast<pid_t>(::syscall(SYS_gettid))}, self_{self} {
+    : why_{why}, id_{static_cast<pid_t>(::syscall(SYS_gettid))}, self_{self}, since_{coarse_now()} {
   std::lock_guard const guard{mutex_};
   next_ = first_;
   if (first_ != nullptr) first_->before_ = this;

@@ -9,7 +9,6 @@
 #include <nopal/nopal.hpp>
 #include <nopal/stay.hpp>
 
-
 namespace {
 
 using namespace std::chrono_literals;
@@ -22,18 +21,16 @@ class strands {
   /// Begins one that waits for `until`, then calls f. Its name, `c`, is noted when it goes on.
   template <class F>
   void begin(char c, nopal::counter& until, F f) {
-    nopal::counter begun{1};
-    all_.add(1);
-    pool_.detach([this, c, &until, &begun, f]() -> nopal::task<> {
-      co_await nopal::resume_on(pool_.worker(0));
-      wait(c, until, begun, f);
-      all_.done();
-    });
-    nopal::wait_for(begun);
-    std::this_thread::sleep_for(1ms);  // now it most likely waits
+    begin_with([this, c, &until, f](nopal::counter& begun) { wait(c, [&] { begun.done(); nopal::wait_for(until); }, f); });
   }
   void begin(char c, nopal::counter& until) {
     begin(c, until, [] {});
+  }
+  /// Begins one that joins a job, which waits for `until` on another worker.
+  void begin_joining(char c, nopal::counter& until) {
+    begin_with([this, c, &until](nopal::counter& begun) {
+      wait(c, [&] { pool_.run([&]() -> nopal::task<> { return wait_elsewhere(until, begun); }); }, [] {});
+    });
   }
   /// Waits for all; the names in the order in which they went on.
   std::string order() {
@@ -43,12 +40,28 @@ class strands {
 
  private:
   template <class F>
-  void wait(char c, nopal::counter& until, nopal::counter& begun, F f) {
+  void begin_with(F body) {
+    nopal::counter begun{1};
+    all_.add(1);
+    pool_.detach([this, &begun, body]() -> nopal::task<> {
+      co_await nopal::resume_on(pool_.worker(0));
+      body(begun);
+      all_.done();
+    });
+    nopal::wait_for(begun);
+    std::this_thread::sleep_for(1ms);  // now it most likely waits
+  }
+  template <class W, class F>
+  void wait(char c, W until, F f) {
     nopal::stay const here;
-    begun.done();
-    nopal::wait_for(until);
+    until();
     order_ += c;
     f();
+  }
+  nopal::task<> wait_elsewhere(nopal::counter& until, nopal::counter& begun) {
+    co_await nopal::resume_on(pool_.worker(1));
+    begun.done();
+    nopal::wait_for(until);
   }
 
   nopal::pool& pool_;
@@ -56,10 +69,10 @@ class strands {
   std::string order_;  // by the one thread
 };
 
-class stays_in_order : public testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(workers, stays_in_order, testing::Values(1U, 2U, 3U));
+class stays_on_workers : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(in_order, stays_on_workers, testing::Values(1U, 2U, 3U));
 
-TEST_P(stays_in_order, what_was_left_last_goes_on_first) {
+TEST_P(stays_on_workers, what_was_left_last_goes_on_first) {
   nopal::pool p{{.workers = GetParam()}};
   int in_time = 0;
   for (int k = 0; k < 500 && in_time < 5; ++k) {
@@ -82,7 +95,29 @@ TEST_P(stays_in_order, what_was_left_last_goes_on_first) {
   EXPECT_GT(in_time, 0);
 }
 
-TEST_P(stays_in_order, but_not_if_that_waits_for_one_before) {
+TEST(stays_in_order, a_join_is_waited_for_long) {
+  nopal::pool p{{.workers = 2}};
+  nopal::counter a{1}, b{1};
+  strands s{p};
+  s.begin('a', a);
+  s.begin_joining('b', b);
+  a.done();
+  std::this_thread::sleep_for(1s);  // nobody works; a stack that waits for one that waits at no join would go on
+  b.done();
+  EXPECT_EQ(s.order(), "ba");
+}
+
+TEST(stays_in_order, but_not_for_ever) {
+  nopal::pool p{{.workers = 2}};
+  nopal::counter a{1}, b{1};
+  strands s{p};
+  s.begin('a', a, [&] { b.done(); });
+  s.begin_joining('b', b);
+  a.done();
+  EXPECT_EQ(s.order(), "ab");
+}
+
+TEST_P(stays_on_workers, but_not_if_that_waits_for_one_before) {
   nopal::pool p{{.workers = GetParam()}};
   nopal::counter a{1}, b{1}, c{1};
   strands s{p};

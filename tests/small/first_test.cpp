@@ -26,29 +26,13 @@
 #include "nopal/timed_mutex.hpp"
 #include "nopal/version.hpp"
 #include "nopal/when_any.hpp"
+#include "stopped.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
+using test::is_stopped;
 using test::on_some_pools;
-
-template <class Wait>
-bool is_stopped(nopal::pool& pool, Wait wait) {
-  std::stop_source source;
-  std::atomic<bool> begun{false};
-  auto f = pool.submit(source.get_token(), [&] {
-    begun = true;
-    try {
-      wait();
-    } catch (nopal::stopped const&) {
-      return true;
-    }
-    return false;
-  });
-  while (!begun) std::this_thread::yield();
-  source.request_stop();
-  return f.get();
-}
 
 // ---- when_any
 
@@ -114,13 +98,17 @@ TEST(when_any_test, ends_early) {
 TEST(select_test, does_one_thing_and_no_other) {
   nopal::channel<std::unique_ptr<int>> a{1}, b{1};
   auto v = std::make_unique<int>(1);
-  EXPECT_EQ(nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }), nopal::on_push(b, std::move(v), [](bool taken) { EXPECT_TRUE(taken); })), 1u);
+  EXPECT_EQ(nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }),
+                          nopal::on_push(b, std::move(v), [](bool taken) { EXPECT_TRUE(taken); })),
+            1u);
   EXPECT_EQ(v, nullptr);
   v = std::make_unique<int>(2);
   EXPECT_EQ(nopal::select(nopal::on_push(b, std::move(v)), nopal::on_timeout(0s)), 1u);
   EXPECT_EQ(*v, 2);  // it was not pushed
   int got = 0;
-  EXPECT_EQ(nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }), nopal::on_pop(b, [&](auto x) { got = x.has_value() ? **x : -1; })), 1u);
+  EXPECT_EQ(
+      nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }), nopal::on_pop(b, [&](auto x) { got = x.has_value() ? **x : -1; })),
+      1u);
   EXPECT_EQ(got, 1);
   EXPECT_EQ(nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }), nopal::on_timeout(1us, [&] { got = 3; })), 1u);
   EXPECT_EQ(got, 3);
@@ -167,7 +155,8 @@ TEST(select_test, loses_no_value_and_no_wake_up) {
         } else if (!b_open) {
           nopal::select(nopal::on_pop(a, on_a));
         } else if (limit != 0) {
-          nopal::select(nopal::on_pop(a, on_a), nopal::on_pop(b, on_b), nopal::on_timeout(std::chrono::nanoseconds{limit}, nopal::yield));
+          nopal::select(nopal::on_pop(a, on_a), nopal::on_pop(b, on_b),
+                        nopal::on_timeout(std::chrono::nanoseconds{limit}, nopal::yield));
         } else {
           nopal::select(nopal::on_pop(b, on_b), nopal::on_pop(a, on_a));
         }
@@ -176,7 +165,9 @@ TEST(select_test, loses_no_value_and_no_wake_up) {
     nopal::counter pushers, poppers;
     pool.spawn(poppers, [&] { selects(0); });
     pool.spawn(poppers, [&] { selects(1000); });
-    pool.spawn(poppers, [&] { for (long v : a) got(v); });
+    pool.spawn(poppers, [&] {
+      for (long v : a) got(v);
+    });
     std::thread foreign{[&] { selects(0); }};
     for (long first : {0L, 1L}) pool.spawn(pushers, [&, first] { pushes(first); });
     nopal::wait_for(pushers);
@@ -198,10 +189,10 @@ TEST(block_on_test, its_worker_runs_others_meanwhile) {
     nopal::counter left;
     nopal::spawn(left, [&] { ran = true; });
     EXPECT_EQ(nopal::block_on([&] {
-      while (!ran) std::this_thread::yield();  // only the one worker can run that
-      EXPECT_EQ(nopal::pool::current(), nullptr);
-      return nopal::block_on([] { return std::make_unique<int>(5); });
-    }) != nullptr,
+                while (!ran) std::this_thread::yield();  // only the one worker can run that
+                EXPECT_EQ(nopal::pool::current(), nullptr);
+                return nopal::block_on([] { return std::make_unique<int>(5); });
+              }) != nullptr,
               true);
     nopal::wait_for(left);
   });
@@ -322,7 +313,8 @@ TEST(timed_mutex_test, tells_whoever_would_wait_for_itself) {
 
 TEST(version_test, headers_and_library_agree) {
   EXPECT_EQ(nopal::version(), NOPAL_VERSION);
-  EXPECT_EQ(std::to_string(NOPAL_VERSION_MAJOR) + "." + std::to_string(NOPAL_VERSION_MINOR) + "." + std::to_string(NOPAL_VERSION_PATCH),
+  EXPECT_EQ(std::to_string(NOPAL_VERSION_MAJOR) + "." + std::to_string(NOPAL_VERSION_MINOR) + "." +
+                std::to_string(NOPAL_VERSION_PATCH),
             NOPAL_VERSION_STRING);
 }
 

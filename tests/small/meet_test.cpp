@@ -22,10 +22,12 @@
 #include "nopal/shared_mutex.hpp"
 #include "nopal/stop.hpp"
 #include "nopal/task.hpp"
+#include "stopped.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
+using test::is_stopped;
 using test::on_some_pools;
 
 /// Runs each of them as a fiber, and returns when all have ended.
@@ -33,25 +35,6 @@ void as_fibers(nopal::pool& pool, int n, std::function<void(int)> const& f) {
   nopal::counter left;
   for (int k = 0; k < n; ++k) pool.spawn(left, [&, k] { f(k); });
   nopal::wait_for(left);
-}
-
-/// Calls wait() in a region that is asked to stop soon; says whether it threw `stopped`.
-template <class Wait>
-bool is_stopped(nopal::pool& pool, Wait wait) {
-  std::stop_source source;
-  std::atomic<bool> begun{false};
-  auto f = pool.submit(source.get_token(), [&] {
-    begun = true;
-    try {
-      wait();
-    } catch (nopal::stopped const&) {
-      return true;
-    }
-    return false;
-  });
-  while (!begun) std::this_thread::yield();
-  source.request_stop();
-  return f.get();
 }
 
 // ---- latch

@@ -52,7 +52,9 @@ settings::settings(std::uint8_t const* data, std::size_t size, std::vector<unsig
   own.idle = (first & 64) != 0 ? nopal::idle::busy : nopal::idle::lazy;
   own.seed = first;
   own.reclaim = static_cast<nopal::reclaim>(second % 4);
-  bool const small = (second & 12) == 4;
+  // A thread that waits in another runtime runs what it finds there, loop upon loop: how deep is not ours to bound.
+  bool const others = (with & (bit_of(company::tbb) | bit_of(company::openmp))) != 0;
+  bool const small = (second & 12) == 4 && !others;
   if (small) own.stack_size = std::size_t{test::sanitized ? 256 : 64} << 10;
   own.steal = (second & 0x70) != 0x10;
   own.pin = (second & 0x70) == 0x20 && own.workers <= std::thread::hardware_concurrency();

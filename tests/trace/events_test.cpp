@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "../fib.hpp"
 #include "decoded.hpp"
 #include "file.hpp"
 
@@ -17,35 +18,12 @@ namespace {
 
 using decoded::type;
 
-nopal::task<long> task_fib(long n) {
-  if (n < 2) co_return n;
-  long a = 0, b = 0;
-  co_await nopal::fork(&a, task_fib, n - 1);
-  co_await nopal::call(&b, task_fib, n - 2);
-  co_await nopal::join;
-  co_return a + b;
-}
-long function_fib(long n) {
-  if (n < 2) return n;
-  long a = 0, b = 0;
-  nopal::parallel_invoke([&] { a = function_fib(n - 1); }, [&] { b = function_fib(n - 2); });
-  return a + b;
-}
-long scope_fib(long n) {
-  if (n < 2) return n;
-  long a = 0, b = 0;
-  nopal::scope s;
-  s.fork([&] { a = scope_fib(n - 1); });
-  b = scope_fib(n - 2);
-  s.join();
-  return a + b;
-}
 void fibers(int n) {
   nopal::counter left;
   for (int i = 0; i < n; ++i) {
     nopal::spawn(left, [i] {
       nopal::yield();
-      function_fib(i % 10);
+      test::native::fib(i % 10);
     });
   }
   nopal::wait_for(left);
@@ -57,15 +35,15 @@ struct of_front_end {
 };
 class each_front_end : public testing::TestWithParam<of_front_end> {};
 INSTANTIATE_TEST_SUITE_P(trace, each_front_end,
-                         testing::Values(of_front_end{"tasks", [](nopal::pool& p) { p.run(task_fib, 12); }},
-                                         of_front_end{"functions", [](nopal::pool& p) { p.run(function_fib, 12); }},
-                                         of_front_end{"scopes", [](nopal::pool& p) { p.run(scope_fib, 12); }},
+                         testing::Values(of_front_end{"tasks", [](nopal::pool& p) { p.run(test::fib_task, 12); }},
+                                         of_front_end{"functions", [](nopal::pool& p) { p.run(test::native::fib, 12); }},
+                                         of_front_end{"scopes", [](nopal::pool& p) { p.run(test::scoped::fib, 12); }},
                                          of_front_end{"fibers", [](nopal::pool& p) { p.run(fibers, 40); }},
                                          of_front_end{"loops",
                                                       [](nopal::pool& p) {
                                                         p.run([] {
                                                           nopal::parallel_for(
-                                                              0, 1000, [](int i) { function_fib(i % 8); }, nopal::grain{1});
+                                                              0, 1000, [](int i) { test::native::fib(i % 8); }, nopal::grain{1});
                                                         });
                                                       }}),
                          [](auto const& test) { return test.param.name; });
@@ -153,9 +131,9 @@ TEST(trace, forks_are_no_events) {
   trace_file const file{"forks"};
   {
     nopal::pool pool{{.workers = 1, .trace = file.name()}};
-    pool.run(task_fib, 22);
-    pool.run(function_fib, 22);
-    pool.run(scope_fib, 18);
+    pool.run(test::fib_task, 22);
+    pool.run(test::native::fib, 22);
+    pool.run(test::scoped::fib, 18);
   }
   decoded::trace const t{file.name()};
   EXPECT_EQ(t.count(type::instant, "events dropped"), 0U);
@@ -164,7 +142,7 @@ TEST(trace, forks_are_no_events) {
 
 TEST(trace, lanes_hang_below_pool_and_process) {
   trace_file const file{"lanes"};
-  nopal::pool{{.workers = 2, .name = "mill", .trace = file.name()}}.run(task_fib, 5);
+  nopal::pool{{.workers = 2, .name = "mill", .trace = file.name()}}.run(test::fib_task, 5);
   decoded::trace const t{file.name()};
   int lanes = 0;
   for (auto const& [id, track] : t.tracks) {
@@ -207,8 +185,8 @@ TEST(trace, names_functions) {
   trace_file const file{"functions"};
   {
     nopal::pool pool{{.workers = 2, .schedule = nopal::schedule::steal_always, .trace = file.name()}};
-    pool.run(task_fib, 6);
-    pool.run([] { function_fib(6); });
+    pool.run(test::fib_task, 6);
+    pool.run([] { test::native::fib(6); });
     pool.run(fibers, 5);
   }
   decoded::trace const t{file.name()};
@@ -220,8 +198,8 @@ TEST(trace, names_functions) {
     }
     return n;
   };
-  EXPECT_GT(names("stolen task", "task_fib"), 0U);
-  EXPECT_GT(names("stolen branch", "function_fib"), 0U);
+  EXPECT_GT(names("stolen task", "fib_task"), 0U);
+  EXPECT_GT(names("stolen branch", "native::fib"), 0U);
   EXPECT_GT(names("fiber", "fibers"), 0U);
 }
 
@@ -229,8 +207,8 @@ TEST(trace, submissions_from_inside_and_outside) {
   trace_file const file{"submissions"};
   {
     nopal::pool pool{{.workers = 2, .trace = file.name()}};
-    pool.submit(function_fib, 3).get();
-    pool.run([&] { pool.submit(function_fib, 3).get(); });
+    pool.submit(test::native::fib, 3).get();
+    pool.run([&] { pool.submit(test::native::fib, 3).get(); });
     nopal::counter c;
     pool.spawn(c, [] {});
     nopal::wait_for(c);

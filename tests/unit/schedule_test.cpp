@@ -202,7 +202,21 @@ TEST(schedule, has_a_name_in_the_environment) {
   EXPECT_EQ(schedule_choice::parse("never:3").how, nopal::schedule::steal_never);
   EXPECT_EQ(schedule_choice::parse("random").seed, 0u);
   EXPECT_EQ(schedule_choice::parse("random:18446744073709551615").seed, ~std::uint64_t{0});
-  for (char const* const wrong : {"sometimes", "random:", "random:-1", "random:18446744073709551616", "random:7x", ":7"}) {
+  nopal::core::schedule_choice const pct = schedule_choice::parse("pct:7:d=2:k=500");
+  EXPECT_EQ(pct.how, nopal::schedule::by_priority);
+  EXPECT_EQ(pct.seed, 7u);
+  EXPECT_EQ(pct.depth, 2u);
+  EXPECT_EQ(pct.steps, 500u);
+  nopal::core::schedule_choice const only = schedule_choice::parse("only:random:7:12>1,2.40>0");
+  EXPECT_TRUE(only.only_listed);
+  ASSERT_EQ(only.list.size(), 2u);
+  EXPECT_EQ(only.list[0].pool, 0u);
+  EXPECT_EQ(only.list[0].at, 12u);
+  EXPECT_EQ(only.list[0].to, 1u);
+  EXPECT_EQ(only.list[1].pool, 2u);
+  EXPECT_EQ(only.list[1].at, 40u);
+  EXPECT_TRUE(schedule_choice::parse("only:pct:7").list.empty());
+  for (char const* const wrong : {"sometimes", "random:", "pct:1:d=0", "pct:1:d=101", "pct:1:x=2", "random:1:d=2", "only", "only:7", "only:always:7", "only:random:1:7", "only:random:1:7>x", "random:-1", "random:18446744073709551616", "random:7x", ":7"}) {
     try {
       schedule_choice::parse(wrong);
       ADD_FAILURE() << wrong;

@@ -82,15 +82,15 @@ inline constexpr unsigned tries_another_worker = 64;
 /// finds nothing there. It is woken at once when the wait has ended.
 inline constexpr std::int64_t shortest_doze = 20'000;
 inline constexpr std::int64_t longest_doze = 1'000'000;
-/// So long a stack waits for its turn, which comes when those have ended that its thread has left later inside nopal::stay, in nanoseconds.
-/// Then it goes on all the same, since one of these may wait for it. The longer time is for while other workers run something, which may be
-/// what these wait for.
-/// A library whose frames end in another order may crash: with a third of these times, random programs beside oneTBB on a loaded machine went on out of
-/// turn eight times a minute, mostly for nothing. Strands that hand over to each other inside nopal::stay wait so long each time.
-inline constexpr std::int64_t turn_awaited = 300'000'000;
-inline constexpr std::int64_t turn_awaited_while_others_work = 3'000'000'000;
-/// And the thread must have looked so often meanwhile, about once in a millisecond: where it gets little of a CPU, so do others.
-inline constexpr std::uint32_t looks_for_turn = 150;
+/// So often a thread looks, once in a millisecond at most, whether the turn of a stack has come, which is when those have ended that the thread has left
+/// later inside nopal::stay. Then the stack goes on all the same, since one of these may wait for it. Looks, not time: where the thread gets
+/// little of a CPU, so do others. A library whose frames end in another order may crash; strands that hand over to each other inside
+/// nopal::stay wait so long each time.
+inline constexpr std::uint32_t looks_for_turn = 300;
+/// Where all of the newer stacks wait at joins. What they wait for ends by itself, unless it waits in turn for what is no join.
+inline constexpr std::uint32_t looks_while_newer_join = 3'000;
+/// So many times as often while other workers run something, which may be what the newer stacks wait for.
+inline constexpr std::uint32_t times_while_others_work = 5;
 /// After so many nanoseconds in which a thread that has left such a stack has run only what is for it alone, it counts as waiting: that may look
 /// again and again for something that nobody runs if all threads are such.
 inline constexpr std::int64_t stalled = 10'000'000;

@@ -35,3 +35,14 @@
 #else
 #define NOPAL_TLS_BY_OFFSET 0
 #endif
+
+// A file that is compiled with NOPAL_PROFILE measures work and span: ../profile/README.md. What differs in its headers is
+// NOPAL_PROFILED, and so has another name for the linker than elsewhere: a declaration that names a task or a scope is found
+// only where it is meant alike.
+#if defined(NOPAL_PROFILE)
+#define NOPAL_PROFILES 1
+#define NOPAL_PROFILED [[gnu::abi_tag("profiled")]]
+#else
+#define NOPAL_PROFILES 0
+#define NOPAL_PROFILED
+#endif

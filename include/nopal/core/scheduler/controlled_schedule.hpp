@@ -7,25 +7,14 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <string_view>
 #include <vector>
 
-#include "nopal/core/base/random.hpp"
+#include "nopal/core/scheduler/schedule_choice.hpp"
 #include "nopal/options.hpp"
 
 namespace nopal::core {
 
-/// A schedule, with the seed that decides it.
-struct schedule_choice {
-  nopal::schedule how = nopal::schedule::free;
-  std::uint64_t seed = 0;
-
-  /// "random:7", "always", "never:7". Throws std::invalid_argument, with the text and what to write instead.
-  static schedule_choice parse(std::string_view text);
-  /// What the environment variable NOPAL_SCHEDULE says. Each pool that reads it gets a seed of its own, by the order in which pools read
-  /// it.
-  static schedule_choice from_environment();
-};
+class stack;
 
 class controlled_schedule {
  public:
@@ -41,8 +30,9 @@ class controlled_schedule {
   void enter(unsigned i) noexcept;
   /// The worker has offered something: another may get the turn now, and steal it. True: the worker is to call this again at its next fork.
   bool at_fork(unsigned i) noexcept;
-  /// What the worker does next may as well happen after what others do: another may get the turn now.
-  void step(unsigned i) noexcept;
+  /// What the worker does next may as well happen after what others do: another may get the turn now. `left`: the stack that it has just
+  /// left, which waits; or null.
+  void step(unsigned i, stack const* left) noexcept;
   /// The worker has found nothing. Waits until there is something new.
   void idle(unsigned i) noexcept;
   /// The worker that worker i is to try first, as it got the turn at that one's fork: given once, then no_worker. Does not wait.
@@ -72,19 +62,28 @@ class controlled_schedule {
     unsigned victim = no_worker;
   };
 
-  bool chance(unsigned one_in) noexcept { return random_() % one_in == 0; }
   bool may_find(worker_state const& s) const noexcept { return !s.idle || s.seen != news_; }
   template <class Accept>
-  unsigned pick(unsigned but, Accept accept) noexcept;
+  unsigned first_after(unsigned from, Accept accept) const noexcept;
+  template <class Accept>
+  unsigned draw(std::uint64_t at, unsigned one_in, unsigned from, Accept accept) const noexcept;
+  template <class Accept>
+  unsigned highest(std::uint64_t at, unsigned from, bool may_stay, Accept accept) noexcept;
+  template <class Accept>
+  unsigned listed(std::uint64_t at, unsigned from, unsigned otherwise, Accept accept) const noexcept;
+  template <class Accept>
+  unsigned decide(char what, unsigned from, unsigned one_in, Accept accept, stack const* left = nullptr) noexcept;
   void give(unsigned to) noexcept;
   void pass(lock& guard, unsigned from, unsigned to) noexcept;
   void wait(lock& guard, unsigned i) noexcept;
 
-  nopal::schedule const how_;
+  schedule_choice const choice_;
   mutable std::mutex mutex_;
   std::condition_variable rest_;  // all are idle
   std::vector<worker_state> workers_;
-  rng random_;
+  std::uint64_t decisions_ = 0;              // made so far: each has its number
+  std::vector<std::uint64_t> priorities_;    // of the workers, by_priority: the highest runs
+  std::vector<std::uint64_t> change_points_;  // the decisions at which whoever runs gets a priority below all others
   unsigned holder_ = no_worker;  // the worker that has the turn; no_worker: all are idle
   std::uint64_t given_ = 0;      // how often the turn was given
   std::uint64_t news_ = 0;       // how often there was something new

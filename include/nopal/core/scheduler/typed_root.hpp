@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/profile/root_profile.hpp"
 #include "nopal/core/scheduler/root.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/arguments.hpp"
@@ -34,7 +35,7 @@ struct result_of_run<task<T>> {
 
 /// A callable, its arguments and its result. F, A...: references, as they were given. How they are kept: task/arguments.hpp.
 template <way How, class F, class... A>
-class typed_root : public root {
+class NOPAL_PROFILED typed_root : public root {
   using arguments = checked<How, F, A...>::arguments::type;
   using callable = std::conditional_t<How == way::waits, F, std::decay_t<F>>;
   template <class Pack>
@@ -64,6 +65,7 @@ class typed_root : public root {
 
   /// The result, or the exception rethrown. Once, after the end.
   result take() {
+    profile_.taken();
     if (error != nullptr) std::rethrow_exception(std::exchange(error, nullptr));
     if constexpr (std::is_reference_v<result>) {
       return static_cast<result>(**result_);
@@ -99,9 +101,11 @@ class typed_root : public root {
       constexpr std::uintptr_t bits = std::is_void_v<result> || std::is_reference_v<result> ? 0 : constructs;
       w->parent_word = reinterpret_cast<std::uintptr_t>(static_cast<root*>(this)) | rooted | bits;
       w->slot = &result_;
+      profile_.begin_task();
       static_cast<void>(call::invoke(f_, args_));
     } else {
       current()->begin_without_tasks();
+      [[maybe_unused]] auto const measured = profile_.begin_function();
       if constexpr (std::is_void_v<result>) {
         call::invoke(f_, args_);
       } else if constexpr (std::is_reference_v<result>) {
@@ -116,11 +120,12 @@ class typed_root : public root {
   callable f_;
   arguments args_;
   eventually<held> result_;
+  [[no_unique_address]] root_profile profile_{How == way::waits};
 };
 
 /// The job of pool::run: it lies in the frame of the caller, which waits for it.
 template <class F, class... A>
-class awaited_root final : public typed_root<way::waits, F, A...> {
+class NOPAL_PROFILED awaited_root final : public typed_root<way::waits, F, A...> {
  public:
   explicit awaited_root(F f, A... a) : typed_root<way::waits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
     this->finish = [](root& r) noexcept { static_cast<awaited_root&>(r).done.set(); };
@@ -141,7 +146,7 @@ struct shared_result {
 
 /// The job of pool::submit. It keeps itself alive until it has ended; then its future does.
 template <class F, class... A>
-class submitted_root final : public typed_root<way::submits, F, A...>,
+class NOPAL_PROFILED submitted_root final : public typed_root<way::submits, F, A...>,
                              public shared_result<typename typed_root<way::submits, F, A...>::result> {
  public:
   explicit submitted_root(F f, A... a) : typed_root<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
@@ -168,7 +173,7 @@ NOPAL_API [[noreturn]] NOPAL_COLD void die_detached(std::exception_ptr e, void c
 
 /// The job of pool::detach. It deletes itself at its end.
 template <class F, class... A>
-class detached_root final : public typed_root<way::submits, F, A...> {
+class NOPAL_PROFILED detached_root final : public typed_root<way::submits, F, A...> {
  public:
   explicit detached_root(F f, A... a) : typed_root<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
     this->finish = [](root& r) noexcept {

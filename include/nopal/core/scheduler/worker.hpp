@@ -184,9 +184,9 @@ class NOPAL_API worker : public fork_state {
   bool has_more() const noexcept {
     return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr;
   }
-  /// Under a controlled schedule: others may run before this worker continues.
-  void step() noexcept {
-    if (controlled_schedule* const c = pool_.control.get(); c != nullptr) [[unlikely]] c->step(index_);
+  /// Under a controlled schedule: others may run before this worker continues. `left`: the stack that it has just left; or null.
+  void step(stack const* left = nullptr) noexcept {
+    if (controlled_schedule* const c = pool_.control.get(); c != nullptr) [[unlikely]] c->step(index_, left);
   }
 
   stack_cache stacks;

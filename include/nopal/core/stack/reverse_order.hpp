@@ -23,7 +23,7 @@ NOPAL_COLD void await_turn(stack& s) noexcept;
 /// Does a stack that the thread has left wait for its turn? By that thread. O(stacks that it has left).
 inline bool some_await_turn(worker const& w) noexcept {
   for (stack const* s = w.search.left_in_order; s != nullptr; s = s->left_before) {
-    if (s->turn_awaited_since != 0) return true;
+    if (s->awaits_turn) return true;
   }
   return false;
 }
@@ -32,7 +32,8 @@ inline std::int64_t longest_sleep(worker const& w) noexcept {
   return some_await_turn(w) ? tuning::longest_doze : tuning::doze_until_called;
 }
 /// The stack whose turn it is, and which the caller resumes; null: none. That is the one that was left last, if the thread runs none that keeps
-/// the order; or the newest that has waited too long for its turn. By that thread. O(stacks that it has left).
-NOPAL_COLD stack* next_in_order(worker& w) noexcept;
+/// the order; or the newest that has waited too long for its turn. `here`: what the stack waits for on which the thread runs; null: it does not wait.
+/// By that thread. O(stacks that it has left).
+NOPAL_COLD stack* next_in_order(worker& w, waits_for const* here) noexcept;
 
 }  // namespace nopal::core

@@ -10,6 +10,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/profile/procedure_words.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
@@ -102,12 +103,19 @@ class stack : public context, public resumable {
   std::atomic<waits_for const*> waits{nullptr};
   /// How often it has waited.
   std::atomic<std::uint64_t> wait_number{0};
+  /// Since when, by the coarse clock.
+  std::atomic<std::int64_t> waits_since{0};
   /// The innermost name of what runs on it; or null.
   std::atomic<stack_name const*> name{nullptr};
 
-  /// From now on the stack waits. By the worker that has just left it, on another stack. release: both pair with the acquire loads in
-  /// copy_wait (src/report/report.cpp), for the saved stack pointer and all that lies above it.
-  void begins_to_wait(waits_for const& why) noexcept {
+  /// For debuggers: what was stolen and runs at the base of this stack, or of what runs on top of it: the address of a branch, or that of a
+  /// task's frame and 1; or 0. By whoever runs it.
+  std::uintptr_t origin = 0;
+
+  /// From now on, the time `now`, the stack waits. By the worker that has just left it, on another stack. release: both pair with the acquire
+  /// loads in copy_wait (src/report/report.cpp), for the saved stack pointer, the time, and all that lies above the stack pointer.
+  void begins_to_wait(waits_for const& why, std::int64_t now) noexcept {
+    waits_since.store(now, std::memory_order_relaxed);  // relaxed: the stores below release it
     wait_number.store(wait_number.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // relaxed: only the owner writes it
     waits.store(&why, std::memory_order_release);
   }
@@ -127,8 +135,9 @@ class stack : public context, public resumable {
   // While its thread has left it inside nopal::stay; touched only by that thread: reverse_order.hpp.
   bool in_order = false;
   stack* left_before = nullptr;          ///< by the same thread, and not resumed yet; or null
-  std::int64_t turn_awaited_since = 0;   ///< in nanoseconds; 0: it still waits for something else
+  bool awaits_turn = false;              ///< what it waited for has happened
   std::uint32_t looks_for_turn = 0;      ///< how often the thread has looked since then, in vain
+  std::int64_t looked_for_turn = 0;      ///< when it did so last, in nanoseconds
   /// The stack on its way to its home's inbox: a resumable of its own, since its other one may only resume a stack left at a scope's fork.
   struct on_its_way : resumable {
     stack* it = nullptr;
@@ -142,9 +151,11 @@ class stack : public context, public resumable {
 
   unsigned maker = 0;   ///< the worker that has made it
   std::uint64_t known_pages = 0;  ///< that it held when its unused pages were looked at last; by its owner
+  procedure_words measured{};     ///< what is measured of what runs on it; touched only by whoever runs it
   bool stolen = false;  ///< it was left at a scope's fork and then taken from a deque or an inbox: written by the worker that takes it
 
  private:
+  friend struct debug_layout;
   friend class stack_pool;
   friend class stack_cache;
 

@@ -85,6 +85,8 @@ class NOPAL_API stack_pool {
   }
 
  private:
+  friend struct debug_layout;
+
   stack* make(unsigned maker) noexcept;
   void end(stack* s) noexcept;
   void set_free(std::size_t n) noexcept;

@@ -54,8 +54,8 @@ class NOPAL_API stop_region : private basic_request<>::listener {
 
   /// Ends all waits in it that can end early, and is seen by all that ask: no later than this, by the steady clock.
   time_point deadline() const noexcept { return deadline_; }
-  /// Is it one of which nobody asks anything, neither a region nor a pool?
-  bool is_shield() const noexcept { return is_shield_; }
+  /// Does no pool ask what runs in it? So it is with a shield, of which nobody asks anything, and with what lies inside of one.
+  bool is_shielded() const noexcept { return is_shielded_; }
   /// Is what runs in it asked to stop? A clock is read only where there is a deadline that has not passed.
   bool asks() const noexcept {
     return request.is_made() || (deadline_ != time_point::max() && std::chrono::steady_clock::now() >= deadline_);
@@ -78,7 +78,7 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   children* children_of_ = nullptr;
   stack const* parents_stack_ = nullptr;
   std::uint64_t epoch_ = 0;
-  bool is_shield_ = false;
+  bool is_shielded_ = false;
   time_point deadline_ = time_point::max();
   std::optional<std::stop_callback<asked_by_token>> token_;
   stop_region* next_free_ = nullptr;

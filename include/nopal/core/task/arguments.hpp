@@ -19,7 +19,7 @@
 namespace nopal {
 
 template <class T>
-class task;
+class NOPAL_PROFILED task;
 
 namespace core {
 

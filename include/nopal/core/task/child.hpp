@@ -50,6 +50,8 @@ class child_awaitable : public awaitable_tag {
   }
   NOPAL_INLINE void await_resume() const noexcept {}
 
+  NOPAL_INLINE F& function() noexcept { return f_; }
+
   // A call: no thief can take the parent, so the child runs at once, and the parent suspends only if it must.
   NOPAL_INLINE void start(frame* p) { start(p, slot_); }
   NOPAL_INLINE void start(frame* p, void* slot) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/profile/noted.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/child.hpp"
 #include "nopal/eventually.hpp"
@@ -22,6 +23,8 @@ class value_call : public awaitable_tag {
  public:
   explicit value_call(Awaitable child) : child_{std::move(child)} {}
   value_call(value_call&& o, frame* parent) : child_{std::move(o.child_)}, parent_{parent} {}
+
+  NOPAL_INLINE Awaitable& child() noexcept { return child_; }
 
   NOPAL_INLINE bool await_ready() {
     child_.start(parent_, &result_);
@@ -79,10 +82,11 @@ using checked_child = checked<How == forked ? way::forks : way::calls, F, A...>;
 template <kind How, std::uintptr_t Bits, class F, class... A>
 NOPAL_INLINE auto make_child_awaitable(void* slot, F&& f, A&&... a) {
   using arguments = checked_child<How, F&&, A&&...>::arguments;
-  auto const stored = store_callable(static_cast<F&&>(f));
+  auto const kept = store_callable(static_cast<F&&>(f));
+  using stored = starter<std::remove_const_t<decltype(kept)>>;
   constexpr std::uintptr_t bits = Bits | (arguments::converted ? refers_to_awaitable : 0);
-  using type = child_awaitable_of<How, bits, std::remove_const_t<decltype(stored)>, typename arguments::type>::type;
-  return type{slot, stored, static_cast<A&&>(a)...};
+  using type = child_awaitable_of<How, bits, stored, typename arguments::type>::type;
+  return type{slot, stored{kept}, static_cast<A&&>(a)...};
 }
 
 /// The awaitable for f(a...) with its result to `slot`; or one message, where something is wrong.

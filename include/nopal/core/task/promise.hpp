@@ -24,7 +24,7 @@
 namespace nopal {
 
 template <class T>
-class task;
+class NOPAL_PROFILED task;
 
 namespace core {
 
@@ -124,7 +124,7 @@ static_assert(alignof(promise_base) <= 2 * sizeof(void*) && sizeof(promise_base)
               "nopal: a promise and the frame's two pointers make up a core::frame");
 
 template <class T>
-class promise final : public promise_base {
+class promise : public promise_base {
  public:
   NOPAL_INLINE promise() noexcept : promise{*state_here()} {}
   NOPAL_INLINE task<T> get_return_object() noexcept { return task<T>{nullptr}; }
@@ -173,7 +173,7 @@ class promise final : public promise_base {
 };
 
 template <>
-class promise<void> final : public promise_base {
+class promise<void> : public promise_base {
  public:
   NOPAL_INLINE promise() noexcept : promise_base{*state_here()} {}
   NOPAL_INLINE task<void> get_return_object() noexcept;

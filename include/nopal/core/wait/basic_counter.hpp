@@ -156,6 +156,8 @@ class basic_counter {
   };
 
  private:
+  friend struct debug_layout;
+
   static waiter* following(waiter& w) noexcept {
     typename waiter::node* const next = w.next_waiter;
     return static_cast<waiter*>(next);

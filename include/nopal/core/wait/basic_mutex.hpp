@@ -93,6 +93,8 @@ class basic_mutex {
   }
 
  private:
+  friend struct debug_layout;
+
   struct waiter : words::node {
     std::uintptr_t who;  ///< what the owner will be
     unsigned woken = 0;  ///< how often it was woken and not handed the mutex

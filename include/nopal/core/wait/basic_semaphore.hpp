@@ -93,6 +93,8 @@ class basic_semaphore {
   }
 
  private:
+  friend struct debug_layout;
+
   // Enters the queue, on another stack than the one that waits. False: there was a permit, and `me` has it.
   bool enqueue(node& me, timer_entry* entry) noexcept {
     std::int64_t const permits = self_.lock();

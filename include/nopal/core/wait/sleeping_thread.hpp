@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "nopal/core/profile/procedure.hpp"
 #include "nopal/core/wait/event.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
@@ -28,6 +29,8 @@ class sleeping_thread {
   /// The thread as the owner of a mutex: this_thread(), or the stack on which it works.
   std::uintptr_t self() const noexcept { return self_; }
   waits_for const& why() const noexcept { return why_; }
+  /// Since when it is listed, by the coarse clock.
+  std::int64_t since() const noexcept { return since_; }
 
   /// Calls f(thread) for each, under the list's lock: none enters or leaves meanwhile.
   template <class F>
@@ -50,6 +53,8 @@ class sleeping_thread {
   waits_for const why_;
   pid_t const id_;
   std::uintptr_t const self_;
+  pause_in_profile const measured_;
+  std::int64_t const since_;
   sleeping_thread* next_;
   sleeping_thread* before_ = nullptr;
 };

@@ -8,8 +8,8 @@
 
 namespace nopal::core {
 
-/// What a report can say of the awaited object beyond its address.
-enum class wait_kind : unsigned char { nothing_more, mutex, counter };
+/// join: what is waited for was begun by the waiter, and ends by itself. mutex, counter: a report can say more of the object than its address.
+enum class wait_kind : unsigned char { nothing_more, join, mutex, counter };
 
 struct waits_for {
   char const* what;    ///< completes the sentence "it waits for ..."

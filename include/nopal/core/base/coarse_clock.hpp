@@ -1,0 +1,13 @@
+#pragma once
+
+// The system's coarse clock: for ages in reports, which are read by people. It says the steady clock's time of the kernel's last tick, 1 to
+// 10 ms ago. Reading it is some 3 ns on any machine, since it reads no hardware. Next: ../stack/stack.hpp, which keeps when a wait began.
+
+#include <cstdint>
+
+namespace nopal::core {
+
+/// Nanoseconds of the steady clock.
+std::int64_t coarse_now() noexcept;
+
+}  // namespace nopal::core

@@ -1,0 +1,88 @@
+#include "scheduler/schedule_log.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <span>
+#include <string>
+
+#include "nopal/core/stack/stack.hpp"
+#include "report/code_map.hpp"
+#include "report/unwinder.hpp"
+
+// Not in programs that are linked statically.
+#pragma weak dladdr
+
+namespace nopal::core {
+
+namespace {
+
+// The file; -1: there is none.
+int log_file() noexcept {
+  static int const file = [] {
+    char const* const name = ::secure_getenv("NOPAL_SCHEDULE_LOG");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+    return name == nullptr || *name == '\0' ? -1 : ::open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  }();
+  return file;
+}
+
+// One call, so that lines of several pools do not mix.
+void add(std::string const& line) noexcept {
+  if (::write(log_file(), line.data(), line.size()) < 0) return;  // the log is incomplete then, which shrink notices
+}
+
+// The return addresses, the innermost first: on the calling thread's stack, or on one that waits.
+std::size_t calls(std::span<std::uintptr_t> pcs, stack const* left) {
+  if (left == nullptr) return callers(pcs.data(), pcs.size());
+  auto const* const from = static_cast<std::byte const*>(left->sp);
+  auto const* const top = reinterpret_cast<std::byte const*>(left);
+  if (from < left->low() || from >= top) return 0;
+  code_map const code;
+  return walk(code, {reinterpret_cast<std::uintptr_t>(from), {from, top}}, pcs);
+}
+
+// "object+offset", for each that the loader knows.
+void add_places(std::string& line, stack const* left) {
+  if (&::dladdr == nullptr) return;
+  std::array<std::uintptr_t, 32> pcs;
+  std::size_t const n = calls(pcs, left);
+  for (std::size_t k = 0; k < n; ++k) {
+    Dl_info object{};
+    if (::dladdr(reinterpret_cast<void*>(pcs[k] - 1), &object) == 0 || object.dli_fname == nullptr) continue;  // NOLINT(performance-no-int-to-ptr)
+    std::array<char, 32> offset;
+    std::snprintf(offset.data(), offset.size(), "+%#zx", pcs[k] - 1 - reinterpret_cast<std::uintptr_t>(object.dli_fbase));
+    line.append("\t").append(object.dli_fname).append(offset.data());
+  }
+}
+
+}  // namespace
+
+void log_decision(listed_decision const& d, char what, unsigned from, stack const* left) noexcept {
+  if (log_file() < 0) return;
+  try {
+    std::array<char, 96> text;
+    std::snprintf(text.data(), text.size(), "%c\t%u.%llu>%u\t%d", what, d.pool, static_cast<unsigned long long>(d.at), d.to, static_cast<int>(from));
+    std::string line{text.data()};
+    if (what == 'f' || what == 'w') add_places(line, left);
+    add(line.append("\n"));
+  } catch (std::exception const&) {  // no memory: shrink has one place less
+  }
+}
+
+void log_end(schedule_choice const& choice, unsigned workers, std::uint64_t decisions, std::uint64_t lost) noexcept {
+  if (log_file() < 0) return;
+  try {
+    std::array<char, 128> text;
+    std::snprintf(text.data(), text.size(), "end\t%u\t%u\t%llu\t%llu\n", choice.pool, workers, static_cast<unsigned long long>(decisions),
+                  static_cast<unsigned long long>(lost));
+    add(text.data());
+  } catch (std::exception const&) {
+  }
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,1 @@
+// Compiled for the sake of headers.hpp, which the test programs share.
