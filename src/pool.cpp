@@ -14,7 +14,7 @@
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/process.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 // Reads NOPAL_WORKERS.
 static pool_options options_of_default_pool() {
