@@ -22,22 +22,22 @@ if(changed STREQUAL text)
 endif()
 file(WRITE "${abi}" "${changed}")
 
-# As this build has it: a sanitizer must be the same in both.
-file(STRINGS "${LIBRARY}" sanitizer REGEX "nopal_must_be_built_with_fsanitize_(address|thread)_as_this_program_is")
+# With the sanitizer of this build, which must be the same in both.
 set(flags -O1 -pthread)
-if(sanitizer MATCHES "fsanitize_address")
-  list(APPEND flags -fsanitize=address)
-elseif(sanitizer MATCHES "fsanitize_thread")
-  list(APPEND flags -fsanitize=thread)
+set(link -lhwloc)
+if(SANITIZE STREQUAL "address")
+  list(APPEND flags -fsanitize=address,undefined)
+elseif(SANITIZE)
+  list(APPEND flags -fsanitize=${SANITIZE})
 endif()
 foreach(program IN ITEMS pool counter scope task version)
   run("${CXX}" -std=c++20 ${flags} "-I${SOURCE}/include" -c "${WORK}/${program}.cpp" -o "${WORK}/here.o")
-  run("${CXX}" ${flags} "${WORK}/here.o" "${LIBRARY}" ${HWLOC} -o "${WORK}/program")
+  run("${CXX}" ${flags} "${WORK}/here.o" "${LIBRARY}" ${link} -o "${WORK}/program")
   run("${CXX}" -std=c++20 ${flags} "-I${WORK}/other/include" -c "${WORK}/${program}.cpp" -o "${WORK}/other.o")
-  run_fails("nopal::${other}::" "${CXX}" ${flags} "${WORK}/other.o" "${LIBRARY}" ${HWLOC} -o "${WORK}/program")
+  run_fails("nopal::${other}::" "${CXX}" ${flags} "${WORK}/other.o" "${LIBRARY}" ${link} -o "${WORK}/program")
 endforeach()
 run("${CC}" -std=c11 ${flags} "-I${WORK}/other/include" -c "${WORK}/header.c" -o "${WORK}/other.o")
-run_fails("nopal_must_be_of_abi_${other}_as_this_program_is" "${CXX}" ${flags} "${WORK}/other.o" "${LIBRARY}" ${HWLOC} -o "${WORK}/program")
+run_fails("nopal_must_be_of_abi_${other}_as_this_program_is" "${CXX}" ${flags} "${WORK}/other.o" "${LIBRARY}" ${link} -o "${WORK}/program")
 
 # find_package: of the same minor release only, while the major number is 0.
 file(WRITE "${WORK}/find.cmake" "

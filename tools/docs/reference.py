@@ -57,7 +57,8 @@ def reference(include: Path) -> dict[PurePosixPath, str]:
             pages[PurePosixPath(f"reference/{name}.md")] = _page(name.rsplit("/", 1)[-1], _opening(header), f"nopal/{name}.hpp", header.name)
             entries.append(name)
         toc.append(f"```{{toctree}}\n:caption: {group}\n:maxdepth: 1\n\n" + "\n".join(entries) + "\n```\n")
-    pages[PurePosixPath("reference/c.md")] = _page("C", "", "nopal/nopal.h", "nopal.h")
+    pages[PurePosixPath("reference/c.md")] = _page("C", "Pools, fork and join in ordinary functions, loops and fibers, for C11. No C++ exception crosses these functions: what went wrong is the "
+                                                   "status, and `nopal_last_error()` says it in words.", "nopal/nopal.h", "nopal.h")
     toc.append("```{toctree}\n:caption: In C\n:maxdepth: 1\n\nc\n```\n")
     pages[PurePosixPath("reference/index.md")] = (
         "# Reference\n\nEach public header, from its own words. `<nopal/nopal.hpp>` includes them all.\n\n"
