@@ -3,6 +3,7 @@
 import os
 
 from pygments.lexers.c_cpp import CppLexer
+from sphinx.domains.c import CDomain
 from sphinx.domains.cpp import CPPDomain
 
 project = "nopal"
@@ -41,13 +42,17 @@ pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
 
-class WithoutParameters(CPPDomain):
-    """A search is for functions and types, and not for the names of their parameters."""
+def without_parameters(domain):  # noqa: ANN001, ANN201
+    """The domain, but a search is for functions and types, and not for the names of their parameters."""
 
-    def get_objects(self):  # noqa: ANN201
-        return (found for found in super().get_objects() if found[2] not in ("functionParam", "templateParam"))
+    class WithoutParameters(domain):
+        def get_objects(self):  # noqa: ANN201
+            return (found for found in super().get_objects() if found[2] not in ("functionParam", "templateParam"))
+
+    return WithoutParameters
 
 
 def setup(app):  # noqa: ANN001, ANN201
-    app.add_domain(WithoutParameters, override=True)
+    for domain in (CDomain, CPPDomain):
+        app.add_domain(without_parameters(domain), override=True)
     app.add_lexer("cilk", CppLexer)
