@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <stdexcept>
@@ -16,17 +17,28 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-// Reads NOPAL_WORKERS.
+// What the environment variable says, from 0 to `most`; 0 where it is unset or empty. `meaning` and `remedy` are for the message of
+// std::invalid_argument.
+static unsigned number_in(char const* variable, unsigned most, std::string const& meaning, char const* remedy) {
+  char const* const text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+  if (text == nullptr || *text == '\0') return 0;
+  std::string_view const number{text};
+  unsigned n = 0;
+  auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), n);
+  if (error != std::errc{} || end != number.data() + number.size() || n > most) {
+    throw std::invalid_argument{std::string{"nopal::default_pool: "} + variable + " = \"" + std::string{number} + "\" is no " + meaning +
+                                std::to_string(most) + "; " + remedy};
+  }
+  return n;
+}
+
+// Reads NOPAL_WORKERS and NOPAL_KEEP_WARM.
 static pool_options options_of_default_pool() {
   pool_options o;
-  char const* const text = std::getenv("NOPAL_WORKERS");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
-  if (text == nullptr || *text == '\0') return o;
-  std::string_view const number{text};
-  auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), o.workers);
-  if (error != std::errc{} || end != number.data() + number.size() || o.workers > core::tuning::most_workers) {
-    throw std::invalid_argument{"nopal::default_pool: NOPAL_WORKERS = \"" + std::string{number} + "\" is no number of workers from 1 to " +
-                                std::to_string(core::tuning::most_workers) + "; write one, or unset it: one worker per usable CPU then"};
-  }
+  o.workers = number_in("NOPAL_WORKERS", core::tuning::most_workers, "number of workers from 1 to ",
+                        "write one, or unset it: one worker per usable CPU then");
+  o.keep_warm = std::chrono::milliseconds{number_in("NOPAL_KEEP_WARM", 3'600'000, "number of milliseconds from 0 to ",
+                                                    "write one, or unset it: workers that find nothing sleep after 0.1 ms then")};
   return o;
 }
 

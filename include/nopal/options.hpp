@@ -68,7 +68,7 @@ struct pool_options {
   std::optional<bool> pin = {};
   /// How long a lazy worker that finds nothing keeps searching before it sleeps, where that is more than the 0.1 ms that it does anyway: so
   /// that loops and jobs which come again after a pause find it awake. It takes a CPU meanwhile, though it lets other threads have it. Below 0
-  /// throws.
+  /// throws. (Of default_pool(): what NOPAL_KEEP_WARM says, in milliseconds.)
   std::chrono::nanoseconds keep_warm{0};
   /// Bytes of virtual memory for each native stack: 64 KiB to 1 TiB, rounded up to a power of two.
   std::size_t stack_size = std::size_t{1} << 20;

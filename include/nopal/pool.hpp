@@ -204,8 +204,9 @@ class pool {
   core::scheduler* const scheduler_;
 };
 
-/// The process's own pool, made on first use with default options; the environment variable NOPAL_WORKERS may say how many workers it has.
-/// Throws what the constructor of pool throws, and std::invalid_argument if NOPAL_WORKERS is no number of workers.
+/// The process's own pool, made on first use with default options; the environment variable NOPAL_WORKERS may say how many workers it has, and
+/// NOPAL_KEEP_WARM for how many milliseconds they search before they sleep (pool_options::keep_warm). Throws what the constructor of pool
+/// throws, and std::invalid_argument if one of the two is no such number.
 ///
 /// It is never destroyed: static destructors, functions given to atexit, and threads that outlive main may use it until the process has
 /// ended, and its threads end with the process, whatever they are doing. In the child of a fork, if the parent has made it, using it ends the

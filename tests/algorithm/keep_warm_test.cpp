@@ -1,13 +1,15 @@
-// pool_options::keep_warm: threads that stay awake for the next loop.
+// pool_options::keep_warm and NOPAL_KEEP_WARM: threads that stay awake for the next loop.
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
+#include "../scale.hpp"
 #include "nopal/algorithm.hpp"
 #include "nopal/nopal.h"
 #include "nopal/pool.hpp"
@@ -52,6 +54,45 @@ TEST(keep_warm, is_not_negative) {
   nopal_pool* const pool = nopal_pool_create(&o);
   EXPECT_NE(pool, nullptr);
   nopal_pool_destroy(pool);
+}
+
+/// With NOPAL_KEEP_WARM, in a process that has no default pool yet: 0 where `f` says yes.
+template <class F>
+[[noreturn]] void with_variable(char const* value, F f) {
+  ::setenv("NOPAL_KEEP_WARM", value, 1);  // NOLINT(concurrency-mt-unsafe)
+  ::setenv("NOPAL_WORKERS", "2", 1);      // NOLINT(concurrency-mt-unsafe)
+  std::_Exit(f() ? 0 : 1);
+}
+bool default_pool_is_refused(std::string const& value) {
+  try {
+    nopal::default_pool();
+    return false;
+  } catch (std::invalid_argument const& e) {
+    return std::string{e.what()}.find("NOPAL_KEEP_WARM = \"" + value + "\" is no number of milliseconds from 0 to 3600000") != std::string::npos;
+  }
+}
+
+TEST(keep_warm_death, of_the_default_pool_is_what_the_environment_says) {
+  GTEST_FLAG_SET(death_test_style, test::death_test_style());
+  EXPECT_EXIT(with_variable("3600000",
+                            [] {
+                              nopal::pool const& warm = nopal::default_pool();
+                              wait_until_asleep(nopal::pool{{.workers = 2}});
+                              return warm.stats().sleeps == 0;
+                            }),
+              testing::ExitedWithCode(0), "");
+  for (char const* const value : {"", "0", "5"}) {
+    EXPECT_EXIT(with_variable(value,
+                              [] {
+                                wait_until_asleep(nopal::default_pool());
+                                return true;
+                              }),
+                testing::ExitedWithCode(0), "")
+        << value;
+  }
+  for (char const* const value : {"abc", "-1", "1.5", "200ms", "3600001", "99999999999"}) {
+    EXPECT_EXIT(with_variable(value, [value] { return default_pool_is_refused(value); }), testing::ExitedWithCode(0), "") << value;
+  }
 }
 
 }  // namespace

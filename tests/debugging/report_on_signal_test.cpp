@@ -133,6 +133,13 @@ TEST(report_on_signal, calls_the_programs_own_handler) {
 
 // The child of a fork has no thread that prints, and must not make its parent's print. A pool that it makes brings one.
 TEST(report_on_signal, is_each_processs_own) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer lets no child of a program with threads start its own";
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "ThreadSanitizer lets no child of a program with threads start its own";
+#endif
+#endif
   ended const e = in_child([] {
     ::setenv("NOPAL_REPORT", "USR1", 1);
     own_stderr err;
