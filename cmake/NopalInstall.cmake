@@ -20,7 +20,12 @@ configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/nopalConfig.cmake.in" "${PROJECT_BINARY_DIR}/nopalConfig.cmake"
   INSTALL_DESTINATION "${nopal_package_dir}"
   NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/nopalConfigVersion.cmake" COMPATIBILITY SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)  # docs/versions.md
+  set(nopal_compatible SameMinorVersion)
+else()
+  set(nopal_compatible SameMajorVersion)
+endif()
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/nopalConfigVersion.cmake" COMPATIBILITY ${nopal_compatible})
 install(FILES
   "${PROJECT_BINARY_DIR}/nopalConfig.cmake"
   "${PROJECT_BINARY_DIR}/nopalConfigVersion.cmake"

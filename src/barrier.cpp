@@ -6,7 +6,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stop/here.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 barrier_word::barrier_word(std::ptrdiff_t n) : word_{n} {
   if (n >= 0 && n <= max) return;

@@ -5,7 +5,7 @@
 
 #include "nopal/mutex.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 // Waits for the turn. The function may have returned when it comes.
 once_flag::turn::turn(once_flag& flag) : flag_{flag} {

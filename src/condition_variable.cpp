@@ -7,7 +7,7 @@
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/yield.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace {
 mutex& mutex_of(std::unique_lock<mutex> const& lock) {

@@ -8,7 +8,7 @@
 #include "nopal/core/stop/here.hpp"
 #include "report/held_exceptions.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 void counter::done_slowly(std::int64_t n) noexcept { word_.done_slowly(n); }
 // A fiber has thrown. It has not counted the counter down yet, so the counter lives. Reports list the exception while the counter keeps it.

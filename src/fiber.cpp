@@ -10,7 +10,7 @@
 #include "nopal/core/wait/timer.hpp"
 #include "nopal/core/wait/yield.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 void yield() noexcept {
   if (!core::yield_stack()) std::this_thread::yield();

@@ -6,7 +6,7 @@
 
 #include "nopal/core/stack/offered_mode.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 void floating_point_mode_changed() noexcept {
   if (core::worker* const w = core::current_or_null(); w != nullptr) core::mode_changed(*w);

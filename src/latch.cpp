@@ -6,7 +6,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stop/here.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 latch::latch(std::ptrdiff_t n) : word_{n >= 0 && n <= max() ? n : 0} {
   if (n >= 0 && n <= max()) return;

@@ -5,7 +5,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stack/stack.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 static_assert(alignof(core::stack) >= 8, "the flags of a mutex lie in the low bits of its owner's address");
 

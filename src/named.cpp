@@ -8,7 +8,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/task/fork_state.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 named::named(std::string_view name) noexcept : name_{}, of_{core::state_here()->here} {
   if (of_ == nullptr) return;

@@ -15,7 +15,7 @@
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/process.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 // What the environment variable says, from 0 to `most`; 0 where it is unset or empty. `meaning` and `remedy` are for the message of
 // std::invalid_argument.

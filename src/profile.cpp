@@ -6,7 +6,7 @@
 #include "profile/any_region.hpp"
 #include "profile/report.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 void profile::begin(profile_options const& options) {
   core::begin_region(region_, options.unit, options.burden, options.what_if);

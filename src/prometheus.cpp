@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace {
 

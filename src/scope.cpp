@@ -2,7 +2,7 @@
 
 #include "nopal/scope.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 pool_state& pool_of_list() {
   worker const* const w = current_or_null();

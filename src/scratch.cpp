@@ -9,7 +9,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "report/place.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void release_scratch(void* block, std::size_t bytes) noexcept {
   core::arena& a = current()->arena;

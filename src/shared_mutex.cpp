@@ -3,7 +3,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stop/here.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 // It is not free, or threads are at the queue.
 void shared_mutex::lock_slowly(share s) noexcept { word_.lock_slowly(s); }

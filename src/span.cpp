@@ -5,7 +5,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/trace/outside_spans.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 span::span(span_name name) noexcept : id_{0} {
   if (core::worker* const w = core::current_or_null(); w == nullptr) {

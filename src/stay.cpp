@@ -12,7 +12,7 @@
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/waiting_stack.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 // Leaves the thread of an external caller for a worker's own, since a caller works here only for its own job, and not to that job's end. The
 // stack goes into an inbox, which only workers' own threads empty. Where there is no memory for the stack on which the external caller would

@@ -6,7 +6,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stop/here.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 // All accesses of the owner are relaxed: only the caller's own number matters to it, and only the caller writes that. What the owners
 // wrote is handed on with the permit.

@@ -6,7 +6,7 @@
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/watch.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 static std::optional<std::size_t> first_that_is_set(completion* const* all, std::size_t n) noexcept {
   for (std::size_t k = 0; k < n; ++k) {

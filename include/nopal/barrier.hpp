@@ -15,7 +15,7 @@
 #include "nopal/core/wait/basic_barrier.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 

@@ -14,7 +14,7 @@
 #include "nopal/core/scheduler/blocking_threads.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 

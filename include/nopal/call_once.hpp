@@ -12,7 +12,7 @@
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 class once_flag;
 

@@ -25,7 +25,7 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 /// What select does with a channel. It is defined by <nopal/select.hpp>.

@@ -18,7 +18,7 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 template <class T>
 class channel;

@@ -18,7 +18,7 @@
 #include "nopal/core/profile/signals.hpp"
 #endif
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 class counter;
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// A place for a result that does not exist yet: a slot for tasks whose T has no default constructor.
 ///

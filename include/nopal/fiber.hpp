@@ -21,7 +21,7 @@
 #include "nopal/core/profile/fiber_profile.hpp"
 #endif
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// Spawns a fiber, which runs f() later, on some worker of the caller's pool, or of default_pool() off a pool. `f` is moved or copied
 /// first. A fiber takes a stack when it starts, not before: until then it takes its closure and less than 64 bytes. An exception that

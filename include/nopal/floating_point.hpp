@@ -8,7 +8,7 @@
 #include "nopal/core/architecture/control_words.hpp"
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// To call after code has changed the mode by std::fesetround, feenableexcept, _MM_SET_FLUSH_ZERO_MODE or the like, and before it forks. It
 /// need not be called for a change before the first fork of a job or fiber, nor where the mode is put back before the next fork. From then

@@ -13,7 +13,7 @@
 #include "nopal/core/wait/completion.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 template <class R>
 class future;

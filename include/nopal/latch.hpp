@@ -13,7 +13,7 @@
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// A latch as std::latch, for fibers, tasks, ordinary functions and threads: any of them counts it down and waits for it. Whoever has waited
 /// sees what came before each count. It never goes up again.

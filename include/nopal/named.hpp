@@ -9,7 +9,7 @@
 
 #include "nopal/core/stack/stack.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// While it lives, whatever runs on the caller's native stack is called so in pool::report(), and in the message with which nopal ends a
 /// program.

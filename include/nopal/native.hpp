@@ -19,7 +19,7 @@
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 

@@ -4,6 +4,7 @@
 /* nopal for C11: pools, fork and join in ordinary functions, fibers. Any thread may call these functions. No C++ exception crosses them:
    what went wrong is the return value, and nopal_last_error() says it in words. Link with the C++ library. Implemented in src/c.cpp. */
 
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/compiler/sanitizers.h"
 
 #include <stddef.h>

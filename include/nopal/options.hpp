@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// What a worker does when it finds nothing. Visible work is a job or a fiber that waits for a worker, and a job that runs, from its first
 /// fork until it ends or waits: one that has not forked has nothing to share.

@@ -33,7 +33,7 @@
 #include "nopal/core/profile/fiber_profile.hpp"
 #endif
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 class pool;
 

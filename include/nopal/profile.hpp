@@ -10,7 +10,7 @@
 #include "nopal/core/profile/procedure.hpp"
 #include "nopal/profile_report.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 struct profile_options {
   profile_unit unit = profile_unit::time;

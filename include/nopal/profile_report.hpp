@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// In what a region is measured.
 enum class profile_unit : unsigned char {

@@ -9,7 +9,7 @@
 
 #include "nopal/stats.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// The numbers of one pool, and what its time series are called: their label `pool`.
 struct named_stats {

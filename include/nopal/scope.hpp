@@ -26,7 +26,7 @@
 #include "nopal/core/profile/forks.hpp"
 #endif
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 

@@ -16,7 +16,7 @@
 
 #include "nopal/task.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 template <class T>

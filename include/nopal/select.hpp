@@ -21,7 +21,7 @@
 #include "nopal/core/wait/watch.hpp"
 #include "nopal/future.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 

@@ -13,7 +13,7 @@
 #include "nopal/core/wait/basic_semaphore.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// A semaphore as std::counting_semaphore. Permits go to those that wait, first come, first served. Each operation takes one
 /// read-modify-write while no other waits. Any thread may use it. Whoever acquires a permit sees what came before its release.

@@ -10,7 +10,7 @@
 #include "nopal/core/wait/basic_shared_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// A mutex as std::shared_timed_mutex, for std::unique_lock, std::shared_lock and std::scoped_lock; it may be constinit. Locking and unlocking
 /// take one read-modify-write each while none waits. Any fiber, task, function or thread may use it. A writer sees what all before it

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// The name of a span: a string literal, since it is read when the trace is written. Anything else does not compile.
 class span_name {

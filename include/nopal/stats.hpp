@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// What happened on one worker, or summed over all. Forks are not counted: it would cost on the fast path. Native stacks pass from worker
 /// to worker: what is said of a stack (stacks_live to pages_returned) counts for the worker that has mapped it.

@@ -4,7 +4,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 class stack;

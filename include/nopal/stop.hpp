@@ -17,7 +17,7 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/native.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// Is the caller asked to stop: by a token in whose region it runs, by the deadline of one, or with its whole pool (pool::request_stop)?
 /// Any thread. Outside of all regions a few loads; inside, a call. Where it says yes because of a token or a pool, it has acquired what the

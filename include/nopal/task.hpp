@@ -14,7 +14,7 @@
 #include "nopal/core/profile/task_profile.hpp"
 #endif
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// What a coroutine function of nopal returns. It holds nothing: the result goes to the slot that fork or call was given. A task is started
 /// by nopal::fork, nopal::call or a pool, never by calling its function directly. A direct call ends the program with a message; inside a

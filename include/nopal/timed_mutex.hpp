@@ -14,7 +14,7 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// A mutex as std::timed_mutex, for std::unique_lock and std::lock_guard. As nopal::mutex: who owns it, what waits, what ends the program. But
 /// it goes at once to the one that has waited longest: where many are in a hurry and none needs a time limit, nopal::mutex is faster.

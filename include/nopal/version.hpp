@@ -13,7 +13,7 @@
 /// As text.
 #define NOPAL_VERSION_STRING "0.1.0"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// NOPAL_VERSION as the library was compiled with. O(1), any thread.
 NOPAL_API int version() noexcept;

@@ -17,7 +17,7 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/future.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 

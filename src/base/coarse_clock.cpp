@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 std::int64_t coarse_now() noexcept {
   timespec t{};

@@ -8,7 +8,7 @@
 #include "nopal/core/base/in_exit.hpp"
 #include "nopal/core/base/process.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // The message is flushed first, in case that the search for the function's name fails.
 [[noreturn]] static void die_saying(char const* what, void const* function) noexcept {

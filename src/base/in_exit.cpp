@@ -10,7 +10,7 @@
 // Not in programs that are linked statically, where a function's address is the function's.
 #pragma weak dlsym
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 extern "C" [[gnu::weak]] void __lsan_register_root_region(void const* begin, std::size_t bytes);
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 bool leaks_are_looked_for() noexcept { return &__lsan_register_root_region != nullptr; }
 

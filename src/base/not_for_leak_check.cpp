@@ -5,7 +5,7 @@ extern "C" {
 [[gnu::weak]] void __lsan_enable();
 }
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 not_for_leak_check::not_for_leak_check() noexcept {
   if (&__lsan_disable != nullptr) __lsan_disable();

@@ -10,7 +10,7 @@
 #define MADV_DONTNEED_LOCKED 24  // Linux 5.18; older headers lack it
 #endif
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 std::size_t page_size() noexcept {
   static std::size_t const size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));

@@ -1,6 +1,6 @@
 #include "nopal/core/base/process.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 constinit unsigned process_number = 1;
 

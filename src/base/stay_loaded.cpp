@@ -6,7 +6,7 @@
 #pragma weak dladdr
 #pragma weak dlopen
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // The loader finds the object by the name that it has noted, whether or not there still is such a file.
 void stay_loaded() noexcept {

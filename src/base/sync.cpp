@@ -14,7 +14,7 @@
 #include "nopal/core/base/fatal.hpp"
 
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 bool heavy_fence_available() noexcept {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;  // again for each pool: a child may not inherit it

@@ -17,7 +17,9 @@
 #define NOPAL_VALGRIND 0
 #endif
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 #if NOPAL_VALGRIND
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // std::exception_ptr is one pointer. The storage of a kept exception holds a live std::exception_ptr exactly while the join word says
 // "recorded".

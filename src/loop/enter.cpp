@@ -4,7 +4,7 @@
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/pool.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 bool enter_default_pool(void (*what)(void* arg), void* arg, double rest) {
   auto const job = [=] { what(arg); };

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void reject_negative(std::int64_t first, unsigned bits) {
   throw std::invalid_argument{"nopal::parallel_for: first = " + std::to_string(first) +

@@ -13,7 +13,7 @@
 #include "nopal/core/loop/sharing.hpp"
 #include "nopal/core/stop/here.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "nopal/core/architecture/machine_word.hpp"
 #include "nopal/core/loop/loop_tuning.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // After a pop that said no, bottom is the index of the entry. A thief that has taken it has raised top above that.
 void wait_a_moment(branch const& later) noexcept {

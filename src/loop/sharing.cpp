@@ -7,7 +7,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/pool.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

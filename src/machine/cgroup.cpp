@@ -4,7 +4,7 @@
 #include <fstream>
 #include <optional>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Calls at(folder, version) for each folder that may hold the files of `controller` ("cpu"): the group's, and its ancestors' up to the root.
 /// `proc_self_cgroup` is a file like /proc/self/cgroup, `root` a folder like /sys/fs/cgroup. Version 2: the one hierarchy. Version 1: that

@@ -15,7 +15,7 @@
 #include "machine/cgroup.hpp"
 #include "nopal/core/machine/cpu_list.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 namespace {
 
 namespace fs = std::filesystem;

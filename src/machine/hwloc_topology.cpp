@@ -22,7 +22,7 @@
 #include "machine/linux_topology.hpp"
 #endif
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 namespace {
 
 constexpr char const* synthetic_variable = "HWLOC_SYNTHETIC";

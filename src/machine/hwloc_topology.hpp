@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/machine/topology_tree.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// All variables of the environment that hwloc may read, as one string.
 std::string hwloc_environment();

@@ -13,7 +13,7 @@
 
 #include "nopal/core/machine/cpu_list.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 namespace {
 
 /// Small files below one folder.

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/machine/topology_tree.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The tree of the machine that the files under `sys` describe, restricted to `allowed_cpus` (OS indices; empty: those online). Nothing
 /// where they name some CPU nowhere, are garbled, or contradict each other. Throws nothing but std::bad_alloc. One small file for each set

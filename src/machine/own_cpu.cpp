@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

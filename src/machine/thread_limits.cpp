@@ -13,7 +13,7 @@
 
 #include "machine/cgroup.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "machine/hwloc_topology.hpp"
 #include "machine/linux_topology.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // Workers take first the PUs that are the first of their cores, then the second of each.
 topology::topology(topology_tree tree) : tree_{std::move(tree)}, spread_(tree_.places.size()) {

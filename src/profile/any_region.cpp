@@ -18,7 +18,7 @@
 #include "profile/burden.hpp"
 #include "profile/real_time.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

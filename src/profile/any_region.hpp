@@ -7,7 +7,7 @@
 #include "nopal/core/profile/procedure.hpp"
 #include "nopal/profile_report.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 inline constexpr double most_burden = 1e15;
 

@@ -14,7 +14,7 @@
 #include "nopal/pool.hpp"
 #include "profile/real_time.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// In ticks of the processor's clock: from a fork until a worker that was looking for work runs the later half, the median of
 /// many. Measured by the first call, in some milliseconds, with a pool of two workers; where two cannot run at once it is what

@@ -7,7 +7,7 @@
 
 #include "nopal/core/profile/not_kept.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void measured_join::arrive(point&& at, unsigned order) noexcept {
   std::lock_guard const guard{lock_};

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 static constinit std::atomic<std::uint64_t> times{0};
 

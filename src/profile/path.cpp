@@ -5,7 +5,7 @@
 
 #include "nopal/core/profile/not_kept.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct path::element {
   std::atomic<std::uint32_t> owners;

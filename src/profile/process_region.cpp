@@ -13,7 +13,7 @@
 #include "profile/any_region.hpp"
 #include "profile/report.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

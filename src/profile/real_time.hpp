@@ -2,7 +2,9 @@
 
 // From ticks of the processor's clock to nanoseconds.
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// By both clocks, from the first call on; that takes two milliseconds. Any thread.
 double ticks_per_nanosecond() noexcept;

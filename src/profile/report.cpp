@@ -10,7 +10,7 @@
 #include "nopal/core/profile/totals.hpp"
 #include "profile/real_time.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

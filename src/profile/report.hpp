@@ -5,7 +5,7 @@
 #include "nopal/core/profile/procedure.hpp"
 #include "nopal/profile_report.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Of a region that has ended. Throws std::bad_alloc.
 profile_report report_of(procedure const& region);

@@ -10,7 +10,7 @@
 #include "nopal/core/profile/not_kept.hpp"
 #include "nopal/core/profile/totals.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "nopal/core/profile/not_kept.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 

@@ -6,7 +6,7 @@
 
 #include "nopal/profile_report.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// As printf; at most 511 bytes. Throws std::bad_alloc.
 [[gnu::format(printf, 1, 2)]] std::string printed(char const* format, ...);

@@ -9,7 +9,7 @@
 #include "nopal/core/deque/spin_lock.hpp"
 #include "nopal/core/profile/not_kept.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

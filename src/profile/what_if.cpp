@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 bool is_asked(asked_place const& place, site_id site) noexcept {
   std::source_location const here = place_of(site);

@@ -28,7 +28,7 @@
 #define NOPAL_WITHOUT_SANITIZER [[gnu::no_sanitize("thread,address,undefined")]]
 #endif
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
@@ -106,10 +106,24 @@ std::string_view whole(std::string_view symbol) noexcept {
   return symbol.substr(0, symbol.find('.'));
 }
 
+// The inline namespace that names nopal's ABI, in a demangled name and in a mangled one. Users write and know names without it.
+#define NOPAL_TEXT_OF(macro) #macro
+#define NOPAL_TEXT(macro) NOPAL_TEXT_OF(macro)
+constexpr std::string_view versioned = "nopal::" NOPAL_TEXT(NOPAL_ABI) "::";
+std::string const& versioned_mangled() {
+  static std::string const text = "5nopal" + std::to_string(std::string_view{NOPAL_TEXT(NOPAL_ABI)}.size()) + NOPAL_TEXT(NOPAL_ABI);
+  return text;
+}
+
+std::string without_version(std::string text, std::string_view with, std::string_view without) {
+  for (std::size_t at = text.find(with); at != text.npos; at = text.find(with, at + without.size())) text.replace(at, with.size(), without);
+  return text;
+}
+
 std::string demangled(std::string const& name) {
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> const text{abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free};
-  return status == 0 && text != nullptr ? std::string{text.get()} : name;
+  return status == 0 && text != nullptr ? without_version(text.get(), versioned, "nopal::") : name;
 }
 
 /// The first template argument of a name that is too new for this system's demangler: of the types that it may begin, the first that is
@@ -153,14 +167,15 @@ std::string_view first_argument(std::string_view name) noexcept {
 }
 
 function_name named(std::string const& symbol) {
-  std::string const mangled{whole(symbol)};
-  function_name f{demangled(mangled), true};
+  std::string const name{whole(symbol)};
+  function_name f{demangled(name), true};
+  std::string const mangled = without_version(name, versioned_mangled(), "5nopal");  // to be compared only: it cannot be demangled
   // A function of nopal that runs a user's closure holds the closure's body where the compiler has inlined it. Its name says the closure's
   // type.
   if (begins_with_any(mangled, {"_ZN5nopal4core12fiber_recordI", "_ZN5nopal4core8child_ofI", "_ZZN5nopal4core8child_ofI", "_ZN5nopal4core16outside_child_ofI",
                                 "_ZN5nopal4core9branch_ofI", "_ZZN5nopal4core9branch_ofI", "_ZN5nopal4core10typed_rootI",
                                 "_ZZN5nopal4core10typed_rootI", "_ZZN5nopal4core13detached_rootI"})) {
-    if (f.text == mangled) f.text = std::string{"<"}.append(demangled_argument(mangled)).append(">");
+    if (f.text == name) f.text = std::string{"<"}.append(demangled_argument(name)).append(">");
     std::string_view const closure = first_argument(f.text);
     // The type of a function does not say which function it is, and nopal's own closures are not the user's.
     bool const is_function = closure.find("(&)") != closure.npos || closure.find("*)") != closure.npos;

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A function as users know it.
 struct function_name {

@@ -44,7 +44,7 @@ void nopal_forks_begin() asm("nopal_context_call");
 void nopal_forks_end() asm("nopal_context_start");
 }
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The friend of all whose layout it knows.
 struct debug_layout {

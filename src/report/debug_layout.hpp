@@ -7,7 +7,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A number that the commands need: as a rule how far a member lies from the begin of its object. The last one has no name.
 struct debug_entry {

@@ -3,6 +3,8 @@
 # and the same commands work on a core file. Memory may be in any state: what cannot be read is an error of the one line that needs it, and
 # every loop is bounded. docs/debugging.md
 
+import re
+
 import gdb
 import gdb.unwinder
 
@@ -31,6 +33,11 @@ def text(address, most=200):
     except gdb.error:
         pass
     return ""
+
+
+def without_version(name):
+    """A name as users write it: without the inline namespace of nopal's ABI, such as v0_1."""
+    return re.sub(r"(?<=5nopal)\d+v\d+_\d+", "", re.sub(r"\bnopal::v\d+_\d+::", "nopal::", name))
 
 
 def function_at(address):
@@ -231,7 +238,7 @@ def frames(stack, layout, saved_at=None):
 
 
 def line_of(frame):
-    name = frame.name() or function_at(frame.pc())
+    name = without_version(frame.name() or function_at(frame.pc()))
     where = frame.find_sal()
     at = f" at {where.symtab.filename}:{where.line}" if where.symtab is not None and where.line else ""
     return f"{name}{at}"
@@ -305,7 +312,7 @@ def tasks_from(frame, layout):
 def task_name(resume):
     """The coroutine function, without its parameters: GCC adds some of its own."""
     anonymous = "(anonymous namespace)"
-    return function_at(resume).replace(anonymous, "\x01").split("(")[0].split(" [clone")[0].replace("\x01", anonymous)
+    return without_version(function_at(resume)).replace(anonymous, "\x01").split("(")[0].split(" [clone")[0].replace("\x01", anonymous)
 
 
 # Next: gdb_commands.py, which gdb reads behind this.

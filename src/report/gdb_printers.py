@@ -114,5 +114,5 @@ class PrintedPool(Printer):
 
 PRINTERS = gdb.printing.RegexpCollectionPrettyPrinter("nopal")
 for printer in (Mutex, Counter, Latch, Semaphore, Channel, Future, Scope, PrintedPool):
-    PRINTERS.add_printer(printer.name, f"^{printer.name}(<.*>)?$", printer)
+    PRINTERS.add_printer(printer.name, f"^{printer.name.replace('::', '::(v[0-9]+_[0-9]+::)?')}(<.*>)?$", printer)
 gdb.printing.register_pretty_printer(None, PRINTERS, replace=True)

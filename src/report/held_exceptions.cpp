@@ -11,7 +11,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

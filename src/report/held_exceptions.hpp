@@ -6,7 +6,9 @@
 #include <exception>
 #include <string>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Calls f(with), which gives `e` to the counter at `where`. From then on until drop_held a report can say what e says, if there is memory
 /// for that.

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // For where process_vm_readv is refused, as by a filter of system calls.
 static bool read_from_file(void* to, void const* from, std::size_t n) noexcept {

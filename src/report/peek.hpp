@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Copies `n` bytes of this process to `to`, as a debugger would. False: some cannot be read, or the system refuses; then what lies in `to`
 /// has no meaning. What another thread writes meanwhile may be copied in parts: the caller checks afterwards whether it was at rest. One

@@ -13,7 +13,7 @@
 #include "nopal/core/stack/stack.hpp"
 #include "report/code_map.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 std::string place_of(void const* function) noexcept {
   try {

@@ -5,7 +5,9 @@
 
 #include <string>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// In which of the program's functions the caller is, in words: "in f, loader". f is `function` or, if that is null, the innermost of the
 /// program's functions that call here; loader is the name of what runs on this stack (nopal::named). "" where neither is known. Throws

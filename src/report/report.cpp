@@ -30,7 +30,7 @@
 #include "report/peek.hpp"
 #include "report/unwinder.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -26,7 +26,7 @@
 #include "nopal/core/scheduler/signals.hpp"
 #include "nopal/core/scheduler/thread_name.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -5,7 +5,9 @@
 
 #include <string_view>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The signal that the text says: a name, with or without SIG, RTMIN+3, RTMAX-1, or a number. Throws std::invalid_argument, with the text
 /// and what to write instead, where that is no signal, or none that a program may take for this.

@@ -11,7 +11,7 @@
 #include "nopal/core/report/report.hpp"
 #include "nopal/core/wait/timer.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 #ifdef NDEBUG
 void watch_for_stuck_pool(pool_state&) noexcept {}

@@ -4,7 +4,7 @@
 
 #include "nopal/core/scheduler/pool_state.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Prints a report on stderr if nothing can run in `pool` now, and still cannot after tuning::stuck_after. By a worker that is about to
 /// sleep. Without assertions it does nothing.

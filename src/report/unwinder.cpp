@@ -8,7 +8,7 @@
 
 #include "nopal/core/architecture/context_layout.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <span>
 
+#include "nopal/core/compiler/abi.h"
 #include "report/code_map.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A copy of what lies on a stack, from the stack pointer `sp` on which nopal_context_switch or nopal_context_call has left it.
 struct stack_copy {

@@ -2,7 +2,7 @@
 
 #include "nopal/core/task/fork_state.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void const* asker() noexcept {
   fork_state const* const here = state_here();

@@ -9,7 +9,7 @@
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/job_wait.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void blocking_threads::give(blocking_call& c) {
   std::lock_guard const guard{mutex_};

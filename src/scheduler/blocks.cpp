@@ -8,7 +8,7 @@
 // glibc's, not in other C libraries. Small blocks that are freed go back to the system by it only.
 extern "C" int malloc_trim(std::size_t) __attribute__((weak));
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // Workers may get and put meanwhile.
 bool central_block_list::trim() noexcept {

@@ -9,7 +9,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "scheduler/schedule_log.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 controlled_schedule::controlled_schedule(schedule_choice how, unsigned workers) : choice_{std::move(how)}, workers_(workers) {
   if (choice_.how != schedule::by_priority) return;

@@ -13,7 +13,7 @@
 #include "nopal/core/wait/job_wait.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

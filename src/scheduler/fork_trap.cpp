@@ -10,7 +10,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/fork_state.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

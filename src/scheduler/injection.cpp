@@ -2,7 +2,7 @@
 
 #include "nopal/core/scheduler/worker.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // Other threads may push to the same inbox, and workers empty it, at the same time. The visible work is counted before the push, so that
 // the count is never too low and no thief sleeps over the job. In a pool that does not steal only worker i may run it: then it is no

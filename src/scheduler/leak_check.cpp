@@ -6,7 +6,7 @@
 #include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // Destructors that the loader calls would be too late. Without memory to note f, LeakSanitizer may see leaks that are none.
 void call_before_leak_check(void (*f)() noexcept) noexcept {

@@ -1,6 +1,6 @@
 #include "nopal/core/scheduler/live_pools.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void live_pool::enter(pool_state const& mine, char const* name) noexcept {
   std::lock_guard const guard{mutex_};

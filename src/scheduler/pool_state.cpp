@@ -5,7 +5,7 @@
 
 #include "nopal/core/base/tuning.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // The NUMA node of each worker.
 static std::vector<unsigned> nodes_of(std::vector<place> const& places) {

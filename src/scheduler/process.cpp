@@ -19,7 +19,7 @@
 #include "report/held_exceptions.hpp"
 #include "report/report_on_signal.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 constinit std::mutex default_pool_changes;
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 saved_strand::saved_strand(worker& w) noexcept
     : from_{&w},

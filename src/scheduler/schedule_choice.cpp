@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -18,7 +18,7 @@
 // Not in programs that are linked statically.
 #pragma weak dladdr
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

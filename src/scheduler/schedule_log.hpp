@@ -7,7 +7,7 @@
 
 #include "nopal/core/scheduler/schedule_choice.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class stack;
 

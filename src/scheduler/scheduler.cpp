@@ -37,7 +37,7 @@
 #include "report/debug_layout.hpp"
 #include "report/report_on_signal.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -17,7 +17,7 @@
 #include "nopal/core/wait/event.hpp"
 #include "report/stuck.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

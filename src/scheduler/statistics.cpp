@@ -4,7 +4,7 @@
 
 #include "nopal/core/scheduler/worker.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 stats read_stats(pool_state const& pool) {
   stats all;

@@ -17,7 +17,7 @@
 #include "nopal/core/wait/timer.hpp"
 #include "nopal/core/wait/yield.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void submit(pool_state& pool, root& r) noexcept {
   pool.pending.started();

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void name_this_thread(std::string_view name, std::string_view what) noexcept {
   if (name.empty()) return;

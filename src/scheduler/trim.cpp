@@ -7,7 +7,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/wait/timer.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

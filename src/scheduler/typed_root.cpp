@@ -2,7 +2,7 @@
 
 #include "nopal/core/base/fatal.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void die_detached(std::exception_ptr e, void const* function) noexcept {
   die_in(function, "an exception left a job that was given to pool::detach (%s); catch it there, or use pool::submit", message_of(e));

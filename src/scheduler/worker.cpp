@@ -6,7 +6,7 @@
 #include "nopal/core/stack/branch.hpp"
 #include "nopal/core/task/no_slot.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // No fork of an ordinary function takes less of the native stack than its branch.
 static constexpr std::size_t least_native_fork = sizeof(branch);

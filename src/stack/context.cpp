@@ -17,7 +17,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 extern "C" {
 void nopal_context_start();

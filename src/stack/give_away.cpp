@@ -4,7 +4,7 @@
 
 #include "nopal/core/scheduler/injection.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // A worker has taken an orphaned continuation from an inbox, and owns the task now.
 static void run_orphan(resumable& r, worker& w) noexcept {

@@ -2,7 +2,7 @@
 
 #include "nopal/core/base/fatal.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void held_mutexes::die_owning(stack const& here, char const* what) const noexcept {
   unsigned const left = here.mutexes - before_;

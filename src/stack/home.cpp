@@ -14,7 +14,7 @@
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

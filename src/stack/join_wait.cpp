@@ -5,7 +5,7 @@
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void resume(join_waiter waiting) noexcept {
   if (waiting.is_on_top()) return waiting.on_top().resume();

@@ -14,7 +14,7 @@
 #include "nopal/core/stop/later_region.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // Makes room in the deque for the forks that fit into the next `nesting` bytes of a foreign stack: the size of our own stacks bounds how
 // many forks nest on one, that of a foreign stack is unknown.

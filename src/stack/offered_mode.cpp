@@ -10,7 +10,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/stack/give_away.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // Thieves may be at the deque. What it holds has the deque's mode and region, and goes where any worker may take it, as if it were stolen: the oldest
 // first, as always. So it costs the strand no work that others could have had: they would have come to the new entries last.

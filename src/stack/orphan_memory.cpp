@@ -4,7 +4,7 @@
 
 #include "nopal/core/deque/continuation.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // The owner of the deque may have to leave it. Thieves may take entries meanwhile: then there is more memory than is needed.
 bool orphan_memory::get(deque const& d) noexcept {

@@ -14,7 +14,7 @@
 #include "nopal/core/wait/lock_bit.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 outside_children& outside_children::of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&) noexcept) {
   stack* const here = state_here()->here;

@@ -12,7 +12,7 @@
 
 #include "nopal/core/stack/mapping_limit.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void left_in_order(worker& w, stack& s) noexcept {
   s.in_order = true;

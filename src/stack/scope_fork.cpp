@@ -12,7 +12,7 @@
 #include "nopal/core/stack/outside_children.hpp"
 #include "nopal/core/stop/later_children.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // The parent's stack was stolen, and the thief has resumed it: a strand begins with it on the thief's worker. The child still runs on
 // another worker, or has arrived.

@@ -6,7 +6,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 #if NOPAL_ASAN
 static void forget(std::byte* from, std::byte* to) noexcept { __asan_unpoison_memory_region(from, static_cast<std::size_t>(to - from)); }

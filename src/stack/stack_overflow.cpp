@@ -31,7 +31,7 @@
 #define AT_MINSIGSTKSZ 51  // Linux 5.14; older headers lack it
 #endif
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 #if NOPAL_ASAN || NOPAL_TSAN
 

@@ -19,7 +19,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/stack/refusal.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -23,7 +23,7 @@
 #define MADV_GUARD_INSTALL 102  // Linux 6.13
 #endif
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include "nopal/core/stack/give_away.hpp"
 #include "nopal/core/stack/reverse_order.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // A worker has left its stack and runs on the next one: the stack that was left is wholly saved, and no thread runs it. Reports see from
 // now on that it waits. Its pages go back before it is published: afterwards another worker may run it.

@@ -3,7 +3,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/suspension.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // A thread from outside the pool may tell the last that the pool has to run, and the pool's destructor would not wait for it: so it counts as
 // pending work.

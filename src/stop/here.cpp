@@ -3,7 +3,7 @@
 #include "nopal/core/stop/later_children.hpp"
 #include "nopal/core/stop/stopped.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // Only threads that work for no pool use this, on stacks that no other thread ever resumes: so a compiler may keep its address.
 static constinit thread_local region_id of_thread = no_region;

@@ -8,7 +8,7 @@
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/stop/stopped.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

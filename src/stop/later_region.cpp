@@ -5,7 +5,7 @@
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // A thief begins one each time that it steals a branch, so it takes from its worker's cache.
 static stop_region* begin(worker& w, join_word const& join) noexcept {

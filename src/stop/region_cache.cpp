@@ -5,7 +5,7 @@
 #include "nopal/core/stack/children.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 region_cache::~region_cache() {
   while (first_ != nullptr) free_again(*std::exchange(first_, first_->next_free_));

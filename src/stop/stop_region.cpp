@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <mutex>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // The table. Segment k has 64 << k regions, and ids count through the segments from 1 on. What was allocated stays, since a region that has
 // ended is used again; the segments together are at most twice what was once used at the same time.

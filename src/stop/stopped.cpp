@@ -1,6 +1,6 @@
 #include "nopal/core/stop/stopped.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 stopped::~stopped() = default;
 char const* stopped::what() const noexcept { return "nopal: stopped, as was requested"; }

@@ -6,7 +6,7 @@
 
 #include "nopal/core/task/central_stacklet_list.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 arena::~arena() {
   if (central_list_ == nullptr) return;

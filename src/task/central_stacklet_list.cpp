@@ -8,7 +8,7 @@
 #include "nopal/core/base/pages.hpp"
 #include "nopal/core/base/tuning.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

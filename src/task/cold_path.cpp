@@ -6,7 +6,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void die_unjoined(std::exception_ptr e) noexcept {
   if (e == nullptr) {

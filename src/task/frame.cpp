@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void frame::record(std::uint64_t stolen, std::exception_ptr e) noexcept { first.record(join, stolen, std::move(e)); }
 

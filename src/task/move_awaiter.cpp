@@ -4,7 +4,7 @@
 
 #include "report/place.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 std::exception_ptr move_misuse() noexcept {
   try {

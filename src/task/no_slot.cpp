@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // A page of constants, so that writing a result of up to that size to its beginning is a fault.
 alignas(64) static constexpr std::array<std::byte, 4096> no_slot{};

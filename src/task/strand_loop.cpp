@@ -8,7 +8,7 @@
 #include "nopal/core/stack/held_mutexes.hpp"
 #include "nopal/core/task/cold_path.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

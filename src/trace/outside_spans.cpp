@@ -12,7 +12,7 @@
 #include "trace/spans_outside.hpp"
 #include "trace/trace_files.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

@@ -8,9 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "nopal/core/compiler/abi.h"
 #include "trace/protobuf.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What an event tells beside its name: shown by the viewer, and in the table `args`.
 class trace_notes {

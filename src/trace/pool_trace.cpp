@@ -7,7 +7,7 @@
 #include "trace/timeline.hpp"
 #include "trace/trace_files.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 std::unique_ptr<pool_trace> pool_trace::make(pool_options const& o, unsigned workers) {
   bool const by_environment = o.trace.empty();

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// One message: fields are added one after the other. Each may throw std::bad_alloc.
 class protobuf {

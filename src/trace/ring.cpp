@@ -5,7 +5,7 @@
 
 #include "nopal/core/base/sync.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

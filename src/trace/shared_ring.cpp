@@ -4,7 +4,7 @@
 
 #include "nopal/core/base/sync.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 std::uint64_t shared_ring::record(traced kind, void const* text, std::uint64_t b) noexcept {
   std::uint64_t const n = next_.fetch_add(1, std::memory_order_relaxed);  // relaxed: each thread gets a place of its own

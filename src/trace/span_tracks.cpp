@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void span_pairs::add(trace_event const& e) { parts_.push_back(e); }
 

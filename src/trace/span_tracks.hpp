@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/trace/event.hpp"
 #include "trace/perfetto.hpp"
 #include "trace/track_ids.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct traced_span {
   char const* name;

@@ -4,9 +4,10 @@
 
 #include <vector>
 
+#include "nopal/core/compiler/abi.h"
 #include "trace/span_tracks.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// From now on spans of threads outside are recorded. Throws std::bad_alloc.
 void record_spans_outside();

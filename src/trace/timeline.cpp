@@ -14,7 +14,7 @@
 #include "trace/span_tracks.hpp"
 #include "trace/track_ids.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

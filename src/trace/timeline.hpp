@@ -9,7 +9,7 @@
 
 #include "nopal/core/trace/ring.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What was recorded in one pool.
 struct traced_pool {

@@ -18,7 +18,7 @@
 #include "trace/spans_outside.hpp"
 #include "trace/timeline.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 

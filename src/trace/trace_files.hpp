@@ -7,9 +7,10 @@
 #include <mutex>
 #include <string>
 
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/trace/trace_source.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class trace_files {
  public:

@@ -7,7 +7,9 @@
 
 #include <cstdint>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 enum class track_kind : std::uint64_t { process = 1, outside, pool, lane, stacks, spans, outside_spans, flow };
 

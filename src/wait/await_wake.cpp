@@ -7,7 +7,7 @@
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "nopal/core/wait/timer.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void stack_waits::start(timer_entry& e) noexcept { e.start(); }
 

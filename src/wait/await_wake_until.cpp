@@ -7,7 +7,7 @@
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "nopal/core/wait/timer.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 // The awaited condition does not hold yet. The timer, or a request to stop, may wake `me` from when publish starts the entry. The entry's end takes
 // the locks of both once more: afterwards neither accesses `me`.

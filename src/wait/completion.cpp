@@ -9,7 +9,7 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void completion::set() noexcept {
   for_threads_.set();

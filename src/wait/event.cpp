@@ -1,6 +1,6 @@
 #include "nopal/core/wait/event.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void event::set() noexcept {
   if (waiter_ == this_thread()) return set_by_waiter();

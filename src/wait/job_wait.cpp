@@ -5,7 +5,7 @@
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 void wait_for_job(event& done, void const* job) noexcept {
   if (done.is_set()) return;

@@ -6,7 +6,7 @@
 #include "nopal/core/architecture/thread_words.hpp"
 #include "nopal/core/base/coarse_clock.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 sleeping_thread::sleeping_thread(waits_for const& why) noexcept : sleeping_thread{why, this_thread()} {}
 

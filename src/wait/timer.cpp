@@ -11,7 +11,7 @@
 #include "nopal/core/scheduler/signals.hpp"
 #include "nopal/core/scheduler/thread_name.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 timer_entry::timer_entry(timer* t, waiter& w, time_point when, stop_region* region) : timer_{t}, region_{region}, limit_{w}, stop_{w} {
   w.timed = true;

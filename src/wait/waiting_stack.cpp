@@ -7,7 +7,7 @@
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/stack/top_wait.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 static void run_waiting_stack(resumable& r, worker&) noexcept { resume_stack(*static_cast<waiting_stack&>(r).what); }
 

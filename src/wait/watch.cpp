@@ -2,7 +2,7 @@
 
 #include "nopal/core/stop/here.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 bool watcher::wait(time_point deadline, char const* what) {
   if (deadline == time_point::max() && !wait_may_end_early()) {

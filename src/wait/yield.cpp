@@ -5,7 +5,7 @@
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/waiting_stack.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 bool yield_stack() noexcept {
   worker* const w = current_or_null();

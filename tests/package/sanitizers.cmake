@@ -15,6 +15,8 @@ set(flags -O2 -ffunction-sections -fdata-sections -Wall -Wextra -Wpedantic -Werr
 # A program in each language that has nothing of nopal but a header, and of the library only what says its sanitizer: nothing else is missing.
 file(WRITE "${WORK}/program.cpp" "#include <nopal/core/compiler/config.hpp>\nint main() {}\n")
 file(WRITE "${WORK}/program.c" "#include <nopal/nopal.h>\nint main(void) { return 0; }\n")
+# And what says its version, which objects in C ask for: versions.cmake.
+run("${CXX}" -std=c++20 ${flags} -c "${SOURCE}/src/compiler/abi.cpp" -o "${WORK}/library_abi.o")
 foreach(sanitizer IN ITEMS none address thread)
   run("${CXX}" -std=c++20 ${flags} ${with_${sanitizer}} -c "${SOURCE}/src/compiler/sanitizers.cpp" -o "${WORK}/library_${sanitizer}.o")
   run("${CC}" -std=c11 ${flags} ${with_${sanitizer}} -c "${WORK}/program.c" -o "${WORK}/c_${sanitizer}.o")
@@ -23,7 +25,7 @@ endforeach()
 foreach(program IN ITEMS none address thread)
   foreach(library IN ITEMS none address thread)
     foreach(language IN ITEMS c cxx)
-      set(link "${CXX}" ${with_${program}} -Wl,--gc-sections "${WORK}/${language}_${program}.o" "${WORK}/library_${library}.o" -o "${WORK}/program")
+      set(link "${CXX}" ${with_${program}} -Wl,--gc-sections "${WORK}/${language}_${program}.o" "${WORK}/library_${library}.o" "${WORK}/library_abi.o" -o "${WORK}/program")
       if(program STREQUAL library)
         run(${link})
       else()

@@ -17,6 +17,7 @@ HERE = Path(__file__).resolve().parent
 WORKER = "include/nopal/core/scheduler/worker.hpp"
 WAIT = "include/nopal/core/wait/README.md"
 WORD = "include/nopal/core/wait/word.hpp"
+ABI = {"include/nopal/core/compiler/abi.h": "", "include/nopal/core/compiler/README.md": "`abi.h`: the version\n"}
 
 CLEAN: Files = {
     "README.md": "# A library\n\nWhoever turns to it waits.\n",
@@ -90,6 +91,12 @@ BREAKING: dict[str, list[tuple[Files, str]]] = {
         ({WORD: '__atomic_load_n(&x, __ATOMIC_RELAXED); f("// no comment");\n'}, f"{WORD}:1"),
         ({"src/pool.cpp": "void f() {\n  std::atomic_thread_fence(std::memory_order_seq_cst);\n}\n"}, "src/pool.cpp:2"),
     ],
+    "namespaces": [
+        ({"include/nopal/pool.hpp": "\nnamespace nopal {\n}\n"}, "include/nopal/pool.hpp:2"),
+        ({"src/pool.cpp": "namespace nopal::core {\n}\n"}, "src/pool.cpp:1"),
+        ({"src/pool.cpp": "namespace nopal::inline NOPAL_ABI2 {\n}\n"}, "src/pool.cpp:1"),
+        ({WORD: "namespace nopal::inline NOPAL_ABI::core {\n}\n"}, f"{WORD}:1"),
+    ],
 }
 
 # What looks as if it broke a rule and does not.
@@ -108,6 +115,10 @@ HARMLESS: dict[str, list[Files]] = {
     "orders": [
         {WORD: "x.load(std::memory_order_seq_cst);  \n// memory_order_relaxed\n"},
         {WORD: "// why\ntemplate <class T>\nvoid f() {\n  {\n" + "    g();\n" * 9 + "    x.load(std::memory_order_relaxed);"},
+    ],
+    "namespaces": [
+        {WORD: '#include "nopal/core/compiler/abi.h"\nnamespace nopal::inline NOPAL_ABI::core {\n}\n', **ABI},
+        {"src/pool.cpp": "// namespace nopal {\nusing namespace nopal;\nnamespace nopal_other {\n}\n"},
     ],
 }
 

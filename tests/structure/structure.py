@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from includes import cycles, mutex, named
+from namespaces import namespaces
 from rooms import rooms
 from texts import length, orders, words
 from tree import Problem, Tree
@@ -22,7 +23,7 @@ WRONG, UNUSABLE = 1, 2  # exit statuses
 
 
 RULES: dict[str, Callable[[Tree], list[Problem]]] = {
-    rule.__name__: rule for rule in (cycles, named, length, rooms, mutex, words, orders)
+    rule.__name__: rule for rule in (cycles, named, length, rooms, mutex, words, orders, namespaces)
 }
 
 

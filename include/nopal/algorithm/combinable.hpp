@@ -17,7 +17,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/asker.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// A T for each worker, or other thread, that asks for one: for sums and tables that many iterations add to. Made on first use, as a copy of the
 /// initial value or by the function given; destroyed with the combinable.

@@ -14,7 +14,7 @@
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 

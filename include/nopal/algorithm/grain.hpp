@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// No block of a loop has fewer iterations than this, but for its last one. parallel_for_blocks is then called for blocks of exactly so
 /// many, counted from the first iteration, whatever the schedule. 0: as if it were not given, and the loop finds out by itself.

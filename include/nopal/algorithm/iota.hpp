@@ -13,7 +13,7 @@
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// The end of what was written, and the value that would follow.
 template <class O, class T>

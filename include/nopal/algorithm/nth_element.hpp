@@ -15,7 +15,7 @@
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/quick_sort.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 

@@ -13,7 +13,7 @@
 #include "nopal/core/loop/limits.hpp"
 #include "nopal/core/task/arguments.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 

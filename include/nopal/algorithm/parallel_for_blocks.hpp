@@ -12,7 +12,7 @@
 #include "nopal/core/loop/limits.hpp"
 #include "nopal/core/task/arguments.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 struct parallel_for_blocks_function {
   /// Calls body(f, l) for blocks [f, l) that together are [first, last), none of them empty, each of any size; with grain{n} of exactly n

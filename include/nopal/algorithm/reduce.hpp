@@ -15,7 +15,7 @@
 #include "nopal/algorithm/grain.hpp"
 #include "nopal/core/loop/reduction.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// op(init, x0, x1, ...), of all elements or their projections, grouped in some way: so `op` must be associative, as for std::reduce. It
 /// need not be commutative: operands keep their places, but for std::plus and its like on numbers. Calls op with two Ts, and with a T and

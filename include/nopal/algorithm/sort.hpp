@@ -16,7 +16,7 @@
 #include "nopal/algorithm/internal/quick_sort.hpp"
 #include "nopal/algorithm/internal/sort_common.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 

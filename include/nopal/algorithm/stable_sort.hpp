@@ -18,7 +18,7 @@
 #include "nopal/algorithm/internal/raw_buffer.hpp"
 #include "nopal/algorithm/internal/sort_common.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 

@@ -15,7 +15,7 @@
 #include "nopal/algorithm/grain.hpp"
 #include "nopal/core/loop/reduction.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// op(init, f(x0), f(x1), ...), or op(init, f(x0, y0), ...) of two ranges. Everything said of reduce holds, with f(x) for an element. Of
 /// two ranges the second has as many elements as the first, or more; two that say their sizes end with the shorter.

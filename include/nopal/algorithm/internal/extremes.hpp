@@ -9,7 +9,7 @@
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// The element that no later one replaces: replaces(best, it) says whether one does. The end for no elements.
 template <class I, class Replaces>

@@ -12,7 +12,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// How many elements are looked at between two looks at what others have found.
 inline constexpr std::size_t search_stride = 512;

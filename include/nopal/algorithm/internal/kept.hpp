@@ -16,7 +16,7 @@
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/raw_buffer.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// The answers for n elements, and how many of them stay before each block.
 class kept {

@@ -8,7 +8,7 @@
 
 #include "nopal/algorithm/parallel_for_blocks.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// Calls body(first, last) for stretches that together are [0, n). Throws what serial execution would have thrown first.
 template <class Body>

@@ -16,7 +16,7 @@
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// From so many elements on a merge is cut into parts, of a quarter of that at least, and this many at most.
 inline constexpr std::size_t parallel_merge = std::size_t{1} << 15;

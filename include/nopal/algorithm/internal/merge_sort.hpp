@@ -14,7 +14,7 @@
 #include "nopal/algorithm/internal/small_sort.hpp"
 #include "nopal/native.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// Both halves of so many elements may be sorted in parallel: some 10 us of work.
 inline constexpr std::size_t parallel_merge_sort = 1024;

@@ -7,7 +7,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/native.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// Calls f by a worker: here if the caller works for a pool, else on default_pool(). Throws what f throws, and what default_pool() throws.
 template <class F>

@@ -13,7 +13,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// Does a come before b, by the comparator and projection that the user gave? They stay the user's: threads call them at once.
 template <class Comp, class Proj>

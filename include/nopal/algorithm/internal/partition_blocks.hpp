@@ -13,7 +13,7 @@
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// So many elements are looked at before any of them is swapped: their places fit into a byte each, and they into the first-level cache.
 inline constexpr std::size_t partition_block = 64;

@@ -20,7 +20,7 @@
 #include "nopal/algorithm/internal/small_sort.hpp"
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// Both sides of a partition of so many elements may run in parallel: some 10 us of work.
 inline constexpr std::size_t parallel_sort = 1024;

@@ -12,7 +12,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 template <class Comp, class T>
 inline constexpr bool is_less =

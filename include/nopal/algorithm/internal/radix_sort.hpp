@@ -18,7 +18,7 @@
 #include "nopal/algorithm/internal/raw_buffer.hpp"
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// From so many numbers on it is worth its tables and its room.
 inline constexpr std::size_t least_radix_sort = 1024;

@@ -6,7 +6,9 @@
 #include <limits>
 #include <new>
 
-namespace nopal::core::algorithms {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// Room for n objects, freed when it goes out of scope. It makes none, and destroys none.
 template <class T>

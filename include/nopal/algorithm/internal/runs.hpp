@@ -10,7 +10,7 @@
 #include "nopal/algorithm/internal/on_pool.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// A part of a long range that is looked at by one thread.
 inline constexpr std::size_t run_part = std::size_t{1} << 15;

@@ -17,7 +17,7 @@
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 template <class Op, class T, class I>
 concept scans = std::invocable<Op&, T, std::iter_reference_t<I>> && std::invocable<Op&, T, T> &&

@@ -12,7 +12,7 @@
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// So many elements are sorted by small_sort.
 template <class T>

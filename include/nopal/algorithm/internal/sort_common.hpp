@@ -17,7 +17,7 @@
 #include "nopal/algorithm/internal/runs.hpp"
 #include "nopal/algorithm/internal/small_sort.hpp"
 
-namespace nopal::core::algorithms {
+namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 /// Fewer elements are sorted where the caller is, without a pool.
 inline constexpr std::size_t sorted_alone = 2048;

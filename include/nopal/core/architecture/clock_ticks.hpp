@@ -10,7 +10,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 NOPAL_INLINE std::uint64_t clock_ticks() noexcept {
 #if defined(__x86_64__)

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 #if defined(__x86_64__)
 

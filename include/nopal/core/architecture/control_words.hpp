@@ -8,7 +8,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// On x86-64 the control bits of mxcsr (10 bits) and of the x87 control word (10 bits); on 64-bit Arm those of fpcr (22 bits). The sticky
 /// flags, which say what exceptions there were, are none of them.

@@ -9,7 +9,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Tells the processor that a loop waits here: it saves power, or serves the core's other thread.
 NOPAL_INLINE void cpu_relax() noexcept {

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Does the calling thread run with a shadow stack?
 inline bool shadow_stacks_are_on() noexcept {

@@ -8,7 +8,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Where the caller's native stack ends now.
 NOPAL_INLINE std::uintptr_t stack_pointer() noexcept {

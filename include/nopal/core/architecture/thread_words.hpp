@@ -11,7 +11,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// nopal_thread_words, as src/architecture/*.S lays it out in each thread's own storage.
 struct thread_words {

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Nanoseconds of the steady clock.
 std::int64_t coarse_now() noexcept;

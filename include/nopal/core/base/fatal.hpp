@@ -8,7 +8,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Prints `what` in one line on stderr, with the program's function that has called the library where that can be known, and aborts.
 NOPAL_API [[noreturn]] NOPAL_COLD void die(char const* what) noexcept;

@@ -3,7 +3,9 @@
 // Is the process about to end, by exit or since main has returned? Then static objects are destroyed while fibers and jobs still use them,
 // which is no mistake of the program: nobody waits for them. Any thread. Next: fatal.hpp, which asks.
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Does the calling thread run functions that were given to atexit, or destructors of static objects, since it has called exit? False if
 /// that cannot be found out. Walks the stack.

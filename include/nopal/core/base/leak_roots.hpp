@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstddef>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Is LeakSanitizer there? Without it, the functions below do nothing.
 bool leaks_are_looked_for() noexcept;

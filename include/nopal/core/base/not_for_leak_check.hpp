@@ -3,7 +3,9 @@
 // What LeakSanitizer must not take for a leak: memory to which only native stacks point, or the beginning of a thread, where it does not look.
 // Used by the rooms stack and scheduler. This is a side path: nothing comes after it.
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// While it lives, what this thread allocates counts as no leak.
 struct not_for_leak_check {

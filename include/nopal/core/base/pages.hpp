@@ -5,7 +5,9 @@
 
 #include <cstddef>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The bytes of a page.
 std::size_t page_size() noexcept;

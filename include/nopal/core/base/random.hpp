@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <limits>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// SplitMix64: eight bytes of state, any seed is good. A standard uniform random bit generator. Not shared between threads.
 class rng {

@@ -4,7 +4,9 @@
 // may call its signal handlers, and the threads of the default pool run in it. Called by ../scheduler/process.hpp. This is a side path:
 // nothing comes after it.
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Keeps the object that holds this code for the life of the process, also when its last handle is closed. Nothing to do where it is the
 /// program itself, or a program that is linked statically. Not under a lock: it takes the loader's, and a thread that holds that one may

@@ -11,7 +11,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Makes every thread of this process pass a full fence before it returns: the thief's half of an asymmetric pair, whose other half,
 /// std_sync::light_fence, is a mere compiler barrier. About 20 µs when the others run, 0.2 µs when they sleep. Only where it is available.

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nopal::core::tuning {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core::tuning {
 
 // ---- The machine.
 
@@ -160,6 +162,6 @@ inline constexpr int until_rest = 5;  // in milliseconds
 
 }  // namespace nopal::core::tuning
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 using tuning::destructive_size;
 }  // namespace nopal::core

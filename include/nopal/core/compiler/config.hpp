@@ -1,12 +1,13 @@
 #pragma once
 
-// The only macros of nopal, with those of sanitizers.h. Every public header includes it before anything else, so that the first line that a
-// wrong compiler says is the one that helps. Next: sanitizers.h, coroutine.hpp.
+// The only macros of nopal, with those of abi.h and sanitizers.h. Every public header includes it before anything else, so that the first line
+// that a wrong compiler says is the one that helps. Next: abi.h, sanitizers.h, coroutine.hpp.
 
 #if !defined(__cpp_impl_coroutine) || __cplusplus < 202002L
 #error "nopal needs C++20: compile with -std=c++20 (in CMake: target_compile_features(<target> PRIVATE cxx_std_20)), with GCC 12 or Clang 16 or newer"
 #endif
 
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/compiler/sanitizers.h"
 
 /// Inlined whatever the optimiser thinks: what lies on the fork path.

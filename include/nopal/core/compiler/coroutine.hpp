@@ -6,7 +6,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What await_transform returns for an awaiter that is part of the promise. Without it a fork costs 8 instructions more with GCC.
 #if defined(__clang__)

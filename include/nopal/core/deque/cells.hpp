@@ -12,7 +12,7 @@
 #include "nopal/core/base/pages.hpp"
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// `bytes` zeros in fresh pages, with a page behind them in which every access is a fault. Null without memory.
 NOPAL_COLD void* map_guarded(std::size_t bytes) noexcept;

@@ -26,7 +26,7 @@
 #include "nopal/core/deque/offered_in.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// How places in the buffer follow from indices. Nested: a worker's own continuations, whose places are the depth of the forks. Ring: the
 /// closures that a worker has spawned, of which others may take the old ones for ever while it adds new ones.

@@ -7,7 +7,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Offers `c` in the deque of `w`, which is the calling worker.
 template <class Worker>

@@ -8,7 +8,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/wait/lock_bit.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Counts the children of one fork-join scope that lost their parent to a thief, and guards the exception that the scope keeps.
 ///

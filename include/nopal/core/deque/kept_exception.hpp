@@ -9,7 +9,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/join_word.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Undefined until the join word says "recorded"; all accesses are under that word's lock, or by the sole owner of a complete scope.
 struct kept_exception {

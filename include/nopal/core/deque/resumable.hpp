@@ -6,7 +6,7 @@
 #include "nopal/core/architecture/control_words.hpp"
 #include "nopal/core/stop/region_id.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class worker;
 

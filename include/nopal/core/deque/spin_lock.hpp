@@ -6,7 +6,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 template <class Sync>
 class basic_spin_lock {

@@ -6,7 +6,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Does a thief ask the caller for work? By the worker that runs the loop now. One comparison, that of each fork; the answer may also be
 /// yes for no reason.

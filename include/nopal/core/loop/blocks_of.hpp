@@ -13,7 +13,7 @@
 #include "nopal/core/loop/limits.hpp"
 #include "nopal/core/loop/loop.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What runs one block: the engine calls it by pointer, so that its code is that of a function of its own, and vectorises as the serial
 /// loop.

@@ -5,7 +5,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Runs what(arg) on a worker of the default pool, in the place of a sleeping one if there is one. False: none sleeps, and `rest`, the
 /// ticks that it will take, are not worth handing it to a worker's thread; nothing has happened. Throws what it throws, and what

@@ -19,7 +19,7 @@
 #include "nopal/core/stop/here.hpp"
 #include "nopal/eventually.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// `Leaf`: T leaf(k), for k from 0. `Join`: T join(T&& left, T&& right). Both are called on many workers at once, but each once only for
 /// each leaf and each inner node of the tree.

@@ -12,7 +12,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Operations whose operands may change places, on numbers: the only ones for which a leaf keeps several results at once.
 template <class Op, class T>

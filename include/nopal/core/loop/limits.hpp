@@ -8,7 +8,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 template <class I>
 concept loop_index = std::is_integral_v<I> && !std::is_same_v<std::remove_cv_t<I>, bool> && sizeof(I) <= sizeof(std::uint64_t);

@@ -10,7 +10,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/loop/pace.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// One run of a loop. It lies in the frame of the function that called it, which returns when all parts have ended.
 struct loop {

@@ -6,7 +6,7 @@
 
 #include "nopal/core/architecture/clock_ticks.hpp"
 
-namespace nopal::core::loop_tuning {
+namespace nopal::inline NOPAL_ABI::core::loop_tuning {
 
 /// A block takes so long at least, where a loop is long enough: a look between two blocks and the beginning of a vector loop take some
 /// nanoseconds.

@@ -9,7 +9,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class loops_alone {
  public:

@@ -13,7 +13,7 @@
 #include "nopal/core/stack/native_fork.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 enum class offered {
   refused,     ///< nothing has run: too little is left of the stack, or of memory

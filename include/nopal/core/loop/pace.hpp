@@ -8,7 +8,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What an iteration has cost in earlier runs of the same loop: one for each type of body, so that short loops need not find out anew. Any
 /// number of threads. A guess: a loop that is wrong about it is corrected after its first block.

@@ -14,7 +14,7 @@
 #include "nopal/core/loop/fixed_tree.hpp"
 #include "nopal/core/loop/leaves.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// op(init, get(0), ..., get(count - 1)), as the leaves and the tree group them. `Site`: by its type costs are remembered. `cheap`: get
 /// takes no more than some nanoseconds, where op does.

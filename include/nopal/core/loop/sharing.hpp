@@ -7,7 +7,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Is there anybody to share a loop with? Not in a pool of one worker, or one that does not steal. By whichever thread runs the loop.
 NOPAL_API bool could_share() noexcept;

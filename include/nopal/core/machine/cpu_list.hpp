@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Calls take(first, last) with each range of `list`, as long as it returns true. False where it returned false, or where `list` is empty
 /// or garbled. A range may be of any length: never count through one that has not been compared with something.

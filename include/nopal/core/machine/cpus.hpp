@@ -11,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What the kernel let the calling thread have when it was read.
 struct cpu_limits {

@@ -11,7 +11,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// An affinity mask for more CPUs than any kernel is made for.
 struct cpu_mask {

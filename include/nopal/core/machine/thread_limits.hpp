@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// One limit, and what is used up of it.
 struct thread_limit {

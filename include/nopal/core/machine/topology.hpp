@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/machine/topology_tree.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The machine, restricted to the CPUs that this process may use.
 class topology {

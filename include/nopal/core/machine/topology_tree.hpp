@@ -5,7 +5,9 @@
 
 #include <vector>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Where a worker runs.
 struct place {

@@ -12,7 +12,7 @@
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/options.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// For one worker i, a distribution over all others: P(j) ∝ w_ij = 1 / (n_ij r_ij²), Eq. (6), where r_ij is their distance in
 /// the tree and n_ij how many workers are at that distance from i. So each ring around i weighs 1/r², however many it holds.

@@ -13,7 +13,7 @@
 #include "nopal/core/scheduler/fiber_record.hpp"
 #include "nopal/core/task/arguments.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What a fiber's closure is made of.
 template <class Given>

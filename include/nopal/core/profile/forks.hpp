@@ -12,7 +12,7 @@
 #include "nopal/core/profile/procedure.hpp"
 #include "nopal/core/task/arguments.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// From its construction to its destruction a procedure runs on this stack. It may be suspended meanwhile.
 class running_procedure {

@@ -13,7 +13,7 @@
 #include "nopal/core/profile/point.hpp"
 #include "nopal/core/profile/what_if.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class measured_join {
  public:

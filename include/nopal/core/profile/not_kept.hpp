@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 void out_of_memory() noexcept;
 std::uint64_t times_out_of_memory() noexcept;

@@ -10,7 +10,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The number of a place that forks: site.hpp.
 using site_id = std::uint32_t;

@@ -14,7 +14,7 @@
 #include "nopal/core/profile/site.hpp"
 #include "nopal/core/profile/what_if.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// In which region something is measured, and how. It is copied into each procedure, so that none needs the region once that has ended.
 struct measuring {

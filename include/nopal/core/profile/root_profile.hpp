@@ -10,7 +10,7 @@
 #include "nopal/core/profile/procedure.hpp"
 #endif
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 #if NOPAL_PROFILES
 

@@ -8,7 +8,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/profile/procedure.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Whoever waits for `what` follows this point of a procedure of `region`.
 void signal_in_profile(void const* what, std::uint32_t region, point const& at) noexcept;

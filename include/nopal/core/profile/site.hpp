@@ -7,7 +7,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/profile/path.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What the region's own function does, and what it calls.
 inline constexpr site_id site_of_region = 0;

@@ -17,7 +17,7 @@
 
 #if NOPAL_PROFILES
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What is measured of a task. The frame's present owner touches it, and its children the joins.
 class measured_task {

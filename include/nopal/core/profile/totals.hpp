@@ -7,7 +7,7 @@
 
 #include "nopal/core/profile/path.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct site_totals {
   std::uint64_t procedures = 0;

@@ -10,7 +10,7 @@
 
 #include "nopal/core/profile/site.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The place that is asked of: any file whose name ends so. Never freed, since procedures may outlive their region.
 struct asked_place {

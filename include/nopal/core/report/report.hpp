@@ -9,7 +9,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What pool::report returns: a paragraph for each native stack of `pool` that waits, for each thread that works for no pool and waits, and
 /// a line for each deadlock of mutexes. Any thread; stops no other. Throws std::bad_alloc. O(stacks + code), with two system calls for each

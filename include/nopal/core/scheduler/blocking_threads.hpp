@@ -14,7 +14,7 @@
 #include "nopal/core/stop/region_id.hpp"
 #include "nopal/core/wait/event.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// One call. It lies in the frame of whoever waits for its end.
 struct blocking_call {

@@ -13,7 +13,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A free block. It lies in the memory of the block itself.
 struct block {

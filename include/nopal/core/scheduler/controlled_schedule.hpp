@@ -12,7 +12,7 @@
 #include "nopal/core/scheduler/schedule_choice.hpp"
 #include "nopal/options.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class stack;
 

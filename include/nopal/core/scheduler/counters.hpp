@@ -10,7 +10,7 @@
 
 #include "nopal/stats.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What is counted where it happens. (The numbers of native stacks are counted by stack_pool.)
 enum class counted : unsigned char {

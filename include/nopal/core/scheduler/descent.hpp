@@ -8,7 +8,7 @@
 
 #include "nopal/core/base/sync.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 ///     | address of a join word or a root, or 0: none is known | pinned 1 |
 template <class Sync = std_sync>

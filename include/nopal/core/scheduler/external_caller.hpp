@@ -9,7 +9,7 @@
 #include "nopal/core/scheduler/root.hpp"
 #include "nopal/core/wait/event.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Runs a root to its end. `done` is what its finish sets. Any thread may call. A thread that works for no pool occupies a sleeping worker
 /// if there is one, and sleeps otherwise, until another worker has run the root. On a worker of this pool the root runs on top of the

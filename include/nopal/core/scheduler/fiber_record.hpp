@@ -20,7 +20,7 @@
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/task/arguments.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A fiber that has not started. Counter: nopal::counter, which counts down when the fiber has ended.
 template <class F, class Counter>

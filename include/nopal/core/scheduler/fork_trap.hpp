@@ -5,7 +5,9 @@
 // need the worker. So the thread's state is one that says so, and behind which lies no worker but memory that faults. Called by process.hpp
 // and by ../stack/stack_overflow.hpp, whose handler explains the fault. This is a side path: nothing comes after it.
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// In the child of a fork, by its only thread: if that works for a pool, from now on it works for none. Calls nothing but the kernel.
 void fall_into_fork_trap() noexcept;

@@ -7,7 +7,7 @@
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/task/move_request.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Puts `r` into worker i's open inbox. Some worker may have run it when this returns, and it may be gone; the caller keeps the pool alive.
 void inject(pool_state& pool, resumable& r, unsigned i) noexcept;

@@ -3,7 +3,9 @@
 // For LeakSanitizer, which looks for pointers where it knows that a thread's stack lies: the process ends while native stacks of a pool
 // hold frames, and what these point to has not leaked. Called by scheduler.hpp. This is a side path: nothing comes after it.
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 struct pool_state;
 

@@ -5,7 +5,9 @@
 
 #include <mutex>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 struct pool_state;
 

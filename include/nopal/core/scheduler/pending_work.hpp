@@ -10,7 +10,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Whoever waits until nothing is pending: the pool's end, or shutdown.
 template <class Sync>

@@ -30,11 +30,11 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/options.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 class pool;
 }
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct frame;
 struct pool_state;

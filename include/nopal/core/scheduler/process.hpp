@@ -5,7 +5,9 @@
 
 #include <mutex>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Guards which pool is the default pool, and whether its threads run. A thread that forks holds it meanwhile. Taken before every other lock
 /// of the library.

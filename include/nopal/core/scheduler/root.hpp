@@ -8,7 +8,7 @@
 #include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/stop/here.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct pool_state;
 

@@ -8,7 +8,7 @@
 #include "nopal/core/scheduler/strand.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// While it lives, the strand that ran on the worker is kept here, in a frame of its native stack, and another strand may run on the
 /// worker, on an arena of its own. The destructor restores it on the worker that runs this stack then.

@@ -8,7 +8,7 @@
 
 #include "nopal/options.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A decision of a run that is to be made again: decision `at` of pool number `pool` gives worker `to` the turn.
 struct listed_decision {

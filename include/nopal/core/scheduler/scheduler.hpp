@@ -22,7 +22,7 @@
 #include "nopal/core/wait/timer.hpp"
 #include "nopal/options.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class NOPAL_API scheduler {
   struct site;  // what the constructor learns of the machine

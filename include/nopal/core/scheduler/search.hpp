@@ -7,7 +7,7 @@
 #include "nopal/core/scheduler/root.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The body of each fresh native stack, entry_points::search: search_on, and then the stack is left for the thread's own.
 void search_for_work(context& stack) noexcept;

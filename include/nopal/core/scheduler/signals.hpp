@@ -6,7 +6,9 @@
 
 #include <signal.h>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// While it lives, the calling thread blocks all signals but those, so that a thread which it makes begins with that mask. Afterwards the
 /// mask is what it was.

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdint>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// relaxed, all of them: hints. Who misses one sees it the next time, since the timer looks again as long as a sleeping worker holds much.
 struct spare_memory {

@@ -6,7 +6,7 @@
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/stats.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Reads all numbers, each at its own moment. Throws std::bad_alloc. O(workers + native stacks); a mincore for every 2 MiB of stack.
 NOPAL_API stats read_stats(pool_state const& pool);

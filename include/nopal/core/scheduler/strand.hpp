@@ -10,7 +10,7 @@
 #include "nopal/core/architecture/control_words.hpp"
 #include "nopal/core/task/fork_state.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct deferred_start;
 struct frame;

@@ -11,7 +11,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Gives the root to the pool: to the calling worker's inbox, if that belongs to the pool, else to that of a sleeping worker. Any thread.
 /// The root may have ended when this returns. Its finish drops the stop region, which is held for it from here on.

@@ -4,7 +4,9 @@
 
 #include <string_view>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Names the calling thread name:what, in the 15 characters that the system keeps: of a longer `name` the end is left out. Does nothing if
 /// `name` is empty.

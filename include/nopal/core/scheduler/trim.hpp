@@ -9,7 +9,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The worker's thread is about to sleep, at the base of `mine`: all its free stacks but some go to the pool; and all else that nothing uses
 /// goes back to the system, if it has slept for long and was woken for that.

@@ -21,7 +21,7 @@
 #include "nopal/core/wait/event.hpp"
 #include "nopal/eventually.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What running a callable on a pool returns: T for a task<T>, else the ordinary result.
 template <class R>

@@ -29,7 +29,7 @@
 #include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/trace/ring.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class event;
 struct root;

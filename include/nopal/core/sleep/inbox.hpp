@@ -8,7 +8,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/deque/resumable.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A stack of resumables that is only ever emptied at once: no node is read while another thread may take it, hence no ABA.
 template <class Sync = std_sync>

@@ -13,7 +13,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/base/sync.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What a worker's thread does, as far as others may change it. Who may change which state: README.md, "States".
 enum class thread_state : std::uint32_t {

@@ -12,7 +12,7 @@
 #include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/stack/join_waiter.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A resumable: it lies in a deque, or in an inbox if the owner had to give it away, as it is.
 struct branch : resumable {

@@ -9,7 +9,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/architecture/thread_words.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What runs after a switch, first of all on the stack that was switched to. By then the stack that was left is wholly saved, so this is
 /// the place to publish it. It may lie in the frame that was left: then run() must not touch it any more once it has published that stack.

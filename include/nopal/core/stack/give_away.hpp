@@ -6,7 +6,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Empties the deque of `w`, by its owner, and rewinds it. Each entry goes into the worker's inbox, where any worker finds it, as if it had
 /// been stolen: a branch or a stack as it is, a task in an orphaned_continuation from `memory`. That must hold enough (orphan_memory::get),

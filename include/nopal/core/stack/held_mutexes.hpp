@@ -7,7 +7,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/stack/stack.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// How many mutexes belonged to a native stack when something began there.
 class held_mutexes {

@@ -12,7 +12,7 @@
 #include "nopal/core/stack/top_wait.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Does a wait of what runs on `w` keep the thread on its stack? `join`: the join word or the root that is waited for; null: something else,
 /// of which nobody knows what will end it. In a pool whose stacks all stay, fibers wait for each other by such waits, and the thread leaves them,

@@ -18,7 +18,7 @@
 #include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/task/forwarding.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// How a branch keeps its callable. A small temporary is copied into the branch: the original then needs no address, and on the fast path
 /// no memory. A large or over-aligned one is in memory anyway, and one whose move is not a copy of its bytes stays where it is: of those

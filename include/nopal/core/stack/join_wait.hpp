@@ -8,7 +8,7 @@
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/stack/join_waiter.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Waits until `n` children have arrived at `j`. `waiting` is set before the join word tells the last child to read it. Where there is no memory for another stack the worker waits where it is. It tries again now and then, since what it waits for
 /// may need this very worker: a task that was moved here by resume_on. By a worker whose deque is empty; another one may run the caller

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 class stack;
 class top_wait;

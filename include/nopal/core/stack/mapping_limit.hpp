@@ -4,7 +4,9 @@
 // too. So native stacks leave some of them to the program. Any thread may call; there is one count for all pools. Next: stack_region.hpp,
 // which asks; refusal.hpp, which says why there is no stack.
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// May `n` more mappings be made for stacks? They count as made then. Most often one atomic operation; now and then it counts the lines of
 /// /proc/self/maps, under a mutex: each time half of what is left was used up. False: fewer than mappings_left() would be left.

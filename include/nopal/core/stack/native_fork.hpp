@@ -7,7 +7,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/branch.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// May an ordinary function fork here? Asked only where must_poll said yes. No: too little is left of the native stack, or of memory for
 /// another stack or for the deque. Then the function calls both halves.

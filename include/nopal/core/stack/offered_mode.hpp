@@ -7,7 +7,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The strand is about to offer something, and polls. Makes its mode and region those of the deque; what the deque holds in others is given away
 /// before. False: there was no memory for that, and nothing may be offered here.

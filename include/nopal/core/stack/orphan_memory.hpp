@@ -11,7 +11,7 @@
 #include "nopal/core/deque/deque.hpp"
 #include "nopal/core/deque/resumable.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct frame;
 

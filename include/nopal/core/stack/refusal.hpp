@@ -8,7 +8,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Prints that line on stderr. `stacks`: how many the pool has, of `size` bytes each. `error`: what the system said when it refused one
 /// more; ENOMEM too where mapping_limit.hpp did. Any thread.

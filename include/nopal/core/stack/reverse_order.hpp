@@ -10,7 +10,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Must what runs on `w` now keep the order, when it is left? By that worker. Under a controlled schedule, where time means nothing, no stack must.
 inline bool keeps_order(worker const& w) noexcept { return w.here->stays != 0 && w.pool().control == nullptr; }

@@ -19,7 +19,7 @@
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/wait/event.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A child and its closure, which lies in the fork's full expression until it is moved or copied to the child's stack. F: the type that is
 /// kept; Given: the type with which it was given, a reference.

@@ -12,7 +12,7 @@
 #include "nopal/core/stack/children.hpp"
 #include "nopal/core/stack/context.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// May a scope fork here in the fast way? The caller also checks that no task's frame lies on this stack: fork_state::no_tasks.
 NOPAL_INLINE bool may_leave_stack(worker const& w) noexcept {

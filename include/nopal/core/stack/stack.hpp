@@ -14,7 +14,7 @@
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct child;
 class stack_region;

@@ -7,7 +7,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Each pool has one: while any lives the handler is installed. Where the program has installed a handler of its own above this one, this
 /// one stays below it when the last pool ends. In builds with

@@ -16,7 +16,7 @@
 #include "nopal/core/stack/stack_region.hpp"
 #include "nopal/options.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What native stacks have cost so far.
 struct stack_counts {

@@ -11,7 +11,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Where stacks lie. Each place is as many bytes as a stack, and aligned to them. A place that no stack has holds no memory but the page
 /// table of its guard.

@@ -13,7 +13,7 @@
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct pool_state;
 

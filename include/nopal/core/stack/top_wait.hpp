@@ -7,7 +7,7 @@
 
 #include "nopal/core/base/sync.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct pool_state;
 class stack;

@@ -9,7 +9,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/wait/lock_bit.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 ///     | made 2 | locked 1 |
 ///

@@ -5,7 +5,7 @@
 
 #include "nopal/core/stop/basic_request.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The lock bit of the request guards it, from start until the waiter takes that bit once more, by end. `told` the waiter may also read
 /// without it once it is woken: only the claimer writes it, before the wake-up.

@@ -13,7 +13,7 @@
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The region of a thread that works for no pool.
 NOPAL_API NOPAL_COLD region_id region_of_thread() noexcept;

@@ -11,7 +11,7 @@
 #include "nopal/core/stack/children.hpp"
 #include "nopal/core/stop/region_id.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class stop_region;
 

@@ -9,7 +9,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/region_id.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class stop_region;
 

@@ -9,7 +9,7 @@
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/stop/region_id.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct children;
 class stop_region;

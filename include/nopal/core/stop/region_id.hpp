@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Four bytes, so that it lies where a resumable has room left. Ids are used again once their region has ended.
 using region_id = std::uint32_t;

@@ -16,7 +16,7 @@
 #include "nopal/core/stop/region_id.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct children;
 class stack;

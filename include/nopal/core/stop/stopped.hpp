@@ -6,7 +6,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 /// Thrown by stop_point, and by waits that end early, where the caller was asked to stop.
 class NOPAL_API stopped : public std::exception {

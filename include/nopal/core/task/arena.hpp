@@ -12,7 +12,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/task/stacklet.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class central_stacklet_list;
 

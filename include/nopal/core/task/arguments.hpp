@@ -16,7 +16,7 @@
 #include "nopal/core/task/pack.hpp"
 #include "nopal/core/task/signature.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 template <class T>
 class NOPAL_PROFILED task;

@@ -12,7 +12,7 @@
 #include "nopal/core/task/cold_path.hpp"
 #include "nopal/core/task/frame.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Marks what a nopal task may await.
 struct awaitable_tag {};

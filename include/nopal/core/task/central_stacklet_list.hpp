@@ -9,9 +9,10 @@
 #include <cstdint>
 #include <mutex>
 
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/task/stacklet.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Bytes of the segments of one pool.
 struct stacklet_counts {

@@ -23,7 +23,7 @@
 #include "nopal/core/task/pack.hpp"
 #include "nopal/core/task/result_slot.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// One child about to start: what fork and call return. F: what to dereference and invoke; P: the types of its stored arguments.
 /// By-value arguments are stored here until the child copies them; references refer to the caller's objects.

@@ -13,7 +13,7 @@
 #include "nopal/core/task/frame.hpp"
 #include "nopal/core/task/move_request.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A forked child of `p` has returned, and pop() could not take `p` back: p's entry was stolen, is public, or everything unwinds. Throws
 /// only where that child could not start and `p` was never stolen in this scope: then what the start threw.

@@ -6,7 +6,7 @@
 
 #include "nopal/core/task/frame.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct deferred_start {
   void (*start)(deferred_start*);  ///< takes the arguments out, frees this, and starts the child

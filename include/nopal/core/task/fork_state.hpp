@@ -12,7 +12,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/task/arena.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class stack;
 class worker;

@@ -14,7 +14,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 #if defined(__clang__) && defined(__x86_64__)
 

@@ -16,7 +16,7 @@
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/deque/kept_exception.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct stacklet;
 

@@ -14,7 +14,7 @@
 #include "nopal/core/task/child.hpp"
 #include "nopal/eventually.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What `co_await call(f, args...)` awaits where no slot was given: the result lives here, in the parent's frame. Awaitable: the
 /// child_awaitable that starts the child.

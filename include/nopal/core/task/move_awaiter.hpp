@@ -14,7 +14,7 @@
 #include "nopal/core/task/frame.hpp"
 #include "nopal/core/task/move_request.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The error for resume_on between fork and join: std::logic_error, which names the function.
 NOPAL_API std::exception_ptr move_misuse() noexcept;

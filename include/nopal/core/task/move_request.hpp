@@ -6,7 +6,7 @@
 #include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct frame;
 class worker;

@@ -4,7 +4,9 @@
 // may call. Next: scheduler/worker.hpp, which lets the next task without a parent find it; stack/stack_overflow.hpp, which explains the
 // fault.
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The address of constant memory: writing a result there is a fault.
 void* place_without_slot() noexcept;

@@ -9,7 +9,7 @@
 
 #include "nopal/core/task/forwarding.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 template <std::size_t I, class T>
 struct pack_element {

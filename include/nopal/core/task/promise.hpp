@@ -21,7 +21,7 @@
 #include "nopal/core/task/result_slot.hpp"
 #include "nopal/eventually.hpp"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 template <class T>
 class NOPAL_PROFILED task;

@@ -11,7 +11,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Results that go to their slot in one relaxed store, so that a dropped one may go to a place that others write too. A word is aligned to
 /// its size: for two ints side by side compilers would call a library that takes locks.

@@ -13,7 +13,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The parameters of a callable whose signature is known.
 template <class... P>

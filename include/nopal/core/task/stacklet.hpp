@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The head of one segment; its bytes follow.
 struct alignas(64) stacklet {

@@ -10,7 +10,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/frame.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Runs a root from its start until this worker has nothing left of it. Before and after, the arena is empty and no entry of the deque is
 /// private; afterwards that holds for the worker that then runs the caller, maybe another one.

@@ -2,7 +2,9 @@
 
 // The thread that forks holds the lock of the traces meanwhile: scheduler/process.cpp.
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 void hold_traces() noexcept;
 void release_traces() noexcept;

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What happened. `a`, `b` and `extra` are the fields of trace_event; those not named are 0. A *lane* is what one worker did. Where a strand
 /// begins, `a` is an address in the function that it runs.

@@ -7,7 +7,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A span begins on a thread that works for no pool. Returns its id; 0: nothing is traced. Any thread.
 std::uint64_t begin_span_outside(char const* name) noexcept;

@@ -14,7 +14,7 @@
 #include "nopal/core/trace/trace_source.hpp"
 #include "nopal/options.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class pool_trace final : public trace_source {
  public:

@@ -13,7 +13,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/trace/event.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What was read of a ring.
 struct trace_copy {

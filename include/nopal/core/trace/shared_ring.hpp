@@ -11,7 +11,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/trace/event.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class shared_ring {
  public:

@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "nopal/core/base/process.hpp"
+#include "nopal/core/compiler/abi.h"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class trace_source {
  public:

@@ -12,7 +12,7 @@
 #include "nopal/core/wait/waiter.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class timer_entry;
 

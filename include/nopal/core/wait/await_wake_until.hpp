@@ -10,7 +10,7 @@
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// As await_wake, but no longer than until `deadline`, nor after a request to stop in the caller's region. False: one of these was first, and `me` is still in the queue that `publish` has put it
 /// in. `publish(with, entry)` starts the timer entry, unless it is null, under the lock that `me` needs before its frame may end: the timer

@@ -11,7 +11,7 @@
 #include "nopal/core/wait/queued_word.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 template <class Waits, class Mutex = basic_mutex<Waits>>
 class basic_condition {

@@ -12,7 +12,7 @@
 #include "nopal/core/wait/wait_queue.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 template <class Waits>
 class basic_counter {

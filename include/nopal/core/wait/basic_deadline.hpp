@@ -5,7 +5,7 @@
 
 #include "nopal/core/base/sync.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// The timer's mutex guards all of it. The waiter takes that mutex once more before its frame ends. `expired` it may also read without the
 /// mutex once it is woken: only the claimer writes it, before the wake-up.

@@ -19,7 +19,7 @@
 #include "nopal/core/wait/queued_word.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 template <class Waits>
 class basic_mutex {

@@ -9,7 +9,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/wait/queued_word.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 template <class Waits>
 class basic_shared_mutex {

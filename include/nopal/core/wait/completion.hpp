@@ -9,7 +9,7 @@
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/event.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class NOPAL_API completion {
  public:

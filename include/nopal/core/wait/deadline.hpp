@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdint>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 using time_point = std::chrono::steady_clock::time_point;
 

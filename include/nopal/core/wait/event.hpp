@@ -11,7 +11,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/wait/waiting_stack.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// `Stack` has resume(), and `next`, which links the stacks that wait. A waiter may destroy the event as soon as its wait has returned:
 /// set() accesses neither the event nor a waiter after that.

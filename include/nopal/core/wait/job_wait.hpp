@@ -6,7 +6,7 @@
 #include "nopal/core/wait/event.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Waits until `done` is set, which is the end of the root `job`. Any thread.
 void wait_for_job(event& done, void const* job) noexcept;

@@ -8,7 +8,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Sets `bit` in `word`, and waits while another thread has it set. It is held for a few instructions, and given back by a release. Returns
 /// the word as it was before. Any thread.

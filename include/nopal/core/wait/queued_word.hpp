@@ -6,7 +6,7 @@
 #include "nopal/core/wait/lock_bit.hpp"
 #include "nopal/core/wait/wait_queue.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// A thread without the lock bit changes the state, in the higher bits, only by a compare-exchange that finds both flags clear.
 template <class Waits, class Word>

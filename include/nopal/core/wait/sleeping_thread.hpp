@@ -12,7 +12,7 @@
 #include "nopal/core/wait/event.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// While this lives, the calling thread is listed. `why.object` may be gone when a report reads it: the report copies it by way of the
 /// kernel.

@@ -20,7 +20,7 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/waiter.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 class timer_entry;
 

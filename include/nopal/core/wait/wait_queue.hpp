@@ -7,7 +7,7 @@
 
 #include "nopal/core/wait/waiter.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Waiters that the calling thread has claimed under a lock. It wakes them in order once it has given the lock back.
 template <class Waits>

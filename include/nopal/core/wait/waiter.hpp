@@ -7,7 +7,7 @@
 #include "nopal/core/wait/event.hpp"
 #include "nopal/core/wait/waiting_stack.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What can be woken: a suspended stack, or a sleeping thread.
 template <class Sync, class Stack, class Event>

@@ -6,7 +6,7 @@
 
 #include "nopal/core/deque/resumable.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 struct pool_state;
 class stack;

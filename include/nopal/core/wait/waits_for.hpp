@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <limits>
 
-namespace nopal::core {
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 /// join: what is waited for was begun by the waiter, and ends by itself. mutex, counter: a report can say more of the object than its address.
 enum class wait_kind : unsigned char { nothing_more, join, mutex, counter };

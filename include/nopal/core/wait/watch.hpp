@@ -10,7 +10,7 @@
 #include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// What the caller waits on: a permit for each watch that was woken. It lies in the waiting frame.
 class NOPAL_API watcher {

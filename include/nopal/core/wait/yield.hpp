@@ -4,7 +4,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-namespace nopal::core {
+namespace nopal::inline NOPAL_ABI::core {
 
 /// Suspends the calling stack, and lets what waits for its worker now run first: as a rule all of it, but now and then a worker takes what
 /// came from outside first, or a thief takes the stack. False: the caller works for no pool, and nothing has

@@ -1,0 +1,2 @@
+// The prelude is compiled once, for all programs.
+#include "prelude.hpp"

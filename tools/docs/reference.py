@@ -1,0 +1,66 @@
+"""The pages of the reference: one for each public header, of what Doxygen has read in it."""
+
+import re
+from pathlib import Path, PurePosixPath
+
+# The order in which a reader would meet them.
+GROUPS = {
+    "Front ends": ["task", "native", "scope", "fiber", "pool", "future", "options", "eventually", "scratch"],
+    "Waiting": ["counter", "mutex", "condition_variable", "semaphore", "channel", "select", "when_any", "latch", "barrier", "shared_mutex",
+                "timed_mutex", "call_once", "block_on"],
+    "Stopping and staying": ["stop", "stay", "floating_point"],
+    "Looking into it": ["stats", "prometheus", "span", "profile", "profile_report", "named", "version"],
+}
+
+
+def _opening(header: Path) -> str:
+    """The first comment of a header: what it is for."""
+    text = re.sub(r"^#pragma once\s*", "", header.read_text(encoding="utf-8"))
+    lines = []
+    for line in text.split("\n"):
+        if not line.startswith("//"):
+            break
+        lines.append(line.removeprefix("//").strip())
+    said = " ".join(lines).split(" Next: ")[0]
+    return said[:1].upper() + said[1:] if not said.startswith(header.stem) else said
+
+
+def _page(title: str, opening: str, include: str, file: str) -> str:
+    sections = "briefdescription detaileddescription innerclass innernamespace enum define typedef func var user-defined public-type public-func " \
+               "public-attrib public-static-func public-static-attrib friend"
+    return f"""# {title}
+
+`#include <{include}>`
+
+{opening}
+
+```{{eval-rst}}
+.. doxygenfile:: {file}
+   :project: nopal
+   :sections: {sections}
+```
+"""
+
+
+def reference(include: Path) -> dict[PurePosixPath, str]:
+    """Where on the site each page is, and what it says."""
+    nopal = include / "nopal"
+    pages, toc = {}, []
+    known = {name for names in GROUPS.values() for name in names} | {"nopal", "algorithm"}
+    if left := sorted({h.stem for h in nopal.glob("*.hpp")} - known):
+        raise SystemExit(f"tools/docs/reference.py: no group has {', '.join(left)}; write each into one of GROUPS")
+    groups = {**GROUPS, "Loops and algorithms": [f"algorithm/{h.stem}" for h in sorted((nopal / "algorithm").glob("*.hpp"))]}
+    for group, names in groups.items():
+        entries = []
+        for name in names:
+            header = nopal / f"{name}.hpp"
+            pages[PurePosixPath(f"reference/{name}.md")] = _page(name.rsplit("/", 1)[-1], _opening(header), f"nopal/{name}.hpp", header.name)
+            entries.append(name)
+        toc.append(f"```{{toctree}}\n:caption: {group}\n:maxdepth: 1\n\n" + "\n".join(entries) + "\n```\n")
+    pages[PurePosixPath("reference/c.md")] = _page("C", "Pools, fork and join in ordinary functions, loops and fibers, for C11. No C++ exception crosses these functions: what went wrong is the "
+                                                   "status, and `nopal_last_error()` says it in words.", "nopal/nopal.h", "nopal.h")
+    toc.append("```{toctree}\n:caption: In C\n:maxdepth: 1\n\nc\n```\n")
+    pages[PurePosixPath("reference/index.md")] = (
+        "# Reference\n\nEach public header, from its own words. `<nopal/nopal.hpp>` includes them all.\n\n"
+        + "\n".join(toc))
+    return pages
