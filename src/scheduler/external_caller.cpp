@@ -70,6 +70,7 @@ void run_job_of_caller(context& c) noexcept {
 // memory for a native stack, or stacks stay in this pool; nothing has happened.
 bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
   if (pool.resume == resume::home) return false;  // a stack of the job would have to stay with the caller's thread, which leaves
+  if (pool.simulated != nullptr) [[unlikely]] return false;  // the caller's time is no worker's
   unsigned const i = occupy(pool);
   if (i == pool.size()) return false;
   worker& w = *pool.workers[i];
@@ -146,6 +147,7 @@ void run_and_wait(pool_state& pool, root& r, event& done) {
   done.only_this_thread_waits();
   if (run_as_worker(pool, r, done)) return;
   if (pool.control != nullptr) [[unlikely]] pool.control->settle();
+  if (pool.simulated != nullptr) [[unlikely]] begin_simulated(pool, r);
   run_elsewhere(pool, r, done);
 }
 

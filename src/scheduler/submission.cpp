@@ -29,6 +29,7 @@ void submit(pool_state& pool, root& r) noexcept {
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());
   if (pool.control != nullptr) [[unlikely]] pool.control->settle();
+  if (pool.simulated != nullptr) [[unlikely]] begin_simulated(pool, r);
   inject(pool, r, choose_worker(pool));
 }
 

@@ -116,6 +116,7 @@ void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   }
   current()->here->origin = below;
   current()->end_strand();
+  current()->reach();
   if (b.join.arrive()) resume(b.waiting);
 }
 

@@ -117,6 +117,7 @@ void take_over(worker& w, frame& f) noexcept {
 bool join_task(worker& w, frame* p) noexcept {
   if (p->steals() > 0) {
     // A stolen task runs at the base of its strand, on an arena that its children have left empty: README.md, invariant 5.
+    w.reach();
     if (!p->announce(control_words::now())) {
       w.count.add(counted::suspensions);
       w.note(traced::suspended_task, 0, nullptr, p);

@@ -23,6 +23,7 @@ struct next {
 
 void root_ended(worker& w, root& r) noexcept {
   if (std::exchange(w.strand.threw, false)) r.error = std::exchange(w.strand.exception, nullptr);
+  if (r.timed) [[unlikely]] w.pool().simulated->job_ended(w.index());
   r.finish(r);
 }
 
@@ -37,6 +38,7 @@ frame* arrive(worker& w, frame* p, control_words ended_in) noexcept {
   w.strand.not_started = false;
   if (w.strand.threw) keep_exception(w, p, holds_parent ? never_stolen : w.arena.epoch);
   if (holds_parent) p->arena = w.arena.detach();
+  w.reach();
   if (!p->join.arrive(digest(ended_in))) return nullptr;
   take_over(w, *p);
   w.note(traced::joined, 0, nullptr, p);

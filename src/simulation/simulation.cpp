@@ -1,0 +1,486 @@
+#include "nopal/core/simulation/simulation.hpp"
+
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+#include "nopal/core/architecture/machine_word.hpp"
+#include "nopal/core/base/sync.hpp"
+#include "profile/real_time.hpp"
+#include "simulation/affinity.hpp"
+#include "simulation/ticker.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+namespace {
+
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t beginning = 1'000'000;  // of time: 0 means something else to those who ask for it
+// In nanoseconds.
+constexpr std::int64_t early = 2'000;      // a thief may act so long before the strand that has polled for it
+constexpr std::int64_t a_little = 200;     // what a thief may be ahead of others
+constexpr std::int64_t first_ahead = 2'000;
+constexpr std::int64_t in_real_time = 1'000'000;
+
+constexpr int interruption = SIGURG;  // which is ignored where nobody handles it
+
+// On a worker's thread, in the middle of whatever that does.
+void on_interruption(int) {
+  int const before = errno;
+  if (virtual_time* const v = virtual_time::here(); v != nullptr && v->may_be_interrupted()) v->interrupted();
+  errno = before;
+}
+
+void take_interruptions() noexcept {
+  static bool const handled = [] {
+    struct sigaction s{};
+    s.sa_handler = on_interruption;
+    s.sa_flags = SA_RESTART | SA_ONSTACK;
+    return ::sigaction(interruption, &s, nullptr) == 0;
+  }();
+  static_cast<void>(handled);
+}
+
+}  // namespace
+
+struct simulation::own_time final : virtual_time {
+  own_time(simulation& whole, unsigned i) noexcept : of{whole}, index{i} {}
+  std::int64_t now() noexcept override { return of.now(index); }
+  void relax() noexcept override {
+    if (!of.takes(index, of.costs_.relax, rule::waits)) cpu_relax();
+  }
+  void yield() noexcept override {
+    if (!of.takes(index, of.costs_.yield, rule::searches)) ::sched_yield();
+  }
+  void sleep(std::int64_t nanoseconds) noexcept override {
+    std::atomic<std::uint32_t> nobody_wakes{0};
+    of.sleep(index, &nobody_wakes, 0, nanoseconds);
+  }
+  void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept override {
+    of.sleep(index, &a, expected, nanoseconds);
+  }
+  void interrupted() noexcept override { of.interrupted(index); }
+
+  simulation& of;
+  unsigned const index;
+};
+
+// Worker i's thread comes in, with the turn; or waits for it, if it has lost it. At the end its clock runs on.
+class simulation::entry {
+ public:
+  entry(simulation& whole, unsigned i) noexcept
+      : of_{whole}, index_{i}, me_{whole.at(i).time.get()}, guard{whole.mutex_} {
+    if (of_.ended_) return;
+    worker_state& w = of_.at(i);
+    of_.settle(w);
+    // relaxed: under the lock, here and wherever else in this file nothing is said
+    if (of_.holder_.load(std::memory_order_relaxed) == i) return;
+    w.now = state::ready;
+    if (of_.holder_.load(std::memory_order_relaxed) == no_worker) of_.give(i);
+    of_.wait_for_turn(guard, i);
+  }
+  entry(entry const&) = delete;
+  entry& operator=(entry const&) = delete;
+  ~entry() {
+    if (!of_.ended_) of_.arm(index_);
+  }
+  bool goes_on() const noexcept { return !of_.ended_; }
+
+ private:
+  simulation& of_;
+  unsigned const index_;
+  virtual_time::not_interrupted const me_;
+
+ public:
+  lock guard;
+};
+
+simulation::simulation(simulation_costs costs, topology const& machine, std::span<place const> where, std::vector<int> cpus,
+                       std::function<void(unsigned)> ask)
+    : costs_{std::move(costs)}, cpus_{std::move(cpus)}, ask_{std::move(ask)}, ticks_{ticks_per_nanosecond()} {
+  std::size_t const n = where.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) distances_.push_back(i == j ? 0 : std::max(1, machine.distance(where[i], where[j])));
+  }
+  std::vector<int> const of_pairs = distances_;
+  std::sort(distances_.begin(), distances_.end());
+  distances_.erase(std::unique(distances_.begin(), distances_.end()), distances_.end());
+  if (distances_.front() == 0) distances_.erase(distances_.begin());
+  for (int const d : of_pairs) {
+    auto const at = std::lower_bound(distances_.begin(), distances_.end(), d);
+    ranks_.push_back(static_cast<unsigned>(at - distances_.begin()));
+  }
+  for (unsigned i = 0; i < n; ++i) {
+    auto w = std::make_unique<worker_state>();
+    w->clock = beginning;
+    w->watch = stopwatch{ticks_};
+    w->stolen.resize(std::max<std::size_t>(1, distances_.size()));
+    w->time = std::make_unique<own_time>(*this, i);
+    workers_.push_back(std::move(w));
+  }
+  take_interruptions();
+  std::vector<int> others = cpus_;
+  if (others.size() > 1) others.pop_back();
+  ticker::hands hands;
+  hands.ask = ask_;
+  hands.interrupt = [this](unsigned i) {
+    std::lock_guard const guard{mutex_};
+    if (at(i).now != state::absent) static_cast<void>(::pthread_kill(at(i).thread, interruption));
+  };
+  hands.unblock = [this](unsigned i) { return unblock(i); };
+  ticker_ = std::make_unique<ticker>(std::move(hands), others, ticks_);
+}
+
+simulation::~simulation() = default;
+
+// ---- Clocks.
+
+void simulation::advance(worker_state& w, std::int64_t nanoseconds, kind k) noexcept {
+  w.clock += nanoseconds;
+  w.spent[k] += nanoseconds;
+}
+
+// What the strand has taken since its clock was last brought up to date.
+void simulation::settle(worker_state& w) noexcept {
+  if (std::exchange(w.measures, false)) advance(w, w.watch.read(w.cpu_time), working);
+}
+
+std::int64_t simulation::now(unsigned i) const noexcept {
+  worker_state const& w = *workers_[i];
+  return w.measures ? w.clock + w.watch.read(w.cpu_time) : w.clock;
+}
+
+// When the worker does something next, if nobody wakes it before.
+std::int64_t simulation::key(worker_state const& w) const noexcept {
+  switch (w.now) {
+    case state::ready:
+    case state::runs: return w.clock;
+    case state::sleeps: return w.wakes_at == virtual_time::for_ever ? never : w.wakes_at;
+    case state::absent: break;
+  }
+  return never;
+}
+
+std::int64_t simulation::latest() const noexcept {
+  std::int64_t t = beginning;
+  for (auto const& w : workers_) t = std::max(t, w->clock);
+  return t;
+}
+
+// ---- Turns.
+
+unsigned simulation::goes_before(unsigned i, rule r) const noexcept {
+  std::int64_t const mine = workers_[i]->clock;
+  unsigned best = no_worker;
+  std::int64_t first = never;
+  for (unsigned j = 0; j < workers_.size(); ++j) {
+    worker_state const& w = *workers_[j];
+    std::int64_t const at = key(w);
+    if (j == i || at >= first) continue;
+    bool const thief = w.looks();
+    std::int64_t may_wait = 0;  // so far it may be behind
+    switch (r) {
+      case rule::exact: break;
+      case rule::polled: may_wait = thief ? -early : static_cast<std::int64_t>(costs_.slice); break;
+      case rule::late: may_wait = thief ? 0 : static_cast<std::int64_t>(costs_.slice); break;
+      case rule::searches: may_wait = std::max(early, w.ahead); break;
+      case rule::waits: may_wait = std::max(a_little, w.ahead); break;
+    }
+    if (at + may_wait >= mine) continue;
+    best = j;
+    first = at;
+  }
+  return best;
+}
+
+unsigned simulation::least() const noexcept {
+  unsigned best = no_worker;
+  std::int64_t first = never;
+  for (unsigned j = 0; j < workers_.size(); ++j) {
+    worker_state const& w = *workers_[j];
+    if (w.now != state::ready && w.now != state::sleeps) continue;
+    if (std::int64_t const at = key(w); at < first) {
+      best = j;
+      first = at;
+    }
+  }
+  return best;
+}
+
+void simulation::stops_sleeping(worker_state& w, std::int64_t woken, std::int64_t runs) noexcept {
+  woken = std::max(woken, w.clock);
+  advance(w, woken - w.clock, asleep);
+  if (runs > woken) advance(w, runs - woken, waking);
+  w.sleeps_on = nullptr;
+  w.now = state::ready;
+}
+
+void simulation::give(unsigned to) noexcept {
+  holder_.store(to, std::memory_order_relaxed);
+  if (to == no_worker) return ticker_->set(no_worker, ticker::never);
+  worker_state& w = at(to);
+  if (w.now == state::sleeps) stops_sleeping(w, w.wakes_at, w.wakes_at);
+  w.now = state::runs;
+  w.turn.store(1, std::memory_order_seq_cst);  // pairs with the load in wait_for_turn
+  wake_up(w.turn, 1);
+}
+
+void simulation::give_to_least() noexcept { give(least()); }
+
+void simulation::wait_for_turn(lock& guard, unsigned i) noexcept {
+  worker_state& w = at(i);
+  guard.unlock();
+  while (w.turn.load(std::memory_order_seq_cst) == 0) sleep_on(w.turn, 0, virtual_time::for_ever);
+  guard.lock();
+  w.turn.store(0, std::memory_order_relaxed);
+}
+
+void simulation::pass_on(lock& guard, unsigned i, rule r) noexcept {
+  for (unsigned to = goes_before(i, r); to != no_worker && !ended_; to = goes_before(i, r)) {
+    at(i).now = state::ready;
+    give(to);
+    wait_for_turn(guard, i);
+    if (r == rule::polled) r = rule::late;  // or two might hand the turn to each other for ever
+  }
+}
+
+// The worker goes on now, and is interrupted when the next thief, or a strand that is a slice behind, is due.
+void simulation::arm(unsigned i) noexcept {
+  worker_state& w = at(i);
+  if (w.searches || !costs_.measures) return ticker_->set(i, ticker::never);
+  std::int64_t due = never;
+  for (unsigned j = 0; j < workers_.size(); ++j) {
+    worker_state const& other = *workers_[j];
+    std::int64_t const at = key(other);
+    if (j == i || at == never) continue;
+    bool const thief = other.looks();
+    due = std::min(due, thief ? at : at + static_cast<std::int64_t>(costs_.slice));
+  }
+  w.watch.start(w.cpu_time);
+  w.measures = true;
+  ticker_->set(i, due == never ? ticker::never : w.watch.at(std::max<std::int64_t>(0, due - w.clock)));
+}
+
+// The worker that has the turn has been asked to give it up, and has not. It may wait for another one, by a lock of the program's: then its
+// thread uses no CPU.
+bool simulation::unblock(unsigned i) noexcept {
+  std::lock_guard const guard{mutex_};
+  if (holder_.load(std::memory_order_relaxed) != i || ended_) return true;
+  worker_state& w = at(i);
+  std::int64_t const used = stopwatch::used(w.cpu_time);
+  if (std::exchange(w.used_before, used) != used) return false;
+  w.now = state::ready;
+  std::int64_t const clock = std::exchange(w.clock, never);  // any other goes first
+  unsigned const to = least();
+  w.clock = clock;
+  if (to == no_worker || to == i) {
+    w.now = state::runs;
+    return false;
+  }
+  ++lost_;
+  w.now = state::absent;  // it comes back by itself
+  give(to);
+  return true;
+}
+
+// ---- Workers.
+
+void simulation::enter(unsigned i) noexcept {
+  worker_state& w = at(i);
+  if (cpus_.size() > 1) move_to({cpus_.back()});
+  ::pthread_getcpuclockid(::pthread_self(), &w.cpu_time);
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, interruption);
+  virtual_time::set_here(w.time.get());
+  virtual_time::not_interrupted const me{w.time.get()};
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  lock guard{mutex_};
+  if (ended_) return;
+  w.thread = ::pthread_self();
+  w.clock = std::max(w.clock, latest());
+  w.searches = true;
+  w.now = state::ready;
+  if (holder_.load(std::memory_order_relaxed) == no_worker) give(i);
+  wait_for_turn(guard, i);
+  if (!ended_) arm(i);
+}
+
+void simulation::leave(unsigned i) noexcept {
+  virtual_time::set_here(nullptr);
+  std::lock_guard const guard{mutex_};
+  worker_state& w = at(i);
+  settle(w);
+  w.now = state::absent;
+  if (holder_.load(std::memory_order_relaxed) == i) give_to_least();
+}
+
+void simulation::reach(unsigned i) noexcept {
+  entry e{*this, i};
+  if (!e.goes_on()) return;
+  at(i).ahead = 0;
+  pass_on(e.guard, i, rule::exact);
+}
+
+void simulation::polled(unsigned i) noexcept {
+  {
+    entry e{*this, i};
+    if (!e.goes_on()) return;
+    at(i).ahead = 0;
+    pass_on(e.guard, i, rule::polled);
+  }
+  if (!costs_.measures) ask_(i);
+}
+
+void simulation::looks_at(unsigned i, unsigned victim) noexcept {
+  entry e{*this, i};
+  if (!e.goes_on()) return;
+  advance(at(i), static_cast<std::int64_t>(costs_.look_at(rank(i, victim))), searching);
+  pass_on(e.guard, i, rule::searches);
+}
+
+void simulation::stole(unsigned i, unsigned victim) noexcept {
+  entry e{*this, i};
+  if (!e.goes_on()) return;
+  worker_state& w = at(i);
+  ++w.stolen[rank(i, victim)];
+  w.found = true;
+  advance(w, static_cast<std::int64_t>(costs_.steal_from(rank(i, victim))), searching);
+  pass_on(e.guard, i, rule::exact);
+}
+
+void simulation::searches(unsigned i, bool does) noexcept {
+  entry const e{*this, i};
+  at(i).searches = does;
+  at(i).found = false;
+}
+
+void simulation::works(unsigned i, std::int64_t nanoseconds) noexcept {
+  entry const e{*this, i};
+  if (e.goes_on()) advance(at(i), nanoseconds, working);
+}
+
+bool simulation::takes(unsigned i, double nanoseconds, rule r) noexcept {
+  entry e{*this, i};
+  if (!e.goes_on()) return false;
+  worker_state& w = at(i);
+  advance(w, static_cast<std::int64_t>(nanoseconds), w.searches ? searching : working);
+  pass_on(e.guard, i, r);
+  return true;
+}
+
+void simulation::backs_off(unsigned i, std::uint64_t pauses) noexcept { takes(i, static_cast<double>(pauses) * costs_.relax, rule::searches); }
+
+// In the handler of the signal: the worker has run for long without a fork. While it goes on so, thieves may get far ahead of it, since they
+// find with it what they find now; farther each time, so that what it does is not cut into small pieces.
+void simulation::interrupted(unsigned i) noexcept {
+  if (holder_.load(std::memory_order_relaxed) != i) return;  // another has the turn already: the signal comes too late
+  entry e{*this, i};
+  if (!e.goes_on()) return;
+  worker_state& w = at(i);
+  w.ahead = std::clamp<std::int64_t>(2 * w.ahead, first_ahead, static_cast<std::int64_t>(costs_.slice));
+  pass_on(e.guard, i, rule::polled);
+}
+
+void simulation::sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::uint32_t expected, std::int64_t nanoseconds) noexcept {
+  bool alone = false;
+  {
+    entry e{*this, i};
+    if (e.goes_on()) {
+      if (on->load(std::memory_order_seq_cst) != expected) return;  // pairs with the store before a wake: under the lock it is seen, or the wake sees us
+      worker_state& w = at(i);
+      w.sleeps_on = on;
+      w.wakes_at = nanoseconds < 0 ? virtual_time::for_ever : w.clock + nanoseconds;
+      w.now = state::sleeps;
+      unsigned const to = least();
+      alone = to == i;
+      give(to);
+      wait_for_turn(e.guard, i);
+      w.sleeps_on = nullptr;
+      if (!alone) return;
+    }
+  }
+  // Nobody does anything: so time passes as it does for those who may bring something. Or the simulation has ended.
+  std::int64_t const a_while = nanoseconds < 0 ? in_real_time : std::min(nanoseconds, in_real_time);
+  sleep_on(const_cast<std::atomic<std::uint32_t>&>(*on), expected, a_while);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
+
+// ---- Any thread.
+
+bool simulation::wake(std::atomic<std::uint32_t> const& a, bool all) noexcept {
+  virtual_time* const here = virtual_time::here();
+  virtual_time::not_interrupted const me{here};
+  std::lock_guard const guard{mutex_};
+  if (ended_) return false;
+  unsigned waker = no_worker;
+  for (unsigned j = 0; j < workers_.size(); ++j) {
+    if (workers_[j]->time.get() == here) waker = j;
+  }
+  bool any = false;
+  for (auto& w : workers_) {
+    if (w->now != state::sleeps || w->sleeps_on != &a) continue;
+    any = true;
+    ++w->wakeups;
+    if (waker == no_worker) {
+      stops_sleeping(*w, latest(), 0);
+    } else {
+      settle(at(waker));
+      advance(at(waker), static_cast<std::int64_t>(costs_.wake), at(waker).searches ? searching : working);
+      std::int64_t const t = at(waker).clock;
+      stops_sleeping(*w, t, std::max(t, w->clock) + static_cast<std::int64_t>(costs_.wake_up));
+    }
+    if (!all) break;
+  }
+  if (!any) return false;
+  unsigned const holder = holder_.load(std::memory_order_relaxed);
+  if (holder == no_worker) {
+    give_to_least();
+  } else if (holder == waker) {
+    arm(waker);
+  }
+  return true;
+}
+
+void simulation::job_begins() noexcept {
+  std::lock_guard const guard{mutex_};
+  if (jobs_++ == 0) began_ = last_end_ = latest();
+}
+
+void simulation::job_ended(unsigned i) noexcept {
+  entry const e{*this, i};
+  last_end_ = std::max(last_end_, at(i).clock);
+  if (jobs_ != 0 && --jobs_ == 0) elapsed_ += last_end_ - began_;
+}
+
+void simulation::end() noexcept {
+  std::lock_guard const guard{mutex_};
+  ended_ = true;
+  holder_.store(no_worker, std::memory_order_relaxed);
+  ticker_->set(no_worker, ticker::never);
+  for (auto& w : workers_) {
+    w->measures = false;
+    w->turn.store(1, std::memory_order_seq_cst);  // as in give
+    wake_up(w->turn, 1);
+  }
+}
+
+void simulation::begin_again() noexcept {
+  std::lock_guard const guard{mutex_};
+  ended_ = false;
+  for (auto& w : workers_) {
+    w->turn.store(0, std::memory_order_relaxed);
+    w->now = state::absent;
+    w->sleeps_on = nullptr;
+  }
+}
+
+std::uint64_t simulation::lost() const noexcept {
+  std::lock_guard const guard{mutex_};
+  return lost_;
+}
+
+}  // namespace nopal::core
