@@ -29,6 +29,7 @@ struct simulation_report {
   /// How often work was taken from a worker at each distance, the nearest first; and what the topology calls these distances.
   std::vector<std::uint64_t> steals;
   std::vector<int> distances;
+  std::uint64_t turns = 0;  ///< how often another worker went on: what the simulation itself costs
   /// How often a worker lost its turn, since it waited for another in a way that the simulation does not see: where this is not 0 the times
   /// are not to be trusted.
   std::uint64_t lost_turns = 0;

@@ -23,6 +23,7 @@ simulation_report simulation::report() const {
   r.distances = distances_;
   r.steals.resize(distances_.size());
   r.lost_turns = lost_;
+  r.turns = turns_;
   for (auto const& w : workers_) {
     r.working += std::chrono::nanoseconds{w->spent[working]};
     r.searching += std::chrono::nanoseconds{w->spent[searching]};
@@ -83,7 +84,7 @@ std::string to_json(simulation_report const& r) {
   auto const field = [](char const* name, auto n) { return std::string{"\""} + name + "\":" + std::to_string(n) + ','; };
   return '{' + field("workers", r.workers) + field("elapsed", r.elapsed.count()) + field("working", r.working.count()) +
          field("searching", r.searching.count()) + field("waking", r.waking.count()) + field("asleep", r.asleep.count()) +
-         field("wakeups", r.wakeups) + field("lost_turns", r.lost_turns) + "\"efficiency\":" + number("%.6g", r.efficiency()) +
+         field("wakeups", r.wakeups) + field("turns", r.turns) + field("lost_turns", r.lost_turns) + "\"efficiency\":" + number("%.6g", r.efficiency()) +
          ",\"distances\":[" + list(r.distances) + "],\"steals\":[" + list(r.steals) + "]}";
 }
 

@@ -2,9 +2,12 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -33,6 +36,18 @@ void on_interruption(int) {
   int const before = errno;
   if (virtual_time* const v = virtual_time::here(); v != nullptr && v->may_be_interrupted()) v->interrupted();
   errno = before;
+}
+
+// Does this thread of the process wait for something, not only for a CPU? By the system's word.
+bool is_asleep(int thread) noexcept {
+  std::array<char, 64> name;
+  std::snprintf(name.data(), name.size(), "/proc/self/task/%d/stat", thread);
+  std::FILE* const f = std::fopen(name.data(), "re");
+  if (f == nullptr) return false;
+  char how = 'R';
+  bool const read = std::fscanf(f, "%*d (%*[^)]) %c", &how) == 1;
+  std::fclose(f);
+  return read && how != 'R';
 }
 
 void take_interruptions() noexcept {
@@ -73,20 +88,23 @@ struct simulation::own_time final : virtual_time {
 class simulation::entry {
  public:
   entry(simulation& whole, unsigned i) noexcept
-      : of_{whole}, index_{i}, me_{whole.at(i).time.get()}, guard{whole.mutex_} {
+      : of_{whole}, index_{i}, me_{whole.at(i).time.get()}, worked_{whole.stop_watch(i)}, guard{whole.mutex_} {
     if (of_.ended_) return;
     worker_state& w = of_.at(i);
-    of_.settle(w);
+    of_.advance(w, worked_, working);
     // relaxed: under the lock, here and wherever else in this file nothing is said
     if (of_.holder_.load(std::memory_order_relaxed) == i) return;
     w.now = state::ready;
-    if (of_.holder_.load(std::memory_order_relaxed) == no_worker) of_.give(i);
+    of_.come_in();
     of_.wait_for_turn(guard, i);
   }
   entry(entry const&) = delete;
   entry& operator=(entry const&) = delete;
   ~entry() {
-    if (!of_.ended_) of_.arm(index_);
+    bool const goes = goes_on();
+    if (goes) of_.set_alarm(index_, clock_ticks());
+    guard.unlock();
+    if (goes) of_.start_watch(index_);
   }
   bool goes_on() const noexcept { return !of_.ended_; }
 
@@ -94,6 +112,7 @@ class simulation::entry {
   simulation& of_;
   unsigned const index_;
   virtual_time::not_interrupted const me_;
+  std::int64_t const worked_;
 
  public:
   lock guard;
@@ -144,9 +163,21 @@ void simulation::advance(worker_state& w, std::int64_t nanoseconds, kind k) noex
   w.spent[k] += nanoseconds;
 }
 
-// What the strand has taken since its clock was last brought up to date.
-void simulation::settle(worker_state& w) noexcept {
-  if (std::exchange(w.measures, false)) advance(w, w.watch.read(w.cpu_time), working);
+// The strand goes on, or comes in: how long it has worked since it went on. By the worker's thread. What comes between the two takes no time,
+// so this is the first thing that it does, and that the last.
+void simulation::start_watch(unsigned i) noexcept {
+  worker_state& w = at(i);
+  if (w.searches || !costs_.measures) return;
+  w.measures = true;
+  w.watch.start(w.cpu_time);
+}
+
+std::int64_t simulation::stop_watch(unsigned i) noexcept {
+  worker_state& w = at(i);
+  if (!w.measures) return 0;
+  std::int64_t const worked = w.watch.read(w.cpu_time);
+  w.measures = false;
+  return worked;
 }
 
 std::int64_t simulation::now(unsigned i) const noexcept {
@@ -223,6 +254,7 @@ void simulation::give(unsigned to) noexcept {
   holder_.store(to, std::memory_order_relaxed);
   if (to == no_worker) return ticker_->set(no_worker, ticker::never);
   worker_state& w = at(to);
+  ++turns_;
   if (w.now == state::sleeps) stops_sleeping(w, w.wakes_at, w.wakes_at);
   w.now = state::runs;
   w.turn.store(1, std::memory_order_seq_cst);  // pairs with the load in wait_for_turn
@@ -248,9 +280,11 @@ void simulation::pass_on(lock& guard, unsigned i, rule r) noexcept {
   }
 }
 
-// The worker goes on now, and is interrupted when the next thief, or a strand that is a slice behind, is due.
-void simulation::arm(unsigned i) noexcept {
+// The worker that has the turn is to be interrupted when the next thief, or a strand that is a slice behind, is due.
+// `now`: its clock, in ticks of the processor's.
+void simulation::set_alarm(unsigned i, std::uint64_t now) noexcept {
   worker_state& w = at(i);
+  w.ticks = now;
   if (w.searches || !costs_.measures) return ticker_->set(i, ticker::never);
   std::int64_t due = never;
   for (unsigned j = 0; j < workers_.size(); ++j) {
@@ -260,9 +294,8 @@ void simulation::arm(unsigned i) noexcept {
     bool const thief = other.looks();
     due = std::min(due, thief ? at : at + static_cast<std::int64_t>(costs_.slice));
   }
-  w.watch.start(w.cpu_time);
-  w.measures = true;
-  ticker_->set(i, due == never ? ticker::never : w.watch.at(std::max<std::int64_t>(0, due - w.clock)));
+  if (due == never) return ticker_->set(i, ticker::never);
+  ticker_->set(i, now + static_cast<std::uint64_t>(static_cast<double>(std::max<std::int64_t>(0, due - w.clock)) * ticks_));
 }
 
 // The worker that has the turn has been asked to give it up, and has not. It may wait for another one, by a lock of the program's: then its
@@ -272,7 +305,7 @@ bool simulation::unblock(unsigned i) noexcept {
   if (holder_.load(std::memory_order_relaxed) != i || ended_) return true;
   worker_state& w = at(i);
   std::int64_t const used = stopwatch::used(w.cpu_time);
-  if (std::exchange(w.used_before, used) != used) return false;
+  if (std::exchange(w.used_before, used) != used || !is_asleep(w.thread_number)) return false;
   w.now = state::ready;
   std::int64_t const clock = std::exchange(w.clock, never);  // any other goes first
   unsigned const to = least();
@@ -302,20 +335,24 @@ void simulation::enter(unsigned i) noexcept {
   lock guard{mutex_};
   if (ended_) return;
   w.thread = ::pthread_self();
+  w.thread_number = static_cast<int>(::syscall(SYS_gettid));
   w.clock = std::max(w.clock, latest());
   w.searches = true;
   w.now = state::ready;
-  if (holder_.load(std::memory_order_relaxed) == no_worker) give(i);
+  come_in();
+  if (++present_ == workers_.size()) all_present_.notify_all();
   wait_for_turn(guard, i);
-  if (!ended_) arm(i);
+  if (!ended_) set_alarm(i, clock_ticks());
 }
 
 void simulation::leave(unsigned i) noexcept {
   virtual_time::set_here(nullptr);
+  std::int64_t const worked = stop_watch(i);
   std::lock_guard const guard{mutex_};
   worker_state& w = at(i);
-  settle(w);
+  advance(w, worked, working);
   w.now = state::absent;
+  --present_;
   if (holder_.load(std::memory_order_relaxed) == i) give_to_least();
 }
 
@@ -414,12 +451,23 @@ void simulation::sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::ui
 bool simulation::wake(std::atomic<std::uint32_t> const& a, bool all) noexcept {
   virtual_time* const here = virtual_time::here();
   virtual_time::not_interrupted const me{here};
-  std::lock_guard const guard{mutex_};
-  if (ended_) return false;
   unsigned waker = no_worker;
   for (unsigned j = 0; j < workers_.size(); ++j) {
     if (workers_[j]->time.get() == here) waker = j;
   }
+  std::int64_t const worked = waker != no_worker ? stop_watch(waker) : 0;
+  lock guard{mutex_};
+  if (waker != no_worker) advance(at(waker), worked, working);
+  bool const any = !ended_ && wake_sleepers(a, all, waker);
+  if (any) come_in();
+  if (waker == no_worker) return any;
+  if (holder_.load(std::memory_order_relaxed) == waker) set_alarm(waker, clock_ticks());
+  guard.unlock();
+  start_watch(waker);
+  return any;
+}
+
+bool simulation::wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, unsigned waker) noexcept {
   bool any = false;
   for (auto& w : workers_) {
     if (w->now != state::sleeps || w->sleeps_on != &a) continue;
@@ -428,25 +476,24 @@ bool simulation::wake(std::atomic<std::uint32_t> const& a, bool all) noexcept {
     if (waker == no_worker) {
       stops_sleeping(*w, latest(), 0);
     } else {
-      settle(at(waker));
       advance(at(waker), static_cast<std::int64_t>(costs_.wake), at(waker).searches ? searching : working);
       std::int64_t const t = at(waker).clock;
       stops_sleeping(*w, t, std::max(t, w->clock) + static_cast<std::int64_t>(costs_.wake_up));
     }
     if (!all) break;
   }
-  if (!any) return false;
-  unsigned const holder = holder_.load(std::memory_order_relaxed);
-  if (holder == no_worker) {
-    give_to_least();
-  } else if (holder == waker) {
-    arm(waker);
-  }
-  return true;
+  return any;
+}
+
+// Somebody can run who could not: gets the turn if nobody has it, and may be due before whoever that is expects anybody.
+void simulation::come_in() noexcept {
+  if (unsigned const i = holder_.load(std::memory_order_relaxed); i != no_worker) return set_alarm(i, at(i).ticks);
+  give_to_least();
 }
 
 void simulation::job_begins() noexcept {
-  std::lock_guard const guard{mutex_};
+  lock guard{mutex_};
+  all_present_.wait(guard, [this] { return present_ == workers_.size() || ended_; });
   if (jobs_++ == 0) began_ = last_end_ = latest();
 }
 

@@ -30,11 +30,6 @@ class stopwatch {
     if (passed < worth_a_question) return passed;
     return std::min(passed, used(cpu_time) - used_);
   }
-  std::uint64_t ticks_at_start() const noexcept { return ticks_at_start_; }
-  /// When it will have run for so many nanoseconds, in ticks, if the thread keeps its CPU.
-  std::uint64_t at(std::int64_t nanoseconds) const noexcept {
-    return ticks_at_start_ + static_cast<std::uint64_t>(static_cast<double>(nanoseconds) * ticks_);
-  }
   /// The CPU time that a thread has used, in nanoseconds. Any thread.
   static std::int64_t used(clockid_t cpu_time) noexcept {
     timespec t{};

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -106,8 +107,10 @@ class simulation final : public virtual_time::domain {
     std::atomic<std::uint32_t> const* sleeps_on = nullptr;
     std::int64_t ahead = 0;                  ///< thieves may be so far ahead of it: it is in the middle of something long
     stopwatch watch;
+    std::uint64_t ticks = 0;                 ///< of the processor's clock, when it went on
     clockid_t cpu_time{};
     pthread_t thread{};
+    int thread_number = 0;                   ///< the system's
     std::int64_t used_before = 0;            ///< its CPU time, when the ticker looked last
     std::array<std::int64_t, kinds> spent{};  ///< by `kind`
     std::uint64_t wakeups = 0;
@@ -121,7 +124,8 @@ class simulation final : public virtual_time::domain {
   worker_state& at(unsigned i) noexcept { return *workers_[i]; }
   unsigned rank(unsigned i, unsigned j) const noexcept { return ranks_[i * workers_.size() + j]; }
   void advance(worker_state& w, std::int64_t nanoseconds, kind k) noexcept;
-  void settle(worker_state& w) noexcept;
+  void start_watch(unsigned i) noexcept;
+  std::int64_t stop_watch(unsigned i) noexcept;
   std::int64_t key(worker_state const& w) const noexcept;
   unsigned goes_before(unsigned i, rule r) const noexcept;
   unsigned least() const noexcept;
@@ -133,7 +137,9 @@ class simulation final : public virtual_time::domain {
   void sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::uint32_t expected, std::int64_t nanoseconds) noexcept;
   bool wake(std::atomic<std::uint32_t> const& a, bool all) noexcept override;
   void interrupted(unsigned i) noexcept;
-  void arm(unsigned i) noexcept;
+  void set_alarm(unsigned i, std::uint64_t now) noexcept;
+  bool wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, unsigned waker) noexcept;
+  void come_in() noexcept;
   bool unblock(unsigned i) noexcept;
   std::int64_t now(unsigned i) const noexcept;
   /// Something takes so long. False: the simulation has ended.
@@ -149,6 +155,9 @@ class simulation final : public virtual_time::domain {
   std::vector<int> distances_;    ///< what these ranks stand for
   mutable std::mutex mutex_;
   std::atomic<unsigned> holder_{no_worker};
+  unsigned present_ = 0;  ///< how many threads have come
+  std::condition_variable all_present_;
+  std::uint64_t turns_ = 0;  ///< given
   bool ended_ = false;
   std::uint64_t lost_ = 0;
   // Jobs from outside.
