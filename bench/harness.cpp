@@ -78,6 +78,18 @@ scheduler_figures scheduler_figures::since(const scheduler_figures& before) cons
   return difference;
 }
 
+simulated_figures simulated_figures::since(const simulated_figures& before) const {
+  simulated_figures difference = *this;
+  difference.seconds -= before.seconds;
+  difference.working -= before.working;
+  difference.searching -= before.searching;
+  difference.waking -= before.waking;
+  difference.asleep -= before.asleep;
+  for (std::size_t k = 0; k < steals.size(); ++k) difference.steals[k] -= before.steals[k];
+  difference.lost_turns -= before.lost_turns;
+  return difference;
+}
+
 memory_watch::memory_watch() {
   peak_rss_kib();
   forget_peak();
@@ -135,6 +147,11 @@ void print(const record& result) {
     line["stack_pages"] = result.scheduler->stack_pages;
     line["stack_pages_peak"] = result.scheduler->stack_pages_peak;
     line["sleeps"] = result.scheduler->sleeps;
+  }
+  if (result.simulated) {
+    line["simulated"] = {{"working", result.simulated->working}, {"searching", result.simulated->searching},
+                         {"waking", result.simulated->waking},   {"asleep", result.simulated->asleep},
+                         {"steals", result.simulated->steals},   {"lost_turns", result.simulated->lost_turns}};
   }
   if (result.fork_depth) line["fork_depth"] = *result.fork_depth;
   if (result.stack_pages_sampled) line["stack_pages_sampled"] = *result.stack_pages_sampled;

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include <nopal/nopal.hpp>
+#include <nopal/simulation.hpp>
 
 #include "../harness.hpp"
 
@@ -47,6 +50,20 @@ struct nopal_runtime {
             .stack_pages_peak = stats.stack_pages_peak};
   }
   [[nodiscard]] std::uint64_t stack_pages() const { return pool.stats().stack_pages; }
+
+  // Under NOPAL_SCHEDULE=simulate.
+  [[nodiscard]] std::optional<simulated_figures> simulated() const {
+    const std::optional<nopal::simulation_report> all = nopal::simulated(pool);
+    if (!all) return std::nullopt;
+    const auto seconds = [](std::chrono::nanoseconds t) { return std::chrono::duration<double>(t).count(); };
+    return simulated_figures{.seconds = seconds(all->elapsed),
+                             .working = seconds(all->working),
+                             .searching = seconds(all->searching),
+                             .waking = seconds(all->waking),
+                             .asleep = seconds(all->asleep),
+                             .steals = all->steals,
+                             .lost_turns = all->lost_turns};
+  }
 
   nopal::pool pool;
 };

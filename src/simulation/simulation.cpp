@@ -314,7 +314,7 @@ bool simulation::unblock(unsigned i) noexcept {
     w.now = state::runs;
     return false;
   }
-  ++lost_;
+  if (!w.rests) ++lost_;
   w.now = state::absent;  // it comes back by itself
   give(to);
   return true;
@@ -441,9 +441,17 @@ void simulation::sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::ui
       if (!alone) return;
     }
   }
+  rests(i, true);
   // Nobody does anything: so time passes as it does for those who may bring something. Or the simulation has ended.
   std::int64_t const a_while = nanoseconds < 0 ? in_real_time : std::min(nanoseconds, in_real_time);
   sleep_on(const_cast<std::atomic<std::uint32_t>&>(*on), expected, a_while);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  rests(i, false);
+}
+
+void simulation::rests(unsigned i, bool does) noexcept {
+  virtual_time::not_interrupted const me{at(i).time.get()};
+  std::lock_guard const guard{mutex_};
+  at(i).rests = does;
 }
 
 // ---- Any thread.

@@ -99,6 +99,7 @@ class simulation final : public virtual_time::domain {
     std::atomic<std::uint32_t> turn{0};  ///< 1: it has been given the turn; its thread sleeps on this
     state now = state::absent;
     bool searches = true;
+    bool rests = false;     ///< it has the turn, and sleeps in the machine's time, since nobody does anything
     bool found = false;     ///< it has found something, and will run that
     bool measures = false;  ///< its clock runs on by itself: it has the turn, and runs a strand
     std::int64_t clock = 0;
@@ -136,6 +137,7 @@ class simulation final : public virtual_time::domain {
   void stops_sleeping(worker_state& w, std::int64_t at, std::int64_t until) noexcept;
   void sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::uint32_t expected, std::int64_t nanoseconds) noexcept;
   bool wake(std::atomic<std::uint32_t> const& a, bool all) noexcept override;
+  void rests(unsigned i, bool does) noexcept;
   void interrupted(unsigned i) noexcept;
   void set_alarm(unsigned i, std::uint64_t now) noexcept;
   bool wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, unsigned waker) noexcept;
