@@ -26,11 +26,6 @@ void note_submission(pool_state& pool, traced what) noexcept {
   pool.trace->outside().record(what);
 }
 
-void begin_simulated(pool_state& pool, root& r) noexcept {
-  r.timed = true;
-  pool.simulated->job_begins();
-}
-
 unsigned choose_worker(pool_state& pool) noexcept {
   unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size();  // relaxed: any value will do
   for (unsigned k = 0; k < pool.size(); ++k) {

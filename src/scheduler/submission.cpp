@@ -19,6 +19,11 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
+void begin_simulated(pool_state& pool, root& r) noexcept {
+  r.timed = true;
+  pool.simulated->job_begins();
+}
+
 void submit(pool_state& pool, root& r) noexcept {
   pool.pending.started();
   pool.needs_threads();  // after that: see end_threads

@@ -4,16 +4,12 @@
 
 #include <cstdio>
 #include <exception>
-#include <iterator>
 #include <string>
 
-#include "nopal/core/scheduler/worker.hpp"
-#include "nopal/pool.hpp"
-#include "nopal/simulation.hpp"
+#include "nopal/core/scheduler/pool_state.hpp"
+#include "nopal/simulation_report.hpp"
 
-namespace nopal::inline NOPAL_ABI {
-
-namespace core {
+namespace nopal::inline NOPAL_ABI::core {
 
 simulation_report simulation::report() const {
   std::lock_guard const guard{mutex_};
@@ -23,7 +19,7 @@ simulation_report simulation::report() const {
   r.distances = distances_;
   r.steals.resize(distances_.size());
   r.lost_turns = lost_;
-  r.turns = turns_;
+  r.switches = switches_;
   for (auto const& w : workers_) {
     r.working += std::chrono::nanoseconds{w->spent[working]};
     r.searching += std::chrono::nanoseconds{w->spent[searching]};
@@ -53,59 +49,4 @@ void report_simulation(pool_state const& pool) noexcept try {
 } catch (std::exception const&) {  // no memory for the text
 }
 
-}  // namespace core
-
-namespace {
-
-template <class T>
-std::string list(std::vector<T> const& all) {
-  std::string text;
-  for (T const& one : all) text += (text.empty() ? "" : ",") + std::to_string(one);
-  return text;
-}
-
-std::string number(char const* format, double n) {
-  char text[64];
-  int const length = std::snprintf(text, std::size(text), format, n);
-  return {text, static_cast<std::size_t>(length)};
-}
-
-std::string milliseconds(std::chrono::nanoseconds t) { return number("%.3f ms", static_cast<double>(t.count()) / 1e6); }
-
-}  // namespace
-
-std::optional<simulation_report> simulated(pool const& p) {
-  core::pool_state const& state = p.scheduler_->state();
-  if (state.simulated == nullptr) return std::nullopt;
-  return state.simulated->report();
-}
-
-std::string to_json(simulation_report const& r) {
-  auto const field = [](char const* name, auto n) { return std::string{"\""} + name + "\":" + std::to_string(n) + ','; };
-  return '{' + field("workers", r.workers) + field("elapsed", r.elapsed.count()) + field("working", r.working.count()) +
-         field("searching", r.searching.count()) + field("waking", r.waking.count()) + field("asleep", r.asleep.count()) +
-         field("wakeups", r.wakeups) + field("turns", r.turns) + field("lost_turns", r.lost_turns) + "\"efficiency\":" + number("%.6g", r.efficiency()) +
-         ",\"distances\":[" + list(r.distances) + "],\"steals\":[" + list(r.steals) + "]}";
-}
-
-std::string to_text(simulation_report const& r) {
-  std::string text = std::to_string(r.workers) + " workers: T_P = " + milliseconds(r.elapsed) + ", work " + milliseconds(r.working) +
-                     ", speed-up " + number("%.2f", r.efficiency() * r.workers) + ", efficiency " + number("%.3f", r.efficiency()) + "\n";
-  text += "  searching " + milliseconds(r.searching) + ", waking " + milliseconds(r.waking) + " in " + std::to_string(r.wakeups) +
-          " wake-ups, asleep " + milliseconds(r.asleep) + ", summed over the workers\n  steals by distance:";
-  for (std::size_t k = 0; k < r.steals.size(); ++k) text += ' ' + std::to_string(r.distances[k]) + ": " + std::to_string(r.steals[k]);
-  text += '\n';
-  if (r.lost_turns != 0) {
-    text += "  " + std::to_string(r.lost_turns) +
-            " times a worker waited for another in a way that is not seen here (a lock, a flag): the times are not to be trusted\n";
-  }
-  return text;
-}
-
-void simulate_work(std::chrono::nanoseconds time) noexcept {
-  core::worker* const w = core::current_or_null();
-  if (w == nullptr || w->pool().simulated == nullptr || w->pool().simulated->costs().measures) return;
-  w->pool().simulated->works(w->index(), time.count());
-}
-
-}  // namespace nopal
+}  // namespace nopal::core

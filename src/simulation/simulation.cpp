@@ -1,68 +1,27 @@
 #include "nopal/core/simulation/simulation.hpp"
 
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <limits>
 #include <utility>
 
 #include "nopal/core/architecture/machine_word.hpp"
 #include "nopal/core/base/sync.hpp"
-#include "profile/real_time.hpp"
 #include "simulation/affinity.hpp"
+#include "simulation/entry.hpp"
+#include "simulation/interruption.hpp"
 #include "simulation/ticker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
-namespace {
-
-constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t beginning = 1'000'000;  // of time: 0 means something else to those who ask for it
 // In nanoseconds.
-constexpr std::int64_t early = 2'000;      // a thief may act so long before the strand that has polled for it
-constexpr std::int64_t a_little = 200;     // what a thief may be ahead of others
-constexpr std::int64_t first_ahead = 2'000;
-constexpr std::int64_t in_real_time = 1'000'000;
+static constexpr std::int64_t first_ahead = 2'000;
+static constexpr std::int64_t in_real_time = 1'000'000;
 
-constexpr int interruption = SIGURG;  // which is ignored where nobody handles it
-
-// On a worker's thread, in the middle of whatever that does.
-void on_interruption(int) {
-  int const before = errno;
-  if (virtual_time* const v = virtual_time::here(); v != nullptr && v->may_be_interrupted()) v->interrupted();
-  errno = before;
-}
-
-// Does this thread of the process wait for something, not only for a CPU? By the system's word.
-bool is_asleep(int thread) noexcept {
-  std::array<char, 64> name;
-  std::snprintf(name.data(), name.size(), "/proc/self/task/%d/stat", thread);
-  std::FILE* const f = std::fopen(name.data(), "re");
-  if (f == nullptr) return false;
-  char how = 'R';
-  bool const read = std::fscanf(f, "%*d (%*[^)]) %c", &how) == 1;
-  std::fclose(f);
-  return read && how != 'R';
-}
-
-void take_interruptions() noexcept {
-  static bool const handled = [] {
-    struct sigaction s{};
-    s.sa_handler = on_interruption;
-    s.sa_flags = SA_RESTART | SA_ONSTACK;
-    return ::sigaction(interruption, &s, nullptr) == 0;
-  }();
-  static_cast<void>(handled);
-}
-
-}  // namespace
-
-struct simulation::own_time final : virtual_time {
+class simulation::own_time final : public virtual_time {
+ public:
   own_time(simulation& whole, unsigned i) noexcept : of{whole}, index{i} {}
   std::int64_t now() noexcept override { return of.now(index); }
   void relax() noexcept override {
@@ -80,47 +39,14 @@ struct simulation::own_time final : virtual_time {
   }
   void interrupted() noexcept override { of.interrupted(index); }
 
+ private:
   simulation& of;
   unsigned const index;
 };
 
-// Worker i's thread comes in, with the turn; or waits for it, if it has lost it. At the end its clock runs on.
-class simulation::entry {
- public:
-  entry(simulation& whole, unsigned i) noexcept
-      : of_{whole}, index_{i}, me_{whole.at(i).time.get()}, worked_{whole.stop_watch(i)}, guard{whole.mutex_} {
-    if (of_.ended_) return;
-    worker_state& w = of_.at(i);
-    of_.advance(w, worked_, working);
-    // relaxed: under the lock, here and wherever else in this file nothing is said
-    if (of_.holder_.load(std::memory_order_relaxed) == i) return;
-    w.now = state::ready;
-    of_.come_in();
-    of_.wait_for_turn(guard, i);
-  }
-  entry(entry const&) = delete;
-  entry& operator=(entry const&) = delete;
-  ~entry() {
-    bool const goes = goes_on();
-    if (goes) of_.set_alarm(index_, clock_ticks());
-    guard.unlock();
-    if (goes) of_.start_watch(index_);
-  }
-  bool goes_on() const noexcept { return !of_.ended_; }
-
- private:
-  simulation& of_;
-  unsigned const index_;
-  virtual_time::not_interrupted const me_;
-  std::int64_t const worked_;
-
- public:
-  lock guard;
-};
-
 simulation::simulation(simulation_costs costs, topology const& machine, std::span<place const> where, std::vector<int> cpus,
                        std::function<void(unsigned)> ask)
-    : costs_{std::move(costs)}, cpus_{std::move(cpus)}, ask_{std::move(ask)}, ticks_{ticks_per_nanosecond()} {
+    : timeline{static_cast<std::int64_t>(costs.slice), costs.measures}, costs_{std::move(costs)}, cpus_{std::move(cpus)}, ask_{std::move(ask)} {
   std::size_t const n = where.size();
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) distances_.push_back(i == j ? 0 : std::max(1, machine.distance(where[i], where[j])));
@@ -135,7 +61,6 @@ simulation::simulation(simulation_costs costs, topology const& machine, std::spa
   }
   for (unsigned i = 0; i < n; ++i) {
     auto w = std::make_unique<worker_state>();
-    w->clock = beginning;
     w->watch = stopwatch{ticks_};
     w->stolen.resize(std::max<std::size_t>(1, distances_.size()));
     w->time = std::make_unique<own_time>(*this, i);
@@ -148,7 +73,7 @@ simulation::simulation(simulation_costs costs, topology const& machine, std::spa
   hands.ask = ask_;
   hands.interrupt = [this](unsigned i) {
     std::lock_guard const guard{mutex_};
-    if (at(i).now != state::absent) static_cast<void>(::pthread_kill(at(i).thread, interruption));
+    if (at(i).now != state::absent) interrupt(at(i).thread);
   };
   hands.unblock = [this](unsigned i) { return unblock(i); };
   ticker_ = std::make_unique<ticker>(std::move(hands), others, ticks_);
@@ -156,182 +81,15 @@ simulation::simulation(simulation_costs costs, topology const& machine, std::spa
 
 simulation::~simulation() = default;
 
-// ---- Clocks.
-
-void simulation::advance(worker_state& w, std::int64_t nanoseconds, kind k) noexcept {
-  w.clock += nanoseconds;
-  w.spent[k] += nanoseconds;
-}
-
-// The strand goes on, or comes in: how long it has worked since it went on. By the worker's thread. What comes between the two takes no time,
-// so this is the first thing that it does, and that the last.
-void simulation::start_watch(unsigned i) noexcept {
-  worker_state& w = at(i);
-  if (w.searches || !costs_.measures) return;
-  w.measures = true;
-  w.watch.start(w.cpu_time);
-}
-
-std::int64_t simulation::stop_watch(unsigned i) noexcept {
-  worker_state& w = at(i);
-  if (!w.measures) return 0;
-  std::int64_t const worked = w.watch.read(w.cpu_time);
-  w.measures = false;
-  return worked;
-}
-
-std::int64_t simulation::now(unsigned i) const noexcept {
-  worker_state const& w = *workers_[i];
-  return w.measures ? w.clock + w.watch.read(w.cpu_time) : w.clock;
-}
-
-// When the worker does something next, if nobody wakes it before.
-std::int64_t simulation::key(worker_state const& w) const noexcept {
-  switch (w.now) {
-    case state::ready:
-    case state::runs: return w.clock;
-    case state::sleeps: return w.wakes_at == virtual_time::for_ever ? never : w.wakes_at;
-    case state::absent: break;
-  }
-  return never;
-}
-
-std::int64_t simulation::latest() const noexcept {
-  std::int64_t t = beginning;
-  for (auto const& w : workers_) t = std::max(t, w->clock);
-  return t;
-}
-
-// ---- Turns.
-
-unsigned simulation::goes_before(unsigned i, rule r) const noexcept {
-  std::int64_t const mine = workers_[i]->clock;
-  unsigned best = no_worker;
-  std::int64_t first = never;
-  for (unsigned j = 0; j < workers_.size(); ++j) {
-    worker_state const& w = *workers_[j];
-    std::int64_t const at = key(w);
-    if (j == i || at >= first) continue;
-    bool const thief = w.looks();
-    std::int64_t may_wait = 0;  // so far it may be behind
-    switch (r) {
-      case rule::exact: break;
-      case rule::polled: may_wait = thief ? -early : static_cast<std::int64_t>(costs_.slice); break;
-      case rule::late: may_wait = thief ? 0 : static_cast<std::int64_t>(costs_.slice); break;
-      case rule::searches: may_wait = std::max(early, w.ahead); break;
-      case rule::waits: may_wait = std::max(a_little, w.ahead); break;
-    }
-    if (at + may_wait >= mine) continue;
-    best = j;
-    first = at;
-  }
-  return best;
-}
-
-unsigned simulation::least() const noexcept {
-  unsigned best = no_worker;
-  std::int64_t first = never;
-  for (unsigned j = 0; j < workers_.size(); ++j) {
-    worker_state const& w = *workers_[j];
-    if (w.now != state::ready && w.now != state::sleeps) continue;
-    if (std::int64_t const at = key(w); at < first) {
-      best = j;
-      first = at;
-    }
-  }
-  return best;
-}
-
-void simulation::stops_sleeping(worker_state& w, std::int64_t woken, std::int64_t runs) noexcept {
-  woken = std::max(woken, w.clock);
-  advance(w, woken - w.clock, asleep);
-  if (runs > woken) advance(w, runs - woken, waking);
-  w.sleeps_on = nullptr;
-  w.now = state::ready;
-}
-
-void simulation::give(unsigned to) noexcept {
-  holder_.store(to, std::memory_order_relaxed);
-  if (to == no_worker) return ticker_->set(no_worker, ticker::never);
-  worker_state& w = at(to);
-  ++turns_;
-  if (w.now == state::sleeps) stops_sleeping(w, w.wakes_at, w.wakes_at);
-  w.now = state::runs;
-  w.turn.store(1, std::memory_order_seq_cst);  // pairs with the load in wait_for_turn
-  wake_up(w.turn, 1);
-}
-
-void simulation::give_to_least() noexcept { give(least()); }
-
-void simulation::wait_for_turn(lock& guard, unsigned i) noexcept {
-  worker_state& w = at(i);
-  guard.unlock();
-  while (w.turn.load(std::memory_order_seq_cst) == 0) sleep_on(w.turn, 0, virtual_time::for_ever);
-  guard.lock();
-  w.turn.store(0, std::memory_order_relaxed);
-}
-
-void simulation::pass_on(lock& guard, unsigned i, rule r) noexcept {
-  for (unsigned to = goes_before(i, r); to != no_worker && !ended_; to = goes_before(i, r)) {
-    at(i).now = state::ready;
-    give(to);
-    wait_for_turn(guard, i);
-    if (r == rule::polled) r = rule::late;  // or two might hand the turn to each other for ever
-  }
-}
-
-// The worker that has the turn is to be interrupted when the next thief, or a strand that is a slice behind, is due.
-// `now`: its clock, in ticks of the processor's.
-void simulation::set_alarm(unsigned i, std::uint64_t now) noexcept {
-  worker_state& w = at(i);
-  w.ticks = now;
-  if (w.searches || !costs_.measures) return ticker_->set(i, ticker::never);
-  std::int64_t due = never;
-  for (unsigned j = 0; j < workers_.size(); ++j) {
-    worker_state const& other = *workers_[j];
-    std::int64_t const at = key(other);
-    if (j == i || at == never) continue;
-    bool const thief = other.looks();
-    due = std::min(due, thief ? at : at + static_cast<std::int64_t>(costs_.slice));
-  }
-  if (due == never) return ticker_->set(i, ticker::never);
-  ticker_->set(i, now + static_cast<std::uint64_t>(static_cast<double>(std::max<std::int64_t>(0, due - w.clock)) * ticks_));
-}
-
-// The worker that has the turn has been asked to give it up, and has not. It may wait for another one, by a lock of the program's: then its
-// thread uses no CPU.
-bool simulation::unblock(unsigned i) noexcept {
-  std::lock_guard const guard{mutex_};
-  if (holder_.load(std::memory_order_relaxed) != i || ended_) return true;
-  worker_state& w = at(i);
-  std::int64_t const used = stopwatch::used(w.cpu_time);
-  if (std::exchange(w.used_before, used) != used || !is_asleep(w.thread_number)) return false;
-  w.now = state::ready;
-  std::int64_t const clock = std::exchange(w.clock, never);  // any other goes first
-  unsigned const to = least();
-  w.clock = clock;
-  if (to == no_worker || to == i) {
-    w.now = state::runs;
-    return false;
-  }
-  if (!w.rests) ++lost_;
-  w.now = state::absent;  // it comes back by itself
-  give(to);
-  return true;
-}
-
 // ---- Workers.
 
 void simulation::enter(unsigned i) noexcept {
   worker_state& w = at(i);
   if (cpus_.size() > 1) move_to({cpus_.back()});
   ::pthread_getcpuclockid(::pthread_self(), &w.cpu_time);
-  sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, interruption);
   virtual_time::set_here(w.time.get());
   virtual_time::not_interrupted const me{w.time.get()};
-  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  let_interrupt_this_thread();
   lock guard{mutex_};
   if (ended_) return;
   w.thread = ::pthread_self();
@@ -353,7 +111,7 @@ void simulation::leave(unsigned i) noexcept {
   advance(w, worked, working);
   w.now = state::absent;
   --present_;
-  if (holder_.load(std::memory_order_relaxed) == i) give_to_least();
+  if (holder() == i) give_to_least();
 }
 
 void simulation::reach(unsigned i) noexcept {
@@ -415,12 +173,34 @@ void simulation::backs_off(unsigned i, std::uint64_t pauses) noexcept { takes(i,
 // In the handler of the signal: the worker has run for long without a fork. While it goes on so, thieves may get far ahead of it, since they
 // find with it what they find now; farther each time, so that what it does is not cut into small pieces.
 void simulation::interrupted(unsigned i) noexcept {
-  if (holder_.load(std::memory_order_relaxed) != i) return;  // another has the turn already: the signal comes too late
+  if (holder() != i) return;  // another has the turn already: the signal comes too late
   entry e{*this, i};
   if (!e.goes_on()) return;
   worker_state& w = at(i);
   w.ahead = std::clamp<std::int64_t>(2 * w.ahead, first_ahead, static_cast<std::int64_t>(costs_.slice));
   pass_on(e.guard, i, rule::polled);
+}
+
+// The worker that has the turn has been asked to give it up, and has not. It may wait for another one, by a lock of the program's: then its
+// thread uses no CPU.
+bool simulation::unblock(unsigned i) noexcept {
+  std::lock_guard const guard{mutex_};
+  if (holder() != i || ended_) return true;
+  worker_state& w = at(i);
+  std::int64_t const used = stopwatch::used(w.cpu_time);
+  if (std::exchange(w.used_before, used) != used || !is_asleep(w.thread_number)) return false;
+  w.now = state::ready;
+  std::int64_t const clock = std::exchange(w.clock, no_time);  // any other goes first
+  unsigned const to = least();
+  w.clock = clock;
+  if (to == no_worker || to == i) {
+    w.now = state::runs;
+    return false;
+  }
+  if (!w.rests) ++lost_;
+  w.now = state::absent;  // it comes back by itself
+  give(to);
+  return true;
 }
 
 void simulation::sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::uint32_t expected, std::int64_t nanoseconds) noexcept {
@@ -469,7 +249,7 @@ bool simulation::wake(std::atomic<std::uint32_t> const& a, bool all) noexcept {
   bool const any = !ended_ && wake_sleepers(a, all, waker);
   if (any) come_in();
   if (waker == no_worker) return any;
-  if (holder_.load(std::memory_order_relaxed) == waker) set_alarm(waker, clock_ticks());
+  if (holder() == waker) set_alarm(waker, clock_ticks());
   guard.unlock();
   start_watch(waker);
   return any;
@@ -493,12 +273,6 @@ bool simulation::wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, un
   return any;
 }
 
-// Somebody can run who could not: gets the turn if nobody has it, and may be due before whoever that is expects anybody.
-void simulation::come_in() noexcept {
-  if (unsigned const i = holder_.load(std::memory_order_relaxed); i != no_worker) return set_alarm(i, at(i).ticks);
-  give_to_least();
-}
-
 void simulation::job_begins() noexcept {
   lock guard{mutex_};
   all_present_.wait(guard, [this] { return present_ == workers_.size() || ended_; });
@@ -514,7 +288,7 @@ void simulation::job_ended(unsigned i) noexcept {
 void simulation::end() noexcept {
   std::lock_guard const guard{mutex_};
   ended_ = true;
-  holder_.store(no_worker, std::memory_order_relaxed);
+  set_holder(no_worker);
   ticker_->set(no_worker, ticker::never);
   for (auto& w : workers_) {
     w->measures = false;
@@ -527,7 +301,7 @@ void simulation::begin_again() noexcept {
   std::lock_guard const guard{mutex_};
   ended_ = false;
   for (auto& w : workers_) {
-    w->turn.store(0, std::memory_order_relaxed);
+    w->turn.store(0, std::memory_order_seq_cst);  // no thread waits
     w->now = state::absent;
     w->sleeps_on = nullptr;
   }

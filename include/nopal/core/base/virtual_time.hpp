@@ -19,6 +19,7 @@ class virtual_time {
   virtual_time() = default;
   virtual_time(virtual_time const&) = delete;
   virtual_time& operator=(virtual_time const&) = delete;
+  virtual ~virtual_time() = default;
 
   /// As the functions of std_sync that are called so. Whatever may pass the turn on to another thread says so.
   virtual std::int64_t now() noexcept = 0;
@@ -72,9 +73,6 @@ class virtual_time {
     friend class virtual_time;
     domain* next_ = nullptr;
   };
-
- protected:
-  ~virtual_time() = default;
 
  private:
   NOPAL_COLD static bool wake_in_domains(std::atomic<std::uint32_t> const& a, bool all) noexcept;

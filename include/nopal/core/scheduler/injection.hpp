@@ -5,7 +5,6 @@
 
 #include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
-#include "nopal/core/scheduler/root.hpp"
 #include "nopal/core/task/move_request.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -22,8 +21,5 @@ unsigned choose_worker(pool_state& pool) noexcept;
 
 /// Sends a task to the one worker that is to run it, of any pool. The task may have ended when this returns.
 void send(move_request& m) noexcept;
-
-/// A job comes from outside to a simulated machine: its time counts from now on.
-void begin_simulated(pool_state& pool, root& r) noexcept;
 
 }  // namespace nopal::core

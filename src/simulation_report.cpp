@@ -1,0 +1,49 @@
+#include "nopal/simulation_report.hpp"
+
+#include <cstdio>
+#include <iterator>
+
+namespace nopal::inline NOPAL_ABI {
+
+namespace {
+
+template <class T>
+std::string list(std::vector<T> const& all) {
+  std::string text;
+  for (T const& one : all) text += (text.empty() ? "" : ",") + std::to_string(one);
+  return text;
+}
+
+std::string number(char const* format, double n) {
+  char text[64];
+  int const length = std::snprintf(text, std::size(text), format, n);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+std::string milliseconds(std::chrono::nanoseconds t) { return number("%.3f ms", static_cast<double>(t.count()) / 1e6); }
+
+}  // namespace
+
+std::string to_json(simulation_report const& r) {
+  auto const field = [](char const* name, auto n) { return std::string{"\""} + name + "\":" + std::to_string(n) + ','; };
+  return '{' + field("workers", r.workers) + field("elapsed", r.elapsed.count()) + field("working", r.working.count()) +
+         field("searching", r.searching.count()) + field("waking", r.waking.count()) + field("asleep", r.asleep.count()) +
+         field("wakeups", r.wakeups) + field("switches", r.switches) + field("lost_turns", r.lost_turns) + "\"efficiency\":" + number("%.6g", r.efficiency()) +
+         ",\"distances\":[" + list(r.distances) + "],\"steals\":[" + list(r.steals) + "]}";
+}
+
+std::string to_text(simulation_report const& r) {
+  std::string text = std::to_string(r.workers) + " workers: T_P = " + milliseconds(r.elapsed) + ", work " + milliseconds(r.working) +
+                     ", speed-up " + number("%.2f", r.efficiency() * r.workers) + ", efficiency " + number("%.3f", r.efficiency()) + "\n";
+  text += "  searching " + milliseconds(r.searching) + ", waking " + milliseconds(r.waking) + " in " + std::to_string(r.wakeups) +
+          " wake-ups, asleep " + milliseconds(r.asleep) + ", summed over the workers\n  steals by distance:";
+  for (std::size_t k = 0; k < r.steals.size(); ++k) text += ' ' + std::to_string(r.distances[k]) + ": " + std::to_string(r.steals[k]);
+  text += '\n';
+  if (r.lost_turns != 0) {
+    text += "  " + std::to_string(r.lost_turns) +
+            " times a worker waited for another in a way that is not seen here (a lock, a flag): the times are not to be trusted\n";
+  }
+  return text;
+}
+
+}  // namespace nopal
