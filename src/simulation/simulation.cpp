@@ -67,6 +67,10 @@ simulation::simulation(simulation_costs costs, topology const& machine, std::spa
     workers_.push_back(std::move(w));
   }
   take_interruptions();
+  start_ticker();
+}
+
+void simulation::start_ticker() {
   std::vector<int> others = cpus_;
   if (others.size() > 1) others.pop_back();
   ticker::hands hands;
@@ -111,7 +115,7 @@ void simulation::leave(unsigned i) noexcept {
   advance(w, worked, working);
   w.now = state::absent;
   --present_;
-  if (holder() == i) give_to_least();
+  if (!ended_ && holder() == i) give_to_least();
 }
 
 void simulation::reach(unsigned i) noexcept {
@@ -155,8 +159,10 @@ void simulation::searches(unsigned i, bool does) noexcept {
 }
 
 void simulation::works(unsigned i, std::int64_t nanoseconds) noexcept {
-  entry const e{*this, i};
-  if (e.goes_on()) advance(at(i), nanoseconds, working);
+  entry e{*this, i};
+  if (!e.goes_on()) return;
+  advance(at(i), nanoseconds, working);
+  pass_on(e.guard, i, rule::exact);
 }
 
 bool simulation::takes(unsigned i, double nanoseconds, rule r) noexcept {
@@ -276,7 +282,11 @@ bool simulation::wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, un
 void simulation::job_begins() noexcept {
   lock guard{mutex_};
   all_present_.wait(guard, [this] { return present_ == workers_.size() || ended_; });
-  if (jobs_++ == 0) began_ = last_end_ = latest();
+  if (jobs_++ != 0) return;
+  began_ = last_end_ = latest();
+  for (auto& w : workers_) {  // time has passed until now, in which nothing happened
+    if (w->now == state::ready || w->now == state::runs) w->clock = began_;
+  }
 }
 
 void simulation::job_ended(unsigned i) noexcept {
@@ -286,10 +296,8 @@ void simulation::job_ended(unsigned i) noexcept {
 }
 
 void simulation::end() noexcept {
+  stop_ticker();
   std::lock_guard const guard{mutex_};
-  ended_ = true;
-  set_holder(no_worker);
-  ticker_->set(no_worker, ticker::never);
   for (auto& w : workers_) {
     w->measures = false;
     w->turn.store(1, std::memory_order_seq_cst);  // as in give
@@ -297,7 +305,19 @@ void simulation::end() noexcept {
   }
 }
 
-void simulation::begin_again() noexcept {
+// The ticker takes the lock, too: so it is ended without.
+void simulation::stop_ticker() noexcept {
+  std::unique_ptr<ticker> ends;
+  {
+    std::lock_guard const guard{mutex_};
+    ended_ = true;
+    set_holder(no_worker);
+    ends = std::move(ticker_);
+  }
+}
+
+void simulation::begin_again() {
+  start_ticker();
   std::lock_guard const guard{mutex_};
   ended_ = false;
   for (auto& w : workers_) {

@@ -62,8 +62,8 @@ class simulation final : public virtual_time::domain, timeline {
   void job_begins() noexcept;
   /// From now on all run freely; all have been woken, or will be, by whoever calls.
   void end() noexcept;
-  /// All threads have ended, and others are about to begin.
-  void begin_again() noexcept;
+  /// All threads have ended, and others are about to begin. Throws std::system_error where the ticker's thread cannot be made.
+  void begin_again();
   simulation_report report() const;
   simulation_costs const& costs() const noexcept { return costs_; }
   /// How often a worker lost the turn, since it waited for another in a way that the simulation does not see.
@@ -75,6 +75,8 @@ class simulation final : public virtual_time::domain, timeline {
   unsigned rank(unsigned i, unsigned j) const noexcept { return ranks_[i * workers_.size() + j]; }
   void sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::uint32_t expected, std::int64_t nanoseconds) noexcept;
   bool wake(std::atomic<std::uint32_t> const& a, bool all) noexcept override;
+  void start_ticker();
+  void stop_ticker() noexcept;
   void rests(unsigned i, bool does) noexcept;
   void interrupted(unsigned i) noexcept;
   bool wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, unsigned waker) noexcept;
