@@ -32,6 +32,7 @@ struct options {
   std::string idle = "lazy";         // nopal only, as are these two: pool_options of the same names
   std::string victims = "eq6";
   bool back_off = true;
+  std::string simulate;              // nopal only: pool_options::simulate
   unsigned workers = 1;
   unsigned repeat = 1;
   std::size_t depth = 2;             // fibers_nqueens only

@@ -10,7 +10,10 @@ namespace {
 template <class T>
 std::string list(std::vector<T> const& all) {
   std::string text;
-  for (T const& one : all) text += (text.empty() ? "" : ",") + std::to_string(one);
+  for (T const& one : all) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(one);
+  }
   return text;
 }
 
@@ -25,11 +28,31 @@ std::string milliseconds(std::chrono::nanoseconds t) { return number("%.3f ms", 
 }  // namespace
 
 std::string to_json(simulation_report const& r) {
-  auto const field = [](char const* name, auto n) { return std::string{"\""} + name + "\":" + std::to_string(n) + ','; };
-  return '{' + field("workers", r.workers) + field("elapsed", r.elapsed.count()) + field("working", r.working.count()) +
-         field("searching", r.searching.count()) + field("waking", r.waking.count()) + field("asleep", r.asleep.count()) +
-         field("wakeups", r.wakeups) + field("switches", r.switches) + field("lost_turns", r.lost_turns) + "\"efficiency\":" + number("%.6g", r.efficiency()) +
-         ",\"distances\":[" + list(r.distances) + "],\"steals\":[" + list(r.steals) + "]}";
+  std::string text = "{";
+  auto const field = [&](char const* name, auto n) {
+    text += '"';
+    text += name;
+    text += "\":";
+    text += std::to_string(n);
+    text += ',';
+  };
+  field("workers", r.workers);
+  field("elapsed", r.elapsed.count());
+  field("working", r.working.count());
+  field("searching", r.searching.count());
+  field("waking", r.waking.count());
+  field("asleep", r.asleep.count());
+  field("wakeups", r.wakeups);
+  field("switches", r.switches);
+  field("lost_turns", r.lost_turns);
+  text += "\"efficiency\":";
+  text += number("%.6g", r.efficiency());
+  text += ",\"distances\":[";
+  text += list(r.distances);
+  text += "],\"steals\":[";
+  text += list(r.steals);
+  text += "]}";
+  return text;
 }
 
 std::string to_text(simulation_report const& r) {

@@ -97,7 +97,7 @@ simulation_costs simulation_costs::parse(std::string_view text) {
 }
 
 simulation_costs simulation_costs::from_environment() {
-  char const* const text = std::getenv("NOPAL_SIMULATION");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+  char const* const text = ::secure_getenv("NOPAL_SIMULATION");  // it may name files
   return parse(text == nullptr ? "" : text);
 }
 
