@@ -56,16 +56,28 @@ std::string to_json(simulation_report const& r) {
 }
 
 std::string to_text(simulation_report const& r) {
-  std::string text = std::to_string(r.workers) + " workers: T_P = " + milliseconds(r.elapsed) + ", work " + milliseconds(r.working) +
-                     ", speed-up " + number("%.2f", r.efficiency() * r.workers) + ", efficiency " + number("%.3f", r.efficiency()) + "\n";
-  text += "  searching " + milliseconds(r.searching) + ", waking " + milliseconds(r.waking) + " in " + std::to_string(r.wakeups) +
-          " wake-ups, asleep " + milliseconds(r.asleep) + ", summed over the workers\n  steals by distance:";
-  for (std::size_t k = 0; k < r.steals.size(); ++k) text += ' ' + std::to_string(r.distances[k]) + ": " + std::to_string(r.steals[k]);
-  text += '\n';
-  if (r.lost_turns != 0) {
-    text += "  " + std::to_string(r.lost_turns) +
-            " times a worker waited for another in a way that is not seen here (a lock, a flag): the times are not to be trusted\n";
+  std::string text = std::to_string(r.workers);
+  auto const add = [&](char const* what, std::string const& value) {
+    text += what;
+    text += value;
+  };
+  add(" workers: T_P = ", milliseconds(r.elapsed));
+  add(", work ", milliseconds(r.working));
+  add(", speed-up ", number("%.2f", r.efficiency() * r.workers));
+  add(", efficiency ", number("%.3f", r.efficiency()));
+  add("\n  searching ", milliseconds(r.searching));
+  add(", waking ", milliseconds(r.waking));
+  add(" in ", std::to_string(r.wakeups));
+  add(" wake-ups, asleep ", milliseconds(r.asleep));
+  text += ", summed over the workers\n  steals by distance:";
+  for (std::size_t k = 0; k < r.steals.size(); ++k) {
+    add(" ", std::to_string(r.distances[k]));
+    add(": ", std::to_string(r.steals[k]));
   }
+  text += '\n';
+  if (r.lost_turns == 0) return text;
+  add("  ", std::to_string(r.lost_turns));
+  text += " times a worker waited for another in a way that is not seen here (a lock, a flag): the times are not to be trusted\n";
   return text;
 }
 

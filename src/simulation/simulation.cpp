@@ -195,14 +195,8 @@ bool simulation::unblock(unsigned i) noexcept {
   worker_state& w = at(i);
   std::int64_t const used = stopwatch::used(w.cpu_time);
   if (std::exchange(w.used_before, used) != used || !is_asleep(w.thread_number)) return false;
-  w.now = state::ready;
-  std::int64_t const clock = std::exchange(w.clock, no_time);  // any other goes first
-  unsigned const to = least();
-  w.clock = clock;
-  if (to == no_worker || to == i) {
-    w.now = state::runs;
-    return false;
-  }
+  unsigned const to = least(i);
+  if (to == no_worker) return false;
   if (!w.rests) ++lost_;
   w.now = state::absent;  // it comes back by itself
   give(to);
@@ -299,7 +293,6 @@ void simulation::end() noexcept {
   stop_ticker();
   std::lock_guard const guard{mutex_};
   for (auto& w : workers_) {
-    w->measures = false;
     w->turn.store(1, std::memory_order_seq_cst);  // as in give
     wake_up(w->turn, 1);
   }

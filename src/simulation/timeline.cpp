@@ -41,7 +41,10 @@ std::int64_t timeline::stop_watch(unsigned i) noexcept {
 
 std::int64_t timeline::now(unsigned i) const noexcept {
   worker_state const& w = *workers_[i];
-  return w.measures ? w.clock + w.watch.read(w.cpu_time) : w.clock;
+  std::int64_t const worked = w.measures ? w.watch.read(w.cpu_time) : 0;
+  virtual_time::not_interrupted const me{w.time.get()};
+  std::lock_guard const guard{mutex_};  // a job from outside may set the clock
+  return w.clock + worked;
 }
 
 // When the worker does something next, if nobody wakes it before.
@@ -87,12 +90,12 @@ unsigned timeline::goes_before(unsigned i, rule r) const noexcept {
   return best;
 }
 
-unsigned timeline::least() const noexcept {
+unsigned timeline::least(unsigned but) const noexcept {
   unsigned best = no_worker;
   std::int64_t first = no_time;
   for (unsigned j = 0; j < workers_.size(); ++j) {
     worker_state const& w = *workers_[j];
-    if (w.now != state::ready && w.now != state::sleeps) continue;
+    if (j == but || (w.now != state::ready && w.now != state::sleeps)) continue;
     if (std::int64_t const at = key(w); at < first) {
       best = j;
       first = at;

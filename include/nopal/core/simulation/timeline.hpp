@@ -88,13 +88,15 @@ class timeline {
   /// thing that it does, and that the last.
   void start_watch(unsigned i) noexcept;
   std::int64_t stop_watch(unsigned i) noexcept;
+  /// Takes the lock.
   std::int64_t now(unsigned i) const noexcept;
 
   // ---- With the lock.
 
   void advance(worker_state& w, std::int64_t nanoseconds, kind k) noexcept;
   std::int64_t latest() const noexcept;
-  unsigned least() const noexcept;
+  /// The least advanced of those that can go on, `but` left out.
+  unsigned least(unsigned but = no_worker) const noexcept;
   void give(unsigned to) noexcept;
   void give_to_least() noexcept { give(least()); }
   /// By worker i's thread: returns when it has the turn.
