@@ -34,7 +34,8 @@ class stack;
 /// Some runtimes call back in a floating-point mode of their own, as oneTBB does: what is forked inside has the mode that holds there.
 ///
 /// On a thread that has called pool::run, and so works as a worker for its own job only, the constructor moves the caller to a worker's own
-/// thread. Elsewhere it costs some nanoseconds. Nests.
+/// thread. So make it first: before a lock is taken, and before another language is called whose code comes back to nopal and stays there. What that
+/// thread has taken before (a mutex, Python's lock) it does not take along. Elsewhere it costs some nanoseconds. Nests.
 class [[nodiscard]] stay {
  public:
   NOPAL_API stay() noexcept;

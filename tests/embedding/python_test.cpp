@@ -25,8 +25,10 @@ PyObject* sum_with_the_lock(PyObject*, PyObject* args) {
   return PyLong_FromLong(value);
 }
 
-/// callable(k), by a thread that has not the lock; -1 if that fails.
+/// callable(k), by a thread that has not the lock; -1 if that fails. It stays from before it takes the lock: where it runs on a thread that has called
+/// pool::run, a stay that Python's code makes later would leave that thread, which has the lock.
 long call_python(PyObject* callable, long k) {
+  nopal::stay const here;
   PyGILState_STATE const state = PyGILState_Ensure();
   PyObject* const result = PyObject_CallFunction(callable, "l", k);
   long const value = result == nullptr ? -1 : PyLong_AsLong(result);
