@@ -13,6 +13,7 @@
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/job_wait.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
+#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -60,6 +61,7 @@ unsigned occupy(pool_state& pool) noexcept {
 void run_job_of_caller(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
   current()->note_begin(traced::callers_job, current()->occupant.job->start);
+  NOPAL_PROBE2(job, current()->index(), current()->occupant.job->start);
   run_root(*current(), *current()->occupant.job);
   if (worker const& w = *current(); !w.occupant.here || !w.occupant.done->is_set()) search_on(mine);
   if (mine.returns()) return;

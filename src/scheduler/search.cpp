@@ -16,6 +16,7 @@
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/event.hpp"
 #include "report/stuck.hpp"
+#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -37,6 +38,7 @@ void stop_searching(worker& w) noexcept {
 // Runs what was taken from a ring: a resumable that has its mode.
 void run(worker& w, resumable& r) noexcept {
   w.note_begin(traced::strand, r.run);
+  NOPAL_PROBE2(strand, w.index(), r.run);
   r.run(r, w);
 }
 void run(worker& w, continuation c) noexcept { run(w, *c.as_resumable()); }
@@ -208,12 +210,14 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   std::int64_t const since = w.trace != nullptr ? std_sync::now() : 0;
   if (w.trace != nullptr) [[unlikely]] w.trace->sleeps_since(since);
   std::optional<bound_to_cpu> while_it_sleeps;
+  NOPAL_PROBE1(sleep, i);
   bool const slept = pool.parking.park(
       i, [&] { return must_stay(pool, i); },
       [&] {
         w.count.add(counted::sleeps);
         if (pool.pinned) while_it_sleeps.emplace(pool.places[i].cpu);
       });
+  NOPAL_PROBE2(wake, i, slept);
   w.search.searching = true;
   if (w.trace != nullptr) [[unlikely]] note_sleep(w, slept ? since : 0);
   if (!slept) return false;
@@ -243,6 +247,7 @@ bool nap_for(worker& w, std::int64_t nanoseconds) noexcept {
 void nap(worker& w) noexcept {
   search_state& s = w.search;
   std::int64_t const since = w.trace != nullptr ? std_sync::now() : 0;
+  NOPAL_PROBE2(nap, w.index(), s.nap);
   bool const ended_by_news = nap_for(w, some_await_turn(w) ? std::min(s.nap, tuning::longest_doze) : s.nap);
   if (w.trace != nullptr) [[unlikely]] w.trace->rested(traced::napped, since);
   s.nap = ended_by_news ? tuning::shortest_nap : std::min(2 * s.nap, tuning::longest_nap);

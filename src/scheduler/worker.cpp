@@ -5,6 +5,7 @@
 
 #include "nopal/core/stack/branch.hpp"
 #include "nopal/core/task/no_slot.hpp"
+#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -99,6 +100,13 @@ void worker::retract_ready() noexcept {
   if (!std::exchange(ready_is_offered, false)) return;
   ready.request();
   pool_.parking.retract();
+}
+
+void worker::note_steal(worker const& victim) noexcept {
+  count.add(counted::steals);
+  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]] s->stole(index_, victim.index_);
+  note(traced::stole, victim.index_);
+  NOPAL_PROBE2(steal, index_, victim.index_);
 }
 
 }  // namespace nopal::core

@@ -5,6 +5,7 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
+#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -121,6 +122,7 @@ bool join_task(worker& w, frame* p) noexcept {
     if (!p->announce(control_words::now())) {
       w.count.add(counted::suspensions);
       w.note(traced::suspended_task, 0, nullptr, p);
+      NOPAL_PROBE2(suspend_task, w.index(), p);
       return unwind(w, strand::next_step::nothing);
     }
     take_over(w, *p);

@@ -254,11 +254,7 @@ class NOPAL_API worker : public fork_state {
     if (trace != nullptr) [[unlikely]] trace->begins(what, 0, reinterpret_cast<void const*>(code), object);
   }
   /// The worker has taken something from `victim`.
-  void note_steal(worker const& victim) noexcept {
-    count.add(counted::steals);
-    if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]] s->stole(index_, victim.index_);
-    note(traced::stole, victim.index_);
-  }
+  NOPAL_COLD void note_steal(worker const& victim) noexcept;
 
  private:
   std::uintptr_t lowest() const noexcept;
