@@ -78,6 +78,18 @@ scheduler_figures scheduler_figures::since(const scheduler_figures& before) cons
   return difference;
 }
 
+simulated_figures simulated_figures::since(const simulated_figures& before) const {
+  simulated_figures difference = *this;
+  difference.seconds -= before.seconds;
+  difference.working -= before.working;
+  difference.searching -= before.searching;
+  difference.waking -= before.waking;
+  difference.asleep -= before.asleep;
+  for (std::size_t k = 0; k < steals.size(); ++k) difference.steals[k] -= before.steals[k];
+  difference.lost_turns -= before.lost_turns;
+  return difference;
+}
+
 memory_watch::memory_watch() {
   peak_rss_kib();
   forget_peak();
@@ -136,6 +148,11 @@ void print(const record& result) {
     line["stack_pages_peak"] = result.scheduler->stack_pages_peak;
     line["sleeps"] = result.scheduler->sleeps;
   }
+  if (result.simulated) {
+    line["simulated"] = {{"working", result.simulated->working}, {"searching", result.simulated->searching},
+                         {"waking", result.simulated->waking},   {"asleep", result.simulated->asleep},
+                         {"steals", result.simulated->steals},   {"lost_turns", result.simulated->lost_turns}};
+  }
   if (result.fork_depth) line["fork_depth"] = *result.fork_depth;
   if (result.stack_pages_sampled) line["stack_pages_sampled"] = *result.stack_pages_sampled;
   if (result.fibers) line["fibers"] = *result.fibers;
@@ -166,6 +183,7 @@ int start(int argc, char** argv, const std::string& title, bool is_nopal, const 
         ->check(CLI::IsMember({"eq6", "uniform", "scan"}))
         ->capture_default_str();
     app.add_flag("!--no-back-off", opts.back_off, "thieves that find nothing search again at once");
+    app.add_option("--simulate", opts.simulate, "another machine, as 128 or 2x56: the times are those that its workers would take");
     // A flag bound to an std::optional<bool> says no where it is not given.
     app.add_flag_function("--pin,!--no-pin", [&](std::int64_t n) { opts.pin = n > 0; }, "whether each worker keeps to a CPU of its own; neither: as the pool decides");
     app.add_option("--resume", opts.resume, "which thread resumes a suspended native stack: anywhere, home")

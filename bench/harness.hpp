@@ -32,6 +32,7 @@ struct options {
   std::string idle = "lazy";         // nopal only, as are these two: pool_options of the same names
   std::string victims = "eq6";
   bool back_off = true;
+  std::string simulate;              // nopal only: pool_options::simulate
   unsigned workers = 1;
   unsigned repeat = 1;
   std::size_t depth = 2;             // fibers_nqueens only
@@ -73,6 +74,20 @@ struct scheduler_figures {
   [[nodiscard]] scheduler_figures since(const scheduler_figures& before) const;
 };
 
+// What a simulated machine tells of itself, in its own time, summed up since it began. The sums are over all workers.
+struct simulated_figures {
+  double seconds = 0;
+  double working = 0;
+  double searching = 0;
+  double waking = 0;
+  double asleep = 0;
+  std::vector<std::uint64_t> steals;  // by distance
+  std::uint64_t lost_turns = 0;
+
+  // What happened since `before`.
+  [[nodiscard]] simulated_figures since(const simulated_figures& before) const;
+};
+
 // What the timed statement did to the process's memory.
 struct memory_figures {
   long page_faults = 0;
@@ -95,6 +110,7 @@ struct record {
   bool ok;
   std::string answer;
   std::optional<scheduler_figures> scheduler = {};  // where the runtime counts
+  std::optional<simulated_figures> simulated = {};  // then the seconds are its own
   memory_figures memory = {};
   long rss_before_kib = 0;  // what was resident before anything was solved, and before the runtime was made
   std::optional<std::uint64_t> fork_depth = {};  // these two only where asked for
@@ -127,6 +143,12 @@ concept tells_figures = requires(const T& runtime) {
 // A runtime that has more to choose than its number of workers.
 template <class T>
 concept takes_options = std::constructible_from<T, const options&>;
+
+// A runtime that may simulate a machine, and has times of its own there.
+template <class T>
+concept may_simulate = requires(const T& runtime) {
+  { runtime.simulated() } -> std::same_as<std::optional<simulated_figures>>;
+};
 
 // A problem that knows how many forks nest at most on one path of its native program, where k-way forks are k − 1 nested ones.
 template <class T>
@@ -211,6 +233,11 @@ int run(int argc, char** argv, const std::string& impl, Statement statement) {
 
     scheduler_figures before;
     if constexpr (tells_figures<Runtime>) before = runtime.figures();
+    const auto simulated = [&]() -> std::optional<simulated_figures> {
+      if constexpr (may_simulate<Runtime>) return runtime.simulated();
+      return std::nullopt;
+    };
+    const std::optional<simulated_figures> simulated_before = simulated();
 
     for (unsigned i = 0; i < opts.repeat; ++i) {
       if constexpr (resettable<Problem>) problem.reset();
@@ -219,17 +246,19 @@ int run(int argc, char** argv, const std::string& impl, Statement statement) {
       if constexpr (requires { runtime.stack_pages(); })
         if (opts.sample) pages.emplace([&] { return runtime.stack_pages(); });
       const memory_watch memory;
+      const std::optional<simulated_figures> here = simulated();
       const auto begin = std::chrono::steady_clock::now();
       statement(runtime, problem);
       make_opaque(problem);
       const auto end = std::chrono::steady_clock::now();
       memory.add_to(result.memory);
       if (pages) result.stack_pages_sampled = std::max(result.stack_pages_sampled.value_or(0), pages->stop());
-      result.seconds.push_back(std::chrono::duration<double>(end - begin).count());
+      result.seconds.push_back(here ? simulated()->since(*here).seconds : std::chrono::duration<double>(end - begin).count());
       result.ok = problem.correct() && result.ok;
     }
 
     if constexpr (tells_figures<Runtime>) result.scheduler = runtime.figures().since(before);
+    if (simulated_before) result.simulated = simulated()->since(*simulated_before);
     if constexpr (knows_depth<Problem>)
       if (opts.sample) result.fork_depth = problem.fork_depth();
     if constexpr (counts_fibers<Problem>) result.fibers = problem.fibers();

@@ -2,6 +2,7 @@
 """Runs nopal's benchmarks and prints a table for each workload, or makes a page of what was run. See README.md beside this file."""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from runner.terminal import PlainTerminal, terminal
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 WRONG, UNUSABLE = 1, 2  # exit statuses
-FIBERS, LIBFORK, FIBRIL, LOOPS, SORT = "fibers", "libfork", "fibril", "loops", "sort"
+FIBERS, LIBFORK, FIBRIL, LOOPS, SORT, SIMULATE = "fibers", "libfork", "fibril", "loops", "sort", "simulate"
 PAPERS = (LIBFORK, FIBRIL, FIBERS)
 
 # Seconds for each process, and for all runs of a cell: of the groups by paper, whose trees take long, and of all else.
@@ -34,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "workload",
         nargs="*",
-        help=f"which to run: the papers {', '.join(PAPERS)}; {LOOPS}, {SORT}; {', '.join([*workloads.WORKLOADS, 'uts'])} "
+        help=f"which to run: the papers {', '.join(PAPERS)}; {LOOPS}, {SORT}, {SIMULATE}; {', '.join([*workloads.WORKLOADS, 'uts'])} "
         f"(default: {' '.join(workload.name for workload in workloads.BY_DEFAULT)}); "
         f"with fibers: {', '.join(fibers.NAMES)} (default: all); with --report: folders or files of results",
     )
@@ -55,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
         type=float,
         help=f"seconds for each process (default: {TIMEOUT}; {GROUP_TIMEOUT} for the papers, " f"{PAPER_TIMEOUT} with --size paper)",
     )
+    result.add_argument("--machine", default="2x56", help=f"with {SIMULATE}: which, as 128 or 2x56 (default: 2x56)")
     result.add_argument("--fresh", action="store_true", help="begin anew, also where an interrupted run could go on")
     result.add_argument("--latency", action="store_true", help="the latency of small jobs instead of the workloads")
     result.add_argument("--rest", type=numbers, default=[0, 20], help="with --latency: milliseconds between calls (default: 0,20)")
@@ -79,7 +81,10 @@ def arguments() -> argparse.Namespace:
     options.papers = [name for name in options.workload if name in PAPERS]
     options.loops = LOOPS in options.workload
     options.sort = SORT in options.workload
-    rest = [name for name in options.workload if name not in (*PAPERS, LOOPS, SORT)]
+    options.simulate = SIMULATE in options.workload
+    if not re.fullmatch(r"[1-9]\d*(x[1-9]\d*)?", options.machine):
+        of.error(f"--machine takes a number of CPUs, as 128, or nodes and cores, as 2x56, not {options.machine!r}")
+    rest = [name for name in options.workload if name not in (*PAPERS, LOOPS, SORT, SIMULATE)]
     options.fibers = options.fibers or FIBERS in options.papers
     options.experiments = (rest or list(fibers.NAMES)) if options.fibers else []
     options.workload = [] if options.fibers else rest
@@ -127,12 +132,14 @@ def chosen_parts(options: argparse.Namespace) -> list[Part]:
         result.append(parts.loops_part(options))
     if options.sort:
         result.append(parts.kernel_part(options, workloads.SORT, SORT))
+    if options.simulate:
+        result += parts.simulation_parts(options)
     if options.workload or not (result or options.latency):
         everything = options.smoke and not options.workload
         chosen = [*workloads.BY_DEFAULT, workloads.FLAT] if everything else workloads.select(options.workload)
         result.append(parts.kernel_part(options, chosen))
         if everything:
-            result += [parts.latency_part(options), parts.loops_part(options)]
+            result += [parts.latency_part(options), parts.loops_part(options), *parts.simulation_parts(options)]
     if options.latency:
         result.append(parts.latency_part(options))
     return result
@@ -150,7 +157,7 @@ def run_all(options: argparse.Namespace) -> int:
         out.say(str(here))
         if note := machine.busy_note():
             out.say(f"note: {note}")
-        if max(options.workers) > here.usable_cpus:
+        if max(options.workers) > here.usable_cpus and not options.simulate:
             out.say("note: more workers than CPUs: their times say nothing, only their memory and counts do")
         if len(state):
             out.say(f"an interrupted run had done {len(state)} processes: those are not run again (--fresh runs them)")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from . import fiber_costs, fiber_migration, fibers, kernels, latency, loops, memory, space, workloads
+from . import fiber_costs, fiber_migration, fibers, kernels, latency, loops, memory, simulation, space, workloads
 from .measure import Cell, Limits, measure
 from .state import State
 from .terminal import PlainTerminal
@@ -105,6 +105,22 @@ class SpacePart(Part):
         return space.too_much(self.rows())
 
 
+@dataclass
+class CheckPart(Part):
+    """What is predicted beside what is measured."""
+
+    def run(self, limits: Limits, out: PlainTerminal, state: State) -> None:
+        for table in self.tables:
+            measure(table, limits, out, state)
+            texts = [simulation.check_texts(row) for row in simulation.check_rows(table)]
+            out.table(table[0].table, simulation.CHECK_HEADER, texts, lambda _: False)
+        out.say(simulation.LEGEND)
+        out.say("")
+
+    def rows(self) -> list[Any]:
+        return [row for table in self.tables for row in simulation.check_rows(table)]
+
+
 def show(out: PlainTerminal, kind: ModuleType, table: list[Cell]) -> None:
     rows = kind.rows(table)
     sizes = {record["size"] for cell in table for record in cell.records if "size" in record}
@@ -169,6 +185,14 @@ def latency_part(options: argparse.Namespace) -> Part:
 
 def loops_part(options: argparse.Namespace) -> Part:
     return Part(loops, "loops", loops.tables(options.build, options.impl, options.workers, options.smoke))
+
+
+def simulation_parts(options: argparse.Namespace) -> list[Part]:
+    checked = [] if options.smoke else [simulation.check_cells(options.build, options.workers, options.size)]
+    return [
+        *([CheckPart(simulation, "simulation-check", checked)] if checked else []),
+        Part(simulation, "simulation", simulation.figure_tables(options.build, options.machine, options.size, options.smoke)),
+    ]
 
 
 def fiber_parts(options: argparse.Namespace, names: Iterable[str]) -> list[Part]:

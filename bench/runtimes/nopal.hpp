@@ -1,10 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include <nopal/nopal.hpp>
+#include <nopal/simulation.hpp>
 
 #include "../harness.hpp"
 
@@ -15,7 +18,7 @@ struct nopal_runtime {
   explicit nopal_runtime(const options& opts, std::size_t stack_size = nopal::pool_options{}.stack_size)
       : pool{{.workers = opts.workers, .idle = opts.idle == "busy" ? nopal::idle::busy : nopal::idle::lazy, .pin = opts.pin,
               .stack_size = stack_size, .reclaim = reclaim_of(opts), .resume = opts.resume == "home" ? nopal::resume::home : nopal::resume::anywhere,
-              .steal = opts.steal, .victims = victims_of(opts), .back_off = opts.back_off}} {}
+              .steal = opts.steal, .victims = victims_of(opts), .back_off = opts.back_off, .simulate = opts.simulate}} {}
 
   static std::string version() { return "nopal " NOPAL_BENCH_VERSION; }
 
@@ -47,6 +50,20 @@ struct nopal_runtime {
             .stack_pages_peak = stats.stack_pages_peak};
   }
   [[nodiscard]] std::uint64_t stack_pages() const { return pool.stats().stack_pages; }
+
+  // Under NOPAL_SCHEDULE=simulate.
+  [[nodiscard]] std::optional<simulated_figures> simulated() const {
+    const std::optional<nopal::simulation_report> all = nopal::simulated(pool);
+    if (!all) return std::nullopt;
+    const auto seconds = [](std::chrono::nanoseconds t) { return std::chrono::duration<double>(t).count(); };
+    return simulated_figures{.seconds = seconds(all->elapsed),
+                             .working = seconds(all->working),
+                             .searching = seconds(all->searching),
+                             .waking = seconds(all->waking),
+                             .asleep = seconds(all->asleep),
+                             .steals = all->steals,
+                             .lost_turns = all->lost_turns};
+  }
 
   nopal::pool pool;
 };

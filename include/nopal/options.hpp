@@ -88,8 +88,14 @@ struct pool_options {
   /// Decides in which order workers try to steal from others, and a controlled schedule.
   std::uint64_t seed = 0;
   /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, random:SEED, pct:SEED, or
-  /// what ./nopal shrink has found (only:…): docs/debugging.md. Anything else there throws std::invalid_argument.
+  /// what ./nopal shrink has found (only:…): docs/debugging.md; simulate:MACHINE: `simulate`, below. Anything else there throws
+  /// std::invalid_argument.
   nopal::schedule schedule = nopal::schedule::free;
+  /// Another machine than this one, which the pool simulates: "128" CPUs, "2x56" NUMA nodes and cores, or any text of hwloc's for
+  /// HWLOC_SYNTHETIC. Its workers, one for each CPU there unless `workers` says how many, run one at a time, each in a time of its own:
+  /// docs/simulation.md. Empty: NOPAL_SCHEDULE=simulate:MACHINE may say so, where `schedule` is free. Anything else, or a `schedule` beside it,
+  /// throws std::invalid_argument.
+  std::string simulate = {};
   /// What the pool is called in its reports, and its threads in top, gdb and perf: name:0, name:1, … and name:timer. The system keeps 15
   /// characters of a thread's name: a longer one loses the end of `name`, never what follows it. Empty: the threads keep the name of the
   /// thread that made them. A control character in it throws.

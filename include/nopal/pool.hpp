@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <type_traits>
@@ -36,6 +37,7 @@
 namespace nopal::inline NOPAL_ABI {
 
 class pool;
+struct simulation_report;
 
 namespace core {
 /// What the workers of default_pool() share. Throws what default_pool() throws.
@@ -176,6 +178,7 @@ class pool {
  private:
   friend struct core::default_pool_maker;
   friend core::move_awaiter resume_on(pool& p);
+  friend std::optional<simulation_report> simulated(pool const& p);
   core::pool_state& state() noexcept { return scheduler_->state(); }
 
   /// The region around a job that gets one of its own: the caller's, else the pool.

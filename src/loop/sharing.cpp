@@ -56,7 +56,9 @@ void ended_alone(std::uint64_t began) noexcept {
 }
 
 bool shares_by_schedule() noexcept {
-  if (pool_state const* const pool = pool_here(); pool != nullptr) return pool->control != nullptr;
+  if (pool_state const* const pool = pool_here(); pool != nullptr) {
+    return pool->control != nullptr || (pool->simulated != nullptr && current_or_null() == nullptr);
+  }
   static bool const wanted = [] {
     char const* const text =
         std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile

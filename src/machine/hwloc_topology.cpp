@@ -104,13 +104,12 @@ class hwloc_reader {
     return hwloc_reader{}.copy(machine.get(), ours);
   }
 
-  static topology_tree synthetic(char const* description) {
+  static topology_tree synthetic(char const* from, char const* description) {
     machine_ptr const machine = new_machine();
     if (!machine) throw std::bad_alloc{};
     // Left to itself, hwloc takes the real machine without a word if it does not understand the variable.
     if (hwloc_topology_set_synthetic(machine.get(), description) != 0 || hwloc_topology_load(machine.get()) != 0) {
-      throw std::invalid_argument{std::string{synthetic_variable} + "=\"" + description +
-                                  "\" is not a topology that hwloc understands; unset " + synthetic_variable +
+      throw std::invalid_argument{std::string{from} + "=\"" + description + "\" is not a topology that hwloc understands; unset " + from +
                                   " to use the real machine, or give one like \"numa:2 core:4 pu:1\""};
     }
     return hwloc_reader{}.copy(machine.get(), false);
@@ -148,9 +147,11 @@ class hwloc_reader {
 
 std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus) {
   char const* const description = value_of(synthetic_variable);
-  if (description != nullptr) return hwloc_reader::synthetic(description);
+  if (description != nullptr) return hwloc_reader::synthetic(synthetic_variable, description);
   return hwloc_reader::machine(allowed_cpus);
 }
+
+topology_tree read_synthetic_topology(char const* from, char const* description) { return hwloc_reader::synthetic(from, description); }
 
 #else
 
@@ -158,9 +159,13 @@ std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed
 std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus) {
   char const* const description = value_of(synthetic_variable);
   if (description == nullptr) return read_linux_topology(allowed_cpus, "/sys");
-  throw std::invalid_argument{std::string{synthetic_variable} + "=\"" + description +
-                              "\" describes a machine, but this nopal was built without hwloc, which would understand it; unset " +
-                              synthetic_variable + " to use the real machine, or build nopal with -DNOPAL_HWLOC=ON"};
+  return read_synthetic_topology(synthetic_variable, description);
+}
+
+topology_tree read_synthetic_topology(char const* from, char const* description) {
+  throw std::invalid_argument{std::string{from} + "=\"" + description +
+                              "\" describes a machine, but this nopal was built without hwloc, which would understand it; unset " + from +
+                              " to use the real machine, or build nopal with -DNOPAL_HWLOC=ON"};
 }
 
 #endif

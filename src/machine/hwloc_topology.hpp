@@ -25,4 +25,8 @@ bool hwloc_is_told_of_a_machine() noexcept;
 /// In a nopal that was built without hwloc: throws std::invalid_argument if HWLOC_SYNTHETIC is set, and otherwise reads this machine.
 std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus);
 
+/// The machine that `description` makes up, in hwloc's words. Throws std::invalid_argument if it is none, or if there is no hwloc to
+/// understand it. `from`: the variable that says so.
+topology_tree read_synthetic_topology(char const* from, char const* description);
+
 }  // namespace nopal::core

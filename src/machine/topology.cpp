@@ -1,13 +1,18 @@
 #include "nopal/core/machine/topology.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <utility>
 
+#include "nopal/core/base/tuning.hpp"
 #include "machine/hwloc_topology.hpp"
 #include "machine/linux_topology.hpp"
 
@@ -52,6 +57,45 @@ topology topology::load(std::vector<int> const& allowed_cpus) {
   auto made = std::make_unique<answer>(answer{std::move(environment), allowed_cpus, machine});
   delete std::exchange(last, made.release());
   return machine;
+}
+
+topology topology::made_up(std::string const& description) {
+  std::string const name = "NOPAL_SCHEDULE=\"simulate:" + description + '"';
+  std::vector<unsigned> numbers;  // of "128" or "2x56"
+  for (std::string_view left = description; !left.empty();) {
+    std::size_t const end = std::min(left.find('x'), left.size());
+    unsigned n = 0;
+    auto const [to, error] = std::from_chars(left.data(), left.data() + end, n);
+    if (error != std::errc{} || to != left.data() + end || n == 0 || n > tuning::most_workers || end + 1 == left.size()) {
+      numbers.clear();
+      break;
+    }
+    numbers.push_back(n);
+    left.remove_prefix(std::min(left.size(), end + 1));
+  }
+  auto const check = [&](std::uint64_t pus) {
+    if (pus <= tuning::most_workers) return;
+    throw std::invalid_argument{"nopal::pool: " + name + " has " + std::to_string(pus) + " CPUs, more than the limit of " +
+                                std::to_string(tuning::most_workers) + "; ask for fewer"};
+  };
+  if (numbers.empty() || numbers.size() > 2) {
+    topology machine{read_synthetic_topology("nopal::pool: NOPAL_SCHEDULE=simulate", description.c_str())};
+    check(machine.pus());
+    return machine;
+  }
+  unsigned const nodes = numbers.size() == 2 ? numbers.front() : 1;
+  check(std::uint64_t{nodes} * numbers.back());
+  topology_tree made;
+  made.nodes = nodes;
+  made.this_machine = false;
+  unsigned const root = made.add(0, 0);
+  for (unsigned node = 0; node < nodes; ++node) {
+    unsigned const above = nodes == 1 ? root : made.add(root, 1);
+    for (unsigned k = 0; k < numbers.back(); ++k) {
+      made.make_leaf(made.add(above, nodes == 1 ? 1 : 2), static_cast<int>(made.places.size()), node, 0);
+    }
+  }
+  return topology{std::move(made)};
 }
 
 topology topology::flat(std::vector<int> cpus) {

@@ -6,12 +6,14 @@
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/scheduler/search.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/job_wait.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
+#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -59,6 +61,7 @@ unsigned occupy(pool_state& pool) noexcept {
 void run_job_of_caller(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
   current()->note_begin(traced::callers_job, current()->occupant.job->start);
+  NOPAL_PROBE2(job, current()->index(), current()->occupant.job->start);
   run_root(*current(), *current()->occupant.job);
   if (worker const& w = *current(); !w.occupant.here || !w.occupant.done->is_set()) search_on(mine);
   if (mine.returns()) return;
@@ -70,6 +73,7 @@ void run_job_of_caller(context& c) noexcept {
 // memory for a native stack, or stacks stay in this pool; nothing has happened.
 bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
   if (pool.resume == resume::home) return false;  // a stack of the job would have to stay with the caller's thread, which leaves
+  if (pool.simulated != nullptr) [[unlikely]] return false;  // the caller's time is no worker's
   unsigned const i = occupy(pool);
   if (i == pool.size()) return false;
   worker& w = *pool.workers[i];
@@ -146,6 +150,7 @@ void run_and_wait(pool_state& pool, root& r, event& done) {
   done.only_this_thread_waits();
   if (run_as_worker(pool, r, done)) return;
   if (pool.control != nullptr) [[unlikely]] pool.control->settle();
+  if (pool.simulated != nullptr) [[unlikely]] begin_simulated(pool, r);
   run_elsewhere(pool, r, done);
 }
 

@@ -1,6 +1,7 @@
 #include "nopal/core/scheduler/injection.hpp"
 
 #include "nopal/core/scheduler/worker.hpp"
+#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -20,6 +21,7 @@ void inject(pool_state& pool, resumable& r, unsigned i) noexcept {
 }
 
 void note_submission(pool_state& pool, traced what) noexcept {
+  NOPAL_PROBE2(submit, pool.name.c_str(), static_cast<int>(what));
   if (pool.trace == nullptr) [[likely]] return;
   worker* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return w->note(what);

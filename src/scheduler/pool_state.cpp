@@ -15,7 +15,7 @@ static std::vector<unsigned> nodes_of(std::vector<place> const& places) {
 }
 
 pool_state::pool_state(pool_options const& o, std::vector<place> where, std::unique_ptr<controlled_schedule> c,
-                       std::unique_ptr<pool_trace> recording, core::timer& t, blocking_threads& b, entry_points e)
+                       std::unique_ptr<simulation> machine, std::unique_ptr<pool_trace> recording, core::timer& t, blocking_threads& b, entry_points e)
     : call{e},
       steals{o.steal},
       search_before_sleep{std::max<std::int64_t>(o.keep_warm.count(), tuning::search_before_sleep)},
@@ -24,6 +24,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       idle{o.idle},
       name{o.name},
       control{std::move(c)},
+      simulated{std::move(machine)},
       trace{std::move(recording)},
       places{std::move(where)},
       stacklets{e.note_free_segments, this},

@@ -76,16 +76,22 @@ bool read_choice(std::string_view text, schedule_choice& s) {
 
 schedule_choice schedule_choice::parse(std::string_view text) {
   schedule_choice s;
+  if (constexpr std::string_view simulate = "simulate:"; text.starts_with(simulate) && text != simulate) {
+    s.machine = text.substr(simulate.size());
+    return s;
+  }
   if (!text.ends_with(':') && read_choice(text, s)) return s;
   throw std::invalid_argument{"nopal::pool: NOPAL_SCHEDULE = \"" + std::string{text} +
                               "\" is no schedule; write always, never, random or pct, and maybe a seed of 64 bits: random:7, pct:7, "
-                              "pct:7:d=2:k=500 (a depth of at most 100, and steps); or what ./nopal shrink says: only:random:7:12>1,40>0"};
+                              "pct:7:d=2:k=500 (a depth of at most 100, and steps); or what ./nopal shrink says: only:random:7:12>1,40>0; or simulate: and a "
+                              "machine: simulate:128, simulate:2x56"};
 }
 
 schedule_choice schedule_choice::from_environment() {
   char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
   if (text == nullptr || *text == '\0') return {};
   schedule_choice s = parse(text);
+  if (!s.machine.empty()) return s;
   s.pool = controlled_pools.fetch_add(1, std::memory_order_relaxed);  // relaxed: only the number matters
   s.seed += s.pool;
   return s;

@@ -36,6 +36,7 @@
 #include "nopal/core/task/strand_loop.hpp"
 #include "report/debug_layout.hpp"
 #include "report/report_on_signal.hpp"
+#include "simulation/report.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -96,10 +97,20 @@ std::string why_refused() {
   return "ask for fewer workers, or raise the limits on threads and memory";
 }
 
-std::unique_ptr<controlled_schedule> make_control(pool_options const& o, unsigned workers) {
+schedule_choice choose_schedule(pool_options const& o) {
   schedule_choice s{.how = o.schedule, .seed = o.seed};
-  if (o.schedule == schedule::free) s = schedule_choice::from_environment();
+  s.machine = o.simulate;
+  if (o.schedule == schedule::free && s.machine.empty()) s = schedule_choice::from_environment();
+  if (s.how == schedule::free || s.machine.empty()) return s;
+  reject("simulate = \"" + s.machine + "\" and a schedule that is not free: a simulated machine has its own; leave one of them at its default");
+}
+
+std::unique_ptr<controlled_schedule> make_control(schedule_choice const& s, unsigned workers) {
   return s.how == schedule::free ? nullptr : std::make_unique<controlled_schedule>(s, workers);
+}
+
+topology choose_machine(schedule_choice const& s, cpu_limits const& cpus) {
+  return s.machine.empty() ? topology::load(cpus.cpus) : topology::made_up(s.machine);
 }
 
 }  // namespace
@@ -107,17 +118,20 @@ std::unique_ptr<controlled_schedule> make_control(pool_options const& o, unsigne
 // Reads the machine and checks the options against it, before anything is made.
 struct scheduler::site {
   cpu_limits cpus;
+  schedule_choice choice;
   topology machine;
+  std::vector<place> where;
   unsigned workers;
   bool pin;
 
-  explicit site(pool_options const& o) : cpus{read_cpu_limits()}, machine{topology::load(cpus.cpus)} {
+  explicit site(pool_options const& o)
+      : cpus{read_cpu_limits()}, choice{choose_schedule(o)}, machine{choose_machine(choice, cpus)} {
     if (shadow_stacks_are_on()) {
       throw std::system_error{ENOTSUP, std::generic_category(),
                               "nopal::pool: this process runs with shadow stacks, and the first switch between native stacks would end it; "
                               "link the program without -z shstk, or turn them off with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off"};
     }
-    workers = o.workers != 0 ? o.workers : cpus.usable();
+    workers = o.workers != 0 ? o.workers : choice.machine.empty() ? cpus.usable() : machine.pus();
     if (workers > tuning::most_workers) {
       reject("workers = " + std::to_string(workers) + " is more than the limit of " + std::to_string(tuning::most_workers) +
              "; workers = 0 takes one per usable CPU, here " + std::to_string(cpus.usable()));
@@ -129,6 +143,16 @@ struct scheduler::site {
     check_pin(o);
     check_thread_limits(workers);
     pin = o.pin.value_or(cpus.whole_machine && machine.is_this_machine() && workers <= cpus.cpus.size());
+    where = machine.spread(workers);
+  }
+
+  // The machine that is simulated, if one is. `state`: where it asks workers to poll.
+  std::unique_ptr<simulation> simulated(pool_state& state) const {
+    if (choice.machine.empty()) return nullptr;
+    return std::make_unique<simulation>(simulation_costs::from_environment(), machine, where, cpus.cpus, [&state](unsigned i) {
+      state.workers[i]->work.request();
+      state.workers[i]->ready.request();
+    });
   }
 
   void check_pin(pool_options const& o) const {
@@ -150,7 +174,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
       blocking_{o.name, o.blocking_threads},
       on_thread_start_{o.on_thread_start},
       on_thread_stop_{o.on_thread_stop},
-      state_{o, s.machine.spread(s.workers), make_control(o, s.workers), pool_trace::make(o, s.workers), timer_, blocking_,
+      state_{o, s.where, make_control(s.choice, s.workers), s.simulated(state_), pool_trace::make(o, s.workers), timer_, blocking_,
              {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments}},
       may_pin_{s.pin},
       asked_to_pin_{o.pin.has_value()} {
@@ -260,7 +284,9 @@ void scheduler::run_thread(unsigned i) noexcept {
   w.here = w.stacks.get();  // the constructor has put one there, or the thread that worked here before
   w.here->begin(search_for_work);
   if (state_.control != nullptr) state_.control->enter(i);
+  if (state_.simulated != nullptr) state_.simulated->enter(i);
   switch_to(home, *w.here);
+  if (state_.simulated != nullptr) state_.simulated->leave(i);
   work_for(nullptr);
   call_hook(on_thread_stop_, i, "on_thread_stop");
 }
@@ -271,6 +297,7 @@ void scheduler::stop() noexcept {
   for (unsigned i = 0; i < workers(); ++i) state_.parking.call(i);
   state_.naps.end();
   if (state_.control != nullptr) state_.control->end();
+  if (state_.simulated != nullptr) state_.simulated->end();
   for (std::thread& t : threads_) t.join();
   threads_.clear();
   blocking_.stop();  // nothing waits for a call any more
@@ -283,6 +310,7 @@ scheduler::~scheduler() {
   state_.in_list.leave();  // before the workers go, which debuggers look at
   stop();
   if (state_.trace != nullptr) state_.trace->write();
+  report_simulation(state_);
   forget_last_worker();
 }
 
@@ -325,6 +353,7 @@ bool scheduler::end_threads(time_point deadline) noexcept {
     if (wait_for_all(state_, std::chrono::steady_clock::now())) {
       stop();
       if (state_.trace != nullptr) state_.trace->write();
+      report_simulation(state_);
       handler_.reset();
       return true;
     }
@@ -350,6 +379,7 @@ void scheduler::need_threads() {
   handler_.emplace();
   state_.stopping.store(false, std::memory_order_seq_cst);  // no thread reads it now
   if (state_.control != nullptr) state_.control->begin_again();
+  if (state_.simulated != nullptr) state_.simulated->begin_again();
   try {
     start_threads();
   } catch (...) {

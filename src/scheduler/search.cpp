@@ -16,6 +16,7 @@
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/event.hpp"
 #include "report/stuck.hpp"
+#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -27,6 +28,7 @@ void stop_searching(worker& w) noexcept {
   search_state& s = w.search;
   w.forget_joins();
   if (std::exchange(s.searching, false)) w.pool().parking.stop_searching(w.index());
+  if (simulation* const all = w.pool().simulated.get(); all != nullptr) [[unlikely]] all->searches(w.index(), false);
   if (s.idle_since == 0) return;
   s.idle_since = 0;
   s.backoff = tuning::shortest_backoff;
@@ -36,6 +38,7 @@ void stop_searching(worker& w) noexcept {
 // Runs what was taken from a ring: a resumable that has its mode.
 void run(worker& w, resumable& r) noexcept {
   w.note_begin(traced::strand, r.run);
+  NOPAL_PROBE2(strand, w.index(), r.run);
   r.run(r, w);
 }
 void run(worker& w, continuation c) noexcept { run(w, *c.as_resumable()); }
@@ -135,6 +138,7 @@ void const* pin_joins(worker& victim, void const*& far) noexcept {
 // which of them gets what, deque/README.md says. `only`: see find_and_run.
 bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   w.count.add(counted::steal_attempts);
+  if (simulation* const all = w.pool().simulated.get(); all != nullptr) [[unlikely]] all->looks_at(w.index(), victim.index());
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
@@ -206,12 +210,14 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   std::int64_t const since = w.trace != nullptr ? std_sync::now() : 0;
   if (w.trace != nullptr) [[unlikely]] w.trace->sleeps_since(since);
   std::optional<bound_to_cpu> while_it_sleeps;
+  NOPAL_PROBE1(sleep, i);
   bool const slept = pool.parking.park(
       i, [&] { return must_stay(pool, i); },
       [&] {
         w.count.add(counted::sleeps);
         if (pool.pinned) while_it_sleeps.emplace(pool.places[i].cpu);
       });
+  NOPAL_PROBE2(wake, i, slept);
   w.search.searching = true;
   if (w.trace != nullptr) [[unlikely]] note_sleep(w, slept ? since : 0);
   if (!slept) return false;
@@ -226,8 +232,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
 // Before a long nap the worker requests work of all others, so that the next fork of each is news, which ends the nap. True: news did.
 bool nap_for(worker& w, std::int64_t nanoseconds) noexcept {
   if (nanoseconds < tuning::nap_until_news) {
-    timespec const t{0, static_cast<long>(nanoseconds)};
-    ::nanosleep(&t, nullptr);
+    std_sync::sleep(nanoseconds);
     return false;
   }
   for (worker* const other : w.pool().workers) {
@@ -242,6 +247,7 @@ bool nap_for(worker& w, std::int64_t nanoseconds) noexcept {
 void nap(worker& w) noexcept {
   search_state& s = w.search;
   std::int64_t const since = w.trace != nullptr ? std_sync::now() : 0;
+  NOPAL_PROBE2(nap, w.index(), s.nap);
   bool const ended_by_news = nap_for(w, some_await_turn(w) ? std::min(s.nap, tuning::longest_doze) : s.nap);
   if (w.trace != nullptr) [[unlikely]] w.trace->rested(traced::napped, since);
   s.nap = ended_by_news ? tuning::shortest_nap : std::min(2 * s.nap, tuning::longest_nap);
@@ -254,6 +260,7 @@ void back_off(worker& w, bool work_was_visible) noexcept {
   w.count.add(counted::pauses);
   search_state& s = w.search;
   auto const pause = s.backoff + s.random() % s.backoff;
+  if (w.pool().simulated != nullptr) [[unlikely]] w.pool().simulated->backs_off(w.index(), pause);
   for (std::uint64_t k = 0; k < pause && w.pool().parking.visible_work() == work_was_visible; ++k) cpu_relax();
   if (s.backoff < tuning::longest_backoff) s.backoff *= 2;
 }
@@ -276,7 +283,10 @@ bool search_once(worker& w, stack& mine) noexcept {
   }
   pool.mode.adopt();  // what the strand before has left would be a trap for us; whatever runs next adopts its own
   search_state& s = w.search;
-  if (!std::exchange(s.searching, true)) pool.parking.start_searching(w.index());
+  if (!std::exchange(s.searching, true)) {
+    pool.parking.start_searching(w.index());
+    if (pool.simulated != nullptr) [[unlikely]] pool.simulated->searches(w.index(), true);
+  }
   if (find_and_run(w, nullptr)) return true;  // another worker may run this stack now, and w must not be used
 
   std::int64_t const now = std_sync::now();

@@ -32,6 +32,7 @@ stats read_stats(pool_state const& pool) {
   all.segment_bytes_free = segments.free;
   all.stack_pages_peak = std::max(all.stack_pages, pool.stacks.most_pages_held(pool.size()));
   if (pool.control != nullptr) all.lost_turns = pool.control->lost();
+  if (pool.simulated != nullptr) all.lost_turns = pool.simulated->lost();
   return all;
 }
 

@@ -19,6 +19,11 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
+void begin_simulated(pool_state& pool, root& r) noexcept {
+  r.timed = true;
+  pool.simulated->job_begins();
+}
+
 void submit(pool_state& pool, root& r) noexcept {
   pool.pending.started();
   pool.needs_threads();  // after that: see end_threads
@@ -29,6 +34,7 @@ void submit(pool_state& pool, root& r) noexcept {
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());
   if (pool.control != nullptr) [[unlikely]] pool.control->settle();
+  if (pool.simulated != nullptr) [[unlikely]] begin_simulated(pool, r);
   inject(pool, r, choose_worker(pool));
 }
 

@@ -82,7 +82,7 @@ void look(void* with) noexcept {
 
 void spare_before_sleep(worker& w, stack& mine) noexcept {
   w.stacks.trim(tuning::stacks_kept_asleep);
-  if (w.pool().control != nullptr) [[unlikely]] return;
+  if (w.pool().keeps_own_time()) [[unlikely]] return;
   if (w.spare.wanted.load(std::memory_order_relaxed)) [[unlikely]] {  // relaxed: a hint
     w.spare.wanted.store(false, std::memory_order_relaxed);
     give_back_all(w, mine);
@@ -93,11 +93,11 @@ void spare_before_sleep(worker& w, stack& mine) noexcept {
 // Also where no worker ever sleeps. relaxed: a hint; what is put at the end of the pool is freed with the list.
 void note_free_segments(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
-  if (pool.control == nullptr && !pool.stopping.load(std::memory_order_relaxed)) look_later(pool);
+  if (!pool.keeps_own_time() && !pool.stopping.load(std::memory_order_relaxed)) look_later(pool);
 }
 
 void note_spare_memory(worker& w) noexcept {
-  if (w.pool().control == nullptr) note(w, w.stacks.newest());
+  if (!w.pool().keeps_own_time()) note(w, w.stacks.newest());
 }
 
 }  // namespace nopal::core

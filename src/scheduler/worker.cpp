@@ -5,6 +5,7 @@
 
 #include "nopal/core/stack/branch.hpp"
 #include "nopal/core/task/no_slot.hpp"
+#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -69,6 +70,7 @@ bool worker::poll() noexcept {
     pool_.naps.end();
     if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]] work.request();
   }
+  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]] s->polled(index_);
   // A poll that no offer has preceded, at the call of a task, may have taken back the request of mode_changed or continue_in_region.
   if (strand.polls_always || offered_in{control_words::now(), region} != work.all_offered_in()) work.request();
   return stack_pointer() < work.limit();
@@ -90,6 +92,7 @@ void worker::offer_ready() noexcept {
   ready.publish();
   pool_.naps.end();
   if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]] ready.request();
+  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]] s->polled(index_);
 }
 
 // The ring is empty. Thieves may still look at it, and find nothing. The next make_ready polls, and offers the ring again.
@@ -97,6 +100,13 @@ void worker::retract_ready() noexcept {
   if (!std::exchange(ready_is_offered, false)) return;
   ready.request();
   pool_.parking.retract();
+}
+
+void worker::note_steal(worker const& victim) noexcept {
+  count.add(counted::steals);
+  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]] s->stole(index_, victim.index_);
+  note(traced::stole, victim.index_);
+  NOPAL_PROBE2(steal, index_, victim.index_);
 }
 
 }  // namespace nopal::core

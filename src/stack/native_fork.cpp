@@ -13,6 +13,7 @@
 #include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/stop/later_region.hpp"
 #include "nopal/core/stop/stop_region.hpp"
+#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -100,6 +101,7 @@ static region_id region_of_branch(branch const& b) noexcept {
 // or is about to. Once this worker has arrived the branch may be gone, unless the owner waits: then this worker resumes the owner's stack.
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   w.note_begin(traced::branch, body);
+  NOPAL_PROBE2(branch, w.index(), body);
   b.mode.adopt();
   w.region = region_of_branch(b);
   w.begin_strand();
@@ -116,6 +118,7 @@ void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   }
   current()->here->origin = below;
   current()->end_strand();
+  current()->reach();
   if (b.join.arrive()) resume(b.waiting);
 }
 

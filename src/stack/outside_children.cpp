@@ -13,6 +13,7 @@
 #include "nopal/core/wait/job_wait.hpp"
 #include "nopal/core/wait/lock_bit.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
+#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -72,6 +73,7 @@ void outside_children::carry(resumable& r, worker& w) noexcept {
   }
   if (c != nullptr) {
     w.note_begin(traced::child, c->run);
+    NOPAL_PROBE2(child, w.index(), c->run);
     w.begin_job();
     w.begin_child_of(&c->of.join);
     c->run(*c);

@@ -15,6 +15,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/give_away.hpp"
 #include "nopal/core/stack/reverse_order.hpp"
+#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -59,6 +60,7 @@ bool suspend(suspension& s) noexcept {
   w.count.add(counted::suspensions);
   w.count.add(counted::switches);
   if (w.trace != nullptr) [[unlikely]] note_suspension(w, s.why);
+  NOPAL_PROBE4(suspend, w.index(), w.here, s.why.what, s.why.object);
   give_everything_away(w, w.orphans);
   w.retract_offers();
   s.left = w.here;
@@ -102,6 +104,7 @@ void resume_stack(stack& s) noexcept {
   w.work.rewind();
   w.count.add(counted::switches);
   if (w.trace != nullptr) [[unlikely]] note_resumption(w, s);
+  NOPAL_PROBE2(resume, w.index(), &s);
   stack& mine = *std::exchange(w.here, &s);
   s.begins_to_run();
   mine.leave(s, [](stack& free) noexcept {

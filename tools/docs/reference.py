@@ -9,7 +9,7 @@ GROUPS = {
     "Waiting": ["counter", "mutex", "condition_variable", "semaphore", "channel", "select", "when_any", "latch", "barrier", "shared_mutex",
                 "timed_mutex", "call_once", "block_on"],
     "Stopping and staying": ["stop", "stay", "floating_point"],
-    "Looking into it": ["stats", "prometheus", "span", "profile", "profile_report", "named", "version"],
+    "Looking into it": ["stats", "prometheus", "span", "profile", "profile_report", "simulation", "simulation_report", "named", "version"],
 }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import median
 
 from .. import files, workloads
-from . import algorithms, fibril, green, libfork, plots
+from . import algorithms, fibril, green, libfork, plots, simulated
 from .data import Results, name
 from .items import Section
 
@@ -44,7 +44,7 @@ def page(contents: dict[str, dict]) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    sections = [libfork.section(results), fibril.section(results), green.section(results), algorithms.section(results)]
+    sections = [libfork.section(results), fibril.section(results), green.section(results), algorithms.section(results), simulated.section(results)]
     return environment.get_template("page.html.j2").render(
         sections=sections,
         machines=_machines(contents),

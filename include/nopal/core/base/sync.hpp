@@ -21,7 +21,11 @@ NOPAL_API NOPAL_COLD void heavy_fence() noexcept;
 /// thieves.
 bool heavy_fence_available() noexcept;
 
-/// The real machine.
+/// Sleeps and wakes in the machine's time, whatever the thread's is. `nanoseconds` below 0: for ever. As std_sync's wait and wake else.
+void sleep_on(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept;
+void wake_up(std::atomic<std::uint32_t>& a, int threads) noexcept;
+
+/// The real machine; or, on a thread of a simulated pool, virtual_time.hpp.
 struct NOPAL_API std_sync {
   template <class T>
   using atomic = std::atomic<T>;
@@ -36,7 +40,7 @@ struct NOPAL_API std_sync {
   /// The thief's half. Pairs with light_fence.
   static void heavy_fence() noexcept { core::heavy_fence(); }
   /// In a loop that waits for another thread.
-  static void relax() noexcept { cpu_relax(); }
+  static void relax() noexcept;
   /// See tuning.hpp; a model has its own.
   static constexpr int request_polls = tuning::request_polls;
   static constexpr int request_pauses = tuning::request_pauses;
@@ -55,6 +59,8 @@ struct NOPAL_API std_sync {
   /// it yields first, and then sleeps, longer each time. For a yield does not help where the kernel prefers the caller: a real-time thread
   /// gets its CPU back at once, whatever waits for it.
   static void give_way(int round) noexcept;
+  /// Sleeps for so many nanoseconds.
+  static void sleep(std::int64_t nanoseconds) noexcept;
 };
 
 }  // namespace nopal::core

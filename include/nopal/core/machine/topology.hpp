@@ -25,6 +25,10 @@ class topology {
   ///
   /// Throws std::invalid_argument if HWLOC_SYNTHETIC is not a topology, or if there is no hwloc to understand it.
   static topology load(std::vector<int> const& allowed_cpus);
+  /// A machine that somebody has made up: "128" CPUs, all alike; "2x56", two NUMA nodes of 56 cores each; or any text that hwloc takes for
+  /// HWLOC_SYNTHETIC, as "pack:2 numa:2 core:14 pu:2". Throws std::invalid_argument for what is none of these, has more PUs than a pool may have
+  /// workers, or needs hwloc where nopal was built without it.
+  static topology made_up(std::string const& description);
   /// Around a fork, by the thread that forks: the lock on the last answer is held meanwhile.
   static void before_fork() noexcept;
   static void after_fork() noexcept;

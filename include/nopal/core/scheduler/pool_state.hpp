@@ -20,6 +20,7 @@
 #include "nopal/core/scheduler/controlled_schedule.hpp"
 #include "nopal/core/scheduler/live_pools.hpp"
 #include "nopal/core/scheduler/pending_work.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/sleep/naps.hpp"
 #include "nopal/core/sleep/parking.hpp"
 #include "nopal/core/stack/context.hpp"
@@ -61,7 +62,7 @@ struct entry_points {
 
 struct pool_state {
   pool_state(pool_options const& options, std::vector<place> where, std::unique_ptr<controlled_schedule> c,
-             std::unique_ptr<pool_trace> recording, timer& t, blocking_threads& b, entry_points e);
+             std::unique_ptr<simulation> machine, std::unique_ptr<pool_trace> recording, timer& t, blocking_threads& b, entry_points e);
   pool_state(pool_state const&) = delete;
   pool_state& operator=(pool_state const&) = delete;
 
@@ -73,6 +74,7 @@ struct pool_state {
   nopal::idle const idle;
   std::string const name;  ///< pool_options::name
   std::unique_ptr<controlled_schedule> const control;  ///< null, unless the schedule is controlled
+  std::unique_ptr<simulation> const simulated;  ///< null, unless the machine is simulated: ../simulation/README.md
   std::unique_ptr<pool_trace> const trace;  ///< null, unless what happens is recorded: ../trace/README.md
 
   std::vector<place> const places;  ///< of each worker
@@ -114,6 +116,9 @@ struct pool_state {
   /// Calls of run on the default pool, by threads that do not work for it: how many have begun, and how many have ended.
   alignas(destructive_size) std::atomic<std::uint64_t> calls_begun{0};
   std::atomic<std::uint64_t> calls_ended{0};
+
+  /// Is time other than the machine's? Then nothing is done because some of it has passed, outside the workers.
+  bool keeps_own_time() const noexcept { return control != nullptr || simulated != nullptr; }
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
 

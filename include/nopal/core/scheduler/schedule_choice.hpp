@@ -3,6 +3,7 @@
 // Which schedule a pool is to have, and what decides it. Read from the options or from NOPAL_SCHEDULE. Next: controlled_schedule.hpp.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,8 +29,9 @@ struct schedule_choice {
   // Of steal_at_random and by_priority: only these change whose turn it is, wherever somebody can go on.
   bool only_listed = false;
   std::vector<listed_decision> list = {};
+  std::string machine = {};  ///< that is simulated, where `how` is free; empty: none is
 
-  /// "random:7", "always", "never:7", "pct:7:d=2:k=500", "only:random:7:12>1,40>0". Throws std::invalid_argument, with the text and what to write
+  /// "random:7", "always", "never:7", "pct:7:d=2:k=500", "only:random:7:12>1,40>0", "simulate:2x56". Throws std::invalid_argument, with the text and what to write
   /// instead.
   static schedule_choice parse(std::string_view text);
   /// What the environment variable NOPAL_SCHEDULE says. Each pool that reads it gets a seed of its own, by the order in which pools read

@@ -187,6 +187,11 @@ class NOPAL_API worker : public fork_state {
   /// Under a controlled schedule: others may run before this worker continues. `left`: the stack that it has just left; or null.
   void step(stack const* left = nullptr) noexcept {
     if (controlled_schedule* const c = pool_.control.get(); c != nullptr) [[unlikely]] c->step(index_, left);
+    reach();
+  }
+  /// On a simulated machine: what comes now must come after all that others do earlier.
+  void reach() const noexcept {
+    if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]] s->reach(index_);
   }
 
   stack_cache stacks;
@@ -249,10 +254,7 @@ class NOPAL_API worker : public fork_state {
     if (trace != nullptr) [[unlikely]] trace->begins(what, 0, reinterpret_cast<void const*>(code), object);
   }
   /// The worker has taken something from `victim`.
-  void note_steal(worker const& victim) noexcept {
-    count.add(counted::steals);
-    note(traced::stole, victim.index_);
-  }
+  NOPAL_COLD void note_steal(worker const& victim) noexcept;
 
  private:
   std::uintptr_t lowest() const noexcept;

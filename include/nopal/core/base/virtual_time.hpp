@@ -1,0 +1,84 @@
+#pragma once
+
+// Virtual time: a thread for which time is not the machine's. What std_sync does that takes or measures time (now, relax, wait, wake, …) asks
+// this thread's virtual time instead, so that the shipped protocols run in simulated time, unchanged. Where there is none, which is always but
+// in a simulated pool, that is one look at a word of the thread. Next: sync.hpp; ../simulation/simulation.hpp, which has one a worker.
+
+#include <atomic>
+#include <cstdint>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+/// The time of one thread. By that thread, each function but `wake_any`.
+class virtual_time {
+ public:
+  static constexpr std::int64_t for_ever = -1;
+
+  virtual_time() = default;
+  virtual_time(virtual_time const&) = delete;
+  virtual_time& operator=(virtual_time const&) = delete;
+  virtual ~virtual_time() = default;
+
+  /// As the functions of std_sync that are called so. Whatever may pass the turn on to another thread says so.
+  virtual std::int64_t now() noexcept = 0;
+  virtual void relax() noexcept = 0;                              ///< may pass the turn on
+  virtual void yield() noexcept = 0;                              ///< may pass the turn on
+  virtual void sleep(std::int64_t nanoseconds) noexcept = 0;      ///< may pass the turn on
+  /// Sleeps until woken, or for so many nanoseconds, or `for_ever`, if `a` still holds `expected`. May pass the turn on.
+  virtual void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept = 0;
+  /// The thread was interrupted by a signal: whoever is behind it in time goes first. Inside the handler.
+  virtual void interrupted() noexcept = 0;
+
+  /// While one lives, the thread whose time it is holds a lock that others need to go on: a signal does not stop it there.
+  class not_interrupted {
+   public:
+    explicit not_interrupted(virtual_time* v) noexcept : of_{v} {
+      if (of_ != nullptr) of_->locks_ = of_->locks_ + 1;
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // pairs with the handler, on the same thread
+    }
+    not_interrupted(not_interrupted const&) = delete;
+    not_interrupted& operator=(not_interrupted const&) = delete;
+    ~not_interrupted() {
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // as above
+      if (of_ != nullptr) of_->locks_ = of_->locks_ - 1;
+    }
+
+   private:
+    virtual_time* const of_;
+  };
+  bool may_be_interrupted() const noexcept { return locks_ == 0; }
+
+  /// Wakes simulated threads that sleep on `a`, one or all. True: there was one. Any thread.
+  static bool wake_any(std::atomic<std::uint32_t> const& a, bool all) noexcept {
+    return domains.load(std::memory_order_seq_cst) != nullptr && wake_in_domains(a, all);  // seq_cst: none is made while a thread sleeps in it
+  }
+  /// This thread's; null: time is the machine's. Never inlined, since a thread may leave a stack and another continue on it.
+  NOPAL_COLD static virtual_time* here() noexcept;
+  NOPAL_COLD static void set_here(virtual_time* v) noexcept;
+
+  /// Threads of one simulation, which sleep together.
+  class domain {
+   public:
+    domain(domain const&) = delete;
+    domain& operator=(domain const&) = delete;
+
+   protected:
+    domain() noexcept;
+    ~domain();
+    virtual bool wake(std::atomic<std::uint32_t> const& a, bool all) noexcept = 0;
+
+   private:
+    friend class virtual_time;
+    domain* next_ = nullptr;
+  };
+
+ private:
+  NOPAL_COLD static bool wake_in_domains(std::atomic<std::uint32_t> const& a, bool all) noexcept;
+  static std::atomic<domain*> domains;
+
+  int volatile locks_ = 0;
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,102 @@
+#pragma once
+
+// A simulated machine: as many workers as somebody wishes run one at a time, each with a clock of its own, and the one that is least advanced
+// runs next. A worker's clock goes on by the time that its strands really take, and by what a list of costs says of what happens between two
+// CPUs. What it decides is what ships: search.cpp, parking.hpp, deque.hpp run unchanged, in this time. README.md. Next: costs.hpp.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "nopal/core/base/virtual_time.hpp"
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/machine/topology.hpp"
+#include "nopal/core/simulation/costs.hpp"
+#include "nopal/core/simulation/timeline.hpp"
+#include "nopal/simulation_report.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+class timeline_entry;
+
+class simulation final : public virtual_time::domain, timeline {
+ public:
+  /// `where[i]`: the place of worker i. `cpus`: those that the process may use; the workers share one of them. `ask(i)` makes the next fork
+  /// of worker i poll; any thread calls it.
+  simulation(simulation_costs costs, topology const& machine, std::span<place const> where, std::vector<int> cpus,
+             std::function<void(unsigned)> ask);
+  ~simulation();
+
+  // ---- By worker i. Each may pass the turn on, and returns when worker i has it.
+
+  /// The worker's thread has begun. Before anything else.
+  void enter(unsigned i) noexcept;
+  /// The worker's thread ends.
+  void leave(unsigned i) noexcept;
+  /// What comes now must come after all that others do earlier: whoever is behind goes first.
+  void reach(unsigned i) noexcept;
+  /// The worker's strand has polled: thieves about this time go first, and whoever else is far behind.
+  void polled(unsigned i) noexcept;
+  /// The worker is about to look at `victim`, as a thief.
+  void looks_at(unsigned i, unsigned victim) noexcept;
+  /// It pauses so often before it looks again.
+  void backs_off(unsigned i, std::uint64_t pauses) noexcept;
+  /// What it has taken from there is about to run.
+  void stole(unsigned i, unsigned victim) noexcept;
+
+  // ---- By worker i, and nothing is passed on.
+
+  /// From now on the worker searches, and what it does takes the time that the costs say; or no longer.
+  void searches(unsigned i, bool does) noexcept;
+  /// The strand has worked for so many nanoseconds: where the clock is given.
+  void works(unsigned i, std::int64_t nanoseconds) noexcept;
+  /// A job that came from outside has ended.
+  void job_ended(unsigned i) noexcept;
+
+  // ---- By any thread.
+
+  /// A job comes from outside: simulated time counts until all such have ended.
+  void job_begins() noexcept;
+  /// From now on all run freely; all have been woken, or will be, by whoever calls.
+  void end() noexcept;
+  /// All threads have ended, and others are about to begin. Throws std::system_error where the ticker's thread cannot be made.
+  void begin_again();
+  simulation_report report() const;
+  simulation_costs const& costs() const noexcept { return costs_; }
+  /// How often a worker lost the turn, since it waited for another in a way that the simulation does not see.
+  std::uint64_t lost() const noexcept;
+
+ private:
+  class own_time;
+  using entry = timeline_entry;
+  unsigned rank(unsigned i, unsigned j) const noexcept { return ranks_[i * workers_.size() + j]; }
+  void sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::uint32_t expected, std::int64_t nanoseconds) noexcept;
+  bool wake(std::atomic<std::uint32_t> const& a, bool all) noexcept override;
+  void start_ticker();
+  void stop_ticker() noexcept;
+  void rests(unsigned i, bool does) noexcept;
+  void interrupted(unsigned i) noexcept;
+  bool wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, unsigned waker) noexcept;
+  bool unblock(unsigned i) noexcept;
+  /// Something takes so long. False: the simulation has ended.
+  bool takes(unsigned i, double nanoseconds, rule r) noexcept;
+
+  simulation_costs const costs_;
+  std::vector<int> const cpus_;
+  std::function<void(unsigned)> const ask_;
+  std::vector<unsigned> ranks_;   ///< of the distance from i to j, the nearest first
+  std::vector<int> distances_;    ///< what these ranks stand for
+  unsigned present_ = 0;  ///< how many threads have come
+  std::condition_variable all_present_;
+  std::uint64_t lost_ = 0;
+  // Jobs from outside.
+  std::int64_t began_ = 0;
+  std::int64_t last_end_ = 0;
+  std::int64_t elapsed_ = 0;
+  unsigned jobs_ = 0;
+};
+
+}  // namespace nopal::core

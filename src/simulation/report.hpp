@@ -1,0 +1,15 @@
+#pragma once
+
+// At the end of a pool, what its simulated machine has shown: to standard error, or as a line of JSON at the end of the file that
+// NOPAL_SIMULATION names. Next: ../../include/nopal/simulation.hpp, what is reported.
+
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+struct pool_state;
+
+/// Nothing where the machine is not simulated. While the pool has no threads.
+void report_simulation(pool_state const& pool) noexcept;
+
+}  // namespace nopal::core

@@ -1,0 +1,328 @@
+#include "nopal/core/simulation/simulation.hpp"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "nopal/core/architecture/machine_word.hpp"
+#include "nopal/core/base/sync.hpp"
+#include "simulation/affinity.hpp"
+#include "simulation/entry.hpp"
+#include "simulation/interruption.hpp"
+#include "simulation/ticker.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+// In nanoseconds.
+static constexpr std::int64_t first_ahead = 2'000;
+static constexpr std::int64_t in_real_time = 1'000'000;
+
+class simulation::own_time final : public virtual_time {
+ public:
+  own_time(simulation& whole, unsigned i) noexcept : of{whole}, index{i} {}
+  std::int64_t now() noexcept override { return of.now(index); }
+  void relax() noexcept override {
+    if (!of.takes(index, of.costs_.relax, rule::waits)) cpu_relax();
+  }
+  void yield() noexcept override {
+    if (!of.takes(index, of.costs_.yield, rule::searches)) ::sched_yield();
+  }
+  void sleep(std::int64_t nanoseconds) noexcept override {
+    std::atomic<std::uint32_t> nobody_wakes{0};
+    of.sleep(index, &nobody_wakes, 0, nanoseconds);
+  }
+  void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept override {
+    of.sleep(index, &a, expected, nanoseconds);
+  }
+  void interrupted() noexcept override { of.interrupted(index); }
+
+ private:
+  simulation& of;
+  unsigned const index;
+};
+
+simulation::simulation(simulation_costs costs, topology const& machine, std::span<place const> where, std::vector<int> cpus,
+                       std::function<void(unsigned)> ask)
+    : timeline{static_cast<std::int64_t>(costs.slice), costs.measures}, costs_{std::move(costs)}, cpus_{std::move(cpus)}, ask_{std::move(ask)} {
+  std::size_t const n = where.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) distances_.push_back(i == j ? 0 : std::max(1, machine.distance(where[i], where[j])));
+  }
+  std::vector<int> const of_pairs = distances_;
+  std::sort(distances_.begin(), distances_.end());
+  distances_.erase(std::unique(distances_.begin(), distances_.end()), distances_.end());
+  if (distances_.front() == 0) distances_.erase(distances_.begin());
+  for (int const d : of_pairs) {
+    auto const at = std::lower_bound(distances_.begin(), distances_.end(), d);
+    ranks_.push_back(static_cast<unsigned>(at - distances_.begin()));
+  }
+  for (unsigned i = 0; i < n; ++i) {
+    auto w = std::make_unique<worker_state>();
+    w->watch = stopwatch{ticks_};
+    w->stolen.resize(std::max<std::size_t>(1, distances_.size()));
+    w->time = std::make_unique<own_time>(*this, i);
+    workers_.push_back(std::move(w));
+  }
+  take_interruptions();
+  start_ticker();
+}
+
+void simulation::start_ticker() {
+  std::vector<int> others = cpus_;
+  if (others.size() > 1) others.pop_back();
+  ticker::hands hands;
+  hands.ask = ask_;
+  hands.interrupt = [this](unsigned i) {
+    std::lock_guard const guard{mutex_};
+    if (at(i).now != state::absent) interrupt(at(i).thread);
+  };
+  hands.unblock = [this](unsigned i) { return unblock(i); };
+  ticker_ = std::make_unique<ticker>(std::move(hands), others, ticks_);
+}
+
+simulation::~simulation() = default;
+
+// ---- Workers.
+
+void simulation::enter(unsigned i) noexcept {
+  worker_state& w = at(i);
+  if (cpus_.size() > 1) move_to({cpus_.back()});
+  ::pthread_getcpuclockid(::pthread_self(), &w.cpu_time);
+  virtual_time::set_here(w.time.get());
+  virtual_time::not_interrupted const me{w.time.get()};
+  let_interrupt_this_thread();
+  lock guard{mutex_};
+  if (ended_) return;
+  w.thread = ::pthread_self();
+  w.thread_number = static_cast<int>(::syscall(SYS_gettid));
+  w.clock = std::max(w.clock, latest());
+  w.searches = true;
+  w.now = state::ready;
+  come_in();
+  if (++present_ == workers_.size()) all_present_.notify_all();
+  wait_for_turn(guard, i);
+  if (!ended_) set_alarm(i, clock_ticks());
+}
+
+void simulation::leave(unsigned i) noexcept {
+  virtual_time::set_here(nullptr);
+  std::int64_t const worked = stop_watch(i);
+  std::lock_guard const guard{mutex_};
+  worker_state& w = at(i);
+  advance(w, worked, working);
+  w.now = state::absent;
+  --present_;
+  if (!ended_ && holder() == i) give_to_least();
+}
+
+void simulation::reach(unsigned i) noexcept {
+  entry e{*this, i};
+  if (!e.goes_on()) return;
+  at(i).ahead = 0;
+  pass_on(e.guard, i, rule::exact);
+}
+
+void simulation::polled(unsigned i) noexcept {
+  {
+    entry e{*this, i};
+    if (!e.goes_on()) return;
+    at(i).ahead = 0;
+    pass_on(e.guard, i, rule::polled);
+  }
+  if (!costs_.measures) ask_(i);
+}
+
+void simulation::looks_at(unsigned i, unsigned victim) noexcept {
+  entry e{*this, i};
+  if (!e.goes_on()) return;
+  advance(at(i), static_cast<std::int64_t>(costs_.look_at(rank(i, victim))), searching);
+  pass_on(e.guard, i, rule::searches);
+}
+
+void simulation::stole(unsigned i, unsigned victim) noexcept {
+  entry e{*this, i};
+  if (!e.goes_on()) return;
+  worker_state& w = at(i);
+  ++w.stolen[rank(i, victim)];
+  w.found = true;
+  advance(w, static_cast<std::int64_t>(costs_.steal_from(rank(i, victim))), searching);
+  pass_on(e.guard, i, rule::exact);
+}
+
+void simulation::searches(unsigned i, bool does) noexcept {
+  entry const e{*this, i};
+  at(i).searches = does;
+  at(i).found = false;
+}
+
+void simulation::works(unsigned i, std::int64_t nanoseconds) noexcept {
+  entry e{*this, i};
+  if (!e.goes_on()) return;
+  advance(at(i), nanoseconds, working);
+  pass_on(e.guard, i, rule::exact);
+}
+
+bool simulation::takes(unsigned i, double nanoseconds, rule r) noexcept {
+  entry e{*this, i};
+  if (!e.goes_on()) return false;
+  worker_state& w = at(i);
+  advance(w, static_cast<std::int64_t>(nanoseconds), w.searches ? searching : working);
+  pass_on(e.guard, i, r);
+  return true;
+}
+
+void simulation::backs_off(unsigned i, std::uint64_t pauses) noexcept { takes(i, static_cast<double>(pauses) * costs_.relax, rule::searches); }
+
+// In the handler of the signal: the worker has run for long without a fork. While it goes on so, thieves may get far ahead of it, since they
+// find with it what they find now; farther each time, so that what it does is not cut into small pieces.
+void simulation::interrupted(unsigned i) noexcept {
+  if (holder() != i) return;  // another has the turn already: the signal comes too late
+  entry e{*this, i};
+  if (!e.goes_on()) return;
+  worker_state& w = at(i);
+  w.ahead = std::clamp<std::int64_t>(2 * w.ahead, first_ahead, static_cast<std::int64_t>(costs_.slice));
+  pass_on(e.guard, i, rule::polled);
+}
+
+// The worker that has the turn has been asked to give it up, and has not. It may wait for another one, by a lock of the program's: then its
+// thread uses no CPU.
+bool simulation::unblock(unsigned i) noexcept {
+  std::lock_guard const guard{mutex_};
+  if (holder() != i || ended_) return true;
+  worker_state& w = at(i);
+  std::int64_t const used = stopwatch::used(w.cpu_time);
+  if (std::exchange(w.used_before, used) != used || !is_asleep(w.thread_number)) return false;
+  unsigned const to = least(i);
+  if (to == no_worker) return false;
+  if (!w.rests) ++lost_;
+  w.now = state::absent;  // it comes back by itself
+  give(to);
+  return true;
+}
+
+void simulation::sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::uint32_t expected, std::int64_t nanoseconds) noexcept {
+  bool alone = false;
+  {
+    entry e{*this, i};
+    if (e.goes_on()) {
+      if (on->load(std::memory_order_seq_cst) != expected) return;  // pairs with the store before a wake: under the lock it is seen, or the wake sees us
+      worker_state& w = at(i);
+      w.sleeps_on = on;
+      w.wakes_at = nanoseconds < 0 ? virtual_time::for_ever : w.clock + nanoseconds;
+      w.now = state::sleeps;
+      unsigned const to = least();
+      alone = to == i;
+      give(to);
+      wait_for_turn(e.guard, i);
+      w.sleeps_on = nullptr;
+      if (!alone) return;
+    }
+  }
+  rests(i, true);
+  // Nobody does anything: so time passes as it does for those who may bring something. Or the simulation has ended.
+  std::int64_t const a_while = nanoseconds < 0 ? in_real_time : std::min(nanoseconds, in_real_time);
+  sleep_on(const_cast<std::atomic<std::uint32_t>&>(*on), expected, a_while);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  rests(i, false);
+}
+
+void simulation::rests(unsigned i, bool does) noexcept {
+  virtual_time::not_interrupted const me{at(i).time.get()};
+  std::lock_guard const guard{mutex_};
+  at(i).rests = does;
+}
+
+// ---- Any thread.
+
+bool simulation::wake(std::atomic<std::uint32_t> const& a, bool all) noexcept {
+  virtual_time* const here = virtual_time::here();
+  virtual_time::not_interrupted const me{here};
+  unsigned waker = no_worker;
+  for (unsigned j = 0; j < workers_.size(); ++j) {
+    if (workers_[j]->time.get() == here) waker = j;
+  }
+  std::int64_t const worked = waker != no_worker ? stop_watch(waker) : 0;
+  lock guard{mutex_};
+  if (waker != no_worker) advance(at(waker), worked, working);
+  bool const any = !ended_ && wake_sleepers(a, all, waker);
+  if (any) come_in();
+  if (waker == no_worker) return any;
+  if (holder() == waker) set_alarm(waker, clock_ticks());
+  guard.unlock();
+  start_watch(waker);
+  return any;
+}
+
+bool simulation::wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, unsigned waker) noexcept {
+  bool any = false;
+  for (auto& w : workers_) {
+    if (w->now != state::sleeps || w->sleeps_on != &a) continue;
+    any = true;
+    ++w->wakeups;
+    if (waker == no_worker) {
+      stops_sleeping(*w, latest(), 0);
+    } else {
+      advance(at(waker), static_cast<std::int64_t>(costs_.wake), at(waker).searches ? searching : working);
+      std::int64_t const t = at(waker).clock;
+      stops_sleeping(*w, t, std::max(t, w->clock) + static_cast<std::int64_t>(costs_.wake_up));
+    }
+    if (!all) break;
+  }
+  return any;
+}
+
+void simulation::job_begins() noexcept {
+  lock guard{mutex_};
+  all_present_.wait(guard, [this] { return present_ == workers_.size() || ended_; });
+  if (jobs_++ != 0) return;
+  began_ = last_end_ = latest();
+  for (auto& w : workers_) {  // time has passed until now, in which nothing happened
+    if (w->now == state::ready || w->now == state::runs) w->clock = began_;
+  }
+}
+
+void simulation::job_ended(unsigned i) noexcept {
+  entry const e{*this, i};
+  last_end_ = std::max(last_end_, at(i).clock);
+  if (jobs_ != 0 && --jobs_ == 0) elapsed_ += last_end_ - began_;
+}
+
+void simulation::end() noexcept {
+  stop_ticker();
+  std::lock_guard const guard{mutex_};
+  for (auto& w : workers_) {
+    w->turn.store(1, std::memory_order_seq_cst);  // as in give
+    wake_up(w->turn, 1);
+  }
+}
+
+// The ticker takes the lock, too: so it is ended without.
+void simulation::stop_ticker() noexcept {
+  std::unique_ptr<ticker> ends;
+  {
+    std::lock_guard const guard{mutex_};
+    ended_ = true;
+    set_holder(no_worker);
+    ends = std::move(ticker_);
+  }
+}
+
+void simulation::begin_again() {
+  start_ticker();
+  std::lock_guard const guard{mutex_};
+  ended_ = false;
+  for (auto& w : workers_) {
+    w->turn.store(0, std::memory_order_seq_cst);  // no thread waits
+    w->now = state::absent;
+    w->sleeps_on = nullptr;
+  }
+}
+
+std::uint64_t simulation::lost() const noexcept {
+  std::lock_guard const guard{mutex_};
+  return lost_;
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,51 @@
+#pragma once
+
+// The thread that interrupts a worker when another's time has come. It asks the worker's next fork to poll; a worker that does not fork soon
+// gets a signal, SIGURG, inside whose handler it waits. And where the worker that has the turn waits for another one, in a way that the
+// simulation does not see, it takes the turn from it. Next: ../../include/nopal/core/simulation/simulation.hpp.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+class ticker {
+ public:
+  /// What it does to the worker that has the turn.
+  struct hands {
+    std::function<void(unsigned)> ask;         ///< makes its next fork poll
+    std::function<void(unsigned)> interrupt;   ///< sends the signal
+    std::function<bool(unsigned)> unblock;  ///< takes the turn from it if it does not run. True: done
+  };
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+  ticker(hands h, std::vector<int> const& cpus, double ticks_in_a_nanosecond);
+  ~ticker();
+  ticker(ticker const&) = delete;
+  ticker& operator=(ticker const&) = delete;
+
+  /// From now on `worker` has the turn, or nobody; it is to be interrupted at so many clock_ticks(), or never.
+  void set(unsigned worker, std::uint64_t due) noexcept;
+
+ private:
+  void run(std::vector<int> const& cpus) noexcept;
+  bool wait_until(std::uint64_t ticks, std::uint32_t epoch) noexcept;
+  void watch(unsigned worker, std::uint32_t epoch) noexcept;
+
+  hands const hands_;
+  double const ticks_;
+  // One thread at a time sets these, the one that has the turn; epoch_ is odd meanwhile.
+  std::atomic<std::uint32_t> epoch_{0};
+  std::atomic<unsigned> worker_;
+  std::atomic<std::uint64_t> due_{never};
+  std::atomic<bool> ends_{false};
+  std::atomic<bool> sleeps_{false};
+  std::thread thread_;
+};
+
+}  // namespace nopal::core

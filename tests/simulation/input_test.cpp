@@ -1,0 +1,140 @@
+// What the environment and the options may say of a simulated machine, and what is refused.
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "simulated_pool.hpp"
+
+namespace {
+
+std::string refusal(nopal::pool_options const& o) {
+  try {
+    nopal::pool const p{o};
+    return "";
+  } catch (std::invalid_argument const& e) {
+    return e.what();
+  }
+}
+
+std::string refused_costs(std::string const& text) {
+  with_costs const c{text};
+  return refusal(machine("2"));
+}
+
+testing::AssertionResult says(std::string const& text, std::string const& word) {
+  if (text.find(word) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "'" << text << "' does not say " << word;
+}
+
+TEST(machine, has_a_worker_for_each_cpu) {
+  with_costs const c{"report=/dev/null"};
+  EXPECT_EQ(nopal::pool{machine("5")}.workers(), 5U);
+  EXPECT_EQ(nopal::pool{machine("2x7")}.workers(), 14U);
+  nopal::pool_options o = machine("2x7");
+  o.workers = 3;
+  EXPECT_EQ(nopal::pool{o}.workers(), 3U);
+}
+
+TEST(machine, may_be_in_hwlocs_words) {
+  with_costs const c{"report=/dev/null"};
+  try {
+    EXPECT_EQ(nopal::pool{machine("pack:2 core:3 pu:2")}.workers(), 12U);
+  } catch (std::invalid_argument const& e) {
+    EXPECT_TRUE(says(e.what(), "built without hwloc"));
+  }
+}
+
+TEST(machine, comes_from_the_environment) {
+  with_costs const c{"report=/dev/null"};
+  ::setenv("NOPAL_SCHEDULE", "simulate:2x3", 1);
+  nopal::pool const p;
+  ::unsetenv("NOPAL_SCHEDULE");
+  EXPECT_EQ(p.workers(), 6U);
+  EXPECT_TRUE(nopal::simulated(p).has_value());
+}
+
+TEST(machine, is_refused_where_it_is_none) {
+  EXPECT_TRUE(says(refusal(machine("0")), "0"));
+  EXPECT_TRUE(says(refusal(machine("2x")), "2x"));
+  EXPECT_TRUE(says(refusal(machine("two")), "two"));
+  EXPECT_TRUE(says(refusal(machine("200x200")), "40000 CPUs, more than the limit of 16384"));
+  nopal::pool_options both = machine("2");
+  both.schedule = nopal::schedule::steal_always;
+  EXPECT_TRUE(says(refusal(both), "a schedule that is not free"));
+  nopal::pool_options pinned = machine("2");
+  pinned.pin = true;
+  EXPECT_TRUE(says(refusal(pinned), "pin"));
+  ::setenv("NOPAL_SCHEDULE", "simulate:", 1);
+  EXPECT_TRUE(says(refusal({}), "simulate:2x56"));
+  ::unsetenv("NOPAL_SCHEDULE");
+}
+
+TEST(costs, are_refused_with_what_to_write) {
+  EXPECT_TRUE(says(refused_costs("steel=3"), "\"steel=3\", which says nothing"));
+  EXPECT_TRUE(says(refused_costs("steal=fast"), "which is no number"));
+  EXPECT_TRUE(says(refused_costs("steal="), "which is no number"));
+  EXPECT_TRUE(says(refused_costs("steal=1/"), ""));
+  EXPECT_TRUE(says(refused_costs("wake=-1"), "below 0"));
+  EXPECT_TRUE(says(refused_costs("wake=1e10"), "above a second"));
+  EXPECT_TRUE(says(refused_costs("wake=nan"), "below 0 or above"));
+  EXPECT_TRUE(says(refused_costs("clock=sun"), "clock=measured"));
+  EXPECT_TRUE(says(refused_costs("@/no/such/file"), "cannot be read"));
+}
+
+struct temporary {
+  std::filesystem::path const path = std::filesystem::temp_directory_path() / ("nopal-simulation-" + std::to_string(::getpid()));
+  ~temporary() { std::filesystem::remove(path); }
+  std::string text() const {
+    std::ostringstream all;
+    all << std::ifstream{path}.rdbuf();
+    return all.str();
+  }
+};
+
+TEST(costs, come_from_a_file) {
+  temporary const t;
+  std::ofstream{t.path} << "# measured\nclock=given\nwake_up=0\nreport=/dev/null\n";
+  with_costs const c{"@" + t.path.string()};
+  nopal::pool p{machine("1")};
+  p.run([] { nopal::simulate_work(std::chrono::milliseconds{2}); });
+  EXPECT_EQ(nopal::simulated(p)->working, std::chrono::milliseconds{2});
+}
+
+TEST(report, is_a_line_of_json_for_each_pool) {
+  temporary const t;
+  {
+    with_costs const c{"clock=given,report=" + t.path.string()};
+    for (int k = 1; k <= 2; ++k) {
+      nopal::pool p{machine("1")};
+      p.run([=] { nopal::simulate_work(std::chrono::nanoseconds{k * 1000}); });
+    }
+  }
+  EXPECT_TRUE(says(t.text(), "{\"workers\":1,\"elapsed\":"));
+  EXPECT_TRUE(says(t.text(), "\"working\":1000,"));
+  EXPECT_TRUE(says(t.text(), "\"working\":2000,"));
+  EXPECT_TRUE(says(t.text(), "}\n{\"workers\":1,\"elapsed\":"));
+}
+
+TEST(report, is_in_words_for_people) {
+  nopal::simulation_report r;
+  r.workers = 4;
+  r.elapsed = std::chrono::milliseconds{2};
+  r.working = std::chrono::milliseconds{6};
+  r.distances = {1, 2};
+  r.steals = {7, 3};
+  EXPECT_TRUE(says(to_text(r), "4 workers: T_P = 2.000 ms, work 6.000 ms, speed-up 3.00, efficiency 0.750"));
+  EXPECT_TRUE(says(to_text(r), "steals by distance: 1: 7 2: 3"));
+  EXPECT_EQ(to_text(r).find("not to be trusted"), std::string::npos);
+  r.lost_turns = 1;
+  EXPECT_TRUE(says(to_text(r), "not to be trusted"));
+}
+
+}  // namespace

@@ -1,0 +1,37 @@
+#pragma once
+
+// A pool on a simulated machine, whose costs a test gives.
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include <nopal/nopal.hpp>
+#include <nopal/simulation.hpp>
+
+// NOPAL_SIMULATION says this while it lives.
+class with_costs {
+ public:
+  explicit with_costs(std::string const& text) { ::setenv("NOPAL_SIMULATION", text.c_str(), 1); }
+  with_costs(with_costs const&) = delete;
+  with_costs& operator=(with_costs const&) = delete;
+  ~with_costs() { ::unsetenv("NOPAL_SIMULATION"); }
+};
+
+inline nopal::pool_options machine(std::string text) {
+  nopal::pool_options o;
+  o.simulate = std::move(text);
+  return o;
+}
+
+// What a machine shows that runs `f` once, in a time that is given: simulate_work says how long things take. Nothing else costs anything but
+// what `costs` says.
+template <class F>
+nopal::simulation_report given(std::string const& on, std::string const& costs, F f, nopal::idle idle = nopal::idle::lazy) {
+  with_costs const c{"clock=given,report=/dev/null,look=0,steal=0,wake=0,wake_up=0," + costs};
+  nopal::pool_options o = machine(on);
+  o.idle = idle;
+  nopal::pool p{o};
+  p.run(f);
+  return nopal::simulated(p).value();
+}
