@@ -11,16 +11,18 @@ constinit std::mutex changes;  // of the list of domains
 
 constinit std::atomic<virtual_time::domain*> virtual_time::domains{nullptr};
 
-virtual_time* virtual_time::here() noexcept { return of_this_thread; }
+[[gnu::noinline]] virtual_time* virtual_time::here() noexcept { return of_this_thread; }
 void virtual_time::set_here(virtual_time* v) noexcept { of_this_thread = v; }
 
-virtual_time::domain::domain() noexcept {
+void virtual_time::domain::enter_list() noexcept {
+  not_interrupted const me{here()};
   std::lock_guard const guard{changes};
   next_ = domains.load(std::memory_order_relaxed);  // relaxed: under the lock
   domains.store(this, std::memory_order_seq_cst);
 }
 
-virtual_time::domain::~domain() {
+void virtual_time::domain::leave_list() noexcept {
+  not_interrupted const me{here()};
   std::lock_guard const guard{changes};
   if (domains.load(std::memory_order_relaxed) == this) {  // relaxed: under the lock
     domains.store(next_, std::memory_order_seq_cst);

@@ -68,6 +68,7 @@ simulation::simulation(simulation_costs costs, topology const& machine, std::spa
   }
   take_interruptions();
   start_ticker();
+  enter_list();
 }
 
 void simulation::start_ticker() {
@@ -83,7 +84,7 @@ void simulation::start_ticker() {
   ticker_ = std::make_unique<ticker>(std::move(hands), others, ticks_);
 }
 
-simulation::~simulation() = default;
+simulation::~simulation() { leave_list(); }
 
 // ---- Workers.
 
@@ -183,7 +184,7 @@ void simulation::interrupted(unsigned i) noexcept {
   entry e{*this, i};
   if (!e.goes_on()) return;
   worker_state& w = at(i);
-  w.ahead = std::clamp<std::int64_t>(2 * w.ahead, first_ahead, static_cast<std::int64_t>(costs_.slice));
+  w.ahead = std::min(std::max(2 * w.ahead, first_ahead), std::max(first_ahead, static_cast<std::int64_t>(costs_.slice)));
   pass_on(e.guard, i, rule::polled);
 }
 

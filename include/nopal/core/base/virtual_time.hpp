@@ -55,8 +55,8 @@ class virtual_time {
     return domains.load(std::memory_order_seq_cst) != nullptr && wake_in_domains(a, all);  // seq_cst: none is made while a thread sleeps in it
   }
   /// This thread's; null: time is the machine's. Never inlined, since a thread may leave a stack and another continue on it.
-  NOPAL_COLD static virtual_time* here() noexcept;
-  NOPAL_COLD static void set_here(virtual_time* v) noexcept;
+  static virtual_time* here() noexcept;
+  static void set_here(virtual_time* v) noexcept;
 
   /// Threads of one simulation, which sleep together.
   class domain {
@@ -65,8 +65,12 @@ class virtual_time {
     domain& operator=(domain const&) = delete;
 
    protected:
-    domain() noexcept;
-    ~domain();
+    domain() = default;
+    ~domain() = default;
+    /// From now on, until it leaves, `wake` is called for each word on which any thread of the process wakes others. The last that a
+    /// constructor does, and the first that a destructor does.
+    void enter_list() noexcept;
+    void leave_list() noexcept;
     virtual bool wake(std::atomic<std::uint32_t> const& a, bool all) noexcept = 0;
 
    private:
