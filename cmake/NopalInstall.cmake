@@ -1,25 +1,24 @@
-# Installs the library for find_package(nopal) and for pkg-config. Both can be moved with their prefix.
+# Installs the library for find_package(nopal) and for pkg-config. Both can be moved with their prefix. A prefix may hold the shared library and
+# the static one, each installed by a build of its own: then find_package takes the one that is asked for, and nopal.pc is of the last.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(nopal_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/nopal")
+if(nopal_type STREQUAL "STATIC_LIBRARY")
+  set(nopal_is_static ON)
+  set(nopal_kind static)
+else()
+  set(nopal_is_static OFF)
+  set(nopal_kind shared)
+endif()
 
 install(TARGETS nopal nopal_profile EXPORT nopalTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
-install(EXPORT nopalTargets NAMESPACE nopal:: DESTINATION "${nopal_package_dir}")
+install(EXPORT nopalTargets FILE nopal-${nopal_kind}-targets.cmake NAMESPACE nopal:: DESTINATION "${nopal_package_dir}")
 
-if(nopal_type STREQUAL "STATIC_LIBRARY")
-  set(nopal_is_static ON)
-else()
-  set(nopal_is_static OFF)
-endif()
-
-configure_package_config_file(
-  "${PROJECT_SOURCE_DIR}/cmake/nopalConfig.cmake.in" "${PROJECT_BINARY_DIR}/nopalConfig.cmake"
-  INSTALL_DESTINATION "${nopal_package_dir}"
-  NO_SET_AND_CHECK_MACRO)
+configure_file("${PROJECT_SOURCE_DIR}/cmake/nopal-kind.cmake.in" "${PROJECT_BINARY_DIR}/nopal-${nopal_kind}.cmake" @ONLY)
 if(PROJECT_VERSION_MAJOR EQUAL 0)  # docs/versions.md
   set(nopal_compatible SameMinorVersion)
 else()
@@ -27,8 +26,9 @@ else()
 endif()
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/nopalConfigVersion.cmake" COMPATIBILITY ${nopal_compatible})
 install(FILES
-  "${PROJECT_BINARY_DIR}/nopalConfig.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/nopalConfig.cmake"
   "${PROJECT_BINARY_DIR}/nopalConfigVersion.cmake"
+  "${PROJECT_BINARY_DIR}/nopal-${nopal_kind}.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/Findhwloc.cmake"
   DESTINATION "${nopal_package_dir}")
 

@@ -10,6 +10,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "tools/docs"))
 
 import blocks  # noqa: E402
+import quotes  # noqa: E402
 from for_doxygen import for_doxygen  # noqa: E402
 from pages import links  # noqa: E402
 
@@ -71,6 +72,24 @@ class Blocks(unittest.TestCase):
     def test_the_readme_is_read(self) -> None:
         self.assertIn(REPOSITORY / "README.md", blocks.pages())
         self.assertTrue(any(page.parent.name == "tour" for page in blocks.pages()))
+
+
+class Quotes(unittest.TestCase):
+    def problems(self, comment: str, code: str) -> list[str]:
+        return quotes.problems("page.md", f"{comment}\n```cmake\n{code}```\n")
+
+    def test_lines_of_a_tested_file_pass(self) -> None:
+        self.assertEqual([], self.problems("<!-- from: tests/ways/find_package/CMakeLists.txt -->", "find_package(nopal 0.1 REQUIRED)\nadd_executable(app app.cpp)\n"))
+
+    def test_what_is_not_tested_is_a_problem(self) -> None:
+        for comment, code in (
+            ("<!-- from: tests/ways/find_package/CMakeLists.txt -->", "find_package(other)\n"),
+            ("<!-- from: tests/ways/find_package/CMakeLists.txt -->", "add_executable(app app.cpp)\nfind_package(nopal 0.1 REQUIRED)\n"),
+            ("<!-- from: tests/ways/no_such_file -->", "find_package(nopal 0.1 REQUIRED)\n"),
+            ("", "find_package(nopal 0.1 REQUIRED)\n"),
+        ):
+            with self.subTest(code):
+                self.assertEqual(1, len(self.problems(comment, code)))
 
 
 class Pages(unittest.TestCase):

@@ -148,9 +148,8 @@ class Site:
             if picture.exists():
                 (self.source / "examples").mkdir(parents=True, exist_ok=True)
                 shutil.copy(picture, self.source / "examples" / picture.name)
-                text += f"\n![What {source.stem} has drawn]({source.stem}.png)\n"
-        # The picture is not in the repository, so that its link is no link of the forge.
-        return text.replace("](mandelbrot.png)", "](attachment:mandelbrot.png)")
+                text += f"\n![What {source.stem} has drawn](attachment:{source.stem}.png)\n"  # in no repository, so that its link is no link of the forge
+        return text
 
 
 def fenced(text: str, lexer: str) -> str:

@@ -32,7 +32,7 @@ from pages import Block, blocks
 REPOSITORY = Path(__file__).resolve().parents[2]
 COMPILED = {"cpp": "cpp", "c": "c"}
 # Labels of what is no C++: commands, what programs print, languages that Debian has no compiler for, and what makes pages.
-OTHERS = {"", "sh", "text", "cmake", "console", "cilk", "json", "make", "sql"}
+OTHERS = {"", "sh", "text", "cmake", "console", "cilk", "json", "ini", "meson", "make", "sql"}
 PARTS = re.compile(r"^\{[a-z-]+\}")
 LOOKS_LIKE_CODE = re.compile(r"nopal::\w+\s*[({<]|#\s*include|\bco_await\b|\bstd::\w+\s*[({<]|^\s*(int|void|auto)\s+\w+\s*\(", re.MULTILINE)
 HEAD = re.compile(r"^\s*(?:(?P<key>libraries|name):(?P<value>[^\n]*)\n)")

@@ -1,0 +1,21 @@
+# What packages nopal, and shows how, names its version: VERSION, as CMakeLists.txt has it.
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
+
+string(REGEX MATCH "^[0-9]+[.][0-9]+" soname "${VERSION}")
+function(names file text)
+  file(READ "${SOURCE}/${file}" content)
+  string(FIND "${content}" "${text}" at)
+  if(at EQUAL -1)
+    message(SEND_ERROR "${file} does not say ${text}, and this is nopal ${VERSION}: CMakeLists.txt says so")
+  endif()
+endfunction()
+
+names(packaging/debian/changelog "nopal (${VERSION}-")
+names(packaging/debian/control "Package: libnopal${soname}\n")
+names(packaging/debian/control "Depends: libnopal${soname} (= \${binary:Version})")
+names(packaging/debian/libnopal${soname}.install "libnopal.so.*")
+names(packaging/vcpkg/ports/nopal/vcpkg.json "\"version\": \"${VERSION}\"")
+names(tests/ways/conan/conanfile.txt "nopal/${VERSION}\n")
+names(tests/ways/find_package/CMakeLists.txt "find_package(nopal ${soname} ")
+names(tests/ways/fetch_content/CMakeLists.txt "\"nopal-${VERSION}.tar.gz\"")
+names(examples/meson/subprojects/nopal.wrap "source_filename = nopal-${VERSION}.tar.gz\n")
