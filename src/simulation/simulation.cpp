@@ -73,7 +73,8 @@ simulation::simulation(simulation_costs costs, topology const& machine, std::spa
 
 void simulation::start_ticker() {
   std::vector<int> others = cpus_;
-  if (others.size() > 1) others.pop_back();
+  bool const has_its_own = others.size() > 1;
+  if (has_its_own) others.pop_back();
   ticker::hands hands;
   hands.ask = ask_;
   hands.interrupt = [this](unsigned i) {
@@ -81,7 +82,7 @@ void simulation::start_ticker() {
     if (at(i).now != state::absent) interrupt(at(i).thread);
   };
   hands.unblock = [this](unsigned i) { return unblock(i); };
-  ticker_ = std::make_unique<ticker>(std::move(hands), others, ticks_);
+  ticker_ = std::make_unique<ticker>(std::move(hands), others, has_its_own, ticks_);
 }
 
 simulation::~simulation() { leave_list(); }

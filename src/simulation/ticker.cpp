@@ -23,8 +23,8 @@ constexpr std::int64_t until_watched = 1'000'000;
 
 }  // namespace
 
-ticker::ticker(hands h, std::vector<int> const& cpus, double ticks_in_a_nanosecond)
-    : hands_{std::move(h)}, ticks_{ticks_in_a_nanosecond}, worker_{nobody} {
+ticker::ticker(hands h, std::vector<int> const& cpus, bool spins, double ticks_in_a_nanosecond)
+    : hands_{std::move(h)}, spins_{spins}, ticks_{ticks_in_a_nanosecond}, worker_{nobody} {
   only_own_signals const until_it_has_begun;
   thread_ = std::thread{[this, cpus] { run(cpus); }};
 }
@@ -53,12 +53,13 @@ bool ticker::wait_until(std::uint64_t ticks, std::uint32_t epoch) noexcept {
     std::uint64_t const now = clock_ticks();
     if (now >= ticks) return true;
     double const left = static_cast<double>(ticks - now) / ticks_;
-    if (left < worth_a_sleep) {
+    if (spins_ && left < worth_a_sleep) {
       cpu_relax();
       continue;
     }
+    double const sleeps = spins_ ? left - worth_a_sleep / 2 : left;
     sleeps_.store(true, std::memory_order_seq_cst);  // before the kernel reads the epoch: pairs with set
-    sleep_on(epoch_, epoch, static_cast<std::int64_t>(left - worth_a_sleep / 2));
+    sleep_on(epoch_, epoch, static_cast<std::int64_t>(sleeps));
     sleeps_.store(false, std::memory_order_relaxed);  // relaxed: a wake-up too many costs nothing
   }
 }

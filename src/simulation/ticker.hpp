@@ -24,7 +24,8 @@ class ticker {
   };
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-  ticker(hands h, std::vector<int> const& cpus, double ticks_in_a_nanosecond);
+  /// `cpus`: where it runs. `spins`: it waits for short times awake, since nobody else needs these CPUs; else it sleeps, and comes later.
+  ticker(hands h, std::vector<int> const& cpus, bool spins, double ticks_in_a_nanosecond);
   ~ticker();
   ticker(ticker const&) = delete;
   ticker& operator=(ticker const&) = delete;
@@ -38,6 +39,7 @@ class ticker {
   void watch(unsigned worker, std::uint32_t epoch) noexcept;
 
   hands const hands_;
+  bool const spins_;
   double const ticks_;
   // One thread at a time sets these, the one that has the turn; epoch_ is odd meanwhile.
   std::atomic<std::uint32_t> epoch_{0};

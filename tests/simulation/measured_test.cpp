@@ -1,6 +1,7 @@
 // Programs whose work is measured, on more workers than there are CPUs: that all is right, and that nothing stands still.
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -44,6 +45,23 @@ TEST_F(measured, forks_of_all_kinds_are_right_on_many_workers) {
     EXPECT_GT(r.elapsed.count(), 0) << on;
     EXPECT_GE(r.working.count() + 1'000'000, r.elapsed.count()) << on;  // some worker always works
   }
+}
+
+TEST_F(measured, one_cpu_is_enough) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) ++first;
+  CPU_SET(first, &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  {
+    nopal::pool p{machine("4")};
+    EXPECT_EQ(p.run([] { return native_fib(20); }), 6765);
+    EXPECT_GT(nopal::simulated(p)->elapsed.count(), 0);
+  }
+  EXPECT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 // A leaf that takes long is interrupted, so that the thief has its part; its clock is what it has used.
