@@ -102,7 +102,9 @@ struct temporary {
 TEST(costs, come_from_a_file) {
   temporary const t;
   std::ofstream{t.path} << "# measured\nclock=given\nwake_up=0\nreport=/dev/null\n";
-  with_costs const c{"@" + t.path.string()};
+  std::string words = "@";
+  words += t.path.string();
+  with_costs const c{words};
   nopal::pool p{machine("1")};
   p.run([] { nopal::simulate_work(std::chrono::milliseconds{2}); });
   EXPECT_EQ(nopal::simulated(p)->working, std::chrono::milliseconds{2});
@@ -111,7 +113,9 @@ TEST(costs, come_from_a_file) {
 TEST(report, is_a_line_of_json_for_each_pool) {
   temporary const t;
   {
-    with_costs const c{"clock=given,report=" + t.path.string()};
+    std::string words = "clock=given,report=";
+    words += t.path.string();
+    with_costs const c{words};
     for (int k = 1; k <= 2; ++k) {
       nopal::pool p{machine("1")};
       p.run([=] { nopal::simulate_work(std::chrono::nanoseconds{k * 1000}); });
