@@ -18,6 +18,7 @@
 #include "nopal/scratch.hpp"
 #include "nopal/select.hpp"
 #include "nopal/shared_mutex.hpp"
+#include "nopal/simulation.hpp"
 #include "nopal/span.hpp"
 #include "nopal/stats.hpp"
 #include "nopal/stay.hpp"
