@@ -192,11 +192,19 @@ void simulation::interrupted(unsigned i) noexcept {
 // The worker that has the turn has been asked to give it up, and has not. It may wait for another one, by a lock of the program's: then its
 // thread uses no CPU.
 bool simulation::unblock(unsigned i) noexcept {
+  worker_state& w = at(i);
+  int thread = 0;
+  {
+    std::lock_guard const guard{mutex_};
+    if (holder() != i || ended_) return true;
+    std::int64_t const used = stopwatch::used(w.cpu_time);
+    if (std::exchange(w.used_before, used) != used) return false;
+    thread = w.thread_number;
+  }
+  if (!is_asleep(thread)) return false;  // without the lock, for which it might wait
   std::lock_guard const guard{mutex_};
   if (holder() != i || ended_) return true;
-  worker_state& w = at(i);
-  std::int64_t const used = stopwatch::used(w.cpu_time);
-  if (std::exchange(w.used_before, used) != used || !is_asleep(w.thread_number)) return false;
+  if (stopwatch::used(w.cpu_time) != w.used_before) return false;
   unsigned const to = least(i);
   if (to == no_worker) return false;
   if (!w.rests) ++lost_;
