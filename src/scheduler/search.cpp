@@ -27,8 +27,10 @@ namespace {
 void stop_searching(worker& w) noexcept {
   search_state& s = w.search;
   w.forget_joins();
-  if (std::exchange(s.searching, false)) w.pool().parking.stop_searching(w.index());
-  if (simulation* const all = w.pool().simulated.get(); all != nullptr) [[unlikely]] all->searches(w.index(), false);
+  if (std::exchange(s.searching, false)) {
+    w.pool().parking.stop_searching(w.index());
+    if (w.pool().simulated != nullptr) [[unlikely]] w.pool().simulated->searches(w.index(), false);
+  }
   if (s.idle_since == 0) return;
   s.idle_since = 0;
   s.backoff = tuning::shortest_backoff;
@@ -260,9 +262,9 @@ void back_off(worker& w, bool work_was_visible) noexcept {
   w.count.add(counted::pauses);
   search_state& s = w.search;
   auto const pause = s.backoff + s.random() % s.backoff;
-  if (w.pool().simulated != nullptr) [[unlikely]] w.pool().simulated->backs_off(w.index(), pause);
-  for (std::uint64_t k = 0; k < pause && w.pool().parking.visible_work() == work_was_visible; ++k) cpu_relax();
   if (s.backoff < tuning::longest_backoff) s.backoff *= 2;
+  if (w.pool().simulated != nullptr) [[unlikely]] return w.pool().simulated->backs_off(w.index(), pause);
+  for (std::uint64_t k = 0; k < pause && w.pool().parking.visible_work() == work_was_visible; ++k) cpu_relax();
 }
 
 // Searches once, under a controlled schedule: first the worker at whose fork this one got the turn.

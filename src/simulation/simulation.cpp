@@ -101,7 +101,6 @@ void simulation::enter(unsigned i) noexcept {
   w.thread = ::pthread_self();
   w.thread_number = static_cast<int>(::syscall(SYS_gettid));
   w.clock = std::max(w.clock, latest());
-  w.searches = true;
   w.now = state::ready;
   come_in();
   if (++present_ == workers_.size()) all_present_.notify_all();

@@ -49,7 +49,7 @@ class timeline {
   struct worker_state {
     std::atomic<std::uint32_t> turn{0};  ///< 1: it has been given the turn; its thread sleeps on this
     state now = state::absent;
-    bool searches = true;   ///< it is no strand, and its clock is not measured
+    bool searches = false;  ///< as search_state::searching: its clock is not measured
     bool found = false;     ///< it has found something, and will run that
     bool rests = false;     ///< it has the turn, and sleeps in the machine's time, since nobody does anything
     bool measures = false;  ///< its clock runs on by itself: it has the turn, and runs a strand
