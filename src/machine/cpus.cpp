@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <thread>
 
+#include "base/read_text.hpp"
 #include "machine/cgroup.hpp"
 #include "nopal/core/machine/cpu_list.hpp"
 
@@ -22,20 +21,12 @@ namespace fs = std::filesystem;
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// All of `text` as a number; nothing otherwise.
-std::optional<std::int64_t> to_number(std::string_view text) {
-  std::int64_t value = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// Both are in microseconds. A quota of -1 or "max" is the kernel's "no limit"; the rest of what fails here is garbled.
 double quota_of(std::string_view quota, std::string_view period) {
-  auto const granted = to_number(quota);
-  auto const every = to_number(period);
-  if (!granted || !every || *granted <= 0 || *every <= 0) return unlimited;
-  return static_cast<double>(*granted) / static_cast<double>(*every);
+  std::int64_t granted = 0;
+  std::int64_t every = 0;
+  if (!read_all(quota, granted) || !read_all(period, every) || granted <= 0 || every <= 0) return unlimited;
+  return static_cast<double>(granted) / static_cast<double>(every);
 }
 
 // Files are named by strings here: a std::filesystem::path of libstdc++ 12 is destroyed twice over where /= finds no memory.

@@ -1,7 +1,6 @@
 #include "nopal/core/machine/topology.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/read_text.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "machine/hwloc_topology.hpp"
 #include "machine/linux_topology.hpp"
@@ -63,15 +63,13 @@ topology topology::made_up(std::string const& description) {
   std::string const name = "NOPAL_SCHEDULE=\"simulate:" + description + '"';
   std::vector<unsigned> numbers;  // of "128" or "2x56"
   for (std::string_view left = description; !left.empty();) {
-    std::size_t const end = std::min(left.find('x'), left.size());
     unsigned n = 0;
-    auto const [to, error] = std::from_chars(left.data(), left.data() + end, n);
-    if (error != std::errc{} || to != left.data() + end || n == 0 || n > tuning::most_workers || end + 1 == left.size()) {
+    bool const is_last = left.find('x') == left.npos;
+    if (!read_all(take_until(left, 'x'), n) || n == 0 || n > tuning::most_workers || (!is_last && left.empty())) {
       numbers.clear();
       break;
     }
     numbers.push_back(n);
-    left.remove_prefix(std::min(left.size(), end + 1));
   }
   auto const check = [&](std::uint64_t pus) {
     if (pus <= tuning::most_workers) return;

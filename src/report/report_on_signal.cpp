@@ -9,7 +9,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
@@ -19,6 +18,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/read_text.hpp"
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/report/report.hpp"
 #include "nopal/core/scheduler/live_pools.hpp"
@@ -44,12 +44,6 @@ constexpr std::array allowed{
     named_signal{"WINCH", SIGWINCH},
 };
 
-/// The whole text is a number, which goes to `n`.
-bool read_number(std::string_view text, int& n) noexcept {
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  return !text.empty() && error == std::errc{} && end == text.data() + text.size();
-}
-
 bool is_allowed(int n) noexcept {
   if (n >= SIGRTMIN && n <= SIGRTMAX) return true;
   for (named_signal const& s : allowed) {
@@ -63,7 +57,7 @@ int real_time_signal(std::string_view name) noexcept {
   bool const up = name.starts_with("RTMIN");
   if (!up && !name.starts_with("RTMAX")) return 0;
   int by = 0;
-  if (name.size() > 5 && (name[5] != (up ? '+' : '-') || !read_number(name.substr(6), by) || by < 0 || by > SIGRTMAX - SIGRTMIN)) return 0;
+  if (name.size() > 5 && (name[5] != (up ? '+' : '-') || !read_all(name.substr(6), by) || by < 0 || by > SIGRTMAX - SIGRTMIN)) return 0;
   return up ? SIGRTMIN + by : SIGRTMAX - by;
 }
 
@@ -160,7 +154,7 @@ int report_signal(std::string_view text) {
     if (s.name == name) n = s.number;
   }
   if (n == 0) n = real_time_signal(name);
-  if (n == 0 && name.size() == text.size() && !read_number(text, n)) n = 0;
+  if (n == 0 && name.size() == text.size() && !read_all(text, n)) n = 0;
   if (is_allowed(n)) return n;
   throw std::invalid_argument{"nopal::pool: NOPAL_REPORT = \"" + std::string{text} +
                               "\" is no signal that a report can be asked for with; write a name, or a number of at most " +

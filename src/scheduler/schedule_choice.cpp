@@ -1,11 +1,12 @@
 #include "nopal/core/scheduler/schedule_choice.hpp"
 
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "base/read_text.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -13,26 +14,12 @@ namespace {
 
 std::atomic<unsigned> controlled_pools{0};  // pools whose schedule the environment has decided
 
-/// What stands before the next `c`, which is taken off `text` with it; all of it, if there is none.
-std::string_view take_until(std::string_view& text, char c) noexcept {
-  std::size_t const end = text.find(c);
-  std::string_view const part = text.substr(0, end);
-  text = end == text.npos ? std::string_view{} : text.substr(end + 1);
-  return part;
-}
-
-template <class T>
-bool read(std::string_view text, T& number) noexcept {
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return !text.empty() && error == std::errc{} && end == text.data() + text.size();
-}
-
 /// "12>1": decision 12 of the first pool; "2.12>1": of the third.
 bool read(std::string_view text, listed_decision& d) noexcept {
   std::string_view at = take_until(text, '>');
   d.pool = 0;
-  if (at.find('.') != at.npos && !read(take_until(at, '.'), d.pool)) return false;
-  return read(at, d.at) && read(text, d.to);
+  if (at.find('.') != at.npos && !read_all(take_until(at, '.'), d.pool)) return false;
+  return read_all(at, d.at) && read_all(text, d.to);
 }
 
 bool read_list(std::string_view text, std::vector<listed_decision>& list) {
@@ -48,7 +35,7 @@ bool read_list(std::string_view text, std::vector<listed_decision>& list) {
 bool read_bound(std::string_view text, schedule_choice& s) noexcept {
   std::string_view const name = take_until(text, '=');
   std::uint64_t n = 0;
-  if (!read(text, n) || n == 0) return false;
+  if (!read_all(text, n) || n == 0) return false;
   if (name != "d" && name != "k") return false;
   (name == "d" ? s.depth : s.steps) = n;
   return true;
@@ -64,7 +51,7 @@ bool read_choice(std::string_view text, schedule_choice& s) {
           : name == "random" ? schedule::steal_at_random
           : name == "pct"    ? schedule::by_priority
                              : schedule::free;
-  if (s.how == schedule::free || (has_seed && !read(take_until(text, ':'), s.seed))) return false;
+  if (s.how == schedule::free || (has_seed && !read_all(take_until(text, ':'), s.seed))) return false;
   if (s.only_listed) return has_seed && (s.how == schedule::steal_at_random || s.how == schedule::by_priority) && read_list(text, s.list);
   while (!text.empty()) {
     if (s.how != schedule::by_priority || !read_bound(take_until(text, ':'), s)) return false;

@@ -1,11 +1,12 @@
 #include "nopal/core/simulation/costs.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+
+#include "base/read_text.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -20,17 +21,9 @@ constexpr double most = 1e9;  // a second
                               "report=FILE, or @FILE with such words in it"};
 }
 
-std::string_view take_until(std::string_view& text, char c) noexcept {
-  std::size_t const end = text.find(c);
-  std::string_view const part = text.substr(0, end);
-  text = end == text.npos ? std::string_view{} : text.substr(end + 1);
-  return part;
-}
-
 double read_number(std::string_view word, std::string_view text) {
   double n = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc{} || end != text.data() + text.size()) reject(word, "which is no number");
+  if (!read_all(text, n)) reject(word, "which is no number");
   if (!std::isfinite(n) || n < 0 || n > most) reject(word, "which is below 0 or above a second");
   return n;
 }
