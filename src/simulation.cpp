@@ -1,6 +1,7 @@
 #include "nopal/simulation.hpp"
 
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/pool.hpp"
 
 namespace nopal::inline NOPAL_ABI {

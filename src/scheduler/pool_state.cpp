@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -33,5 +34,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       blocking{b},
       parking{nodes_of(places)},
       stacks_stay{o.resume == resume::home} {}
+
+pool_state::~pool_state() = default;
 
 }  // namespace nopal::core

@@ -32,6 +32,7 @@
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/scheduler/thread_name.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
 #include "report/debug_layout.hpp"

@@ -10,6 +10,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/scheduler/trim.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"

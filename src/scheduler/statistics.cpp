@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -9,6 +9,7 @@
 
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/deadline.hpp"

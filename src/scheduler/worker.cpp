@@ -1,4 +1,5 @@
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -101,6 +102,8 @@ void worker::retract_ready() noexcept {
   ready.request();
   pool_.parking.retract();
 }
+
+NOPAL_COLD void worker::reach_on_simulated() const noexcept { pool_.simulated->reach(index_); }
 
 void worker::note_steal(worker const& victim) noexcept {
   count.add(counted::steals);

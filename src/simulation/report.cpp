@@ -7,6 +7,7 @@
 #include <string>
 
 #include "nopal/core/scheduler/pool_state.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/simulation_report.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

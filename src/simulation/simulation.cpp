@@ -9,7 +9,7 @@
 
 #include "nopal/core/architecture/machine_word.hpp"
 #include "nopal/core/base/sync.hpp"
-#include "simulation/affinity.hpp"
+#include "nopal/core/machine/own_cpu.hpp"
 #include "simulation/entry.hpp"
 #include "simulation/interruption.hpp"
 #include "simulation/ticker.hpp"
@@ -44,20 +44,26 @@ class simulation::own_time final : public virtual_time {
   unsigned const index;
 };
 
-simulation::simulation(simulation_costs costs, topology const& machine, std::span<place const> where, std::vector<int> cpus,
+simulation::simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus,
                        std::function<void(unsigned)> ask)
-    : timeline{static_cast<std::int64_t>(costs.slice), costs.measures}, costs_{std::move(costs)}, cpus_{std::move(cpus)}, ask_{std::move(ask)} {
-  std::size_t const n = where.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) distances_.push_back(i == j ? 0 : std::max(1, machine.distance(where[i], where[j])));
+    : timeline{static_cast<std::int64_t>(costs.slice), costs.measures},
+      costs_{std::move(costs)},
+      cpus_{std::move(cpus)},
+      ask_{std::move(ask)},
+      machine_{std::move(machine)},
+      where_{std::move(where)} {
+  auto const n = static_cast<unsigned>(where_.size());
+  std::vector<bool> occurs;
+  for (unsigned i = 0; i < n; ++i) {
+    for (unsigned j = 0; j < i; ++j) {
+      auto const d = static_cast<std::size_t>(distance(i, j));
+      if (d >= occurs.size()) occurs.resize(d + 1);
+      occurs[d] = true;
+    }
   }
-  std::vector<int> const of_pairs = distances_;
-  std::sort(distances_.begin(), distances_.end());
-  distances_.erase(std::unique(distances_.begin(), distances_.end()), distances_.end());
-  if (distances_.front() == 0) distances_.erase(distances_.begin());
-  for (int const d : of_pairs) {
-    auto const at = std::lower_bound(distances_.begin(), distances_.end(), d);
-    ranks_.push_back(static_cast<unsigned>(at - distances_.begin()));
+  for (std::size_t d = 0; d < occurs.size(); ++d) {
+    ranks_.push_back(static_cast<unsigned>(distances_.size()));
+    if (occurs[d]) distances_.push_back(static_cast<int>(d));
   }
   for (unsigned i = 0; i < n; ++i) {
     auto w = std::make_unique<worker_state>();
@@ -91,7 +97,7 @@ simulation::~simulation() { leave_list(); }
 
 void simulation::enter(unsigned i) noexcept {
   worker_state& w = at(i);
-  if (cpus_.size() > 1) move_to({cpus_.back()});
+  if (cpus_.size() > 1) keep_to_cpus({cpus_.back()});
   ::pthread_getcpuclockid(::pthread_self(), &w.cpu_time);
   virtual_time::set_here(w.time.get());
   virtual_time::not_interrupted const me{w.time.get()};

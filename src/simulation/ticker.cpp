@@ -1,15 +1,13 @@
 #include "simulation/ticker.hpp"
 
-#include <sched.h>
-
 #include <climits>
 #include <utility>
 
 #include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/architecture/machine_word.hpp"
 #include "nopal/core/base/sync.hpp"
+#include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/scheduler/signals.hpp"
-#include "simulation/affinity.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -75,7 +73,7 @@ void ticker::watch(unsigned worker, std::uint32_t epoch) noexcept {
 }
 
 void ticker::run(std::vector<int> const& cpus) noexcept {
-  move_to(cpus);
+  keep_to_cpus(cpus);
   while (!ends_.load(std::memory_order_seq_cst)) {
     std::uint32_t const epoch = epoch_.load(std::memory_order_acquire);  // acquire: pairs with set
     if (epoch % 2 != 0) continue;

@@ -27,6 +27,7 @@ static void publish_left_stack(after_switch& a) noexcept {
   left.begins_to_wait(s.why, coarse_now());
   if (s.reclaims) current()->pool().stacks.give_back_below(left, left.sp);
   current()->step(&left);
+  current()->reach();
   if (s.publish(s)) resume_stack(left);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/stack/give_away.hpp"
 #include "nopal/core/stack/held_mutexes.hpp"
 #include "nopal/core/task/cold_path.hpp"

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -23,6 +24,9 @@ struct cpu_mask {
 /// Moves the calling thread to `cpu`, and leaves its affinity mask as it was. 0; or an error number, and the thread stays where it is:
 /// EINVAL if the CPU is not in its mask. The system may move the thread again. Some 10 us.
 NOPAL_COLD int move_to_cpu(int cpu) noexcept;
+
+/// The calling thread, and what it starts, runs on these CPUs from now on; where the system does not allow that, or there are none, where it did.
+NOPAL_COLD void keep_to_cpus(std::vector<int> const& cpus) noexcept;
 
 /// While it exists, the thread that made it is bound to one CPU of its mask, if it can be. The thread only sleeps meanwhile. Afterwards it
 /// has its mask again, unless somebody else has given it a new one meanwhile. Four system calls in all.

@@ -20,7 +20,6 @@
 #include "nopal/core/scheduler/controlled_schedule.hpp"
 #include "nopal/core/scheduler/live_pools.hpp"
 #include "nopal/core/scheduler/pending_work.hpp"
-#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/sleep/naps.hpp"
 #include "nopal/core/sleep/parking.hpp"
 #include "nopal/core/stack/context.hpp"
@@ -40,6 +39,7 @@ namespace nopal::inline NOPAL_ABI::core {
 struct frame;
 struct pool_state;
 class scheduler;
+class simulation;
 class blocking_threads;
 class timer;
 class worker;
@@ -65,6 +65,7 @@ struct pool_state {
              std::unique_ptr<simulation> machine, std::unique_ptr<pool_trace> recording, timer& t, blocking_threads& b, entry_points e);
   pool_state(pool_state const&) = delete;
   pool_state& operator=(pool_state const&) = delete;
+  ~pool_state();
 
   entry_points const call;
   bool const steals;

@@ -187,11 +187,10 @@ class NOPAL_API worker : public fork_state {
   /// Under a controlled schedule: others may run before this worker continues. `left`: the stack that it has just left; or null.
   void step(stack const* left = nullptr) noexcept {
     if (controlled_schedule* const c = pool_.control.get(); c != nullptr) [[unlikely]] c->step(index_, left);
-    reach();
   }
   /// On a simulated machine: what comes now must come after all that others do earlier.
   void reach() const noexcept {
-    if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]] s->reach(index_);
+    if (pool_.simulated != nullptr) [[unlikely]] reach_on_simulated();
   }
 
   stack_cache stacks;
@@ -259,6 +258,7 @@ class NOPAL_API worker : public fork_state {
  private:
   std::uintptr_t lowest() const noexcept;
   NOPAL_COLD void note_child_of(void const* join) noexcept;
+  void reach_on_simulated() const noexcept;
   // Where stacks stay no fork of a scope is fast. At the base of a stack; elsewhere nopal::stay may live on it.
   std::uintptr_t alarm_without_tasks() const noexcept { return pool_.resume == resume::anywhere ? no_tasks : no_alarm; }
 

@@ -4,11 +4,11 @@
 // runs next. A worker's clock goes on by the time that its strands really take, and by what a list of costs says of what happens between two
 // CPUs. What it decides is what ships: search.cpp, parking.hpp, deque.hpp run unchanged, in this time. README.md. Next: costs.hpp.
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "nopal/core/base/virtual_time.hpp"
@@ -26,7 +26,7 @@ class simulation final : public virtual_time::domain, timeline {
  public:
   /// `where[i]`: the place of worker i. `cpus`: those that the process may use; the workers share one of them. `ask(i)` makes the next fork
   /// of worker i poll; any thread calls it.
-  simulation(simulation_costs costs, topology const& machine, std::span<place const> where, std::vector<int> cpus,
+  simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus,
              std::function<void(unsigned)> ask);
   ~simulation();
 
@@ -72,7 +72,8 @@ class simulation final : public virtual_time::domain, timeline {
  private:
   class own_time;
   using entry = timeline_entry;
-  unsigned rank(unsigned i, unsigned j) const noexcept { return ranks_[i * workers_.size() + j]; }
+  int distance(unsigned i, unsigned j) const noexcept { return std::max(1, machine_.distance(where_[i], where_[j])); }
+  unsigned rank(unsigned i, unsigned j) const noexcept { return ranks_[static_cast<std::size_t>(distance(i, j))]; }
   void sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::uint32_t expected, std::int64_t nanoseconds) noexcept;
   bool wake(std::atomic<std::uint32_t> const& a, bool all) noexcept override;
   void start_ticker();
@@ -87,8 +88,10 @@ class simulation final : public virtual_time::domain, timeline {
   simulation_costs const costs_;
   std::vector<int> const cpus_;
   std::function<void(unsigned)> const ask_;
-  std::vector<unsigned> ranks_;   ///< of the distance from i to j, the nearest first
-  std::vector<int> distances_;    ///< what these ranks stand for
+  topology const machine_;
+  std::vector<place> const where_;
+  std::vector<unsigned> ranks_;  ///< of each distance that there is, the nearest first
+  std::vector<int> distances_;   ///< what these ranks stand for
   unsigned present_ = 0;  ///< how many threads have come
   std::condition_variable all_present_;
   std::uint64_t lost_ = 0;
