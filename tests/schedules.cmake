@@ -43,6 +43,9 @@ foreach(schedule IN ITEMS random:1 always never)
 endforeach()
 
 # The same on simulated machines, whose workers share one CPU, of which one runs at a time.
+if(NOPAL_SANITIZE AND NOPAL_TEST_SHORT)
+  return()
+endif()
 foreach(machine IN ITEMS 2 2x3)
   add_test(NAME schedules.simulated.${machine} COMMAND nopal_unit_tests --gtest_filter=${scheduled}-${unscheduled} --gtest_brief=1)
   set_tests_properties(schedules.simulated.${machine} PROPERTIES LABELS "schedules;simulation" TIMEOUT 600 COST 60

@@ -22,10 +22,10 @@ struct held {
   std::array<char, 160> words;
 };
 constinit std::mutex mutex;
-constinit held* first = nullptr;  // the newest; linked by next
+constinit held* newest_held = nullptr;  // linked by next
 
 held** find(void const* where) noexcept {
-  held** at = &first;
+  held** at = &newest_held;
   while (*at != nullptr && (*at)->where != where) at = &(*at)->next;
   return at;
 }
@@ -47,10 +47,10 @@ void hold(void const* where, std::exception_ptr const& e, void (*f)(void*), void
   void* const memory = ::operator new(sizeof(held), std::nothrow);
   std::lock_guard const guard{mutex};
   if (memory != nullptr && *find(where) == nullptr) {
-    auto* const h = ::new (memory) held{where, first, {}};
+    auto* const h = ::new (memory) held{where, newest_held, {}};
     std::size_t const n = std::min(std::strlen(words), h->words.size() - 1);
     std::memcpy(h->words.data(), words, n);
-    first = h;
+    newest_held = h;
   } else {
     ::operator delete(memory);
   }
