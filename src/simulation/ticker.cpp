@@ -74,8 +74,9 @@ void ticker::watch(unsigned worker, std::uint32_t epoch) noexcept {
 
 void ticker::run(std::vector<int> const& cpus) noexcept {
   keep_to_cpus(cpus);
-  while (!ends_.load(std::memory_order_seq_cst)) {
+  for (;;) {
     std::uint32_t const epoch = epoch_.load(std::memory_order_acquire);  // acquire: pairs with set
+    if (ends_.load(std::memory_order_seq_cst)) return;  // after the epoch, which the destructor changes last: nobody changes it again
     if (epoch % 2 != 0) continue;
     unsigned const worker = worker_.load(std::memory_order_relaxed);  // relaxed: read again below, if the epoch says so
     std::uint64_t const due = due_.load(std::memory_order_relaxed);   // relaxed: as above
