@@ -59,6 +59,7 @@ struct core::default_pool_maker {
     } else {
       p = new pool{options_of_default_pool()};
       p->state().is_default = true;
+      alone_outside().store(0, std::memory_order_relaxed);  // relaxed: a hint; loops find out again
       scheduler::keep(*p->scheduler_);
       the_default_pool.store(p, std::memory_order_release);  // release: pairs with the loads in default_pool and shut_down
     }

@@ -196,6 +196,7 @@ class beginning {
       run_block(loop_, from_, from_ + n);
       from_ += n;
       if (from_ == loop_.count) {
+        if (!pace_.is_known() && pace_.times()) pace_.learn(n, clock_ticks() - before);
         pace_.remember();
         if (rest_was_long_) ended_alone(began_);
         return true;
@@ -247,6 +248,7 @@ class beginning {
 void run_loop(loop& l) {
   if (l.count == 0) return;
   bool const by_schedule = shares_by_schedule();
+  note_who_shares(by_schedule);
   beginning b{l, by_schedule};
   if (by_schedule || b.is_long()) return b.share();
   if (!b.run()) b.share();

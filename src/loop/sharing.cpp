@@ -11,6 +11,9 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
+// Nothing stops a block.
+double longest_alone() noexcept { return static_cast<double>(loop_tuning::longest_block) * loop_tuning::block(); }
+
 // Loops between which no more time lies are in a row: threads that were woken for one are still awake for the next.
 std::uint64_t soon(pool_state const& pool) noexcept {
   return static_cast<std::uint64_t>(static_cast<double>(pool.search_before_sleep) / 1000 * ticks_per_microsecond());
@@ -53,6 +56,14 @@ void ended_alone(std::uint64_t began) noexcept {
   std::uint64_t const now = clock_ticks();
   if (static_cast<double>(now - began) < loop_tuning::worth_a_steal()) return;
   if (pool_state* const pool = pool_here(); pool != nullptr && pool->size() > 1) pool->alone.note(now, now - began, soon(*pool));
+}
+
+void note_who_shares(bool by_schedule) noexcept {
+  if (current_or_null() != nullptr) return;
+  double const shared_from = could_share() && pool_here() != nullptr ? loop_tuning::worth_a_steal() : longest_alone();
+  auto const ticks = static_cast<float>(by_schedule ? 0 : shared_from);
+  // relaxed: a hint
+  if (std::atomic<float>& a = alone_outside(); a.load(std::memory_order_relaxed) != ticks) a.store(ticks, std::memory_order_relaxed);
 }
 
 bool shares_by_schedule() noexcept {

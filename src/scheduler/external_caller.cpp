@@ -80,6 +80,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
   stack* const s = w.stacks.get();
   if (s != nullptr) {
     context home;
+    fork_state* const outside = state_here();
     work_for(&w);
     w.occupant = {true, &r, &done};
     w.search.idle_since = 0;
@@ -93,7 +94,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
     if (w.trace != nullptr) [[unlikely]] w.trace->searches();
     w.occupant.here = false;
     note_spare_memory(w);
-    work_for(nullptr);
+    work_for(outside);
   }
   pool.parking.vacate(i, [&] { return must_stay(pool, i); });
   if (s == nullptr) return false;

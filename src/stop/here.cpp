@@ -15,6 +15,7 @@ void continue_in_region(region_id r) noexcept {
   worker* const w = current_or_null();
   if (w == nullptr) {
     of_thread = r;
+    work_for_none(r != no_region);
     return;
   }
   w->region = r;

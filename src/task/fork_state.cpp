@@ -7,7 +7,11 @@ namespace nopal::inline NOPAL_ABI::core {
 extern "C" {
 constinit fork_state nopal_no_worker;
 }
+// That of threads in a stop region, whose loops must all ask whether they are to stop.
+static constinit fork_state no_worker_in_region;
 
 void work_for(fork_state* s) noexcept { write_thread_word<thread_word::state>(s != nullptr ? s : &nopal_no_worker); }
+void work_for_none(bool in_region) noexcept { work_for(in_region ? &no_worker_in_region : nullptr); }
+std::atomic<float>& alone_outside() noexcept { return nopal_no_worker.alone; }
 
 }  // namespace nopal::core

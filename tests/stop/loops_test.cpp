@@ -137,4 +137,24 @@ TEST(loops_stop_off_a_pool, where_they_were_called) {
   asker.join();
 }
 
+// What is known to be short is run without asking anybody, but not by a thread that may be asked to stop.
+TEST(loops_stop_off_a_pool, which_are_short_as_well) {
+  int begun = 0;
+  auto const loop = [&begun] { nopal::parallel_for(0, 100, [&begun](int) { ++begun; }); };
+  for (int k = 0; k < 5; ++k) loop();
+  std::stop_source source;
+  EXPECT_THROW(nopal::with_stop(source.get_token(),
+                                [&] {
+                                  loop();
+                                  nopal::default_pool().run([] {});  // during which this thread may be a worker
+                                  loop();
+                                  source.request_stop();
+                                  loop();
+                                }),
+               nopal::stopped);
+  EXPECT_EQ(begun, 700);
+  loop();
+  EXPECT_EQ(begun, 800);
+}
+
 }  // namespace

@@ -10,8 +10,11 @@
 
 #include "nopal/algorithm/grain.hpp"
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/loop/limits.hpp"
 #include "nopal/core/loop/loop.hpp"
+#include "nopal/core/loop/loop_tuning.hpp"
+#include "nopal/core/task/fork_state.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -37,11 +40,26 @@ using body_of_block = std::conditional_t<Copied, std::remove_const_t<Body>, Body
 template <class Body>
 inline constinit iteration_cost cost_of{};
 
+/// May the caller run the whole loop as one block, since it is short, as far as is known, and nobody could share it or stop it? On threads
+/// that work for no pool, which begin most loops after a rest: then each line that is not touched counts.
+NOPAL_INLINE bool is_one_block(std::uint64_t count, iteration_cost const& cost) noexcept {
+  double const ticks = cost.ticks() * static_cast<double>(count);
+  // relaxed: a hint
+  return count <= loop_tuning::longest_guess && ticks > 0 && ticks < static_cast<double>(state_here()->alone.load(std::memory_order_relaxed));
+}
+
 /// Runs blocks(from, to) for parts of [0, count). `Body`: the user's, by whose type costs are remembered.
 template <class Body, class Blocks>
 void run_blocks(std::uint64_t count, grain g, bool exact, Blocks& blocks) {
+  iteration_cost& cost = cost_of<Body>;
+  if (!(exact && g.iterations > 0) && is_one_block(count, cost)) {
+    std::uint64_t const began = clock_ticks();
+    run_block_of<Blocks>(&blocks, 0, count);
+    cost.learn(static_cast<double>(clock_ticks() - began) / static_cast<double>(count));
+    return;
+  }
   loop l{run_block_of<Blocks>,      &blocks,      count, std::max<std::uint64_t>(g.iterations, 1),
-         exact && g.iterations > 0, cost_of<Body>};
+         exact && g.iterations > 0, cost};
   run_loop(l);
 }
 

@@ -20,6 +20,10 @@ NOPAL_API bool worth_sharing(double elapsed, double rest) noexcept;
 /// A loop that began at this reading of the clock has ended, and was not shared.
 NOPAL_API void ended_alone(std::uint64_t began) noexcept;
 
+/// Tells threads outside which loops are so short that they need not ask: those that nobody would share. By run_loop: so it is as new as the
+/// last loop that has asked.
+void note_who_shares(bool by_schedule) noexcept;
+
 /// Does the pool run under a controlled schedule, or might the default pool? Then all is shared at once, and nothing depends on time.
 NOPAL_API bool shares_by_schedule() noexcept;
 

@@ -4,6 +4,7 @@
 // suspend: another worker may run the caller's stack by then. Next: promise.hpp, which reads it at a task's birth; arena.hpp, where frames
 // lie; scheduler/worker.hpp, the rest of a worker.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -41,6 +42,10 @@ struct fork_state {
   NOPAL_INLINE bool undisturbed() const noexcept { return stack_below(alarm); }
   /// For a coroutine that was just resumed: is there an exception for it? Then rethrow_into_task (cold_path.hpp) throws it.
   NOPAL_INLINE bool must_throw() const noexcept { return alarm == 0; }
+
+  /// Without asking anybody the caller may run a loop that takes fewer ticks: 0 on a worker. On other threads a hint, which loop/sharing.hpp
+  /// keeps; 0 in a stop region.
+  std::atomic<float> alone{0};
 };
 
 /// What the running thread works for, read afresh; on a thread that works for no pool, a state of which works() is false. All that a fork
@@ -48,5 +53,9 @@ struct fork_state {
 NOPAL_INLINE fork_state* state_here() noexcept { return static_cast<fork_state*>(read_thread_word<thread_word::state>()); }
 /// Sets what the running thread works for. `s`: a worker; or null: from now on it works for no pool.
 void work_for(fork_state* s) noexcept;
+/// By a thread that works for no pool: it enters stop regions, or has left all of them.
+void work_for_none(bool in_region) noexcept;
+/// fork_state::alone of all threads that work for no pool, and run in no stop region.
+std::atomic<float>& alone_outside() noexcept;
 
 }  // namespace nopal::core

@@ -1,0 +1,24 @@
+#pragma once
+
+// What may be wrong with pool_options, found out before anything of a pool is made. Called by scheduler.cpp. Each throws with the value, the
+// limit and the remedy.
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+/// Throws std::invalid_argument: "nopal::pool: " and what.
+[[noreturn]] void reject(std::string const& what);
+void check_stack_size(std::size_t n);
+void check_keep_warm(std::chrono::nanoseconds t);
+void check_blocking_threads(unsigned n);
+void check_name(std::string const& name);
+/// A pool of so many threads that the system might refuse some: that is found out before any is made, since making and ending ten thousand
+/// takes seconds. Smaller pools fail as fast, and do not read the limits. Throws std::system_error.
+void check_thread_limits(unsigned workers);
+
+}  // namespace nopal::core
