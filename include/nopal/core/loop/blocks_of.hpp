@@ -45,7 +45,7 @@ inline constinit iteration_cost cost_of{};
 NOPAL_INLINE bool is_one_block(std::uint64_t count, iteration_cost const& cost) noexcept {
   double const ticks = cost.ticks() * static_cast<double>(count);
   // relaxed: a hint
-  return count <= loop_tuning::longest_guess && ticks > 0 && ticks < static_cast<double>(state_here()->alone.load(std::memory_order_relaxed));
+  return count <= loop_tuning::longest_unasked && ticks > 0 && ticks < static_cast<double>(state_here()->alone.load(std::memory_order_relaxed));
 }
 
 /// Runs blocks(from, to) for parts of [0, count). `Body`: the user's, by whose type costs are remembered.
