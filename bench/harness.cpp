@@ -147,6 +147,7 @@ void print(const record& result) {
     line["stack_pages"] = result.scheduler->stack_pages;
     line["stack_pages_peak"] = result.scheduler->stack_pages_peak;
     line["sleeps"] = result.scheduler->sleeps;
+    line["steals_in_all"] = result.steals_in_all;
   }
   if (result.simulated) {
     line["simulated"] = {{"working", result.simulated->working}, {"searching", result.simulated->searching},

@@ -110,6 +110,7 @@ struct record {
   bool ok;
   std::string answer;
   std::optional<scheduler_figures> scheduler = {};  // where the runtime counts
+  std::uint64_t steals_in_all = 0;                  // likewise, while warming up, too
   std::optional<simulated_figures> simulated = {};  // then the seconds are its own
   memory_figures memory = {};
   long rss_before_kib = 0;  // what was resident before anything was solved, and before the runtime was made
@@ -257,7 +258,11 @@ int run(int argc, char** argv, const std::string& impl, Statement statement) {
       result.ok = problem.correct() && result.ok;
     }
 
-    if constexpr (tells_figures<Runtime>) result.scheduler = runtime.figures().since(before);
+    if constexpr (tells_figures<Runtime>) {
+      const scheduler_figures after = runtime.figures();
+      result.scheduler = after.since(before);
+      result.steals_in_all = after.steals;
+    }
     if (simulated_before) result.simulated = simulated()->since(*simulated_before);
     if constexpr (knows_depth<Problem>)
       if (opts.sample) result.fork_depth = problem.fork_depth();
