@@ -104,7 +104,8 @@ struct pool_options {
   /// number of the process. Empty: what the environment variable NOPAL_TRACE says; if that is unset or empty, nothing is recorded. A file
   /// that cannot be written makes the pool's constructor throw std::system_error.
   std::string trace = {};
-  /// How many events of each worker a trace keeps, the last ones, of 32 bytes each; rounded up to a power of two.
+  /// How many events of each worker a trace keeps, the last ones, of 32 bytes each; rounded up to a power of two. Where NOPAL_TRACE names the
+  /// file, NOPAL_TRACE_EVENTS says so, if it is set. What is no number from 1 to 2^30 throws std::invalid_argument.
   std::size_t trace_events = std::size_t{1} << 16;
   /// Called with its index by each worker's thread, before it runs anything, and when it ends: on that thread, and off the pool, as
   /// pool::current() tells. The pool may not be complete by then, so they must not use it. What they throw ends the program with a message. A

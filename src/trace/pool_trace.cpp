@@ -1,8 +1,10 @@
 #include "nopal/core/trace/pool_trace.hpp"
 
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
+#include "base/read_text.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "trace/timeline.hpp"
 #include "trace/trace_files.hpp"
@@ -13,14 +15,21 @@ std::unique_ptr<pool_trace> pool_trace::make(pool_options const& o, unsigned wor
   bool const by_environment = o.trace.empty();
   char const* const said = by_environment ? trace_files::by_environment() : o.trace.c_str();
   if (said == nullptr) return nullptr;
-  if (o.trace_events == 0 || o.trace_events > tuning::most_trace_events) {
-    throw std::invalid_argument{"nopal::pool: trace_events = " + std::to_string(o.trace_events) + " is no number from 1 to " +
-                                std::to_string(tuning::most_trace_events) +
+  auto const check = [](std::string const& what, bool is_right) {
+    if (is_right) return;
+    throw std::invalid_argument{"nopal::pool: " + what + " is no number from 1 to " + std::to_string(tuning::most_trace_events) +
                                 ", of the events that are kept for each worker; leave it unset for 65536"};
+  };
+  auto const is_right = [](std::size_t n) { return n != 0 && n <= tuning::most_trace_events; };
+  std::size_t events = o.trace_events;
+  check("trace_events = " + std::to_string(events), is_right(events));
+  if (std::string_view const text = by_environment ? trace_files::events_by_environment() : ""; !text.empty()) {
+    bool const is_number = read_all(text, events);
+    check("NOPAL_TRACE_EVENTS = \"" + std::string{text} + '"', is_number && is_right(events));
   }
   std::string file = trace_files::named(said);
   trace_files::begin(file, by_environment ? "NOPAL_TRACE" : "pool_options::trace");
-  return std::unique_ptr<pool_trace>{new pool_trace{std::move(file), o.name, o.trace_events, workers}};
+  return std::unique_ptr<pool_trace>{new pool_trace{std::move(file), o.name, events, workers}};
 }
 
 pool_trace::pool_trace(std::string to, std::string name, std::size_t room, unsigned workers)

@@ -75,6 +75,11 @@ char const* trace_files::by_environment() noexcept {
   return file != nullptr && *file != '\0' ? file : nullptr;
 }
 
+std::string_view trace_files::events_by_environment() noexcept {
+  char const* const number = ::secure_getenv("NOPAL_TRACE_EVENTS");  // NOLINT(concurrency-mt-unsafe): as above
+  return number != nullptr ? number : "";
+}
+
 std::string trace_files::named(std::string const& file) {
   std::size_t const at = file.find("%p");
   if (at == std::string::npos) return file;

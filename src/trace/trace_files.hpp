@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "nopal/core/compiler/abi.h"
 #include "nopal/core/trace/trace_source.hpp"
@@ -17,6 +18,8 @@ class trace_files {
   /// The file that the environment variable NOPAL_TRACE names; null: none. Not of a set-user-ID program, whose caller would choose which file it
   /// overwrites. The environment must not change meanwhile.
   static char const* by_environment() noexcept;
+  /// NOPAL_TRACE_EVENTS, or "".
+  static std::string_view events_by_environment() noexcept;
   /// The file's name with %p replaced by the number of this process. Throws std::bad_alloc.
   static std::string named(std::string const& file);
   /// Makes the file empty, unless this process has begun it already. `said_by`: who names it, for what is thrown. Throws std::system_error

@@ -51,6 +51,51 @@ TEST(trace_file, none_where_nobody_asks) {
   nopal::pool{{.workers = 1}}.run([] {});
 }
 
+// NOPAL_TRACE_EVENTS, for one test.
+class environment_of_events {
+ public:
+  explicit environment_of_events(char const* n) { ::setenv("NOPAL_TRACE_EVENTS", n, 1); }  // NOLINT(concurrency-mt-unsafe)
+  environment_of_events(environment_of_events const&) = delete;
+  environment_of_events& operator=(environment_of_events const&) = delete;
+  ~environment_of_events() { ::unsetenv("NOPAL_TRACE_EVENTS"); }  // NOLINT(concurrency-mt-unsafe)
+};
+
+std::size_t drops_of_a_hundred_jobs(trace_file const& file, nopal::pool_options const& options) {
+  {
+    nopal::pool pool{options};
+    for (int k = 0; k < 100; ++k) pool.submit([] {}).get();
+  }
+  return decoded::trace{file.name()}.count(type::instant, "events dropped");
+}
+
+TEST(trace_file, has_room_for_as_many_events_as_the_environment_says) {
+  trace_file const file{"few"};
+  environment const e{file.name()};
+  environment_of_events const few{"16"};
+  EXPECT_NE(drops_of_a_hundred_jobs(file, {.workers = 1}), 0U);
+  trace_file const own{"own"};
+  EXPECT_EQ(drops_of_a_hundred_jobs(own, {.workers = 1, .trace = own.name()}), 0U);  // the options are the program's own
+  environment_of_events const enough{"4096"};
+  trace_file const other{"enough"};
+  environment const to_other{other.name()};
+  EXPECT_EQ(drops_of_a_hundred_jobs(other, {.workers = 1, .trace_events = 16}), 0U);
+}
+
+TEST(trace_file, has_no_room_for_what_is_no_number_of_events) {
+  trace_file const file{"events"};
+  environment const e{file.name()};
+  for (char const* const text : {"0", "-1", "12 ", "many", "1073741825", "99999999999999999999"}) {
+    environment_of_events const wrong{text};
+    try {
+      nopal::pool const pool{{.workers = 1}};
+      ADD_FAILURE() << text;
+    } catch (std::invalid_argument const& what) {
+      EXPECT_NE(std::string{what.what()}.find('"' + std::string{text} + '"'), std::string::npos) << what.what();
+      EXPECT_NE(std::string{what.what()}.find("from 1 to 1073741824"), std::string::npos) << what.what();
+    }
+  }
+}
+
 // Pools of one process share a file, one below the other.
 TEST(trace_file, of_several_pools) {
   trace_file const file{"several"};

@@ -86,7 +86,7 @@ def differences(command: list[str], workers: int, config: TraceProcessorConfig) 
     """What the program has printed, and what its trace says otherwise."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "run.pftrace"
-        done = subprocess.run(command, env={**os.environ, "NOPAL_TRACE": str(trace)}, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(command, env={**os.environ, "NOPAL_TRACE": str(trace), "NOPAL_TRACE_EVENTS": "4000000"}, capture_output=True, text=True, timeout=300, check=False)
         if done.returncode != 0:
             return {}, [f"{' '.join(command)}: status {done.returncode}: {done.stderr.strip()}"]
         record = json.loads(done.stdout)
