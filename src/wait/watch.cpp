@@ -5,21 +5,9 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 bool watcher::wait(time_point deadline, char const* what) {
-  if (deadline == time_point::max() && !wait_may_end_early()) {
-    told_.acquire_slowly(what);  // which looks first whether there is a permit
-  } else if (!told_.acquire_until(deadline, what)) {
-    return false;
-  }
-  ++absorbed_;
+  if (deadline != time_point::max() || wait_may_end_early()) return wait_until(deadline, what);
+  basic_watcher::wait(what);
   return true;
-}
-
-void watcher::absorb(std::size_t n) noexcept {
-  for (; absorbed_ < n; ++absorbed_) told_.acquire_slowly();
-}
-
-void watcher::tell() noexcept {
-  if (std::ptrdiff_t before; !told_.release_if_quiet(1)) told_.release_slowly(1, before);
 }
 
 }  // namespace nopal::core

@@ -48,9 +48,11 @@ struct stacks {
 struct left_stack {
   mortal<left_stack*> next{nullptr};
   mortal<int> whose{0};
+  void (*told)(left_stack& me) noexcept = nullptr;  ///< of a watch: no stack is resumed, but this is called
 
   /// Resumes the stack, by one releasing store, as a ring or an inbox does. It is the last access to *this.
   void resume() noexcept {
+    if (told != nullptr) return told(*this);
     auto& r = stacks::now->all[static_cast<std::size_t>(static_cast<int>(whose))].resumed;
     r.store(1, std::memory_order_release);
     sync::wake(r);
