@@ -58,20 +58,27 @@ int main(int argc, char** argv) {
   nopal::pool pool{{.workers = workers}};
   nopal::bullet_scheduler ours{pool};
 
-  std::printf("%u workers; ms for %d steps, medians of 9\n%-40s %10s %10s %10s\n", workers, steps, "", "serial", "Bullet's", "nopal");
+  std::printf("%u workers; ms for %d steps, medians of 9\n%-40s %10s %10s %10s\n", workers, steps, "", "serial", "Bullet's",
+              "nopal");
   auto const in_turn = [](worlds& all) {
     for (auto& w : all) w->step(steps);
   };
   auto const row = [&](char const* what, std::function<worlds()> const& make, std::function<void(worlds&)> const& by_nopal) {
-    double const alone = time_of(serial, make, in_turn), own = time_of(its.get(), make, in_turn), on_pool = time_of(&ours, make, by_nopal);
+    double const alone = time_of(serial, make, in_turn), own = time_of(its.get(), make, in_turn),
+                 on_pool = time_of(&ours, make, by_nopal);
     std::printf("%-40s %10.1f %10.1f %10.1f\n", what, alone, own, on_pool);
   };
   row("100 pyramids, 2200 bodies", [] { return several(1, false, pyramids); }, in_turn);
   row("a wall of 1200 bricks, one island", [] { return several(1, true, wall); }, in_turn);
   row("300 dolls, 2700 bodies", [] { return several(1, false, dolls); }, in_turn);
   // Bullet's own threads work for one loop at a time, of the program's first thread: so worlds step one after the other.
-  row("four worlds of 25 pyramids at once", [] { return several(4, false, few_pyramids); }, [&](worlds& all) {
-    pool.run([&] { nopal::parallel_for(0, static_cast<int>(all.size()), [&](int k) { all[static_cast<std::size_t>(k)]->step(steps); }, nopal::grain{1}); });
-  });
+  row(
+      "four worlds of 25 pyramids at once", [] { return several(4, false, few_pyramids); },
+      [&](worlds& all) {
+        pool.run([&] {
+          nopal::parallel_for(
+              0, static_cast<int>(all.size()), [&](int k) { all[static_cast<std::size_t>(k)]->step(steps); }, nopal::grain{1});
+        });
+      });
   return 0;
 }

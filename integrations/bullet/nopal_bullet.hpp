@@ -31,8 +31,9 @@ class bullet_scheduler final : public btITaskScheduler {
   /// Works on `p`, which outlives it. Throws std::invalid_argument if Bullet has not so many thread numbers.
   explicit bullet_scheduler(pool& p = default_pool()) : btITaskScheduler{"nopal"}, pool_{p}, numbers_{p.workers() + 1} {
     if (numbers_ > BT_MAX_THREAD_COUNT) {
-      throw std::invalid_argument{"nopal::bullet_scheduler: a pool of " + std::to_string(p.workers()) + " workers, and Bullet numbers at most " +
-                                  std::to_string(BT_MAX_THREAD_COUNT) + " threads, the program's first among them: give it a pool of at most " +
+      throw std::invalid_argument{"nopal::bullet_scheduler: a pool of " + std::to_string(p.workers()) +
+                                  " workers, and Bullet numbers at most " + std::to_string(BT_MAX_THREAD_COUNT) +
+                                  " threads, the program's first among them: give it a pool of at most " +
                                   std::to_string(BT_MAX_THREAD_COUNT - 1)};
     }
   }
@@ -115,7 +116,8 @@ class bullet_scheduler final : public btITaskScheduler {
   /// program does: then both are cleared.
   class in_body {
    public:
-    in_body() noexcept : began_{this_thread().in_body.exchange(true, std::memory_order_relaxed) ? nullptr : &this_thread().in_body} {}
+    in_body() noexcept
+        : began_{this_thread().in_body.exchange(true, std::memory_order_relaxed) ? nullptr : &this_thread().in_body} {}
     in_body(in_body const&) = delete;
     in_body& operator=(in_body const&) = delete;
     ~in_body() {
@@ -137,8 +139,8 @@ class bullet_scheduler final : public btITaskScheduler {
 
   static void check(int grain_size) {
     if (grain_size < 1) {
-      throw std::invalid_argument{"nopal::bullet_scheduler: a loop of Bullet with a grain size of " + std::to_string(grain_size) +
-                                  ": give it at least 1"};
+      throw std::invalid_argument{"nopal::bullet_scheduler: a loop of Bullet with a grain size of " +
+                                  std::to_string(grain_size) + ": give it at least 1"};
     }
   }
 
@@ -167,13 +169,16 @@ class bullet_scheduler final : public btITaskScheduler {
   void on_numbered_thread(F const& f) {
     if (is_numbered()) return f();
     without_stop([&] {
-      pool_.submit([&] {
-              if (!is_numbered()) {
-                throw std::logic_error{"nopal::bullet_scheduler: Bullet's number of a worker's thread is not known: call btSetTaskScheduler with "
-                                       "this scheduler first, and again after nopal::shutdown"};
-              }
-              f();
-            }).get();
+      pool_
+          .submit([&] {
+            if (!is_numbered()) {
+              throw std::logic_error{
+                  "nopal::bullet_scheduler: Bullet's number of a worker's thread is not known: call btSetTaskScheduler with "
+                  "this scheduler first, and again after nopal::shutdown"};
+            }
+            f();
+          })
+          .get();
     });
   }
   bool is_numbered() const { return this_thread().numbered_by == this || btIsMainThread(); }
@@ -183,9 +188,10 @@ class bullet_scheduler final : public btITaskScheduler {
     for (unsigned i = 0; i < pool_.workers(); ++i) {
       unsigned const number = pool_.run(number_of, this, pool_.worker(i));
       if (auto const other = std::ranges::find(all, number); other != all.end()) {
-        throw std::logic_error{"nopal::bullet_scheduler: workers " + std::to_string(other - all.begin()) + " and " + std::to_string(i) +
-                               " both have Bullet's thread number " + std::to_string(number) +
-                               ": they have used Bullet before btSetTaskScheduler, which must be called first, or with a new pool"};
+        throw std::logic_error{
+            "nopal::bullet_scheduler: workers " + std::to_string(other - all.begin()) + " and " + std::to_string(i) +
+            " both have Bullet's thread number " + std::to_string(number) +
+            ": they have used Bullet before btSetTaskScheduler, which must be called first, or with a new pool"};
       }
       all.push_back(number);
     }
@@ -205,8 +211,9 @@ class bullet_scheduler final : public btITaskScheduler {
     } const body;
     btParallelFor(0, 1, 1, body);
     if (!body.ours) {
-      throw std::runtime_error{"nopal::bullet_scheduler: this Bullet was built without threads, as Debian's libbullet-dev is, and its loops are "
-                               "serial: build it with -DBULLET2_MULTITHREADING=ON (vcpkg: bullet3[multithreading])"};
+      throw std::runtime_error{
+          "nopal::bullet_scheduler: this Bullet was built without threads, as Debian's libbullet-dev is, and its loops are "
+          "serial: build it with -DBULLET2_MULTITHREADING=ON (vcpkg: bullet3[multithreading])"};
     }
   }
 
@@ -224,7 +231,8 @@ class bullet_scheduler {
   explicit bullet_scheduler(A&&...) {
     static_assert(sizeof...(A) > 1000,
                   "nopal: Bullet's loops are serial, and its headers take no locks, without BT_THREADSAFE. Build Bullet with "
-                  "-DBULLET2_MULTITHREADING=ON (vcpkg: bullet3[multithreading]; Debian's libbullet-dev is built without), and compile with "
+                  "-DBULLET2_MULTITHREADING=ON (vcpkg: bullet3[multithreading]; Debian's libbullet-dev is built without), and "
+                  "compile with "
                   "-DBT_THREADSAFE=1 all that includes its headers.");
   }
 };

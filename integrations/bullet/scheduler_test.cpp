@@ -15,6 +15,8 @@
 
 #include <nopal/nopal.hpp>
 
+#include "its_own_threads.hpp"
+
 namespace {
 
 template <class F>
@@ -72,7 +74,8 @@ TEST_F(bullet_scheduler, each_index_is_called_once_and_no_thread_number_twice_at
     calls c;
     auto const run = [&] { c.run(); };
     std::thread outside{run};
-    std::thread in_place_of_a_worker{[&] { pool.run([&] { nopal::parallel_for(0, 4, [&](int) { run(); }, nopal::grain{1}); }); }};
+    std::thread in_place_of_a_worker{
+        [&] { pool.run([&] { nopal::parallel_for(0, 4, [&](int) { run(); }, nopal::grain{1}); }); }};
     nopal::counter left;
     pool.spawn(left, run);
     nopal::future<void> const job = other.submit(run);
@@ -93,7 +96,9 @@ TEST_F(bullet_scheduler, serial_loops_have_numbers) {
   nopal::bullet_scheduler ours{pool};
   btSetTaskScheduler(&ours);
   std::atomic<int> wrong{0};
-  auto const body = [&](int, int) { wrong += static_cast<int>(btGetCurrentThreadIndex()) >= btGetTaskScheduler()->getNumThreads(); };
+  auto const body = [&](int, int) {
+    wrong += static_cast<int>(btGetCurrentThreadIndex()) >= btGetTaskScheduler()->getNumThreads();
+  };
   for (int const threads : {2, 1}) {
     btGetTaskScheduler()->setNumThreads(threads);
     for (int k = 0; k < 5; ++k) std::thread{[&] { loop(0, 5, 100, body); }}.join();
@@ -153,10 +158,13 @@ TEST_F(bullet_scheduler, bodies_may_wait) {
   }
   for (int w = 0; w < 3; ++w) {
     std::atomic<int> blocks{0};
-    pool.submit([](nopal::worker_ref where, std::atomic<int>& n) -> nopal::task<void> {
-      co_await nopal::resume_on(where);
-      loop(0, 100, 10, [&](int, int) { ++n; });
-    }, pool.worker(static_cast<unsigned>(w)), blocks).get();
+    pool.submit(
+            [](nopal::worker_ref where, std::atomic<int>& n) -> nopal::task<void> {
+              co_await nopal::resume_on(where);
+              loop(0, 100, 10, [&](int, int) { ++n; });
+            },
+            pool.worker(static_cast<unsigned>(w)), blocks)
+        .get();
     EXPECT_EQ(blocks, 10) << w;
   }
 }
@@ -224,15 +232,19 @@ TEST_F(bullet_scheduler, runs_to_the_end_where_it_is_asked_to_stop) {
 
 TEST_F(bullet_scheduler, schedulers_follow_each_other) {
   nopal::pool pool{{.workers = 2}};
-  std::unique_ptr<btITaskScheduler> const own{btCreateDefaultTaskScheduler()};
+  nopal::bullet_scheduler first{pool}, second{pool};
+  std::unique_ptr<btITaskScheduler> const its{test::runs_its_own_threads ? btCreateDefaultTaskScheduler() : nullptr};
+  btITaskScheduler* const own = its != nullptr ? its.get() : &first;
   auto const run = [](btITaskScheduler& s) {
     btSetTaskScheduler(&s);
     calls c;
     c.run();
     EXPECT_EQ(c.wrong, 0) << s.getName();
   };
-  nopal::bullet_scheduler first{pool}, second{pool};
-  for (btITaskScheduler* s : {static_cast<btITaskScheduler*>(&first), own.get(), static_cast<btITaskScheduler*>(&second), static_cast<btITaskScheduler*>(&first)}) run(*s);
+  run(first);
+  run(*own);
+  run(second);
+  run(first);
   for (int round = 0; round < 30; ++round) {  // 60 threads more, beside those above
     nopal::pool another{{.workers = 2}};
     nopal::bullet_scheduler brief{another};
@@ -256,7 +268,8 @@ TEST_F(bullet_scheduler, after_shutdown_it_is_set_again) {
   ASSERT_EQ(nopal::shutdown(std::chrono::seconds{10}), "");
   std::thread{[&] {
     EXPECT_EQ(error_of(run),
-              "nopal::bullet_scheduler: Bullet's number of a worker's thread is not known: call btSetTaskScheduler with this scheduler first, and "
+              "nopal::bullet_scheduler: Bullet's number of a worker's thread is not known: call btSetTaskScheduler with this "
+              "scheduler first, and "
               "again after nopal::shutdown");
   }}.join();
   btSetTaskScheduler(&ours);
@@ -269,7 +282,8 @@ TEST_F(bullet_scheduler, refuses_what_it_cannot_do) {
     EXPECT_EQ(error_of([&] { nopal::bullet_scheduler{largest}.parallelFor(0, 1, 0, for_body{[](int, int) {}}); }),
               "nopal::bullet_scheduler: a loop of Bullet with a grain size of 0: give it at least 1");
     EXPECT_EQ(error_of([&] { nopal::bullet_scheduler{too_large}; }),
-              "nopal::bullet_scheduler: a pool of 64 workers, and Bullet numbers at most 64 threads, the program's first among them: give it a "
+              "nopal::bullet_scheduler: a pool of 64 workers, and Bullet numbers at most 64 threads, the program's first among "
+              "them: give it a "
               "pool of at most 63");
     nopal::bullet_scheduler ours{largest};
     btSetTaskScheduler(&ours);
@@ -287,7 +301,8 @@ TEST_F(bullet_scheduler, refuses_what_it_cannot_do) {
       },
       three.worker(2));
   EXPECT_EQ(error_of([&] { btSetTaskScheduler(&ours); }),
-            "nopal::bullet_scheduler: workers 1 and 2 both have Bullet's thread number 2: they have used Bullet before btSetTaskScheduler, which "
+            "nopal::bullet_scheduler: workers 1 and 2 both have Bullet's thread number 2: they have used Bullet before "
+            "btSetTaskScheduler, which "
             "must be called first, or with a new pool");
   EXPECT_EQ(btGetTaskScheduler(), btGetSequentialTaskScheduler());
 }

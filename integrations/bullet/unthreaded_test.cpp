@@ -19,7 +19,8 @@ TEST(bullet_unthreaded, is_refused) {
     said = e.what();
   }
   EXPECT_EQ(said,
-            "nopal::bullet_scheduler: this Bullet was built without threads, as Debian's libbullet-dev is, and its loops are serial: build it with "
+            "nopal::bullet_scheduler: this Bullet was built without threads, as Debian's libbullet-dev is, and its loops are "
+            "serial: build it with "
             "-DBULLET2_MULTITHREADING=ON (vcpkg: bullet3[multithreading])");
   EXPECT_EQ(btGetTaskScheduler(), btGetSequentialTaskScheduler());
 }
