@@ -91,8 +91,8 @@ class bullet_scheduler final : public btITaskScheduler {
     m_savedThreadCounter = 0;
     btITaskScheduler::activate();
     try {
-      number_threads();
       check_threads_are_used();
+      number_threads();
     } catch (...) {
       btSetTaskScheduler(btGetSequentialTaskScheduler());
       throw;
