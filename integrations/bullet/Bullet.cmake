@@ -31,7 +31,7 @@ set_tests_properties(integrations.bullet.without_threads PROPERTIES LABELS integ
 
 if(NOPAL_BULLET_HAS_THREADS)
   nopal_add_integration(bullet nopal_bullet)
-  target_sources(nopal_bullet_test PRIVATE bullet/scheduler_test.cpp)
+  target_sources(nopal_bullet_test PRIVATE bullet/scheduler_test.cpp bullet/thread_sanitizer.cpp)
   if(NOPAL_SANITIZE)
     target_compile_definitions(nopal_bullet_test PRIVATE NOPAL_TEST_SLOW)
   endif()

@@ -159,8 +159,8 @@ TEST_F(bullet, nests_in_all_that_runs_on_the_pool) {
   nopal::counter left;
   for (int k = 4; k < 6; ++k) pool.spawn(left, [&, k] { one(k); });
   nopal::future<void> const task = pool.submit(
-      [](auto const& step) -> nopal::task<void> {
-        step(6);
+      [](auto const& f) -> nopal::task<void> {
+        f(6);
         co_return;
       },
       one);

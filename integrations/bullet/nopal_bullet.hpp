@@ -1,7 +1,8 @@
 #pragma once
 
 // Bullet's loops on nopal: worlds step on the workers of a pool, from any function, several at once. README.md beside this says how to use it.
-// Needs: Bullet 2.87 or newer, built with -DBULLET2_MULTITHREADING=ON, and -DBT_THREADSAFE=1 for all that includes its headers.
+// Needs: a Bullet with btITaskScheduler::parallelSum (3.24 is tested), built with -DBULLET2_MULTITHREADING=ON, and -DBT_THREADSAFE=1 for all
+// that includes its headers.
 
 #include <LinearMath/btThreads.h>
 #include <nopal/algorithm/parallel_for_blocks.hpp>
@@ -181,7 +182,7 @@ class bullet_scheduler final : public btITaskScheduler {
           .get();
     });
   }
-  bool is_numbered() const { return this_thread().numbered_by == this || btIsMainThread(); }
+  bool is_numbered() const { return (this_thread().numbered_by == this && pool::current() == &pool_) || btIsMainThread(); }
 
   void number_threads() {
     std::vector<unsigned> all;
@@ -232,8 +233,7 @@ class bullet_scheduler {
     static_assert(sizeof...(A) > 1000,
                   "nopal: Bullet's loops are serial, and its headers take no locks, without BT_THREADSAFE. Build Bullet with "
                   "-DBULLET2_MULTITHREADING=ON (vcpkg: bullet3[multithreading]; Debian's libbullet-dev is built without), and "
-                  "compile with "
-                  "-DBT_THREADSAFE=1 all that includes its headers.");
+                  "compile with -DBT_THREADSAFE=1 all that includes its headers.");
   }
 };
 
