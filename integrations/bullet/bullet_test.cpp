@@ -104,8 +104,10 @@ TEST_F(bullet, under_forced_steals) {
 
 TEST_F(bullet, its_own_threads_do_no_more) {
   if (!test::runs_its_own_threads) GTEST_SKIP() << "ThreadSanitizer sees races in Bullet's own scheduler";
+  bytes const expected = serially([] { return piles(kind::serial); });
   std::unique_ptr<btITaskScheduler> const own{btCreateDefaultTaskScheduler()};
   btSetTaskScheduler(own.get());
+  EXPECT_EQ(piles(kind::serial), expected);
   EXPECT_EQ(piles(kind::ordered), expected_piles());
   EXPECT_EQ(wall(kind::ordered), expected_wall());
   btSetTaskScheduler(btGetSequentialTaskScheduler());  // before its threads end
