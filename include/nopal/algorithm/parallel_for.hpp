@@ -74,6 +74,7 @@ struct parallel_for_function {
     }
   }
 
+  /// No loop: refuses parallel_for(range, body) and parallel_for(n, body), and says what to write instead.
   template <class Range, class Body>
   auto operator()(Range&&, Body&&) const {
     static_assert(sizeof(std::remove_reference_t<Range>*) == 0, "nopal: parallel_for goes from one number to another: parallel_for(0, n, [&](auto i) { ... }). "
