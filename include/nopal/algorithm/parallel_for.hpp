@@ -77,8 +77,9 @@ struct parallel_for_function {
   /// No loop: refuses parallel_for(range, body) and parallel_for(n, body), and says what to write instead.
   template <class Range, class Body>
   auto operator()(Range&&, Body&&) const {
-    static_assert(sizeof(std::remove_reference_t<Range>*) == 0, "nopal: parallel_for goes from one number to another: parallel_for(0, n, [&](auto i) { ... }). "
-                                        "For the elements of a range write nopal::for_each(range, [&](auto& x) { ... }).");
+    static_assert(sizeof(std::remove_reference_t<Range>*) == 0,
+                  "nopal: parallel_for goes from one number to another: parallel_for(0, n, [&](auto i) { ... }). For the elements of a range "
+                  "write nopal::for_each(range, [&](auto& x) { ... }).");
   }
 
   /// Calls body(r, c) for each r of [first_row, last_row) and c of [first_column, last_column). Serial order, by which exceptions go, is

@@ -167,14 +167,23 @@ struct checked {
 
  private:
   static constexpr bool coroutine = is_task<result>;
-  static constexpr mistake wrong_callable = is_task<std::remove_cvref_t<F>>                                     ? mistake::called_already
-                                            : is_slot_by_value<F, A...> && !std::is_invocable_v<called_as, A...> ? mistake::slot_by_value
-                                            : !std::is_invocable_v<called_as, A...>                             ? mistake::arguments
-                                            : !of_pool && !coroutine                                            ? mistake::ordinary_function
-                                            : How == way::forks && !outlives_child<F>                          ? mistake::temporary_closure
-                                            : How == way::submits && !std::is_constructible_v<std::decay_t<F>, F>
-                                                ? mistake::uncopyable_closure
-                                                : mistake::none;
+  static consteval mistake find_wrong_callable() {
+    if constexpr (is_task<std::remove_cvref_t<F>>) {
+      return mistake::called_already;
+    } else if constexpr (!std::is_invocable_v<called_as, A...>) {
+      if constexpr (of_pool) {
+        return mistake::arguments;
+      } else {
+        return is_slot_by_value<F, A...> ? mistake::slot_by_value : mistake::arguments;
+      }
+    } else {
+      return !of_pool && !coroutine                                                       ? mistake::ordinary_function
+             : How == way::forks && !outlives_child<F>                                    ? mistake::temporary_closure
+             : How == way::submits && !std::is_constructible_v<std::decay_t<F>, F> ? mistake::uncopyable_closure
+                                                                                   : mistake::none;
+    }
+  }
+  static constexpr mistake wrong_callable = find_wrong_callable();
   static consteval auto find_parameters() {
     if constexpr (wrong_callable != mistake::none || (How == way::waits && !coroutine)) {
       return std::type_identity<unknown_parameters>{};  // an ordinary function that is waited for: every argument may be passed on as it is
