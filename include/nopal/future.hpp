@@ -58,6 +58,8 @@ template <class R>
 class future : public core::awaitable_tag {
  public:
   future() noexcept = default;
+  future(future&&) noexcept = default;
+  future& operator=(future&&) noexcept = default;
 
   /// Has it a job, whose result was not taken yet?
   bool valid() const noexcept { return state_ != nullptr; }

@@ -6,6 +6,7 @@
 #include "nopal/core/compiler/config.hpp"
 
 #include <chrono>
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -75,6 +76,10 @@ class pool {
   /// threads or the first native stacks cannot be made, or threads cannot be put on CPUs as the options want, std::bad_alloc.
   explicit(false) pool(pool_options const& options) : scheduler_{new core::scheduler{options}} {
     scheduler_->belongs_to(*this);
+  }
+  template <std::integral Workers>
+  explicit pool(Workers) : pool{} {
+    static_assert(!std::integral<Workers>, "nopal: a pool takes options. Write nopal::pool{{.workers = 4}} for pool{4}.");
   }
   pool(pool const&) = delete;
   pool& operator=(pool const&) = delete;

@@ -52,11 +52,13 @@ inline constexpr core::join_tag join{};
 /// that is thrown here or at the join. O(1): docs/fork-cost.md. Algorithm 3 of the libfork paper.
 template <class S, class F, class... A>
   requires(core::is_slot<S*>)
+[[nodiscard("nopal: nothing starts without co_await. Write co_await nopal::fork(...)")]]
 NOPAL_INLINE auto fork(S* slot, F&& f, A&&... a) {
   return core::make_awaitable_into<core::forked>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
 }
 template <class T, class... P>
   requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
+[[nodiscard("nopal: nothing starts without co_await. Write co_await nopal::fork(...)")]]
 NOPAL_INLINE auto fork(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
   using function = core::starter<task<T> (*)(P...)>;
   return core::child_awaitable<core::forked, 0, function, P...>{slot, function{f}, static_cast<P&&>(a)...};
@@ -65,6 +67,7 @@ NOPAL_INLINE auto fork(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a
 /// `co_await fork(f, args...)`: forks a task<void>, or a task<T> whose result is dropped. Otherwise as fork with a slot.
 template <class F, class... A>
   requires(!core::is_slot<std::remove_cvref_t<F>>)
+[[nodiscard("nopal: nothing starts without co_await. Write co_await nopal::fork(...)")]]
 NOPAL_INLINE auto fork(F&& f, A&&... a) {
   using c = core::checked_child<core::forked, F&&, A&&...>;
   if constexpr (!c::ok) {
@@ -81,11 +84,13 @@ NOPAL_INLINE auto fork(F&& f, A&&... a) {
 /// calls and forks: neither overflows the native stack.
 template <class S, class F, class... A>
   requires(core::is_slot<S*>)
+[[nodiscard("nopal: nothing starts without co_await. Write co_await nopal::call(...)")]]
 NOPAL_INLINE auto call(S* slot, F&& f, A&&... a) {
   return core::make_awaitable_into<core::called>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);
 }
 template <class T, class... P>
   requires(!(std::is_reference_v<P> || ...) && std::is_move_assignable_v<T>)
+[[nodiscard("nopal: nothing starts without co_await. Write co_await nopal::call(...)")]]
 NOPAL_INLINE auto call(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a) {
   using function = core::starter<task<T> (*)(P...)>;
   return core::child_awaitable<core::called, 0, function, P...>{slot, function{f}, static_cast<P&&>(a)...};
@@ -94,6 +99,7 @@ NOPAL_INLINE auto call(T* slot, task<T> (*f)(P...), std::type_identity_t<P>... a
 /// `T v = co_await call(f, args...)`: as call with a slot, but the result is the value of the expression.
 template <class F, class... A>
   requires(!core::is_slot<std::remove_cvref_t<F>>)
+[[nodiscard("nopal: nothing starts without co_await. Write co_await nopal::call(...)")]]
 NOPAL_INLINE auto call(F&& f, A&&... a) {
   using c = core::checked_child<core::called, F&&, A&&...>;
   if constexpr (!c::ok) {

@@ -38,7 +38,7 @@
 #include "report/debug_layout.hpp"
 #include "report/report_on_signal.hpp"
 #include "scheduler/option_checks.hpp"
-#include "simulation/report.hpp"
+#include "simulation/findings.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -10,6 +10,14 @@ nopal::task<long> fib(long n) {
   co_return a + b;
 }
 
+// A generic closure among the arguments is not called with those that follow.
+constexpr auto size_of = [](auto const& text) { return text.size(); };
+nopal::task<> keep(decltype(size_of), int) { co_return; }
+nopal::task<> parent() {
+  co_await nopal::fork(keep, size_of, 3);
+  co_await nopal::join;
+}
+
 int main() {
   nopal::pool pool;
   return pool.run(fib, 10) == 55 ? 0 : 1;

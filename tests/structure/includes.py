@@ -29,8 +29,15 @@ def header_of(tree: Tree, source: str) -> str | None:
 
 
 def named(tree: Tree) -> list[Problem]:
-    """Every source under src implements a header of its name."""
-    return [_unnamed(source) for source in tree.implementations() if header_of(tree, source) is None]
+    """Every source under src implements a header of its name, and has a name of its own where Meson writes _ for /."""
+    sources = list(tree.implementations())
+    unnamed = [_unnamed(source) for source in sources if header_of(tree, source) is None]
+    of_name: dict[str, str] = {}
+    return unnamed + [
+        Problem(source, 1, f"is {first} to Meson, which writes _ for /", "rename one of them: a project of Meson's builds both into one object")
+        for source in sources
+        if (first := of_name.setdefault(source.replace("/", "_"), source)) != source
+    ]
 
 
 def _unnamed(source: str) -> Problem:

@@ -53,6 +53,7 @@ BREAKING: dict[str, list[tuple[Files, str]]] = {
         ({"src/wait/other.cpp": ""}, "src/wait/other.cpp:1"),
         ({"src/scheduler/pool.cpp": ""}, "src/scheduler/pool.cpp:1"),
         ({"src/alone.c": ""}, "src/alone.c:1"),
+        ({"include/nopal/wait_list.hpp": "", "src/wait_list.cpp": ""}, "src/wait_list.cpp:1"),
     ],
     "length": [
         ({"src/pool.cpp": "\n" * 401}, "src/pool.cpp:401"),

@@ -57,10 +57,11 @@ try_installed() {
   must_not is_shared static-app/build/app
 
   # Both kinds in one prefix: the shared one, unless the other is asked for. A kind that is not there is not found.
-  project find_package either
-  cmake -S either -B either/build -DCMAKE_PREFIX_PATH="$HOME/.local"
-  cmake --build either/build
-  is_shared either/build/app
+  project find_package app
+  cmake -S app -B app/build -DCMAKE_PREFIX_PATH="$HOME/.local"
+  cmake --build app/build
+  app/build/app
+  is_shared app/build/app
   project find_package_static static-of-both
   cmake -S static-of-both -B static-of-both/build -DCMAKE_PREFIX_PATH="$HOME/.local"
   cmake --build static-of-both/build
@@ -74,6 +75,14 @@ try_embedded() {
   cmake -S fetched -B fetched/build -G Ninja -DNOPAL_ARCHIVE="$PWD/nopal-$version.tar.gz"
   cmake --build fetched/build
   fetched/build/app
+
+  # From a repository only as far as the configuration: what is built is the same.
+  cp -r nopal repository
+  git -C repository init -q -b main
+  git -C repository add -A
+  git -C repository -c user.name=nopal -c user.email=nopal@example.org commit -q -m 'As released'
+  project fetch_content_git fetched-by-git
+  cmake -S fetched-by-git -B fetched-by-git/build -G Ninja -DNOPAL_REPOSITORY="$PWD/repository"
 
   project add_subdirectory beside
   cp -r nopal beside/nopal

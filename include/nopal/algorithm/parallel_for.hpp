@@ -74,6 +74,14 @@ struct parallel_for_function {
     }
   }
 
+  /// No loop: refuses parallel_for(range, body) and parallel_for(n, body), and says what to write instead.
+  template <class Range, class Body>
+  auto operator()(Range&&, Body&&) const {
+    static_assert(sizeof(std::remove_reference_t<Range>*) == 0,
+                  "nopal: parallel_for goes from one number to another: parallel_for(0, n, [&](auto i) { ... }). For the elements of a range "
+                  "write nopal::for_each(range, [&](auto& x) { ... }).");
+  }
+
   /// Calls body(r, c) for each r of [first_row, last_row) and c of [first_column, last_column). Serial order, by which exceptions go, is
   /// row by row, and each worker takes whole stretches of that: parts of a row, or many rows. grain{n} counts places.
   template <core::loop_index R1, core::loop_index R2, core::loop_index C1, core::loop_index C2, class Body>

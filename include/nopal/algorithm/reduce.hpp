@@ -33,6 +33,9 @@ struct reduce_function {
     requires(!std::same_as<T, grain> && !std::same_as<Op, grain> && !std::same_as<Projection, grain>)
   T operator()(I first, S last, T init = T{}, Op op = {}, Projection projection = {}, grain g = grain{0}) const {
     using difference = std::iter_difference_t<I>;
+    static_assert(std::is_constructible_v<T, std::indirect_result_t<Projection&, I>>,
+                  "nopal: reduce returns what `init` is, and makes it of elements too. Give an init of the result's type: reduce(v, "
+                  "std::string{}) for strings; or make each element a number first, with transform_reduce.");
     auto get = [&](std::uint64_t k) -> decltype(auto) { return std::invoke(projection, first[static_cast<difference>(k)]); };
     constexpr bool cheap = std::is_same_v<Projection, std::identity>;
     auto const n = last - first;

@@ -68,6 +68,9 @@ using called_once = std::conditional_t<std::is_invocable_v<F&&, A...>, F&&, F&>;
 enum class mistake {
   none,
   arguments,          ///< the callable cannot be called with them
+  called_already,     ///< f(a) in place of f, a
+  slot_by_value,      ///< a slot in place of its address
+  no_result,          ///< a slot for a task<>
   ordinary_function,  ///< one where a coroutine function belongs
   temporary_closure,
   uncopyable_closure,
@@ -135,6 +138,12 @@ inline constexpr bool outlives_child = std::is_lvalue_reference_v<F> || std::is_
                               std::is_member_pointer_v<std::remove_cvref_t<F>> || is_reference_wrapper<std::remove_cvref_t<F>> ||
                               (std::is_empty_v<std::remove_cvref_t<F>> && std::is_default_constructible_v<std::remove_cvref_t<F>>);
 
+/// Is F a slot that was given by its value, and what follows a coroutine function and its arguments?
+template <class F, class... A>
+inline constexpr bool is_slot_by_value = false;
+template <class F, class Function, class... A>
+inline constexpr bool is_slot_by_value<F, Function, A...> = returns_task<Function, A...>;
+
 /// The callable as it will be called. F: as it was given, a reference.
 template <way How, class F, class... A>
 struct callee {
@@ -158,12 +167,23 @@ struct checked {
 
  private:
   static constexpr bool coroutine = is_task<result>;
-  static constexpr mistake wrong_callable = !std::is_invocable_v<called_as, A...>                               ? mistake::arguments
-                                            : !of_pool && !coroutine                                            ? mistake::ordinary_function
-                                            : How == way::forks && !outlives_child<F>                          ? mistake::temporary_closure
-                                            : How == way::submits && !std::is_constructible_v<std::decay_t<F>, F>
-                                                ? mistake::uncopyable_closure
-                                                : mistake::none;
+  static consteval mistake find_wrong_callable() {
+    if constexpr (is_task<std::remove_cvref_t<F>>) {
+      return mistake::called_already;
+    } else if constexpr (!std::is_invocable_v<called_as, A...>) {
+      if constexpr (of_pool) {
+        return mistake::arguments;
+      } else {
+        return is_slot_by_value<F, A...> ? mistake::slot_by_value : mistake::arguments;
+      }
+    } else {
+      return !of_pool && !coroutine                                                       ? mistake::ordinary_function
+             : How == way::forks && !outlives_child<F>                                    ? mistake::temporary_closure
+             : How == way::submits && !std::is_constructible_v<std::decay_t<F>, F> ? mistake::uncopyable_closure
+                                                                                   : mistake::none;
+    }
+  }
+  static constexpr mistake wrong_callable = find_wrong_callable();
   static consteval auto find_parameters() {
     if constexpr (wrong_callable != mistake::none || (How == way::waits && !coroutine)) {
       return std::type_identity<unknown_parameters>{};  // an ordinary function that is waited for: every argument may be passed on as it is
@@ -203,6 +223,12 @@ struct checked {
 template <way How, mistake Wrong>
 auto explained() {
   static_assert(Wrong != mistake::arguments, "nopal: the function cannot be called with these arguments.");
+  static_assert(Wrong != mistake::called_already,
+                "nopal: here the function is called, and its task is given. Give the function, and then its arguments: fork(&x, f, a) for "
+                "fork(&x, f(a)), and run(f, a) for run(f(a)).");
+  static_assert(Wrong != mistake::slot_by_value, "nopal: a slot is given by its address. Write fork(&x, f, a) for fork(x, f, a).");
+  static_assert(Wrong != mistake::no_result,
+                "nopal: this function returns nopal::task<>, so there is no result for a slot. Write fork(f, a) for fork(&x, f, a).");
   static_assert(Wrong != mistake::ordinary_function,
                 "nopal: fork and call start coroutine functions, which return nopal::task<T>. Call an ordinary function as it is, or use "
                 "nopal::scope.");

@@ -19,6 +19,11 @@ struct awaitable_tag {};
 
 struct join_tag {
   explicit join_tag() = default;
+  template <class... A>
+  auto operator()(A&&...) const {
+    static_assert(sizeof...(A) > 1000, "nopal: join is not a function. Write co_await nopal::join, without parentheses.");
+    return join_tag{};
+  }
 };
 
 /// The base of an awaiter that is the promise itself, so that it needs no place in the coroutine's frame.

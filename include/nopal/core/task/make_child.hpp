@@ -95,6 +95,8 @@ NOPAL_INLINE auto make_awaitable_into(S* slot, F&& f, A&&... a) {
   using c = checked_child<How, F&&, A&&...>;
   if constexpr (!c::ok) {
     return explained<How == forked ? way::forks : way::calls, c::wrong>();
+  } else if constexpr (std::is_void_v<typename c::result::value_type> && !std::is_void_v<S>) {
+    return explained<How == forked ? way::forks : way::calls, mistake::no_result>();
   } else {
     using T = c::result::value_type;
     static_assert(fits_slot<T, S>, "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>. A "

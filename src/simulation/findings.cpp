@@ -1,4 +1,4 @@
-#include "simulation/report.hpp"
+#include "simulation/findings.hpp"
 
 #include <unistd.h>
 
