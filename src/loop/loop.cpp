@@ -62,12 +62,7 @@ class pace {
   double ticks_for(std::uint64_t n) const noexcept { return cost_ * static_cast<double>(n); }
   void remember() const noexcept { loop_.cost.learn(cost_); }
 
-  // Rounded down to what a block may have, but one at least. A multiple of 64 has no end that vector loops must run one by one.
-  std::uint64_t to_grain(std::uint64_t n) const noexcept {
-    std::uint64_t const g = loop_.grain;
-    if (g == 1) return n >= 64 ? n & ~std::uint64_t{63} : std::max<std::uint64_t>(n, 1);
-    return n >= g ? n / g * g : g;
-  }
+  std::uint64_t to_grain(std::uint64_t n) const noexcept { return core::to_grain(n, loop_.grain); }
 
  private:
   std::uint64_t guessed() const noexcept { return std::min(quick_, to_grain(loop_tuning::longest_guess)); }
@@ -179,7 +174,7 @@ class stretch {
 // A loop begins alone, on whichever thread calls it: what is short ends here.
 class beginning {
  public:
-  beginning(loop& l, bool by_schedule) noexcept : loop_{l}, pace_{l, by_schedule}, by_schedule_{by_schedule} {}
+  beginning(loop& l, bool by_schedule) noexcept : loop_{l}, pace_{l, by_schedule}, by_schedule_{by_schedule}, from_{l.from} {}
 
   // Is the loop, from what is known of earlier ones, so long that it is shared at once?
   bool is_long() const noexcept {
@@ -190,7 +185,7 @@ class beginning {
   bool run() {
     std::uint64_t size = from_ == 0 ? pace_.first() : pace_.alone(loop_.count - from_, false);
     std::uint64_t before = clock_ticks();
-    if (from_ == 0) began_ = before;
+    if (began_ == 0) began_ = before;
     for (;;) {
       std::uint64_t const n = std::min(size, loop_.count - from_);
       run_block(loop_, from_, from_ + n);
@@ -238,7 +233,7 @@ class beginning {
   loop& loop_;
   pace pace_;
   bool const by_schedule_;
-  std::uint64_t from_ = 0;
+  std::uint64_t from_;
   std::uint64_t began_ = 0;
   bool rest_was_long_ = false;  // long enough for a thief, had one been awake
 };

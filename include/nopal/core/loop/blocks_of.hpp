@@ -40,27 +40,38 @@ using body_of_block = std::conditional_t<Copied, std::remove_const_t<Body>, Body
 template <class Body>
 inline constinit iteration_cost cost_of{};
 
-/// May the caller run the whole loop as one block, since it is short, as far as is known, and nobody could share it or stop it? On threads
-/// that work for no pool, which begin most loops after a rest: then each line that is not touched counts.
-NOPAL_INLINE bool is_one_block(std::uint64_t count, iteration_cost const& cost) noexcept {
-  double const ticks = cost.ticks() * static_cast<double>(count);
-  // relaxed: a hint
-  return count <= loop_tuning::longest_unasked && ticks > 0 && ticks < static_cast<double>(state_here()->alone.load(std::memory_order_relaxed));
+/// May the caller run a loop that takes so many ticks without asking anybody? On threads that work for no pool, which begin most loops after a
+/// rest: then each line that is not touched counts.
+NOPAL_INLINE bool is_alone_for(double ticks) noexcept {
+  return ticks < static_cast<double>(state_here()->alone.load(std::memory_order_relaxed));  // relaxed: a hint
+}
+/// Runs a loop that is short, as far as is known, in two blocks, and asks nobody. The first shows what it costs: bodies of one type may be as
+/// different as what they call. False: it is long, or nothing is known; `l` is what is left.
+template <class Blocks>
+NOPAL_INLINE bool runs_alone(loop& l) {
+  double const n = static_cast<double>(l.count);
+  if (l.exact || l.count > loop_tuning::longest_unasked || l.cost.ticks() <= 0 || !is_alone_for(l.cost.ticks() * n)) return false;
+  std::uint64_t const first = to_grain(l.count / loop_tuning::first_part, l.grain);
+  std::uint64_t const began = clock_ticks();
+  run_block_of<Blocks>(l.body, 0, first);
+  if (first >= l.count) return true;
+  double const took = static_cast<double>(clock_ticks() - began);
+  if (!is_alone_for(took / loop_tuning::cold * n / static_cast<double>(first))) [[unlikely]] {
+    l.cost.learn(took / static_cast<double>(first));
+    l.from = first;
+    return false;
+  }
+  run_block_of<Blocks>(l.body, first, l.count);
+  l.cost.learn(static_cast<double>(clock_ticks() - began) / n);
+  return true;
 }
 
 /// Runs blocks(from, to) for parts of [0, count). `Body`: the user's, by whose type costs are remembered.
 template <class Body, class Blocks>
 void run_blocks(std::uint64_t count, grain g, bool exact, Blocks& blocks) {
-  iteration_cost& cost = cost_of<Body>;
-  if (!(exact && g.iterations > 0) && is_one_block(count, cost)) {
-    std::uint64_t const began = clock_ticks();
-    run_block_of<Blocks>(&blocks, 0, count);
-    cost.learn(static_cast<double>(clock_ticks() - began) / static_cast<double>(count));
-    return;
-  }
   loop l{run_block_of<Blocks>,      &blocks,      count, std::max<std::uint64_t>(g.iterations, 1),
-         exact && g.iterations > 0, cost};
-  run_loop(l);
+         exact && g.iterations > 0, cost_of<Body>};
+  if (!runs_alone<Blocks>(l)) run_loop(l);
 }
 
 }  // namespace nopal::core

@@ -25,6 +25,7 @@ struct loop {
   /// Iterations from here on are not begun any more: something before them has thrown. Whoever throws lowers it; all parts read it.
   /// relaxed: it only spares work, and what was thrown goes by the branches.
   std::atomic<std::uint64_t> end{count};
+  std::uint64_t from = 0;  ///< those before it have run
 };
 
 /// Runs it to its end. Any thread: one that works for no pool goes on alone, or brings in the default pool when the loop has turned out

@@ -22,9 +22,11 @@ inline constexpr std::uint64_t first_part = 8;
 inline constexpr std::uint64_t longest_guess = 1024;
 inline constexpr double most_growth = 8;
 
-/// A loop of more iterations is never one block because it is known to be short. Nobody can ask a thread that works for no pool to stop, but with
+/// A loop of more iterations asks, also if it is known to be short. Nobody can ask a thread that works for no pool to stop, but with
 /// other data such a loop might be worth sharing.
 inline constexpr std::uint64_t longest_unasked = 8192;
+/// The first part of such a loop may take so many times as long as the others: it finds caches that are cold.
+inline constexpr double cold = 4;
 
 /// What is left of a loop is offered where thieves are awake and it takes so long: they need about a microsecond to come by, and the join
 /// waits for them.

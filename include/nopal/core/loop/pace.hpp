@@ -10,6 +10,14 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
+/// So many iterations of a loop, rounded down to what a block may have, but one at least. A multiple of 64 has no end that vector loops must run
+/// one by one. `grain`: at least 1.
+constexpr std::uint64_t to_grain(std::uint64_t n, std::uint64_t grain) noexcept {
+  if (grain != 1) return n >= grain ? n / grain * grain : grain;
+  if (n >= 64) return n & ~std::uint64_t{63};
+  return n > 0 ? n : 1;
+}
+
 /// What an iteration has cost in earlier runs of the same loop: one for each type of body, so that short loops need not find out anew. Any
 /// number of threads. A guess: a loop that is wrong about it is corrected after its first block.
 class iteration_cost {
