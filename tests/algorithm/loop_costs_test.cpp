@@ -1,0 +1,47 @@
+// Loops on a thread outside go by what loops of the same type of body have cost, and find out where that is wrong.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+#include "nopal/algorithm/parallel_for.hpp"
+#include "nopal/core/architecture/machine_word.hpp"
+
+namespace {
+
+TEST(loop_costs, are_not_those_of_the_last_loop) {
+  auto const loop = [](std::size_t n, int spins, std::vector<std::atomic<int>>& ran, std::size_t throws_at) {
+    nopal::parallel_for(std::size_t{0}, n, [&ran, spins, throws_at](std::size_t i) {
+      if (i == throws_at) throw i;
+      for (int k = 0; k < spins; ++k) nopal::core::cpu_relax();
+      ran[i].fetch_add(1);
+    });
+  };
+  constexpr std::size_t nowhere = ~std::size_t{0};
+  for (std::size_t const n : {1U, 2U, 7U, 64U, 100U, 1000U, 8192U, 8193U}) {
+    std::vector<std::atomic<int>> ran(n);
+    int times = 0;
+    for (int const spins : {0, 0, 0, 2000, 0, 0, 2000}) {
+      loop(n, spins * 100 / static_cast<int>(100 + n), ran, nowhere);
+      ++times;
+      EXPECT_TRUE(std::ranges::all_of(ran, [&](auto const& x) { return x == times; })) << n << " " << spins;
+    }
+    for (std::size_t const at : {std::size_t{0}, n / 8, n / 2, n - 1}) {
+      for (int const spins : {0, 0, 200}) {
+        std::ranges::for_each(ran, [](auto& x) { x = 0; });
+        try {
+          loop(n, spins, ran, at);
+          ADD_FAILURE() << n << " " << at;
+        } catch (std::size_t thrown) {
+          EXPECT_EQ(thrown, at);
+        }
+        EXPECT_TRUE(std::all_of(ran.begin(), ran.begin() + static_cast<std::ptrdiff_t>(at), [](auto const& x) { return x == 1; })) << n << " " << at;
+      }
+    }
+  }
+}
+
+}  // namespace
