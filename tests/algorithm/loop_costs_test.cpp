@@ -8,9 +8,26 @@
 #include <vector>
 
 #include "nopal/algorithm/parallel_for.hpp"
+#include "nopal/algorithm/parallel_for_blocks.hpp"
 #include "nopal/core/architecture/machine_word.hpp"
 
 namespace {
+
+TEST(loop_costs, are_known_of_loops_below_their_grain) {
+  for (std::size_t const n : {1U, 5U, 16U, 17U, 100U, 8192U}) {
+    for (std::uint64_t const grain : {1U, 2U, 16U, 1000U, 1000000U}) {
+      std::vector<int> ran(n);
+      for (int times = 1; times < 5; ++times) {
+        nopal::parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++ran.at(i); }, nopal::grain{grain});
+        EXPECT_EQ(std::ranges::count(ran, times), static_cast<std::ptrdiff_t>(n)) << n << " " << grain;
+      }
+      nopal::parallel_for_blocks(std::size_t{0}, n, [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) ++ran.at(i);
+      }, nopal::grain{grain});
+      EXPECT_EQ(std::ranges::count(ran, 5), static_cast<std::ptrdiff_t>(n)) << n << " " << grain;
+    }
+  }
+}
 
 TEST(loop_costs, are_not_those_of_the_last_loop) {
   auto const loop = [](std::size_t n, int spins, std::vector<std::atomic<int>>& ran, std::size_t throws_at) {
