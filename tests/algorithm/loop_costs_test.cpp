@@ -29,6 +29,21 @@ TEST(loop_costs, are_known_of_loops_below_their_grain) {
   }
 }
 
+TEST(loop_costs, are_nothing_of_a_loop_without_iterations) {
+  auto const loop = [](std::size_t n, int& blocks) {
+    nopal::parallel_for_blocks(std::size_t{0}, n, [&blocks](std::size_t from, std::size_t to) {
+      EXPECT_LT(from, to);
+      ++blocks;
+    });
+  };
+  int blocks = 0;
+  for (int k = 0; k < 5; ++k) loop(100, blocks);
+  int none = 0;
+  loop(0, none);
+  EXPECT_EQ(none, 0);
+  EXPECT_GE(blocks, 5);
+}
+
 TEST(loop_costs, are_not_those_of_the_last_loop) {
   auto const loop = [](std::size_t n, int spins, std::vector<std::atomic<int>>& ran, std::size_t throws_at) {
     nopal::parallel_for(std::size_t{0}, n, [&ran, spins, throws_at](std::size_t i) {

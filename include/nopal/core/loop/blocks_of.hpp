@@ -50,7 +50,7 @@ NOPAL_INLINE bool is_alone_for(double ticks) noexcept {
 template <class Blocks>
 NOPAL_INLINE bool runs_alone(loop& l) {
   double const n = static_cast<double>(l.count);
-  if (l.exact || l.count > loop_tuning::longest_unasked || l.cost.ticks() <= 0 || !is_alone_for(l.cost.ticks() * n)) return false;
+  if (l.exact || l.count == 0 || l.count > loop_tuning::longest_unasked || l.cost.ticks() <= 0 || !is_alone_for(l.cost.ticks() * n)) return false;
   std::uint64_t const first = std::min(l.count, to_grain(l.count / loop_tuning::first_part, l.grain));
   std::uint64_t const began = clock_ticks();
   run_block_of<Blocks>(l.body, 0, first);
