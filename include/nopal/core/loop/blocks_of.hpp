@@ -21,7 +21,7 @@ namespace nopal::inline NOPAL_ABI::core {
 /// What runs one block: the engine calls it by pointer, so that its code is that of a function of its own, and vectorises as the serial
 /// loop.
 template <class Blocks>
-void run_block_of(void* blocks, std::uint64_t from, std::uint64_t to) {
+[[gnu::noinline]] void run_block_of(void* blocks, std::uint64_t from, std::uint64_t to) {
   (*static_cast<Blocks*>(blocks))(from, to);
 }
 
