@@ -292,10 +292,16 @@ void simulation::job_begins() noexcept {
   lock guard{mutex_};
   all_present_.wait(guard, [this] { return present_ == workers_.size() || ended_; });
   if (jobs_++ != 0) return;
+  found_ = false;
   began_ = last_end_ = latest();
   for (auto& w : workers_) {  // time has passed until now, in which nothing happened
     if (w->now == state::ready || w->now == state::runs) w->clock = began_;
   }
+}
+
+void simulation::job_found(unsigned i) noexcept {
+  entry const e{*this, i};
+  if (!std::exchange(found_, true)) began_ = last_end_ = at(i).clock;
 }
 
 void simulation::job_ended(unsigned i) noexcept {

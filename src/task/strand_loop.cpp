@@ -160,6 +160,7 @@ void run_root(worker& w, root& r) noexcept {
 void run_injected_root(resumable& r, worker& w) noexcept {
   w.note_begin(traced::job, static_cast<root&>(r).start);
   NOPAL_PROBE2(job, w.index(), static_cast<root&>(r).start);
+  if (static_cast<root&>(r).timed) [[unlikely]] w.pool().simulated->job_found(w.index());
   run_root(w, static_cast<root&>(r));
 }
 

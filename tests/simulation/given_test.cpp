@@ -154,6 +154,16 @@ TEST(given, time_counts_while_a_job_from_outside_runs) {
   EXPECT_LE(nopal::simulated(p)->elapsed, 12ms + 30us);
 }
 
+// Workers that never sleep look for jobs while one is on its way from outside.
+TEST(given, what_workers_do_before_they_find_a_job_does_not_count) {
+  with_costs const c{"clock=given,report=/dev/null"};
+  nopal::pool_options o = machine("8");
+  o.idle = nopal::idle::busy;
+  nopal::pool p{o};
+  for (int k = 0; k < 50; ++k) p.run([] { nopal::simulate_work(1ms); });
+  EXPECT_EQ(nopal::simulated(p)->elapsed, 50ms);
+}
+
 TEST(given, work_is_of_no_account_elsewhere) {
   nopal::simulate_work(1h);
   nopal::pool p{{.workers = 2}};

@@ -53,12 +53,15 @@ class simulation final : public virtual_time::domain, timeline {
   void searches(unsigned i, bool does) noexcept;
   /// The strand has worked for so many nanoseconds: where the clock is given.
   void works(unsigned i, std::int64_t nanoseconds) noexcept;
-  /// A job that came from outside has ended.
+  /// A job that came from outside begins to run. Simulated time counts from the first that does: until then it is the real time of a thread that
+  /// is not simulated that passes, while workers look for what is not there yet.
+  void job_found(unsigned i) noexcept;
+  /// It has ended.
   void job_ended(unsigned i) noexcept;
 
   // ---- By any thread.
 
-  /// A job comes from outside: simulated time counts until all such have ended.
+  /// A job comes from outside: simulated time counts, once a worker has found it, until all such have ended.
   void job_begins() noexcept;
   /// From now on all run freely; all have been woken, or will be, by whoever calls.
   void end() noexcept;
@@ -100,6 +103,7 @@ class simulation final : public virtual_time::domain, timeline {
   std::int64_t last_end_ = 0;
   std::int64_t elapsed_ = 0;
   unsigned jobs_ = 0;
+  bool found_ = false;  ///< one of these runs, or has
 };
 
 }  // namespace nopal::core
