@@ -1,5 +1,6 @@
-# cmake -DCOMPILER=... -DINCLUDE=... -DSOURCE=... -P check.cmake
+# cmake -DCOMPILER=... -DINCLUDE=... -DPRECOMPILED=... -DSOURCE=... -P check.cmake
 #
+# PRECOMPILED.gch is what COMPILER has made of nopal.hpp, which SOURCE includes.
 # SOURCE begins with comments. Where one of them is `// expect: text`, SOURCE must not compile and the compiler's output
 # must hold every such text, the first error the first of them, so that nobody has to look for it; where none is, SOURCE must compile.
 
@@ -10,7 +11,7 @@ endfunction()
 
 set(ENV{LC_ALL} C)
 execute_process(
-  COMMAND "${COMPILER}" -std=c++20 -fsyntax-only -fdiagnostics-color=never "-I${INCLUDE}" "${SOURCE}"
+  COMMAND "${COMPILER}" -std=c++20 -fsyntax-only -fdiagnostics-color=never "-I${INCLUDE}" -include "${PRECOMPILED}" "${SOURCE}"
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
 string(REGEX MATCH "[^\n]*error:[^\n]*" first_error "${output}")
