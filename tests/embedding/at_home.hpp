@@ -73,11 +73,11 @@ class at_home : public testing::TestWithParam<std::tuple<staying, caller>> {
     f();
   }
 
-  /// f(k), staying, for each k < at_once * rounds.
+  /// f(k), staying, for each k < at_once * times.
   template <class F>
-  void everywhere(F const& f) {
+  void everywhere(F const& f, long times = rounds) {
     auto const one = [&](long k) {
-      for (long r = 0; r < rounds; ++r) staying_here([&] { f(k * rounds + r); });
+      for (long r = 0; r < times; ++r) staying_here([&] { f(k * times + r); });
     };
     switch (std::get<caller>(GetParam())) {
       case caller::outside: return from_outside(one);

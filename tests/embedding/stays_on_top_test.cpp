@@ -1,7 +1,6 @@
 // What runs on top of a stack that stays, and waits or yields there; strangers that ask for a lock below.
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <atomic>
 #include <chrono>
@@ -13,34 +12,30 @@
 #include <nopal/stay.hpp>
 
 #include "../scale.hpp"
+#include "../this_thread.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
-
-// What a compiler may take for the same on one thread is asked for anew.
-[[gnu::noinline]] pthread_t here() {
-  pthread_t volatile t = ::pthread_self();
-  return t;
-}
+using test::this_thread;
 
 // What runs on top of a stack that stays, in a pool whose stacks do not, offers no stack: nor does a job that is called there.
 TEST(stays_on_top, scopes_on_top_and_in_jobs_that_are_called_stay_too) {
   nopal::pool p{{.workers = 4}};
   std::atomic<long> moved{0};
   auto const scopes = [&moved] {
-    pthread_t const before = here();
+    pid_t const before = this_thread();
     nopal::scope s;
     for (int i = 0; i < 4; ++i) {
       s.fork([] { std::this_thread::yield(); });
-      if (here() != before) ++moved;
+      if (this_thread() != before) ++moved;
     }
     s.join();
   };
   for (int k = 0; k < test::scaled(200, 20); ++k) {
     p.run([&] {
       nopal::stay const guard;
-      pthread_t const before = here();
+      pid_t const before = this_thread();
       std::function<void(int)> const work = [&](int depth) {
         if (depth == 0) {
           nopal::scope s;
@@ -51,13 +46,13 @@ TEST(stays_on_top, scopes_on_top_and_in_jobs_that_are_called_stay_too) {
         nopal::parallel_invoke([&] { work(depth - 1); }, [&] { work(depth - 1); });
       };
       nopal::parallel_invoke([] { std::this_thread::yield(); }, [&] { work(4); });
-      if (here() != before) ++moved;
+      if (this_thread() != before) ++moved;
       p.run([&] {
-        pthread_t const in_job = here();
+        pid_t const in_job = this_thread();
         nopal::parallel_invoke(scopes, [] { std::this_thread::yield(); });
-        if (here() != in_job) ++moved;
+        if (this_thread() != in_job) ++moved;
       });
-      if (here() != before) ++moved;
+      if (this_thread() != before) ++moved;
     });
   }
   EXPECT_EQ(moved, 0);

@@ -18,41 +18,37 @@
 
 #include "../fib.hpp"
 #include "../scale.hpp"
+#include "../this_thread.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
-
-// Where the calling function runs: read afresh, since the compiler takes it that a function stays on one thread.
-[[gnu::noinline]] pthread_t here() {
-  pthread_t volatile const t = ::pthread_self();
-  return t;
-}
+using test::this_thread;
 
 long serial_fib(long n) { return n < 2 ? n : serial_fib(n - 1) + serial_fib(n - 2); }
 
 long fib_by_invoke(long n, std::atomic<long>& moved) {
   if (n < 2) return n;
-  pthread_t const before = here();
+  pid_t const before = this_thread();
   long a = 0, b = 0;
   nopal::parallel_invoke([&] { a = fib_by_invoke(n - 1, moved); }, [&] { b = fib_by_invoke(n - 2, moved); });
-  if (here() != before) ++moved;
+  if (this_thread() != before) ++moved;
   return a + b;
 }
 
 long fib_by_scope(long n, std::atomic<long>& moved) {
   if (n < 2) return n;
-  pthread_t const before = here();
+  pid_t const before = this_thread();
   long a = 0, b = 0;
   {
     nopal::scope s;
     s.fork([&] { a = fib_by_scope(n - 1, moved); });
-    if (here() != before) ++moved;
+    if (this_thread() != before) ++moved;
     s.fork([&] { b = fib_by_scope(n - 2, moved); });
-    if (here() != before) ++moved;
+    if (this_thread() != before) ++moved;
     s.join();
   }
-  if (here() != before) ++moved;
+  if (this_thread() != before) ++moved;
   return a + b;
 }
 
@@ -84,9 +80,9 @@ TEST_P(home_pools, waits_of_every_kind_return_on_their_thread) {
   nopal::pool p{home(GetParam())};
   std::atomic<long> moved{0};
   auto const stays = [&](auto f) {
-    pthread_t const before = here();
+    pid_t const before = this_thread();
     f();
-    if (here() != before) ++moved;
+    if (this_thread() != before) ++moved;
   };
   nopal::mutex m;
   nopal::channel<int> ch{2};
@@ -130,9 +126,9 @@ TEST_P(home_pools, many_fibers_that_wait_come_home) {
     nopal::counter all, go{1};
     for (int k = 0; k < 5000; ++k) {
       nopal::spawn(all, [&] {
-        pthread_t const before = here();
+        pid_t const before = this_thread();
         nopal::wait_for(go);
-        if (here() != before) ++moved;
+        if (this_thread() != before) ++moved;
       });
     }
     nopal::yield();
@@ -191,21 +187,21 @@ TEST_P(stay, joins_and_waits_return_on_their_thread) {
   std::atomic<long> moved{0};
   auto const job = [&] {
     nopal::stay const guard;
-    pthread_t const before = here();
+    pid_t const before = this_thread();
     std::atomic<long> others{0};  // halves that others take stay nowhere
     for (int k = 0; k < 5; ++k) {
       EXPECT_EQ(fib_by_invoke(15, others), 610);
-      if (here() != before) ++moved;
+      if (this_thread() != before) ++moved;
       EXPECT_EQ(fib_by_scope(8, others), 21);
-      if (here() != before) ++moved;
+      if (this_thread() != before) ++moved;
       EXPECT_EQ(nopal::sync_wait(test::fib_task, 12L), 144);
-      if (here() != before) ++moved;
+      if (this_thread() != before) ++moved;
       nopal::counter c;
       for (int i = 0; i < 10; ++i) nopal::spawn(c, [] { nopal::yield(); });
       nopal::wait_for(c);
-      if (here() != before) ++moved;
+      if (this_thread() != before) ++moved;
       nopal::yield();
-      if (here() != before) ++moved;
+      if (this_thread() != before) ++moved;
     }
   };
   for (int k = 0; k < 5; ++k) {
@@ -227,9 +223,9 @@ TEST(stay_at, the_second_half_may_stay_too) {
     nopal::parallel_invoke([] { nopal::sleep_for(1ms); },
                            [] {
                              nopal::stay const two;
-                             pthread_t const before = here();
+                             pid_t const before = this_thread();
                              nopal::sleep_for(2ms);
-                             EXPECT_EQ(here(), before);
+                             EXPECT_EQ(this_thread(), before);
                            });
   });
 }
@@ -277,9 +273,9 @@ TEST(stay_at, a_stack_that_stays_is_woken_from_outside) {
     std::thread outside{[&] { c.done(1); }};
     p.run([&] {
       nopal::stay const guard;
-      pthread_t const before = here();
+      pid_t const before = this_thread();
       nopal::wait_for(c);
-      EXPECT_EQ(here(), before);
+      EXPECT_EQ(this_thread(), before);
     });
     outside.join();
   }
@@ -337,9 +333,9 @@ TEST(stay_at, a_scope_may_begin_before_and_end_after) {
       for (int i = 0; i < 4; ++i) s.fork([&] { n += static_cast<int>(serial_fib(15) == 610); });
       {
         nopal::stay const guard;
-        pthread_t const before = here();
+        pid_t const before = this_thread();
         for (int i = 0; i < 4; ++i) s.fork([&] { n += static_cast<int>(serial_fib(15) == 610); });
-        EXPECT_EQ(here(), before);
+        EXPECT_EQ(this_thread(), before);
       }
       for (int i = 0; i < 4; ++i) s.fork([&] { n += static_cast<int>(serial_fib(15) == 610); });
       s.join();
@@ -350,10 +346,10 @@ TEST(stay_at, a_scope_may_begin_before_and_end_after) {
 
 TEST(stay_at, it_does_nothing_off_a_pool) {
   nopal::stay const guard;
-  pthread_t const before = here();
+  pid_t const before = this_thread();
   std::atomic<long> others{0};
   EXPECT_EQ(fib_by_invoke(15, others), 610);
-  EXPECT_EQ(here(), before);
+  EXPECT_EQ(this_thread(), before);
 }
 
 nopal::task<int> stays_in_a_coroutine() {

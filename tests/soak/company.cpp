@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "../scale.hpp"
+#include "../this_thread.hpp"
 #include "nopal/native.hpp"
 #include "nopal/stay.hpp"
 #include "run.hpp"
@@ -51,9 +52,9 @@ void child(part const& p, std::size_t k) { p.values[k] = natively(p.s, *p.childr
 
 void stays(part const& p) {
   nopal::stay const here;
-  auto const thread = std::this_thread::get_id();
+  auto const thread = test::this_thread();
   each_forked(p, [&](std::size_t k) { child(p, k); });
-  if (std::this_thread::get_id() != thread) p.s.wrong(p.n, "another thread inside nopal::stay");
+  if (test::this_thread() != thread) p.s.wrong(p.n, "another thread inside nopal::stay");
 }
 
 /// Another runtime calls back, on this thread or one of its own. That has no pool, and must not wait for one: the worker may wait for it.

@@ -13,6 +13,7 @@
 #include "../fib.hpp"
 #include "../meeting.hpp"
 #include "../scale.hpp"
+#include "../this_thread.hpp"
 #include "foreign_stack.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/native.hpp"
@@ -30,13 +31,8 @@ using test::kib;
 using test::on_both_sides;
 using test::page;
 using test::side;
+using test::this_thread;
 using test::native::fib;
-
-/// Where the caller runs now. Not inlined, as it may be on another thread after any call.
-[[gnu::noinline]] std::thread::id this_thread() {
-  asm volatile("");
-  return std::this_thread::get_id();
-}
 
 /// Ends when `flag` is set; the worker does nothing else meanwhile.
 void await(std::atomic<bool> const& flag) {

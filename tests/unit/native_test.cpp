@@ -24,6 +24,7 @@
 #include "../numbered.hpp"
 #include "../on_pools.hpp"
 #include "../scale.hpp"
+#include "../this_thread.hpp"
 #include "nopal/task.hpp"
 
 namespace {
@@ -139,7 +140,7 @@ TEST(native, a_join_that_waits_leaves_its_stack) {
 TEST(native, the_caller_of_run_stays_on_its_thread) {
   nopal::pool pool{{.workers = 2}};
   for (int k = 0; k < 50; ++k) {
-    auto const me = std::this_thread::get_id();
+    auto const me = test::this_thread();
     std::atomic<bool> taken{false};
     pool.run([&] {
       parallel_invoke([&] { await(taken); },
@@ -148,7 +149,7 @@ TEST(native, the_caller_of_run_stays_on_its_thread) {
                         std::this_thread::sleep_for(std::chrono::microseconds{200});
                       });
     });
-    ASSERT_EQ(std::this_thread::get_id(), me);
+    ASSERT_EQ(test::this_thread(), me);
   }
 }
 

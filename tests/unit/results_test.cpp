@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "../callable_parts.hpp"
-#include "given_arguments.hpp"
+#include "../given_arguments.hpp"
 #include "nopal/nopal.hpp"
 
 namespace {

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "../this_thread.hpp"
 #include "nopal/pool.hpp"
 
 namespace test {
@@ -32,10 +33,6 @@ inline std::vector<bool> blocked() {
   return of;
 }
 
-[[gnu::noinline]] inline std::thread::id this_thread() {
-  asm volatile("");
-  return std::this_thread::get_id();
-}
 /// f() once, by the calling thread in a worker's place: for which one of them has to sleep.
 template <class F>
 void run_as_guest(nopal::pool& pool, F f) {

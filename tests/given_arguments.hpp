@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "../callable_parts.hpp"
+#include "callable_parts.hpp"
 #include "nopal/nopal.hpp"
 
 namespace test::given {

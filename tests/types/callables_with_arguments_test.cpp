@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "../callable_parts.hpp"
-#include "given_arguments.hpp"
+#include "../given_arguments.hpp"
 #include "nopal/nopal.hpp"
 
 namespace {
