@@ -66,7 +66,7 @@ TEST_P(openmp_at_home, loops_fork) {
 }
 
 TEST_P(openmp_at_home, tasks_fork) {
-  everywhere([&](long k) {
+  auto const tasks = [&](long k) {
     std::atomic<long> total{0};
 #pragma omp parallel num_threads(3)
 #pragma omp single
@@ -79,7 +79,8 @@ TEST_P(openmp_at_home, tasks_fork) {
 #pragma omp taskwait
       EXPECT_EQ(total, 5 * test::sum_to(n));
     }
-  }, test::rounds / 4);  // LLVM's runtime takes ten times as long for these as for loops
+  };
+  everywhere(tasks, test::rounds / 4);  // LLVM's runtime takes ten times as long for these as for loops
 }
 
 TEST_P(openmp_at_home, teams_meet_at_barriers_between_forks) {
