@@ -167,7 +167,8 @@ int start(int argc, char** argv, const std::string& title, bool is_nopal, const 
   options opts;
   CLI::App app{"nopal benchmark: " + title};
   app.add_option("--size", opts.size, "smoke, default, paper, or a number")->capture_default_str();
-  app.add_option("--data", opts.data, "what to sort: ints, doubles, strings, pairs, sorted, reversed, equal, sawtooth, few")->capture_default_str();
+  app.add_option("--data", opts.data, "what to sort: ints, doubles, strings, pairs, sorted, reversed, equal, sawtooth, few")
+      ->capture_default_str();
   app.add_option("--tree", opts.tree, "which UTS tree: T1, T3, T1L, T3L, T1XXL, T3XXL")->capture_default_str();
   app.add_option("--workers", opts.workers, "how many threads work")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--repeat", opts.repeat, "timed runs in this process")->check(CLI::PositiveNumber)->capture_default_str();
@@ -186,7 +187,9 @@ int start(int argc, char** argv, const std::string& title, bool is_nopal, const 
     app.add_flag("!--no-back-off", opts.back_off, "thieves that find nothing search again at once");
     app.add_option("--simulate", opts.simulate, "another machine, as 128 or 2x56: the times are those that its workers would take");
     // A flag bound to an std::optional<bool> says no where it is not given.
-    app.add_flag_function("--pin,!--no-pin", [&](std::int64_t n) { opts.pin = n > 0; }, "whether each worker keeps to a CPU of its own; neither: as the pool decides");
+    app.add_flag_function(
+        "--pin,!--no-pin", [&](std::int64_t n) { opts.pin = n > 0; },
+        "whether each worker keeps to a CPU of its own; neither: as the pool decides");
     app.add_option("--resume", opts.resume, "which thread resumes a suspended native stack: anywhere, home")
         ->check(CLI::IsMember({"anywhere", "home"}))
         ->capture_default_str();

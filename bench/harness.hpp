@@ -32,15 +32,15 @@ struct options {
   std::string idle = "lazy";         // nopal only, as are these two: pool_options of the same names
   std::string victims = "eq6";
   bool back_off = true;
-  std::string simulate;              // nopal only: pool_options::simulate
+  std::string simulate;  // nopal only: pool_options::simulate
   unsigned workers = 1;
   unsigned repeat = 1;
-  std::size_t depth = 2;             // fibers_nqueens only
-  std::size_t batch = 0;             // fibers_empty and fibers_park only; 0: all
-  bool imbalanced = false;           // fibers_loops only
-  bool steal = true;                 // nopal only: pool_options::steal
-  std::optional<bool> pin = {};      // nopal only: pool_options::pin
-  bool sample = false;               // the figures of space that cost time: how deep forks nest, and nopal's stack pages as it runs
+  std::size_t depth = 2;         // fibers_nqueens only
+  std::size_t batch = 0;         // fibers_empty and fibers_park only; 0: all
+  bool imbalanced = false;       // fibers_loops only
+  bool steal = true;             // nopal only: pool_options::steal
+  std::optional<bool> pin = {};  // nopal only: pool_options::pin
+  bool sample = false;           // the figures of space that cost time: how deep forks nest, and nopal's stack pages as it runs
 
   // The same run at the size that tests use.
   [[nodiscard]] options smoke() const;
@@ -113,7 +113,7 @@ struct record {
   std::uint64_t steals_in_all = 0;                  // likewise, while warming up, too
   std::optional<simulated_figures> simulated = {};  // then the seconds are its own
   memory_figures memory = {};
-  long rss_before_kib = 0;  // what was resident before anything was solved, and before the runtime was made
+  long rss_before_kib = 0;                       // what was resident before anything was solved, and before the runtime was made
   std::optional<std::uint64_t> fork_depth = {};  // these two only where asked for
   std::optional<std::uint64_t> stack_pages_sampled = {};
   std::optional<std::size_t> fibers = {};  // these two where the problem tells them

@@ -16,7 +16,9 @@ struct picture {
   int number = 0;
   std::vector<int> pixels = std::vector<int>(std::size_t{width} * height);
   int& at(int row, int column) { return pixels[static_cast<std::size_t>(row * width + column)]; }
-  int get(int row, int column) const { return pixels[static_cast<std::size_t>((row + height) % height * width + (column + width) % width)]; }
+  int get(int row, int column) const {
+    return pixels[static_cast<std::size_t>((row + height) % height * width + (column + width) % width)];
+  }
 };
 
 picture make(int number) {

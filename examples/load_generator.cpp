@@ -50,7 +50,8 @@ int main() {
         listening.push({(nonsense ? "PUT /square/" : "GET /square/") + std::to_string(n) + " HTTP/1.1\r\n\r\n", &answer});
         std::string const said = answer.pop().value();
         took[static_cast<std::size_t>(n)] = clock_type::now() - began;
-        wrong[static_cast<std::size_t>(client)] += nonsense ? !said.starts_with("HTTP/1.1 400") : !said.ends_with("\r\n\r\n" + std::to_string(long{n} * n));
+        wrong[static_cast<std::size_t>(client)] +=
+            nonsense ? !said.starts_with("HTTP/1.1 400") : !said.ends_with("\r\n\r\n" + std::to_string(long{n} * n));
       }
     });
   }
@@ -61,6 +62,7 @@ int main() {
 
   std::ranges::sort(took);
   auto const percentile = [&](std::size_t p) { return std::chrono::duration<double, std::milli>{took[took.size() * p / 100]}.count(); };
-  std::printf("%zu requests of %d clients: half took at most %.1f ms, 99 %% at most %.1f ms\n", took.size(), clients, percentile(50), percentile(99));
+  std::printf("%zu requests of %d clients: half took at most %.1f ms, 99 %% at most %.1f ms\n", took.size(), clients, percentile(50),
+              percentile(99));
   return std::ranges::count(wrong, 0) == clients ? 0 : 1;
 }

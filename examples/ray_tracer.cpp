@@ -25,8 +25,11 @@ struct ball {
   double radius;
   vec colour;
 };
-constexpr std::array<ball, 5> balls{{{{0, -1000, 0}, 1000, {.8, .8, .7}}, {{0, 1, 0}, 1, {.9, .3, .2}}, {{-2, .7, 1.2}, .7, {.2, .6, .9}},
-                                     {{1.9, .8, .9}, .8, {.3, .8, .3}}, {{.4, .35, 1.9}, .35, {.9, .8, .2}}}};
+constexpr std::array<ball, 5> balls{{{{0, -1000, 0}, 1000, {.8, .8, .7}},
+                                     {{0, 1, 0}, 1, {.9, .3, .2}},
+                                     {{-2, .7, 1.2}, .7, {.2, .6, .9}},
+                                     {{1.9, .8, .9}, .8, {.3, .8, .3}},
+                                     {{.4, .35, 1.9}, .35, {.9, .8, .2}}}};
 constexpr int width = 360, height = 240;
 
 /// How far along the ray a ball is, or a negative number.
@@ -80,16 +83,19 @@ int main(int argc, char** argv) {
   nopal::parallel_for(0, height, 0, width, [&](int row, int column) { draw(lines, row, column); });
 
   std::string data = "IDAT\x78\x01";
-  std::uint32_t a = 1, b = 0;  // Adler's sum, modulo 65521
+  std::uint32_t a = 1, b = 0;                          // Adler's sum, modulo 65521
   for (std::size_t line = 0; line < height; ++line) {  // a block for each line, stored as it is
     std::uint32_t const size = 1 + 3 * width;
-    data += {line + 1 == height, static_cast<char>(size & 255), static_cast<char>(size >> 8), static_cast<char>(~size & 255), static_cast<char>(~size >> 8)};
+    data += {line + 1 == height, static_cast<char>(size & 255), static_cast<char>(size >> 8), static_cast<char>(~size & 255),
+             static_cast<char>(~size >> 8)};
     data.append(lines, line * size, size);
-    for (std::size_t i = line * size; i < (line + 1) * size; ++i) a = (a + static_cast<unsigned char>(lines[i])) % 65521, b = (b + a) % 65521;
+    for (std::size_t i = line * size; i < (line + 1) * size; ++i)
+      a = (a + static_cast<unsigned char>(lines[i])) % 65521, b = (b + a) % 65521;
   }
   char const* const name = argc > 1 ? argv[1] : "ray_tracer.png";
   std::ofstream file{name, std::ios::binary};
-  file << "\x89PNG\r\n\x1a\n" << chunk("IHDR" + number(width) + number(height) + std::string{8, 2, 0, 0, 0}) << chunk(data + number(b << 16 | a)) << chunk("IEND");
+  file << "\x89PNG\r\n\x1a\n"
+       << chunk("IHDR" + number(width) + number(height) + std::string{8, 2, 0, 0, 0}) << chunk(data + number(b << 16 | a)) << chunk("IEND");
   if (!file.flush()) return std::printf("cannot write %s\n", name), 1;
   std::printf("%s: %d x %d, sum of all bytes %08x\n", name, width, height, b << 16 | a);
   for (int row = 0; row < height; ++row) {

@@ -19,9 +19,9 @@ int expensive(int n) {
 }
 
 nopal::task<> work_and_note(journal& j, int n) {
-  int const result = expensive(n);                 // on whatever worker
+  int const result = expensive(n);  // on whatever worker
   co_await nopal::resume_on(j.home.worker(0));
-  j.lines.push_back(result);                       // on that one
+  j.lines.push_back(result);  // on that one
 }
 
 nopal::task<> work_and_note_all(journal& j, int n) {

@@ -46,7 +46,8 @@ void sample_sort(numbers& v) {
     for (std::size_t i = begin_of(block); i < begin_of(block + 1); ++i) parted[places[bucket_of(v[i]) * blocks + block]++] = v[i];
   });
   nopal::parallel_for(std::size_t{0}, buckets, [&](std::size_t bucket) {
-    std::sort(parted.begin() + static_cast<std::ptrdiff_t>(begins[bucket]), parted.begin() + static_cast<std::ptrdiff_t>(begins[bucket + 1]));
+    std::sort(parted.begin() + static_cast<std::ptrdiff_t>(begins[bucket]),
+              parted.begin() + static_cast<std::ptrdiff_t>(begins[bucket + 1]));
   });
   v.swap(parted);
 }

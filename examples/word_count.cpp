@@ -44,7 +44,8 @@ int main() {
   }
 
   nopal::combinable<counts> tables;
-  nopal::parallel_for_blocks(std::size_t{0}, text.size(), [&](std::size_t first, std::size_t last) { count(text, first, last, tables.local()); });
+  nopal::parallel_for_blocks(std::size_t{0}, text.size(),
+                             [&](std::size_t first, std::size_t last) { count(text, first, last, tables.local()); });
   counts const all = tables.combine([](counts sum, counts const& other) {
     for (auto const& [word, times] : other) sum[word] += times;
     return sum;

@@ -20,7 +20,8 @@ void barrier_word::reject(std::ptrdiff_t n, std::ptrdiff_t pending) {
 }
 
 void barrier_word::wait(std::uint64_t phase) {
-  if (!wait_may_end_early()) [[likely]] return word_.wait(phase);
+  if (!wait_may_end_early()) [[likely]]
+    return word_.wait(phase);
   if (!word_.wait_until(phase, time_point::max(), "a barrier")) throw_stopped();
 }
 

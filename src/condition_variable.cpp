@@ -22,7 +22,8 @@ void condition_variable::wait(std::unique_lock<mutex>& lock) { word_.wait(mutex_
 // For a channel, here and below: `why` is what a report says instead of "a condition_variable".
 void condition_variable::wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why) {
   mutex& m = mutex_of(lock);
-  if (!core::wait_may_end_early()) [[likely]] return word_.wait(m.word_, core::self(), why);
+  if (!core::wait_may_end_early()) [[likely]]
+    return word_.wait(m.word_, core::self(), why);
   if (!word_.wait_until(m.word_, core::self(), core::time_point::max(), why)) core::throw_stopped();
 }
 

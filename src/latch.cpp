@@ -20,7 +20,8 @@ void latch::reject(std::ptrdiff_t n) const {
 }
 
 void latch::wait() {
-  if (!core::wait_may_end_early()) [[likely]] return word_.wait(0, "a latch", core::wait_kind::counter);
+  if (!core::wait_may_end_early()) [[likely]]
+    return word_.wait(0, "a latch", core::wait_kind::counter);
   if (!word_.wait_until(0, core::time_point::max(), "a latch")) core::throw_stopped();
 }
 

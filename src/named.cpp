@@ -26,8 +26,9 @@ named::~named() {
   // relaxed, here and below: only code on this stack writes it. A report that reads the old name copies it by peek, and then reads it
   // again.
   if (core::state_here()->here != of_ || of_->name.load(std::memory_order_relaxed) != &name_) {
-    core::die("a nopal::named ended on another native stack than its own, in a task after a co_await, or not in reverse order; "
-              "let each end before the next co_await, and the inner ones before the outer ones");
+    core::die(
+        "a nopal::named ended on another native stack than its own, in a task after a co_await, or not in reverse order; "
+        "let each end before the next co_await, and the inner ones before the outer ones");
   }
   of_->name.store(name_.outer, std::memory_order_relaxed);
 }

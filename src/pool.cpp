@@ -80,7 +80,8 @@ struct core::default_pool_maker {
 pool& default_pool() {
   // acquire: pairs with the release in make, for the pool
   pool* const p = the_default_pool.load(std::memory_order_acquire);
-  if (p != nullptr && core::default_pool_maker::state_of(*p).has_threads()) [[likely]] return *p;
+  if (p != nullptr && core::default_pool_maker::state_of(*p).has_threads()) [[likely]]
+    return *p;
   return core::default_pool_maker::make();
 }
 

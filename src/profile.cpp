@@ -8,9 +8,7 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-void profile::begin(profile_options const& options) {
-  core::begin_region(region_, options.unit, options.burden, options.what_if);
-}
+void profile::begin(profile_options const& options) { core::begin_region(region_, options.unit, options.burden, options.what_if); }
 
 profile::~profile() {
   stop();

@@ -15,7 +15,7 @@ enum class kind : unsigned char { counter, gauge };
 
 template <class Of>
 struct metric {
-  std::uint64_t Of::*number;
+  std::uint64_t Of::* number;
   kind what;
   std::string_view name;
   std::string_view help;
@@ -23,13 +23,17 @@ struct metric {
 
 constexpr std::array of_worker{
     metric<worker_stats>{&worker_stats::steals, kind::counter, "steals", "Continuations, fibers and jobs taken from another worker."},
-    metric<worker_stats>{&worker_stats::steal_attempts, kind::counter, "steal_attempts", "Times that another worker was searched for work."},
-    metric<worker_stats>{&worker_stats::suspensions, kind::counter, "suspensions", "Tasks left at a join, and native stacks left at a wait."},
+    metric<worker_stats>{&worker_stats::steal_attempts, kind::counter, "steal_attempts",
+                         "Times that another worker was searched for work."},
+    metric<worker_stats>{&worker_stats::suspensions, kind::counter, "suspensions",
+                         "Tasks left at a join, and native stacks left at a wait."},
     metric<worker_stats>{&worker_stats::serial_forks, kind::counter, "serial_forks", "Forks that ran serially for want of memory."},
-    metric<worker_stats>{&worker_stats::stacks_live, kind::gauge, "stacks_live", "Native stacks mapped now, by the worker that mapped them."},
+    metric<worker_stats>{&worker_stats::stacks_live, kind::gauge, "stacks_live",
+                         "Native stacks mapped now, by the worker that mapped them."},
     metric<worker_stats>{&worker_stats::stacks_peak, kind::gauge, "stacks_peak", "The most native stacks at any time."},
     metric<worker_stats>{&worker_stats::stack_pages, kind::gauge, "stack_pages", "Pages of memory that the native stacks hold now."},
-    metric<worker_stats>{&worker_stats::unmaps, kind::counter, "unmaps", "Times that unused pages of a native stack went back to the system."},
+    metric<worker_stats>{&worker_stats::unmaps, kind::counter, "unmaps",
+                         "Times that unused pages of a native stack went back to the system."},
     metric<worker_stats>{&worker_stats::purges, kind::counter, "purges", "Those of the unmaps that were of a free stack."},
     metric<worker_stats>{&worker_stats::pages_returned, kind::counter, "pages_returned", "Pages that all unmaps gave back."},
     metric<worker_stats>{&worker_stats::sleeps, kind::counter, "sleeps", "Times that the worker's thread went to sleep."},
@@ -42,7 +46,8 @@ constexpr std::array of_worker{
 
 constexpr std::array of_pool{
     metric<stats>{&stats::stacks_peak, kind::gauge, "stacks_peak", "The most native stacks of the pool at any time."},
-    metric<stats>{&stats::stack_pages_peak, kind::gauge, "stack_pages_peak", "The most pages that all native stacks have held at any time."},
+    metric<stats>{&stats::stack_pages_peak, kind::gauge, "stack_pages_peak",
+                  "The most pages that all native stacks have held at any time."},
     metric<stats>{&stats::segment_bytes, kind::gauge, "segment_bytes", "Bytes of the segments that frames of tasks lie in."},
     metric<stats>{&stats::segment_bytes_peak, kind::gauge, "segment_bytes_peak", "The most bytes of such segments at any time."},
     metric<stats>{&stats::segment_bytes_free, kind::gauge, "segment_bytes_free", "Bytes of free segments whose pages the pool keeps."},
@@ -50,7 +55,7 @@ constexpr std::array of_pool{
 };
 
 template <std::size_t N>
-constexpr bool has(std::array<metric<worker_stats>, N> const& table, std::uint64_t worker_stats::*number) {
+constexpr bool has(std::array<metric<worker_stats>, N> const& table, std::uint64_t worker_stats::* number) {
   for (auto const& m : table) {
     if (m.number == number) return true;
   }

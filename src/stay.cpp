@@ -37,7 +37,8 @@ stay::stay() noexcept : on_{nullptr}, was_fast_{false} {
   move_to_own_thread();
   core::worker& w = *core::current();
   on_ = w.here;
-  if (bool const of_function = on_->holds(reinterpret_cast<std::uintptr_t>(this)); !of_function && !NOPAL_ASAN && on_->holds(core::stack_pointer())) {
+  if (bool const of_function = on_->holds(reinterpret_cast<std::uintptr_t>(this));
+      !of_function && !NOPAL_ASAN && on_->holds(core::stack_pointer())) {
     core::die("a nopal::stay was made in a coroutine, or on the heap; make one in an ordinary function that the task calls");
   }
   w.pool().stacks_stay.store(true, std::memory_order_relaxed);  // relaxed: a hint

@@ -52,8 +52,9 @@ bool timed_mutex::lock_until(core::time_point deadline) {
 
 void timed_mutex::unlock() noexcept {
   if (owner_.load(std::memory_order_relaxed) != core::self()) {  // relaxed: as above
-    core::die("a timed_mutex was unlocked by another fiber, task or thread than the one that has locked it, or by a task after a co_await; "
-              "unlock it where it was locked, before any co_await, or use a nopal::semaphore{1}");
+    core::die(
+        "a timed_mutex was unlocked by another fiber, task or thread than the one that has locked it, or by a task after a co_await; "
+        "unlock it where it was locked, before any co_await, or use a nopal::semaphore{1}");
   }
   owner_.store(0, std::memory_order_relaxed);  // relaxed: as above
   core::self_unlocking();

@@ -81,7 +81,9 @@ struct with_default_argument : specimen {
   }
 };
 struct std_function : specimen {
-  static void give(auto use) { use(std::function<void()>{[n = 3L] { called(n == 3); }}); }
+  static void give(auto use) {
+    use(std::function<void()>{[n = 3L] { called(n == 3); }});
+  }
 };
 struct named_std_function : specimen {
   static void give(auto use) {
@@ -101,7 +103,9 @@ struct by_reference_wrapper : specimen {
   }
 };
 struct move_only : specimen {
-  static void give(auto use) { use(move_only_callable{[p = std::make_unique<int>(3)] { called(*p == 3); }}); }
+  static void give(auto use) {
+    use(move_only_callable{[p = std::make_unique<int>(3)] { called(*p == 3); }});
+  }
 };
 struct named_move_only : specimen {
   static constexpr bool by_value = false;

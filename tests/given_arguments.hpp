@@ -30,11 +30,11 @@ struct number {
 
 // What is called: each returns a number that only its whole argument gives. f: an ordinary function, f_task: a coroutine function.
 
-#define BOTH(NAME, PARAMETERS, EXPRESSION)                        \
+#define BOTH(NAME, PARAMETERS, EXPRESSION)                              \
   inline long NAME PARAMETERS { return static_cast<long>(EXPRESSION); } \
-  inline nopal::task<long> NAME##_task PARAMETERS {               \
-    co_await moving();                                            \
-    co_return static_cast<long>(EXPRESSION);                      \
+  inline nopal::task<long> NAME##_task PARAMETERS {                     \
+    co_await moving();                                                  \
+    co_return static_cast<long>(EXPRESSION);                            \
   }
 inline long sum(auto const& all) { return std::accumulate(std::begin(all), std::end(all), 0L); }
 BOTH(of_string, (std::string s), sum(s))

@@ -20,9 +20,7 @@ class tiled_matrix {
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t columns() const { return columns_; }
-  [[nodiscard]] T* tile(std::size_t row, std::size_t column) {
-    return elements_.data() + (row * (columns_ / side) + column) * side * side;
-  }
+  [[nodiscard]] T* tile(std::size_t row, std::size_t column) { return elements_.data() + (row * (columns_ / side) + column) * side * side; }
   [[nodiscard]] T operator()(std::size_t i, std::size_t j) const { return elements_[index(i, j)]; }
   [[nodiscard]] T& operator()(std::size_t i, std::size_t j) { return elements_[index(i, j)]; }
   void clear() { elements_.assign(elements_.size(), 0); }
@@ -103,8 +101,7 @@ template <class T, std::size_t Side>
 whole_vector times(const tiled_matrix<T, Side>& m, const whole_vector& v) {
   whole_vector result(m.rows());
   for (std::size_t i = 0; i < m.rows(); ++i)
-    for (std::size_t j = 0; j < m.columns(); ++j)
-      result[i] += static_cast<std::uint64_t>(static_cast<std::int64_t>(m(i, j))) * v[j];
+    for (std::size_t j = 0; j < m.columns(); ++j) result[i] += static_cast<std::uint64_t>(static_cast<std::int64_t>(m(i, j))) * v[j];
   return result;
 }
 

@@ -40,9 +40,7 @@ job job_named(const std::string& name) {
   throw std::invalid_argument{"--job takes empty, 20us or 200us, not '" + name + "'"};
 }
 
-unsigned calls_for_a_second(const latency_options& opts) {
-  return opts.rest_ms == 0 ? 2000 : std::max(10u, 1000 / opts.rest_ms);
-}
+unsigned calls_for_a_second(const latency_options& opts) { return opts.rest_ms == 0 ? 2000 : std::max(10u, 1000 / opts.rest_ms); }
 
 void print(const latency_options& opts, latency_record result) {
   std::ranges::sort(result.nanoseconds);

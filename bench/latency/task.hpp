@@ -27,8 +27,7 @@ struct unpinned_runtime {
 // `Runtime` has a pool.
 template <class Runtime>
 int run_task_latency(int argc, char** argv, const std::string& impl) {
-  return run_latency<Runtime>(argc, argv, impl,
-                              [](auto& on, const auto& work, auto leaves) { return on.pool.run(sum, work, leaves); });
+  return run_latency<Runtime>(argc, argv, impl, [](auto& on, const auto& work, auto leaves) { return on.pool.run(sum, work, leaves); });
 }
 
 }  // namespace bench

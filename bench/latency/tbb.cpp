@@ -18,7 +18,6 @@ std::uint64_t sum(const bench::job& job, bench::leaf_range leaves) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run_latency<bench::tbb_runtime>(argc, argv, "tbb", [](auto& on, const auto& job, auto leaves) {
-    return on.arena.execute([&] { return sum(job, leaves); });
-  });
+  return bench::run_latency<bench::tbb_runtime>(
+      argc, argv, "tbb", [](auto& on, const auto& job, auto leaves) { return on.arena.execute([&] { return sum(job, leaves); }); });
 }

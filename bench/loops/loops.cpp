@@ -34,8 +34,7 @@ void print(const loops_options& opts, loops_record result) {
 int start_loops(int argc, char** argv, const std::function<loops_record(const loops_options&)>& measure) {
   loops_options opts;
   CLI::App app{"nopal benchmark: loops"};
-  app.add_option("--shape", opts.shape, "stream, hash, triangle, nested, turns, or a number of iterations")
-      ->capture_default_str();
+  app.add_option("--shape", opts.shape, "stream, hash, triangle, nested, turns, or a number of iterations")->capture_default_str();
   app.add_option("--workers", opts.workers, "how many threads work")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--rest", opts.rest_ms, "milliseconds of sleep before each call")->capture_default_str();
   app.add_option("--seconds", opts.seconds, "how long calls are timed")->capture_default_str();

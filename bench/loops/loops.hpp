@@ -190,8 +190,7 @@ int run_loops(int argc, char** argv) {
     if (opts.shape == "turns") return time_shape(opts, runtime, turns_shape{opts.smoke});
     if (std::size_t const n = std::strtoull(opts.shape.c_str(), nullptr, 10); n > 0)
       return time_shape(opts, runtime, short_shape{n, opts.smoke});
-    throw std::invalid_argument{"--shape takes stream, hash, triangle, nested, turns or a number of iterations, not '" +
-                                opts.shape + "'"};
+    throw std::invalid_argument{"--shape takes stream, hash, triangle, nested, turns or a number of iterations, not '" + opts.shape + "'"};
   });
 }
 

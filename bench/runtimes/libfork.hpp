@@ -10,8 +10,7 @@ struct libfork_runtime {
   explicit libfork_runtime(unsigned workers) : pool{workers} {}
 
   static std::string version() {
-    return "libfork " + std::to_string(LF_VERSION_MAJOR) + '.' + std::to_string(LF_VERSION_MINOR) + '.' +
-           std::to_string(LF_VERSION_PATCH);
+    return "libfork " + std::to_string(LF_VERSION_MAJOR) + '.' + std::to_string(LF_VERSION_MINOR) + '.' + std::to_string(LF_VERSION_PATCH);
   }
 
 #if defined(NOPAL_BENCH_LIBFORK_BUSY)

@@ -16,9 +16,16 @@ namespace bench {
 struct nopal_runtime {
   explicit nopal_runtime(unsigned workers) : pool{{.workers = workers}} {}
   explicit nopal_runtime(const options& opts, std::size_t stack_size = nopal::pool_options{}.stack_size)
-      : pool{{.workers = opts.workers, .idle = opts.idle == "busy" ? nopal::idle::busy : nopal::idle::lazy, .pin = opts.pin,
-              .stack_size = stack_size, .reclaim = reclaim_of(opts), .resume = opts.resume == "home" ? nopal::resume::home : nopal::resume::anywhere,
-              .steal = opts.steal, .victims = victims_of(opts), .back_off = opts.back_off, .simulate = opts.simulate}} {}
+      : pool{{.workers = opts.workers,
+              .idle = opts.idle == "busy" ? nopal::idle::busy : nopal::idle::lazy,
+              .pin = opts.pin,
+              .stack_size = stack_size,
+              .reclaim = reclaim_of(opts),
+              .resume = opts.resume == "home" ? nopal::resume::home : nopal::resume::anywhere,
+              .steal = opts.steal,
+              .victims = victims_of(opts),
+              .back_off = opts.back_off,
+              .simulate = opts.simulate}} {}
 
   static std::string version() { return "nopal " NOPAL_BENCH_VERSION; }
 

@@ -69,9 +69,11 @@ struct sort_problem {
         {"ints", [&] { return each<std::int32_t>([](std::size_t, std::uint64_t x) { return static_cast<std::int32_t>(x >> 32); }); }},
         {"doubles", [&] { return each<double>([](std::size_t, std::uint64_t x) { return static_cast<double>(x >> 11) * 0x1p-53; }); }},
         {"strings", [&] { return each<std::string>([](std::size_t, std::uint64_t x) { return std::to_string(x % 1'000'000'000'000); }); }},
-        {"pairs", [&] { return each<pair>([](std::size_t, std::uint64_t x) {
-           return pair{static_cast<std::int32_t>(x >> 44), static_cast<std::int32_t>(x)};
-         }); }},
+        {"pairs",
+         [&] {
+           return each<pair>(
+               [](std::size_t, std::uint64_t x) { return pair{static_cast<std::int32_t>(x >> 44), static_cast<std::int32_t>(x)}; });
+         }},
         {"sorted", [&] { return pattern([](std::size_t i) { return i; }); }},
         {"reversed", [&] { return pattern([&](std::size_t i) { return n - i; }); }},
         {"equal", [&] { return pattern([](std::size_t) { return 7; }); }},
@@ -80,7 +82,8 @@ struct sort_problem {
     };
     const auto way = ways.find(data);
     if (way == ways.end()) {
-      throw std::invalid_argument{"--data is '" + data + "'; it can be ints, doubles, strings, pairs, sorted, reversed, equal, sawtooth or few"};
+      throw std::invalid_argument{"--data is '" + data +
+                                  "'; it can be ints, doubles, strings, pairs, sorted, reversed, equal, sawtooth or few"};
     }
     return way->second();
   }

@@ -27,7 +27,8 @@ class NOPAL_API barrier_word {
   barrier_word(barrier_word const&) = delete;
   barrier_word& operator=(barrier_word const&) = delete;
   ~barrier_word() {
-    if (!word_.at_rest()) [[unlikely]] check_destroyed();
+    if (!word_.at_rest()) [[unlikely]]
+      check_destroyed();
   }
 
   static constexpr std::ptrdiff_t max = std::ptrdiff_t{1} << 58;
@@ -38,7 +39,8 @@ class NOPAL_API barrier_word {
     if (n >= 1 && n <= max) [[likely]] {
       auto const [p, pending] = word_.arrive(n, dropped);
       phase = p;
-      if (n <= pending) [[likely]] return n == pending;
+      if (n <= pending) [[likely]]
+        return n == pending;
       reject(n, pending);
     }
     reject(n, max);

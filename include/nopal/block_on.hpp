@@ -80,7 +80,8 @@ struct typed_blocking_call : blocking_call {
 ///     std::string const text = nopal::block_on([&] { return read_file(name); });
 template <class F>
 std::invoke_result_t<F> block_on(F&& f) {
-  static_assert(std::is_invocable_v<F>, "nopal: block_on takes something to be called without arguments. Write block_on([&] { return f(a); }).");
+  static_assert(std::is_invocable_v<F>,
+                "nopal: block_on takes something to be called without arguments. Write block_on([&] { return f(a); }).");
   if (core::current_or_null() == nullptr) return std::invoke(std::forward<F>(f));
   core::typed_blocking_call<F> c{std::forward<F>(f)};
   core::call_blocking(c);

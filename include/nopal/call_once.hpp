@@ -68,7 +68,8 @@ class NOPAL_API once_flag {
 ///     nopal::call_once(read, [] { settings = nopal::sync_wait(read_settings); });
 template <class F, class... Args>
 void call_once(once_flag& flag, F&& f, Args&&... args) {
-  if (flag.is_done()) [[likely]] return;
+  if (flag.is_done()) [[likely]]
+    return;
   once_flag::turn const mine{flag};
   if (!mine.is_needed()) return;
   static_cast<void>(std::invoke(std::forward<F>(f), std::forward<Args>(args)...));

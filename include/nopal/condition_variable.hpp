@@ -45,7 +45,8 @@ class NOPAL_API condition_variable {
   condition_variable(condition_variable const&) = delete;
   condition_variable& operator=(condition_variable const&) = delete;
   ~condition_variable() {
-    if (!word_.at_rest()) [[unlikely]] wait_for_expired();
+    if (!word_.at_rest()) [[unlikely]]
+      wait_for_expired();
   }
 
   /// Wakes the waiter that has waited longest, if there is one. The caller may own the mutex or not. One load where none waits.

@@ -69,13 +69,15 @@ class NOPAL_API counter {
   counter(counter const&) = delete;
   counter& operator=(counter const&) = delete;
   ~counter() {
-    if (!word_.at_rest()) [[unlikely]] check_destroyed();
+    if (!word_.at_rest()) [[unlikely]]
+      check_destroyed();
   }
 
   /// Counts up by `n`: by one read-modify-write, or by a load and a store on the worker that made the counter. A negative `n` counts down,
   /// as done(-n).
   void add(std::int64_t n = 1) noexcept {
-    if (n < 0) [[unlikely]] return count_down(-n);
+    if (n < 0) [[unlikely]]
+      return count_down(-n);
     count_up(n);
   }
   /// Counts down by `n`, and wakes those that wait for the value, in O(waiters). It is one read-modify-write where none waits, and where
@@ -84,7 +86,8 @@ class NOPAL_API counter {
 #if NOPAL_PROFILES
     core::signal_from_here(this);
 #endif
-    if (n < 0) [[unlikely]] return count_up(-n);
+    if (n < 0) [[unlikely]]
+      return count_up(-n);
     count_down(n);
   }
   /// A value that the counter has had during the call.
@@ -102,7 +105,8 @@ class NOPAL_API counter {
 
   /// Counts the end of a fiber, which has thrown `e` if that is not null. `c` is null if no counter counts the fiber.
   NOPAL_INLINE static void fiber_ended(counter* c, std::exception_ptr e) noexcept {
-    if (e != nullptr) [[unlikely]] core::fail_fiber(c, std::move(e));
+    if (e != nullptr) [[unlikely]]
+      core::fail_fiber(c, std::move(e));
     if (c != nullptr) c->done();
   }
 

@@ -102,7 +102,8 @@ class future : public core::awaitable_tag {
     if (s.thrown() != nullptr) static_cast<void>(get());
   }
   core::shared_result<R>& state(char const* caller) const {
-    if (state_ == nullptr) [[unlikely]] core::throw_empty_future(caller);
+    if (state_ == nullptr) [[unlikely]]
+      core::throw_empty_future(caller);
     return *state_;
   }
   std::shared_ptr<core::shared_result<R>> state_;

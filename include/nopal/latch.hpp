@@ -34,7 +34,8 @@ class NOPAL_API latch {
   latch(latch const&) = delete;
   latch& operator=(latch const&) = delete;
   ~latch() {
-    if (!word_.at_rest()) [[unlikely]] check_destroyed();
+    if (!word_.at_rest()) [[unlikely]]
+      check_destroyed();
   }
 
   /// The most that it counts.
@@ -44,7 +45,8 @@ class NOPAL_API latch {
   /// more than is left to count; then nothing has changed.
   void count_down(std::ptrdiff_t n = 1) {
     // A caller whose `n` the latch still has to count cannot find less than that.
-    if (n < 0 || n > word_.load()) [[unlikely]] reject(n);
+    if (n < 0 || n > word_.load()) [[unlikely]]
+      reject(n);
     if (!word_.done_if_quiet(n)) word_.done_slowly(n);
   }
   /// Is it open? Never waits. Whoever destroys it after that needs to know that each count_down has returned; after wait() it does.

@@ -59,13 +59,15 @@ class NOPAL_API mutex {
   mutex(mutex const&) = delete;
   mutex& operator=(mutex const&) = delete;
   ~mutex() {
-    if (!word_.at_rest()) [[unlikely]] die_destroyed();
+    if (!word_.at_rest()) [[unlikely]]
+      die_destroyed();
   }
 
   /// Locks it; waits while another owns it. Throws std::system_error (resource_deadlock_would_occur) if the caller owns it already, and
   /// would wait for itself.
   void lock() {
-    if (std::uintptr_t seen; !word_.lock_if_free(core::self_locking(this), seen)) [[unlikely]] lock_slowly();
+    if (std::uintptr_t seen; !word_.lock_if_free(core::self_locking(this), seen)) [[unlikely]]
+      lock_slowly();
   }
   /// Locks it, if it is free. False: it is owned, perhaps by the caller. Never waits.
   bool try_lock() noexcept {
@@ -77,7 +79,8 @@ class NOPAL_API mutex {
   /// Unlocks it, and wakes the first that waits. If the caller is not its owner, this ends the program with a message.
   void unlock() noexcept {
     std::uintptr_t const self = core::self_unlocking();
-    if (!word_.unlock_if_alone(self)) [[unlikely]] unlock_slowly(self);
+    if (!word_.unlock_if_alone(self)) [[unlikely]]
+      unlock_slowly(self);
   }
 
  private:

@@ -45,11 +45,13 @@ NOPAL_INLINE void invoke_here(std::remove_reference_t<F>& f, std::remove_referen
 template <class F, class... G>
 consteval bool may_invoke() {
   constexpr bool called = std::is_invocable_v<F&&> && (std::is_invocable_v<G&&> && ...);
-  static_assert(called, "nopal: parallel_invoke calls each of its arguments as it was given and without arguments. Write "
-                        "[&] { f(a, b); } for f(a, b).");
+  static_assert(called,
+                "nopal: parallel_invoke calls each of its arguments as it was given and without arguments. Write "
+                "[&] { f(a, b); } for f(a, b).");
   constexpr bool ordinary = !core::returns_task<F&&> && (!core::returns_task<G&&> && ...);
-  static_assert(ordinary, "nopal: parallel_invoke calls ordinary functions. Write [&] { x = nopal::sync_wait(f, a); } for a coroutine "
-                          "function f.");
+  static_assert(ordinary,
+                "nopal: parallel_invoke calls ordinary functions. Write [&] { x = nopal::sync_wait(f, a); } for a coroutine "
+                "function f.");
   return called && ordinary;  // if not, the message above is the only one
 }
 
@@ -99,8 +101,7 @@ NOPAL_PROFILED NOPAL_INLINE void parallel_invoke(F&& f, G&& g, H&& h, std::sourc
   core::invoke_at<F, G, H>(where, f, g, h);
 }
 template <class F, class G, class H, class I>
-NOPAL_PROFILED NOPAL_INLINE void parallel_invoke(F&& f, G&& g, H&& h, I&& i,
-                                                 std::source_location where = std::source_location::current()) {
+NOPAL_PROFILED NOPAL_INLINE void parallel_invoke(F&& f, G&& g, H&& h, I&& i, std::source_location where = std::source_location::current()) {
   core::invoke_at<F, G, H, I>(where, f, g, h, i);
 }
 template <class F, class G, class H, class I, class J, class K, class L, class M>

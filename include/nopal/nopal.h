@@ -43,16 +43,16 @@ enum nopal_victims { NOPAL_VICTIMS_BY_DISTANCE = 0, NOPAL_VICTIMS_UNIFORM = 1, N
 
 /* Options of a pool, as nopal::pool_options. 0 means the default everywhere: (nopal_options){.workers = 4} */
 typedef struct nopal_options {
-  unsigned workers; /* threads; 0: as many as the CPUs this process may use */
-  int idle;         /* enum nopal_idle */
-  int pin;          /* enum nopal_pin: whether each worker keeps to a CPU of its own */
+  unsigned workers;  /* threads; 0: as many as the CPUs this process may use */
+  int idle;          /* enum nopal_idle */
+  int pin;           /* enum nopal_pin: whether each worker keeps to a CPU of its own */
   size_t stack_size; /* bytes of virtual memory for each native stack, 64 KiB to 1 TiB; 0: 1 MiB */
-  int reclaim;      /* enum nopal_reclaim */
-  int keep_local;   /* not 0: no stealing, for experiments */
-  uint64_t seed;    /* decides the order in which workers try each other */
-  int resume;       /* enum nopal_resume */
-  int victims;      /* enum nopal_victims: which worker a thief tries next */
-  int no_back_off;  /* not 0: thieves do not pause between their tries, for experiments */
+  int reclaim;       /* enum nopal_reclaim */
+  int keep_local;    /* not 0: no stealing, for experiments */
+  uint64_t seed;     /* decides the order in which workers try each other */
+  int resume;        /* enum nopal_resume */
+  int victims;       /* enum nopal_victims: which worker a thief tries next */
+  int no_back_off;   /* not 0: thieves do not pause between their tries, for experiments */
   int64_t keep_warm; /* nanoseconds for which a worker that finds nothing keeps searching before it sleeps, if more than 0.1 ms */
 } nopal_options;
 

@@ -48,8 +48,8 @@ enum class schedule {
   steal_never,      ///< for tests: one worker runs at a time, and nothing is stolen at a fork
   steal_at_random,  ///< for tests: one worker runs at a time, and `seed` decides which, and what is stolen. An equal seed gives an equal
                     ///< run, unless that depends on time or on other threads
-  by_priority,      ///< for tests: one worker runs at a time, the one that `seed` has given the highest priority of those that can run; at a
-                    ///< few steps, drawn beforehand, whoever runs falls behind all others: docs/debugging.md
+  by_priority,  ///< for tests: one worker runs at a time, the one that `seed` has given the highest priority of those that can run; at a
+                ///< few steps, drawn beforehand, whoever runs falls behind all others: docs/debugging.md
 };
 
 /// What a pool is made with. A pool checks all of it: its constructor throws std::invalid_argument for what cannot be met, and says what to

@@ -74,9 +74,7 @@ class pool {
   pool() : pool{pool_options{}} {}
   /// Makes the workers and starts their threads. Throws std::invalid_argument for options that cannot be met, std::system_error when
   /// threads or the first native stacks cannot be made, or threads cannot be put on CPUs as the options want, std::bad_alloc.
-  explicit(false) pool(pool_options const& options) : scheduler_{new core::scheduler{options}} {
-    scheduler_->belongs_to(*this);
-  }
+  explicit(false) pool(pool_options const& options) : scheduler_{new core::scheduler{options}} { scheduler_->belongs_to(*this); }
   template <std::integral Workers>
   explicit pool(Workers) : pool{} {
     static_assert(!std::integral<Workers>, "nopal: a pool takes options. Write nopal::pool{{.workers = 4}} for pool{4}.");

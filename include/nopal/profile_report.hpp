@@ -38,8 +38,7 @@ struct NOPAL_API profile_report {
   std::string asked;     ///< the place
   double free_work = 0;  ///< if what is forked there took no time, but for what that forks elsewhere
   double free_span = 0;
-  double serial_span =
-      0;  ///< if its forks were calls; not a number where that is not known: what waits for a fiber or a future
+  double serial_span = 0;      ///< if its forks were calls; not a number where that is not known: what waits for a fiber or a future
   std::uint64_t not_kept = 0;  ///< how often there was no memory for something: if not 0, the numbers are too small
 
   /// How many workers have something to do on average; no more can be gained.

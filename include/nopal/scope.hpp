@@ -69,7 +69,8 @@ class NOPAL_PROFILED scope {
 #if NOPAL_PROFILES
     core::measured_scope_join const m{measured_};
 #endif
-    if (children_.state != 0) [[unlikely]] join_at_end();
+    if (children_.state != 0) [[unlikely]]
+      join_at_end();
   }
 
   /// Runs f() now, while a thief may resume the caller on another thread: so across this call the caller must not rely on thread-locals, or
@@ -86,10 +87,12 @@ class NOPAL_PROFILED scope {
     using closure = std::decay_t<F>;
     using called = core::called_once<closure>;
     constexpr bool callable = std::is_invocable_v<called>;
-    static_assert(callable, "nopal: scope::fork takes something to be called without arguments. Write s.fork([=] { f(a, b); }) for f(a, b).");
+    static_assert(callable,
+                  "nopal: scope::fork takes something to be called without arguments. Write s.fork([=] { f(a, b); }) for f(a, b).");
     constexpr bool ordinary = !core::returns_task<called>;
-    static_assert(ordinary, "nopal: scope::fork runs ordinary functions. Write s.fork([&] { x = nopal::sync_wait(f, a); }) for a coroutine "
-                            "function f.");
+    static_assert(ordinary,
+                  "nopal: scope::fork runs ordinary functions. Write s.fork([&] { x = nopal::sync_wait(f, a); }) for a coroutine "
+                  "function f.");
     constexpr bool kept = std::is_constructible_v<closure, F&&>;
     static_assert(kept, "nopal: scope::fork keeps its closure by value, and this one cannot be copied. Write s.fork(std::move(f)).");
     if constexpr (callable && ordinary && kept) {
@@ -110,7 +113,8 @@ class NOPAL_PROFILED scope {
 #if NOPAL_PROFILES
     core::measured_scope_join const m{measured_};
 #endif
-    if (children_.state != 0) [[unlikely]] join_slowly();
+    if (children_.state != 0) [[unlikely]]
+      join_slowly();
   }
 
  private:
@@ -133,7 +137,8 @@ class NOPAL_PROFILED scope {
       return;
     }
 #endif
-    if (core::must_list(children_)) [[unlikely]] return core::fork_into_list<closure>(children_, static_cast<F&&>(f));
+    if (core::must_list(children_)) [[unlikely]]
+      return core::fork_into_list<closure>(children_, static_cast<F&&>(f));
     core::fork_child(c, c.run_slowly);
   }
 

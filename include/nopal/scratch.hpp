@@ -98,7 +98,8 @@ class scratch_awaiter : public awaitable_tag {
     return fail_task(*current(), frame_, scratch_misuse(n_, n_ != 0));
   }
   scratch_array<T> await_resume() const {
-    if (current()->must_throw()) [[unlikely]] rethrow_into_task(*current());
+    if (current()->must_throw()) [[unlikely]]
+      rethrow_into_task(*current());
     using array = scratch_array<T>;
     if (n_ > (arena::max_request - array::slack) / sizeof(T)) throw std::bad_array_new_length{};
     return {allocate_in_body(*current(), array::bytes_for(n_)), n_};

@@ -29,7 +29,8 @@ class NOPAL_API semaphore {
   semaphore(semaphore const&) = delete;
   semaphore& operator=(semaphore const&) = delete;
   ~semaphore() {
-    if (!word_.at_rest()) [[unlikely]] check_destroyed();
+    if (!word_.at_rest()) [[unlikely]]
+      check_destroyed();
   }
 
   /// The most permits that a semaphore holds.

@@ -35,12 +35,14 @@ class NOPAL_API shared_mutex {
   shared_mutex(shared_mutex const&) = delete;
   shared_mutex& operator=(shared_mutex const&) = delete;
   ~shared_mutex() {
-    if (!word_.at_rest()) [[unlikely]] die_destroyed();
+    if (!word_.at_rest()) [[unlikely]]
+      die_destroyed();
   }
 
   /// Locks it to write; waits while another has it.
   void lock() {
-    if (!word_.lock_if_free(share::write)) [[unlikely]] lock_slowly(share::write);
+    if (!word_.lock_if_free(share::write)) [[unlikely]]
+      lock_slowly(share::write);
   }
   /// Locks it to write, if nobody has it or waits for it. Never waits.
   bool try_lock() noexcept { return word_.lock_if_free(share::write) || try_lock_slowly(share::write); }
@@ -58,12 +60,14 @@ class NOPAL_API shared_mutex {
   }
   /// Unlocks it, and wakes the writer or the readers that have it next, in O(those).
   void unlock() noexcept {
-    if (!word_.unlock_if_alone(share::write)) [[unlikely]] unlock_slowly(share::write);
+    if (!word_.unlock_if_alone(share::write)) [[unlikely]]
+      unlock_slowly(share::write);
   }
 
   /// Locks it to read; waits while a writer has it, or came before and waits.
   void lock_shared() {
-    if (!word_.lock_if_free(share::read)) [[unlikely]] lock_slowly(share::read);
+    if (!word_.lock_if_free(share::read)) [[unlikely]]
+      lock_slowly(share::read);
   }
   /// Locks it to read, if no writer has it and nobody waits for it. Never waits.
   bool try_lock_shared() noexcept { return word_.lock_if_free(share::read) || try_lock_slowly(share::read); }
@@ -79,7 +83,8 @@ class NOPAL_API shared_mutex {
   }
   /// Unlocks it for one reader; the last wakes the writer that waits.
   void unlock_shared() noexcept {
-    if (!word_.unlock_if_alone(share::read)) [[unlikely]] unlock_slowly(share::read);
+    if (!word_.unlock_if_alone(share::read)) [[unlikely]]
+      unlock_slowly(share::read);
   }
 
  private:

@@ -43,11 +43,10 @@ struct worker_stats {
 namespace core {
 /// All numbers of a worker_stats.
 inline constexpr std::array numbers_of_worker{
-    &worker_stats::steals,      &worker_stats::steal_attempts, &worker_stats::suspensions,     &worker_stats::serial_forks,
-    &worker_stats::stacks_live, &worker_stats::stacks_peak,    &worker_stats::stack_pages,     &worker_stats::unmaps,
-    &worker_stats::purges,      &worker_stats::pages_returned, &worker_stats::sleeps,          &worker_stats::wakeups,
-    &worker_stats::fibers_spawned, &worker_stats::fibers_finished, &worker_stats::switches,
-    &worker_stats::pauses,
+    &worker_stats::steals,         &worker_stats::steal_attempts,  &worker_stats::suspensions, &worker_stats::serial_forks,
+    &worker_stats::stacks_live,    &worker_stats::stacks_peak,     &worker_stats::stack_pages, &worker_stats::unmaps,
+    &worker_stats::purges,         &worker_stats::pages_returned,  &worker_stats::sleeps,      &worker_stats::wakeups,
+    &worker_stats::fibers_spawned, &worker_stats::fibers_finished, &worker_stats::switches,    &worker_stats::pauses,
 };
 static_assert(sizeof(worker_stats) == numbers_of_worker.size() * sizeof(std::uint64_t), "each number is to be summed");
 }  // namespace core

@@ -25,7 +25,8 @@ namespace nopal::inline NOPAL_ABI {
 inline bool stop_requested() noexcept { return core::stop_requested_here(); }
 /// Throws nopal::stopped if the caller is asked to stop. In a task not between fork and join, as any exception of its own.
 inline void stop_point() {
-  if (core::stop_requested_here()) [[unlikely]] core::throw_stopped();
+  if (core::stop_requested_here()) [[unlikely]]
+    core::throw_stopped();
 }
 
 namespace core {

@@ -74,7 +74,7 @@ NOPAL_INLINE auto fork(F&& f, A&&... a) {
     return core::explained<core::way::forks, c::wrong>();
   } else {
     return core::make_child_awaitable<core::forked, 0>(core::nowhere<typename c::result::value_type>(), static_cast<F&&>(f),
-                                               static_cast<A&&>(a)...);
+                                                       static_cast<A&&>(a)...);
   }
 }
 
@@ -109,7 +109,7 @@ NOPAL_INLINE auto call(F&& f, A&&... a) {
   } else {
     using T = c::result::value_type;
     auto s = core::make_child_awaitable<core::called, std::is_reference_v<T> ? 0 : core::constructs>(nullptr, static_cast<F&&>(f),
-                                                                                            static_cast<A&&>(a)...);
+                                                                                                     static_cast<A&&>(a)...);
     return core::value_call<T, decltype(s)>{std::move(s)};
   }
 }

@@ -25,7 +25,8 @@ class NOPAL_API timed_mutex {
   timed_mutex& operator=(timed_mutex const&) = delete;
   ~timed_mutex() {
     // relaxed: the destroyer was the last owner, or was told of the last unlock by other means
-    if (!word_.at_rest() || owner_.load(std::memory_order_relaxed) != 0) [[unlikely]] check_destroyed();
+    if (!word_.at_rest() || owner_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      check_destroyed();
   }
 
   /// Locks it; waits while another owns it. Throws std::system_error (resource_deadlock_would_occur) if the caller owns it already.

@@ -174,8 +174,7 @@ TEST_F(bullet, nests_in_all_that_runs_on_the_pool) {
   in_place_of_a_worker.join();
   nopal::wait_for(left);
   task.wait();
-  for (int k = 0; k < worlds; ++k)
-    EXPECT_EQ(all[static_cast<std::size_t>(k)]->bytes(), expected[static_cast<std::size_t>(k)]) << k;
+  for (int k = 0; k < worlds; ++k) EXPECT_EQ(all[static_cast<std::size_t>(k)]->bytes(), expected[static_cast<std::size_t>(k)]) << k;
 }
 
 TEST_F(bullet, rays_in_a_batch_hit_the_same) {
@@ -188,8 +187,7 @@ TEST_F(bullet, rays_in_a_batch_hit_the_same) {
         btVector3 const from{btScalar(k % 100), 20, btScalar(k / 100) / 2}, to{from.x() + 1, -5, from.z()};
         btCollisionWorld::ClosestRayResultCallback hit{from, to};
         world.rayTest(from, to, hit);
-        hits[static_cast<std::size_t>(k)] = {hit.hasHit() ? hit.m_collisionObject->getWorldArrayIndex() : -1,
-                                             hit.m_closestHitFraction};
+        hits[static_cast<std::size_t>(k)] = {hit.hasHit() ? hit.m_collisionObject->getWorldArrayIndex() : -1, hit.m_closestHitFraction};
       }
     }
   };

@@ -58,14 +58,12 @@ int main(int argc, char** argv) {
   nopal::pool pool{{.workers = workers}};
   nopal::bullet_scheduler ours{pool};
 
-  std::printf("%u workers; ms for %d steps, medians of 9\n%-40s %10s %10s %10s\n", workers, steps, "", "serial", "Bullet's",
-              "nopal");
+  std::printf("%u workers; ms for %d steps, medians of 9\n%-40s %10s %10s %10s\n", workers, steps, "", "serial", "Bullet's", "nopal");
   auto const in_turn = [](worlds& all) {
     for (auto& w : all) w->step(steps);
   };
   auto const row = [&](char const* what, std::function<worlds()> const& make, std::function<void(worlds&)> const& by_nopal) {
-    double const alone = time_of(serial, make, in_turn), own = time_of(its.get(), make, in_turn),
-                 on_pool = time_of(&ours, make, by_nopal);
+    double const alone = time_of(serial, make, in_turn), own = time_of(its.get(), make, in_turn), on_pool = time_of(&ours, make, by_nopal);
     std::printf("%-40s %10.1f %10.1f %10.1f\n", what, alone, own, on_pool);
   };
   row("100 pyramids, 2200 bodies", [] { return several(1, false, pyramids); }, in_turn);

@@ -117,8 +117,7 @@ class bullet_scheduler final : public btITaskScheduler {
   /// program does: then both are cleared.
   class in_body {
    public:
-    in_body() noexcept
-        : began_{this_thread().in_body.exchange(true, std::memory_order_relaxed) ? nullptr : &this_thread().in_body} {}
+    in_body() noexcept : began_{this_thread().in_body.exchange(true, std::memory_order_relaxed) ? nullptr : &this_thread().in_body} {}
     in_body(in_body const&) = delete;
     in_body& operator=(in_body const&) = delete;
     ~in_body() {
@@ -140,8 +139,8 @@ class bullet_scheduler final : public btITaskScheduler {
 
   static void check(int grain_size) {
     if (grain_size < 1) {
-      throw std::invalid_argument{"nopal::bullet_scheduler: a loop of Bullet with a grain size of " +
-                                  std::to_string(grain_size) + ": give it at least 1"};
+      throw std::invalid_argument{"nopal::bullet_scheduler: a loop of Bullet with a grain size of " + std::to_string(grain_size) +
+                                  ": give it at least 1"};
     }
   }
 
@@ -189,10 +188,9 @@ class bullet_scheduler final : public btITaskScheduler {
     for (unsigned i = 0; i < pool_.workers(); ++i) {
       unsigned const number = pool_.run(number_of, this, pool_.worker(i));
       if (auto const other = std::ranges::find(all, number); other != all.end()) {
-        throw std::logic_error{
-            "nopal::bullet_scheduler: workers " + std::to_string(other - all.begin()) + " and " + std::to_string(i) +
-            " both have Bullet's thread number " + std::to_string(number) +
-            ": they have used Bullet before btSetTaskScheduler, which must be called first, or with a new pool"};
+        throw std::logic_error{"nopal::bullet_scheduler: workers " + std::to_string(other - all.begin()) + " and " + std::to_string(i) +
+                               " both have Bullet's thread number " + std::to_string(number) +
+                               ": they have used Bullet before btSetTaskScheduler, which must be called first, or with a new pool"};
       }
       all.push_back(number);
     }

@@ -16,11 +16,9 @@ class ordered_dispatcher final : public btCollisionDispatcherMt {
  public:
   using btCollisionDispatcherMt::btCollisionDispatcherMt;
 
-  void dispatchAllCollisionPairs(btOverlappingPairCache* pairs, btDispatcherInfo const& info,
-                                 btDispatcher* dispatcher) override {
+  void dispatchAllCollisionPairs(btOverlappingPairCache* pairs, btDispatcherInfo const& info, btDispatcher* dispatcher) override {
     btCollisionDispatcherMt::dispatchAllCollisionPairs(pairs, info, dispatcher);
-    m_manifoldsPtr.quickSort(
-        [](btPersistentManifold const* a, btPersistentManifold const* b) { return places(*a) < places(*b); });
+    m_manifoldsPtr.quickSort([](btPersistentManifold const* a, btPersistentManifold const* b) { return places(*a) < places(*b); });
     for (int k = 0; k < m_manifoldsPtr.size(); ++k) m_manifoldsPtr[k]->m_index1a = k;
   }
 

@@ -27,8 +27,7 @@ class scene {
   explicit scene(dispatcher kind = dispatcher::ordered, bool large_islands = false)
       : dispatcher_{make(kind)}, solvers_{btGetTaskScheduler()->getNumThreads()} {
     if (large_islands) large_ = std::make_unique<btSequentialImpulseConstraintSolverMt>();
-    world_ =
-        std::make_unique<btDiscreteDynamicsWorldMt>(dispatcher_.get(), &broadphase_, &solvers_, large_.get(), &configuration_);
+    world_ = std::make_unique<btDiscreteDynamicsWorldMt>(dispatcher_.get(), &broadphase_, &solvers_, large_.get(), &configuration_);
     world_->setGravity({0, -10, 0});
     add(shape<btBoxShape>(btVector3{500, 1, 500}), 0, {0, -1, 0});
   }
@@ -75,8 +74,7 @@ class scene {
     btRigidBody& body = add(trunk, 10, at);
     for (btScalar const side : {btScalar(-1), btScalar(1)}) {
       for (btScalar const end : {btScalar(-1), btScalar(1)}) {
-        btVector3 const joint{side * btScalar(0.15), end * btScalar(0.5), 0},
-            down{side * btScalar(0.1), end * btScalar(0.3), 0};
+        btVector3 const joint{side * btScalar(0.15), end * btScalar(0.5), 0}, down{side * btScalar(0.1), end * btScalar(0.3), 0};
         btRigidBody& upper = add(limb, 1, at + joint + down);
         btRigidBody& lower = add(limb, 1, at + joint + down * 3);
         auto cone = std::make_unique<btConeTwistConstraint>(body, upper, frame(joint), frame(-down));

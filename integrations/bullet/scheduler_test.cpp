@@ -74,8 +74,7 @@ TEST_F(bullet_scheduler, each_index_is_called_once_and_no_thread_number_twice_at
     calls c;
     auto const run = [&] { c.run(); };
     std::thread outside{run};
-    std::thread in_place_of_a_worker{
-        [&] { pool.run([&] { nopal::parallel_for(0, 4, [&](int) { run(); }, nopal::grain{1}); }); }};
+    std::thread in_place_of_a_worker{[&] { pool.run([&] { nopal::parallel_for(0, 4, [&](int) { run(); }, nopal::grain{1}); }); }};
     nopal::counter left;
     pool.spawn(left, run);
     nopal::future<void> const job = other.submit(run);
@@ -96,9 +95,7 @@ TEST_F(bullet_scheduler, serial_loops_have_numbers) {
   nopal::bullet_scheduler ours{pool};
   btSetTaskScheduler(&ours);
   std::atomic<int> wrong{0};
-  auto const body = [&](int, int) {
-    wrong += static_cast<int>(btGetCurrentThreadIndex()) >= btGetTaskScheduler()->getNumThreads();
-  };
+  auto const body = [&](int, int) { wrong += static_cast<int>(btGetCurrentThreadIndex()) >= btGetTaskScheduler()->getNumThreads(); };
   for (int const threads : {2, 1}) {
     btGetTaskScheduler()->setNumThreads(threads);
     for (int k = 0; k < 5; ++k) std::thread{[&] { loop(0, 5, 100, body); }}.join();

@@ -41,10 +41,12 @@ inline image read(std::string const& file) {
   std::string magic;
   image i;
   unsigned most = 0;
-  if (!(in >> magic >> i.width >> i.height >> most) || magic != "P6" || most != 255) throw std::runtime_error{file + " is no PPM of 8 bits"};
+  if (!(in >> magic >> i.width >> i.height >> most) || magic != "P6" || most != 255)
+    throw std::runtime_error{file + " is no PPM of 8 bits"};
   in.get();
   i.pixels.resize(std::size_t{i.width} * i.height * 3);
-  if (!in.read(reinterpret_cast<char*>(i.pixels.data()), static_cast<std::streamsize>(i.pixels.size()))) throw std::runtime_error{file + " ends early"};
+  if (!in.read(reinterpret_cast<char*>(i.pixels.data()), static_cast<std::streamsize>(i.pixels.size())))
+    throw std::runtime_error{file + " ends early"};
   return i;
 }
 

@@ -31,14 +31,15 @@ int main(int argc, char** argv) {
 
   std::printf("%u x %u, %u workers; ms, medians of 9\n", photograph.width, photograph.height, workers);
   std::printf("%-40s %10s %10s %10s\n", "", "serial", "libjxl's", "nopal");
-  auto const row = [](char const* what, double serial, double its, double ours) { std::printf("%-40s %10.1f %10.1f %10.1f\n", what, serial, its, ours); };
+  auto const row = [](char const* what, double serial, double its, double ours) {
+    std::printf("%-40s %10.1f %10.1f %10.1f\n", what, serial, its, ours);
+  };
   auto const encodes = [&](test::image const& i, test::runner r) { return test::median_ms([&] { test::encode(i, r); }); };
   row("encode", encodes(photograph, {}), encodes(photograph, threads), encodes(photograph, nopals));
   auto const decodes = [&](test::runner r) { return test::median_ms([&] { test::decode(encoded, r); }); };
   row("decode", decodes({}), decodes(threads), decodes(nopals));
   // libjxl's pool serves one image at a time: so each thread has its own.
-  row("encode four quarters at once",
-      test::median_ms([&] {
+  row("encode four quarters at once", test::median_ms([&] {
         for (int k = 0; k < images; ++k) test::encode(part, {});
       }),
       test::median_ms([&] {
@@ -51,6 +52,7 @@ int main(int argc, char** argv) {
         }
         for (auto& t : all) t.join();
       }),
-      test::median_ms([&] { pool.run([&] { nopal::parallel_for(0, images, [&](int) { test::encode(part, nopals); }, nopal::grain{1}); }); }));
+      test::median_ms(
+          [&] { pool.run([&] { nopal::parallel_for(0, images, [&](int) { test::encode(part, nopals); }, nopal::grain{1}); }); }));
   return 0;
 }

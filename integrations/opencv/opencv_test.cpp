@@ -22,9 +22,7 @@ namespace {
 using test::photograph;
 using test::work;
 
-bool same(cv::Mat const& a, cv::Mat const& b) {
-  return a.size() == b.size() && a.type() == b.type() && cv::norm(a, b, cv::NORM_INF) == 0;
-}
+bool same(cv::Mat const& a, cv::Mat const& b) { return a.size() == b.size() && a.type() == b.type() && cv::norm(a, b, cv::NORM_INF) == 0; }
 
 /// Each test has its own pool; the first result is that of OpenCV's own threads.
 class opencv : public testing::Test {

@@ -37,7 +37,8 @@ int main(int argc, char** argv) {
   nopal::pool pool{{.workers = workers}};
   cv::parallel::setParallelForBackend(std::make_shared<nopal::opencv_backend>(pool), false);
   double const ours = test::median_ms(one);
-  double const ours_many = test::median_ms([&] { pool.run([&] { nopal::parallel_for(0, pictures, [&](int) { one(); }, nopal::grain{1}); }); });
+  double const ours_many =
+      test::median_ms([&] { pool.run([&] { nopal::parallel_for(0, pictures, [&](int) { one(); }, nopal::grain{1}); }); });
   std::printf("%u workers; ms, medians of 9\n%-30s %10s %10s %10s\n", workers, "", "serial", "OpenCV's", "nopal");
   std::printf("%-30s %10.1f %10.1f %10.1f\n", "one picture", serial, its, ours);
   std::printf("%-30s %10.1f %10.1f %10.1f\n", "four at once", serial_many, its_many, ours_many);

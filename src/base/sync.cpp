@@ -17,7 +17,8 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 bool heavy_fence_available() noexcept {
-  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;  // again for each pool: a child may not inherit it
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) ==
+         0;  // again for each pool: a child may not inherit it
 }
 
 // Pairs with light_fence in the deque's pop: README.md of that room, "Private entries".
@@ -44,11 +45,13 @@ void sleep_on(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_
 void wake_up(std::atomic<std::uint32_t>& a, int threads) noexcept { futex(a, FUTEX_WAKE, static_cast<std::uint32_t>(threads), nullptr); }
 
 void std_sync::wait(std::atomic<std::uint32_t>& a, std::uint32_t expected) noexcept {
-  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]] return v->wait(a, expected, virtual_time::for_ever);
+  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]]
+    return v->wait(a, expected, virtual_time::for_ever);
   sleep_on(a, expected, -1);
 }
 void std_sync::wait_for(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept {
-  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]] return v->wait(a, expected, nanoseconds);
+  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]]
+    return v->wait(a, expected, nanoseconds);
   sleep_on(a, expected, nanoseconds);
 }
 void std_sync::wake(std::atomic<std::uint32_t>& a) noexcept {
@@ -59,16 +62,19 @@ void std_sync::wake_all(std::atomic<std::uint32_t>& a) noexcept {
   wake_up(a, INT_MAX);
 }
 void std_sync::relax() noexcept {
-  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]] return v->relax();
+  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]]
+    return v->relax();
   cpu_relax();
 }
 void std_sync::yield() noexcept {
-  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]] return v->yield();
+  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]]
+    return v->yield();
   ::sched_yield();
 }
 
 void std_sync::sleep(std::int64_t nanoseconds) noexcept {
-  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]] return v->sleep(nanoseconds);
+  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]]
+    return v->sleep(nanoseconds);
   timespec const t{static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
   ::nanosleep(&t, nullptr);
 }
@@ -80,7 +86,8 @@ void std_sync::give_way(int round) noexcept {
 }
 
 std::int64_t std_sync::now() noexcept {
-  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]] return v->now();
+  if (virtual_time* const v = virtual_time::here(); v != nullptr) [[unlikely]]
+    return v->now();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 

@@ -33,9 +33,7 @@ class pace {
   // The least number of iterations that are worth a block: those that take loop_tuning::block().
   std::uint64_t quick() const noexcept { return quick_; }
   // The first block of a loop: what is known of its cost is a guess.
-  std::uint64_t first() const noexcept {
-    return fixed_ ? quick_ : std::min(guessed(), to_grain(loop_.count / loop_tuning::first_part));
-  }
+  std::uint64_t first() const noexcept { return fixed_ ? quick_ : std::min(guessed(), to_grain(loop_.count / loop_tuning::first_part)); }
   // A block of a stretch of `size` iterations, of which `workers` may want to have some: what takes longer than need be saves looks, and
   // does no harm while it is a small part of all.
   std::uint64_t of(std::uint64_t size, std::uint64_t workers) const noexcept {
@@ -70,7 +68,7 @@ class pace {
 
   loop& loop_;
   bool const fixed_;
-  double cost_;  // of an iteration, in ticks; 0: not known
+  double cost_;           // of an iteration, in ticks; 0: not known
   bool is_guess_ = true;  // it is that of earlier loops with a body of this type, which may have had other data
   std::uint64_t quick_;
 };

@@ -16,7 +16,8 @@ NOPAL_COLD static void wait_a_simulated_moment(branch const& later) noexcept {
 void wait_a_moment(branch const& later) noexcept {
   worker const& w = *current();
   if (w.work.oldest() <= w.work.bottom() || w.pool().control != nullptr) return;
-  if (w.pool().simulated != nullptr) [[unlikely]] return wait_a_simulated_moment(later);
+  if (w.pool().simulated != nullptr) [[unlikely]]
+    return wait_a_simulated_moment(later);
   std::uint64_t const began = clock_ticks();
   auto const moment = static_cast<std::uint64_t>(loop_tuning::moment());
   while (!later.join.complete(1) && clock_ticks() - began < moment) cpu_relax();

@@ -26,8 +26,7 @@ bool is_worth(pool_state& pool, double elapsed, double rest) noexcept {
   if (pool.parking.somebody_searches()) return true;
   bool const alone_is_long = (elapsed >= loop_tuning::worth_a_steal() && rest >= loop_tuning::worth_a_wake()) ||
                              (elapsed >= loop_tuning::long_enough() && rest >= loop_tuning::long_enough());
-  if (!alone_is_long && static_cast<double>(pool.alone.ticks(clock_ticks(), soon(pool))) < loop_tuning::worth_a_wake())
-    return false;
+  if (!alone_is_long && static_cast<double>(pool.alone.ticks(clock_ticks(), soon(pool))) < loop_tuning::worth_a_wake()) return false;
   pool.alone.forget();
   return true;
 }
@@ -71,8 +70,7 @@ bool shares_by_schedule() noexcept {
     return pool->control != nullptr || (pool->simulated != nullptr && current_or_null() == nullptr);
   }
   static bool const wanted = [] {
-    char const* const text =
-        std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+    char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
     return text != nullptr && *text != '\0';
   }();
   return wanted;

@@ -8,9 +8,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-bool holds(cpu_mask const& m, int cpu) noexcept {
-  return CPU_ISSET_S(static_cast<std::size_t>(cpu), cpu_mask::bytes, m.sets.data());
-}
+bool holds(cpu_mask const& m, int cpu) noexcept { return CPU_ISSET_S(static_cast<std::size_t>(cpu), cpu_mask::bytes, m.sets.data()); }
 bool equal(cpu_mask const& a, cpu_mask const& b) noexcept { return CPU_EQUAL_S(cpu_mask::bytes, a.sets.data(), b.sets.data()); }
 
 int read_mask(cpu_mask& m) noexcept { return ::sched_getaffinity(0, cpu_mask::bytes, m.sets.data()) == 0 ? 0 : errno; }

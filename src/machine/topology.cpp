@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/read_text.hpp"
-#include "nopal/core/base/tuning.hpp"
 #include "machine/hwloc_topology.hpp"
 #include "machine/linux_topology.hpp"
+#include "nopal/core/base/tuning.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

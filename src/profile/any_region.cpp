@@ -27,9 +27,8 @@ constinit std::atomic<std::uint32_t> regions{0};
 // In ticks, or calls.
 std::uint64_t burden_of(profile_unit unit, double burden) {
   if (std::isnan(burden) || burden > most_burden) {
-    throw std::invalid_argument{
-        "nopal: the burden of a profile is " + std::to_string(burden) +
-        "; give a number of nanoseconds or calls from 0 to 1e15, or less than 0 for what this machine has"};
+    throw std::invalid_argument{"nopal: the burden of a profile is " + std::to_string(burden) +
+                                "; give a number of nanoseconds or calls from 0 to 1e15, or less than 0 for what this machine has"};
   }
   if (unit == profile_unit::calls) return burden >= 0 ? static_cast<std::uint64_t>(std::llround(burden)) : 0;
   if (burden < 0) return burden_of_this_machine();
@@ -85,8 +84,7 @@ void begin_region(procedure& p, profile_unit unit, double burden, std::string co
   bool const in_calls = unit == profile_unit::calls;
   procedure const* const around = procedure_here();
   if (around != nullptr && around->in.in_calls != in_calls) {
-    throw std::invalid_argument{
-        "nopal: a profile lies in a region that is measured in another unit; give both the unit of the outer one"};
+    throw std::invalid_argument{"nopal: a profile lies in a region that is measured in another unit; give both the unit of the outer one"};
   }
   procedure_start s;
   {

@@ -48,8 +48,7 @@ void measured_join::arrive_in_series(child_in_series const& c, bool known) noexc
 // A serial child moves all that follows its fork: the later children, and the parent.
 bool measured_join::take_in_series(std::uint64_t& mine) noexcept {
   std::lock_guard const guard{lock_};
-  std::sort(series_.begin(), series_.end(),
-            [](child_in_series const& a, child_in_series const& b) { return a.order < b.order; });
+  std::sort(series_.begin(), series_.end(), [](child_in_series const& a, child_in_series const& b) { return a.order < b.order; });
   std::uint64_t moved = 0, last_end = 0;
   for (child_in_series const& c : series_) {
     last_end = std::max(last_end, c.from + moved + c.length);

@@ -65,8 +65,7 @@ void path::shorten() noexcept {
   try {
     path shorter;
     for (part const p : parts()) {
-      auto* const e =
-          new element{{1}, p.site, p.amount, shorter.last_, shorter.last_ != nullptr ? shorter.last_->count + 1 : 1};
+      auto* const e = new element{{1}, p.site, p.amount, shorter.last_, shorter.last_ != nullptr ? shorter.last_->count + 1 : 1};
       shorter.last_ = e;
     }
     if (shorter.last_->count > longest_list / 2) shorter.last_->count = 1;

@@ -83,8 +83,7 @@ void procedure::leave() noexcept {
   measured_here().running = nullptr;
   if (in.in_calls) return;
   std::uint64_t const all = clock_ticks() - since;
-  std::uint64_t const mine =
-      all - std::min(all, hook_time.load(std::memory_order_relaxed));  // relaxed: a number that stands for itself
+  std::uint64_t const mine = all - std::min(all, hook_time.load(std::memory_order_relaxed));  // relaxed: a number that stands for itself
   grow(mine);
 }
 
@@ -138,8 +137,7 @@ void procedure::follow(point const& other) noexcept {
   to_path = 0;
 }
 
-procedure_start procedure::start_of_child(site_id where, measured_join* joins, unsigned child_order,
-                                          unsigned ahead) const noexcept {
+procedure_start procedure::start_of_child(site_id where, measured_join* joins, unsigned child_order, unsigned ahead) const noexcept {
   procedure_start s;
   s.in = in;
   s.site = where;

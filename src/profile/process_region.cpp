@@ -21,22 +21,19 @@ procedure* whole = nullptr;  // never destroyed: procedures may end after static
 std::string* file = nullptr;
 
 profile_unit unit_wanted() noexcept {
-  char const* const unit =
-      ::secure_getenv("NOPAL_PROFILE_UNIT");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+  char const* const unit = ::secure_getenv("NOPAL_PROFILE_UNIT");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
   if (unit == nullptr || *unit == '\0' || std::strcmp(unit, "time") == 0) return profile_unit::time;
   if (std::strcmp(unit, "calls") == 0) return profile_unit::calls;
   die_in(nullptr, "NOPAL_PROFILE_UNIT is '%s'; it can be time or calls, or not be set", unit);
 }
 
 double burden_wanted() noexcept {
-  char const* const burden =
-      ::secure_getenv("NOPAL_PROFILE_BURDEN");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+  char const* const burden = ::secure_getenv("NOPAL_PROFILE_BURDEN");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
   if (burden == nullptr || *burden == '\0') return -1;
   char* end = nullptr;
   double const value = std::strtod(burden, &end);
   if (*end == '\0' && value >= 0 && value <= most_burden) return value;
-  die_in(nullptr, "NOPAL_PROFILE_BURDEN is '%s'; it can be a number of nanoseconds or calls from 0 to 1e15, or not be set",
-         burden);
+  die_in(nullptr, "NOPAL_PROFILE_BURDEN is '%s'; it can be a number of nanoseconds or calls from 0 to 1e15, or not be set", burden);
 }
 
 // At the end of the process, on the thread that ends it.
@@ -65,16 +62,14 @@ void write() noexcept {
 void begin_process_region() noexcept {
   static constinit std::once_flag once;
   std::call_once(once, [] {
-    char const* const wanted =
-        ::secure_getenv("NOPAL_PROFILE_OUT");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+    char const* const wanted = ::secure_getenv("NOPAL_PROFILE_OUT");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
     if (wanted == nullptr || *wanted == '\0') return;
     profile_unit const unit = unit_wanted();
     double const burden = burden_wanted();
     try {
       file = new std::string{wanted};
       whole = new procedure;
-      char const* const what_if =
-          ::secure_getenv("NOPAL_PROFILE_WHAT_IF");  // NOLINT(concurrency-mt-unsafe): it must not change
+      char const* const what_if = ::secure_getenv("NOPAL_PROFILE_WHAT_IF");  // NOLINT(concurrency-mt-unsafe): it must not change
       begin_region(*whole, unit, burden, what_if != nullptr ? what_if : "");
       if (std::atexit(write) != 0) throw std::bad_alloc{};
     } catch (std::exception const& e) {

@@ -19,8 +19,7 @@ constinit std::atomic<std::source_location const*> sites[most_sites]{};
 constinit std::atomic<std::size_t> used_sites{0};
 
 bool same(std::source_location const& a, std::source_location const& b) noexcept {
-  return a.file_name() == b.file_name() && a.line() == b.line() &&
-         a.column() == b.column();  // the addresses: who prints compares texts
+  return a.file_name() == b.file_name() && a.line() == b.line() && a.column() == b.column();  // the addresses: who prints compares texts
 }
 
 std::size_t hash(std::source_location const& p) noexcept {

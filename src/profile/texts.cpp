@@ -59,8 +59,8 @@ std::string profile_report::table() const {
   auto const amount = [this](double a) { return core::amount_in_words(unit, a); };
   std::string t = printed("%-24s %14s\n%-24s %14s\n%-24s %14.2f\n", "work", amount(work).c_str(), "span", amount(span).c_str(),
                           "parallelism", parallelism());
-  t += printed("%-24s %14s\n%-24s %14s\n%-24s %14.2f\n", "burden", amount(burden).c_str(), "burdened span",
-               amount(burdened_span).c_str(), "burdened parallelism", burdened_parallelism());
+  t += printed("%-24s %14s\n%-24s %14s\n%-24s %14.2f\n", "burden", amount(burden).c_str(), "burdened span", amount(burdened_span).c_str(),
+               "burdened parallelism", burdened_parallelism());
   if (not_kept != 0)
     t += printed("there was no memory for %llu parts: the numbers are too small\n", static_cast<unsigned long long>(not_kept));
   t += "\nspeed-up on            2       4       8      16      32      64     128 workers\n";
@@ -99,9 +99,8 @@ std::string profile_report::json() const {
   using core::printed;
   std::string j = printed("{\n  \"unit\": \"%s\",\n  \"work\": %.17g,\n  \"span\": %.17g,\n  \"burden\": %.17g,\n",
                           unit == profile_unit::calls ? "calls" : "nanoseconds", work, span, burden);
-  j += printed(
-      "  \"burdened_span\": %.17g,\n  \"parallelism\": %.17g,\n  \"burdened_parallelism\": %.17g,\n  \"not_kept\": %llu,\n",
-      burdened_span, parallelism(), burdened_parallelism(), static_cast<unsigned long long>(not_kept));
+  j += printed("  \"burdened_span\": %.17g,\n  \"parallelism\": %.17g,\n  \"burdened_parallelism\": %.17g,\n  \"not_kept\": %llu,\n",
+               burdened_span, parallelism(), burdened_parallelism(), static_cast<unsigned long long>(not_kept));
   if (!asked.empty()) {
     j += "  \"what_if\": {\"place\": " + core::quoted(asked);
     j += printed(", \"free_work\": %.17g, \"free_span\": %.17g, \"serial_span\": ", free_work, free_span);

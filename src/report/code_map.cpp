@@ -172,17 +172,18 @@ function_name named(std::string const& symbol) {
   std::string const mangled = without_version(name, versioned_mangled(), "5nopal");  // to be compared only: it cannot be demangled
   // A function of nopal that runs a user's closure holds the closure's body where the compiler has inlined it. Its name says the closure's
   // type.
-  if (begins_with_any(mangled, {"_ZN5nopal4core12fiber_recordI", "_ZN5nopal4core8child_ofI", "_ZZN5nopal4core8child_ofI", "_ZN5nopal4core16outside_child_ofI",
-                                "_ZN5nopal4core9branch_ofI", "_ZZN5nopal4core9branch_ofI", "_ZN5nopal4core10typed_rootI",
-                                "_ZZN5nopal4core10typed_rootI", "_ZZN5nopal4core13detached_rootI"})) {
+  if (begins_with_any(mangled, {"_ZN5nopal4core12fiber_recordI", "_ZN5nopal4core8child_ofI", "_ZZN5nopal4core8child_ofI",
+                                "_ZN5nopal4core16outside_child_ofI", "_ZN5nopal4core9branch_ofI", "_ZZN5nopal4core9branch_ofI",
+                                "_ZN5nopal4core10typed_rootI", "_ZZN5nopal4core10typed_rootI", "_ZZN5nopal4core13detached_rootI"})) {
     if (f.text == name) f.text = std::string{"<"}.append(demangled_argument(name)).append(">");
     std::string_view const closure = first_argument(f.text);
     // The type of a function does not say which function it is, and nopal's own closures are not the user's.
     bool const is_function = closure.find("(&)") != closure.npos || closure.find("*)") != closure.npos;
     f.is_users = !closure.empty() && !is_function && !begins_with_any(closure, {"nopal::"});
     if (f.is_users) f.text = std::string{closure};
-  } else if (begins_with_any(mangled, {"_ZN5nopal", "_ZNK5nopal", "_ZZN5nopal", "_ZZNK5nopal", "_ZSt", "_ZNSt", "_ZNKSt", "_ZZNSt", "_ZN9__gnu_cxx",
-                                       "nopal_context_", "__cxa_", "__clang_call_terminate", "_Unwind", "__interceptor", "__tsan", "__asan"})) {
+  } else if (begins_with_any(mangled,
+                             {"_ZN5nopal", "_ZNK5nopal", "_ZZN5nopal", "_ZZNK5nopal", "_ZSt", "_ZNSt", "_ZNKSt", "_ZZNSt", "_ZN9__gnu_cxx",
+                              "nopal_context_", "__cxa_", "__clang_call_terminate", "_Unwind", "__interceptor", "__tsan", "__asan"})) {
     f.is_users = false;
   }
   // The end is kept: it tells the closures of one function apart.
@@ -216,7 +217,8 @@ NOPAL_WITHOUT_SANITIZER int copy_loaded(dl_phdr_info* info, std::size_t, void* w
   auto& all = *static_cast<loaded_objects*>(with);
   loaded_object of{info->dlpi_addr, info->dlpi_phnum * sizeof(ElfW(Phdr)), 0};
   if (info->dlpi_name != nullptr) {
-    while (static_cast<char const volatile*>(info->dlpi_name)[of.name_bytes] != '\0') ++of.name_bytes;  // volatile: lest this becomes strlen
+    while (static_cast<char const volatile*>(info->dlpi_name)[of.name_bytes] != '\0')
+      ++of.name_bytes;  // volatile: lest this becomes strlen
   }
   copy_bytes(all, &of, sizeof of);
   copy_bytes(all, info->dlpi_phdr, of.header_bytes);

@@ -30,9 +30,12 @@
 asm(".pushsection .debug_gdb_scripts, \"\", %progbits\n"
     ".byte 4\n"  // a script in Python, and its name on the first line
     ".ascii \"gdb.inlined-nopal\\nimport types\\nnopal_gdb = types.ModuleType('nopal_gdb')\\nexec(r'''\\n\"\n"
-    ".incbin \"" NOPAL_GDB_SCRIPTS "/gdb.py\"\n"
-    ".incbin \"" NOPAL_GDB_SCRIPTS "/gdb_commands.py\"\n"
-    ".incbin \"" NOPAL_GDB_SCRIPTS "/gdb_printers.py\"\n"
+    ".incbin \"" NOPAL_GDB_SCRIPTS
+    "/gdb.py\"\n"
+    ".incbin \"" NOPAL_GDB_SCRIPTS
+    "/gdb_commands.py\"\n"
+    ".incbin \"" NOPAL_GDB_SCRIPTS
+    "/gdb_printers.py\"\n"
     ".ascii \"\\n''', nopal_gdb.__dict__)\\n\"\n"
     ".byte 0\n"
     ".popsection\n");

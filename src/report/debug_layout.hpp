@@ -18,9 +18,9 @@ struct debug_entry {
 /// Found by its name, nopal_debug, in the symbol table. Its four words do not change with the library; what the table has may.
 struct debug_symbols {
   debug_entry const* layout;
-  void const* pools;        ///< the address of the pointer to the newest pool
-  void (*forks_begin)();    ///< from here to the next, code that calls a function on another stack, and keeps in a register the pointer of
-  void (*forks_end)();      ///< the stack that it has left
+  void const* pools;      ///< the address of the pointer to the newest pool
+  void (*forks_begin)();  ///< from here to the next, code that calls a function on another stack, and keeps in a register the pointer of
+  void (*forks_end)();    ///< the stack that it has left
 };
 
 extern "C" NOPAL_API debug_symbols const nopal_debug;

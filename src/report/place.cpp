@@ -9,8 +9,8 @@
 #include <cstdio>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/stack/stack.hpp"
+#include "nopal/core/task/fork_state.hpp"
 #include "report/code_map.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -163,9 +163,7 @@ std::vector<one_wait> waiting_threads() {
   return all;
 }
 
-std::string object_of(waits_for const& w) {
-  return w.object == nullptr ? std::string{w.what} : print("%s at %p", w.what, w.object);
-}
+std::string object_of(waits_for const& w) { return w.object == nullptr ? std::string{w.what} : print("%s at %p", w.what, w.object); }
 
 /// All that waits, and who owns the mutexes.
 class waits_seen {
@@ -274,7 +272,8 @@ std::string report(pool_state const& pool) {
   for (one_wait const& w : seen.all()) {
     if (seen.index(w) == of_stacks) {
       std::size_t const threads = seen.all().size() - of_stacks;
-      text += threads == 1 ? "1 thread waits without leaving its stack\n" : std::to_string(threads) + " threads wait without leaving their stacks\n";
+      text += threads == 1 ? "1 thread waits without leaving its stack\n"
+                           : std::to_string(threads) + " threads wait without leaving their stacks\n";
     }
     text += lines_of(w, seen);
   }

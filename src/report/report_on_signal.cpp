@@ -36,11 +36,11 @@ struct named_signal {
 };
 // Those that a program may take. Not those by which a thread is told of what it has done, and none that cannot be handled.
 constexpr std::array allowed{
-    named_signal{"USR1", SIGUSR1}, named_signal{"USR2", SIGUSR2},     named_signal{"HUP", SIGHUP},   named_signal{"INT", SIGINT},
-    named_signal{"QUIT", SIGQUIT}, named_signal{"TERM", SIGTERM},     named_signal{"ALRM", SIGALRM}, named_signal{"VTALRM", SIGVTALRM},
-    named_signal{"PROF", SIGPROF}, named_signal{"PIPE", SIGPIPE},     named_signal{"CHLD", SIGCHLD}, named_signal{"CONT", SIGCONT},
-    named_signal{"TSTP", SIGTSTP}, named_signal{"TTIN", SIGTTIN},     named_signal{"TTOU", SIGTTOU}, named_signal{"URG", SIGURG},
-    named_signal{"XCPU", SIGXCPU}, named_signal{"XFSZ", SIGXFSZ},     named_signal{"IO", SIGIO},     named_signal{"PWR", SIGPWR},
+    named_signal{"USR1", SIGUSR1},   named_signal{"USR2", SIGUSR2}, named_signal{"HUP", SIGHUP},   named_signal{"INT", SIGINT},
+    named_signal{"QUIT", SIGQUIT},   named_signal{"TERM", SIGTERM}, named_signal{"ALRM", SIGALRM}, named_signal{"VTALRM", SIGVTALRM},
+    named_signal{"PROF", SIGPROF},   named_signal{"PIPE", SIGPIPE}, named_signal{"CHLD", SIGCHLD}, named_signal{"CONT", SIGCONT},
+    named_signal{"TSTP", SIGTSTP},   named_signal{"TTIN", SIGTTIN}, named_signal{"TTOU", SIGTTOU}, named_signal{"URG", SIGURG},
+    named_signal{"XCPU", SIGXCPU},   named_signal{"XFSZ", SIGXFSZ}, named_signal{"IO", SIGIO},     named_signal{"PWR", SIGPWR},
     named_signal{"WINCH", SIGWINCH},
 };
 
@@ -63,9 +63,9 @@ int real_time_signal(std::string_view name) noexcept {
 
 // ---- The handler.
 
-constinit std::atomic<int> events{-1};  // the file that it writes to; -1: nobody would read it
-int taken = 0;                          // the signal; written before the handler is installed
-struct sigaction before {};             // likewise
+constinit std::atomic<int> events{-1};     // the file that it writes to; -1: nobody would read it
+int taken = 0;                             // the signal; written before the handler is installed
+struct sigaction before{};                 // likewise
 constinit std::atomic<bool> spent{false};  // the handler before was for one signal only (SA_RESETHAND), and has had it
 
 // A flag may be the sign bit of an int, hence the unsigned.
@@ -90,7 +90,8 @@ void on_signal(int signal, siginfo_t* info, void* where) {
 }
 
 void install() {
-  if (::sigaction(taken, nullptr, &before) != 0) throw std::system_error{errno, std::generic_category(), "nopal::pool: NOPAL_REPORT: sigaction"};
+  if (::sigaction(taken, nullptr, &before) != 0)
+    throw std::system_error{errno, std::generic_category(), "nopal::pool: NOPAL_REPORT: sigaction"};
   struct sigaction ours{};
   ours.sa_sigaction = on_signal;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -169,7 +170,8 @@ void begin_reports_on_signal() {
   std::lock_guard const guard{beginning};
   if (begun_in == process_number) return;
   int const file = ::eventfd(0, EFD_CLOEXEC);
-  if (file < 0) throw std::system_error{errno, std::generic_category(), "nopal::pool: no file descriptor for NOPAL_REPORT; raise RLIMIT_NOFILE"};
+  if (file < 0)
+    throw std::system_error{errno, std::generic_category(), "nopal::pool: no file descriptor for NOPAL_REPORT; raise RLIMIT_NOFILE"};
   try {
     only_own_signals const until_it_has_begun;
     std::thread{serve, file}.detach();
@@ -179,7 +181,7 @@ void begin_reports_on_signal() {
   }
   begun_in = process_number;
   events.store(file, std::memory_order_relaxed);  // relaxed: as in on_signal
-  if (taken != 0) return;  // in the child of a fork: the handler is the parent's
+  if (taken != 0) return;                         // in the child of a fork: the handler is the parent's
   taken = wanted;
   install();
 }

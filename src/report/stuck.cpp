@@ -45,7 +45,8 @@ void warn_if_stuck(void* with) noexcept {
 }  // namespace
 
 void watch_for_stuck_pool(pool_state& pool) noexcept {
-  if (nothing_can_run(pool)) pool.timer.call_after(timer::later::report, std::chrono::milliseconds{tuning::stuck_after}, warn_if_stuck, &pool);
+  if (nothing_can_run(pool))
+    pool.timer.call_after(timer::later::report, std::chrono::milliseconds{tuning::stuck_after}, warn_if_stuck, &pool);
 }
 #endif
 

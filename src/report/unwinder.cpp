@@ -20,10 +20,13 @@ struct saved {
 #if defined(__x86_64__)
 constexpr std::size_t registers = 17;
 constexpr unsigned stack_register = 7, return_column = 16;
-constexpr std::array saved_registers{
-    saved{12, offsetof(context_frame, r12)}, saved{13, offsetof(context_frame, r13)}, saved{14, offsetof(context_frame, r14)},
-    saved{15, offsetof(context_frame, r15)}, saved{3, offsetof(context_frame, rbx)},  saved{6, offsetof(context_frame, rbp)},
-    saved{return_column, offsetof(context_frame, return_address)}};
+constexpr std::array saved_registers{saved{12, offsetof(context_frame, r12)},
+                                     saved{13, offsetof(context_frame, r13)},
+                                     saved{14, offsetof(context_frame, r14)},
+                                     saved{15, offsetof(context_frame, r15)},
+                                     saved{3, offsetof(context_frame, rbx)},
+                                     saved{6, offsetof(context_frame, rbp)},
+                                     saved{return_column, offsetof(context_frame, return_address)}};
 constexpr std::uintptr_t code_bits = ~std::uintptr_t{0};
 #elif defined(__aarch64__)
 constexpr std::size_t registers = 32;
@@ -228,69 +231,72 @@ bool run(reader r, common const& c, std::uintptr_t from, std::uintptr_t pc, row&
       case 0xc0: restore(low); continue;
       default:
         switch (op) {
-          case 0x00: continue;                                              // nop
-          case 0x02: at += r.get<std::uint8_t>() * c.code_factor; break;    // advance_loc1
-          case 0x03: at += r.get<std::uint16_t>() * c.code_factor; break;   // advance_loc2
-          case 0x04: at += r.get<std::uint32_t>() * c.code_factor; break;   // advance_loc4
-          case 0x05: {                                                      // offset_extended
+          case 0x00: continue;                                             // nop
+          case 0x02: at += r.get<std::uint8_t>() * c.code_factor; break;   // advance_loc1
+          case 0x03: at += r.get<std::uint16_t>() * c.code_factor; break;  // advance_loc2
+          case 0x04: at += r.get<std::uint32_t>() * c.code_factor; break;  // advance_loc4
+          case 0x05: {                                                     // offset_extended
             auto const n = r.uleb();
             set(n, rule::at_offset, factored(r.uleb()));
             continue;
           }
-          case 0x06: restore(r.uleb()); continue;                           // restore_extended
-          case 0x07: set(r.uleb(), rule::undefined, 0); continue;           // undefined
-          case 0x08: set(r.uleb(), rule::same, 0); continue;                // same_value
-          case 0x09: {                                                      // register
+          case 0x06: restore(r.uleb()); continue;                  // restore_extended
+          case 0x07: set(r.uleb(), rule::undefined, 0); continue;  // undefined
+          case 0x08: set(r.uleb(), rule::same, 0); continue;       // same_value
+          case 0x09: {                                             // register
             auto const n = r.uleb();
             set(n, rule::in_register, static_cast<std::int64_t>(r.uleb()));
             continue;
           }
-          case 0x0a:                                                        // remember_state
+          case 0x0a:  // remember_state
             if (depth == remembered.size()) return false;
             remembered[depth++] = now;
             continue;
-          case 0x0b:                                                        // restore_state
+          case 0x0b:  // restore_state
             if (depth == 0) return false;
             now = remembered[--depth];
             continue;
-          case 0x0c:                                                        // def_cfa
+          case 0x0c:  // def_cfa
             now.cfa_register = static_cast<unsigned>(r.uleb());
             now.cfa_offset = static_cast<std::int64_t>(r.uleb());
             now.cfa_known = true;
             continue;
-          case 0x0d: now.cfa_register = static_cast<unsigned>(r.uleb()); continue;      // def_cfa_register
-          case 0x0e: now.cfa_offset = static_cast<std::int64_t>(r.uleb()); continue;    // def_cfa_offset
-          case 0x0f: r.skip(r.uleb()); now.cfa_known = false; continue;                 // def_cfa_expression
-          case 0x10:                                                                    // expression
-          case 0x16: {                                                                  // val_expression
+          case 0x0d: now.cfa_register = static_cast<unsigned>(r.uleb()); continue;    // def_cfa_register
+          case 0x0e: now.cfa_offset = static_cast<std::int64_t>(r.uleb()); continue;  // def_cfa_offset
+          case 0x0f:
+            r.skip(r.uleb());
+            now.cfa_known = false;
+            continue;   // def_cfa_expression
+          case 0x10:    // expression
+          case 0x16: {  // val_expression
             auto const n = r.uleb();
             r.skip(r.uleb());
             set(n, rule::unknown, 0);
             continue;
           }
-          case 0x11: {                                                      // offset_extended_sf
+          case 0x11: {  // offset_extended_sf
             auto const n = r.uleb();
             set(n, rule::at_offset, r.sleb() * c.data_factor);
             continue;
           }
-          case 0x12:                                                        // def_cfa_sf
+          case 0x12:  // def_cfa_sf
             now.cfa_register = static_cast<unsigned>(r.uleb());
             now.cfa_offset = r.sleb() * c.data_factor;
             now.cfa_known = true;
             continue;
-          case 0x13: now.cfa_offset = r.sleb() * c.data_factor; continue;   // def_cfa_offset_sf
-          case 0x14: {                                                      // val_offset
+          case 0x13: now.cfa_offset = r.sleb() * c.data_factor; continue;  // def_cfa_offset_sf
+          case 0x14: {                                                     // val_offset
             auto const n = r.uleb();
             set(n, rule::is_offset, factored(r.uleb()));
             continue;
           }
-          case 0x15: {                                                      // val_offset_sf
+          case 0x15: {  // val_offset_sf
             auto const n = r.uleb();
             set(n, rule::is_offset, r.sleb() * c.data_factor);
             continue;
           }
-          case 0x2d: continue;                                              // AArch64: the return address is signed, or not any more
-          case 0x2e: r.uleb(); continue;                                    // GNU_args_size
+          case 0x2d: continue;            // AArch64: the return address is signed, or not any more
+          case 0x2e: r.uleb(); continue;  // GNU_args_size
           default: return false;
         }
     }
@@ -337,7 +343,9 @@ bool step(code_map const& code, stack_copy const& s, registers_of& now) noexcept
       case rule::unknown: caller[k] = 0; break;
       case rule::at_offset: caller[k] = on_stack(s, cfa + static_cast<std::uintptr_t>(value)); break;
       case rule::is_offset: caller[k] = cfa + static_cast<std::uintptr_t>(value); break;
-      case rule::in_register: caller[k] = value >= 0 && value < static_cast<std::int64_t>(registers) ? now[static_cast<std::size_t>(value)] : 0; break;
+      case rule::in_register:
+        caller[k] = value >= 0 && value < static_cast<std::int64_t>(registers) ? now[static_cast<std::size_t>(value)] : 0;
+        break;
     }
   }
   // On AArch64 a leaf's return address stays in its register; no frame above one is a leaf.

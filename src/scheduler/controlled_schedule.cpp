@@ -144,7 +144,8 @@ void controlled_schedule::step(unsigned i, stack const* left) noexcept {
   wait(guard, i);
   if (choice_.how != schedule::steal_at_random && choice_.how != schedule::by_priority) return;
   char const what = left != nullptr ? 'w' : 's';
-  if (unsigned const to = decide(what, i, 4, [this](worker_state const& s) { return may_find(s); }, left); to != no_worker) pass(guard, i, to);
+  if (unsigned const to = decide(what, i, 4, [this](worker_state const& s) { return may_find(s); }, left); to != no_worker)
+    pass(guard, i, to);
 }
 
 void controlled_schedule::idle(unsigned i) noexcept {

@@ -73,7 +73,8 @@ void run_job_of_caller(context& c) noexcept {
 // memory for a native stack, or stacks stay in this pool; nothing has happened.
 bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
   if (pool.resume == resume::home) return false;  // a stack of the job would have to stay with the caller's thread, which leaves
-  if (pool.simulated != nullptr) [[unlikely]] return false;  // the caller's time is no worker's
+  if (pool.simulated != nullptr) [[unlikely]]
+    return false;  // the caller's time is no worker's
   unsigned const i = occupy(pool);
   if (i == pool.size()) return false;
   worker& w = *pool.workers[i];
@@ -90,8 +91,10 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
     if (s->run_from(home, run_job_of_caller)) w.stacks.put(s);
     // If thieves have taken all that was spawned, the ring is no visible work. If not, the worker's thread gets up for the rest: see
     // must_stay.
-    if (w.ready_is_offered && w.ready.empty()) [[unlikely]] w.retract_ready();
-    if (w.trace != nullptr) [[unlikely]] w.trace->searches();
+    if (w.ready_is_offered && w.ready.empty()) [[unlikely]]
+      w.retract_ready();
+    if (w.trace != nullptr) [[unlikely]]
+      w.trace->searches();
     w.occupant.here = false;
     note_spare_memory(w);
     work_for(outside);
@@ -120,7 +123,8 @@ void run_on_worker(worker& w, pool_state& pool, root& r, event& done) {
     }
     return wait_for_job(done, &r);
   }
-  if (pool.control != nullptr && &w.pool() != &pool) [[unlikely]] pool.control->settle();
+  if (pool.control != nullptr && &w.pool() != &pool) [[unlikely]]
+    pool.control->settle();
   run_elsewhere(pool, r, done);
 }
 
@@ -150,8 +154,10 @@ void run_and_wait(pool_state& pool, root& r, event& done) {
   if (w != nullptr) return run_on_worker(*w, pool, r, done);
   done.only_this_thread_waits();
   if (run_as_worker(pool, r, done)) return;
-  if (pool.control != nullptr) [[unlikely]] pool.control->settle();
-  if (pool.simulated != nullptr) [[unlikely]] begin_simulated(pool, r);
+  if (pool.control != nullptr) [[unlikely]]
+    pool.control->settle();
+  if (pool.simulated != nullptr) [[unlikely]]
+    begin_simulated(pool, r);
   run_elsewhere(pool, r, done);
 }
 

@@ -17,12 +17,14 @@ void inject(pool_state& pool, resumable& r, unsigned i) noexcept {
   } else {
     pool.parking.notify(i);
   }
-  if (pool.control != nullptr) [[unlikely]] pool.control->something_new();
+  if (pool.control != nullptr) [[unlikely]]
+    pool.control->something_new();
 }
 
 void note_submission(pool_state& pool, traced what) noexcept {
   NOPAL_PROBE2(submit, pool.name.c_str(), static_cast<int>(what));
-  if (pool.trace == nullptr) [[likely]] return;
+  if (pool.trace == nullptr) [[likely]]
+    return;
   worker* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return w->note(what);
   pool.trace->outside().record(what);
@@ -51,7 +53,8 @@ void send(move_request& m) noexcept {
   to.own.push(&m);
   there.parking.call(to.index());
   there.naps.end();  // that worker's thread may be the one that naps
-  if (there.control != nullptr) [[unlikely]] there.control->something_new();
+  if (there.control != nullptr) [[unlikely]]
+    there.control->something_new();
   if (from_outside) there.pending.finished();
 }
 

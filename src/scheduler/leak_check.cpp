@@ -18,9 +18,8 @@ void call_before_leak_check(void (*f)() noexcept) noexcept {
 void note_for_leak_check(pool_state const& pool) noexcept {
   if (!leaks_are_looked_for()) return;
   new_stacks_are_leak_roots.store(true, std::memory_order_relaxed);  // relaxed: see there
-  pool.stacks.for_each([](stack const& s) {
-    add_leak_root(s.low(), static_cast<std::size_t>(reinterpret_cast<std::byte const*>(&s + 1) - s.low()));
-  });
+  pool.stacks.for_each(
+      [](stack const& s) { add_leak_root(s.low(), static_cast<std::size_t>(reinterpret_cast<std::byte const*>(&s + 1) - s.low())); });
   for (worker const* w : pool.workers) {
     for (void const* left : {w->home_frame, static_cast<void const*>(w->home), w->thread_frame, static_cast<void const*>(w->thread_home)}) {
       add_mapping_as_leak_root(left);  // the first two may be a caller's, which has gone: then they say nothing

@@ -16,7 +16,8 @@ static std::vector<unsigned> nodes_of(std::vector<place> const& places) {
 }
 
 pool_state::pool_state(pool_options const& o, std::vector<place> where, std::unique_ptr<controlled_schedule> c,
-                       std::unique_ptr<simulation> machine, std::unique_ptr<pool_trace> recording, core::timer& t, blocking_threads& b, entry_points e)
+                       std::unique_ptr<simulation> machine, std::unique_ptr<pool_trace> recording, core::timer& t, blocking_threads& b,
+                       entry_points e)
     : call{e},
       steals{o.steal},
       search_before_sleep{std::max<std::int64_t>(o.keep_warm.count(), tuning::search_before_sleep)},

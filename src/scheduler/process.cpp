@@ -85,7 +85,7 @@ constinit std::atomic<bool> stays{false};
 }  // namespace
 
 void prepare_process() {
-  if (!count_forks()) throw std::bad_alloc{};  // as it was when this object was loaded, or the pool is made before
+  if (!count_forks()) throw std::bad_alloc{};    // as it was when this object was loaded, or the pool is made before
   if (!stays.load(std::memory_order_relaxed)) {  // relaxed: once more does no harm
     stay_loaded();
     stays.store(true, std::memory_order_relaxed);  // relaxed: as above

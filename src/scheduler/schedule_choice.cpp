@@ -68,10 +68,11 @@ schedule_choice schedule_choice::parse(std::string_view text) {
     return s;
   }
   if (!text.ends_with(':') && read_choice(text, s)) return s;
-  throw std::invalid_argument{"nopal::pool: NOPAL_SCHEDULE = \"" + std::string{text} +
-                              "\" is no schedule; write always, never, random or pct, and maybe a seed of 64 bits: random:7, pct:7, "
-                              "pct:7:d=2:k=500 (a depth of at most 100, and steps); or what ./nopal shrink says: only:random:7:12>1,40>0; or simulate: and a "
-                              "machine: simulate:128, simulate:2x56"};
+  throw std::invalid_argument{
+      "nopal::pool: NOPAL_SCHEDULE = \"" + std::string{text} +
+      "\" is no schedule; write always, never, random or pct, and maybe a seed of 64 bits: random:7, pct:7, "
+      "pct:7:d=2:k=500 (a depth of at most 100, and steps); or what ./nopal shrink says: only:random:7:12>1,40>0; or simulate: and a "
+      "machine: simulate:128, simulate:2x56"};
 }
 
 schedule_choice schedule_choice::from_environment() {

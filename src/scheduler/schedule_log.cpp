@@ -53,7 +53,8 @@ void add_places(std::string& line, stack const* left) {
   std::size_t const n = calls(pcs, left);
   for (std::size_t k = 0; k < n; ++k) {
     Dl_info object{};
-    if (::dladdr(reinterpret_cast<void*>(pcs[k] - 1), &object) == 0 || object.dli_fname == nullptr) continue;  // NOLINT(performance-no-int-to-ptr)
+    if (::dladdr(reinterpret_cast<void*>(pcs[k] - 1), &object) == 0 || object.dli_fname == nullptr)
+      continue;  // NOLINT(performance-no-int-to-ptr)
     std::array<char, 32> offset;
     std::snprintf(offset.data(), offset.size(), "+%#zx", pcs[k] - 1 - reinterpret_cast<std::uintptr_t>(object.dli_fbase));
     line.append("\t").append(object.dli_fname).append(offset.data());
@@ -66,7 +67,8 @@ void log_decision(listed_decision const& d, char what, unsigned from, stack cons
   if (log_file() < 0) return;
   try {
     std::array<char, 96> text;
-    std::snprintf(text.data(), text.size(), "%c\t%u.%llu>%u\t%d", what, d.pool, static_cast<unsigned long long>(d.at), d.to, static_cast<int>(from));
+    std::snprintf(text.data(), text.size(), "%c\t%u.%llu>%u\t%d", what, d.pool, static_cast<unsigned long long>(d.at), d.to,
+                  static_cast<int>(from));
     std::string line{text.data()};
     if (what == 'f' || what == 'w') add_places(line, left);
     add(line.append("\n"));

@@ -30,8 +30,8 @@
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/signals.hpp"
 #include "nopal/core/scheduler/submission.hpp"
-#include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/scheduler/thread_name.hpp"
+#include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
@@ -53,7 +53,8 @@ constinit std::atomic<scheduler*> kept{nullptr};
 // Why the system has refused a thread: the limit that is all but reached, if one is known.
 std::string why_refused() {
   constexpr std::uint64_t all_but = 16;  // others start and end threads meanwhile
-  if (auto const limit = limit_below(read_thread_limits(), all_but)) return limit->in_words() + "; ask for fewer workers, or " + limit->remedy;
+  if (auto const limit = limit_below(read_thread_limits(), all_but))
+    return limit->in_words() + "; ask for fewer workers, or " + limit->remedy;
   return "ask for fewer workers, or raise the limits on threads and memory";
 }
 
@@ -62,7 +63,8 @@ schedule_choice choose_schedule(pool_options const& o) {
   s.machine = o.simulate;
   if (o.schedule == schedule::free && s.machine.empty()) s = schedule_choice::from_environment();
   if (s.how == schedule::free || s.machine.empty()) return s;
-  reject("simulate = \"" + s.machine + "\" and a schedule that is not free: a simulated machine has its own; leave one of them at its default");
+  reject("simulate = \"" + s.machine +
+         "\" and a schedule that is not free: a simulated machine has its own; leave one of them at its default");
 }
 
 std::unique_ptr<controlled_schedule> make_control(schedule_choice const& s, unsigned workers) {
@@ -84,8 +86,7 @@ struct scheduler::site {
   unsigned workers;
   bool pin;
 
-  explicit site(pool_options const& o)
-      : cpus{read_cpu_limits()}, choice{choose_schedule(o)}, machine{choose_machine(choice, cpus)} {
+  explicit site(pool_options const& o) : cpus{read_cpu_limits()}, choice{choose_schedule(o)}, machine{choose_machine(choice, cpus)} {
     if (shadow_stacks_are_on()) {
       throw std::system_error{ENOTSUP, std::generic_category(),
                               "nopal::pool: this process runs with shadow stacks, and the first switch between native stacks would end it; "
@@ -134,7 +135,13 @@ scheduler::scheduler(pool_options const& o, site&& s)
       blocking_{o.name, o.blocking_threads},
       on_thread_start_{o.on_thread_start},
       on_thread_stop_{o.on_thread_stop},
-      state_{o, s.where, make_control(s.choice, s.workers), s.simulated(state_), pool_trace::make(o, s.workers), timer_, blocking_,
+      state_{o,
+             s.where,
+             make_control(s.choice, s.workers),
+             s.simulated(state_),
+             pool_trace::make(o, s.workers),
+             timer_,
+             blocking_,
              {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments}},
       may_pin_{s.pin},
       asked_to_pin_{o.pin.has_value()} {
@@ -149,8 +156,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
 // Of all workers, none of which has a thread.
 void scheduler::start_threads() {
   // relaxed: the exchange decides which pool pins, and orders nothing
-  state_.pinned =
-      may_pin_ && (asked_to_pin_ || some_pool_is_pinned.exchange(process_number, std::memory_order_relaxed) != process_number);
+  state_.pinned = may_pin_ && (asked_to_pin_ || some_pool_is_pinned.exchange(process_number, std::memory_order_relaxed) != process_number);
   holds_pin_ = state_.pinned && !asked_to_pin_;
   try {
     for (unsigned i = 0; i < workers(); ++i) {
@@ -260,8 +266,8 @@ void scheduler::stop() noexcept {
   if (state_.simulated != nullptr) state_.simulated->end();
   for (std::thread& t : threads_) t.join();
   threads_.clear();
-  blocking_.stop();  // nothing waits for a call any more
-  timer_.stop();  // before the workers go: its thread reads their states
+  blocking_.stop();                                                         // nothing waits for a call any more
+  timer_.stop();                                                            // before the workers go: its thread reads their states
   if (holds_pin_) some_pool_is_pinned.store(0, std::memory_order_relaxed);  // relaxed: it orders nothing, as in the constructor
 }
 

@@ -30,7 +30,7 @@ void stop_searching(worker& w) noexcept {
   w.forget_joins();
   if (std::exchange(s.searching, false)) {
     w.pool().parking.stop_searching(w.index());
-    if (w.pool().simulated != nullptr) [[unlikely]] w.pool().simulated->searches(w.index(), false);
+    if (w.pool().simulated != nullptr) w.pool().simulated->searches(w.index(), false);
   }
   if (s.idle_since == 0) return;
   s.idle_since = 0;
@@ -141,7 +141,7 @@ void const* pin_joins(worker& victim, void const*& far) noexcept {
 // which of them gets what, deque/README.md says. `only`: see find_and_run.
 bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   w.count.add(counted::steal_attempts);
-  if (simulation* const all = w.pool().simulated.get(); all != nullptr) [[unlikely]] all->looks_at(w.index(), victim.index());
+  if (simulation* const all = w.pool().simulated.get(); all != nullptr) all->looks_at(w.index(), victim.index());
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
@@ -211,7 +211,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   spare_before_sleep(w, mine);
   watch_for_stuck_pool(pool);
   std::int64_t const since = w.trace != nullptr ? std_sync::now() : 0;
-  if (w.trace != nullptr) [[unlikely]] w.trace->sleeps_since(since);
+  if (w.trace != nullptr) w.trace->sleeps_since(since);
   std::optional<bound_to_cpu> while_it_sleeps;
   NOPAL_PROBE1(sleep, i);
   bool const slept = pool.parking.park(
@@ -222,7 +222,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
       });
   NOPAL_PROBE2(wake, i, slept);
   w.search.searching = true;
-  if (w.trace != nullptr) [[unlikely]] note_sleep(w, slept ? since : 0);
+  if (w.trace != nullptr) note_sleep(w, slept ? since : 0);
   if (!slept) return false;
   w.count.add(counted::wakeups);
   w.home = w.thread_home;
@@ -252,7 +252,7 @@ void nap(worker& w) noexcept {
   std::int64_t const since = w.trace != nullptr ? std_sync::now() : 0;
   NOPAL_PROBE2(nap, w.index(), s.nap);
   bool const ended_by_news = nap_for(w, some_await_turn(w) ? std::min(s.nap, tuning::longest_doze) : s.nap);
-  if (w.trace != nullptr) [[unlikely]] w.trace->rested(traced::napped, since);
+  if (w.trace != nullptr) w.trace->rested(traced::napped, since);
   s.nap = ended_by_news ? tuning::shortest_nap : std::min(2 * s.nap, tuning::longest_nap);
 }
 
@@ -264,7 +264,7 @@ void back_off(worker& w, bool work_was_visible) noexcept {
   search_state& s = w.search;
   auto const pause = s.backoff + s.random() % s.backoff;
   if (s.backoff < tuning::longest_backoff) s.backoff *= 2;
-  if (w.pool().simulated != nullptr) [[unlikely]] return w.pool().simulated->backs_off(w.index(), pause);
+  if (w.pool().simulated != nullptr) return w.pool().simulated->backs_off(w.index(), pause);
   for (std::uint64_t k = 0; k < pause && w.pool().parking.visible_work() == work_was_visible; ++k) cpu_relax();
 }
 
@@ -288,7 +288,7 @@ bool search_once(worker& w, stack& mine) noexcept {
   search_state& s = w.search;
   if (!std::exchange(s.searching, true)) {
     pool.parking.start_searching(w.index());
-    if (pool.simulated != nullptr) [[unlikely]] pool.simulated->searches(w.index(), true);
+    if (pool.simulated != nullptr) pool.simulated->searches(w.index(), true);
   }
   if (find_and_run(w, nullptr)) return true;  // another worker may run this stack now, and w must not be used
 
@@ -320,7 +320,8 @@ bool others_are_stalled(worker const& w) noexcept {
   pool_state const& p = w.pool();
   return std::all_of(p.workers.begin(), p.workers.end(), [&](worker const* other) {
     unsigned const i = other->index();
-    return other == &w || other->stalled.load(std::memory_order_relaxed) || p.parking.is_dozing(i) || p.parking.is_parked(i);  // relaxed: a hint
+    return other == &w || other->stalled.load(std::memory_order_relaxed) || p.parking.is_dozing(i) ||
+           p.parking.is_parked(i);  // relaxed: a hint
   });
 }
 
@@ -381,7 +382,7 @@ bool must_stay(pool_state const& pool, unsigned i) noexcept {
 void search_on(stack& mine) noexcept {
   for (;;) {
     worker& w = *current();
-    if (w.trace != nullptr) [[unlikely]] w.trace->searches();
+    if (w.trace != nullptr) w.trace->searches();
     if (w.occupant.here) {
       if (!search_as_external_caller(w)) return;
     } else if (bool const below = w.search.left != nullptr && search_below_join(w); !below && !run_ready(w) && !search_once(w, mine)) {

@@ -34,8 +34,10 @@ void submit(pool_state& pool, root& r) noexcept {
   note_submission(pool, traced::submitted);
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());
-  if (pool.control != nullptr) [[unlikely]] pool.control->settle();
-  if (pool.simulated != nullptr) [[unlikely]] begin_simulated(pool, r);
+  if (pool.control != nullptr) [[unlikely]]
+    pool.control->settle();
+  if (pool.simulated != nullptr) [[unlikely]]
+    begin_simulated(pool, r);
   inject(pool, r, choose_worker(pool));
 }
 
@@ -43,7 +45,8 @@ void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept {
   pool.spawned_outside.fetch_add(1, std::memory_order_seq_cst);  // before the fiber can finish: see wait_for_all
   pool.needs_threads();
   note_submission(pool, traced::spawned);
-  if (pool.control != nullptr) [[unlikely]] pool.control->settle();
+  if (pool.control != nullptr) [[unlikely]]
+    pool.control->settle();
   inject(pool, fiber, choose_worker(pool));
 }
 

@@ -82,7 +82,8 @@ void look(void* with) noexcept {
 
 void spare_before_sleep(worker& w, stack& mine) noexcept {
   w.stacks.trim(tuning::stacks_kept_asleep);
-  if (w.pool().keeps_own_time()) [[unlikely]] return;
+  if (w.pool().keeps_own_time()) [[unlikely]]
+    return;
   if (w.spare.wanted.load(std::memory_order_relaxed)) [[unlikely]] {  // relaxed: a hint
     w.spare.wanted.store(false, std::memory_order_relaxed);
     give_back_all(w, mine);

@@ -69,9 +69,11 @@ bool worker::poll() noexcept {
     if (pool_.steals && !std::exchange(strand.offered, true)) pool_.parking.offer();
     work.publish();
     pool_.naps.end();
-    if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]] work.request();
+    if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]]
+      work.request();
   }
-  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]] s->polled(index_);
+  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]]
+    s->polled(index_);
   // A poll that no offer has preceded, at the call of a task, may have taken back the request of mode_changed or continue_in_region.
   if (strand.polls_always || offered_in{control_words::now(), region} != work.all_offered_in()) work.request();
   return stack_pointer() < work.limit();
@@ -92,8 +94,10 @@ void worker::offer_ready() noexcept {
   if (!std::exchange(ready_is_offered, true)) pool_.parking.offer();
   ready.publish();
   pool_.naps.end();
-  if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]] ready.request();
-  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]] s->polled(index_);
+  if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]]
+    ready.request();
+  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]]
+    s->polled(index_);
 }
 
 // The ring is empty. Thieves may still look at it, and find nothing. The next make_ready polls, and offers the ring again.
@@ -107,7 +111,8 @@ NOPAL_COLD void worker::reach_on_simulated() const noexcept { pool_.simulated->r
 
 void worker::note_steal(worker const& victim) noexcept {
   count.add(counted::steals);
-  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]] s->stole(index_, victim.index_);
+  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]]
+    s->stole(index_, victim.index_);
   note(traced::stole, victim.index_);
   NOPAL_PROBE2(steal, index_, victim.index_);
 }

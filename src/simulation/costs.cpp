@@ -15,10 +15,11 @@ namespace {
 constexpr double most = 1e9;  // a second
 
 [[noreturn]] void reject(std::string_view word, char const* why) {
-  throw std::invalid_argument{"nopal::pool: NOPAL_SIMULATION has \"" + std::string{word} + "\", " + why +
-                              "; write what ./nopal calibrate does, as steal=300/700,look=60/120,relax=20,yield=500,wake=4000,wake_up=25000,"
-                              "slice=100000 (nanoseconds, from 0 to 1000000000; lists by distance), clock=measured or clock=given, "
-                              "report=FILE, or @FILE with such words in it"};
+  throw std::invalid_argument{
+      "nopal::pool: NOPAL_SIMULATION has \"" + std::string{word} + "\", " + why +
+      "; write what ./nopal calibrate does, as steal=300/700,look=60/120,relax=20,yield=500,wake=4000,wake_up=25000,"
+      "slice=100000 (nanoseconds, from 0 to 1000000000; lists by distance), clock=measured or clock=given, "
+      "report=FILE, or @FILE with such words in it"};
 }
 
 double read_number(std::string_view word, std::string_view text) {

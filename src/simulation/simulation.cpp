@@ -181,7 +181,9 @@ bool simulation::takes(unsigned i, double nanoseconds, rule r) noexcept {
   return true;
 }
 
-void simulation::backs_off(unsigned i, std::uint64_t pauses) noexcept { takes(i, static_cast<double>(pauses) * costs_.relax, rule::searches); }
+void simulation::backs_off(unsigned i, std::uint64_t pauses) noexcept {
+  takes(i, static_cast<double>(pauses) * costs_.relax, rule::searches);
+}
 
 // In the handler of the signal: the worker has run for long without a fork. While it goes on so, thieves may get far ahead of it, since they
 // find with it what they find now; farther each time, so that what it does is not cut into small pieces.
@@ -223,7 +225,8 @@ void simulation::sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::ui
   {
     entry e{*this, i};
     if (e.goes_on()) {
-      if (on->load(std::memory_order_seq_cst) != expected) return;  // pairs with the store before a wake: under the lock it is seen, or the wake sees us
+      if (on->load(std::memory_order_seq_cst) != expected)
+        return;  // pairs with the store before a wake: under the lock it is seen, or the wake sees us
       worker_state& w = at(i);
       w.sleeps_on = on;
       w.wakes_at = nanoseconds < 0 ? virtual_time::for_ever : w.clock + nanoseconds;

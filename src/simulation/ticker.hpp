@@ -18,9 +18,9 @@ class ticker {
  public:
   /// What it does to the worker that has the turn.
   struct hands {
-    std::function<void(unsigned)> ask;         ///< makes its next fork poll
-    std::function<void(unsigned)> interrupt;   ///< sends the signal
-    std::function<bool(unsigned)> unblock;  ///< takes the turn from it if it does not run. True: done
+    std::function<void(unsigned)> ask;        ///< makes its next fork poll
+    std::function<void(unsigned)> interrupt;  ///< sends the signal
+    std::function<bool(unsigned)> unblock;    ///< takes the turn from it if it does not run. True: done
   };
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 

@@ -10,8 +10,8 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 // In nanoseconds.
-static constexpr std::int64_t early = 2'000;    // a thief may act so long before the strand that has polled for it
-static constexpr std::int64_t a_little = 200;   // what a thief may be ahead of the worker for whose answer it waits
+static constexpr std::int64_t early = 2'000;   // a thief may act so long before the strand that has polled for it
+static constexpr std::int64_t a_little = 200;  // what a thief may be ahead of the worker for whose answer it waits
 
 timeline::timeline(std::int64_t slice, bool measures) noexcept : ticks_{ticks_per_nanosecond()}, slice_{slice}, measures_{measures} {}
 

@@ -24,7 +24,8 @@ void nopal_context_start();
 // The Itanium C++ ABI's __cxa_get_globals, where a thread's handled exceptions are. libc++abi declares it nowhere, and libstdc++ as a
 // function whose result the compiler may keep, which it must not across a switch.
 void* nopal_runtime_get_globals() noexcept asm("__cxa_get_globals");
-[[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(after_switch* a, context* here, void (*body)(context&)) noexcept;
+[[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(after_switch* a, context* here,
+                                                                               void (*body)(context&)) noexcept;
 }
 
 namespace {
@@ -47,7 +48,8 @@ NOPAL_INLINE void begin_after_switch(context& here, after_switch* a) noexcept {
     left->size = size;
   }
 #endif
-  if (!here.handled.none()) [[unlikely]] put_back_handled(here.handled);
+  if (!here.handled.none()) [[unlikely]]
+    put_back_handled(here.handled);
   if (a != nullptr) a->run(*a);
 }
 
@@ -76,7 +78,8 @@ void nopal_context_begin(after_switch* a, context* here, void (*body)(context&))
 #if !defined(__x86_64__) || NOPAL_ASAN || NOPAL_TSAN
 // ThreadSanitizer keeps a shadow of each fiber's calls, so the function that switches must be the one that is switched to.
 void switch_to(context& from, context& to, after_switch* a, [[maybe_unused]] leaving how) noexcept {
-  if (!handles_none()) [[unlikely]] put_away_handled(from.handled);
+  if (!handles_none()) [[unlikely]]
+    put_away_handled(from.handled);
 #if NOPAL_ASAN
   note_left(how == leaving::for_now ? &from : nullptr);
   __sanitizer_start_switch_fiber(how == leaving::for_now ? &from.fake_stack : nullptr, to.bottom, to.size);

@@ -20,7 +20,8 @@ namespace {
 
 // What the worker runs on top of `s` lies between these two: `stays_waiting`, and `resumed`.
 void note_wait(worker& w, traced what, stack const& s, waits_for const& why) noexcept {
-  if (w.trace == nullptr) [[likely]] return;
+  if (w.trace == nullptr) [[likely]]
+    return;
   if (what == traced::resumed) return w.trace->begins(what, s.number(), why.what);
   w.trace->leaves(what, s.number(), why.what, why.object);
 }

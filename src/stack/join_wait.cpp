@@ -16,7 +16,8 @@ void resume(join_waiter waiting) noexcept {
 void wait_at_join(join_word& j, std::int64_t n, join_waiter& waiting) noexcept {
   waits_for const why{"a join", nullptr, wait_kind::join};
   if (waits_on_top(*current(), &j)) {
-    if (!j.complete(n)) wait_on_top(why, &j, [&](top_wait& mine) noexcept {
+    if (!j.complete(n))
+      wait_on_top(why, &j, [&](top_wait& mine) noexcept {
         waiting = join_waiter{mine};
         return !j.announce(n);
       });

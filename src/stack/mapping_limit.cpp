@@ -49,7 +49,8 @@ void release_mapping_count() noexcept { counting.unlock(); }
 long mappings_left(long most) noexcept { return std::min(tuning::mappings_left, most / 4); }
 
 bool may_map(long n) noexcept {
-  if (take(n)) [[likely]] return true;
+  if (take(n)) [[likely]]
+    return true;
   std::lock_guard const guard{counting};
   if (take(n)) return true;
   std::int64_t const now = std_sync::now();

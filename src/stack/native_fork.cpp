@@ -67,7 +67,7 @@ static bool wait_if_stolen(branch& b, bool drops) noexcept {
     if (drops) b.join.ask();
   }
   wait_at_join(b.join, 1, b.waiting);
-  current()->work.request();  // as polled_fork_ended
+  current()->work.request();                          // as polled_fork_ended
   if (b.mode != control_words::now()) die_of_mode();  // the thief's mode against the one in which the first half has ended
   return true;
 }

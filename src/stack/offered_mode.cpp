@@ -36,7 +36,8 @@ void polled_fork_ended() noexcept {
   worker& w = *current();
   if (!w.work.empty()) return;
   std::int64_t const now = std_sync::now();
-  std::int64_t const next = std::max(w.next_outermost_poll, now - tuning::most_outermost_polls * tuning::outermost_poll) + tuning::outermost_poll;
+  std::int64_t const next =
+      std::max(w.next_outermost_poll, now - tuning::most_outermost_polls * tuning::outermost_poll) + tuning::outermost_poll;
   if (next > now) return;
   w.next_outermost_poll = next;
   w.work.request();

@@ -20,7 +20,8 @@ namespace nopal::inline NOPAL_ABI::core {
 outside_children& outside_children::of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&) noexcept) {
   stack* const here = state_here()->here;
   if (stack const* const own = (c.state & children::listed) != 0 ? c.stays_on : c.owner; own != here) {
-    if (own == nullptr) die("a scope that was made off a pool forked on one: in one of its children, or in pool::run; make another scope there");
+    if (own == nullptr)
+      die("a scope that was made off a pool forked on one: in one of its children, or in pool::run; make another scope there");
     die("a scope forked on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
   }
   if (c.state == 0) {
@@ -152,7 +153,7 @@ void outside_children::leave() noexcept {
     delete this;
   } else {
     word_.fetch_or(left, std::memory_order_relaxed);  // relaxed: under the lock
-    unlock(~locked);  // the last touch: the carrier may free it
+    unlock(~locked);                                  // the last touch: the carrier may free it
   }
 }
 

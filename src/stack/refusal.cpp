@@ -29,7 +29,9 @@ constinit std::array<char, 1024> text{};  // under `writing`: the caller's stack
 // A limit of the process: 0 if there is none.
 unsigned long limit_on(int what) noexcept {
   rlimit l{};
-  return ::getrlimit(static_cast<decltype(RLIMIT_AS)>(what), &l) == 0 && l.rlim_cur != RLIM_INFINITY ? static_cast<unsigned long>(l.rlim_cur) : 0;
+  return ::getrlimit(static_cast<decltype(RLIMIT_AS)>(what), &l) == 0 && l.rlim_cur != RLIM_INFINITY
+             ? static_cast<unsigned long>(l.rlim_cur)
+             : 0;
 }
 
 // Is the number of mappings what refuses?
@@ -64,7 +66,8 @@ bool say_address_space() noexcept {
 
 void say_reason(std::size_t size, int error) noexcept {
   constexpr int all = 0, data = 5;
-  if (say_mappings() || say_limit(RLIMIT_AS, "RLIMIT_AS (ulimit -v)", all, size) || say_limit(RLIMIT_DATA, "RLIMIT_DATA (ulimit -d)", data, size)) {
+  if (say_mappings() || say_limit(RLIMIT_AS, "RLIMIT_AS (ulimit -v)", all, size) ||
+      say_limit(RLIMIT_DATA, "RLIMIT_DATA (ulimit -d)", data, size)) {
     return;
   }
   if (error == EAGAIN) {
@@ -83,10 +86,11 @@ void say_reason(std::size_t size, int error) noexcept {
 void print_refusal(std::uint64_t stacks, std::size_t size, int error) noexcept {
   std::lock_guard const guard{writing};
   say_reason(size, error);
-  std::fprintf(stderr,
-               "nopal: no memory for another native stack: this pool has %llu, of %zu bytes each, and %s. Or let fewer fibers and tasks wait "
-               "at once. Until then forks run serially, and what waits keeps its thread\n",
-               static_cast<unsigned long long>(stacks), size, text.data());
+  std::fprintf(
+      stderr,
+      "nopal: no memory for another native stack: this pool has %llu, of %zu bytes each, and %s. Or let fewer fibers and tasks wait "
+      "at once. Until then forks run serially, and what waits keeps its thread\n",
+      static_cast<unsigned long long>(stacks), size, text.data());
   std::fflush(stderr);
 }
 

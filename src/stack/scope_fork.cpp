@@ -143,7 +143,8 @@ static std::exception_ptr take_from(children& c) noexcept {
 // Children may still run, and arrive at any time.
 std::exception_ptr join_children(children& c) noexcept {
   if (state_here()->here != own_stack(c)) {
-    die("a scope was joined on another stack than its own: in one of its children, or in a task after a co_await; make another scope there");
+    die("a scope was joined on another stack than its own: in one of its children, or in a task after a co_await; make another scope "
+        "there");
   }
   auto const steals = static_cast<std::int64_t>(c.steals());
   if (steals > 0 && c.owner == nullptr) {

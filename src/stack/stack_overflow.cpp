@@ -22,9 +22,9 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/stack/stack.hpp"
 #include "nopal/core/scheduler/fork_trap.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/stack.hpp"
 #include "nopal/core/task/no_slot.hpp"
 
 #ifndef AT_MINSIGSTKSZ

@@ -66,7 +66,8 @@ stack_pool::~stack_pool() {
 
 stack* stack_pool::get(unsigned maker) noexcept {
   stack* const s = try_get(maker);
-  if (s != nullptr) [[likely]] return s;
+  if (s != nullptr) [[likely]]
+    return s;
   if (said_refusal_.exchange(true, std::memory_order_relaxed)) return nullptr;  // relaxed: one thread finds it false
   std::unique_lock guard{mutex_};
   std::uint64_t const live = this->live();
@@ -193,7 +194,7 @@ stack* stack_pool::make(unsigned maker) noexcept {
   s->maker = maker;
   s->valgrind_id_ = valgrind_learns(s->low(), s->top());
   if (how_ != reclaim::none) learn_use(*s, 2, 2);
-  if (new_stacks_are_leak_roots.load(std::memory_order_relaxed)) [[unlikely]] add_leak_root(s->low(), size_ - page_);  // relaxed: see there
+  if (new_stacks_are_leak_roots.load(std::memory_order_relaxed)) add_leak_root(s->low(), size_ - page_);  // relaxed: see there
   {
     std::lock_guard const guard{mutex_};
     s->older_ = all_;

@@ -60,13 +60,14 @@ bool suspend(suspension& s) noexcept {
   if (next == nullptr) return false;
   w.count.add(counted::suspensions);
   w.count.add(counted::switches);
-  if (w.trace != nullptr) [[unlikely]] note_suspension(w, s.why);
+  if (w.trace != nullptr) [[unlikely]]
+    note_suspension(w, s.why);
   NOPAL_PROBE4(suspend, w.index(), w.here, s.why.what, s.why.object);
   give_everything_away(w, w.orphans);
   w.retract_offers();
   s.left = w.here;
   pause_in_profile const measured;  // until the stack is resumed
-  s.left->body = nullptr;  // its body cannot return: the worker that resumes this stack is not where run_from was called
+  s.left->body = nullptr;           // its body cannot return: the worker that resumes this stack is not where run_from was called
   s.run = publish_left_stack;
   next->begin(w.pool().call.search);
   if (must_stay) s.left->home = w.index();
@@ -104,7 +105,8 @@ void resume_stack(stack& s) noexcept {
   assert(w.work.empty());  // so what the frames on `s` have offered is not here: their pops say no
   w.work.rewind();
   w.count.add(counted::switches);
-  if (w.trace != nullptr) [[unlikely]] note_resumption(w, s);
+  if (w.trace != nullptr) [[unlikely]]
+    note_resumption(w, s);
   NOPAL_PROBE2(resume, w.index(), &s);
   stack& mine = *std::exchange(w.here, &s);
   s.begins_to_run();
@@ -143,7 +145,8 @@ void bring_home(pool_state& p, stack& s) noexcept {
   to.own.push(&s.on_its_way);
   p.parking.call(home);
   p.naps.end();  // its thread may be the one that naps
-  if (p.control != nullptr) [[unlikely]] p.control->something_new();
+  if (p.control != nullptr) [[unlikely]]
+    p.control->something_new();
 }
 
 void resume_after_top(worker& w, stack& s) noexcept {

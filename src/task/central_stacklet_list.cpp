@@ -111,7 +111,8 @@ void central_stacklet_list::put(stacklet* s) noexcept {
     ++c.count;
     changed(s->size);
   }
-  if (much_ != nullptr && spare() > tuning::little_memory) [[unlikely]] much_(with_);
+  if (much_ != nullptr && spare() > tuning::little_memory) [[unlikely]]
+    much_(with_);
 }
 
 void central_stacklet_list::trim() noexcept {

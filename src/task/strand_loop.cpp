@@ -25,7 +25,8 @@ struct next {
 
 void root_ended(worker& w, root& r) noexcept {
   if (std::exchange(w.strand.threw, false)) r.error = std::exchange(w.strand.exception, nullptr);
-  if (r.timed) [[unlikely]] w.pool().simulated->job_ended(w.index());
+  if (r.timed) [[unlikely]]
+    w.pool().simulated->job_ended(w.index());
   r.finish(r);
 }
 
@@ -134,7 +135,8 @@ void run_root_here(worker& before, root& r) noexcept {
   r.start(r);
   worker& w = *current();
   w.alarm = worker::no_alarm;
-  if (w.strand.unwinding) [[unlikely]] return loop(after_unwinding(w));
+  if (w.strand.unwinding) [[unlikely]]
+    return loop(after_unwinding(w));
   w.arena.tidy();
   w.strand.not_started = false;
   root_ended(w, r);
@@ -160,7 +162,8 @@ void run_root(worker& w, root& r) noexcept {
 void run_injected_root(resumable& r, worker& w) noexcept {
   w.note_begin(traced::job, static_cast<root&>(r).start);
   NOPAL_PROBE2(job, w.index(), static_cast<root&>(r).start);
-  if (static_cast<root&>(r).timed) [[unlikely]] w.pool().simulated->job_found(w.index());
+  if (static_cast<root&>(r).timed) [[unlikely]]
+    w.pool().simulated->job_found(w.index());
   run_root(w, static_cast<root&>(r));
 }
 

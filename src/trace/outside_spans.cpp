@@ -42,7 +42,8 @@ NOPAL_COLD static void read_environment() noexcept {
 
 std::uint64_t begin_span_outside(char const* name) noexcept {
   // relaxed: as in read_environment
-  if (!environment_was_read.load(std::memory_order_relaxed)) [[unlikely]] read_environment();
+  if (!environment_was_read.load(std::memory_order_relaxed)) [[unlikely]]
+    read_environment();
   shared_ring* const r = recorded.load(std::memory_order_acquire);  // acquire: pairs with the release below, for the ring
   return r != nullptr ? r->record(traced::span_began, name) + 1 : 0;
 }

@@ -23,8 +23,7 @@ constexpr unsigned unit = 3;
 constexpr std::uint64_t count = 2;
 }  // namespace counter_descriptor
 namespace track_event {
-constexpr unsigned annotation = 4, type = 9, track = 11, category = 22, name = 23, counter_value = 30, flow = 47,
-                   ending_flow = 48;
+constexpr unsigned annotation = 4, type = 9, track = 11, category = 22, name = 23, counter_value = 30, flow = 47, ending_flow = 48;
 constexpr std::uint64_t slice_begin = 1, slice_end = 2, instant = 3, counter = 4;
 }  // namespace track_event
 namespace annotation {
@@ -63,23 +62,21 @@ void perfetto_trace::packet(protobuf& p) {
 }
 
 void perfetto_trace::process(std::uint64_t id, int pid, std::string_view name) {
-  protobuf const about =
-      protobuf{}.number(process_descriptor::pid, static_cast<std::uint64_t>(pid)).text(process_descriptor::name, name);
-  packet(protobuf{}.message(trace_packet::track_descriptor, protobuf{}
-                                                                .number(descriptor::uuid, id)
-                                                                .message(descriptor::process, about)
-                                                                .number(descriptor::child_ordering, descriptor::by_rank)));
+  protobuf const about = protobuf{}.number(process_descriptor::pid, static_cast<std::uint64_t>(pid)).text(process_descriptor::name, name);
+  packet(protobuf{}.message(
+      trace_packet::track_descriptor,
+      protobuf{}.number(descriptor::uuid, id).message(descriptor::process, about).number(descriptor::child_ordering, descriptor::by_rank)));
 }
 
 void perfetto_trace::track(std::uint64_t id, std::uint64_t parent, std::string_view name, unsigned rank, bool merges) {
-  packet(protobuf{}.message(trace_packet::track_descriptor,
-                            protobuf{}
-                                .number(descriptor::uuid, id)
-                                .number(descriptor::parent, parent)
-                                .text(descriptor::name, name)
-                                .number(descriptor::child_ordering, descriptor::by_rank)
-                                .number(descriptor::rank, rank)
-                                .number(descriptor::merge, merges ? descriptor::by_name : descriptor::never)));
+  packet(
+      protobuf{}.message(trace_packet::track_descriptor, protobuf{}
+                                                             .number(descriptor::uuid, id)
+                                                             .number(descriptor::parent, parent)
+                                                             .text(descriptor::name, name)
+                                                             .number(descriptor::child_ordering, descriptor::by_rank)
+                                                             .number(descriptor::rank, rank)
+                                                             .number(descriptor::merge, merges ? descriptor::by_name : descriptor::never)));
 }
 
 void perfetto_trace::counter(std::uint64_t id, std::uint64_t parent, std::string_view name, unsigned rank) {
@@ -92,25 +89,21 @@ void perfetto_trace::counter(std::uint64_t id, std::uint64_t parent, std::string
                                                                 .message(descriptor::counter, about)));
 }
 
-void perfetto_trace::event(std::int64_t time, std::uint64_t type, std::uint64_t track, std::string_view name,
-                           trace_notes const& notes, trace_flow flow) {
+void perfetto_trace::event(std::int64_t time, std::uint64_t type, std::uint64_t track, std::string_view name, trace_notes const& notes,
+                           trace_flow flow) {
   protobuf e = notes.fields_;
   e.number(track_event::type, type).number(track_event::track, track);
   if (!name.empty()) e.text(track_event::category, "nopal").text(track_event::name, name);
   if (flow.from_here != 0) e.fixed(track_event::flow, flow.from_here);
   if (flow.to_here != 0) e.fixed(track_event::ending_flow, flow.to_here);
-  packet(protobuf{}
-             .number(trace_packet::timestamp, static_cast<std::uint64_t>(time + offset_))
-             .message(trace_packet::track_event, e));
+  packet(protobuf{}.number(trace_packet::timestamp, static_cast<std::uint64_t>(time + offset_)).message(trace_packet::track_event, e));
 }
 
-void perfetto_trace::begin(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes,
-                           trace_flow flow) {
+void perfetto_trace::begin(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes, trace_flow flow) {
   event(time, track_event::slice_begin, track, name, notes, flow);
 }
 void perfetto_trace::end(std::int64_t time, std::uint64_t track) { event(time, track_event::slice_end, track, {}, {}, {}); }
-void perfetto_trace::instant(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes,
-                             trace_flow flow) {
+void perfetto_trace::instant(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes, trace_flow flow) {
   event(time, track_event::instant, track, name, notes, flow);
 }
 
@@ -119,9 +112,7 @@ void perfetto_trace::count(std::int64_t time, std::uint64_t track, std::uint64_t
                          .number(track_event::type, track_event::counter)
                          .number(track_event::track, track)
                          .number(track_event::counter_value, value);
-  packet(protobuf{}
-             .number(trace_packet::timestamp, static_cast<std::uint64_t>(time + offset_))
-             .message(trace_packet::track_event, e));
+  packet(protobuf{}.number(trace_packet::timestamp, static_cast<std::uint64_t>(time + offset_)).message(trace_packet::track_event, e));
 }
 
 }  // namespace nopal::core

@@ -44,16 +44,13 @@ class perfetto_trace {
   void counter(std::uint64_t id, std::uint64_t parent, std::string_view name, unsigned rank);
 
   // ---- Events.
-  void begin(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes = {},
-             trace_flow flow = {});
+  void begin(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes = {}, trace_flow flow = {});
   void end(std::int64_t time, std::uint64_t track);
-  void instant(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes = {},
-               trace_flow flow = {});
+  void instant(std::int64_t time, std::uint64_t track, std::string_view name, trace_notes const& notes = {}, trace_flow flow = {});
   void count(std::int64_t time, std::uint64_t track, std::uint64_t value);
 
  private:
-  void event(std::int64_t time, std::uint64_t type, std::uint64_t track, std::string_view name, trace_notes const& notes,
-             trace_flow flow);
+  void event(std::int64_t time, std::uint64_t type, std::uint64_t track, std::string_view name, trace_notes const& notes, trace_flow flow);
   void packet(protobuf& p);
 
   std::string& file_;

@@ -68,9 +68,7 @@ std::uint64_t trace_ring::begin_span(char const* name) noexcept {
   return id;
 }
 
-void trace_ring::end_span(std::uint64_t id) noexcept {
-  put({std_sync::now(), static_cast<std::uint64_t>(traced::span_ended), 0, id});
-}
+void trace_ring::end_span(std::uint64_t id) noexcept { put({std_sync::now(), static_cast<std::uint64_t>(traced::span_ended), 0, id}); }
 
 // The worker may record meanwhile, and overwrite places that are copied here: their copies are thrown away.
 trace_copy trace_ring::take() {

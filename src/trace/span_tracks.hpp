@@ -32,7 +32,6 @@ class span_pairs {
 
 /// Adds the spans below the track `parent`: on as many tracks of each name as there are spans of that name at once, and viewers show these
 /// as one. The tracks' numbers are track_id(kind, addition, ...).
-void add_spans(perfetto_trace& to, std::uint64_t parent, track_kind kind, std::uint64_t addition,
-               std::vector<traced_span> spans);
+void add_spans(perfetto_trace& to, std::uint64_t parent, track_kind kind, std::uint64_t addition, std::vector<traced_span> spans);
 
 }  // namespace nopal::core

@@ -154,8 +154,7 @@ class drawing {
   void stole(moment const& m) {
     std::uint64_t const victim = m.event->extra();
     std::uint64_t const flow = next_flow();
-    if (victim < lanes_.size())
-      to_.instant(m.time, track_of(victim), "stolen", trace_notes{}.number("thief", m.lane), {flow, 0});
+    if (victim < lanes_.size()) to_.instant(m.time, track_of(victim), "stolen", trace_notes{}.number("thief", m.lane), {flow, 0});
     instant(m, "steal", trace_notes{}.number("victim", victim).number("thief", m.lane), {0, flow});
   }
 
@@ -167,8 +166,7 @@ class drawing {
       case traced::resumed: return resumed(m);
       case traced::suspended:
       case traced::stays_waiting: return suspended(m);
-      case traced::suspended_task:
-        return instant(m, "suspended", trace_notes{}.text("waits_for", "a join").address("task", e.b));
+      case traced::suspended_task: return instant(m, "suspended", trace_notes{}.text("waits_for", "a join").address("task", e.b));
       case traced::joined: return instant(m, "task resumed", trace_notes{}.address("task", e.b));
       case traced::stole: return stole(m);
       case traced::stacks: return to_.count(m.time, stacks(), e.a);

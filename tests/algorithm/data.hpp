@@ -40,8 +40,7 @@ template <class V, class Less>
 V stably_sorted(const V& v, Less less) {
   std::vector<std::size_t> order(v.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return less(v[a], v[b]) || (!less(v[b], v[a]) && a < b); });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return less(v[a], v[b]) || (!less(v[b], v[a]) && a < b); });
   V result;
   for (const std::size_t i : order) result.push_back(v[i]);
   return result;

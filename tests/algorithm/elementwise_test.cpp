@@ -75,7 +75,8 @@ TEST(elementwise, transform_writes_each_result) {
       nopal::transform(in_place.begin(), in_place.end(), in_place.begin(), twice);
       EXPECT_TRUE(in_place == expected);
       std::deque<int> sums(n + 5);
-      const auto both = nopal::transform(v, std::views::iota(0, static_cast<int>(n) + 3), sums.begin(), std::plus<>{}, std::identity{}, std::negate<>{});
+      const auto both =
+          nopal::transform(v, std::views::iota(0, static_cast<int>(n) + 3), sums.begin(), std::plus<>{}, std::identity{}, std::negate<>{});
       EXPECT_EQ(both.in1, v.end());
       EXPECT_EQ(*both.in2, static_cast<int>(n));
       EXPECT_EQ(both.out, sums.begin() + static_cast<std::ptrdiff_t>(n));

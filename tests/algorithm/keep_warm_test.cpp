@@ -68,7 +68,8 @@ bool default_pool_is_refused(std::string const& value) {
     nopal::default_pool();
     return false;
   } catch (std::invalid_argument const& e) {
-    return std::string{e.what()}.find("NOPAL_KEEP_WARM = \"" + value + "\" is no number of milliseconds from 0 to 3600000") != std::string::npos;
+    return std::string{e.what()}.find("NOPAL_KEEP_WARM = \"" + value + "\" is no number of milliseconds from 0 to 3600000") !=
+           std::string::npos;
   }
 }
 

@@ -21,9 +21,12 @@ TEST(loop_costs, are_known_of_loops_below_their_grain) {
         nopal::parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++ran.at(i); }, nopal::grain{grain});
         EXPECT_EQ(std::ranges::count(ran, times), static_cast<std::ptrdiff_t>(n)) << n << " " << grain;
       }
-      nopal::parallel_for_blocks(std::size_t{0}, n, [&](std::size_t from, std::size_t to) {
-        for (std::size_t i = from; i < to; ++i) ++ran.at(i);
-      }, nopal::grain{grain});
+      nopal::parallel_for_blocks(
+          std::size_t{0}, n,
+          [&](std::size_t from, std::size_t to) {
+            for (std::size_t i = from; i < to; ++i) ++ran.at(i);
+          },
+          nopal::grain{grain});
       EXPECT_EQ(std::ranges::count(ran, 5), static_cast<std::ptrdiff_t>(n)) << n << " " << grain;
     }
   }
@@ -70,7 +73,8 @@ TEST(loop_costs, are_not_those_of_the_last_loop) {
         } catch (std::size_t thrown) {
           EXPECT_EQ(thrown, at);
         }
-        EXPECT_TRUE(std::all_of(ran.begin(), ran.begin() + static_cast<std::ptrdiff_t>(at), [](auto const& x) { return x == 1; })) << n << " " << at;
+        EXPECT_TRUE(std::all_of(ran.begin(), ran.begin() + static_cast<std::ptrdiff_t>(at), [](auto const& x) { return x == 1; }))
+            << n << " " << at;
       }
     }
   }

@@ -74,8 +74,6 @@ TEST(parallel_for_blocks, have_exactly_the_grain_that_is_given) {
   }
 }
 
-TEST(parallel_for_blocks, is_small_if_the_whole_is) {
-  EXPECT_EQ(blocks_of(0, 10, nopal::grain{1'000'000}), (std::vector<block>{{0, 10}}));
-}
+TEST(parallel_for_blocks, is_small_if_the_whole_is) { EXPECT_EQ(blocks_of(0, 10, nopal::grain{1'000'000}), (std::vector<block>{{0, 10}})); }
 
 }  // namespace

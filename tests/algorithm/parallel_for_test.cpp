@@ -246,8 +246,8 @@ TEST(parallel_for, nests) {
     pool.run([] {
       tally t{50 * 50 * 50};
       nopal::parallel_for(0u, 50u, [&](unsigned a) {
-        nopal::parallel_for(
-            0u, 50u, [&](unsigned b) { nopal::parallel_for(0u, 50u, [&](unsigned c) { t.count((a * 50 + b) * 50 + c); }); });
+        nopal::parallel_for(0u, 50u,
+                            [&](unsigned b) { nopal::parallel_for(0u, 50u, [&](unsigned c) { t.count((a * 50 + b) * 50 + c); }); });
       });
       EXPECT_TRUE(t.each_once());
     });

@@ -224,7 +224,8 @@ TEST(rearrange, loses_nothing_where_a_predicate_throws) {
           if (calls++ == at) throw test::thrown{at};
           return a < b;
         };
-        const std::size_t thrown_at = where([&] { nopal::nth_element(w, w.begin() + static_cast<std::ptrdiff_t>(n / 2), throws_comparing); });
+        const std::size_t thrown_at =
+            where([&] { nopal::nth_element(w, w.begin() + static_cast<std::ptrdiff_t>(n / 2), throws_comparing); });
         EXPECT_TRUE(thrown_at == at || (thrown_at == n && n < 3));
         std::ranges::sort(w);
         EXPECT_TRUE(w == sorted);

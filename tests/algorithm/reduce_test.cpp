@@ -119,8 +119,7 @@ TEST(reduce, need_not_be_commutative) {
     EXPECT_EQ(pool.run([&] { return nopal::reduce(words, std::string{"words:"}); }), expected);
     auto const length = [](std::string const& w) { return w.size(); };
     EXPECT_EQ(pool.run([&] { return nopal::reduce(words, std::size_t{6}, std::plus<>{}, length); }), expected.size());
-    EXPECT_EQ(pool.run([&] { return nopal::reduce(words, std::size_t{6}, std::plus<>{}, &std::string::size); }),
-              expected.size());
+    EXPECT_EQ(pool.run([&] { return nopal::reduce(words, std::size_t{6}, std::plus<>{}, &std::string::size); }), expected.size());
   });
 }
 
@@ -148,8 +147,7 @@ TEST(reduce, calls_as_often_as_it_must) {
     std::vector<int> v(10'000, 1);
     std::atomic<int> ops{0}, projections{0};
     pool.run([&] {
-      EXPECT_EQ(
-          nopal::reduce(v, 1, [&](int a, int b) { return ++ops, a + b; }, [&](int x) { return ++projections, x; }), 10'001);
+      EXPECT_EQ(nopal::reduce(v, 1, [&](int a, int b) { return ++ops, a + b; }, [&](int x) { return ++projections, x; }), 10'001);
     });
     EXPECT_EQ(ops, 10'000);
     EXPECT_EQ(projections, 10'000);
@@ -201,9 +199,8 @@ TEST(reduce, throws_what_the_operation_throws) {
   test::on_some_pools([](nopal::pool& pool) {
     std::vector<int> const v(5000, 1);
     pool.run([&] {
-      EXPECT_THROW(
-          nopal::reduce(v, 0, [](int a, int b) { return a + b > 1000 ? throw std::overflow_error{"too many"} : a + b; }),
-          std::overflow_error);
+      EXPECT_THROW(nopal::reduce(v, 0, [](int a, int b) { return a + b > 1000 ? throw std::overflow_error{"too many"} : a + b; }),
+                   std::overflow_error);
     });
   });
 }

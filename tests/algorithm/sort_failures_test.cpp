@@ -206,8 +206,7 @@ TEST(sort_failures, moves_may_throw) {
     for (const int x : test::numbers<int>(500, 100)) v.emplace_back(x);
     moves_throw::moves = 0;
     moves_throw::throws_at = at;
-    EXPECT_THROW(at % 2 == 0 ? nopal::sort(v, {}, &moves_throw::value) : nopal::stable_sort(v, {}, &moves_throw::value),
-                 test::thrown);
+    EXPECT_THROW(at % 2 == 0 ? nopal::sort(v, {}, &moves_throw::value) : nopal::stable_sort(v, {}, &moves_throw::value), test::thrown);
   }
   std::vector<moves_throw> v;
   v.reserve(500);

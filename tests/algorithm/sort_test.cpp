@@ -45,15 +45,8 @@ TEST(sort, sorts_patterns) {
         for (std::size_t i = 0; i < n; ++i) {
           const int x = static_cast<int>(i);
           const int end = static_cast<int>(n);
-          const std::array<int, 9> keys = {x,
-                                           end - x,
-                                           7,
-                                           x % 1000,
-                                           x < end / 2 ? x : end - x,
-                                           x % 2,
-                                           x ^ 1,
-                                           x / 100 * 100 - x % 100,
-                                           i + 20 < n ? x : random[i]};
+          const std::array<int, 9> keys = {
+              x, end - x, 7, x % 1000, x < end / 2 ? x : end - x, x % 2, x ^ 1, x / 100 * 100 - x % 100, i + 20 < n ? x : random[i]};
           v.emplace_back(keys[static_cast<std::size_t>(pattern)], 0);
         }
         test::sorts_both_ways(v);

@@ -61,25 +61,20 @@ TEST(sort_types, keeps_zeros_of_both_signs_in_their_order_if_stable) {
   const auto expected = test::stably_sorted(v, std::less{});
   nopal::stable_sort(v);
   EXPECT_TRUE(std::ranges::equal(
-      v, expected, {}, [](double x) { return std::signbit(x) ? -1 - x : x; },
-      [](double x) { return std::signbit(x) ? -1 - x : x; }));
+      v, expected, {}, [](double x) { return std::signbit(x) ? -1 - x : x; }, [](double x) { return std::signbit(x) ? -1 - x : x; }));
 }
 
 TEST(sort_types, sorts_strings_by_any_callable) {
   test::everywhere([] {
-    for (const std::size_t n :
-         {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{64}, std::size_t{1000}, test::sizes.back()}) {
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{64}, std::size_t{1000}, test::sizes.back()}) {
       std::vector<std::string> v;
       for (const auto x : test::numbers<std::uint32_t>(n))
         v.push_back(std::to_string(x) + (x % 3 == 0 ? " and more than fits into it" : ""));
       test::sorts_both_ways(v);
-      const auto expected =
-          test::stably_sorted(v, [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
+      const auto expected = test::stably_sorted(v, [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
       nopal::stable_sort(v, std::less{}, &std::string::size);
       EXPECT_TRUE(v == expected);
-      bool (*const by_address)(const std::string&, const std::string&) = [](const std::string& a, const std::string& b) {
-        return b < a;
-      };
+      bool (*const by_address)(const std::string&, const std::string&) = [](const std::string& a, const std::string& b) { return b < a; };
       nopal::sort(v, by_address);
       EXPECT_TRUE(std::ranges::is_sorted(v, by_address));
     }

@@ -29,8 +29,12 @@ int main(int argc, char** argv) {
     bool const scheduled = within.lost_turns != 0 || std::getenv("NOPAL_SCHEDULE") != nullptr;
     while (!scheduled && on.pool.stats().sleeps == 0) std::this_thread::yield();
     nopal::stats const after = on.pool.stats();
-    std::cout << "{\"attempts\": " << within.steal_attempts << ", \"lost_turns\": " << within.lost_turns
-              << ", \"pauses\": " << after.pauses << ", \"pin\": " << (!opts.pin ? "null" : *opts.pin ? "true" : "false") << "}\n";
+    std::cout << "{\"attempts\": " << within.steal_attempts << ", \"lost_turns\": " << within.lost_turns << ", \"pauses\": " << after.pauses
+              << ", \"pin\": "
+              << (!opts.pin   ? "null"
+                  : *opts.pin ? "true"
+                              : "false")
+              << "}\n";
     return true;
   });
 }

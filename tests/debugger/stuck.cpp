@@ -141,9 +141,7 @@ nopal::task<void> inner_task() {
   wait_in_task();
   co_await nopal::join;
 }
-nopal::task<void> outer_task() {
-  co_await nopal::call(inner_task);
-}
+nopal::task<void> outer_task() { co_await nopal::call(inner_task); }
 APART int stolen_task() {
   nopal::pool pool{{.workers = 2}};
   auto done = pool.submit(outer_task);

@@ -41,7 +41,8 @@ class parsed {
 
  private:
   static bool is_name(std::string const& s) {
-    return !s.empty() && s.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:0123456789") == s.npos && (s[0] < '0' || s[0] > '9');
+    return !s.empty() && s.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:0123456789") == s.npos &&
+           (s[0] < '0' || s[0] > '9');
   }
 
   void take(std::string const& line) {
@@ -100,10 +101,10 @@ struct expected {
   bool grows;
 };
 std::array const of_worker{
-    expected{"steals", true},       expected{"steal_attempts", true}, expected{"suspensions", true},    expected{"serial_forks", true},
-    expected{"stacks_live", false}, expected{"stacks_peak", false},   expected{"stack_pages", false},   expected{"unmaps", true},
-    expected{"purges", true},       expected{"pages_returned", true}, expected{"sleeps", true},         expected{"wakeups", true},
-    expected{"fibers_spawned", true}, expected{"fibers_finished", true}, expected{"switches", true},    expected{"pauses", true}};
+    expected{"steals", true},         expected{"steal_attempts", true},  expected{"suspensions", true},  expected{"serial_forks", true},
+    expected{"stacks_live", false},   expected{"stacks_peak", false},    expected{"stack_pages", false}, expected{"unmaps", true},
+    expected{"purges", true},         expected{"pages_returned", true},  expected{"sleeps", true},       expected{"wakeups", true},
+    expected{"fibers_spawned", true}, expected{"fibers_finished", true}, expected{"switches", true},     expected{"pauses", true}};
 
 double value(parsed const& p, std::string const& metric, labels const& of) { return p.families.at(metric).samples.at(of); }
 

@@ -170,7 +170,8 @@ TEST(report_on_signal, is_each_processs_own) {
 std::vector<double> ages(std::string const& text) {
   std::vector<double> all;
   std::string const before = "it has waited for ";
-  for (std::size_t at = text.find(before); at != text.npos; at = text.find(before, at + 1)) all.push_back(std::stod(text.substr(at + before.size())));
+  for (std::size_t at = text.find(before); at != text.npos; at = text.find(before, at + 1))
+    all.push_back(std::stod(text.substr(at + before.size())));
   return all;
 }
 
@@ -203,7 +204,8 @@ TEST(report_on_signal, knows_names_and_numbers) {
   EXPECT_EQ(report_signal("RTMIN"), SIGRTMIN);
   EXPECT_EQ(report_signal("SIGRTMIN+3"), SIGRTMIN + 3);
   EXPECT_EQ(report_signal("RTMAX-1"), SIGRTMAX - 1);
-  for (char const* const wrong : {"usr1", "KILL", "SIGSEGV", "9", "11", "0", "-1", "10x", "SIG10", "RTMIN-1", "RTMIN+99", "RTMIN+", "999", "SIG"}) {
+  for (char const* const wrong :
+       {"usr1", "KILL", "SIGSEGV", "9", "11", "0", "-1", "10x", "SIG10", "RTMIN-1", "RTMIN+99", "RTMIN+", "999", "SIG"}) {
     try {
       report_signal(wrong);
       ADD_FAILURE() << wrong;

@@ -51,10 +51,8 @@ class at_home : public testing::TestWithParam<std::tuple<staying, caller>> {
   static unsigned many() { return 4 + std::thread::hardware_concurrency(); }
 
   static nopal::pool_options options(staying by, nopal::schedule how = nopal::schedule::free, unsigned workers = many()) {
-    return {.workers = workers,
-            .resume = by == staying::home_pool ? nopal::resume::home : nopal::resume::anywhere,
-            .seed = 1,
-            .schedule = how};
+    return {
+        .workers = workers, .resume = by == staying::home_pool ? nopal::resume::home : nopal::resume::anywhere, .seed = 1, .schedule = how};
   }
 
   explicit at_home(nopal::schedule how = nopal::schedule::free, unsigned workers = many())
@@ -123,9 +121,8 @@ inline std::string name_of(testing::TestParamInfo<std::tuple<staying, caller>> c
          caller_names[static_cast<std::size_t>(std::get<caller>(info.param))];
 }
 inline auto everyone() {
-  return testing::Combine(
-      testing::Values(staying::home_pool, staying::guard),
-      testing::Values(caller::outside, caller::job, caller::fork, caller::child, caller::fiber, caller::task));
+  return testing::Combine(testing::Values(staying::home_pool, staying::guard),
+                          testing::Values(caller::outside, caller::job, caller::fork, caller::child, caller::fiber, caller::task));
 }
 
 /// The sum of first .. last - 1, by forks that thieves have time to take.
@@ -143,8 +140,7 @@ inline long sum_by_children(long first, long last) {
   std::array<long, 4> parts{};
   nopal::scope s;
   for (long k = 0; k < 4; ++k) {
-    s.fork([&part = parts[static_cast<std::size_t>(k)], from = first + (last - first) * k / 4,
-            to = first + (last - first) * (k + 1) / 4] {
+    s.fork([&part = parts[static_cast<std::size_t>(k)], from = first + (last - first) * k / 4, to = first + (last - first) * (k + 1) / 4] {
       if (from % 2 == 0) std::this_thread::yield();
       for (long i = from; i < to; ++i) part += i;
     });

@@ -34,7 +34,7 @@ constexpr std::uint64_t first = nopal::core::arena::first_size;
 constexpr std::uint64_t page = 4096;  // of the bounds: where pages are larger, fewer are touched
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 constexpr std::uint64_t per_arena = 67 << 10;
-constexpr std::uint64_t few = 4;      // pages of the functions that search for work, and of the pool's own calls
+constexpr std::uint64_t few = 4;  // pages of the functions that search for work, and of the pool's own calls
 
 // ---- The programs.
 
@@ -218,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(at, bounds, testing::Values(1, 2, 3, 4, 8, 16, 32), [](
 struct path {
   nopal::pool& pool;
   int levels;
-  int touched;  // pages, on each level
+  int touched;            // pages, on each level
   std::uint64_t at_most;  // pages, while all wait
   nopal::stats while_all_wait{};
 };
@@ -236,12 +236,15 @@ void go_down(path& it, int level) {
   }
   touch(it.touched);
   std::atomic<bool> begun{false};
-  nopal::parallel_invoke([&] { while (!begun) std::this_thread::yield(); },
-                         [&] {
-                           begun = true;
-                           go_down(it, level + 1);
-                           touch(it.touched);
-                         });
+  nopal::parallel_invoke(
+      [&] {
+        while (!begun) std::this_thread::yield();
+      },
+      [&] {
+        begun = true;
+        go_down(it, level + 1);
+        touch(it.touched);
+      });
 }
 
 TEST_P(bounds, of_stacks_that_wait_at_joins) {
@@ -357,12 +360,14 @@ TEST_P(bounds, of_segments_of_all_sizes) {
     std::size_t const tasks = 8 * mib / bytes;
     nopal::counter all, gate{1}, waiting{static_cast<std::int64_t>(tasks)};
     auto const hold = [&]() -> void {
-      nopal::sync_wait([](std::size_t n, nopal::counter& here, nopal::counter& open) -> task<void> {
-        auto const mine = co_await nopal::stack_array<char>(n);
-        mine[0] = 1;
-        here.done();
-        co_await open.reaches(0);
-      }, bytes, std::ref(waiting), std::ref(gate));
+      nopal::sync_wait(
+          [](std::size_t n, nopal::counter& here, nopal::counter& open) -> task<void> {
+            auto const mine = co_await nopal::stack_array<char>(n);
+            mine[0] = 1;
+            here.done();
+            co_await open.reaches(0);
+          },
+          bytes, std::ref(waiting), std::ref(gate));
     };
     for (std::size_t k = 0; k < tasks; ++k) pool.spawn(all, hold);
     nopal::wait_for(waiting);

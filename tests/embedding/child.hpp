@@ -15,9 +15,9 @@
 namespace test {
 
 struct ended {
-  int code = -1;    ///< the exit status; -1: a signal has ended it
-  int signal = 0;   ///< SIGALRM: it hung
-  std::string said; ///< on stderr
+  int code = -1;     ///< the exit status; -1: a signal has ended it
+  int signal = 0;    ///< SIGALRM: it hung
+  std::string said;  ///< on stderr
 };
 
 /// Runs f in a child, which exits with 0 if f returns, and is ended where it hangs.

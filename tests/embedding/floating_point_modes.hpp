@@ -22,7 +22,7 @@ struct results {
     long double volatile const long_one = 1, long_tiny = 0x1p-100L, below_double = 0x1p-60L;
     double volatile const above = one + tiny, below = one - tiny, minus = -one - tiny, half = least / 2;
     long double volatile const long_above = long_one + long_tiny, fits = long_one + below_double;
-    return {above > one, below < one && minus < -one, long_above > long_one, below < one && minus == -one, half == 0, fits == long_one};
+    return {above > one, below < one && minus<-one, long_above> long_one, below < one && minus == -one, half == 0, fits == long_one};
   }
   bool operator==(results const&) const = default;
 };

@@ -71,8 +71,7 @@ void rotating_halves(std::size_t i, int depth) {
   nopal::floating_point_mode const mode{[&] { m.set(); }};
   check(m);
   if (depth == 0) return;
-  nopal::parallel_invoke([&] { rotating_halves(i + 1, depth - 1); }, [&] { check(m); },
-                         [&] { rotating_halves(i + 2, depth - 1); });
+  nopal::parallel_invoke([&] { rotating_halves(i + 1, depth - 1); }, [&] { check(m); }, [&] { rotating_halves(i + 2, depth - 1); });
   check(m);
 }
 void rotating_scopes(std::size_t i, int depth) {
@@ -111,8 +110,8 @@ task<void> rotating_tasks(std::size_t i, int depth) {
 /// right, and the calling thread, and jobs in its mode on every worker, are as before.
 template <class F>
 void on_pools(F&& f) {
-  std::vector<nopal::pool_options> options{{.workers = 2, .schedule = nopal::schedule::steal_always},
-                                           {.workers = 3, .schedule = nopal::schedule::steal_always}, {.workers = 4}};
+  std::vector<nopal::pool_options> options{
+      {.workers = 2, .schedule = nopal::schedule::steal_always}, {.workers = 3, .schedule = nopal::schedule::steal_always}, {.workers = 4}};
   for (std::uint64_t seed = 1; seed <= 8; ++seed)
     options.push_back({.workers = 3, .seed = seed, .schedule = nopal::schedule::steal_at_random});
   expected_mode const& usual = modes()[0];

@@ -29,8 +29,8 @@ using namespace std::chrono_literals;
 using test::check;
 using test::ended;
 using test::fib;
-using test::in_child;
 using test::fib_task;
+using test::in_child;
 
 /// The child of a program with pools begins, which is ended where it hangs.
 void begin_child() {
@@ -66,7 +66,10 @@ struct program {
     check(own.run(fib, 15L) == 610 && fib(15) == 610, "the parent's pools work");
     own.spawn([this] { nopal::wait_for(never); });
     nopal::spawn([this] { nopal::wait_for(never); });
-    unended = own.submit([this] { nopal::wait_for(never); return 1L; });
+    unended = own.submit([this] {
+      nopal::wait_for(never);
+      return 1L;
+    });
   }
 };
 
@@ -131,9 +134,8 @@ TEST(fork_child, executes_a_program) {
   }
   expect_code(in_child([] {
                 nopal::counter left;
-                nopal::spawn(left, [] {
-                  ends_as_its_child([] { ::execl("/bin/sh", "sh", "-c", "exit 9", static_cast<char*>(nullptr)); });
-                });
+                nopal::spawn(left,
+                             [] { ends_as_its_child([] { ::execl("/bin/sh", "sh", "-c", "exit 9", static_cast<char*>(nullptr)); }); });
                 nopal::wait_for(left);
               }),
               9);
@@ -168,7 +170,12 @@ TEST(fork_child, is_told_when_it_uses_its_parents_pools) {
       {"spawn", [](program&) { nopal::spawn([] {}); }},
       {"parallel_invoke", [](program&) { fib(3); }},
       {"sync_wait", [](program&) { nopal::sync_wait(fib_task, 3L); }},
-      {"scope", [](program&) { nopal::scope s; s.fork([] {}); s.join(); }},
+      {"scope",
+       [](program&) {
+         nopal::scope s;
+         s.fork([] {});
+         s.join();
+       }},
       {"default_pool", [](program&) { nopal::default_pool(); }},
   };
   for (auto const& [name, use] : uses) {
@@ -227,11 +234,22 @@ TEST(fork_child, is_told_when_its_job_returns) {
   std::map<std::string, std::function<void()>> const jobs{
       {"run", [&] { nopal::default_pool().run(forks); }},
       {"submit", [&] { nopal::default_pool().submit(forks).get(); }},
-      {"fiber", [&] { nopal::counter left; nopal::spawn(left, forks); nopal::wait_for(left); }},
+      {"fiber",
+       [&] {
+         nopal::counter left;
+         nopal::spawn(left, forks);
+         nopal::wait_for(left);
+       }},
       {"first half", [&] { nopal::parallel_invoke(forks, [] {}); }},
       {"later half", [&] { nopal::parallel_invoke([] {}, forks); }},
-      {"child of a scope", [&] { nopal::scope s; s.fork(forks); s.join(); }},
-      {"task", [&] {
+      {"child of a scope",
+       [&] {
+         nopal::scope s;
+         s.fork(forks);
+         s.join();
+       }},
+      {"task",
+       [&] {
          nopal::default_pool().run([&]() -> nopal::task<void> {
            forks();
            co_return;
@@ -252,10 +270,16 @@ TEST(fork_child, finds_no_lock_taken) {
                 std::atomic<bool> stop = false;
                 std::vector<std::thread> others;
                 for (int k = 0; k < 2; ++k) {
-                  others.emplace_back([&] { while (!stop) nopal::pool{{.workers = 1}}.run([] {}); });
+                  others.emplace_back([&] {
+                    while (!stop) nopal::pool{{.workers = 1}}.run([] {});
+                  });
                 }
-                others.emplace_back([&] { while (!stop) nopal::sleep_for(1us); });
-                others.emplace_back([&] { while (!stop) static_cast<void>(nopal::shutdown((fib(2), 1h))); });
+                others.emplace_back([&] {
+                  while (!stop) nopal::sleep_for(1us);
+                });
+                others.emplace_back([&] {
+                  while (!stop) static_cast<void>(nopal::shutdown((fib(2), 1h)));
+                });
                 for (long k = 0; k < test::scaled(200, 4); ++k) {
                   pid_t const child = ::fork();
                   if (child == 0) {

@@ -89,7 +89,10 @@ std::vector<std::function<void()>> const ways{
       s.join();
     },
     [] {
-      std::thread{[] { fib(20); leave(); }}.join();
+      std::thread{[] {
+        fib(20);
+        leave();
+      }}.join();
     },
 };
 
@@ -99,7 +102,10 @@ TEST(lifetime, a_job_may_call_exit) {
     expect_exit(in_child([&] {
                   static last_words const words{must_use_default_pool};
                   // Workers that are busy meanwhile.
-                  for (int n = 0; n < 3; ++n) nopal::spawn([] { for (;;) fib(18), nopal::yield(); });
+                  for (int n = 0; n < 3; ++n)
+                    nopal::spawn([] {
+                      for (;;) fib(18), nopal::yield();
+                    });
                   ways[k]();
                 }),
                 5, "a static destructor ran\n");
@@ -127,10 +133,12 @@ TEST(lifetime, a_job_must_not_end_its_thread) {
   std::vector<std::function<void()>> const jobs{
       [&] { nopal::default_pool().run(ends); },
       [&] { nopal::default_pool().submit(ends).get(); },
-      [&] { nopal::sync_wait([&]() -> nopal::task<void> {
-              ends();
-              co_return;
-            }); },
+      [&] {
+        nopal::sync_wait([&]() -> nopal::task<void> {
+          ends();
+          co_return;
+        });
+      },
       [&] {
         nopal::counter left;
         nopal::spawn(left, ends);
@@ -165,7 +173,9 @@ TEST(lifetime, a_job_of_a_static_pool_may_call_exit) {
     expect_exit(in_child([&] {
                   static last_words const words{[] {}};
                   static nopal::pool pool{{.workers = 3}};
-                  pool.spawn([] { for (;;) fib(18), nopal::yield(); });
+                  pool.spawn([] {
+                    for (;;) fib(18), nopal::yield();
+                  });
                   pool.spawn([] { nopal::sleep_for(1h); });
                   if (from_outside) pool.run(leave);
                   pool.submit([] { nopal::sync_wait(leaving_task); }).get();

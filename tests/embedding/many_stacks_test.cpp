@@ -247,11 +247,10 @@ TEST_F(many_stacks_death, end_with_a_line_where_the_kernel_has_no_more_mappings)
   long const most = most_mappings();
   if (test::sanitized || test::emulated()) GTEST_SKIP() << "whose own mappings count too";
   if (most == 0 || most > 200'000) GTEST_SKIP() << "vm.max_map_count is so high that the test would take too much memory";
-  EXPECT_EXIT(
-      use_up_mappings(most),
-      testing::ExitedWithCode(0),
-      "nopal: no memory for another native stack: this pool has [0-9]+, of 65536 bytes each, and the process has [0-9]+ of the [0-9]+ mappings "
-      "that vm.max_map_count allows, and [0-9]+ are left to the program; raise it");
+  EXPECT_EXIT(use_up_mappings(most), testing::ExitedWithCode(0),
+              "nopal: no memory for another native stack: this pool has [0-9]+, of 65536 bytes each, and the process has [0-9]+ of the "
+              "[0-9]+ mappings "
+              "that vm.max_map_count allows, and [0-9]+ are left to the program; raise it");
 }
 
 [[noreturn]] void use_up_address_space() {
@@ -264,11 +263,10 @@ TEST_F(many_stacks_death, end_with_a_line_where_the_kernel_has_no_more_mappings)
 
 TEST_F(many_stacks_death, end_with_a_line_where_address_space_is_limited) {
   if (test::sanitized || test::emulated()) GTEST_SKIP() << "whose shadow memory does not fit under a limit";
-  EXPECT_EXIT(
-      use_up_address_space(),
-      testing::ExitedWithCode(0),
-      "this pool has [0-9]+, of 1048576 bytes each, and the process has [0-9]+ of the [0-9]+ bytes that RLIMIT_AS .ulimit -v. allows; raise "
-      "that");
+  EXPECT_EXIT(use_up_address_space(), testing::ExitedWithCode(0),
+              "this pool has [0-9]+, of 1048576 bytes each, and the process has [0-9]+ of the [0-9]+ bytes that RLIMIT_AS .ulimit -v. "
+              "allows; raise "
+              "that");
 }
 
 long fib_by_scopes(int n) {
@@ -301,9 +299,7 @@ long fib_by_halves(int n) {
 // Serial forks need no stack.
 TEST_F(many_stacks_death, are_not_needed_by_forks) {
   if (test::sanitized || test::emulated()) GTEST_SKIP() << "whose shadow memory does not fit under a limit";
-  EXPECT_EXIT(
-      fork_without_stacks(),
-      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(fork_without_stacks(), testing::ExitedWithCode(0), "");
 }
 
 [[noreturn]] void park_in_locked_memory(bool locked_first) {
@@ -360,9 +356,7 @@ TEST_F(many_stacks, a_fiber_begins_on_the_first_page_of_its_stack) {
 TEST_F(many_stacks_death, take_only_what_is_touched_where_the_program_has_locked_its_memory) {
   if (test::sanitized || test::emulated()) GTEST_SKIP() << "which locks nothing";
   for (bool const locked_first : {true, false}) {
-    EXPECT_EXIT(
-        park_in_locked_memory(locked_first),
-        testing::ExitedWithCode(0), "not allowed|took [0-9]+ KiB");
+    EXPECT_EXIT(park_in_locked_memory(locked_first), testing::ExitedWithCode(0), "not allowed|took [0-9]+ KiB");
   }
 }
 

@@ -108,7 +108,9 @@ TEST(pool_end, waits_for_tasks_that_move) {
 TEST(pool_end, nothing_is_lost_between_submission_and_shutdown) {
   std::atomic<long> ran{0};
   std::atomic<bool> over{false};
-  std::thread ender{[&] { while (!over) nopal::shutdown(std::chrono::milliseconds{1}); }};
+  std::thread ender{[&] {
+    while (!over) nopal::shutdown(std::chrono::milliseconds{1});
+  }};
   std::vector<std::thread> givers;
   long const each = test::scaled(1000);
   for (int k = 0; k < 3; ++k) {

@@ -53,9 +53,7 @@ TEST(pools, many_pools_come_and_go_on_workers) {
     for (int k = 0; k < 12; ++k) {
       nopal::spawn(left, [&] {
         auto inner = std::make_unique<pool>(nopal::pool_options{.workers = 2});
-        inner->detach([&] {
-          nopal::parallel_invoke([&] { sum += 1; }, [&] { sum += outer.run([] { return 2; }); });
-        });
+        inner->detach([&] { nopal::parallel_invoke([&] { sum += 1; }, [&] { sum += outer.run([] { return 2; }); }); });
         auto const in_a_task = [](std::atomic<long>& s) -> task<void> {
           s += 4;
           co_return;

@@ -42,8 +42,7 @@ long sum_by_python(PyObject* callable, long first, long last) {
   if (last - first == 1) return call_python(callable, first);
   long a = 0, b = 0;
   long const middle = first + (last - first) / 2;
-  nopal::parallel_invoke([&] { a = sum_by_python(callable, first, middle); },
-                         [&] { b = sum_by_python(callable, middle, last); });
+  nopal::parallel_invoke([&] { a = sum_by_python(callable, first, middle); }, [&] { b = sum_by_python(callable, middle, last); });
   return a + b;
 }
 
@@ -55,9 +54,8 @@ PyObject* sum_without_the_lock(PyObject*, PyObject* callable) {
   Py_END_ALLOW_THREADS return PyLong_FromLong(value);
 }
 
-PyMethodDef functions[] = {{"sum", sum_with_the_lock, METH_VARARGS, nullptr},
-                           {"map_sum", sum_without_the_lock, METH_O, nullptr},
-                           {nullptr, nullptr, 0, nullptr}};
+PyMethodDef functions[] = {
+    {"sum", sum_with_the_lock, METH_VARARGS, nullptr}, {"map_sum", sum_without_the_lock, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyModuleDef module_of_nopal = {PyModuleDef_HEAD_INIT, "nopal", nullptr, -1, functions, nullptr, nullptr, nullptr, nullptr};
 PyObject* make_module() { return PyModule_Create(&module_of_nopal); }
 

@@ -21,7 +21,15 @@ class strands {
   /// Begins one that waits for `until`, then calls f. Its name, `c`, is noted when it goes on.
   template <class F>
   void begin(char c, nopal::counter& until, F f) {
-    begin_with([this, c, &until, f](nopal::counter& begun) { wait(c, [&] { begun.done(); nopal::wait_for(until); }, f); });
+    begin_with([this, c, &until, f](nopal::counter& begun) {
+      wait(
+          c,
+          [&] {
+            begun.done();
+            nopal::wait_for(until);
+          },
+          f);
+    });
   }
   void begin(char c, nopal::counter& until) {
     begin(c, until, [] {});

@@ -104,11 +104,14 @@ TEST(stays_on_top, a_yield_on_top_lets_no_stranger_run) {
     std::atomic<int> begun{0}, second{0};
     lock_beside_a_stranger(p, begun, [&] {
       begun = 1;
-      nopal::parallel_invoke([&] { while (second == 0) std::this_thread::yield(); },
-                             [&] {
-                               second = 1;
-                               for (int i = 0; i < 4; ++i) nopal::yield();
-                             });
+      nopal::parallel_invoke(
+          [&] {
+            while (second == 0) std::this_thread::yield();
+          },
+          [&] {
+            second = 1;
+            for (int i = 0; i < 4; ++i) nopal::yield();
+          });
     });
   }
 }

@@ -154,13 +154,12 @@ std::string site_of(trace const& t) {
     bool const known = ::dladdr(t.callers[static_cast<std::size_t>(i)], &info) != 0;
     int failed = 1;
     std::unique_ptr<char, decltype(&std::free)> const words{
-        known && info.dli_sname != nullptr ? abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &failed) : nullptr,
-        std::free};
+        known && info.dli_sname != nullptr ? abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &failed) : nullptr, std::free};
     char const* const called = words != nullptr ? words.get() : known && info.dli_sname != nullptr ? info.dli_sname : "?";
-    std::snprintf(line.data(), line.size(), "      %s  (%s+0x%zx)\n", called, known ? info.dli_fname : "?",
-                  known ? static_cast<std::size_t>(static_cast<char*>(t.callers[static_cast<std::size_t>(i)]) -
-                                                   static_cast<char*>(info.dli_fbase))
-                        : 0);
+    std::snprintf(
+        line.data(), line.size(), "      %s  (%s+0x%zx)\n", called, known ? info.dli_fname : "?",
+        known ? static_cast<std::size_t>(static_cast<char*>(t.callers[static_cast<std::size_t>(i)]) - static_cast<char*>(info.dli_fbase))
+              : 0);
     site += line.data();
   }
   return site;
@@ -245,8 +244,7 @@ void one_life(scenario const& s, plan const& p, std::int64_t& live, outcome& o) 
     ++(t.threw ? o.exceptions : o.results);
   }
   if (wrong.empty()) return;
-  o.wrong.push_back(wrong + ", during " + t.doing.load() + "; " + site_of(t.first) +
-                    (said.empty() ? "" : "    it said: " + said));
+  o.wrong.push_back(wrong + ", during " + t.doing.load() + "; " + site_of(t.first) + (said.empty() ? "" : "    it said: " + said));
 }
 
 /// Without faults: what is left, and how many calls there are.

@@ -27,8 +27,7 @@ TEST_P(faults, of_every_single_call) {
   expect_right(o);
   EXPECT_GT(o.injected, 0u);
   if (all != nullptr) {
-    std::printf("%u runs, %u with faults: %u results, %u exceptions, %u ends\n", o.runs, o.injected, o.results, o.exceptions,
-                o.ends);
+    std::printf("%u runs, %u with faults: %u results, %u exceptions, %u ends\n", o.runs, o.injected, o.results, o.exceptions, o.ends);
     for (unsigned k = 0; k < kinds; ++k) {
       if (o.calls[k] != 0) std::printf("  %s: %llu\n", name(static_cast<kind>(k)), static_cast<unsigned long long>(o.calls[k]));
     }

@@ -200,12 +200,8 @@ void* operator new(std::size_t n, std::nothrow_t const&) noexcept { return alloc
 void* operator new[](std::size_t n, std::nothrow_t const&) noexcept { return allocate(n, 1); }
 void* operator new(std::size_t n, std::align_val_t a) { return allocate_or_throw(n, static_cast<std::size_t>(a)); }
 void* operator new[](std::size_t n, std::align_val_t a) { return allocate_or_throw(n, static_cast<std::size_t>(a)); }
-void* operator new(std::size_t n, std::align_val_t a, std::nothrow_t const&) noexcept {
-  return allocate(n, static_cast<std::size_t>(a));
-}
-void* operator new[](std::size_t n, std::align_val_t a, std::nothrow_t const&) noexcept {
-  return allocate(n, static_cast<std::size_t>(a));
-}
+void* operator new(std::size_t n, std::align_val_t a, std::nothrow_t const&) noexcept { return allocate(n, static_cast<std::size_t>(a)); }
+void* operator new[](std::size_t n, std::align_val_t a, std::nothrow_t const&) noexcept { return allocate(n, static_cast<std::size_t>(a)); }
 void operator delete(void* p) noexcept { release(p); }
 void operator delete[](void* p) noexcept { release(p); }
 void operator delete(void* p, std::size_t) noexcept { release(p); }
@@ -233,9 +229,7 @@ int posix_memalign(void** p, std::size_t alignment, std::size_t n) {
   *p = made;
   return 0;
 }
-void* aligned_alloc(std::size_t alignment, std::size_t n) {
-  return fails(kind::c_allocation) ? no_memory() : real_aligned(n, alignment);
-}
+void* aligned_alloc(std::size_t alignment, std::size_t n) { return fails(kind::c_allocation) ? no_memory() : real_aligned(n, alignment); }
 
 void* mmap(void* at, std::size_t n, int protection, int flags, int file, off_t offset) noexcept {
   if (fails(kind::map)) {

@@ -9,10 +9,10 @@
 
 #include "../scale.hpp"
 #include "inject.hpp"
-#include "nopal/core/machine/cpus.hpp"
-#include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/base/sync.hpp"
+#include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/machine/topology.hpp"
+#include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/pool.hpp"
 
 namespace {

@@ -103,8 +103,7 @@ long native_waits_amid_forks(pool* other, long n) {
 
 bool waits_for_tasks(pool& p) {
   pool other{{.workers = 1}};
-  return p.run(waits_natively, 8L) == 42 && p.run(waits_amid_forks, &other, 20L) == 1 &&
-         p.run(native_waits_amid_forks, &other, 20L) == 1;
+  return p.run(waits_natively, 8L) == 42 && p.run(waits_amid_forks, &other, 20L) == 1 && p.run(native_waits_amid_forks, &other, 20L) == 1;
 }
 
 namespace {

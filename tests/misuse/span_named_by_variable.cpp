@@ -1,5 +1,5 @@
 // expect: is not a constant expression
-#include <string>
 #include <nopal/nopal.hpp>
+#include <string>
 
 void phase(std::string const& name) { nopal::span const s{name.c_str()}; }

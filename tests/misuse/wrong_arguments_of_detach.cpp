@@ -4,6 +4,4 @@
 
 int f(int n);
 
-void from_outside(nopal::pool& pool) {
-  pool.detach(f, std::string{"one"});
-}
+void from_outside(nopal::pool& pool) { pool.detach(f, std::string{"one"}); }

@@ -37,27 +37,30 @@ struct work {
 
 /// Some meet `phases` times. Thread i waits with a time limit where bit i of `limited` says so, and again without one if that expired.
 scenario meeting(char const* name, int users, int phases, unsigned threads = 0, unsigned limited = 0, bool timer = false) {
-  return waiting(name, threads, [=](program& p) {
-    auto& b = p.make<barrier>(users);
-    auto& w = p.make<work>();
-    for (int k = 0; k < users; ++k) {
-      p.thread([&b, &w, k, users, phases, limited] {
-        auto& mine = w.done[static_cast<std::size_t>(k)];
-        for (int n = 1; n <= phases; ++n) {
-          mine.set(n);
-          auto const phase = arrive(b, [&] {
-            int sum = w.sum.get();
-            for (int i = 0; i < users; ++i) sum += w.done[static_cast<std::size_t>(i)].get();
-            w.sum.set(sum);
+  return waiting(
+      name, threads,
+      [=](program& p) {
+        auto& b = p.make<barrier>(users);
+        auto& w = p.make<work>();
+        for (int k = 0; k < users; ++k) {
+          p.thread([&b, &w, k, users, phases, limited] {
+            auto& mine = w.done[static_cast<std::size_t>(k)];
+            for (int n = 1; n <= phases; ++n) {
+              mine.set(n);
+              auto const phase = arrive(b, [&] {
+                int sum = w.sum.get();
+                for (int i = 0; i < users; ++i) sum += w.done[static_cast<std::size_t>(i)].get();
+                w.sum.set(sum);
+              });
+              if ((limited >> k & 1) == 0 || !b.wait_until(phase, waits::soon, "a barrier")) b.wait(phase);
+              check(w.sum.get() == users * n * (n + 1) / 2, "who has waited sees what the completion saw and did");
+            }
           });
-          if ((limited >> k & 1) == 0 || !b.wait_until(phase, waits::soon, "a barrier")) b.wait(phase);
-          check(w.sum.get() == users * n * (n + 1) / 2, "who has waited sees what the completion saw and did");
         }
-      });
-    }
-    if (timer) p.thread([] { waits::timer_entry::expire(); });
-    p.finally([&] { check(b.at_rest(), "in the end nobody waits"); });
-  }, users + (timer ? 1 : 0) > 2 || phases > 1 ? few_spins : 12);
+        if (timer) p.thread([] { waits::timer_entry::expire(); });
+        p.finally([&] { check(b.at_rest(), "in the end nobody waits"); });
+      },
+      users + (timer ? 1 : 0) > 2 || phases > 1 ? few_spins : 12);
 }
 
 std::vector<scenario> const scenarios{
@@ -67,35 +70,37 @@ std::vector<scenario> const scenarios{
     meeting("three", 3, 1),
     meeting("two, one with a limit", 2, 1, 0, 1, true),
     meeting("two threads with a limit", 2, 1, 3, 3),
-    waiting("one only arrives, who waits destroys", 0, [](program& p) {
-      auto& b = made<barrier>(p, 2);
-      auto& d = p.make<var<int>>(0);
-      p.thread([&] {
-        d.set(1);
-        arrive(*b, [] {});
-      });
-      p.thread([&] {
-        b->wait(arrive(*b, [] {}));
-        check(d.get() == 1, "who waits sees what came before each arrival");
-        if (!b->at_rest()) check(b->deserted(), "who has waited may destroy it");
-        b.reset();
-      });
-    }),
-    waiting("one is not expected again", 0, [](program& p) {
-      auto& b = p.make<barrier>(2);
-      auto& d = p.make<var<int>>(0);
-      p.thread([&] {
-        d.set(1);
-        arrive(b, [] {}, 1);
-      });
-      p.thread([&] {
-        b.wait(arrive(b, [] {}));
-        check(d.get() == 1, "who waits sees what came before each arrival");
-        b.wait(arrive(b, [&] { d.set(2); }));
-        check(d.get() == 2, "the second phase is of one");
-      });
-      p.finally([&] { check(b.at_rest(), "in the end nobody waits"); });
-    }),
+    waiting("one only arrives, who waits destroys", 0,
+            [](program& p) {
+              auto& b = made<barrier>(p, 2);
+              auto& d = p.make<var<int>>(0);
+              p.thread([&] {
+                d.set(1);
+                arrive(*b, [] {});
+              });
+              p.thread([&] {
+                b->wait(arrive(*b, [] {}));
+                check(d.get() == 1, "who waits sees what came before each arrival");
+                if (!b->at_rest()) check(b->deserted(), "who has waited may destroy it");
+                b.reset();
+              });
+            }),
+    waiting("one is not expected again", 0,
+            [](program& p) {
+              auto& b = p.make<barrier>(2);
+              auto& d = p.make<var<int>>(0);
+              p.thread([&] {
+                d.set(1);
+                arrive(b, [] {}, 1);
+              });
+              p.thread([&] {
+                b.wait(arrive(b, [] {}));
+                check(d.get() == 1, "who waits sees what came before each arrival");
+                b.wait(arrive(b, [&] { d.set(2); }));
+                check(d.get() == 2, "the second phase is of one");
+              });
+              p.finally([&] { check(b.at_rest(), "in the end nobody waits"); });
+            }),
 };
 
 std::vector<model::survivor> const known_survivors{};

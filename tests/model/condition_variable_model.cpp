@@ -90,68 +90,83 @@ std::vector<scenario> const scenarios{
                  x.destroy();
                  x.unlock();
                }),
-    waiting("a limit of a thread", 1, [](program& p) {
-      auto& x = p.make<place>();
-      p.thread([&] {
-        x.lock();
-        if (x.ready.get() == 0) x.changed->wait_until(x.m, who(), waits::soon);
-        while (x.ready.get() == 0) x.changed->wait(x.m, who());
-        x.unlock();
-      });
-      p.thread([&] { x.produce(); });
-    }, few_spins),
-    waiting("a limit against a notification", 0, [](program& p) {
-      auto& x = p.make<place>();
-      p.thread([&] {
-        x.lock();
-        bool const in_time = x.ready.get() != 0 || x.changed->wait_until(x.m, who(), waits::soon);
-        check(!in_time || x.ready.get() == 1, "who is notified sees why");
-        x.unlock();
-      });
-      p.thread([&] { x.produce(); });
-      p.thread([] { waits::timer_entry::expire(); });
-    }, few_spins),
+    waiting(
+        "a limit of a thread", 1,
+        [](program& p) {
+          auto& x = p.make<place>();
+          p.thread([&] {
+            x.lock();
+            if (x.ready.get() == 0) x.changed->wait_until(x.m, who(), waits::soon);
+            while (x.ready.get() == 0) x.changed->wait(x.m, who());
+            x.unlock();
+          });
+          p.thread([&] { x.produce(); });
+        },
+        few_spins),
+    waiting(
+        "a limit against a notification", 0,
+        [](program& p) {
+          auto& x = p.make<place>();
+          p.thread([&] {
+            x.lock();
+            bool const in_time = x.ready.get() != 0 || x.changed->wait_until(x.m, who(), waits::soon);
+            check(!in_time || x.ready.get() == 1, "who is notified sees why");
+            x.unlock();
+          });
+          p.thread([&] { x.produce(); });
+          p.thread([] { waits::timer_entry::expire(); });
+        },
+        few_spins),
     // It may be destroyed though one has timed out and is not gone.
-    waiting("destroyed beside one that has timed out", 0, [](program& p) {
-      auto& x = p.make<place>();
-      p.thread([&] {
-        x.lock();
-        if (x.ready.get() == 0) x.changed->wait_until(x.m, who(), waits::soon);
-        x.unlock();
-      });
-      p.thread([&] {
-        x.lock();
-        x.ready.set(1);
-        x.notify_all();
-        x.destroy();
-        x.unlock();
-      });
-      p.thread([] { waits::timer_entry::expire(); });
-    }, few_spins),
-    waiting("two waiters, all notified", 0, [](program& p) {
-      auto& x = p.make<place>();
-      for (int k = 0; k < 2; ++k) {
-        p.thread([&] {
-          x.lock();
-          while (x.ready.get() == 0) x.changed->wait(x.m, who());
-          x.unlock();
-        });
-      }
-      p.thread([&] {
-        x.lock();
-        x.ready.set(1);
-        x.unlock();
-        x.notify_all();
-      });
-    }, 0, 3),
-    waiting("two producers", 0, [](program& p) {
-      auto& x = p.make<place>();
-      p.thread([&] {
-        x.consume();
-        x.consume();
-      });
-      for (int k = 0; k < 2; ++k) p.thread([&] { x.produce(); });
-    }, 0, 3),
+    waiting(
+        "destroyed beside one that has timed out", 0,
+        [](program& p) {
+          auto& x = p.make<place>();
+          p.thread([&] {
+            x.lock();
+            if (x.ready.get() == 0) x.changed->wait_until(x.m, who(), waits::soon);
+            x.unlock();
+          });
+          p.thread([&] {
+            x.lock();
+            x.ready.set(1);
+            x.notify_all();
+            x.destroy();
+            x.unlock();
+          });
+          p.thread([] { waits::timer_entry::expire(); });
+        },
+        few_spins),
+    waiting(
+        "two waiters, all notified", 0,
+        [](program& p) {
+          auto& x = p.make<place>();
+          for (int k = 0; k < 2; ++k) {
+            p.thread([&] {
+              x.lock();
+              while (x.ready.get() == 0) x.changed->wait(x.m, who());
+              x.unlock();
+            });
+          }
+          p.thread([&] {
+            x.lock();
+            x.ready.set(1);
+            x.unlock();
+            x.notify_all();
+          });
+        },
+        0, 3),
+    waiting(
+        "two producers", 0,
+        [](program& p) {
+          auto& x = p.make<place>();
+          p.thread([&] {
+            x.consume();
+            x.consume();
+          });
+          for (int k = 0; k < 2; ++k) p.thread([&] { x.produce(); });
+        },
+        0, 3),
 };
 
 std::vector<model::survivor> const known_survivors{};

@@ -124,7 +124,9 @@ struct deque_state {
           return true;
         },
         has_modes ? &in : nullptr);
-    if (e != 0) check(in.mode.bits == mode_of[e - 1] && in.region == mode_of[e - 1], "a thief has the mode and the region in which its entry was pushed");
+    if (e != 0)
+      check(in.mode.bits == mode_of[e - 1] && in.region == mode_of[e - 1],
+            "a thief has the mode and the region in which its entry was pushed");
     if (e != 0 && at != most) places.took(at);
     if (e == 0 && at != most) places.missed(at);
     if (e != 0) take(e, "a thief gets an entry");

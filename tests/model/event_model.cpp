@@ -47,23 +47,26 @@ scenario one_reader(char const* name, Reader reader) {
 }
 template <class First, class Second>
 scenario two_readers(char const* name, First first, Second second) {
-  return waiting(name, 0, [=](program& p) {
-    auto& l = p.make<letter>();
-    auto& left = p.make<model::atomic<int>>(2);
-    auto const end = [&] {
-      l.read();
-      if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) l.arrived.reset();
-    };
-    p.thread([&l] { l.send(); });
-    p.thread([&l, first, end] {
-      first(*l.arrived);
-      end();
-    });
-    p.thread([&l, second, end] {
-      second(*l.arrived);
-      end();
-    });
-  }, few_spins);
+  return waiting(
+      name, 0,
+      [=](program& p) {
+        auto& l = p.make<letter>();
+        auto& left = p.make<model::atomic<int>>(2);
+        auto const end = [&] {
+          l.read();
+          if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) l.arrived.reset();
+        };
+        p.thread([&l] { l.send(); });
+        p.thread([&l, first, end] {
+          first(*l.arrived);
+          end();
+        });
+        p.thread([&l, second, end] {
+          second(*l.arrived);
+          end();
+        });
+      },
+      few_spins);
 }
 
 auto const stack = [](event& e) { await(e); };
@@ -88,19 +91,18 @@ std::vector<scenario> const scenarios{
     two_readers("two threads", thread, thread),
     two_readers("a stack and a thread", stack, thread),
     // What a stack has written is there when another thread resumes it.
-    waiting("a stack that moves", 0, [](program& p) {
-      auto& l = p.make<letter>();
-      auto& on_stack = p.make<var<int>>(0);
-      p.thread([&] {
-        l.send();
-      });
-      p.thread([&] {
-        on_stack.set(1);
-        await(*l.arrived);
-        on_stack.set(2);
-        l.arrived.reset();
-      });
-    }),
+    waiting("a stack that moves", 0,
+            [](program& p) {
+              auto& l = p.make<letter>();
+              auto& on_stack = p.make<var<int>>(0);
+              p.thread([&] { l.send(); });
+              p.thread([&] {
+                on_stack.set(1);
+                await(*l.arrived);
+                on_stack.set(2);
+                l.arrived.reset();
+              });
+            }),
 };
 
 std::vector<model::survivor> const known_survivors{};

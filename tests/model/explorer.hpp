@@ -228,33 +228,27 @@ class atomic {
   T fetch_xor(T v, std::memory_order o = std::memory_order_seq_cst, where at = where::current()) noexcept {
     return change(action::bit_xor, o, at, [v](T x) { return static_cast<T>(x ^ v); });
   }
-  bool compare_exchange_strong(T& expected, T v, std::memory_order o, std::memory_order failed,
-                               where at = where::current()) noexcept {
+  bool compare_exchange_strong(T& expected, T v, std::memory_order o, std::memory_order failed, where at = where::current()) noexcept {
     detail::raw e = detail::to_raw(expected);
     bool const done = detail::swap_if(id_, e, detail::to_raw(v), o, failed, at);
     if (!done) expected = detail::from_raw<T>(e);
     return done;
   }
-  bool compare_exchange_strong(T& expected, T v, std::memory_order o = std::memory_order_seq_cst,
-                               where at = where::current()) noexcept {
+  bool compare_exchange_strong(T& expected, T v, std::memory_order o = std::memory_order_seq_cst, where at = where::current()) noexcept {
     return compare_exchange_strong(expected, v, o, failure_of(o), at);
   }
   /// Never fails for no reason: every use is a loop.
-  bool compare_exchange_weak(T& expected, T v, std::memory_order o, std::memory_order failed,
-                             where at = where::current()) noexcept {
+  bool compare_exchange_weak(T& expected, T v, std::memory_order o, std::memory_order failed, where at = where::current()) noexcept {
     return compare_exchange_strong(expected, v, o, failed, at);
   }
-  bool compare_exchange_weak(T& expected, T v, std::memory_order o = std::memory_order_seq_cst,
-                             where at = where::current()) noexcept {
+  bool compare_exchange_weak(T& expected, T v, std::memory_order o = std::memory_order_seq_cst, where at = where::current()) noexcept {
     return compare_exchange_strong(expected, v, o, failure_of(o), at);
   }
 
  private:
   friend struct sync;
   static constexpr std::memory_order failure_of(std::memory_order o) noexcept {
-    return o == std::memory_order_acq_rel   ? std::memory_order_acquire
-           : o == std::memory_order_release ? std::memory_order_relaxed
-                                            : o;
+    return o == std::memory_order_acq_rel ? std::memory_order_acquire : o == std::memory_order_release ? std::memory_order_relaxed : o;
   }
   static char const* kind() noexcept {
     if constexpr (std::is_pointer_v<T>)

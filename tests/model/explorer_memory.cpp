@@ -100,8 +100,7 @@ detail::raw engine::load_now(int l, std::memory_order o, where const& at) {
   location& x = locations_[static_cast<std::size_t>(l)];
   int low = t.now.location(l);
   if (single) low = std::max<int>(low, single_.location(l));
-  if (!in_main())
-    low = std::max<int>(low, nodes_[static_cast<std::size_t>(depth_ - 1)].at_least[static_cast<std::size_t>(self_)]);
+  if (!in_main()) low = std::max<int>(low, nodes_[static_cast<std::size_t>(depth_ - 1)].at_least[static_cast<std::size_t>(self_)]);
   int const m = in_main() ? x.newest() : x.newest() - pick(x.newest() - low + 1);
   message const& read = x.messages[static_cast<std::size_t>(m)];
   t.now.location(l) = std::max(t.now.location(l), static_cast<stamp>(m));
@@ -204,8 +203,7 @@ void engine::end_change(detail::raw v) {
   tick();
 }
 
-bool engine::swap_if(int l, detail::raw& expected, detail::raw v, std::memory_order order, std::memory_order on_failure,
-                     where const& at) {
+bool engine::swap_if(int l, detail::raw& expected, detail::raw v, std::memory_order order, std::memory_order on_failure, where const& at) {
   flush_delayed();
   std::memory_order const o = effective(action::swap_if, order, at);
   std::memory_order const f = effective(action::failed_swap_if, on_failure, at);
@@ -266,8 +264,8 @@ void engine::plain(detail::history& h, bool writes, char const* name, where cons
     // The stack is never unwound: the text must be gone from it by then.
     record_failure(std::string{"a race on "} + name + ", " + (writes ? "written" : "read") + " at " +
                    std::string{base_name(at.file_name())} + ':' + std::to_string(at.line()) +
-                   "; another thread's access does not happen before (last written at " +
-                   std::string{base_name(h.at.file_name())} + ':' + std::to_string(h.at.line()) + ')');
+                   "; another thread's access does not happen before (last written at " + std::string{base_name(h.at.file_name())} + ':' +
+                   std::to_string(h.at.line()) + ')');
     if (!in_main()) leave();
     return;
   }

@@ -90,8 +90,7 @@ void engine::put_asleep(node& n, node const& before) {
     if (t.next.what == access::load && t.next.single)
       t.next.only_learns = locations_[static_cast<std::size_t>(t.next.at)].newest() <= single_.location(t.next.at);
     if (t.next.what == access::fence)
-      t.next.only_learns =
-          t.now.knows_no_more_than(single_, used()) && (!t.has_later || t.later.knows_no_more_than(single_, used()));
+      t.next.only_learns = t.now.knows_no_more_than(single_, used()) && (!t.has_later || t.later.knows_no_more_than(single_, used()));
     switch (affects(before.e.done, t.next)) {
       case effect::none: n.asleep = static_cast<std::uint8_t>(n.asleep | 1 << q); break;
       case effect::newer: n.at_least[i] = static_cast<stamp>(before.e.done.written); break;
@@ -169,8 +168,7 @@ void engine::before(access const& a) {
   if (next < 0) leave();
   if (next != caller) {
     self_ = next;
-    nopal::core::switch_to(threads_[static_cast<std::size_t>(caller)].context,
-                           threads_[static_cast<std::size_t>(next)].context);
+    nopal::core::switch_to(threads_[static_cast<std::size_t>(caller)].context, threads_[static_cast<std::size_t>(next)].context);
   }
   arrive();
 }

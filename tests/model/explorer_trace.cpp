@@ -40,8 +40,7 @@ std::string engine::trace() const {
       bool const writes = e.done.writes();
       if (e.what != action::store && e.what != action::wake) {
         out << " reads " << show(l, e.read);
-        if (e.done.read >= 0 && e.done.read < e.newest - (writes ? 1 : 0))
-          out << " (stale by " << e.newest - e.done.read << ')';
+        if (e.done.read >= 0 && e.done.read < e.newest - (writes ? 1 : 0)) out << " (stale by " << e.newest - e.done.read << ')';
       }
       if (writes) out << " writes " << show(l, e.wrote);
       if (e.what == action::wake) out << " wakes " << e.wrote;
@@ -64,8 +63,8 @@ std::string engine::choices() const {
 
 std::string result::report() const {
   std::ostringstream out;
-  out << executions << " executions, " << redundant << " redundant, " << cut << " cut, " << steps << " steps, " << deepest
-      << " at most; " << (complete ? "complete" : "bounded");
+  out << executions << " executions, " << redundant << " redundant, " << cut << " cut, " << steps << " steps, " << deepest << " at most; "
+      << (complete ? "complete" : "bounded");
   if (!ok()) out << "\nFAILED: " << failure << '\n' << trace << "choices: " << choices;
   return out.str();
 }

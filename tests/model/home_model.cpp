@@ -28,7 +28,8 @@ using enum std::memory_order;
 
 /// A thread that dozes is never woken by time alone: so a lost call shows as a deadlock.
 struct patient : sync {
-  static void wait_for(model::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t, model::where at = model::where::current()) noexcept {
+  static void wait_for(model::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t,
+                       model::where at = model::where::current()) noexcept {
     wait(a, expected, at);
   }
 };

@@ -241,9 +241,7 @@ INSTANTIATE_TEST_SUITE_P(every, parking_model, testing::Range(std::size_t{0}, sc
 // With stealing off nothing else keeps the worker awake.
 TEST(parking_bugs, a_lost_wake_up_is_caught) {
   NOPAL_MODEL_SKIP_IF_SLOW();
-  auto const run = [](pool::bug b) {
-    return model::explore({}, [b](program& p) { pool_program(p, {0}, {0}, false, false, b); });
-  };
+  auto const run = [](pool::bug b) { return model::explore({}, [b](program& p) { pool_program(p, {0}, {0}, false, false, b); }); };
   EXPECT_TRUE(run(pool::bug::none).ok());
   EXPECT_FALSE(run(pool::bug::sleeps_without_a_test).ok());
   EXPECT_FALSE(run(pool::bug::notifies_before_push).ok());

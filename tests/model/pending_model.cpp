@@ -174,7 +174,8 @@ TEST(pending_bugs, an_end_too_early_is_caught) {
 
 TEST(pending_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();
-  std::string const at_once = "the explorer makes each read-modify-write at its place in the program, never after a later load of another word";
+  std::string const at_once =
+      "the explorer makes each read-modify-write at its place in the program, never after a later load of another word";
   model::weaken_each(scenarios(), {"scheduler/pending_work.hpp"},
                      {{"started: fetch_add seq_cst -> acq_rel", at_once},
                       {"none_since: load seq_cst -> acquire", at_once},

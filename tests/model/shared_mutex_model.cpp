@@ -49,37 +49,40 @@ constexpr user reader{share::read};
 
 scenario users(std::string name, std::vector<user> us, unsigned threads = 0, bool timer = false, int size = 1) {
   int const spins = us.size() + (timer ? 1 : 0) > 2 ? few_spins : 12;
-  return waiting(std::move(name), threads, [us, timer](program& p) {
-    auto& t = p.make<tally>();
-    int writes = 0;
-    bool all_write = true;
-    for (user const u : us) {
-      if (u.wants == share::write) {
-        writes += u.times;
-        all_write = all_write && u.by == user::way::wait;
-      }
-      p.thread([&t, u] {
-        for (int k = 0; k < u.times; ++k) {
-          switch (u.by) {
-            case user::way::wait: lock(t.m, u.wants); break;
-            case user::way::limit:
-              if (!lock_until(t.m, u.wants)) return;
-              break;
-            case user::way::attempt:
-              if (!try_lock(t.m, u.wants)) return;
-              break;
+  return waiting(
+      std::move(name), threads,
+      [us, timer](program& p) {
+        auto& t = p.make<tally>();
+        int writes = 0;
+        bool all_write = true;
+        for (user const u : us) {
+          if (u.wants == share::write) {
+            writes += u.times;
+            all_write = all_write && u.by == user::way::wait;
           }
-          t.use(u.wants);
-          unlock(t.m, u.wants);
+          p.thread([&t, u] {
+            for (int k = 0; k < u.times; ++k) {
+              switch (u.by) {
+                case user::way::wait: lock(t.m, u.wants); break;
+                case user::way::limit:
+                  if (!lock_until(t.m, u.wants)) return;
+                  break;
+                case user::way::attempt:
+                  if (!try_lock(t.m, u.wants)) return;
+                  break;
+              }
+              t.use(u.wants);
+              unlock(t.m, u.wants);
+            }
+          });
         }
-      });
-    }
-    if (timer) p.thread([] { waits::timer_entry::expire(); });
-    p.finally([&t, writes, all_write] {
-      check(all_write ? t.n.get() == writes : t.n.get() <= writes, "each writer had it");
-      check(t.m.at_rest(), "in the end nobody has it or waits");
-    });
-  }, spins, size);
+        if (timer) p.thread([] { waits::timer_entry::expire(); });
+        p.finally([&t, writes, all_write] {
+          check(all_write ? t.n.get() == writes : t.n.get() <= writes, "each writer had it");
+          check(t.m.at_rest(), "in the end nobody has it or waits");
+        });
+      },
+      spins, size);
 }
 
 /// The last of two that have it destroys it, whoever that is.

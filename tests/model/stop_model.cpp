@@ -75,11 +75,14 @@ struct things {
 /// A program in a region. body(p, things).
 template <class Body>
 scenario in_region(char const* name, unsigned threads, Body body, int spins = few_spins) {
-  return waiting(name, threads, [body](program& p) {
-    auto& t = p.make<things>();
-    region_waits::asked = &t.asked;
-    body(p, t);
-  }, spins);
+  return waiting(
+      name, threads,
+      [body](program& p) {
+        auto& t = p.make<things>();
+        region_waits::asked = &t.asked;
+        body(p, t);
+      },
+      spins);
 }
 
 void wait_for_permit(things& t, std::size_t who = 0, waits::time_point limit = never) {
@@ -95,18 +98,24 @@ void ask(things& t) {
 }
 
 scenario only_the_request(char const* name, unsigned threads) {
-  return in_region(name, threads, [](program& p, things& t) {
-    p.thread([&t] { ask(t); });
-    p.thread([&t] { wait_for_permit(t); });
-  }, 12);
+  return in_region(
+      name, threads,
+      [](program& p, things& t) {
+        p.thread([&t] { ask(t); });
+        p.thread([&t] { wait_for_permit(t); });
+      },
+      12);
 }
 scenario request_against_release(char const* name, unsigned threads) {
-  return in_region(name, threads, [](program& p, things& t) {
-    p.thread([&t] { ask(t); });
-    p.thread([&t] { release(t.permits); });
-    p.thread([&t] { wait_for_permit(t); });
-    p.finally([&t] { check(t.got[0].get() + (try_acquire(t.permits) ? 1 : 0) == 1, "the permit is somewhere"); });
-  }, 1);
+  return in_region(
+      name, threads,
+      [](program& p, things& t) {
+        p.thread([&t] { ask(t); });
+        p.thread([&t] { release(t.permits); });
+        p.thread([&t] { wait_for_permit(t); });
+        p.finally([&t] { check(t.got[0].get() + (try_acquire(t.permits) ? 1 : 0) == 1, "the permit is somewhere"); });
+      },
+      1);
 }
 
 std::vector<scenario> const scenarios{
@@ -114,30 +123,40 @@ std::vector<scenario> const scenarios{
     only_the_request("a request, a thread waits", 2),
     request_against_release("a request against a release", 0),
     request_against_release("a request against a release, a thread waits", 4),
-    in_region("a request against a limit", 0, [](program& p, things& t) {
-      p.thread([&t] { ask(t); });
-      p.thread([] { waits::timer_entry::expire(); });
-      p.thread([&t] { wait_for_permit(t, 0, waits::soon); });
-    }, 1),
-    in_region("a request, two wait", 0, [](program& p, things& t) {
-      p.thread([&t] { ask(t); });
-      p.thread([&t] { wait_for_permit(t, 0); });
-      p.thread([&t] { wait_for_permit(t, 1); });
-    }),
-    in_region("two requests, one waits", 0, [](program& p, things& t) {
-      p.thread([&t] { ask(t); });
-      p.thread([&t] { t.asked.make(); });
-      p.thread([&t] {
-        // Of which of the two it has heard nothing follows.
-        if (acquire(t.permits)) check(false, "there is no permit");
-      });
-    }, 1),
-    in_region("one that polls", 0, [](program& p, things& t) {
-      p.thread([&t] { ask(t); });
-      p.thread([&t] {
-        if (t.asked.is_made()) check(t.data.get() == 1, "who finds it made sees what came before");
-      });
-    }, 12),
+    in_region(
+        "a request against a limit", 0,
+        [](program& p, things& t) {
+          p.thread([&t] { ask(t); });
+          p.thread([] { waits::timer_entry::expire(); });
+          p.thread([&t] { wait_for_permit(t, 0, waits::soon); });
+        },
+        1),
+    in_region("a request, two wait", 0,
+              [](program& p, things& t) {
+                p.thread([&t] { ask(t); });
+                p.thread([&t] { wait_for_permit(t, 0); });
+                p.thread([&t] { wait_for_permit(t, 1); });
+              }),
+    in_region(
+        "two requests, one waits", 0,
+        [](program& p, things& t) {
+          p.thread([&t] { ask(t); });
+          p.thread([&t] { t.asked.make(); });
+          p.thread([&t] {
+            // Of which of the two it has heard nothing follows.
+            if (acquire(t.permits)) check(false, "there is no permit");
+          });
+        },
+        1),
+    in_region(
+        "one that polls", 0,
+        [](program& p, things& t) {
+          p.thread([&t] { ask(t); });
+          p.thread([&t] {
+            if (t.asked.is_made()) check(t.data.get() == 1, "who finds it made sees what came before");
+          });
+        },
+        12),
 };
 
 std::vector<model::survivor> const known_survivors{};

@@ -112,8 +112,7 @@ inline void weaken_each(std::vector<scenario> const& scenarios, std::vector<std:
     ASSERT_TRUE(r.ok()) << s.name << ": " << r.report();
     if (r.executions + r.redundant + r.cut >= c.most_executions) may_run_more.insert(s.name);
     for (site const& x : r.sites) {
-      if (std::none_of(files.begin(), files.end(), [&](std::string const& f) { return std::string_view{x.file}.ends_with(f); }))
-        continue;
+      if (std::none_of(files.begin(), files.end(), [&](std::string const& f) { return std::string_view{x.file}.ends_with(f); })) continue;
       of_scenario[s.name].push_back(x);
       auto const same = [&](site const& o) { return o.same(x); };
       auto const known = std::find_if(all.begin(), all.end(), same);
@@ -129,8 +128,7 @@ inline void weaken_each(std::vector<scenario> const& scenarios, std::vector<std:
     EXPECT_TRUE(ran) << "no order in " << f << " has run: is that still the file's name?";
   }
   std::sort(all.begin(), all.end(), [](site const& a, site const& b) {
-    return std::tuple{std::string_view{a.file}, a.line, a.column, a.what} <
-           std::tuple{std::string_view{b.file}, b.line, b.column, b.what};
+    return std::tuple{std::string_view{a.file}, a.line, a.column, a.what} < std::tuple{std::string_view{b.file}, b.line, b.column, b.what};
   });
   int planted = 0, caught = 0;
   for (site const& x : all) {

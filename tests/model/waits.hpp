@@ -181,14 +181,14 @@ std::optional<T>& made(program& p, A&&... a) {
 }  // namespace model
 
 /// The tests of `scenarios`; `known_survivors` with their reasons.
-#define NOPAL_MODELS_THAT_WAIT(what, ...)                                                                                       \
-  class what##_model : public testing::TestWithParam<std::size_t> {};                                                           \
-  TEST_P(what##_model, is_right) {                                                                                              \
-    NOPAL_MODEL_SKIP_IF_SLOW();                                                                                                 \
-    model::explore_and_report(#what, scenarios[GetParam()]);                                                                    \
-  }                                                                                                                             \
-  INSTANTIATE_TEST_SUITE_P(every, what##_model, testing::Range(std::size_t{0}, scenarios.size()));                              \
-  TEST(what##_orders, each_is_needed) {                                                                                         \
-    NOPAL_MODEL_SKIP_IF_SLOW();                                                                                                 \
-    model::weaken_each(scenarios, {__VA_ARGS__}, known_survivors);                                                              \
+#define NOPAL_MODELS_THAT_WAIT(what, ...)                                                          \
+  class what##_model : public testing::TestWithParam<std::size_t> {};                              \
+  TEST_P(what##_model, is_right) {                                                                 \
+    NOPAL_MODEL_SKIP_IF_SLOW();                                                                    \
+    model::explore_and_report(#what, scenarios[GetParam()]);                                       \
+  }                                                                                                \
+  INSTANTIATE_TEST_SUITE_P(every, what##_model, testing::Range(std::size_t{0}, scenarios.size())); \
+  TEST(what##_orders, each_is_needed) {                                                            \
+    NOPAL_MODEL_SKIP_IF_SLOW();                                                                    \
+    model::weaken_each(scenarios, {__VA_ARGS__}, known_survivors);                                 \
   }

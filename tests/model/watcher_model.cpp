@@ -100,13 +100,16 @@ bool select(std::array<place*, 2> const& from) {
 }
 
 scenario of_two(char const* name, unsigned threads, void (*producers)(program&, place&, place&), int left, int spins = 0, int size = 1) {
-  return waiting(name, threads, [=](program& p) {
-    auto& a = p.make<place>();
-    auto& b = p.make<place>();
-    p.thread([&] { check(select({&a, &b}), "something is taken"); });
-    producers(p, a, b);
-    p.finally([&a, &b, left] { check(a.ready.get() + b.ready.get() == left, "one thing is taken, and no other is lost"); });
-  }, spins, size);
+  return waiting(
+      name, threads,
+      [=](program& p) {
+        auto& a = p.make<place>();
+        auto& b = p.make<place>();
+        p.thread([&] { check(select({&a, &b}), "something is taken"); });
+        producers(p, a, b);
+        p.finally([&a, &b, left] { check(a.ready.get() + b.ready.get() == left, "one thing is taken, and no other is lost"); });
+      },
+      spins, size);
 }
 
 void first(program& p, place& a, place&) {
@@ -127,28 +130,33 @@ std::vector<scenario> const scenarios{
     of_two("the second", 0, second, 0),
     of_two("a thread that sleeps", 1, second, 0),
     of_two("both, one after the other", 0, both, 1, few_spins, 2),
-    of_two("both, at once", 0,
-           [](program& p, place& a, place& b) {
-             first(p, a, b);
-             second(p, a, b);
-           },
-           1, few_spins, 3),
+    of_two(
+        "both, at once", 0,
+        [](program& p, place& a, place& b) {
+          first(p, a, b);
+          second(p, a, b);
+        },
+        1, few_spins, 3),
     // The watch of the second may take the notification that the consumer waits for, while the select takes the first.
-    of_two("beside one that waits for the second", 0,
-           [](program& p, place& a, place& b) {
-             p.thread([&] { b.consume(); });
-             both(p, b, a);
-           },
-           0, few_spins, 3),
-    waiting("a deadline", 0, [](program& p) {
-      auto& a = p.make<place>();
-      auto& b = p.make<place>();
-      auto& taken = p.make<var<int>>(0);
-      p.thread([&] { taken.set(select({&a, &b}, [](watcher& me) { return me.wait_until(waits::soon, "a thing"); }) ? 1 : 0); });
-      p.thread([&] { b.produce(); });
-      p.thread([] { waits::timer_entry::expire(); });
-      p.finally([&] { check(taken.get() + b.ready.get() == 1, "it is taken, or still there"); });
-    }, few_spins, 3),
+    of_two(
+        "beside one that waits for the second", 0,
+        [](program& p, place& a, place& b) {
+          p.thread([&] { b.consume(); });
+          both(p, b, a);
+        },
+        0, few_spins, 3),
+    waiting(
+        "a deadline", 0,
+        [](program& p) {
+          auto& a = p.make<place>();
+          auto& b = p.make<place>();
+          auto& taken = p.make<var<int>>(0);
+          p.thread([&] { taken.set(select({&a, &b}, [](watcher& me) { return me.wait_until(waits::soon, "a thing"); }) ? 1 : 0); });
+          p.thread([&] { b.produce(); });
+          p.thread([] { waits::timer_entry::expire(); });
+          p.finally([&] { check(taken.get() + b.ready.get() == 1, "it is taken, or still there"); });
+        },
+        few_spins, 3),
 };
 
 std::vector<model::survivor> const known_survivors{};

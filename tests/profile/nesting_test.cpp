@@ -231,9 +231,9 @@ TEST_P(nesting, of_regions) {
   outer.stop();
   EXPECT_EQ((numbers{job.work - 1, job.span - 1, job.burdened - 1}), within);
   numbers const task = tasks_on_paper(2);
-  EXPECT_EQ((numbers{3 * job.work + 1 + task.work, 3 * job.span + 1 + task.span,
-                     3 * job.burdened + 1 + task.burdened + nopal_test::burden}),
-            numbers_of(outer.report()));
+  EXPECT_EQ(
+      (numbers{3 * job.work + 1 + task.work, 3 * job.span + 1 + task.span, 3 * job.burdened + 1 + task.burdened + nopal_test::burden}),
+      numbers_of(outer.report()));
 }
 
 // Threads that do not work for the pool, and what they run, have nothing to do with a region that they are not in.

@@ -176,8 +176,7 @@ TEST(profile_report, is_printed) {
   EXPECT_NE(std::string::npos, table.find("parallelism")) << table;
   std::string const json = r.json();
   EXPECT_NE(std::string::npos, json.find("\"unit\": \"calls\",\n  \"work\": 15,\n  \"span\": 4,\n")) << json;
-  EXPECT_NE(std::string::npos,
-            json.find("\"line\": " + std::to_string(invoke_line) + ", \"procedures\": 14, \"work\": 14, \"span\": 3}"))
+  EXPECT_NE(std::string::npos, json.find("\"line\": " + std::to_string(invoke_line) + ", \"procedures\": 14, \"work\": 14, \"span\": 3}"))
       << json;
 }
 

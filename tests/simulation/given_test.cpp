@@ -82,9 +82,7 @@ TEST(given, fibers_wait_for_a_counter) {
 }
 
 TEST(given, loops_are_shared) {
-  nopal::simulation_report const r = given("8", "", [] {
-    nopal::parallel_for(0, 64, [](int) { nopal::simulate_work(1ms); });
-  });
+  nopal::simulation_report const r = given("8", "", [] { nopal::parallel_for(0, 64, [](int) { nopal::simulate_work(1ms); }); });
   EXPECT_GE(r.working, 64ms);
   EXPECT_LE(r.working, 64ms + 100us);  // what its end waits for a thief's part, before it leaves the stack
   EXPECT_GE(r.elapsed, 8ms);

@@ -98,17 +98,14 @@ TEST(when_any_test, ends_early) {
 TEST(select_test, does_one_thing_and_no_other) {
   nopal::channel<std::unique_ptr<int>> a{1}, b{1};
   auto v = std::make_unique<int>(1);
-  EXPECT_EQ(nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }),
-                          nopal::on_push(b, std::move(v), [](bool taken) { EXPECT_TRUE(taken); })),
+  EXPECT_EQ(nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }), nopal::on_push(b, std::move(v), [](bool taken) { EXPECT_TRUE(taken); })),
             1u);
   EXPECT_EQ(v, nullptr);
   v = std::make_unique<int>(2);
   EXPECT_EQ(nopal::select(nopal::on_push(b, std::move(v)), nopal::on_timeout(0s)), 1u);
   EXPECT_EQ(*v, 2);  // it was not pushed
   int got = 0;
-  EXPECT_EQ(
-      nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }), nopal::on_pop(b, [&](auto x) { got = x.has_value() ? **x : -1; })),
-      1u);
+  EXPECT_EQ(nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }), nopal::on_pop(b, [&](auto x) { got = x.has_value() ? **x : -1; })), 1u);
   EXPECT_EQ(got, 1);
   EXPECT_EQ(nopal::select(nopal::on_pop(a, [](auto) { FAIL(); }), nopal::on_timeout(1us, [&] { got = 3; })), 1u);
   EXPECT_EQ(got, 3);
@@ -155,8 +152,7 @@ TEST(select_test, loses_no_value_and_no_wake_up) {
         } else if (!b_open) {
           nopal::select(nopal::on_pop(a, on_a));
         } else if (limit != 0) {
-          nopal::select(nopal::on_pop(a, on_a), nopal::on_pop(b, on_b),
-                        nopal::on_timeout(std::chrono::nanoseconds{limit}, nopal::yield));
+          nopal::select(nopal::on_pop(a, on_a), nopal::on_pop(b, on_b), nopal::on_timeout(std::chrono::nanoseconds{limit}, nopal::yield));
         } else {
           nopal::select(nopal::on_pop(b, on_b), nopal::on_pop(a, on_a));
         }
@@ -313,8 +309,7 @@ TEST(timed_mutex_test, tells_whoever_would_wait_for_itself) {
 
 TEST(version_test, headers_and_library_agree) {
   EXPECT_EQ(nopal::version(), NOPAL_VERSION);
-  EXPECT_EQ(std::to_string(NOPAL_VERSION_MAJOR) + "." + std::to_string(NOPAL_VERSION_MINOR) + "." +
-                std::to_string(NOPAL_VERSION_PATCH),
+  EXPECT_EQ(std::to_string(NOPAL_VERSION_MAJOR) + "." + std::to_string(NOPAL_VERSION_MINOR) + "." + std::to_string(NOPAL_VERSION_PATCH),
             NOPAL_VERSION_STRING);
 }
 

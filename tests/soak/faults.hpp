@@ -23,8 +23,7 @@ class armed {
  public:
   armed(std::uint64_t one_in, std::uint64_t seed) noexcept : armed_{one_in != 0} {
     using test::faults::kind;
-    constexpr auto kinds =
-        test::faults::of(kind::allocation, kind::map, kind::protect, kind::unmap, kind::advise, kind::resident);
+    constexpr auto kinds = test::faults::of(kind::allocation, kind::map, kind::protect, kind::unmap, kind::advise, kind::resident);
     if (armed_) test::faults::arm({.kinds = kinds, .one_in = one_in, .seed = seed});
   }
   armed(armed const&) = delete;

@@ -30,9 +30,7 @@ void invoke(part const& p, std::size_t from, std::size_t to) {
     case 3: nopal::parallel_invoke(one(0), one(1), one(2)); break;
     case 4: nopal::parallel_invoke(one(0), one(1), one(2), one(3)); break;
     case 5: nopal::parallel_invoke(one(0), one(1), one(2), one(3), one(4)); break;
-    default:
-      nopal::parallel_invoke([&p, k = from] { child(p, k); }, [&p, k = from + 1] { child(p, k); },
-                             [&] { invoke(p, from + 2, to); });
+    default: nopal::parallel_invoke([&p, k = from] { child(p, k); }, [&p, k = from + 1] { child(p, k); }, [&] { invoke(p, from + 2, to); });
   }
 }
 
@@ -143,8 +141,7 @@ void submits(part const& p) {
     futures.reserve(p.size());
     for (std::size_t k = 0; k < p.size(); ++k) {
       nopal::pool& pool = p.s.pool(p.n.bit(k) ? 1 : 0);
-      futures.push_back(p.n.bit(k + 3) ? pool.submit(as_task, p.s, *p.children[k])
-                                       : pool.submit(natively, p.s, *p.children[k]));
+      futures.push_back(p.n.bit(k + 3) ? pool.submit(as_task, p.s, *p.children[k]) : pool.submit(natively, p.s, *p.children[k]));
     }
   } catch (...) {
     thrown = std::current_exception();

@@ -99,8 +99,7 @@ void program::rule(node& n, node::run_rule r) {
     bool thrown = false;
     for (node* const c : n.part(k)) {
       bool const torn = c->seen().thrown == c->torn();
-      bool const runs =
-          !thrown || is_fiber(n.how) || n.how == way::scope_left || n.how == way::scope_thrown || n.how == way::reaches;
+      bool const runs = !thrown || is_fiber(n.how) || n.how == way::scope_left || n.how == way::scope_thrown || n.how == way::reaches;
       rule(*c, torn ? node::run_rule::never : runs ? r : node::run_rule::may);
       thrown = thrown || c->seen().thrown != 0;
     }

@@ -62,11 +62,10 @@ enum class way : std::uint8_t {
 };
 inline constexpr std::size_t ways = static_cast<std::size_t>(way::c_spawn) + 1;
 inline constexpr std::array<char const*, ways> way_names{
-    "forks",         "tickets", "eventually", "scratch",      "moves",  "reaches", "trunk",     "invoke",
-    "invoke_caught", "scope",   "scope_left", "scope_thrown", "serial", "sort",    "quicksort", "sync_waits",
-    "runs",          "submits", "threads",    "c_scope",      "stays",  "tbb",     "openmp",    "rounding",
-    "process",       "spawn",   "timed",      "values",       "mutex",  "semaphore", "channel", "condition",
-    "rendezvous",    "detach",  "c_spawn"};
+    "forks",   "tickets",    "eventually",   "scratch", "moves",     "reaches",    "trunk",      "invoke", "invoke_caught",
+    "scope",   "scope_left", "scope_thrown", "serial",  "sort",      "quicksort",  "sync_waits", "runs",   "submits",
+    "threads", "c_scope",    "stays",        "tbb",     "openmp",    "rounding",   "process",    "spawn",  "timed",
+    "values",  "mutex",      "semaphore",    "channel", "condition", "rendezvous", "detach",     "c_spawn"};
 inline constexpr char const* name(way w) { return way_names[static_cast<std::size_t>(w)]; }
 
 inline constexpr bool is_task(way w) { return w <= way::trunk; }
@@ -101,7 +100,7 @@ struct node {
   bool throws_first = false, throws_between = false, throws_last = false;
   bool catches = false;  ///< what its children have thrown
   bool below_another_runtime = false;
-  bool tears = false;    ///< if it gets a ticket, that cannot be copied, and it is never run
+  bool tears = false;  ///< if it gets a ticket, that cannot be copied, and it is never run
 
   // From the serial run.
   enum class run_rule : std::uint8_t { never, may, must };

@@ -193,8 +193,8 @@ class soaking {
       if (clock_type::now() < next) continue;
       next += 10s;
       auto const seconds = std::chrono::duration_cast<std::chrono::seconds>(clock_type::now() - begin_).count();
-      journal_.line(std::to_string(seconds) + " s: " + std::to_string(totals_.programs) + " programs, " +
-                    std::to_string(totals_.nodes) + " nodes, " + std::to_string(totals_.steals) + " steals");
+      journal_.line(std::to_string(seconds) + " s: " + std::to_string(totals_.programs) + " programs, " + std::to_string(totals_.nodes) +
+                    " nodes, " + std::to_string(totals_.steals) + " steals");
     }
   }
 
@@ -202,12 +202,11 @@ class soaking {
     std::string s = "seed " + std::to_string(arguments_.seed) + ": " + std::to_string(totals_.programs) + " programs, " +
                     std::to_string(totals_.nodes) + " nodes, " + std::to_string(totals_.steals) + " steals, " +
                     std::to_string(totals_.suspensions) + " suspensions, " + std::to_string(totals_.fibers) + " fibers, " +
-                    std::to_string(totals_.sleeps) + " sleeps, " + std::to_string(totals_.thrown) +
-                    " programs ended by an exception, " + std::to_string(totals_.faults) + " faults, " +
-                    std::to_string(totals_.out_of_memory) + " programs out of memory, " + std::to_string(totals_.serial_forks) +
-                    " forks made serial, " + std::to_string(timers::taken()) + " signals, " + std::to_string(failed_ ? 1 : 0) + " wrong\nchildren run by";
-    for (std::size_t k = 0; k < ways; ++k)
-      s += std::string{k == 0 ? " " : ", "} + way_names[k] + ' ' + std::to_string(totals_.forks[k]);
+                    std::to_string(totals_.sleeps) + " sleeps, " + std::to_string(totals_.thrown) + " programs ended by an exception, " +
+                    std::to_string(totals_.faults) + " faults, " + std::to_string(totals_.out_of_memory) + " programs out of memory, " +
+                    std::to_string(totals_.serial_forks) + " forks made serial, " + std::to_string(timers::taken()) + " signals, " +
+                    std::to_string(failed_ ? 1 : 0) + " wrong\nchildren run by";
+    for (std::size_t k = 0; k < ways; ++k) s += std::string{k == 0 ? " " : ", "} + way_names[k] + ' ' + std::to_string(totals_.forks[k]);
     return s;
   }
 
@@ -235,15 +234,12 @@ int main(int argc, char** argv) {
   app.add_option("--minutes", a.minutes, "how long; 0: no limit");
   app.add_option("--programs", a.programs, "how many; 0: no limit");
   app.add_option("--seed", a.seed, "of the programs")->capture_default_str();
-  app.add_option("--workers", a.workers, "workers of the pools")
-      ->delimiter(',')
-      ->check(CLI::Range(1u, 1024u))
-      ->capture_default_str();
-  app.add_option("--faults", a.faults, "the part of the programs during which memory is refused now and then")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--with", a.with,
-                 "what the programs have beside nopal, where it was found: stays (home pools and nopal::stay), tbb, openmp, rounding (modes),\n"
-                 "processes, signals (at 1 kHz), or none")
+  app.add_option("--workers", a.workers, "workers of the pools")->delimiter(',')->check(CLI::Range(1u, 1024u))->capture_default_str();
+  app.add_option("--faults", a.faults, "the part of the programs during which memory is refused now and then")->check(CLI::Range(0.0, 1.0));
+  app.add_option(
+         "--with", a.with,
+         "what the programs have beside nopal, where it was found: stays (home pools and nopal::stay), tbb, openmp, rounding (modes),\n"
+         "processes, signals (at 1 kHz), or none")
       ->delimiter(',')
       ->check(CLI::IsMember({"stays", "tbb", "openmp", "rounding", "processes", "signals", "none"}))
       ->capture_default_str();

@@ -31,9 +31,7 @@ std::string shown(outcome const& o) {
 std::string unlike_serial(program const& p, bool all) {
   for (auto const& n : p.nodes()) {
     int const runs = n->runs;
-    bool const right = n->rule == node::run_rule::must && all ? runs == 1
-                       : n->rule != node::run_rule::never     ? runs <= 1
-                                                              : runs == 0;
+    bool const right = n->rule == node::run_rule::must && all ? runs == 1 : n->rule != node::run_rule::never ? runs <= 1 : runs == 0;
     if (right) continue;
     return "node " + std::to_string(n->id) + ", " + name(n->how) + ", has run " + std::to_string(runs) + " times; it " +
            (n->rule == node::run_rule::must  ? "must run"
@@ -76,8 +74,9 @@ std::string settings::text() const {
   constexpr std::array<char const*, 4> reclaims{"dontneed", "free", "remap", "none"};
   return std::to_string(own.workers) + (own.idle == nopal::idle::busy ? " busy" : "") + " workers, stacks of " +
          std::to_string(own.stack_size >> 10) + " KiB, reclaim " + reclaims[static_cast<std::size_t>(own.reclaim)] +
-         (own.steal ? "" : ", no stealing") + (own.pin.value_or(false) ? ", pinned" : "") + (own.resume == nopal::resume::home ? ", at home" : "") +
-         "; another pool of " + std::to_string(other.workers) + (other.resume == nopal::resume::home ? ", at home; " : "; ") + std::to_string(callers) + (callers == 1 ? " caller" : " callers");
+         (own.steal ? "" : ", no stealing") + (own.pin.value_or(false) ? ", pinned" : "") +
+         (own.resume == nopal::resume::home ? ", at home" : "") + "; another pool of " + std::to_string(other.workers) +
+         (other.resume == nopal::resume::home ? ", at home; " : "; ") + std::to_string(callers) + (callers == 1 ? " caller" : " callers");
 }
 
 stand::stand(settings const& s) : how_{s}, own_{s.own}, other_{s.other} {}
@@ -105,8 +104,7 @@ std::string stand::try_out(program& p, totals& all, std::uint64_t one_in, std::u
   if (no_memory && faults == 0) wrong = "out of memory";
   if (std::string const c = s.complaint(); !c.empty()) wrong += (wrong.empty() ? "" : "; ") + c;
   if (wrong.empty()) wrong = unlike_serial(p, faults == 0);
-  if (!soon([&] { return s.alive == 0; }))
-    wrong += (wrong.empty() ? "" : "; ") + std::to_string(s.alive) + " objects are left behind";
+  if (!soon([&] { return s.alive == 0; })) wrong += (wrong.empty() ? "" : "; ") + std::to_string(s.alive) + " objects are left behind";
   if (how_.callers == 1 && wrong.empty()) wrong = look_behind();
 
   ++all.programs;
@@ -125,8 +123,7 @@ std::string stand::look_behind() {
           stats = pool->stats();
           return stats.fibers_spawned == stats.fibers_finished;
         })) {
-      return std::to_string(stats.fibers_spawned) + " fibers were spawned, and " + std::to_string(stats.fibers_finished) +
-             " have finished";
+      return std::to_string(stats.fibers_spawned) + " fibers were spawned, and " + std::to_string(stats.fibers_finished) + " have finished";
     }
     std::string report;
     if (!soon([&] {

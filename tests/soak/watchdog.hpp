@@ -123,8 +123,7 @@ class watchdog {
   /// For signal handlers.
   static void say_what_was_going_on() noexcept {
     for (auto const& place : leads) {
-      if (lead const* const l = place; l != nullptr)
-        static_cast<void>(!::write(STDERR_FILENO, l->text_.data(), l->text_.size()));
+      if (lead const* const l = place; l != nullptr) static_cast<void>(!::write(STDERR_FILENO, l->text_.data(), l->text_.size()));
     }
   }
 

@@ -201,9 +201,8 @@ TEST(children, an_inner_scope_throws_what_was_earlier) {
 
 // A scope that is forked in a region, and joined after its end, or the other way round.
 TEST(children, may_outlive_the_region_that_they_were_forked_in) {
-  for (auto const& o : std::vector<nopal::pool_options>{{.workers = 3},
-                                                        {.workers = 2, .schedule = nopal::schedule::steal_always},
-                                                        {.workers = 2, .resume = nopal::resume::home}}) {
+  for (auto const& o : std::vector<nopal::pool_options>{
+           {.workers = 3}, {.workers = 2, .schedule = nopal::schedule::steal_always}, {.workers = 2, .resume = nopal::resume::home}}) {
     nopal::pool pool{o};
     for (int round = 0; round < 200; ++round) {
       std::stop_source source;

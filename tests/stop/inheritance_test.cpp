@@ -311,12 +311,14 @@ TEST(inheritance, by_a_task_that_moves) {
 TEST(inheritance, by_jobs_of_another_pool) {
   nopal::pool other{{.workers = 2}};
   on_pools([&](nopal::pool& pool) {
-    pool.submit(requested().get_token(), [&] {
-      halves(true, 4);
-      other.run([] { halves(true, 4); });
-      auto f = other.submit([] { scopes(true, 4); });
-      nopal::without_stop([&] { f.get(); });
-    }).get();
+    pool.submit(requested().get_token(),
+                [&] {
+                  halves(true, 4);
+                  other.run([] { halves(true, 4); });
+                  auto f = other.submit([] { scopes(true, 4); });
+                  nopal::without_stop([&] { f.get(); });
+                })
+        .get();
     other.run([] { halves(false, 4); });
   });
 }

@@ -66,9 +66,8 @@ TEST_P(loops_stop, soon_also_if_iterations_take_longer_than_before) {
 TEST_P(loops_stop, parallel_for_in_two_dimensions_and_nested) {
   nopal::pool pool{{.workers = GetParam()}};
   expect_stopped(pool, [](std::atomic<long>& begun) {
-    nopal::parallel_for(0, 1 << 20, 0, 1 << 20, [&](int, int) {
-      nopal::parallel_for(0, 1 << 20, [&](int) { begun.store(1, std::memory_order_relaxed); });
-    });
+    nopal::parallel_for(0, 1 << 20, 0, 1 << 20,
+                        [&](int, int) { nopal::parallel_for(0, 1 << 20, [&](int) { begun.store(1, std::memory_order_relaxed); }); });
   });
 }
 
@@ -114,9 +113,7 @@ TEST_P(loops_stop, what_has_thrown_before_them) {
           while (two && !begun) std::this_thread::yield();
           throw std::logic_error{"serially first"};
         },
-        [&] {
-          nopal::parallel_for(std::int64_t{0}, for_ever, [&](std::int64_t) { begun.store(true, std::memory_order_relaxed); });
-        });
+        [&] { nopal::parallel_for(std::int64_t{0}, for_ever, [&](std::int64_t) { begun.store(true, std::memory_order_relaxed); }); });
   }),
                std::logic_error);
 }
@@ -128,12 +125,11 @@ TEST(loops_stop_off_a_pool, where_they_were_called) {
     while (begun == 0) std::this_thread::yield();
     source.request_stop();
   }};
-  EXPECT_THROW(nopal::with_stop(source.get_token(),
-                                [&] {
-                                  nopal::parallel_for(std::int64_t{0}, for_ever,
-                                                      [&](std::int64_t) { begun.store(1, std::memory_order_relaxed); });
-                                }),
-               nopal::stopped);
+  EXPECT_THROW(
+      nopal::with_stop(
+          source.get_token(),
+          [&] { nopal::parallel_for(std::int64_t{0}, for_ever, [&](std::int64_t) { begun.store(1, std::memory_order_relaxed); }); }),
+      nopal::stopped);
   asker.join();
 }
 

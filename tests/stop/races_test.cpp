@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "../scale.hpp"
 #include "nopal/channel.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
@@ -15,7 +16,6 @@
 #include "nopal/pool.hpp"
 #include "nopal/semaphore.hpp"
 #include "nopal/stop.hpp"
-#include "../scale.hpp"
 
 namespace {
 

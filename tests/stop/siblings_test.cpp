@@ -69,10 +69,9 @@ TEST(siblings, all_below_the_later_half_is_asked) {
         tree(depth - 1);
         s.join();
       } else {
-        nopal::parallel_invoke([&] { tree(depth - 1); },
-                               [&] {
-                                 nopal::sync_wait([](auto const& t, int d) -> nopal::task<void> { co_return t(d); }, tree, depth - 1);
-                               });
+        nopal::parallel_invoke(
+            [&] { tree(depth - 1); },
+            [&] { nopal::sync_wait([](auto const& t, int d) -> nopal::task<void> { co_return t(d); }, tree, depth - 1); });
       }
     };
     EXPECT_EQ(thrown_by(pool,

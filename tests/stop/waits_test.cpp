@@ -60,7 +60,10 @@ std::vector<wait> const waits{
     {"wait_for_an_hour", [](things& t) { nopal::wait_for(t.count, 0, 1h); }},
     {"pop", [](things& t) { t.empty.pop(); }},
     {"pop_for_an_hour", [](things& t) { t.empty.try_pop_for(1h); }},
-    {"range_for", [](things& t) { for (int v : t.empty) static_cast<void>(v); }},
+    {"range_for",
+     [](things& t) {
+       for (int v : t.empty) static_cast<void>(v);
+     }},
     {"push", [](things& t) { t.full.push(1); }},
     {"push_for_an_hour", [](things& t) { t.full.try_push_for(1, 1h); }},
     {"sleep", [](things&) { nopal::sleep_for(1h); }},
@@ -253,17 +256,18 @@ TEST(waits, that_need_not_wait_return) {
   source.request_stop();
   auto done = pool.submit([] { return 7; });
   done.wait();
-  pool.submit(source.get_token(), [&] {
-        nopal::counter zero;
-        nopal::wait_for(zero);
-        EXPECT_TRUE(nopal::wait_for(zero, 0, 1h));
-        EXPECT_EQ(t.full.pop(), 0);
-        EXPECT_TRUE(t.full.push(5));
-        EXPECT_EQ(done.get(), 7);
-        nopal::sleep_for(0s);
-        nopal::semaphore one{1};
-        EXPECT_TRUE(one.try_acquire_for(1h));
-      })
+  pool.submit(source.get_token(),
+              [&] {
+                nopal::counter zero;
+                nopal::wait_for(zero);
+                EXPECT_TRUE(nopal::wait_for(zero, 0, 1h));
+                EXPECT_EQ(t.full.pop(), 0);
+                EXPECT_TRUE(t.full.push(5));
+                EXPECT_EQ(done.get(), 7);
+                nopal::sleep_for(0s);
+                nopal::semaphore one{1};
+                EXPECT_TRUE(one.try_acquire_for(1h));
+              })
       .get();
 }
 

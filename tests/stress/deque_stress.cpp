@@ -174,8 +174,7 @@ enum class habit {
 template <class Sync>
 class owner {
  public:
-  owner(field<Sync>& f, habit h, bool hides, rng random)
-      : field_{f}, work_{f.work}, habit_{h}, hides_{hides}, random_{random} {}
+  owner(field<Sync>& f, habit h, bool hides, rng random) : field_{f}, work_{f.work}, habit_{h}, hides_{hides}, random_{random} {}
 
   void run() {
     be_silent();  // so that each round has thefts, however short

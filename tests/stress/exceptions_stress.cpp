@@ -155,8 +155,7 @@ TEST_P(exceptions_stress, are_those_of_the_serial_run) {
   for (long seed = 0; seed < seeds; ++seed) {
     int const depth = 3 + static_cast<int>(seed % 5);
     std::uint64_t const root = mix(static_cast<std::uint64_t>(seed));
-    ASSERT_EQ(outcome([&] { return pool.run(parallel, ticket{root, false}, depth, roots); }),
-              outcome([&] { return serial(root, depth); }))
+    ASSERT_EQ(outcome([&] { return pool.run(parallel, ticket{root, false}, depth, roots); }), outcome([&] { return serial(root, depth); }))
         << "seed " << seed;
     ASSERT_EQ(told_too_early.load(), 0) << "seed " << seed;
     ASSERT_EQ(of_node::living.load(), 0) << "seed " << seed;

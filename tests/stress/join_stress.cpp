@@ -100,11 +100,7 @@ void join_again_and_again(unsigned children, long scopes) {
 }
 
 TEST(join_stress, the_parent_or_its_only_child_completes_the_scope) { join_again_and_again(1, test::scaled(60'000, 5)); }
-TEST(join_stress, exactly_one_of_the_parent_and_two_children_completes_the_scope) {
-  join_again_and_again(2, test::scaled(40'000, 5));
-}
-TEST(join_stress, exactly_one_of_the_parent_and_four_children_completes_the_scope) {
-  join_again_and_again(4, test::scaled(20'000, 5));
-}
+TEST(join_stress, exactly_one_of_the_parent_and_two_children_completes_the_scope) { join_again_and_again(2, test::scaled(40'000, 5)); }
+TEST(join_stress, exactly_one_of_the_parent_and_four_children_completes_the_scope) { join_again_and_again(4, test::scaled(20'000, 5)); }
 
 }  // namespace

@@ -87,9 +87,7 @@ std::uint64_t natively(std::uint64_t node, int depth, std::uint64_t rarely) {
   auto const second_natively = [&] { b = natively(child(node, 1), depth - 1, rarely); };
   switch (mix(node) % 7) {
     case 0: parallel_invoke(first, second); break;
-    case 1:
-      try {
-        throw counted{};
+    case 1: try { throw counted{};
       } catch (counted const&) {  // forks with a handler active
         parallel_invoke(first, second_natively);
       }
@@ -107,9 +105,7 @@ std::uint64_t natively(std::uint64_t node, int depth, std::uint64_t rarely) {
       s.fork(second_natively);
       break;
     }
-    case 4:
-      try {
-        throw counted{};
+    case 4: try { throw counted{};
       } catch (counted const&) {
         nopal::scope s;
         s.fork(first);

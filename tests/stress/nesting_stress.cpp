@@ -99,7 +99,6 @@ TEST_P(nesting, of_jobs_in_tasks_is_exact) { from_three_threads(GetParam(), fals
 /// Workers leave a native stack that waits: run on top of it, what is waited for might lie below.
 TEST_P(nesting, of_jobs_in_jobs_is_exact) { from_three_threads(GetParam(), true); }
 
-INSTANTIATE_TEST_SUITE_P(workers, nesting, testing::Values(1, 2, 3, 8),
-                         [](auto const& chosen) { return std::to_string(chosen.param); });
+INSTANTIATE_TEST_SUITE_P(workers, nesting, testing::Values(1, 2, 3, 8), [](auto const& chosen) { return std::to_string(chosen.param); });
 
 }  // namespace

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "../scale.hpp"
-#include "nopal/core/sleep/inbox.hpp"
 #include "nopal/core/base/random.hpp"
+#include "nopal/core/sleep/inbox.hpp"
 
 namespace {
 
@@ -221,9 +221,8 @@ void keep_office(options const& o) {
       }
       if (guest) office.vacate(lent);
       for (std::size_t k = 0; k < n; ++k) {
-        expect(
-            errands[k].generous ? "a strand offers work, but some node has no thief" : "a job lies in an inbox, but all sleep",
-            [&] { return errands[k].done.load(std::memory_order_acquire); });
+        expect(errands[k].generous ? "a strand offers work, but some node has no thief" : "a job lies in an inbox, but all sleep",
+               [&] { return errands[k].done.load(std::memory_order_acquire); });
       }
     }
   };

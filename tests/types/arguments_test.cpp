@@ -30,11 +30,11 @@ using nopal::task;
 template <class Start>
 void give_temporaries(Start start) {
   long const x100 = 100L * 'x';
-#define GIVE(NAME, ...)                      \
-  [&] {                                      \
-    long const plain = start(NAME, __VA_ARGS__); \
+#define GIVE(NAME, ...)                                \
+  [&] {                                                \
+    long const plain = start(NAME, __VA_ARGS__);       \
     EXPECT_EQ(plain, start(NAME##_task, __VA_ARGS__)); \
-    return plain;                            \
+    return plain;                                      \
   }()
   EXPECT_EQ(GIVE(of_string, std::string(100, 'x')), x100);
   EXPECT_EQ(GIVE(of_string, "literal"), total("literal"));
@@ -43,7 +43,8 @@ void give_temporaries(Start start) {
   EXPECT_EQ(GIVE(of_string_const, lasting), total(lasting));
   EXPECT_EQ(GIVE(of_string_const, std::ref(lasting)), total(lasting));
   EXPECT_EQ(GIVE(of_string_temporary, std::string(100, 'x')), x100);
-  EXPECT_EQ(GIVE(of_string_temporary, "a literal that is too long for a small string"), total("a literal that is too long for a small string"));
+  EXPECT_EQ(GIVE(of_string_temporary, "a literal that is too long for a small string"),
+            total("a literal that is too long for a small string"));
   EXPECT_EQ(GIVE(of_string_view, std::string(100, 'x')), x100);
   EXPECT_EQ(GIVE(of_string_view, "literal"), total("literal"));
   EXPECT_EQ(GIVE(of_span, std::vector<int>{1, 2, 3}), 6);
@@ -147,11 +148,11 @@ template <class Start>
 void give_what_lasts(Start start) {
   long const l = total(lasting), t = total("literal");
   auto const named = std::make_unique<long>(4);
-#define GIVE(NAME, ...)                      \
-  [&] {                                      \
-    long const plain = start(NAME, __VA_ARGS__); \
+#define GIVE(NAME, ...)                                \
+  [&] {                                                \
+    long const plain = start(NAME, __VA_ARGS__);       \
     EXPECT_EQ(plain, start(NAME##_task, __VA_ARGS__)); \
-    return plain;                            \
+    return plain;                                      \
   }()
   EXPECT_EQ(GIVE(of_string, std::string(100, 'x')), 100L * 'x');
   EXPECT_EQ(GIVE(of_string, std::string_view{"literal"}.data()), t);
@@ -186,10 +187,12 @@ TEST(arguments, detach_takes_what_lasts) {
     long result = 0;
     // As `f`, but the result goes elsewhere; its parameters must be f's own.
     auto const detached = [&]<class R, class... P>(R (*)(P...)) {
-      ground().detach([&result, &done, g = static_cast<function*>(f)](P... p) {
-        result = nopal::sync_wait(g, static_cast<P&&>(p)...);
-        done.done();
-      }, std::forward<decltype(a)>(a)...);
+      ground().detach(
+          [&result, &done, g = static_cast<function*>(f)](P... p) {
+            result = nopal::sync_wait(g, static_cast<P&&>(p)...);
+            done.done();
+          },
+          std::forward<decltype(a)>(a)...);
     };
     detached(static_cast<function*>(f));
     nopal::wait_for(done);

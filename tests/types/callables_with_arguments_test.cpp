@@ -126,21 +126,21 @@ struct when_temporary {
   long factor = 3;
   task<long> operator()(long n) && {
     co_await moving();
-    co_return factor * n;
+    co_return factor* n;
   }
 };
 struct when_named final {
   long factor = 3;
   task<long> operator()(long n) const& {
     co_await moving();
-    co_return factor * n;
+    co_return factor* n;
   }
 };
 struct hostile_callable final : callables::hostile {
   long factor = 3;
   task<long> operator()(long n) noexcept {
     co_await moving();
-    co_return factor * n;
+    co_return factor* n;
   }
 };
 
@@ -160,11 +160,11 @@ task<> coroutines_of_every_kind() {
   };
   auto defaulted = [](long n, long factor = 3) -> task<long> {
     co_await moving();
-    co_return factor * n;
+    co_return factor* n;
   };
   auto capturing = [h = handle{3}](long n) mutable -> task<long> {
     co_await moving();
-    co_return h.value * n;
+    co_return h.value* n;
   };
   auto large = [b = callables::block<4096>{}](long n) -> task<long> {
     co_await moving();
@@ -205,10 +205,13 @@ task<> coroutines_of_every_kind() {
     EXPECT_EQ(start(hostile, 4), 12);
     EXPECT_EQ(start(bound), 12);
     EXPECT_EQ(start(when_temporary{}, 4), 12);
-    EXPECT_EQ(start([h = handle{3}](long x) -> task<long> {
-      co_await moving();
-      co_return h.value * x;
-    }, 4), 12);
+    EXPECT_EQ(start(
+                  [h = handle{3}](long x) -> task<long> {
+                    co_await moving();
+                    co_return h.value* x;
+                  },
+                  4),
+              12);
   };
   all([](auto&& f, auto&&... x) { return ground().run(std::forward<decltype(f)>(f), std::forward<decltype(x)>(x)...); });
   all([](auto&& f, auto&&... x) { return ground().submit(std::forward<decltype(f)>(f), std::forward<decltype(x)>(x)...).get(); });

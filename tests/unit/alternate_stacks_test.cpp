@@ -153,12 +153,13 @@ TEST(signals, a_programs_own_alternate_stack_is_left_alone) {
 TEST(signals_death, a_large_handler_has_room) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
   for (bool const guest : {false, true}) {
-    EXPECT_EXIT(with_pool_after(SIGUSR1, handler_of(
-                                             [](int) {
-                                               char volatile used[60 * kib];
-                                               for (std::size_t k = 0; k < sizeof used; k += 64) used[k] = 1;
-                                             },
-                                             SA_ONSTACK),
+    EXPECT_EXIT(with_pool_after(SIGUSR1,
+                                handler_of(
+                                    [](int) {
+                                      char volatile used[60 * kib];
+                                      for (std::size_t k = 0; k < sizeof used; k += 64) used[k] = 1;
+                                    },
+                                    SA_ONSTACK),
                                 [=](nopal::pool& pool) {
                                   for (int k = 0; k < 100; ++k) {
                                     if (guest) {

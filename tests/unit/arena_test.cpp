@@ -14,10 +14,10 @@
 namespace {
 
 using nopal::core::arena;
+using nopal::core::central_stacklet_list;
+using nopal::core::stacklet;
 using test::blocks_made;
 using test::memory_is_out;
-using nopal::core::stacklet;
-using nopal::core::central_stacklet_list;
 
 constexpr std::size_t first = arena::first_size;
 

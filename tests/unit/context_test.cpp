@@ -246,10 +246,7 @@ TEST(context, a_backtrace_ends_at_the_base) {
   } t;
   side s{[&](side&) {
     t.how = _Unwind_Backtrace(
-        [](_Unwind_Context*, void* p) {
-          return ++static_cast<trace*>(p)->frames < 100 ? _URC_NO_REASON : _URC_NORMAL_STOP;
-        },
-        &t);
+        [](_Unwind_Context*, void* p) { return ++static_cast<trace*>(p)->frames < 100 ? _URC_NO_REASON : _URC_NORMAL_STOP; }, &t);
   }};
   s.go();
   EXPECT_EQ(t.how, _URC_END_OF_STACK);

@@ -115,8 +115,8 @@ TEST_F(cgroup_quota, a_group_may_have_colons_in_its_name) {
 
 TEST_F(cgroup_quota, v2_garbage_means_unlimited) {
   write("self", "0::/a\n");
-  for (auto const* text : {"", "\n", "max", "100000", "abc 100000", "100000 abc", "1e5 100000", "100000x 100000", "0 100000",
-                           "-1 100000", "100000 0", "100000 -5", "99999999999999999999999 1", "\xff\xfe"}) {
+  for (auto const* text : {"", "\n", "max", "100000", "abc 100000", "100000 abc", "1e5 100000", "100000x 100000", "0 100000", "-1 100000",
+                           "100000 0", "100000 -5", "99999999999999999999999 1", "\xff\xfe"}) {
     write("root/a/cpu.max", text);
     EXPECT_EQ(quota(), unlimited) << text;
   }

@@ -60,8 +60,8 @@ TEST_F(nopal_workers_test, sets_the_default_pools_size_and_no_others) {
 
 TEST_F(nopal_workers_test, empty_or_0_is_as_if_unset) {
   for (char const* const text : {"", "0"}) {
-    EXPECT_EXIT(with_workers(text, [] { return nopal::default_pool().workers() == nopal::pool{}.workers(); }),
-                testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(with_workers(text, [] { return nopal::default_pool().workers() == nopal::pool{}.workers(); }), testing::ExitedWithCode(0),
+                "");
   }
 }
 
@@ -125,9 +125,7 @@ TEST(pool_spawn_test, names_the_pool_whoever_calls) {
   nopal::pool one{{.workers = 1}}, two{{.workers = 2}};
   std::atomic<int> right{0};
   nopal::counter left;
-  auto const expect = [&](nopal::pool& p) {
-    return [&p, &right] { right += nopal::pool::current() == &p; };
-  };
+  auto const expect = [&](nopal::pool& p) { return [&p, &right] { right += nopal::pool::current() == &p; }; };
   auto const spawns = [&] {
     for (int k = 0; k < 50; ++k) {
       one.spawn(left, expect(one));

@@ -251,7 +251,8 @@ TEST_F(exceptions, may_be_of_any_type) {
   EXPECT_THROW(pool.run([]() -> task<> {
     throw 42;
     co_return;
-  }), int);
+  }),
+               int);
 }
 
 // ---- What ends the program.

@@ -62,11 +62,10 @@ T made(long n) {
 
 template <class T>
 class Forwarding : public testing::Test {};
-using handed_over =
-    testing::Types<words<std::uint64_t, 1>, words<std::uint64_t, 2>, words<std::uint64_t, 3>, words<std::uint64_t, 5>,
-                   words<std::uint64_t, 8>, words<double, 15>, words<std::uint64_t, 16>, words<std::uint64_t, 17>,
-                   words<int, 3>, words<int, 5>, words<float, 7>, words<int, 11>, words<std::uint8_t, 40>,
-                   words<std::uint16_t, 13>, mixed, without_default, aligned, std::string>;
+using handed_over = testing::Types<words<std::uint64_t, 1>, words<std::uint64_t, 2>, words<std::uint64_t, 3>, words<std::uint64_t, 5>,
+                                   words<std::uint64_t, 8>, words<double, 15>, words<std::uint64_t, 16>, words<std::uint64_t, 17>,
+                                   words<int, 3>, words<int, 5>, words<float, 7>, words<int, 11>, words<std::uint8_t, 40>,
+                                   words<std::uint16_t, 13>, mixed, without_default, aligned, std::string>;
 TYPED_TEST_SUITE(Forwarding, handed_over);
 
 TYPED_TEST(Forwarding, CopiesAreEqual) {

@@ -59,25 +59,27 @@ void is_right(seen const& s) {
 
 TEST(frame, is_where_the_compiler_puts_it) {
   nopal::pool pool{{.workers = 2}};
-  pool.run([](int) -> nopal::task<> {
-    seen s;
-    long a = 0;
-    co_await nopal::fork(&a, returns<long>, s, 7);
-    co_await nopal::join;
-    is_right(s);
-    EXPECT_EQ(s.slot, &a);
-    EXPECT_EQ(a, 7);
-    std::string words;
-    co_await nopal::call(&words, returns<std::string>, s, "seven");
-    is_right(s);
-    EXPECT_EQ(s.slot, &words);
-    std::array<double, 8> many{};
-    co_await nopal::call(&many, returns<std::array<double, 8>>, s, std::array<double, 8>{});
-    is_right(s);
-    EXPECT_EQ(s.slot, &many);
-    co_await nopal::call(returns_nothing, s);
-    is_right(s);
-  }, 0);
+  pool.run(
+      [](int) -> nopal::task<> {
+        seen s;
+        long a = 0;
+        co_await nopal::fork(&a, returns<long>, s, 7);
+        co_await nopal::join;
+        is_right(s);
+        EXPECT_EQ(s.slot, &a);
+        EXPECT_EQ(a, 7);
+        std::string words;
+        co_await nopal::call(&words, returns<std::string>, s, "seven");
+        is_right(s);
+        EXPECT_EQ(s.slot, &words);
+        std::array<double, 8> many{};
+        co_await nopal::call(&many, returns<std::array<double, 8>>, s, std::array<double, 8>{});
+        is_right(s);
+        EXPECT_EQ(s.slot, &many);
+        co_await nopal::call(returns_nothing, s);
+        is_right(s);
+      },
+      0);
 }
 
 }  // namespace

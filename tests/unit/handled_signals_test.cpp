@@ -89,7 +89,8 @@ TEST(signals_death, the_programs_handler_learns_all_that_the_kernel_says) {
     bool const right = signal == SIGBUS && info->si_code == SI_QUEUE && info->si_pid == ::getpid() && info->si_value.sival_int == 5;
     std::_Exit(right ? 7 : 8);
   });
-  EXPECT_EXIT(with_pool_after(SIGBUS, look_at_sent, [](nopal::pool&) {
+  EXPECT_EXIT(with_pool_after(SIGBUS, look_at_sent,
+                              [](nopal::pool&) {
                                 ::sigqueue(::getpid(), SIGBUS, {.sival_int = 5});
                                 sleep_ms(3000);  // the kernel may give it to any thread
                               }),
@@ -112,8 +113,8 @@ TEST(signals_death, a_handler_for_one_signal_gets_one) {
   };
   for (unsigned const more : {0u, static_cast<unsigned>(SA_NODEFER)}) {
     // It returns, and the fault happens again.
-    EXPECT_EXIT(with_pool_after(SIGSEGV, once(more), [](nopal::pool& pool) { pool.run(touch_null); }),
-                testing::KilledBySignal(SIGSEGV), "once");
+    EXPECT_EXIT(with_pool_after(SIGSEGV, once(more), [](nopal::pool& pool) { pool.run(touch_null); }), testing::KilledBySignal(SIGSEGV),
+                "once");
     EXPECT_EXIT(with_pool_after(SIGBUS, once(more),
                                 [](nopal::pool&) {
                                   ::raise(SIGBUS);
@@ -133,20 +134,19 @@ TEST(signals_death, a_handler_for_one_signal_gets_one) {
                               [](nopal::pool& pool) { pool.run(touch_null); }),
               testing::KilledBySignal(SIGSEGV), "");
   // What it leaves behind when the last pool goes is what the kernel would have left.
-  EXPECT_EXIT(
-      ([&] {
-        ::alarm(20);
-        auto const first = once(0);
-        ::sigaction(SIGSEGV, &first, nullptr);
-        {
-          nopal::pool pool{{.workers = 1}};
-          ::raise(SIGSEGV);
-        }
-        struct sigaction now{};
-        ::sigaction(SIGSEGV, nullptr, &now);
-        std::_Exit(now.sa_handler == SIG_DFL ? 7 : 8);
-      }()),
-      testing::ExitedWithCode(7), "once");
+  EXPECT_EXIT(([&] {
+                ::alarm(20);
+                auto const first = once(0);
+                ::sigaction(SIGSEGV, &first, nullptr);
+                {
+                  nopal::pool pool{{.workers = 1}};
+                  ::raise(SIGSEGV);
+                }
+                struct sigaction now{};
+                ::sigaction(SIGSEGV, nullptr, &now);
+                std::_Exit(now.sa_handler == SIG_DFL ? 7 : 8);
+              }()),
+              testing::ExitedWithCode(7), "once");
 }
 
 TEST(signals_death, a_handlers_mask_holds_while_it_runs) {
@@ -164,8 +164,8 @@ TEST(signals_death, a_handlers_mask_holds_while_it_runs) {
                                 [=](nopal::pool&) {
                                   auto const before = blocked();
                                   ::raise(signal);
-                                  bool const right = inside[SIGUSR1] && inside[SIGTERM] && !inside[SIGUSR2] &&
-                                                     inside[static_cast<std::size_t>(signal)];
+                                  bool const right =
+                                      inside[SIGUSR1] && inside[SIGTERM] && !inside[SIGUSR2] && inside[static_cast<std::size_t>(signal)];
                                   std::_Exit(right && calls == 1 && blocked() == before ? 7 : 8);
                                 }),
                 testing::ExitedWithCode(7), "");

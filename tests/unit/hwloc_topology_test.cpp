@@ -66,8 +66,7 @@ class hwloc_says {
     }
     EXPECT_EQ(node.size(), ours.nodes());
     std::vector<pu> order = pus_;
-    std::sort(order.begin(), order.end(),
-              [](pu const& a, pu const& b) { return std::pair{a.rank, a.index} < std::pair{b.rank, b.index}; });
+    std::sort(order.begin(), order.end(), [](pu const& a, pu const& b) { return std::pair{a.rank, a.index} < std::pair{b.rank, b.index}; });
     for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(places[i].cpu, order[i].cpu) << i;
   }
 
@@ -116,9 +115,9 @@ TEST(linux_topology, of_written_machines_is_what_hwloc_says) {
     void (*write)(fake_machine const&);
     std::vector<int> allowed;
   };
-  for (auto const& example : {machine{"two nodes", write_two_nodes, {}}, machine{"two nodes, some CPUs", write_two_nodes, {1, 2, 9, 10, 14}},
-                              machine{"hybrid", write_hybrid, {}}, machine{"hybrid, some CPUs", write_hybrid, {1, 2, 3, 5, 6, 8}},
-                              machine{"large", write_large, {}}}) {
+  for (auto const& example : {machine{"two nodes", write_two_nodes, {}},
+                              machine{"two nodes, some CPUs", write_two_nodes, {1, 2, 9, 10, 14}}, machine{"hybrid", write_hybrid, {}},
+                              machine{"hybrid, some CPUs", write_hybrid, {1, 2, 3, 5, 6, 8}}, machine{"large", write_large, {}}}) {
     SCOPED_TRACE(example.name);
     fake_machine m;
     example.write(m);

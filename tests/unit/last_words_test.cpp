@@ -136,11 +136,13 @@ TEST_F(last_words, of_a_name_on_another_stack) {
   EXPECT_DEATH(
       {
         nopal::pool pool{{.workers = 2}};
-        pool.run([](nopal::pool& p) -> nopal::task<> {
-          nopal::named const me{"wanderer"};
-          unsigned const elsewhere = 1 - nopal::this_worker::index();
-          co_await nopal::resume_on(p.worker(elsewhere));
-        }, pool);
+        pool.run(
+            [](nopal::pool& p) -> nopal::task<> {
+              nopal::named const me{"wanderer"};
+              unsigned const elsewhere = 1 - nopal::this_worker::index();
+              co_await nopal::resume_on(p.worker(elsewhere));
+            },
+            pool);
       },
       "nopal: a nopal::named ended on another native stack than its own");
 }

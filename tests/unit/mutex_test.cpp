@@ -258,7 +258,8 @@ TEST(mutex_test, locking_twice_throws) {
       ADD_FAILURE() << "locked twice";
     } catch (std::system_error const& e) {
       EXPECT_EQ(e.code(), std::errc::resource_deadlock_would_occur);
-      EXPECT_NE(std::string{e.what()}.find("nopal: a mutex was locked by the fiber, task or thread that has locked it already"), std::string::npos)
+      EXPECT_NE(std::string{e.what()}.find("nopal: a mutex was locked by the fiber, task or thread that has locked it already"),
+                std::string::npos)
           << e.what();
     }
     first.unlock();
@@ -268,10 +269,12 @@ TEST(mutex_test, locking_twice_throws) {
   std::thread{twice}.join();
   nopal::pool pool{{.workers = 2}};
   pool.run(twice);
-  pool.run([](auto f) -> task<void> {
-    f();
-    co_return;
-  }, twice);
+  pool.run(
+      [](auto f) -> task<void> {
+        f();
+        co_return;
+      },
+      twice);
   counter left;
   spawn(left, twice);
   wait_for(left);

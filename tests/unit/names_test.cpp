@@ -55,10 +55,14 @@ std::string this_thread() {
 
 /// What the threads are called that work for a pool.
 std::string thread_of(nopal::pool& pool, unsigned i) {
-  return pool.submit([&, i](int) -> nopal::task<std::string> {
-    co_await nopal::resume_on(pool.worker(i));
-    co_return this_thread();
-  }, 0).get();
+  return pool
+      .submit(
+          [&, i](int) -> nopal::task<std::string> {
+            co_await nopal::resume_on(pool.worker(i));
+            co_return this_thread();
+          },
+          0)
+      .get();
 }
 
 TEST(names, of_threads) {
@@ -95,7 +99,8 @@ TEST(names, with_control_characters_are_refused) {
     FAIL();
   } catch (std::invalid_argument const& e) {
     EXPECT_EQ(std::string{e.what()},
-              "nopal::pool: name = \"two?lines\" has a control character (shown as ?), and reports have a line for each thing; use printable ones");
+              "nopal::pool: name = \"two?lines\" has a control character (shown as ?), and reports have a line for each thing; use "
+              "printable ones");
   }
 }
 

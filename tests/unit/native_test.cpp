@@ -7,15 +7,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <memory>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -344,8 +344,9 @@ long endless_forks(long n) {
 
 TEST(native_death, stack_overflow_names_the_stack_and_the_option) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
-  EXPECT_DEATH(nopal::pool{{.workers = 2}}.run(endless, 0),
-               "stack overflow: the native stack at 0x[0-9a-f]+ of worker [01] is full, all of its 1048576 bytes; .*pool_options::stack_size");
+  EXPECT_DEATH(
+      nopal::pool{{.workers = 2}}.run(endless, 0),
+      "stack overflow: the native stack at 0x[0-9a-f]+ of worker [01] is full, all of its 1048576 bytes; .*pool_options::stack_size");
   EXPECT_DEATH(nopal::pool{{.workers = 2}}.submit(endless, 0).get(), "pool_options::stack_size");
   EXPECT_DEATH((nopal::pool{{.workers = 1, .stack_size = 64 * 1024}}.run(endless_forks, 0L)), "all of its 65536 bytes");
 }

@@ -11,11 +11,11 @@
 /// A user's namespace that has a better match for whatever the library calls without saying whose it is.
 namespace greedy {
 inline bool called = false;
-#define NOPAL_TEST_GREEDY(name)            \
-  template <class... T>                    \
-  bool name(T&&...) {                      \
-    called = true;                         \
-    return true;                           \
+#define NOPAL_TEST_GREEDY(name) \
+  template <class... T>         \
+  bool name(T&&...) {           \
+    called = true;              \
+    return true;                \
   }
 NOPAL_TEST_GREEDY(give_up)
 NOPAL_TEST_GREEDY(branch_lost)

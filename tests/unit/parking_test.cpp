@@ -227,7 +227,7 @@ TEST(parking, who_is_up_before_it_was_counted_still_wakes_a_thief_by_its_offer) 
     p.start_searching(0);
     p.park(0, no);
     p.stop_searching(0);  // it found what it was woken for, and that
-    p.offer();          // has something for others
+    p.offer();            // has something for others
     offered = true;
   }};
   EXPECT_TRUE(eventually([&] { return p.is_parked(0); }));

@@ -130,7 +130,8 @@ TEST(report, says_that_a_fiber_and_a_thread_wait_for_each_other) {
   for (int k = 0; k < 2; ++k) a.locked.acquire();
   a.go.release(2);
   std::string const who = "thread " + std::to_string(id) + " (outsider)";
-  std::string const text = report(pool, {"1 native stack waits\n", "1 thread waits without leaving its stack\n", "these wait for each other: "});
+  std::string const text =
+      report(pool, {"1 native stack waits\n", "1 thread waits without leaving its stack\n", "these wait for each other: "});
   EXPECT_TRUE(has(part_of(text, who + " waits"), at(" waits for a mutex", &a.first))) << text;
   EXPECT_TRUE(has(part_of(text, who + " waits"), " has it, in (anonymous namespace)::from_first_to_second(")) << text;
   EXPECT_TRUE(has(text, "    " + who + " has it" + at(" and waits for a mutex", &a.first))) << text;
@@ -188,8 +189,9 @@ TEST(report, says_what_channels_wait_for) {
     spawn(left, [&] { empty.pop(); });
   });
   std::thread outside{[&] { empty.pop(); }};
-  std::string const text = report(pool, {at(" waits for a push into a full channel", &full), at(" waits for a pop from an empty channel", &empty),
-                                         "1 thread waits without leaving its stack\n"});
+  std::string const text =
+      report(pool, {at(" waits for a push into a full channel", &full), at(" waits for a pop from an empty channel", &empty),
+                    "1 thread waits without leaving its stack\n"});
   EXPECT_FALSE(has(text, "condition_variable")) << text;
   full.pop();
   empty.close();

@@ -49,27 +49,31 @@ TEST(arguments, results_of_every_kind) {
     EXPECT_EQ(*start([]() -> task<std::unique_ptr<long>> {
       co_await moving();
       co_return std::make_unique<long>(3);
-    }), 3);
+    }),
+              3);
     EXPECT_EQ(start([]() -> task<without_default> {
-      co_await moving();
-      co_return without_default{3};
-    }).value, 3);
+                co_await moving();
+                co_return without_default{3};
+              }).value,
+              3);
     EXPECT_EQ(start([]() -> task<unassignable> {
-      co_await moving();
-      co_return unassignable{3};
-    }).value, 3);
+                co_await moving();
+                co_return unassignable{3};
+              }).value,
+              3);
     EXPECT_TRUE(start([]() -> task<aligned> {
-      co_await moving();
-      co_return aligned{};
-    }).whole());
+                  co_await moving();
+                  co_return aligned{};
+                }).whole());
     EXPECT_TRUE(start([]() -> task<large> {
-      co_await moving();
-      co_return large{};
-    }).whole());
+                  co_await moving();
+                  co_return large{};
+                }).whole());
     EXPECT_EQ(&start([]() -> task<long&> {
       co_await moving();
       co_return kept;
-    }), &kept);
+    }),
+              &kept);
     start([]() -> task<> { co_await moving(); });
   };
   each([](auto&& f) -> decltype(auto) { return ground().run(f); });

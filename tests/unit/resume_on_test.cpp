@@ -88,7 +88,7 @@ task<bool> goes_there_and_back(nopal::pool& here, nopal::pool& there) {
   bool const was_there = nopal::this_worker::index() < there.workers();
   long const value = co_await call(fib, 10);
   co_await resume_on(here);
-  co_return was_there && value == 55 && co_await call(fib, 11) == 89;
+  co_return was_there&& value == 55 && co_await call(fib, 11) == 89;
 }
 task<int> many_go_there_and_back(nopal::pool& here, nopal::pool& there) {
   bool all[16]{};

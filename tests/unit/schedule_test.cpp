@@ -216,7 +216,9 @@ TEST(schedule, has_a_name_in_the_environment) {
   EXPECT_EQ(only.list[1].pool, 2u);
   EXPECT_EQ(only.list[1].at, 40u);
   EXPECT_TRUE(schedule_choice::parse("only:pct:7").list.empty());
-  for (char const* const wrong : {"sometimes", "random:", "pct:1:d=0", "pct:1:d=101", "pct:1:x=2", "random:1:d=2", "only", "only:7", "only:always:7", "only:random:1:7", "only:random:1:7>x", "random:-1", "random:18446744073709551616", "random:7x", ":7"}) {
+  for (char const* const wrong :
+       {"sometimes", "random:", "pct:1:d=0", "pct:1:d=101", "pct:1:x=2", "random:1:d=2", "only", "only:7", "only:always:7",
+        "only:random:1:7", "only:random:1:7>x", "random:-1", "random:18446744073709551616", "random:7x", ":7"}) {
     try {
       schedule_choice::parse(wrong);
       ADD_FAILURE() << wrong;

@@ -82,7 +82,10 @@ struct forks_when_destroyed {
   ~forks_when_destroyed() {
     scope s;
     s.fork([this] { *to += fib(7); });
-    s.fork([this] { static_cast<void>(to); throw numbered{1}; });
+    s.fork([this] {
+      static_cast<void>(to);
+      throw numbered{1};
+    });
     try {
       s.join();
     } catch (numbered const&) {

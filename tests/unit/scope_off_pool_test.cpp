@@ -256,25 +256,25 @@ TEST_F(scope_off_pool_test, the_first_in_serial_order_is_thrown) {
     EXPECT_EQ(number_thrown_by([&] { s.join(); }), 0);
   }
   EXPECT_EQ(number_thrown_by([] {
-    scope s;
-    s.fork([] { throw numbered{3}; });
-  }),
+              scope s;
+              s.fork([] { throw numbered{3}; });
+            }),
             3);
 }
 
 TEST_F(scope_off_pool_test, an_exception_that_leaves_waits_for_the_children_and_goes_on) {
   std::atomic<int> ended{0};
   EXPECT_EQ(number_thrown_by([&] {
-    scope s;
-    for (int k = 0; k < 5; ++k) {
-      s.fork([&] {
-        fib(8);
-        ++ended;
-        throw numbered{1};
-      });
-    }
-    throw numbered{2};
-  }),
+              scope s;
+              for (int k = 0; k < 5; ++k) {
+                s.fork([&] {
+                  fib(8);
+                  ++ended;
+                  throw numbered{1};
+                });
+              }
+              throw numbered{2};
+            }),
             2);
   EXPECT_EQ(ended, 5);
 }
@@ -307,9 +307,9 @@ TEST_F(scope_off_pool_test, destructors_may_fork_while_an_exception_unwinds) {
   for (int k = 0; k < 50; ++k) {
     long got = 0;
     EXPECT_EQ(number_thrown_by([&] {
-      forks_when_destroyed const x{&got};
-      throw numbered{5};
-    }),
+                forks_when_destroyed const x{&got};
+                throw numbered{5};
+              }),
               5);
     ASSERT_EQ(got, 14);
     EXPECT_EQ(std::uncaught_exceptions(), 0);

@@ -41,9 +41,7 @@ inline sender const senders[] = {
     [](int s) { ::pthread_kill(::pthread_self(), s); },
     [](int s) { ::sigqueue(::getpid(), s, {.sival_int = 1}); },
     send_to_this_thread,
-    [](int s) {
-      std::thread{[s, to = ::getpid()] { ::kill(to, s); }}.join();
-    },
+    [](int s) { std::thread{[s, to = ::getpid()] { ::kill(to, s); }}.join(); },
 };
 
 /// A death test's program: what it does with a pool, and a limit on its time, since what is tested here may loop for ever.

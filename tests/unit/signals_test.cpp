@@ -45,7 +45,7 @@ bool is_own(int s) {
 void expect_only_own_signals(std::vector<bool> const& of, char const* whose) {
   for (int s = 1; s <= SIGRTMAX; ++s) {
     if (s == SIGKILL || s == SIGSTOP || (s > SIGSYS && s < SIGRTMIN)) continue;  // nobody's, or the C library's
-    if (test::emulated() && s > SIGRTMAX - 2) continue;  // the emulator's own
+    if (test::emulated() && s > SIGRTMAX - 2) continue;                          // the emulator's own
     EXPECT_EQ(of[static_cast<std::size_t>(s)], !is_own(s)) << whose << ", signal " << s;
   }
 }
@@ -168,54 +168,52 @@ int serve_signals_by_descriptor() {
 
 TEST(signals_death, a_program_with_signalfd_gets_all_of_its_signals) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
-  EXPECT_EXIT(
-      ([&] {
-        ::alarm(60);
-        std::_Exit(serve_signals_by_descriptor());
-      }()),
-      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(([&] {
+                ::alarm(60);
+                std::_Exit(serve_signals_by_descriptor());
+              }()),
+              testing::ExitedWithCode(0), "");
 }
 
 // SIGPROF does come to workers, on whatever stack they are: half of these between two instructions of a switch.
 TEST(signals_death, a_profilers_signals_disturb_nothing) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
-  EXPECT_EXIT(
-      ([&] {
-        static std::atomic<long> come{0};
-        struct sigaction count{};
-        count.sa_handler = [](int) {
-          int const before = errno;
-          char volatile used[2048];
-          for (std::size_t k = 0; k < sizeof used; k += 64) used[k] = 1;
-          ++come;
-          errno = before;
-        };
-        count.sa_flags = SA_RESTART;
-        ::sigaction(SIGPROF, &count, nullptr);
-        nopal::pool pool{{.workers = 4, .stack_size = std::size_t{64} << 10}};
-        itimerval const often{{0, 100}, {0, 100}};
-        ::setitimer(ITIMER_PROF, &often, nullptr);
-        auto const until = std::chrono::steady_clock::now() + std::chrono::seconds{1};
-        while (come < 200 || std::chrono::steady_clock::now() < until) {
-          long sum = 0;
-          pool.run([&] {
-            nopal::counter all{50};
-            for (int k = 0; k < 50; ++k) {
-              nopal::spawn([&] {
-                nopal::yield();
-                all.done();
-              });
-            }
-            nopal::scope s;
-            s.fork([&] { sum = fib(12); });
-            nopal::wait_for(all);
-            s.join();
-          });
-          if (sum != 144) std::_Exit(1);
-        }
-        std::_Exit(0);
-      }()),
-      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(([&] {
+                static std::atomic<long> come{0};
+                struct sigaction count{};
+                count.sa_handler = [](int) {
+                  int const before = errno;
+                  char volatile used[2048];
+                  for (std::size_t k = 0; k < sizeof used; k += 64) used[k] = 1;
+                  ++come;
+                  errno = before;
+                };
+                count.sa_flags = SA_RESTART;
+                ::sigaction(SIGPROF, &count, nullptr);
+                nopal::pool pool{{.workers = 4, .stack_size = std::size_t{64} << 10}};
+                itimerval const often{{0, 100}, {0, 100}};
+                ::setitimer(ITIMER_PROF, &often, nullptr);
+                auto const until = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+                while (come < 200 || std::chrono::steady_clock::now() < until) {
+                  long sum = 0;
+                  pool.run([&] {
+                    nopal::counter all{50};
+                    for (int k = 0; k < 50; ++k) {
+                      nopal::spawn([&] {
+                        nopal::yield();
+                        all.done();
+                      });
+                    }
+                    nopal::scope s;
+                    s.fork([&] { sum = fib(12); });
+                    nopal::wait_for(all);
+                    s.join();
+                  });
+                  if (sum != 144) std::_Exit(1);
+                }
+                std::_Exit(0);
+              }()),
+              testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

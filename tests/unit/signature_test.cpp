@@ -137,7 +137,7 @@ TEST(signature, a_reference_does_not_bind_for_long_to_a_temporary) {
   EXPECT_FALSE((binds_for_long<int const&, int>));
   EXPECT_FALSE((binds_for_long<int&&, int>));
   EXPECT_FALSE((binds_for_long<int const&, long&>));
-  EXPECT_FALSE((binds_for_long<std::string const&, char const (&)[3]>));
+  EXPECT_FALSE((binds_for_long<std::string const&, char const(&)[3]>));
   EXPECT_FALSE((binds_for_long<int&, std::reference_wrapper<int const>>));
 }
 
@@ -150,7 +150,7 @@ TEST(signature, a_view_must_not_be_made_from_a_container_that_dies) {
   EXPECT_FALSE((views_a_temporary<std::string_view, std::string_view>));
   EXPECT_FALSE((views_a_temporary<std::span<int>, std::span<int>>));
   EXPECT_FALSE((views_a_temporary<std::vector<int>, std::vector<int>>));
-  EXPECT_FALSE((views_a_temporary<std::string_view, char const (&)[4]>));
+  EXPECT_FALSE((views_a_temporary<std::string_view, char const(&)[4]>));
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ task<bool> uses_reference_arguments() {
   co_await fork(&at_b, address_of, std::cref(b));
   co_await join;
   uncopyable const* const of_temporary = co_await call(address_of, uncopyable{});
-  co_return a.value == 5 && b.value == 6 && at == &a && at_b == &b && of_temporary != nullptr;
+  co_return a.value == 5 && b.value == 6 && at == &a&& at_b == &b&& of_temporary != nullptr;
 }
 
 TEST(task, reference_parameters_are_the_callers_objects) {

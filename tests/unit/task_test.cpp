@@ -128,7 +128,7 @@ task<bool> uses_references() {
   int& second = co_await call(pick, a, b, false);
   co_await join;
   second = 20;
-  co_return first == &a && b == 20;
+  co_return first == &a&& b == 20;
 }
 
 TEST(task, results_may_be_references) {
@@ -206,10 +206,13 @@ TEST(task, join_without_forks_goes_on) {
 task<int> is_stolen_before_a_call() {
   std::atomic<bool> gone_on{false};
   int a = 0, b = 0;
-  co_await fork(&a, [](std::atomic<bool>& flag) -> task<int> {
-    co_await call(wait_until, flag);
-    co_return 1;
-  }, gone_on);
+  co_await fork(
+      &a,
+      [](std::atomic<bool>& flag) -> task<int> {
+        co_await call(wait_until, flag);
+        co_return 1;
+      },
+      gone_on);
   co_await call(&b, [](int n) -> task<int> { co_return n; }, 20);
   int const c = co_await call(add_to, *std::make_unique<std::atomic<int>>(0), 300);
   gone_on = true;

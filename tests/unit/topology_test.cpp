@@ -224,14 +224,14 @@ class uneven : public testing::Test {
     if (opened < 0) throw std::runtime_error{"no temporary file"};
     close(opened);
     auto const set = [](char const* cpus, char const* nodes) {
-      return std::string{" cpuset=\""} + cpus + "\" complete_cpuset=\"" + cpus + "\" nodeset=\"" + nodes +
-             "\" complete_nodeset=\"" + nodes + "\"";
+      return std::string{" cpuset=\""} + cpus + "\" complete_cpuset=\"" + cpus + "\" nodeset=\"" + nodes + "\" complete_nodeset=\"" +
+             nodes + "\"";
     };
     int id = 0;
     std::ofstream out{file_};
     auto const object = [&](char const* type, int index, char const* cpus, char const* nodes, char const* rest) {
-      out << "<object type=\"" << type << "\" os_index=\"" << index << '"' << set(cpus, nodes) << " gp_index=\"" << ++id << '"'
-          << rest << ">\n";
+      out << "<object type=\"" << type << "\" os_index=\"" << index << '"' << set(cpus, nodes) << " gp_index=\"" << ++id << '"' << rest
+          << ">\n";
     };
     out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n";
     out << "<topology version=\"2.0\">\n";

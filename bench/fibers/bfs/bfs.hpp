@@ -79,13 +79,10 @@ class bfs_level {
  public:
   explicit bfs_level(std::size_t room) : nodes_(room) {}
 
-  [[nodiscard]] std::span<const bfs_problem::node> nodes() const {
-    return {nodes_.data(), end_.load(std::memory_order_relaxed)};
-  }
+  [[nodiscard]] std::span<const bfs_problem::node> nodes() const { return {nodes_.data(), end_.load(std::memory_order_relaxed)}; }
   void clear() { end_.store(0, std::memory_order_relaxed); }
   void append(std::span<const bfs_problem::node> some) {
-    std::ranges::copy(some,
-                      nodes_.begin() + static_cast<std::ptrdiff_t>(end_.fetch_add(some.size(), std::memory_order_relaxed)));
+    std::ranges::copy(some, nodes_.begin() + static_cast<std::ptrdiff_t>(end_.fetch_add(some.size(), std::memory_order_relaxed)));
   }
 
  private:
@@ -100,8 +97,7 @@ inline void expand(bfs_problem& problem, std::span<const bfs_problem::node> some
   for (const auto from : some) {
     for (const auto to : problem.neighbours(from)) {
       std::uint32_t seen = problem.distance[to].load(std::memory_order_relaxed);
-      if (seen != bfs_problem::far || !problem.distance[to].compare_exchange_strong(seen, level, std::memory_order_relaxed))
-        continue;
+      if (seen != bfs_problem::far || !problem.distance[to].compare_exchange_strong(seen, level, std::memory_order_relaxed)) continue;
       if (count == found.size()) {
         next.append(found);
         count = 0;

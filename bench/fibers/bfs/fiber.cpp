@@ -28,6 +28,6 @@ void bfs(bench::bfs_problem& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::bfs_problem, bench::nopal_runtime>(
-      argc, argv, "fiber", [](auto& on, auto& problem) { on.pool.run([&] { bfs(problem); }); });
+  return bench::run<bench::bfs_problem, bench::nopal_runtime>(argc, argv, "fiber",
+                                                              [](auto& on, auto& problem) { on.pool.run([&] { bfs(problem); }); });
 }

@@ -22,6 +22,5 @@ void bfs(bench::bfs_problem& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::bfs_problem, bench::serial_runtime>(argc, argv, "serial",
-                                                               [](auto&, auto& problem) { bfs(problem); });
+  return bench::run<bench::bfs_problem, bench::serial_runtime>(argc, argv, "serial", [](auto&, auto& problem) { bfs(problem); });
 }

@@ -17,7 +17,6 @@ long fib(const bench::fib_of_fibers& problem, long n) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::fib_of_fibers, bench::nopal_runtime>(argc, argv, "fiber", [](auto& on, auto& problem) {
-    problem.answer = on.pool.run([&] { return fib(problem, problem.n); });
-  });
+  return bench::run<bench::fib_of_fibers, bench::nopal_runtime>(
+      argc, argv, "fiber", [](auto& on, auto& problem) { problem.answer = on.pool.run([&] { return fib(problem, problem.n); }); });
 }

@@ -11,6 +11,6 @@ long fib(const bench::fib_of_fibers& problem, long n) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::fib_of_fibers, bench::serial_runtime>(
-      argc, argv, "serial", [](auto&, auto& problem) { problem.answer = fib(problem, problem.n); });
+  return bench::run<bench::fib_of_fibers, bench::serial_runtime>(argc, argv, "serial",
+                                                                 [](auto&, auto& problem) { problem.answer = fib(problem, problem.n); });
 }

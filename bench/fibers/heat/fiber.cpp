@@ -15,6 +15,6 @@ void heat(bench::heat_of_strips& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::heat_of_strips, bench::nopal_runtime>(
-      argc, argv, "fiber", [](auto& on, auto& problem) { on.pool.run([&] { heat(problem); }); });
+  return bench::run<bench::heat_of_strips, bench::nopal_runtime>(argc, argv, "fiber",
+                                                                 [](auto& on, auto& problem) { on.pool.run([&] { heat(problem); }); });
 }

@@ -12,6 +12,6 @@ void loops(bench::loops_problem& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::loops_problem, bench::nopal_runtime>(
-      argc, argv, "fiber", [](auto& on, auto& problem) { on.pool.run([&] { loops(problem); }); });
+  return bench::run<bench::loops_problem, bench::nopal_runtime>(argc, argv, "fiber",
+                                                                [](auto& on, auto& problem) { on.pool.run([&] { loops(problem); }); });
 }

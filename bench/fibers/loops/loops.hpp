@@ -40,8 +40,7 @@ struct loops_problem {
   }
   [[nodiscard]] std::vector<figure> figures() const {
     std::vector<figure> all;
-    for (std::size_t i = 0; i < busy.size(); ++i)
-      all.push_back({"busy_cycles_" + std::to_string(i), static_cast<double>(busy[i].cycles)});
+    for (std::size_t i = 0; i < busy.size(); ++i) all.push_back({"busy_cycles_" + std::to_string(i), static_cast<double>(busy[i].cycles)});
     return all;
   }
 

@@ -51,9 +51,7 @@ struct mergesort_problem : quicksort_problem {
     opts.size = std::to_string(pick(opts, {.smoke = 50'000, .standard = 5'000'000, .paper = 5'000'000}));
     return opts;
   }
-  static std::size_t fibers(std::size_t count) {
-    return count < serial_below ? 0 : 2 + fibers(count / 2) + fibers(count - count / 2);
-  }
+  static std::size_t fibers(std::size_t count) { return count < serial_below ? 0 : 2 + fibers(count / 2) + fibers(count - count / 2); }
 };
 
 }  // namespace bench

@@ -25,8 +25,7 @@ struct migration_problem {
   enum kind { computing, reading };
 
   explicit migration_problem(const options& opts)
-      : iterations{pick(opts, {.smoke = 1000, .standard = 100'000, .paper = 100'000})},
-        waves{opts.size == "smoke" ? 2u : 32u} {}
+      : iterations{pick(opts, {.smoke = 1000, .standard = 100'000, .paper = 100'000})}, waves{opts.size == "smoke" ? 2u : 32u} {}
 
   void reset() {
     for (auto& one : samples_) one.assign(waves * wave, {});

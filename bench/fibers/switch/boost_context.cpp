@@ -31,6 +31,5 @@ void run(bench::switches<>& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::switches<>, bench::boost_runtime>(argc, argv, "boost_context",
-                                                             [](auto&, auto& problem) { run(problem); });
+  return bench::run<bench::switches<>, bench::boost_runtime>(argc, argv, "boost_context", [](auto&, auto& problem) { run(problem); });
 }

@@ -27,6 +27,5 @@ void run(const bench::threads_runtime& on, problem_type& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<problem_type, bench::threads_runtime>(argc, argv, "condition",
-                                                          [](auto& on, auto& problem) { run(on, problem); });
+  return bench::run<problem_type, bench::threads_runtime>(argc, argv, "condition", [](auto& on, auto& problem) { run(on, problem); });
 }

@@ -20,6 +20,6 @@ void yield_in_turn(problem_type& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<problem_type, bench::nopal_runtime>(
-      argc, argv, "fiber", [](auto& on, auto& problem) { on.pool.run([&] { yield_in_turn(problem); }); });
+  return bench::run<problem_type, bench::nopal_runtime>(argc, argv, "fiber",
+                                                        [](auto& on, auto& problem) { on.pool.run([&] { yield_in_turn(problem); }); });
 }

@@ -26,9 +26,7 @@ struct switches {
   }
   [[nodiscard]] std::size_t fibers() const { return 2 * turns; }
   [[nodiscard]] std::string size() const { return std::to_string(2 * turns); }
-  [[nodiscard]] std::string answer_text() const {
-    return std::to_string(done[0]) + " and " + std::to_string(done[1]) + " turns";
-  }
+  [[nodiscard]] std::string answer_text() const { return std::to_string(done[0]) + " and " + std::to_string(done[1]) + " turns"; }
   [[nodiscard]] bool correct() const { return done[0] == turns && done[1] == turns; }
 
   std::size_t turns;  // of each side

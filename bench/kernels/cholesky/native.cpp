@@ -15,12 +15,10 @@ void subtract_product(quadtree*& m, quadtree* x, quadtree* y, std::size_t depth)
   auto& to = as_quarters(m).at;
   const auto& a = as_quarters(x).at;
   const auto& b = as_quarters(y).at;
-  bench::invoke(
-      [&] { subtract_product(to[0], a[0], b[0], depth - 1); }, [&] { subtract_product(to[1], a[0], b[2], depth - 1); },
-      [&] { subtract_product(to[2], a[2], b[0], depth - 1); }, [&] { subtract_product(to[3], a[2], b[2], depth - 1); });
-  bench::invoke(
-      [&] { subtract_product(to[0], a[1], b[1], depth - 1); }, [&] { subtract_product(to[1], a[1], b[3], depth - 1); },
-      [&] { subtract_product(to[2], a[3], b[1], depth - 1); }, [&] { subtract_product(to[3], a[3], b[3], depth - 1); });
+  bench::invoke([&] { subtract_product(to[0], a[0], b[0], depth - 1); }, [&] { subtract_product(to[1], a[0], b[2], depth - 1); },
+                [&] { subtract_product(to[2], a[2], b[0], depth - 1); }, [&] { subtract_product(to[3], a[2], b[2], depth - 1); });
+  bench::invoke([&] { subtract_product(to[0], a[1], b[1], depth - 1); }, [&] { subtract_product(to[1], a[1], b[3], depth - 1); },
+                [&] { subtract_product(to[2], a[3], b[1], depth - 1); }, [&] { subtract_product(to[3], a[3], b[3], depth - 1); });
 }
 
 // The lower triangle of m −= x·xᵀ.
@@ -30,12 +28,10 @@ void subtract_square(quadtree*& m, quadtree* x, std::size_t depth) {
   if (depth == 0) return bench::subtract_block(as_block(m), as_block(x), as_block(x));
   auto& to = as_quarters(m).at;
   const auto& a = as_quarters(x).at;
-  bench::invoke([&] { subtract_square(to[0], a[0], depth - 1); },
-                         [&] { subtract_product(to[2], a[2], a[0], depth - 1); },
-                         [&] { subtract_square(to[3], a[2], depth - 1); });
-  bench::invoke([&] { subtract_square(to[0], a[1], depth - 1); },
-                         [&] { subtract_product(to[2], a[3], a[1], depth - 1); },
-                         [&] { subtract_square(to[3], a[3], depth - 1); });
+  bench::invoke([&] { subtract_square(to[0], a[0], depth - 1); }, [&] { subtract_product(to[2], a[2], a[0], depth - 1); },
+                [&] { subtract_square(to[3], a[2], depth - 1); });
+  bench::invoke([&] { subtract_square(to[0], a[1], depth - 1); }, [&] { subtract_product(to[2], a[3], a[1], depth - 1); },
+                [&] { subtract_square(to[3], a[3], depth - 1); });
 }
 
 // m = m·L⁻ᵀ: the halves of its rows are independent; in each, the right quarter follows the left.

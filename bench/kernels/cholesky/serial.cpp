@@ -69,6 +69,6 @@ void factor(quadtree* m, std::size_t depth) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::cholesky_problem, bench::serial_runtime>(
-      argc, argv, "serial", [](auto&, auto& problem) { factor(problem.root, problem.depth); });
+  return bench::run<bench::cholesky_problem, bench::serial_runtime>(argc, argv, "serial",
+                                                                    [](auto&, auto& problem) { factor(problem.root, problem.depth); });
 }

@@ -44,8 +44,7 @@ struct fft_problem {
     roots_.reserve(needed);
     for (std::size_t length = n; length > leaf; length /= 4) {
       roots_of_[static_cast<std::size_t>(std::countr_zero(length))] = roots_.data() + roots_.size();
-      for (std::size_t k = 0; k < length / 4; ++k)
-        roots_.push_back({root(length, k), root(length, 2 * k), root(length, 3 * k)});
+      for (std::size_t k = 0; k < length / 4; ++k) roots_.push_back({root(length, k), root(length, 2 * k), root(length, 3 * k)});
     }
   }
 
@@ -168,8 +167,7 @@ struct fft_problem {
       const std::complex<double> results = chirp_sum(-1, 2 * s, [&](std::size_t k) { return points[k]; });
       const std::complex<double> inputs = chirp_sum(1, -2 * s, [](std::size_t j) { return input(j); });
       const double angle = std::numbers::pi * (static_cast<double>(s * s) / static_cast<double>(n) - 0.25);
-      const double off =
-          std::abs(results - std::polar(std::sqrt(static_cast<double>(n)), angle) * inputs) / static_cast<double>(n);
+      const double off = std::abs(results - std::polar(std::sqrt(static_cast<double>(n)), angle) * inputs) / static_cast<double>(n);
       if (std::isnan(off)) return off;
       most = std::max(most, off);
     }

@@ -20,8 +20,8 @@ void fft(const fft_problem& problem, complex* x, complex* y, std::size_t length)
   const std::size_t quarter = length / 4;
   for_pieces(0, quarter, [&](std::size_t first, std::size_t last) { fft_problem::sort(x, y, length, first, last); });
   bench::invoke([&] { fft(problem, y, x, quarter); }, [&] { fft(problem, y + quarter, x + quarter, quarter); },
-                         [&] { fft(problem, y + 2 * quarter, x + 2 * quarter, quarter); },
-                         [&] { fft(problem, y + 3 * quarter, x + 3 * quarter, quarter); });
+                [&] { fft(problem, y + 2 * quarter, x + 2 * quarter, quarter); },
+                [&] { fft(problem, y + 3 * quarter, x + 3 * quarter, quarter); });
   for_pieces(0, quarter, [&](std::size_t first, std::size_t last) { problem.combine(y, x, length, first, last); });
 }
 

@@ -30,7 +30,6 @@ void fft(const fft_problem& problem, complex* x, complex* y, std::size_t length)
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::fft_problem, bench::serial_runtime>(argc, argv, "serial", [](auto&, auto& problem) {
-    fft(problem, problem.points.data(), problem.scratch.data(), problem.n);
-  });
+  return bench::run<bench::fft_problem, bench::serial_runtime>(
+      argc, argv, "serial", [](auto&, auto& problem) { fft(problem, problem.points.data(), problem.scratch.data(), problem.n); });
 }

@@ -15,8 +15,7 @@ namespace bench {
 struct flat_problem {
   static constexpr const char* name = "flat";
 
-  explicit flat_problem(const options& opts)
-      : results(pick(opts, {.smoke = 10'000, .standard = 1'000'000, .paper = 10'000'000})) {}
+  explicit flat_problem(const options& opts) : results(pick(opts, {.smoke = 10'000, .standard = 1'000'000, .paper = 10'000'000})) {}
 
   // What a child computes.
   static std::uint32_t value(std::uint32_t i) { return (i ^ i >> 16) * 0x45d9f3bu; }

@@ -10,6 +10,5 @@ void loop(std::span<std::uint32_t> results) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::flat_problem, bench::serial_runtime>(argc, argv, "serial",
-                                                                [](auto&, auto& problem) { loop(problem.results); });
+  return bench::run<bench::flat_problem, bench::serial_runtime>(argc, argv, "serial", [](auto&, auto& problem) { loop(problem.results); });
 }

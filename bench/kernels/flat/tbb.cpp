@@ -6,8 +6,7 @@ namespace {
 
 void loop(std::span<std::uint32_t> results) {
   tbb::task_group group;
-  for (std::uint32_t i = 0; i < results.size(); ++i)
-    group.run([&result = results[i], i] { result = bench::flat_problem::value(i); });
+  for (std::uint32_t i = 0; i < results.size(); ++i) group.run([&result = results[i], i] { result = bench::flat_problem::value(i); });
   group.wait();
 }
 

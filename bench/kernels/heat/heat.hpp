@@ -22,10 +22,7 @@ struct heat_problem {
 
   // As many steps for each row as the paper's 500 for 2048.
   explicit heat_problem(const options& opts)
-      : n{pick(opts, {.smoke = 256, .standard = 1536, .paper = 2048})},
-        steps{(500 * n + 2047) / 2048},
-        now_(n * n),
-        next_(n * n) {}
+      : n{pick(opts, {.smoke = 256, .standard = 1536, .paper = 2048})}, steps{(500 * n + 2047) / 2048}, now_(n * n), next_(n * n) {}
 
   // The rows that change.
   [[nodiscard]] static std::size_t first_row() { return 1; }
@@ -38,8 +35,7 @@ struct heat_problem {
       const double* const here = above + n;
       const double* const below = here + n;
       double* const to = next_.data() + i * n;
-      for (std::size_t j = 1; j + 1 < n; ++j)
-        to[j] = here[j] + flow * (above[j] + below[j] + here[j - 1] + here[j + 1] - 4 * here[j]);
+      for (std::size_t j = 1; j + 1 < n; ++j) to[j] = here[j] + flow * (above[j] + below[j] + here[j - 1] + here[j + 1] - 4 * here[j]);
     }
   }
   // Once all rows have made their step.

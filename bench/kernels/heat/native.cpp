@@ -19,6 +19,6 @@ void heat(bench::heat_problem& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::heat_problem, bench::nopal_runtime>(
-      argc, argv, bench::invoke_name, [](auto& on, auto& problem) { on.pool.run([&] { heat(problem); }); });
+  return bench::run<bench::heat_problem, bench::nopal_runtime>(argc, argv, bench::invoke_name,
+                                                               [](auto& on, auto& problem) { on.pool.run([&] { heat(problem); }); });
 }

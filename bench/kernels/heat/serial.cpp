@@ -20,6 +20,5 @@ void heat(bench::heat_problem& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::heat_problem, bench::serial_runtime>(argc, argv, "serial",
-                                                                [](auto&, auto& problem) { heat(problem); });
+  return bench::run<bench::heat_problem, bench::serial_runtime>(argc, argv, "serial", [](auto&, auto& problem) { heat(problem); });
 }

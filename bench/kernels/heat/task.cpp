@@ -24,6 +24,6 @@ nopal::task<void> heat(bench::heat_problem& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::heat_problem, bench::nopal_runtime>(
-      argc, argv, "task", [](auto& on, auto& problem) { on.pool.run(heat, problem); });
+  return bench::run<bench::heat_problem, bench::nopal_runtime>(argc, argv, "task",
+                                                               [](auto& on, auto& problem) { on.pool.run(heat, problem); });
 }

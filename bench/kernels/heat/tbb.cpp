@@ -23,6 +23,6 @@ void heat(bench::heat_problem& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::heat_problem, bench::tbb_runtime>(
-      argc, argv, "tbb", [](auto& on, auto& problem) { on.arena.execute([&] { heat(problem); }); });
+  return bench::run<bench::heat_problem, bench::tbb_runtime>(argc, argv, "tbb",
+                                                             [](auto& on, auto& problem) { on.arena.execute([&] { heat(problem); }); });
 }

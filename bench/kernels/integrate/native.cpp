@@ -8,8 +8,7 @@ double integrate(double x1, double y1, double x2, double y2, double area) {
   if (at.close) return at.left + at.right;
   double a = 0;
   double b = 0;
-  bench::invoke([&] { a = integrate(x1, y1, at.x, at.y, at.left); },
-                         [&] { b = integrate(at.x, at.y, x2, y2, at.right); });
+  bench::invoke([&] { a = integrate(x1, y1, at.x, at.y, at.left); }, [&] { b = integrate(at.x, at.y, x2, y2, at.right); });
   return a + b;
 }
 

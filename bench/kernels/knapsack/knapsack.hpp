@@ -52,9 +52,7 @@ struct knapsack_problem {
   [[nodiscard]] knapsack with_next(const knapsack& k) const {
     return {.next = k.next + 1, .space = k.space - items[index(k.next)].weight, .value = k.value + items[index(k.next)].value};
   }
-  [[nodiscard]] static knapsack without_next(const knapsack& k) {
-    return {.next = k.next + 1, .space = k.space, .value = k.value};
-  }
+  [[nodiscard]] static knapsack without_next(const knapsack& k) { return {.next = k.next + 1, .space = k.space, .value = k.value}; }
 
   // Whether there is nothing to gain beyond this knapsack. Every order is relaxed: `best` says nothing about other memory, and an
   // old value only costs work.

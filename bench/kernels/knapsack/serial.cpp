@@ -12,6 +12,6 @@ void pack(bench::knapsack_problem& problem, bench::knapsack k) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::knapsack_problem, bench::serial_runtime>(
-      argc, argv, "serial", [](auto&, auto& problem) { pack(problem, problem.empty()); });
+  return bench::run<bench::knapsack_problem, bench::serial_runtime>(argc, argv, "serial",
+                                                                    [](auto&, auto& problem) { pack(problem, problem.empty()); });
 }

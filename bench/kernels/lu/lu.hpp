@@ -55,8 +55,7 @@ struct lu_problem {
 
  private:
   static std::size_t valid(std::size_t n) {
-    if (n < side || !std::has_single_bit(n))
-      throw std::invalid_argument{"lu: --size is a power of two, at least " + std::to_string(side)};
+    if (n < side || !std::has_single_bit(n)) throw std::invalid_argument{"lu: --size is a power of two, at least " + std::to_string(side)};
     return n;
   }
 
@@ -121,8 +120,6 @@ inline void solve_upper_tile(double* m, const double* u) {
 }
 
 // m −= x·y.
-inline void subtract_tile(double* m, const double* x, const double* y) {
-  multiply_tile<into::subtract, lu_problem::side>(x, y, m);
-}
+inline void subtract_tile(double* m, const double* x, const double* y) { multiply_tile<into::subtract, lu_problem::side>(x, y, m); }
 
 }  // namespace bench

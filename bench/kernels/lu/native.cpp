@@ -12,12 +12,10 @@ void subtract_product(const part& m, const part& x, const part& y) {
   const lu_quarters to{m};
   const lu_quarters left{x};
   const lu_quarters right{y};
-  bench::invoke(
-      [&] { subtract_product(to.m00, left.m00, right.m00); }, [&] { subtract_product(to.m01, left.m00, right.m01); },
-      [&] { subtract_product(to.m10, left.m10, right.m00); }, [&] { subtract_product(to.m11, left.m10, right.m01); });
-  bench::invoke(
-      [&] { subtract_product(to.m00, left.m01, right.m10); }, [&] { subtract_product(to.m01, left.m01, right.m11); },
-      [&] { subtract_product(to.m10, left.m11, right.m10); }, [&] { subtract_product(to.m11, left.m11, right.m11); });
+  bench::invoke([&] { subtract_product(to.m00, left.m00, right.m00); }, [&] { subtract_product(to.m01, left.m00, right.m01); },
+                [&] { subtract_product(to.m10, left.m10, right.m00); }, [&] { subtract_product(to.m11, left.m10, right.m01); });
+  bench::invoke([&] { subtract_product(to.m00, left.m01, right.m10); }, [&] { subtract_product(to.m01, left.m01, right.m11); },
+                [&] { subtract_product(to.m10, left.m11, right.m10); }, [&] { subtract_product(to.m11, left.m11, right.m11); });
 }
 
 // m = L⁻¹·m: the halves of its columns are independent; in each, the lower quarter follows the upper.

@@ -65,6 +65,6 @@ void factor(const part& m) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::lu_problem, bench::serial_runtime>(
-      argc, argv, "serial", [](auto&, auto& problem) { factor(bench::all_tiles(problem.m)); });
+  return bench::run<bench::lu_problem, bench::serial_runtime>(argc, argv, "serial",
+                                                              [](auto&, auto& problem) { factor(bench::all_tiles(problem.m)); });
 }

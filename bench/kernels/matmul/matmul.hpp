@@ -22,8 +22,7 @@ struct cube {
   [[nodiscard]] std::array<std::array<cube, 4>, 2> steps() const {
     const std::size_t h = size / 2;
     const auto quarters = [&](std::size_t k) {
-      return std::array<cube, 4>{
-          {{row, column, k, h}, {row, column + h, k, h}, {row + h, column, k, h}, {row + h, column + h, k, h}}};
+      return std::array<cube, 4>{{{row, column, k, h}, {row, column + h, k, h}, {row + h, column, k, h}, {row + h, column + h, k, h}}};
     };
     return {quarters(inner), quarters(inner + h)};
   }

@@ -6,8 +6,8 @@ namespace {
 void multiply(bench::matmul_problem& problem, bench::cube at) {
   if (at.size == 1) return problem.multiply(at);
   for (const auto& part : at.steps())
-    bench::invoke([&] { multiply(problem, part[0]); }, [&] { multiply(problem, part[1]); },
-                           [&] { multiply(problem, part[2]); }, [&] { multiply(problem, part[3]); });
+    bench::invoke([&] { multiply(problem, part[0]); }, [&] { multiply(problem, part[1]); }, [&] { multiply(problem, part[2]); },
+                  [&] { multiply(problem, part[3]); });
 }
 
 }  // namespace

@@ -12,6 +12,6 @@ void multiply(bench::matmul_problem& problem, bench::cube at) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::matmul_problem, bench::serial_runtime>(
-      argc, argv, "serial", [](auto&, auto& problem) { multiply(problem, problem.whole()); });
+  return bench::run<bench::matmul_problem, bench::serial_runtime>(argc, argv, "serial",
+                                                                  [](auto&, auto& problem) { multiply(problem, problem.whole()); });
 }

@@ -18,7 +18,6 @@ void multiply(tf::Executor& executor, bench::matmul_problem& problem, bench::cub
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::matmul_problem, bench::taskflow_runtime>(argc, argv, "taskflow", [](auto& on, auto& problem) {
-    on.run([&] { multiply(on.executor, problem, problem.whole()); });
-  });
+  return bench::run<bench::matmul_problem, bench::taskflow_runtime>(
+      argc, argv, "taskflow", [](auto& on, auto& problem) { on.run([&] { multiply(on.executor, problem, problem.whole()); }); });
 }

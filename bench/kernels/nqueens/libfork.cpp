@@ -15,7 +15,6 @@ constexpr auto nqueens = [](auto self, bench::board queens) -> lf::task<long> {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::nqueens_problem, bench::libfork_runtime>(argc, argv, "libfork", [](auto& on, auto& problem) {
-    problem.answer = lf::sync_wait(on.pool, nqueens, problem.empty());
-  });
+  return bench::run<bench::nqueens_problem, bench::libfork_runtime>(
+      argc, argv, "libfork", [](auto& on, auto& problem) { problem.answer = lf::sync_wait(on.pool, nqueens, problem.empty()); });
 }

@@ -14,6 +14,6 @@ long nqueens(bench::board queens) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::nqueens_problem, bench::serial_runtime>(
-      argc, argv, "serial", [](auto&, auto& problem) { problem.answer = nqueens(problem.empty()); });
+  return bench::run<bench::nqueens_problem, bench::serial_runtime>(argc, argv, "serial",
+                                                                   [](auto&, auto& problem) { problem.answer = nqueens(problem.empty()); });
 }

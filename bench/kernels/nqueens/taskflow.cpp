@@ -17,7 +17,6 @@ long nqueens(tf::Executor& executor, const bench::board& queens) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::nqueens_problem, bench::taskflow_runtime>(argc, argv, "taskflow", [](auto& on, auto& problem) {
-    on.run([&] { problem.answer = nqueens(on.executor, problem.empty()); });
-  });
+  return bench::run<bench::nqueens_problem, bench::taskflow_runtime>(
+      argc, argv, "taskflow", [](auto& on, auto& problem) { on.run([&] { problem.answer = nqueens(on.executor, problem.empty()); }); });
 }

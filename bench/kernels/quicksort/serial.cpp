@@ -13,6 +13,6 @@ void sort(std::int32_t* first, std::int32_t* last) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::quicksort_problem, bench::serial_runtime>(
-      argc, argv, "serial", [](auto&, auto& problem) { sort(problem.begin(), problem.end()); });
+  return bench::run<bench::quicksort_problem, bench::serial_runtime>(argc, argv, "serial",
+                                                                     [](auto&, auto& problem) { sort(problem.begin(), problem.end()); });
 }

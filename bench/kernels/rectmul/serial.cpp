@@ -14,6 +14,6 @@ void multiply(const bench::rectangle& at) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run<bench::rectmul_problem, bench::serial_runtime>(
-      argc, argv, "serial", [](auto&, auto& problem) { multiply(bench::whole(problem)); });
+  return bench::run<bench::rectmul_problem, bench::serial_runtime>(argc, argv, "serial",
+                                                                   [](auto&, auto& problem) { multiply(bench::whole(problem)); });
 }

@@ -15,8 +15,8 @@ void multiply(const bench::square& at) {
   const bench::seven_products seven{at};
   const auto& p = seven.products;
   for_rows(0, seven.height, [&](std::size_t row) { seven.form_factors(row); });
-  bench::invoke([&] { multiply(p[0]); }, [&] { multiply(p[1]); }, [&] { multiply(p[2]); }, [&] { multiply(p[3]); },
-                         [&] { multiply(p[4]); }, [&] { multiply(p[5]); }, [&] { multiply(p[6]); });
+  bench::invoke([&] { multiply(p[0]); }, [&] { multiply(p[1]); }, [&] { multiply(p[2]); }, [&] { multiply(p[3]); }, [&] { multiply(p[4]); },
+                [&] { multiply(p[5]); }, [&] { multiply(p[6]); });
   for_rows(0, seven.height, [&](std::size_t row) { seven.add_products(row); });
 }
 

@@ -18,8 +18,7 @@ struct submit_problem {
   static constexpr const char* name = "submit";
   static constexpr std::size_t submitters = 64;
 
-  explicit submit_problem(const options& opts)
-      : results(submitters * pick(opts, {.smoke = 100, .standard = 10'000, .paper = 100'000})) {}
+  explicit submit_problem(const options& opts) : results(submitters * pick(opts, {.smoke = 100, .standard = 10'000, .paper = 100'000})) {}
 
   // What a job computes.
   static std::uint32_t value(std::uint32_t i) { return (i ^ i >> 16) * 0x45d9f3bu; }

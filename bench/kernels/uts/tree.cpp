@@ -10,8 +10,8 @@ constexpr tree geometric(std::string_view name, int depth, double branching, std
   return {name, tree::shape::geometric, root_id, branching, depth, 0, 0, expected};
 }
 
-constexpr tree binomial(std::string_view name, double branching, double probability, std::size_t children,
-                        std::uint32_t root_id, extent expected) {
+constexpr tree binomial(std::string_view name, double branching, double probability, std::size_t children, std::uint32_t root_id,
+                        extent expected) {
   return {name, tree::shape::binomial, root_id, branching, 0, probability, children, expected};
 }
 

@@ -30,9 +30,7 @@ struct uts_problem {
 
  private:
   // The small tree of the same kind.
-  static std::string_view small(std::string_view tree_name) {
-    return tree_named(tree_name).kind == tree::shape::geometric ? "T1S" : "T3S";
-  }
+  static std::string_view small(std::string_view tree_name) { return tree_named(tree_name).kind == tree::shape::geometric ? "T1S" : "T3S"; }
 };
 
 }  // namespace bench

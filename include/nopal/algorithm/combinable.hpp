@@ -75,7 +75,9 @@ class combinable {
     requires std::copy_constructible<T> && std::is_invocable_r_v<T, Op&, T, const T&>
   T combine(Op op) {
     std::unique_ptr<T> sum;
-    combine_each([&](T& value) { sum = std::make_unique<T>(sum ? static_cast<T>(std::invoke(op, std::move(*sum), std::as_const(value))) : T(value)); });
+    combine_each([&](T& value) {
+      sum = std::make_unique<T>(sum ? static_cast<T>(std::invoke(op, std::move(*sum), std::as_const(value))) : T(value));
+    });
     return sum ? std::move(*sum) : make_();
   }
 

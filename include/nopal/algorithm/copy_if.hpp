@@ -24,9 +24,8 @@ struct copy_if_function {
     requires std::indirectly_copyable<I, O>
   std::ranges::copy_if_result<I, O> operator()(I first, S last, O out, Pred pred, Proj proj = {}) const {
     const I end = std::ranges::next(first, last);
-    const kept stay{static_cast<std::size_t>(end - first), [&](std::size_t i) {
-                      return static_cast<bool>(std::invoke(pred, std::invoke(proj, *algorithms::ahead(first, i))));
-                    }};
+    const kept stay{static_cast<std::size_t>(end - first),
+                    [&](std::size_t i) { return static_cast<bool>(std::invoke(pred, std::invoke(proj, *algorithms::ahead(first, i)))); }};
     algorithms::each_block(stay.cut(), [&](std::size_t block, std::size_t, std::size_t) {
       O to = algorithms::ahead(out, stay.before(block));
       stay.each(block, [&](std::size_t i) {

@@ -23,9 +23,8 @@ struct find_function {
     requires std::indirect_binary_predicate<std::ranges::equal_to, std::projected<I, Proj>, const T*>
   I operator()(I first, S last, const T& value, Proj proj = {}) const {
     const auto n = static_cast<std::size_t>(std::ranges::distance(first, last));
-    const std::size_t found = algorithms::find_first(n, [&](std::size_t i) {
-      return static_cast<bool>(std::invoke(proj, *algorithms::ahead(first, i)) == value);
-    });
+    const std::size_t found = algorithms::find_first(
+        n, [&](std::size_t i) { return static_cast<bool>(std::invoke(proj, *algorithms::ahead(first, i)) == value); });
     return algorithms::ahead(first, found);
   }
   template <std::ranges::random_access_range R, class T, class Proj = std::identity>

@@ -31,7 +31,8 @@ struct inclusive_scan_function {
     return scan_all<T>(first, std::ranges::next(first, last), std::move(out), op, std::optional<T>{std::move(init)});
   }
   template <std::ranges::random_access_range R, parallel_iterator O, class Op = std::plus<>>
-    requires scans<Op, std::ranges::range_value_t<R>, std::ranges::iterator_t<R>> && std::indirectly_writable<O, const std::ranges::range_value_t<R>&>
+    requires scans<Op, std::ranges::range_value_t<R>, std::ranges::iterator_t<R>> &&
+             std::indirectly_writable<O, const std::ranges::range_value_t<R>&>
   std::ranges::in_out_result<std::ranges::borrowed_iterator_t<R>, O> operator()(R&& range, O out, Op op = {}) const {
     auto result = (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(out), std::move(op));
     return {std::move(result.in), std::move(result.out)};

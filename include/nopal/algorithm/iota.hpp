@@ -26,9 +26,8 @@ namespace core::algorithms {
 
 /// A number, or an iterator: so many steps after a value are one addition.
 template <class T>
-concept counts_up = std::weakly_incrementable<T> && std::copyable<T> && requires(const T& value, std::iter_difference_t<T> n) {
-  static_cast<T>(value + n);
-};
+concept counts_up = std::weakly_incrementable<T> && std::copyable<T> &&
+                    requires(const T& value, std::iter_difference_t<T> n) { static_cast<T>(value + n); };
 
 struct iota_function {
   template <parallel_iterator O, std::sentinel_for<O> S, counts_up T>

@@ -39,7 +39,8 @@ struct merge_function {
       // Clamped: ranges that are not sorted may contradict themselves.
       const std::size_t end = std::clamp(algorithms::from_left_of_first(to, first1, n1, first2, n2, is_before), begin, begin + (to - from));
       std::ranges::merge(algorithms::ahead(first1, begin), algorithms::ahead(first1, end), algorithms::ahead(first2, from - begin),
-                         algorithms::ahead(first2, to - end), algorithms::ahead(out, from), std::ref(comp), std::ref(proj1), std::ref(proj2));
+                         algorithms::ahead(first2, to - end), algorithms::ahead(out, from), std::ref(comp), std::ref(proj1),
+                         std::ref(proj2));
     });
     return {algorithms::ahead(first1, n1), algorithms::ahead(first2, n2), algorithms::ahead(out, n1 + n2)};
   }

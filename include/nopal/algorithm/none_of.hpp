@@ -23,9 +23,8 @@ struct none_of_function {
             std::indirect_unary_predicate<std::projected<I, Proj>> Pred>
   bool operator()(I first, S last, Pred pred, Proj proj = {}) const {
     const auto n = static_cast<std::size_t>(std::ranges::distance(first, last));
-    const std::size_t found = algorithms::find_first(n, [&](std::size_t i) {
-      return static_cast<bool>(std::invoke(pred, std::invoke(proj, *algorithms::ahead(first, i))));
-    });
+    const std::size_t found = algorithms::find_first(
+        n, [&](std::size_t i) { return static_cast<bool>(std::invoke(pred, std::invoke(proj, *algorithms::ahead(first, i)))); });
     return found == n;
   }
   template <std::ranges::random_access_range R, class Proj = std::identity,

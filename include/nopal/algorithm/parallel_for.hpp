@@ -60,9 +60,8 @@ struct parallel_for_function {
     constexpr bool called = std::is_invocable_v<Body&, index>;
     static_assert(called, "nopal: parallel_for calls its body with an index: [&](auto i) { ... }");
     if constexpr (called) {
-      static_assert(
-          !core::is_task<std::remove_cvref_t<std::invoke_result_t<Body&, index>>>,
-          "nopal: the body of a loop is an ordinary function. Call nopal::sync_wait(f, i) in it for a coroutine function f.");
+      static_assert(!core::is_task<std::remove_cvref_t<std::invoke_result_t<Body&, index>>>,
+                    "nopal: the body of a loop is an ordinary function. Call nopal::sync_wait(f, i) in it for a coroutine function f.");
       auto const range = core::limits_of(first, last);
       auto blocks = [&](std::uint64_t from, std::uint64_t to) {
         using given = std::remove_reference_t<Body>;
@@ -77,9 +76,10 @@ struct parallel_for_function {
   /// No loop: refuses parallel_for(range, body) and parallel_for(n, body), and says what to write instead.
   template <class Range, class Body>
   auto operator()(Range&&, Body&&) const {
-    static_assert(sizeof(std::remove_reference_t<Range>*) == 0,
-                  "nopal: parallel_for goes from one number to another: parallel_for(0, n, [&](auto i) { ... }). For the elements of a range "
-                  "write nopal::for_each(range, [&](auto& x) { ... }).");
+    static_assert(
+        sizeof(std::remove_reference_t<Range>*) == 0,
+        "nopal: parallel_for goes from one number to another: parallel_for(0, n, [&](auto i) { ... }). For the elements of a range "
+        "write nopal::for_each(range, [&](auto& x) { ... }).");
   }
 
   /// Calls body(r, c) for each r of [first_row, last_row) and c of [first_column, last_column). Serial order, by which exceptions go, is
@@ -89,8 +89,7 @@ struct parallel_for_function {
     using row = core::index_of<R1, R2>;
     using column = core::index_of<C1, C2>;
     constexpr bool called = std::is_invocable_v<Body&, row, column>;
-    static_assert(called,
-                  "nopal: parallel_for of two dimensions calls its body with two indices: [&](auto row, auto column) { ... }");
+    static_assert(called, "nopal: parallel_for of two dimensions calls its body with two indices: [&](auto row, auto column) { ... }");
     if constexpr (called) {
       static_assert(!core::is_task<std::remove_cvref_t<std::invoke_result_t<Body&, row, column>>>,
                     "nopal: the body of a loop is an ordinary function. Call nopal::sync_wait(f, r, c) in it for a coroutine "

@@ -22,8 +22,7 @@ struct parallel_for_blocks_function {
   void operator()(First first, Last last, Body&& body, grain g = grain{0}) const {
     using index = core::index_of<First, Last>;
     constexpr bool called = std::is_invocable_v<Body&, index, index>;
-    static_assert(called,
-                  "nopal: parallel_for_blocks calls its body with the two ends of a block: [&](auto first, auto last) { ... }");
+    static_assert(called, "nopal: parallel_for_blocks calls its body with the two ends of a block: [&](auto first, auto last) { ... }");
     if constexpr (called) {
       static_assert(!core::is_task<std::remove_cvref_t<std::invoke_result_t<Body&, index, index>>>,
                     "nopal: the body of a loop is an ordinary function. Call nopal::sync_wait(f, first, last) in it for a "

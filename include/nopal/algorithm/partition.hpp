@@ -20,7 +20,8 @@ namespace nopal::inline NOPAL_ABI {
 namespace core::algorithms {
 
 struct partition_function {
-  template <std::permutable I, std::sentinel_for<I> S, class Proj = std::identity, std::indirect_unary_predicate<std::projected<I, Proj>> Pred>
+  template <std::permutable I, std::sentinel_for<I> S, class Proj = std::identity,
+            std::indirect_unary_predicate<std::projected<I, Proj>> Pred>
     requires parallel_iterator<I>
   std::ranges::subrange<I> operator()(I first, S last, Pred pred, Proj proj = {}) const {
     const I end = std::ranges::next(first, last);

@@ -43,8 +43,7 @@ struct reduce_function {
   }
   template <std::ranges::random_access_range R, class T = std::ranges::range_value_t<R>, class Op = std::plus<>,
             class Projection = std::identity>
-    requires(std::ranges::sized_range<R> && !std::same_as<T, grain> && !std::same_as<Op, grain> &&
-             !std::same_as<Projection, grain>)
+    requires(std::ranges::sized_range<R> && !std::same_as<T, grain> && !std::same_as<Op, grain> && !std::same_as<Projection, grain>)
   T operator()(R&& range, T init = T{}, Op op = {}, Projection projection = {}, grain g = grain{0}) const {
     auto const first = std::ranges::begin(range);
     auto const last = first + static_cast<std::ranges::range_difference_t<R>>(std::ranges::size(range));

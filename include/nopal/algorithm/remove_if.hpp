@@ -19,13 +19,13 @@ namespace nopal::inline NOPAL_ABI {
 namespace core::algorithms {
 
 struct remove_if_function {
-  template <std::permutable I, std::sentinel_for<I> S, class Proj = std::identity, std::indirect_unary_predicate<std::projected<I, Proj>> Pred>
+  template <std::permutable I, std::sentinel_for<I> S, class Proj = std::identity,
+            std::indirect_unary_predicate<std::projected<I, Proj>> Pred>
     requires parallel_iterator<I>
   std::ranges::subrange<I> operator()(I first, S last, Pred pred, Proj proj = {}) const {
     const I end = std::ranges::next(first, last);
-    const kept stay{static_cast<std::size_t>(end - first), [&](std::size_t i) {
-                      return !static_cast<bool>(std::invoke(pred, std::invoke(proj, *algorithms::ahead(first, i))));
-                    }};
+    const kept stay{static_cast<std::size_t>(end - first),
+                    [&](std::size_t i) { return !static_cast<bool>(std::invoke(pred, std::invoke(proj, *algorithms::ahead(first, i)))); }};
     return {algorithms::ahead(first, algorithms::close_gaps(first, stay)), end};
   }
   template <std::ranges::random_access_range R, class Proj = std::identity,

@@ -19,7 +19,8 @@ namespace nopal::inline NOPAL_ABI {
 namespace core::algorithms {
 
 struct transform_function {
-  template <std::random_access_iterator I, std::sentinel_for<I> S, parallel_iterator O, std::copy_constructible F, class Proj = std::identity>
+  template <std::random_access_iterator I, std::sentinel_for<I> S, parallel_iterator O, std::copy_constructible F,
+            class Proj = std::identity>
     requires std::indirectly_writable<O, std::indirect_result_t<F&, std::projected<I, Proj>>>
   std::ranges::unary_transform_result<I, O> operator()(I first, S last, O out, F f, Proj proj = {}) const {
     const I end = std::ranges::next(first, last);

@@ -34,13 +34,12 @@ struct transform_reduce_function {
     return (*this)(first, first + size_of(range), std::move(init), std::move(op), std::move(f), g);
   }
 
-  template <std::random_access_iterator I, std::sized_sentinel_for<I> S, std::random_access_iterator J, class T,
-            class Op = std::plus<>, class F = std::multiplies<>>
+  template <std::random_access_iterator I, std::sized_sentinel_for<I> S, std::random_access_iterator J, class T, class Op = std::plus<>,
+            class F = std::multiplies<>>
     requires std::regular_invocable<F&, std::iter_reference_t<I>, std::iter_reference_t<J>>
   T operator()(I first, S last, J second, T init, Op op = {}, F f = {}, grain g = grain{0}) const {
     auto get = [&](std::uint64_t k) -> decltype(auto) {
-      return std::invoke(f, first[static_cast<std::iter_difference_t<I>>(k)],
-                         second[static_cast<std::iter_difference_t<J>>(k)]);
+      return std::invoke(f, first[static_cast<std::iter_difference_t<I>>(k)], second[static_cast<std::iter_difference_t<J>>(k)]);
     };
     return reduce<pack<I, J, Op, F>>(last - first, std::move(init), op, get, g);
   }

@@ -67,10 +67,12 @@ bool handles_across_a_migration() {
 }
 
 nopal::task<void> throws_when_joined() {
-  co_await nopal::fork([](long n) -> nopal::task<void> {
-    if (n != 0) throw numbered{9};
-    co_return;
-  }, 1L);
+  co_await nopal::fork(
+      [](long n) -> nopal::task<void> {
+        if (n != 0) throw numbered{9};
+        co_return;
+      },
+      1L);
   co_await nopal::join;
 }
 

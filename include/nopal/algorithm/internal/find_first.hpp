@@ -38,7 +38,9 @@ class first_thrown {
     exception_ = std::current_exception();
   }
   /// Once nobody notes any more: is the exception that is handled now the one that was noted, and was it thrown behind `place`?
-  [[nodiscard]] bool is_behind(std::size_t place) const { return exception_ != nullptr && place < place_ && std::current_exception() == exception_; }
+  [[nodiscard]] bool is_behind(std::size_t place) const {
+    return exception_ != nullptr && place < place_ && std::current_exception() == exception_;
+  }
 
  private:
   using spin_lock = basic_spin_lock<std_sync>;

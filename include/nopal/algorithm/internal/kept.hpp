@@ -47,7 +47,8 @@ class kept {
   template <class F>
   void each(std::size_t block, const F& f) const {
     for (std::size_t word = cut_.begin(block); word < cut_.end(block); word += 64) {
-      for (std::uint64_t bits = bits_.data()[word / 64]; bits != 0; bits &= bits - 1) f(word + static_cast<std::size_t>(std::countr_zero(bits)));
+      for (std::uint64_t bits = bits_.data()[word / 64]; bits != 0; bits &= bits - 1)
+        f(word + static_cast<std::size_t>(std::countr_zero(bits)));
     }
   }
 

@@ -101,7 +101,8 @@ void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& l
     lefts[0] = 0;
     for (std::size_t part = 1; part <= parts; ++part) {
       const std::size_t begin = begin_of(part);
-      const std::size_t found = in_order ? std::min(begin, half) : algorithms::from_left_of_first(begin, from, half, middle, n - half, less);
+      const std::size_t found =
+          in_order ? std::min(begin, half) : algorithms::from_left_of_first(begin, from, half, middle, n - half, less);
       // Clamped: a comparator that is no order may contradict itself.
       lefts[part] = std::clamp(found, lefts[part - 1], lefts[part - 1] + (begin - begin_of(part - 1)));
     }
@@ -114,8 +115,12 @@ void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& l
   algorithms::each_part(0, parts, [&](std::size_t part) noexcept {
     const std::size_t begin = begin_of(part);
     const std::size_t end_here = begin_of(part + 1);
-    run_merge<From, To, Less> one{ahead(from, lefts[part]), ahead(from, lefts[part + 1]), ahead(middle, begin - lefts[part]),
-                                  ahead(middle, end_here - lefts[part + 1]), ahead(to, begin), less};
+    run_merge<From, To, Less> one{ahead(from, lefts[part]),
+                                  ahead(from, lefts[part + 1]),
+                                  ahead(middle, begin - lefts[part]),
+                                  ahead(middle, end_here - lefts[part + 1]),
+                                  ahead(to, begin),
+                                  less};
     // Relaxed, as the exchange: a hint to those that come later. The join of the parts orders what is read after it.
     if (part > first_thrown.load(std::memory_order::relaxed)) return;
     try {

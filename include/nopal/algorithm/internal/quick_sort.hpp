@@ -127,9 +127,8 @@ struct quick_sort {
 
   /// The pivot is at `first`, and nothing comes before it. Returns the first of those that come after it.
   I partition_equal(I first, I last) const {
-    return with_pivot(first, [&](auto& pivot) {
-      return algorithms::partition_parallel(first + 1, last, [&](auto&& x) { return !less(pivot, x); });
-    });
+    return with_pivot(
+        first, [&](auto& pivot) { return algorithms::partition_parallel(first + 1, last, [&](auto&& x) { return !less(pivot, x); }); });
   }
 
   /// Calls f with the pivot: where it is, or with a copy that can stay in a register.

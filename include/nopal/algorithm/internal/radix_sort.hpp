@@ -49,8 +49,7 @@ struct radix_sort {
     // Numbers in one nanosecond: a pass takes 1.2 for each number and 300 for its table, a comparison about 1.
     const auto levels = static_cast<std::size_t>(std::bit_width(n));
     if (passes * (n + n / 4 + 300) > n * levels) return by_comparisons(from, to, n, ends_there);
-    if (n * sizeof(T) <= radix_in_cache || (passes == 1 && n < parallel_radix))
-      return from_lowest(from, to, n, ends_there, differ);
+    if (n * sizeof(T) <= radix_in_cache || (passes == 1 && n < parallel_radix)) return from_lowest(from, to, n, ends_there, differ);
     deal_out(from, to, n, ends_there, differ);
   }
 
@@ -67,8 +66,7 @@ struct radix_sort {
     if (n < parallel_radix) return of(0, n);
     std::array<word, most_radix_parts> results;
     const std::size_t count = parts(n);
-    each_part(0, count,
-              [&](std::size_t part) { results[part] = of(n / count * part, part + 1 == count ? n : n / count * (part + 1)); });
+    each_part(0, count, [&](std::size_t part) { results[part] = of(n / count * part, part + 1 == count ? n : n / count * (part + 1)); });
     word differ = 0;
     for (std::size_t part = 0; part < count; ++part) differ |= results[part];
     return differ;

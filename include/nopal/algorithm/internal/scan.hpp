@@ -20,10 +20,10 @@
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 template <class Op, class T, class I>
-concept scans = std::invocable<Op&, T, std::iter_reference_t<I>> && std::invocable<Op&, T, T> &&
-                std::convertible_to<std::invoke_result_t<Op&, T, std::iter_reference_t<I>>, T> &&
-                std::convertible_to<std::invoke_result_t<Op&, T, T>, T> && std::constructible_from<T, std::iter_reference_t<I>> &&
-                std::copyable<T>;
+concept scans =
+    std::invocable<Op&, T, std::iter_reference_t<I>> && std::invocable<Op&, T, T> &&
+    std::convertible_to<std::invoke_result_t<Op&, T, std::iter_reference_t<I>>, T> &&
+    std::convertible_to<std::invoke_result_t<Op&, T, T>, T> && std::constructible_from<T, std::iter_reference_t<I>> && std::copyable<T>;
 
 /// A block is at least so long: what is shorter is scanned as the standard library does.
 inline constexpr std::size_t least_scan_block = 256;

@@ -120,7 +120,8 @@ NOPAL_INLINE void merge_halves(T* from, T* to, std::size_t n, const Less& less) 
     left += take_left ? 1 : 0;
     right += take_left ? 0 : 1;
   }
-  if (left == left_last + 1 && right == right_last + 1) [[likely]] return;
+  if (left == left_last + 1 && right == right_last + 1) [[likely]]
+    return;
   for (std::size_t i = 0; i < n; ++i) std::construct_at(to + i, from[i]);  // the ends did not meet: this comparator is no order
 }
 

@@ -25,8 +25,8 @@ static_assert(sorted_alone <= run_part && sorted_alone <= parallel_radix);
 
 /// Can numbers be sorted by their digits, in the order that Comp gives them?
 template <class T, class Comp, class Proj, bool Stable>
-inline constexpr bool by_digits = std::is_same_v<Proj, std::identity> && (is_whole<T> || (is_real<T> && !Stable)) &&
-                                  (is_less<Comp, T> || is_greater<Comp, T>);
+inline constexpr bool by_digits =
+    std::is_same_v<Proj, std::identity> && (is_whole<T> || (is_real<T> && !Stable)) && (is_less<Comp, T> || is_greater<Comp, T>);
 
 /// False: there was no memory for it.
 template <class Comp, class T>

@@ -25,8 +25,8 @@ struct control_words {
 
 #if defined(__x86_64__)
 
-inline constexpr std::uint32_t mxcsr_control = 0xffc0;       // from bit 6 on: denormals are zero, masks, rounding, flush to zero
-inline constexpr std::uint16_t x87_masks = 0x3f;             // bits 0 to 5
+inline constexpr std::uint32_t mxcsr_control = 0xffc0;           // from bit 6 on: denormals are zero, masks, rounding, flush to zero
+inline constexpr std::uint16_t x87_masks = 0x3f;                 // bits 0 to 5
 inline constexpr std::uint16_t x87_control = 0xf00 | x87_masks;  // bits 8 to 11: precision, rounding
 
 constexpr control_words control_words_of(std::uint32_t mxcsr, std::uint32_t x87) noexcept {
@@ -96,7 +96,8 @@ struct stored_control_words {
   NOPAL_INLINE void adopt() const noexcept {
     std::uint16_t x87_now;
     asm volatile("ldmxcsr %1\n\tfnstcw %0" : "=m"(x87_now) : "m"(mxcsr) : "memory");
-    if (((x87_now ^ x87) & x87_control) != 0) [[unlikely]] control_words_of(mxcsr, x87).adopt();
+    if (((x87_now ^ x87) & x87_control) != 0) [[unlikely]]
+      control_words_of(mxcsr, x87).adopt();
   }
 #elif defined(__aarch64__)
   std::uint64_t fpcr;
@@ -105,7 +106,8 @@ struct stored_control_words {
   NOPAL_INLINE void adopt() const noexcept {
     std::uint64_t now;
     asm volatile("mrs %0, fpcr" : "=r"(now));
-    if (now != fpcr) [[unlikely]] control_words_of(fpcr).adopt();
+    if (now != fpcr) [[unlikely]]
+      control_words_of(fpcr).adopt();
   }
 #endif
 };

@@ -23,9 +23,9 @@ class virtual_time {
 
   /// As the functions of std_sync that are called so. Whatever may pass the turn on to another thread says so.
   virtual std::int64_t now() noexcept = 0;
-  virtual void relax() noexcept = 0;                              ///< may pass the turn on
-  virtual void yield() noexcept = 0;                              ///< may pass the turn on
-  virtual void sleep(std::int64_t nanoseconds) noexcept = 0;      ///< may pass the turn on
+  virtual void relax() noexcept = 0;                          ///< may pass the turn on
+  virtual void yield() noexcept = 0;                          ///< may pass the turn on
+  virtual void sleep(std::int64_t nanoseconds) noexcept = 0;  ///< may pass the turn on
   /// Sleeps until woken, or for so many nanoseconds, or `for_ever`, if `a` still holds `expected`. May pass the turn on.
   virtual void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept = 0;
   /// The thread was interrupted by a signal: whoever is behind it in time goes first. Inside the handler.
@@ -52,7 +52,8 @@ class virtual_time {
 
   /// Wakes simulated threads that sleep on `a`, one or all. True: there was one. Any thread.
   static bool wake_any(std::atomic<std::uint32_t> const& a, bool all) noexcept {
-    return domains.load(std::memory_order_seq_cst) != nullptr && wake_in_domains(a, all);  // seq_cst: none is made while a thread sleeps in it
+    return domains.load(std::memory_order_seq_cst) != nullptr &&
+           wake_in_domains(a, all);  // seq_cst: none is made while a thread sleeps in it
   }
   /// This thread's; null: time is the machine's. Never inlined, since a thread may leave a stack and another continue on it.
   static virtual_time* here() noexcept;

@@ -4,7 +4,8 @@
 // that a wrong compiler says is the one that helps. Next: abi.h, sanitizers.h, coroutine.hpp.
 
 #if !defined(__cpp_impl_coroutine) || __cplusplus < 202002L
-#error "nopal needs C++20: compile with -std=c++20 (in CMake: target_compile_features(<target> PRIVATE cxx_std_20)), with GCC 12 or Clang 16 or newer"
+#error \
+    "nopal needs C++20: compile with -std=c++20 (in CMake: target_compile_features(<target> PRIVATE cxx_std_20)), with GCC 12 or Clang 16 or newer"
 #include <nopal needs C++20>  // No file: a compiler ends here, and hides no message behind a hundred others.
 #endif
 

@@ -18,7 +18,9 @@ class continuation {
   explicit continuation(frame* f) noexcept : word_{reinterpret_cast<std::uintptr_t>(f)} {}
   /// A reference: a pointer to a derived class would cost a test for null.
   explicit continuation(resumable& r) noexcept : word_{reinterpret_cast<std::uintptr_t>(&r) | resumable_tag} {}
-  static continuation of_stack(resumable& s) noexcept { return continuation{reinterpret_cast<std::uintptr_t>(&s) | resumable_tag | stack_tag}; }
+  static continuation of_stack(resumable& s) noexcept {
+    return continuation{reinterpret_cast<std::uintptr_t>(&s) | resumable_tag | stack_tag};
+  }
 
   std::uintptr_t word() const noexcept { return word_; }
   bool is_frame() const noexcept { return (word_ & resumable_tag) == 0; }

@@ -96,8 +96,7 @@ class basic_deque {
       // relaxed: one word decides, and the entry is the owner's own; acquire if it was stolen: pairs with take, its place is used again.
       mine = top_.compare_exchange_strong(t, b + 1, std::memory_order_relaxed, std::memory_order_acquire);
       if constexpr (!is_ring) shift_to(shift_.load(std::memory_order_relaxed) - 1);  // empty at index b + 1, and still at the place of b
-      // relaxed: the deque is empty, so there is nothing to carry.
-      pub_.store(b + 1, std::memory_order_relaxed);
+      pub_.store(b + 1, std::memory_order_relaxed);  // relaxed: the deque is empty, so there is nothing to carry
       bottom_.store(b + 1, std::memory_order_relaxed);
     }
     lock_.unlock();
@@ -222,7 +221,9 @@ class basic_deque {
   index oldest() const noexcept { return top_.load(std::memory_order_relaxed); }
   index capacity() const noexcept { return newest_->mask + 1; }
   /// Gives the pages of all buffers back to the system. By the owner, while the deque is empty: see cells::discard.
-  void discard() const noexcept { for (auto const& b : buffers_) b->discard(); }
+  void discard() const noexcept {
+    for (auto const& b : buffers_) b->discard();
+  }
 
   /// The index of the next entry to be pushed.
   index bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
@@ -239,8 +240,8 @@ class basic_deque {
   template <class Accept>
   entry steal(Accept&& accept, offered_in* in = nullptr) noexcept {
     for (bool again : {true, false}) {
-      index t = top_.load(std::memory_order_relaxed);  // relaxed: the fence follows
-      Sync::fence();                                   // pairs with the fence in reclaim: top_ before pub_
+      index t = top_.load(std::memory_order_relaxed);        // relaxed: the fence follows
+      Sync::fence();                                         // pairs with the fence in reclaim: top_ before pub_
       index const p = pub_.load(std::memory_order_acquire);  // acquire: pairs with every release of pub_: cells, frames, buffer
       if (t < p) return take(t, p, accept, in);
       if (!again || bottom_.load(std::memory_order_relaxed) <= p) return 0;  // relaxed: a hint
@@ -256,7 +257,7 @@ class basic_deque {
     return 0;
   }
 
-  entry steal(offered_in* in = nullptr) noexcept { return steal([](entry) { return true; }, in); }
+  entry steal(offered_in* in = nullptr) noexcept { return steal(anything, in); }
 
   /// Does an access to `address` mean that more was pushed than there is room for? Called by the owner's stack-overflow handler.
   bool guards(void const* address) const noexcept { return is_guarded && is_guarded_end(newest_->end(), address); }
@@ -270,14 +271,14 @@ class basic_deque {
   using atomic = typename Sync::template atomic<T>;
   using cell = atomic<entry>;
   using buffer = cells<cell, is_guarded>;
-
+  static constexpr auto anything = [](entry) { return true; };
   enum class answer { nothing, published, silence };
 
   template <class Accept>
   entry take(index t, index p, Accept&& accept, offered_in* in) noexcept {
     // In a ring the cell may hold a later entry, whose index is a multiple of the capacity higher: then top_ has passed t.
-    index const shift = shift_.load(std::memory_order_relaxed);   // relaxed: pub_ has brought it
-    buffer const* r = buffer_.load(std::memory_order_acquire);  // acquire: pairs with ensure_room
+    index const shift = shift_.load(std::memory_order_relaxed);  // relaxed: pub_ has brought it
+    buffer const* r = buffer_.load(std::memory_order_acquire);   // acquire: pairs with ensure_room
     entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
     if (!accept(e)) return 0;
     if (in != nullptr) *in = all_offered_in();  // pub_ has brought it
@@ -315,9 +316,8 @@ class basic_deque {
     // Pairs with light_fence in pop. Afterwards the load below sees bottom_ of each pop that read the old split_; a pop that goes below m
     // from now on has read the new one and waits for the lock.
     Sync::heavy_fence();
-    // acquire: pairs with the release in push and pop; the release of pub_ below then publishes what lies below.
-    b = bottom_.load(std::memory_order_acquire);
-    if (b <= s) {  // the owner pops and pushes at this place all the time: back off
+    b = bottom_.load(std::memory_order_acquire);  // pairs with the release in push and pop; that of pub_ then publishes what lies below
+    if (b <= s) {                                 // the owner pops and pushes at this place all the time: back off
       failures_ = failures_ < tuning::most_force_backoffs ? failures_ + 1 : failures_;
       not_before_ = Sync::now() + (tuning::force_backoff << failures_);
     } else {
@@ -343,8 +343,7 @@ class basic_deque {
     know_room();
   }
 
-  void know_room() noexcept {
-    // acquire: pairs with a thief's exchange; a cell of a ring is used again only after it was read
+  void know_room() noexcept {  // acquire: pairs with a thief's exchange; a cell of a ring is used again only after it was read
     index const first = is_ring ? top_.load(std::memory_order_acquire) : -shift_.load(std::memory_order_relaxed);
     full_at_ = newest_->mask + 1 + first - reserve_;
   }

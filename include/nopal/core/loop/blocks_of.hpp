@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "nopal/algorithm/grain.hpp"
-#include "nopal/core/compiler/config.hpp"
 #include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/compiler/config.hpp"
 #include "nopal/core/loop/limits.hpp"
 #include "nopal/core/loop/loop.hpp"
 #include "nopal/core/loop/loop_tuning.hpp"
@@ -50,7 +50,8 @@ NOPAL_INLINE bool is_alone_for(double ticks) noexcept {
 template <class Blocks>
 NOPAL_INLINE bool runs_alone(loop& l) {
   double const n = static_cast<double>(l.count);
-  if (l.exact || l.count == 0 || l.count > loop_tuning::longest_unasked || l.cost.ticks() <= 0 || !is_alone_for(l.cost.ticks() * n)) return false;
+  if (l.exact || l.count == 0 || l.count > loop_tuning::longest_unasked || l.cost.ticks() <= 0 || !is_alone_for(l.cost.ticks() * n))
+    return false;
   std::uint64_t const first = std::min(l.count, to_grain(l.count / loop_tuning::first_part, l.grain));
   std::uint64_t const began = clock_ticks();
   run_block_of<Blocks>(l.body, 0, first);
@@ -69,8 +70,7 @@ NOPAL_INLINE bool runs_alone(loop& l) {
 /// Runs blocks(from, to) for parts of [0, count). `Body`: the user's, by whose type costs are remembered.
 template <class Body, class Blocks>
 void run_blocks(std::uint64_t count, grain g, bool exact, Blocks& blocks) {
-  loop l{run_block_of<Blocks>,      &blocks,      count, std::max<std::uint64_t>(g.iterations, 1),
-         exact && g.iterations > 0, cost_of<Body>};
+  loop l{run_block_of<Blocks>, &blocks, count, std::max<std::uint64_t>(g.iterations, 1), exact && g.iterations > 0, cost_of<Body>};
   if (!runs_alone<Blocks>(l)) run_loop(l);
 }
 

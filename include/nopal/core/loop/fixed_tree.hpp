@@ -35,8 +35,7 @@ class fixed_tree {
     if (shares_by_schedule()) return share(0, leaves_, loop_tuning::worth_a_wake());
     if (leaves_ == 1) return leaf_(0);
     double const known = cost_.ticks() * static_cast<double>(leaves_);
-    if (known >= loop_tuning::worth_a_wake() && worth_sharing(loop_tuning::long_enough(), known))
-      return share(0, leaves_, known);
+    if (known >= loop_tuning::worth_a_wake() && worth_sharing(loop_tuning::long_enough(), known)) return share(0, leaves_, known);
     began_ = clock_ticks();
     T all = alone(0, leaves_);
     auto const took = static_cast<double>(clock_ticks() - began_);
@@ -136,8 +135,7 @@ class fixed_tree {
 
   // The later half of a part, in the frame of the strand that runs the earlier one.
   struct later_half : branch {
-    later_half(fixed_tree& t, std::uint64_t first, std::uint64_t last) noexcept
-        : branch{run_stolen}, tree{t}, from{first}, to{last} {}
+    later_half(fixed_tree& t, std::uint64_t first, std::uint64_t last) noexcept : branch{run_stolen}, tree{t}, from{first}, to{last} {}
     NOPAL_COLD static void run_stolen(resumable& r, worker& w) noexcept {
       run_stolen_branch(w, static_cast<later_half&>(r), [](branch& b) {
         auto& self = static_cast<later_half&>(b);

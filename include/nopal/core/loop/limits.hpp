@@ -48,8 +48,7 @@ constexpr limits<index_of<A, B>> limits_of(A first, B last) {
   }
   auto const from = static_cast<index>(first);
   auto const to = static_cast<index>(last);
-  return {from,
-          to <= from ? std::uint64_t{0} : std::uint64_t{static_cast<bits>(static_cast<bits>(to) - static_cast<bits>(from))}};
+  return {from, to <= from ? std::uint64_t{0} : std::uint64_t{static_cast<bits>(static_cast<bits>(to) - static_cast<bits>(from))}};
 }
 
 }  // namespace nopal::core

@@ -22,8 +22,7 @@ class loops_alone {
   }
   /// The ticks that the last loops in a row have taken, if the last has ended `soon` ticks before now or less.
   std::uint64_t ticks(std::uint64_t now, std::uint64_t soon) const noexcept {
-    return now - last_end_.load(std::memory_order_relaxed) < soon ? ticks_.load(std::memory_order_relaxed)
-                                                                  : 0;  // relaxed: see note
+    return now - last_end_.load(std::memory_order_relaxed) < soon ? ticks_.load(std::memory_order_relaxed) : 0;  // relaxed: see note
   }
   void forget() noexcept { ticks_.store(0, std::memory_order_relaxed); }  // relaxed: see note
 

@@ -70,9 +70,7 @@ class victim_table {
 
 inline victim_table::victim_table(topology const& machine, std::span<place const> workers, unsigned self) {
   if (workers.size() < 2) return;
-  auto const ring = [&](std::size_t j) {
-    return static_cast<std::size_t>(std::max(1, machine.distance(workers[self], workers[j])));
-  };
+  auto const ring = [&](std::size_t j) { return static_cast<std::size_t>(std::max(1, machine.distance(workers[self], workers[j]))); };
   std::vector<unsigned> in_ring;  // n by r
   for (std::size_t j = 0; j < workers.size(); ++j) {
     if (j == self) continue;

@@ -29,8 +29,7 @@ struct measured_fiber {
   F f;
 
   template <class Given>
-  explicit measured_fiber(fiber_given<Given>&& g)
-      : start{std::move(g.start)}, counter{g.counter}, f(static_cast<Given>(*g.closure)) {}
+  explicit measured_fiber(fiber_given<Given>&& g) : start{std::move(g.start)}, counter{g.counter}, f(static_cast<Given>(*g.closure)) {}
   void operator()() && {
     struct signals_at_end {
       void const* counter;
@@ -59,8 +58,7 @@ void spawn_measured(pool_state* to, pool_state& (*otherwise)(), Counter* c, std:
     if (c != nullptr) c->add();
     try {
       using given = fiber_given<F&&>;
-      core::spawn_checked<measured_fiber<std::decay_t<F>>>(to, otherwise, c,
-                                                           given{{start_of_fiber(where), std::addressof(f)}, c});
+      core::spawn_checked<measured_fiber<std::decay_t<F>>>(to, otherwise, c, given{{start_of_fiber(where), std::addressof(f)}, c});
     } catch (...) {
       if (c != nullptr) c->done();
       throw;

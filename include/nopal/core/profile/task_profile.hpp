@@ -89,8 +89,7 @@ class profiled_promise : public promise<T> {
     return around<after::join, join_awaiter&>{*this, measured_};
   }
   template <std::uintptr_t B, class F, class... P>
-  auto await_transform(child_awaitable<called, B, noted<F>, P...>&& child,
-                       std::source_location where = std::source_location::current()) {
+  auto await_transform(child_awaitable<called, B, noted<F>, P...>&& child, std::source_location where = std::source_location::current()) {
     measured_.leave();
     child.function().note(measured_.calls(where));
     try {

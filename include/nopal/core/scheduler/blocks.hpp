@@ -71,7 +71,7 @@ class central_block_list {
  private:
   std::mutex mutex_;
   std::array<block*, sizes> chains_{};
-  std::atomic<std::size_t> count_{0};            // of all chains; written under the mutex
+  std::atomic<std::size_t> count_{0};           // of all chains; written under the mutex
   std::uint64_t taken_ = 0, taken_before_ = 0;  // how many chains, and how many by the last trim
 };
 
@@ -91,21 +91,25 @@ class block_cache {
 
   /// A block of at least `size` bytes. A few instructions, and a mutex or malloc once in chain_length times at most. Throws std::bad_alloc.
   NOPAL_INLINE void* get(std::size_t size) {
-    if (size > central_block_list::largest) [[unlikely]] return ::operator new(size);
+    if (size > central_block_list::largest) [[unlikely]]
+      return ::operator new(size);
     std::size_t const c = (size - 1) / central_block_list::step;
     list& l = lists_[c];
-    if (l.first == nullptr) [[unlikely]] return refill(c);
+    if (l.first == nullptr) [[unlikely]]
+      return refill(c);
     --l.count;
     return std::exchange(l.first, l.first->next);
   }
   /// Frees a block that was got for `size` bytes.
   NOPAL_INLINE void put(void* p, std::size_t size) noexcept {
-    if (size > central_block_list::largest) [[unlikely]] return ::operator delete(p);
+    if (size > central_block_list::largest) [[unlikely]]
+      return ::operator delete(p);
     std::size_t const c = (size - 1) / central_block_list::step;
     list& l = lists_[c];
     auto* const b = ::new (p) block;
     b->next = std::exchange(l.first, b);
-    if (++l.count == central_block_list::chain_length) [[unlikely]] pass_on(c);
+    if (++l.count == central_block_list::chain_length) [[unlikely]]
+      pass_on(c);
   }
 
  private:

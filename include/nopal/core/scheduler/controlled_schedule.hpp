@@ -81,12 +81,12 @@ class controlled_schedule {
   mutable std::mutex mutex_;
   std::condition_variable rest_;  // all are idle
   std::vector<worker_state> workers_;
-  std::uint64_t decisions_ = 0;              // made so far: each has its number
-  std::vector<std::uint64_t> priorities_;    // of the workers, by_priority: the highest runs
+  std::uint64_t decisions_ = 0;               // made so far: each has its number
+  std::vector<std::uint64_t> priorities_;     // of the workers, by_priority: the highest runs
   std::vector<std::uint64_t> change_points_;  // the decisions at which whoever runs gets a priority below all others
-  unsigned holder_ = no_worker;  // the worker that has the turn; no_worker: all are idle
-  std::uint64_t given_ = 0;      // how often the turn was given
-  std::uint64_t news_ = 0;       // how often there was something new
+  unsigned holder_ = no_worker;               // the worker that has the turn; no_worker: all are idle
+  std::uint64_t given_ = 0;                   // how often the turn was given
+  std::uint64_t news_ = 0;                    // how often there was something new
   std::uint64_t lost_ = 0;
   bool ended_ = false;
 };

@@ -29,10 +29,9 @@ enum class counted : unsigned char {
 
 /// The member of worker_stats for each of these, in the order of `counted`.
 inline constexpr std::array<std::uint64_t worker_stats::*, static_cast<std::size_t>(counted::how_many)> public_counters{
-    &worker_stats::steals,         &worker_stats::steal_attempts,  &worker_stats::suspensions,
-    &worker_stats::serial_forks,   &worker_stats::sleeps,          &worker_stats::wakeups,
-    &worker_stats::fibers_spawned, &worker_stats::fibers_finished, &worker_stats::switches,
-    &worker_stats::pauses,
+    &worker_stats::steals,   &worker_stats::steal_attempts, &worker_stats::suspensions,    &worker_stats::serial_forks,
+    &worker_stats::sleeps,   &worker_stats::wakeups,        &worker_stats::fibers_spawned, &worker_stats::fibers_finished,
+    &worker_stats::switches, &worker_stats::pauses,
 };
 
 /// Written by the thread that works as the worker, one at a time; read by any thread.

@@ -44,7 +44,9 @@ class basic_descent {
 
  private:
   static constexpr std::uintptr_t pinned = 1;
-  static void const* to_pointer(std::uintptr_t word) noexcept { return reinterpret_cast<void const*>(word & ~pinned); }  // NOLINT(performance-no-int-to-ptr)
+  static void const* to_pointer(std::uintptr_t word) noexcept {
+    return reinterpret_cast<void const*>(word & ~pinned);  // NOLINT(performance-no-int-to-ptr)
+  }
 
   typename Sync::template atomic<std::uintptr_t> word_{0};
 };

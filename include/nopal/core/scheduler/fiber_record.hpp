@@ -51,7 +51,8 @@ struct fiber_record final : resumable {
     worker& now = *current();
     now.blocks.put(self, sizeof(fiber_record));  // first: in the child of a fork this is the trap, and there is no stack
     mutexes.check(*now.here, "a fiber");
-    if (region != no_region) [[unlikely]] drop_region(region);
+    if (region != no_region) [[unlikely]]
+      drop_region(region);
     now.end_job();
     Counter::fiber_ended(c, std::move(error));
     current()->count.add(counted::fibers_finished, std::memory_order_release);  // release: pairs with wait_for_all
@@ -67,13 +68,15 @@ NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Coun
     void* at;
     record* made = nullptr;
     ~unspawned() {
-      if (at == nullptr) [[likely]] return;  // operator delete would look too, but behind a call
+      if (at == nullptr) [[likely]]
+        return;  // operator delete would look too, but behind a call
       if (made != nullptr) std::destroy_at(made);
       ::operator delete(at);
     }
     resumable& release() noexcept {
       made->region = inherited_region();
-      if (made->region != no_region) [[unlikely]] hold_region(made->region);
+      if (made->region != no_region) [[unlikely]]
+        hold_region(made->region);
       made->words.store();
       at = nullptr;
       return *std::exchange(made, nullptr);

@@ -36,7 +36,8 @@ class basic_pending_work {
   void finished() noexcept {
     std::uint64_t now = pending_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     do {
-      if (now == (one | awaited)) [[unlikely]] return last_finished();
+      if (now == (one | awaited)) [[unlikely]]
+        return last_finished();
       // release: pairs with the reads of the end, for what has ended. relaxed where it fails: it is tried again
     } while (!pending_.compare_exchange_weak(now, now - one, std::memory_order_release, std::memory_order_relaxed));
   }
@@ -111,7 +112,7 @@ class basic_pending_work {
   template <class T>
   using atomic = typename Sync::template atomic<T>;
   alignas(destructive_size) atomic<std::uint64_t> pending_{0};  // how many, and `awaited`
-  atomic<std::uint64_t> submitted_{0};                         // by the same threads, one after the other
+  atomic<std::uint64_t> submitted_{0};                          // by the same threads, one after the other
   alignas(destructive_size) lock_type lock_;
   typename Sync::template plain<waiter*> waiters_{nullptr};  // under the lock
 };

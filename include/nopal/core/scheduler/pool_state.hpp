@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "nopal/core/compiler/config.hpp"
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/offered_in.hpp"
 #include "nopal/core/loop/loops_alone.hpp"
 #include "nopal/core/machine/topology.hpp"
-#include "nopal/core/deque/offered_in.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/controlled_schedule.hpp"
 #include "nopal/core/scheduler/live_pools.hpp"
@@ -70,13 +70,13 @@ struct pool_state {
   entry_points const call;
   bool const steals;
   std::int64_t const search_before_sleep;  ///< how long an idle thread searches before it sleeps, in nanoseconds: pool_options::keep_warm
-  bool const backs_off;  ///< thieves pause after a search that found nothing: pool_options::back_off
+  bool const backs_off;                    ///< thieves pause after a search that found nothing: pool_options::back_off
   nopal::resume const resume;
   nopal::idle const idle;
-  std::string const name;  ///< pool_options::name
+  std::string const name;                              ///< pool_options::name
   std::unique_ptr<controlled_schedule> const control;  ///< null, unless the schedule is controlled
-  std::unique_ptr<simulation> const simulated;  ///< null, unless the machine is simulated: ../simulation/README.md
-  std::unique_ptr<pool_trace> const trace;  ///< null, unless what happens is recorded: ../trace/README.md
+  std::unique_ptr<simulation> const simulated;         ///< null, unless the machine is simulated: ../simulation/README.md
+  std::unique_ptr<pool_trace> const trace;             ///< null, unless what happens is recorded: ../trace/README.md
 
   std::vector<place> const places;  ///< of each worker
 
@@ -86,33 +86,34 @@ struct pool_state {
   core::timer& timer;
   blocking_threads& blocking;  ///< for nopal::block_on
 
-  std::vector<worker*> workers;     ///< complete before any thread runs
+  std::vector<worker*> workers;  ///< complete before any thread runs
   core::parking parking;
   core::naps naps;
   std::atomic<bool> stopping{false};  ///< the workers' threads are to end
   pending_work pending;
-  std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
-  std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
-  std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: trim.cpp
-  std::atomic<bool> stacks_stay{false};           ///< some stack has had to: from then on workers tell from which joins they descend
-  loops_alone alone;                              ///< loops that ran alone while the threads slept: loop/sharing.hpp
-  bool pinned = false;                            ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
+  std::atomic<std::uint64_t> spawned_outside{0};    ///< fibers that were spawned by threads which do not work for this pool
+  std::atomic<unsigned> next_worker{0};             ///< where the next choice of a worker begins
+  std::atomic<bool> looks_at_memory{false};         ///< the timer will look at what nothing uses: trim.cpp
+  std::atomic<bool> stacks_stay{false};             ///< some stack has had to: from then on workers tell from which joins they descend
+  loops_alone alone;                                ///< loops that ran alone while the threads slept: loop/sharing.hpp
+  bool pinned = false;                              ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
   control_words const mode = control_words::now();  ///< of the thread that makes the pool; a worker's between strands
   held_region const everything_region{make_region({}, time_point::max(), no_region)};
   stop_region& everything = *everything_region;  ///< all that the pool runs: pool::request_stop
-  pool* owner = nullptr;                          ///< what pool::current() returns; set before any job runs
+  pool* owner = nullptr;                         ///< what pool::current() returns; set before any job runs
 
   // ---- Where the threads are. README.md, "The process".
 
-  scheduler* whole = nullptr;         ///< what this is the shared part of
-  bool is_default = false;            ///< shutdown may end its threads; set before any job runs
-  std::atomic<unsigned> process{0};   ///< the process_number in which the threads run; 0: in none
+  scheduler* whole = nullptr;        ///< what this is the shared part of
+  bool is_default = false;           ///< shutdown may end its threads; set before any job runs
+  std::atomic<unsigned> process{0};  ///< the process_number in which the threads run; 0: in none
   bool has_threads() const noexcept {
     return process.load(std::memory_order_seq_cst) == process_number;  // seq_cst: pairs with the store in end_threads
   }
   /// By whoever brings work, once it is counted: afterwards the pool has threads.
   void needs_threads() noexcept {
-    if (!has_threads()) [[unlikely]] call.find_threads(*this);
+    if (!has_threads()) [[unlikely]]
+      call.find_threads(*this);
   }
   /// Calls of run on the default pool, by threads that do not work for it: how many have begun, and how many have ended.
   alignas(destructive_size) std::atomic<std::uint64_t> calls_begun{0};

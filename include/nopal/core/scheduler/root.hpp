@@ -26,7 +26,7 @@ struct alignas(16) root : resumable {
   /// Called once, last, when the result or the error is in place. The root may be gone when it returns.
   void (*finish)(root&) noexcept = nullptr;
   pool_state* pool = nullptr;
-  bool timed = false;  ///< it came from outside to a simulated machine, whose time counts while it runs
+  bool timed = false;        ///< it came from outside to a simulated machine, whose time counts while it runs
   std::exception_ptr error;  ///< what the callable threw, or null
 };
 

@@ -75,10 +75,10 @@ class NOPAL_API scheduler {
   pool_state state_;
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::thread> threads_;
-  bool const may_pin_;              // the options and the machine allow it
+  bool const may_pin_;  // the options and the machine allow it
   bool const asked_to_pin_;
   scheduler* next_kept_ = nullptr;  // see keep
-  bool holds_pin_ = false;  // this is the pool of the process that pins by default
+  bool holds_pin_ = false;          // this is the pool of the process that pins by default
 
   static constexpr std::uint32_t not_placed = ~std::uint32_t{0};
   std::atomic<std::uint32_t> placed_{not_placed};  // what came of the move of the thread that begins: 0, or an error number

@@ -27,21 +27,21 @@ struct strand {
     move,         ///< `moving` goes to another worker
   };
 
-  bool unwinding = false;    ///< every native frame is to return to the loop: the alarm is 0, and no entry of the strand is private
-  bool threw = false;        ///< the child that has just ended left `exception`; the alarm is 0, and no entry of the strand is private
-  bool not_started = false;  ///< that child never began
-  bool offered = false;      ///< the strand has forked where others may see it, and counts as visible work
+  bool unwinding = false;     ///< every native frame is to return to the loop: the alarm is 0, and no entry of the strand is private
+  bool threw = false;         ///< the child that has just ended left `exception`; the alarm is 0, and no entry of the strand is private
+  bool not_started = false;   ///< that child never began
+  bool offered = false;       ///< the strand has forked where others may see it, and counts as visible work
   bool polls_always = false;  ///< the mode has changed without a word to us: each fork looks. Defined while `offered`
   next_step next = next_step::nothing;
   frame* lost = nullptr;
   control_words ended_in{};  ///< the mode in which the child of `lost` has ended
   deferred_start* deferred = nullptr;
   move_request* moving = nullptr;
-  frame* throwing = nullptr;  ///< the task whose next await_resume throws: must_throw is for this one
+  frame* throwing = nullptr;                           ///< the task whose next await_resume throws: must_throw is for this one
   std::uintptr_t alarm_before = fork_state::no_alarm;  ///< the alarm before an exception set it to 0
   std::exception_ptr exception;
   control_words declared{};  ///< the mode of its code, as far as we were told. Defined while `offered`
-  std::int64_t floor = 0;  ///< the index in the deque where the strand's entries begin: those below belong to strands put aside
+  std::int64_t floor = 0;    ///< the index in the deque where the strand's entries begin: those below belong to strands put aside
 };
 
 }  // namespace nopal::core

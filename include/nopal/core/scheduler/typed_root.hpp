@@ -147,14 +147,14 @@ struct shared_result {
 /// The job of pool::submit. It keeps itself alive until it has ended; then its future does.
 template <class F, class... A>
 class NOPAL_PROFILED submitted_root final : public typed_root<way::submits, F, A...>,
-                             public shared_result<typename typed_root<way::submits, F, A...>::result> {
+                                            public shared_result<typename typed_root<way::submits, F, A...>::result> {
  public:
   explicit submitted_root(F f, A... a) : typed_root<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
     this->finish = [](root& r) noexcept {
       auto& self = static_cast<submitted_root&>(r);
       pool_state& owner = *self.pool;
       auto const alive = std::move(self.self_);  // until here it keeps itself alive, also if the future is dropped
-      drop_region(self.region);  // which submit holds
+      drop_region(self.region);                  // which submit holds
       self.done.set();
       owner.pending.finished();
     };

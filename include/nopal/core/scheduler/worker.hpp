@@ -39,8 +39,8 @@ class top_wait;
 struct search_state {
   search_state(std::uint64_t seed, unsigned index) noexcept : random{seed, index} {}
 
-  bool searching = false;         ///< the worker's thread counts as a thief
-  std::int64_t idle_since = 0;    ///< in nanoseconds; 0: not idle
+  bool searching = false;                            ///< the worker's thread counts as a thief
+  std::int64_t idle_since = 0;                       ///< in nanoseconds; 0: not idle
   std::uint64_t backoff = tuning::shortest_backoff;  ///< pauses before its next search, at least
   /// What only the worker's thread may run and it alone knows of, the oldest first: it has taken this from its inbox `own`, or put it there
   /// itself.
@@ -49,10 +49,10 @@ struct search_state {
   std::int64_t below_since = 0;     ///< since when search_below_join has found only such, in nanoseconds; 0: not searched so yet
   bool own_was_last = false;        ///< the thread has taken the last thing that it ran from there, and not from the ring
   bool own_first = false;           ///< the last search looked there before it looked into the inbox `open`
-  top_wait* left = nullptr;  ///< where the thread has left stacks that it should wait on top of, the newest first: stack/home.hpp
-  stack* left_in_order = nullptr;  ///< stacks that the thread has left inside nopal::stay, the newest first: stack/reverse_order.hpp
+  top_wait* left = nullptr;         ///< where the thread has left stacks that it should wait on top of, the newest first: stack/home.hpp
+  stack* left_in_order = nullptr;   ///< stacks that the thread has left inside nopal::stay, the newest first: stack/reverse_order.hpp
   std::int64_t nap = tuning::shortest_nap;  ///< how long its next nap will be, in nanoseconds
-  unsigned ready_taken = 0;       ///< times that the worker has looked at its ring, for fairness
+  unsigned ready_taken = 0;                 ///< times that the worker has looked at its ring, for fairness
   rng random;
   victim_table victims;
 };
@@ -78,12 +78,14 @@ class NOPAL_API worker : public fork_state {
   basic_deque<std_sync, places::ring> ready;
   /// Makes room in the ring for one more. Throws std::bad_alloc.
   NOPAL_INLINE void make_room_for_ready() {
-    if (ready.must_grow()) [[unlikely]] ready.ensure_room(1);
+    if (ready.must_grow()) [[unlikely]]
+      ready.ensure_room(1);
   }
   /// Adds `r` to what is ready, where there is room, and sees to it that some worker finds it.
   NOPAL_INLINE void make_ready(resumable& r) noexcept {
     ready.push(continuation{r}.word());
-    if (ready.must_poll()) [[unlikely]] offer_ready();  // also where it does not yet count as visible work
+    if (ready.must_poll()) [[unlikely]]
+      offer_ready();  // also where it does not yet count as visible work
   }
   /// Counts the ring as visible work if it is not counted yet, and makes some of what is in it public. Nothing in a pool that does not
   /// steal.
@@ -126,7 +128,8 @@ class NOPAL_API worker : public fork_state {
     begin_without_tasks();
   }
   NOPAL_INLINE void end_job() noexcept {
-    if (strand.offered || !work.rewound()) [[unlikely]] return end_strand();
+    if (strand.offered || !work.rewound()) [[unlikely]]
+      return end_strand();
     busy_with.store(nullptr, std::memory_order_relaxed);  // relaxed: a hint
     forget_joins();
   }
@@ -181,23 +184,23 @@ class NOPAL_API worker : public fork_state {
     }
   }
   /// Is anything in this worker's deque, ring or inboxes?
-  bool has_more() const noexcept {
-    return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr;
-  }
+  bool has_more() const noexcept { return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr; }
   /// Under a controlled schedule: others may run before this worker continues. `left`: the stack that it has just left; or null.
   void step(stack const* left = nullptr) noexcept {
-    if (controlled_schedule* const c = pool_.control.get(); c != nullptr) [[unlikely]] c->step(index_, left);
+    if (controlled_schedule* const c = pool_.control.get(); c != nullptr) [[unlikely]]
+      c->step(index_, left);
   }
   /// On a simulated machine: what comes now must come after all that others do earlier.
   void reach() const noexcept {
-    if (pool_.simulated != nullptr) [[unlikely]] reach_on_simulated();
+    if (pool_.simulated != nullptr) [[unlikely]]
+      reach_on_simulated();
   }
 
   stack_cache stacks;
   block_cache blocks;
-  orphan_memory orphans;  ///< for the tasks in the deque when a stack is left
-  region_cache spare_regions;  ///< for the branches that the worker steals
-  spare_memory spare;     ///< what goes back to the system later
+  orphan_memory orphans;                     ///< for the tasks in the deque when a stack is left
+  region_cache spare_regions;                ///< for the branches that the worker steals
+  spare_memory spare;                        ///< what goes back to the system later
   alignas(destructive_size) counters count;  ///< written by the worker, read by any thread
   /// The root whose strand runs here: a hint, for external callers, which help with their own root only. Written by the worker, read by every thief
   /// that tries it: so it does not lie beside what the owner writes at each fork.
@@ -206,7 +209,8 @@ class NOPAL_API worker : public fork_state {
   descent near, far;
   /// A child of `join` begins here, or a root that is waited for there. The thief has set from what the child descends.
   void begin_child_of(void const* join) noexcept {
-    if (pool_.stacks_stay.load(std::memory_order_relaxed)) [[unlikely]] note_child_of(join);  // relaxed: a hint
+    if (pool_.stacks_stay.load(std::memory_order_relaxed)) [[unlikely]]
+      note_child_of(join);  // relaxed: a hint
   }
   /// Whoever has pinned the near one reads the far one that goes with it: so the far one changes while the near one is null.
   void descends_from(void const* nearest, void const* farthest) noexcept {
@@ -223,34 +227,37 @@ class NOPAL_API worker : public fork_state {
   }
   /// The strand has ended, or is left: the deque is empty.
   void forget_joins() noexcept {
-    if (near.get() != nullptr || far.get() != nullptr) [[unlikely]] descends_from(nullptr, nullptr);
+    if (near.get() != nullptr || far.get() != nullptr) [[unlikely]]
+      descends_from(nullptr, nullptr);
   }
 
   // ---- The worker between strands.
 
   search_state search;
   core::occupant occupant;
-  context* home = nullptr;         ///< the stack on which the thread that works here now began: resumed when its search for work ends
-  context* thread_home = nullptr;  ///< the stack on which the worker's thread began
-  void const* home_frame = nullptr;    ///< an address on the stack `home`, for LeakSanitizer
-  void const* thread_frame = nullptr;  ///< an address on the stack `thread_home`
+  context* home = nullptr;               ///< the stack on which the thread that works here now began: resumed when its search for work ends
+  context* thread_home = nullptr;        ///< the stack on which the worker's thread began
+  void const* home_frame = nullptr;      ///< an address on the stack `home`, for LeakSanitizer
+  void const* thread_frame = nullptr;    ///< an address on the stack `thread_home`
   std::int64_t next_outermost_poll = 0;  ///< polled_fork_ended: the time from which on another is due
-  std::atomic<bool> stalled{false};  ///< the thread runs only what is its own, and has for long; any thread reads it
-  bool ready_is_offered = false;   ///< the ring counts as visible work
-  inbox open;                      ///< what any worker may take; any thread pushes
-  inbox own;                       ///< what only this worker's thread may run; any thread pushes
+  std::atomic<bool> stalled{false};      ///< the thread runs only what is its own, and has for long; any thread reads it
+  bool ready_is_offered = false;         ///< the ring counts as visible work
+  inbox open;                            ///< what any worker may take; any thread pushes
+  inbox own;                             ///< what only this worker's thread may run; any thread pushes
 
   // ---- What is recorded of it: ../trace/README.md. Each of these is one test where nothing is.
 
   trace_ring* trace = nullptr;  ///< null, unless the pool is traced; set before any thread runs
   /// Records an event. Its fields: trace/event.hpp.
   void note(traced what, std::uint64_t extra = 0, void const* text = nullptr, void const* object = nullptr) noexcept {
-    if (trace != nullptr) [[unlikely]] trace->record(what, extra, text, object);
+    if (trace != nullptr) [[unlikely]]
+      trace->record(what, extra, text, object);
   }
   /// A strand begins here, in the function `code`.
   template <class Code>
   void note_begin(traced what, Code* code, void const* object = nullptr) noexcept {
-    if (trace != nullptr) [[unlikely]] trace->begins(what, 0, reinterpret_cast<void const*>(code), object);
+    if (trace != nullptr) [[unlikely]]
+      trace->begins(what, 0, reinterpret_cast<void const*>(code), object);
   }
   /// The worker has taken something from `victim`.
   NOPAL_COLD void note_steal(worker const& victim) noexcept;

@@ -26,8 +26,7 @@ class simulation final : public virtual_time::domain, timeline {
  public:
   /// `where[i]`: the place of worker i. `cpus`: those that the process may use; the workers share one of them. `ask(i)` makes the next fork
   /// of worker i poll; any thread calls it.
-  simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus,
-             std::function<void(unsigned)> ask);
+  simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus, std::function<void(unsigned)> ask);
   ~simulation();
 
   // ---- By worker i. Each may pass the turn on, and returns when worker i has it.
@@ -95,7 +94,7 @@ class simulation final : public virtual_time::domain, timeline {
   std::vector<place> const where_;
   std::vector<unsigned> ranks_;  ///< of each distance that there is, the nearest first
   std::vector<int> distances_;   ///< what these ranks stand for
-  unsigned present_ = 0;  ///< how many threads have come
+  unsigned present_ = 0;         ///< how many threads have come
   std::condition_variable all_present_;
   std::uint64_t lost_ = 0;
   // Jobs from outside.

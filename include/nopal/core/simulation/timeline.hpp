@@ -56,13 +56,13 @@ class timeline {
     std::int64_t clock = beginning;
     std::int64_t wakes_at = 0;  ///< while it sleeps: by itself; virtual_time::for_ever: not
     std::atomic<std::uint32_t> const* sleeps_on = nullptr;
-    std::int64_t ahead = 0;   ///< thieves may be so far ahead of it: it is in the middle of something long
+    std::int64_t ahead = 0;  ///< thieves may be so far ahead of it: it is in the middle of something long
     stopwatch watch;
     std::uint64_t ticks = 0;  ///< of the processor's clock, when it went on
     clockid_t cpu_time{};
     pthread_t thread{};
-    int thread_number = 0;         ///< the system's
-    std::int64_t used_before = 0;  ///< its CPU time, when the ticker looked last
+    int thread_number = 0;                    ///< the system's
+    std::int64_t used_before = 0;             ///< its CPU time, when the ticker looked last
     std::array<std::int64_t, kinds> spent{};  ///< by `kind`
     std::uint64_t wakeups = 0;
     std::vector<std::uint64_t> stolen;  ///< by distance
@@ -113,8 +113,8 @@ class timeline {
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<worker_state>> workers_;
   std::unique_ptr<ticker> ticker_;
-  double const ticks_;            ///< of clock_ticks() in a nanosecond
-  std::uint64_t switches_ = 0;    ///< from one worker to another
+  double const ticks_;          ///< of clock_ticks() in a nanosecond
+  std::uint64_t switches_ = 0;  ///< from one worker to another
   bool ended_ = false;
 
  private:

@@ -25,8 +25,8 @@ class basic_inbox {
 
   /// Everything, oldest first; null if there is nothing.
   resumable* take_all() noexcept {
-    if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;  // relaxed: a hint; parkers ask empty()
-    resumable* newest = head_.exchange(nullptr, std::memory_order_acquire);      // acquire: pairs with push
+    if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;    // relaxed: a hint; parkers ask empty()
+    resumable* newest = head_.exchange(nullptr, std::memory_order_acquire);  // acquire: pairs with push
     resumable* oldest = nullptr;
     while (newest != nullptr) {
       resumable* const next = newest->next;

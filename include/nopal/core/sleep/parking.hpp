@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/base/sync.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -129,7 +129,8 @@ class basic_parking {
       if (n + 1 == workers_.size()) return false;
     } while (!dozing_.compare_exchange_weak(n, n + 1, std::memory_order_relaxed));
     worker_entry& w = workers_[i];
-    w.state.store(raw(thread_state::dozing), std::memory_order_seq_cst);  // before must_wake reads: pairs with the read of the state in call
+    w.state.store(raw(thread_state::dozing),
+                  std::memory_order_seq_cst);  // before must_wake reads: pairs with the read of the state in call
     if (!must_wake()) Sync::wait_for(w.state, raw(thread_state::dozing), nanoseconds);
     if (change(w, thread_state::dozing, thread_state::awake)) dozing_.fetch_sub(1, std::memory_order_relaxed);
     return true;

@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
-#include "nopal/core/compiler/config.hpp"
 #include "nopal/core/architecture/thread_words.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -79,9 +79,11 @@ enum class leaving { for_now, for_good };
 /// return wrong.
 #if defined(__x86_64__) && !NOPAL_ASAN && !NOPAL_TSAN
 NOPAL_INLINE void switch_to(context& from, context& to, after_switch* a = nullptr, leaving = leaving::for_now) noexcept {
-  if (!handles_none()) [[unlikely]] put_away_handled(from.handled);
+  if (!handles_none()) [[unlikely]]
+    put_away_handled(from.handled);
   after_switch* const b = nopal_context_switch(&from.sp, to.sp, a);
-  if (!from.handled.none()) [[unlikely]] put_back_handled(from.handled);
+  if (!from.handled.none()) [[unlikely]]
+    put_back_handled(from.handled);
   if (b != nullptr) b->run(*b);
 }
 #else
@@ -97,7 +99,8 @@ NOPAL_INLINE bool call_on(context& from, context& to, std::byte* bottom, std::by
   if (handles_none()) [[likely]] {
     to.body = body;
     after_switch* const a = nopal_context_call(&from.sp, top, to, body);
-    if (a == nullptr) [[likely]] return true;
+    if (a == nullptr) [[likely]]
+      return true;
     finish_switch(from, a);
     return false;
   }

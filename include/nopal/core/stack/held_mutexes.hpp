@@ -15,7 +15,8 @@ class held_mutexes {
   explicit held_mutexes(stack const& here) noexcept : before_{here.mutexes} {}
   /// `what` has ended on that stack, on which the caller runs. Ends the program if more mutexes belong to the stack than before.
   void check(stack const& here, char const* what) const noexcept {
-    if (here.mutexes != before_) [[unlikely]] die_owning(here, what);
+    if (here.mutexes != before_) [[unlikely]]
+      die_owning(here, what);
   }
 
  private:

@@ -95,7 +95,8 @@ NOPAL_COLD void fork_and_poll(stored<F> f, stored<G> g) {
 /// Runs f and g, in parallel if a thief takes g.
 template <class F, class G>
 NOPAL_INLINE void fork_two(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
-  if (current()->work.must_poll()) [[unlikely]] return fork_and_poll<F, G>(static_cast<stored<F>&&>(f), static_cast<stored<G>&&>(g));
+  if (current()->work.must_poll()) [[unlikely]]
+    return fork_and_poll<F, G>(static_cast<stored<F>&&>(f), static_cast<stored<G>&&>(g));
   fork_offered<false, F, G>(f, g);
 }
 

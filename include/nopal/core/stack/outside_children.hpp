@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <exception>
 
-#include "nopal/core/stack/children.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/stack/children.hpp"
 #include "nopal/core/stop/here.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -25,7 +25,7 @@ struct outside_child {
   /// Runs the closure on the calling worker, frees this, and arrives at the join: from then on the scope may be gone.
   void (*run)(outside_child&) noexcept;
   children& of;
-  std::uint64_t epoch;  ///< its place in the serial order
+  std::uint64_t epoch;                              ///< its place in the serial order
   control_words const mode = control_words::now();  ///< of the scope's thread when it forked
   region_id const region = inherited_region();      ///< of that thread too; the child holds it
   outside_child* older = nullptr;

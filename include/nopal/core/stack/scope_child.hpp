@@ -53,7 +53,8 @@ struct child_of : child {
       child_threw(of, epoch);
       threw = true;
     }
-    if (offered && !take_back(*current())) [[unlikely]] parent_lost(of);
+    if (offered && !take_back(*current())) [[unlikely]]
+      parent_lost(of);
     if (threw) child_had_thrown(of);
   }
 };

@@ -115,7 +115,7 @@ class stack : public context, public resumable {
   /// From now on, the time `now`, the stack waits. By the worker that has just left it, on another stack. release: both pair with the acquire
   /// loads in copy_wait (src/report/report.cpp), for the saved stack pointer, the time, and all that lies above the stack pointer.
   void begins_to_wait(waits_for const& why, std::int64_t now) noexcept {
-    waits_since.store(now, std::memory_order_relaxed);  // relaxed: the stores below release it
+    waits_since.store(now, std::memory_order_relaxed);                                              // relaxed: the stores below release it
     wait_number.store(wait_number.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // relaxed: only the owner writes it
     waits.store(&why, std::memory_order_release);
   }
@@ -134,10 +134,10 @@ class stack : public context, public resumable {
   unsigned on_top = 0;       ///< how many strands run on top of frames that wait; touched only by whoever runs it
   // While its thread has left it inside nopal::stay; touched only by that thread: reverse_order.hpp.
   bool in_order = false;
-  stack* left_before = nullptr;          ///< by the same thread, and not resumed yet; or null
-  bool awaits_turn = false;              ///< what it waited for has happened
-  std::uint32_t looks_for_turn = 0;      ///< how often the thread has looked since then, in vain
-  std::int64_t looked_for_turn = 0;      ///< when it did so last, in nanoseconds
+  stack* left_before = nullptr;      ///< by the same thread, and not resumed yet; or null
+  bool awaits_turn = false;          ///< what it waited for has happened
+  std::uint32_t looks_for_turn = 0;  ///< how often the thread has looked since then, in vain
+  std::int64_t looked_for_turn = 0;  ///< when it did so last, in nanoseconds
   /// The stack on its way to its home's inbox: a resumable of its own, since its other one may only resume a stack left at a scope's fork.
   struct on_its_way : resumable {
     stack* it = nullptr;
@@ -149,7 +149,7 @@ class stack : public context, public resumable {
   /// The last that it has locked, for messages: it may be gone.
   void const* last_mutex = nullptr;
 
-  unsigned maker = 0;   ///< the worker that has made it
+  unsigned maker = 0;             ///< the worker that has made it
   std::uint64_t known_pages = 0;  ///< that it held when its unused pages were looked at last; by its owner
   procedure_words measured{};     ///< what is measured of what runs on it; touched only by whoever runs it
   bool stolen = false;  ///< it was left at a scope's fork and then taken from a deque or an inbox: written by the worker that takes it

@@ -101,7 +101,7 @@ class NOPAL_API stack_pool {
 
   /// The counts of one maker's stacks.
   struct tally {
-    std::uint64_t live = 0, peak = 0;                         // under the mutex
+    std::uint64_t live = 0, peak = 0;                                    // under the mutex
     std::atomic<std::uint64_t> unmaps{0}, purges{0}, pages_returned{0};  // relaxed: they order nothing
   };
 
@@ -116,13 +116,13 @@ class NOPAL_API stack_pool {
   stack* free_ = nullptr;
   std::atomic<std::size_t> free_count_{0};  // written under the mutex
   std::size_t least_free_ = 0;              // the fewest since the last trim
-  stack_region* roomy_ = nullptr;  // the regions that are not full
-  std::size_t places_ = 0;         // of all regions
-  std::atomic<std::uint64_t> live_{0};  // written under the mutex
+  stack_region* roomy_ = nullptr;           // the regions that are not full
+  std::size_t places_ = 0;                  // of all regions
+  std::atomic<std::uint64_t> live_{0};      // written under the mutex
   std::uint64_t peak_ = 0;
-  std::uint64_t made_ = 0;                 // draws the colours
-  int error_ = 0;                          // what the system said when it refused a stack
-  std::vector<tally> tallies_;             // by maker
+  std::uint64_t made_ = 0;      // draws the colours
+  int error_ = 0;               // what the system said when it refused a stack
+  std::vector<tally> tallies_;  // by maker
   // Pages: what the stacks hold by what is known of each, the most of that, and the most of one stack. relaxed: they order nothing.
   std::atomic<std::uint64_t> held_{0}, most_held_{0}, deepest_{0};
   std::atomic<bool> said_refusal_{false};  // relaxed: which thread finds it false is all that matters
@@ -139,12 +139,14 @@ class stack_cache {
   bool empty() const noexcept { return count_ == 0; }
   /// A free stack, or null as stack_pool::get.
   NOPAL_INLINE stack* get() noexcept {
-    if (empty()) [[unlikely]] return pool_.get(maker_);
+    if (empty()) [[unlikely]]
+      return pool_.get(maker_);
     return kept_[--count_];
   }
   /// `s` is free. Its pages stay as they are, unless the cache is full.
   NOPAL_INLINE void put(stack* s) noexcept {
-    if (count_ == most) [[unlikely]] return pool_.put(s);
+    if (count_ == most) [[unlikely]]
+      return pool_.put(s);
     kept_[count_++] = s;
   }
 

@@ -41,7 +41,8 @@ NOPAL_INLINE bool stop_requested_here() noexcept {
   fork_state* const s = state_here();
   if (s->works()) [[likely]] {
     worker const& w = *static_cast<worker*>(s);
-    if (w.region == no_region) [[likely]] return w.pool().everything.request.is_made();
+    if (w.region == no_region) [[likely]]
+      return w.pool().everything.request.is_made();
   }
   return asked_in_region();
 }
@@ -49,7 +50,8 @@ NOPAL_INLINE bool stop_requested_here() noexcept {
 [[noreturn]] NOPAL_API NOPAL_COLD void throw_stopped();
 /// At a poll: throws nopal::stopped where the caller is asked to stop.
 inline void throw_if_stopped() {
-  if (stop_requested_here()) [[unlikely]] throw_stopped();
+  if (stop_requested_here()) [[unlikely]]
+    throw_stopped();
 }
 
 /// Must a wait of the caller that has no time limit listen to a request? Not outside of all regions, until the whole pool is asked: then it
@@ -59,7 +61,8 @@ inline bool wait_may_end_early() noexcept {
   fork_state* const s = state_here();
   if (!s->works()) return region_of_thread() != no_region;
   worker const& w = *static_cast<worker*>(s);
-  if (w.region != no_region) [[unlikely]] return wait_in_region_may_end_early();
+  if (w.region != no_region) [[unlikely]]
+    return wait_in_region_may_end_early();
   return w.pool().everything.request.is_made();
 }
 /// The region to whose request a wait of the caller listens, with its deadline; null: there is none, on a thread that works for no pool.

@@ -36,7 +36,8 @@ class NOPAL_API arena {
   NOPAL_INLINE bool bump(std::size_t n, void*& p) noexcept {
     std::byte* const next = top_ + n;
     p = top_;
-    if (next > end_) [[unlikely]] return false;
+    if (next > end_) [[unlikely]]
+      return false;
     top_ = next;
     unpoison(p, n);
     return true;
@@ -93,9 +94,9 @@ class NOPAL_API arena {
 
   std::byte* top_ = nothing_;
   std::byte* end_ = nothing_;
-  std::byte* base_ = nothing_;     // where the topmost segment begins
-  stacklet* segment_ = nullptr;    // the topmost
-  stacklet* kept_ = nullptr;       // one empty segment, for the next growth, of most_to_keep() at most
+  std::byte* base_ = nothing_;   // where the topmost segment begins
+  stacklet* segment_ = nullptr;  // the topmost
+  stacklet* kept_ = nullptr;     // one empty segment, for the next growth, of most_to_keep() at most
   central_stacklet_list* central_list_ = nullptr;
 };
 

@@ -87,9 +87,9 @@ enum class mistake {
 template <way How, class P, class A>
 struct stored_argument {
   static constexpr bool outlives_expression = How == way::forks || How == way::submits;  // of the child or job
-  static constexpr mistake wrong = outlives_expression && std::is_reference_v<P> && !binds_for_long<P, A>  ? mistake::reference
-                                   : outlives_expression && views_a_temporary<std::remove_cvref_t<P>, A> ? mistake::view
-                                                                                                         : mistake::none;
+  static constexpr mistake wrong = outlives_expression && std::is_reference_v<P> && !binds_for_long<P, A> ? mistake::reference
+                                   : outlives_expression && views_a_temporary<std::remove_cvref_t<P>, A>  ? mistake::view
+                                                                                                          : mistake::none;
   static constexpr bool direct =
       std::is_reference_v<P> && (std::is_convertible_v<std::remove_reference_t<A>*, std::remove_reference_t<P>*> || binds_for_long<P, A>);
   static constexpr bool converted = std::is_reference_v<P> && !direct;
@@ -135,8 +135,8 @@ inline constexpr bool refers_to_defaults<Given, parameter_list<P...>> = []<std::
 /// without captures is as good as any other object of its type, and a std::reference_wrapper as what it refers to.
 template <class F>
 inline constexpr bool outlives_child = std::is_lvalue_reference_v<F> || std::is_pointer_v<std::remove_cvref_t<F>> ||
-                              std::is_member_pointer_v<std::remove_cvref_t<F>> || is_reference_wrapper<std::remove_cvref_t<F>> ||
-                              (std::is_empty_v<std::remove_cvref_t<F>> && std::is_default_constructible_v<std::remove_cvref_t<F>>);
+                                       std::is_member_pointer_v<std::remove_cvref_t<F>> || is_reference_wrapper<std::remove_cvref_t<F>> ||
+                                       (std::is_empty_v<std::remove_cvref_t<F>> && std::is_default_constructible_v<std::remove_cvref_t<F>>);
 
 /// Is F a slot that was given by its value, and what follows a coroutine function and its arguments?
 template <class F, class... A>
@@ -177,8 +177,8 @@ struct checked {
         return is_slot_by_value<F, A...> ? mistake::slot_by_value : mistake::arguments;
       }
     } else {
-      return !of_pool && !coroutine                                                       ? mistake::ordinary_function
-             : How == way::forks && !outlives_child<F>                                    ? mistake::temporary_closure
+      return !of_pool && !coroutine                                                ? mistake::ordinary_function
+             : How == way::forks && !outlives_child<F>                             ? mistake::temporary_closure
              : How == way::submits && !std::is_constructible_v<std::decay_t<F>, F> ? mistake::uncopyable_closure
                                                                                    : mistake::none;
     }

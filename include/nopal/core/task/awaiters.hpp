@@ -28,16 +28,15 @@ struct join_tag {
 
 /// The base of an awaiter that is the promise itself, so that it needs no place in the coroutine's frame.
 struct frame_awaiter {
-  NOPAL_INLINE frame& self() noexcept {
-    return *reinterpret_cast<frame*>(reinterpret_cast<std::byte*>(this) - 2 * sizeof(void*));
-  }
+  NOPAL_INLINE frame& self() noexcept { return *reinterpret_cast<frame*>(reinterpret_cast<std::byte*>(this) - 2 * sizeof(void*)); }
 };
 
 /// What awaits a task's join: at once where nothing of the scope was stolen or thrown.
 struct join_awaiter : frame_awaiter {
   NOPAL_INLINE bool await_ready() noexcept {
     frame& f = self();
-    if (f.state > frame::open) [[unlikely]] return false;
+    if (f.state > frame::open) [[unlikely]]
+      return false;
     f.state = 0;
     return true;
   }
@@ -48,7 +47,8 @@ struct join_awaiter : frame_awaiter {
     return false;
   }
   NOPAL_INLINE void await_resume() {
-    if (self().state != 0) [[unlikely]] rethrow_into_task(*current());
+    if (self().state != 0) [[unlikely]]
+      rethrow_into_task(*current());
   }
 };
 
@@ -63,7 +63,8 @@ struct call_awaiter {
     return called_returned(*current(), static_cast<frame*>(h.address()));
   }
   NOPAL_INLINE void await_resume() const {
-    if (disturbed && current()->must_throw()) [[unlikely]] rethrow_into_task(*current());
+    if (disturbed && current()->must_throw()) [[unlikely]]
+      rethrow_into_task(*current());
   }
 };
 
@@ -95,7 +96,8 @@ class stack_awaiter : public awaitable_tag {
     return false;
   }
   void rethrow_if_failed() const {
-    if (failed_) [[unlikely]] rethrow_into_task(*current());
+    if (failed_) [[unlikely]]
+      rethrow_into_task(*current());
   }
 
  private:

@@ -45,7 +45,8 @@ class child_awaitable : public awaitable_tag {
   }
   NOPAL_INLINE bool launch(frame* p) {
     worker* const w = current();
-    if (w->work.must_poll()) [[unlikely]] return fork_and_poll(p, slot_, f_, static_cast<passed&&>(args_));
+    if (w->work.must_poll()) [[unlikely]]
+      return fork_and_poll(p, slot_, f_, static_cast<passed&&>(args_));
     return fork<false>(p, w, slot_, f_, args_);
   }
   NOPAL_INLINE void await_resume() const noexcept {}
@@ -79,7 +80,8 @@ class child_awaitable : public awaitable_tag {
     make_offer(*before, continuation{p});
     if (begin<Polls>(p, before, slot, f, args)) return true;
     worker* const w = current();
-    if (take_back(*w)) [[likely]] return false;
+    if (take_back(*w)) [[likely]]
+      return false;
     return forked_returned(*w, p);
   }
 

@@ -23,8 +23,8 @@ template <class T>
 inline constexpr bool copied_by_words = false;
 template <class T>
   requires std::is_class_v<T>  // only these have an alignment for certain
-inline constexpr bool copied_by_words<T> =
-    std::is_trivially_copyable_v<T> && (alignof(T) == 4 || alignof(T) == 8) && sizeof(T) > alignof(T) && sizeof(T) <= 128;
+inline constexpr bool copied_by_words<T> = std::is_trivially_copyable_v<T> && (alignof(T) == 4 || alignof(T) == 8) &&
+                                           sizeof(T) > alignof(T) && sizeof(T) <= 128;
 
 #if defined(__AVX__)
 inline constexpr std::size_t widest_copy = 32;

@@ -11,10 +11,10 @@
 #include <memory>
 
 #include "nopal/core/architecture/control_words.hpp"
-#include "nopal/core/task/arena.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/deque/kept_exception.hpp"
+#include "nopal/core/task/arena.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -36,7 +36,8 @@ class value_call : public awaitable_tag {
     return called_returned(*current(), parent_);
   }
   NOPAL_INLINE T await_resume() {
-    if (disturbed_ && current()->must_throw()) [[unlikely]] rethrow_into_task(*current());
+    if (disturbed_ && current()->must_throw()) [[unlikely]]
+      rethrow_into_task(*current());
     if constexpr (std::is_reference_v<T>) {
       return static_cast<T>(**result_);
     } else {
@@ -99,11 +100,12 @@ NOPAL_INLINE auto make_awaitable_into(S* slot, F&& f, A&&... a) {
     return explained<How == forked ? way::forks : way::calls, mistake::no_result>();
   } else {
     using T = c::result::value_type;
-    static_assert(fits_slot<T, S>, "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>. A "
-                                   "std::optional<T>* will do too.");
+    static_assert(fits_slot<T, S>,
+                  "nopal: the slot must be a T* or a nopal::eventually<T>* for a function that returns nopal::task<T>. A "
+                  "std::optional<T>* will do too.");
     static_assert(!std::is_same_v<S, T> || is_word<T> || std::is_move_assignable_v<T>,
                   "nopal: this function's result cannot be assigned to the slot. Let the slot be a nopal::eventually<T>.");
-    constexpr std::uintptr_t bits = is_optional_slot<T, S> ? (is_word<T> ? engages : engages | constructs)
+    constexpr std::uintptr_t bits = is_optional_slot<T, S>             ? (is_word<T> ? engages : engages | constructs)
                                     : std::is_same_v<S, eventually<T>> ? constructs
                                                                        : 0;
     return make_child_awaitable<How, bits>(slot, static_cast<F&&>(f), static_cast<A&&>(a)...);

@@ -34,7 +34,8 @@ struct move_awaiter : awaitable_tag, move_request {
     return move_task(*current(), *this);
   }
   void await_resume() const {
-    if (current()->must_throw()) [[unlikely]] rethrow_into_task(*current());
+    if (current()->must_throw()) [[unlikely]]
+      rethrow_into_task(*current());
   }
 };
 

@@ -15,9 +15,9 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/compiler/coroutine.hpp"
-#include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/awaiters.hpp"
+#include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/task/result_slot.hpp"
 #include "nopal/eventually.hpp"
 
@@ -53,7 +53,8 @@ class promise_base : public join_awaiter {
   static void* operator new(std::size_t n) {
     fork_state& here = *state_here();
     void* p;
-    if (here.arena.bump(arena::rounded(n), p)) [[likely]] return p;
+    if (here.arena.bump(arena::rounded(n), p)) [[likely]]
+      return p;
     return grow_arena(here, arena::rounded(n));
   }
   static void operator delete(void* p, std::size_t) noexcept { state_here()->arena.release(p); }
@@ -112,7 +113,8 @@ class promise_base : public join_awaiter {
 
  protected:
   NOPAL_INLINE void check_joined() noexcept {
-    if (self().state != 0) [[unlikely]] die_unjoined(nullptr);
+    if (self().state != 0) [[unlikely]]
+      die_unjoined(nullptr);
   }
 
  private:

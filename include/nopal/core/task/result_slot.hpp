@@ -16,8 +16,8 @@ namespace nopal::inline NOPAL_ABI::core {
 /// Results that go to their slot in one relaxed store, so that a dropped one may go to a place that others write too. A word is aligned to
 /// its size: for two ints side by side compilers would call a library that takes locks.
 template <class T>
-inline constexpr bool is_word = std::is_trivially_copyable_v<T> && alignof(T) >= sizeof(T) &&
-                                (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+inline constexpr bool is_word =
+    std::is_trivially_copyable_v<T> && alignof(T) >= sizeof(T) && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
 
 /// Prepares the optional at `slot` for a task that starts now, and returns what the task gets as its slot: see `engages`.
 template <class T>

@@ -58,14 +58,14 @@ struct member_parameters {
   using type = parameter_list<P...>;
   using with_object = parameter_list<C, P...>;
 };
-#define NOPAL_MEMBER(QUALIFIERS, OBJECT)                                                              \
-  template <class C, class R, class... P>                                                             \
-  struct call_operator<R (C::*)(P...) QUALIFIERS> : member_parameters<C OBJECT, P...> {};             \
-  template <class C, class R, class... P>                                                             \
+#define NOPAL_MEMBER(QUALIFIERS, OBJECT)                                                  \
+  template <class C, class R, class... P>                                                 \
+  struct call_operator<R (C::*)(P...) QUALIFIERS> : member_parameters<C OBJECT, P...> {}; \
+  template <class C, class R, class... P>                                                 \
   struct call_operator<R (C::*)(P...) QUALIFIERS noexcept> : member_parameters<C OBJECT, P...> {};
-#define NOPAL_MEMBERS(CV)           \
-  NOPAL_MEMBER(CV, CV&)             \
-  NOPAL_MEMBER(CV&, CV&)            \
+#define NOPAL_MEMBERS(CV) \
+  NOPAL_MEMBER(CV, CV&)   \
+  NOPAL_MEMBER(CV&, CV&)  \
   NOPAL_MEMBER(CV&&, CV&&)
 NOPAL_MEMBERS()
 NOPAL_MEMBERS(const)
@@ -213,9 +213,8 @@ inline constexpr bool is_initializer_list<std::initializer_list<T>> = true;
 
 /// Is P a view (std::span, std::string_view, std::initializer_list, …) that would be made from a temporary container A?
 template <class P, class A>
-inline constexpr bool views_a_temporary = !std::is_lvalue_reference_v<A> && std::ranges::range<P> &&
-                                          (std::ranges::borrowed_range<P> || is_initializer_list<P>) &&
-                                          std::ranges::range<std::remove_cvref_t<A>> &&
-                                          !std::ranges::borrowed_range<std::remove_cvref_t<A>>;
+inline constexpr bool views_a_temporary =
+    !std::is_lvalue_reference_v<A> && std::ranges::range<P> && (std::ranges::borrowed_range<P> || is_initializer_list<P>) &&
+    std::ranges::range<std::remove_cvref_t<A>> && !std::ranges::borrowed_range<std::remove_cvref_t<A>>;
 
 }  // namespace nopal::core

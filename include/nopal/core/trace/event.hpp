@@ -12,16 +12,16 @@ namespace nopal::inline NOPAL_ABI::core {
 /// What happened. `a`, `b` and `extra` are the fields of trace_event; those not named are 0. A *lane* is what one worker did. Where a strand
 /// begins, `a` is an address in the function that it runs.
 enum class traced : std::uint8_t {
-  nothing,      ///< no event: a place that was not written yet
-  strand,       ///< a strand begins that was ready: a fiber, unless the next event says what it is
-  job,          ///< a job that came by an inbox begins
-  callers_job,  ///< a job begins that an external caller runs in the worker's place
-  task,         ///< a stolen task is resumed; b: its frame
-  moved_task,   ///< a task that another worker has sent is resumed; b: its frame
-  branch,       ///< a stolen branch begins
-  child,        ///< a child of a scope off the pool begins
-  resumed,  ///< a native stack is resumed; a: what it waited for, a text, or null where it was left at a fork; extra: the stack
-  ended,    ///< the strand has ended: the worker searches
+  nothing,         ///< no event: a place that was not written yet
+  strand,          ///< a strand begins that was ready: a fiber, unless the next event says what it is
+  job,             ///< a job that came by an inbox begins
+  callers_job,     ///< a job begins that an external caller runs in the worker's place
+  task,            ///< a stolen task is resumed; b: its frame
+  moved_task,      ///< a task that another worker has sent is resumed; b: its frame
+  branch,          ///< a stolen branch begins
+  child,           ///< a child of a scope off the pool begins
+  resumed,         ///< a native stack is resumed; a: what it waited for, a text, or null where it was left at a fork; extra: the stack
+  ended,           ///< the strand has ended: the worker searches
   suspended,       ///< the strand leaves its native stack; a: what it waits for, a text; b: of which object; extra: the stack
   suspended_task,  ///< a task is left at its join; b: its frame
   joined,          ///< the last child continues with the task that waited at its join; b: its frame

@@ -30,11 +30,9 @@ class trace_ring {
   // ---- By the worker.
 
   /// Records an event, now. `text` and `object` are what event.hpp says of the kind.
-  NOPAL_COLD void record(traced kind, std::uint64_t extra = 0, void const* text = nullptr,
-                         void const* object = nullptr) noexcept;
+  NOPAL_COLD void record(traced kind, std::uint64_t extra = 0, void const* text = nullptr, void const* object = nullptr) noexcept;
   /// A strand begins on the lane, or is resumed there.
-  NOPAL_COLD void begins(traced kind, std::uint64_t extra = 0, void const* text = nullptr,
-                         void const* object = nullptr) noexcept;
+  NOPAL_COLD void begins(traced kind, std::uint64_t extra = 0, void const* text = nullptr, void const* object = nullptr) noexcept;
   /// The worker searches. Records `ended` if a strand has begun since the last time.
   NOPAL_COLD void searches() noexcept;
   /// The worker leaves the strand that has begun.
@@ -49,9 +47,7 @@ class trace_ring {
   /// Is that the id of a span that began in some ring? Else it is one of outside_spans.hpp.
   static bool is_workers(std::uint64_t id) noexcept { return id >> span_numbers != 0; }
   /// The worker's thread is about to sleep; 0: it is awake. Other than the rest this may be called only by the worker's own thread.
-  void sleeps_since(std::int64_t t) noexcept {
-    asleep_since_.store(t, std::memory_order_relaxed);
-  }  // relaxed: one word, for a picture
+  void sleeps_since(std::int64_t t) noexcept { asleep_since_.store(t, std::memory_order_relaxed); }  // relaxed: one word, for a picture
 
   // ---- By any thread, one at a time.
 

@@ -44,8 +44,7 @@ class basic_condition {
   /// As above, for a reason that reports tell as `why`.
   bool wait_until(Mutex& m, std::uintptr_t who, typename Waits::time_point deadline, waits_for const& why) {
     node me;
-    bool const notified =
-        Waits::await_wake_until(me, why, deadline, [&](timer_entry* t) noexcept { return enqueue(me, t, m, who); });
+    bool const notified = Waits::await_wake_until(me, why, deadline, [&](timer_entry* t) noexcept { return enqueue(me, t, m, who); });
     if (!notified) self_.forget(me);
     m.lock_in_turn(who);  // as in wait
     return notified;

@@ -100,8 +100,8 @@ class basic_counter {
     if (reached(target)) return true;
     waiter me;
     me.target = target;
-    bool const in_time = Waits::await_wake_until(me, {what, this, kind, target}, deadline,
-                                                 [&](timer_entry* t) noexcept { return enqueue(me, t); });
+    bool const in_time =
+        Waits::await_wake_until(me, {what, this, kind, target}, deadline, [&](timer_entry* t) noexcept { return enqueue(me, t); });
     if (in_time) return true;
     forget(me);
     return reached(target);
@@ -217,9 +217,9 @@ class basic_counter {
     unlock();
   }
 
-  static constexpr std::int64_t locked = 1;      ///< a thread uses the list, for a few instructions
-  static constexpr std::int64_t waited_for = 2;  ///< the list is not empty
-  static constexpr std::int64_t thrown = 4;      ///< error_ is set
+  static constexpr std::int64_t locked = 1;        ///< a thread uses the list, for a few instructions
+  static constexpr std::int64_t waited_for = 2;    ///< the list is not empty
+  static constexpr std::int64_t thrown = 4;        ///< error_ is set
   static constexpr std::int64_t wanted_early = 8;  ///< a waiter in the list may wait for a value above 0
   static constexpr std::int64_t flags = 15;
   static constexpr int shift = 4;

@@ -96,8 +96,8 @@ class basic_mutex {
   friend struct debug_layout;
 
   struct waiter : words::node {
-    std::uintptr_t who;  ///< what the owner will be
-    unsigned woken = 0;  ///< how often it was woken and not handed the mutex
+    std::uintptr_t who;                                      ///< what the owner will be
+    unsigned woken = 0;                                      ///< how often it was woken and not handed the mutex
     typename Waits::sync::template plain<bool> owns{false};  ///< the mutex was handed over to it
     explicit waiter(std::uintptr_t w) noexcept : who{w} {}
   };

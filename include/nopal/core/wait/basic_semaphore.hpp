@@ -20,9 +20,7 @@ class basic_semaphore {
  public:
   explicit basic_semaphore(std::ptrdiff_t n) noexcept : self_{n * one} {}
 
-  static constexpr std::ptrdiff_t max() noexcept {
-    return static_cast<std::ptrdiff_t>(std::numeric_limits<std::int64_t>::max() >> shift);
-  }
+  static constexpr std::ptrdiff_t max() noexcept { return static_cast<std::ptrdiff_t>(std::numeric_limits<std::int64_t>::max() >> shift); }
 
   /// For the destroyer: no thread waits, nor is at the queue. relaxed: the destroyer has acquired the last permit, or was told of the last
   /// acquire by other means, which order the two.
@@ -64,8 +62,7 @@ class basic_semaphore {
   /// As acquire_slowly, until `deadline`. False: that expired first. Throws std::bad_alloc, std::system_error.
   bool acquire_until(typename Waits::time_point deadline, char const* what = "a semaphore, with a time limit") {
     node me;
-    bool const in_time = Waits::await_wake_until(me, {what, this}, deadline,
-                                                 [&](timer_entry* t) noexcept { return enqueue(me, t); });
+    bool const in_time = Waits::await_wake_until(me, {what, this}, deadline, [&](timer_entry* t) noexcept { return enqueue(me, t); });
     if (!in_time) self_.forget(me);
     return in_time;
   }

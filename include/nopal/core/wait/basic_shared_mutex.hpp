@@ -75,10 +75,11 @@ class basic_shared_mutex {
   void unlock_slowly(share s) noexcept {
     std::uint64_t const w = self_.lock();
     if (!is_had(w, s)) {
-      die(s == share::write ? "a shared_mutex was unlocked that no writer has locked; call unlock_shared after lock_shared, and unlock once "
-                              "for each lock"
-                            : "a shared_mutex was unlocked by unlock_shared, and no reader has locked it; call unlock after lock, and "
-                              "unlock_shared once for each lock_shared");
+      die(s == share::write
+              ? "a shared_mutex was unlocked that no writer has locked; call unlock_shared after lock_shared, and unlock once "
+                "for each lock"
+              : "a shared_mutex was unlocked by unlock_shared, and no reader has locked it; call unlock after lock, and "
+                "unlock_shared once for each lock_shared");
     }
     hand_over(w - taken_by(s));
   }

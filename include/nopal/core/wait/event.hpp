@@ -66,7 +66,7 @@ class basic_event {
   }
 
  private:
-  static constexpr std::uint32_t clear_ = 0, awaited_ = 1, set_ = 2;  // awaited: a thread may sleep on the state
+  static constexpr std::uint32_t clear_ = 0, awaited_ = 1, set_ = 2;   // awaited: a thread may sleep on the state
   Stack* closed() noexcept { return reinterpret_cast<Stack*>(this); }  // no stack lies at this address
 
   typename Sync::template atomic<std::uint32_t> state_{clear_};

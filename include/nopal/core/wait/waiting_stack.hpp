@@ -16,7 +16,7 @@ class top_wait;
 struct waiting_stack : resumable {
   stack* what = nullptr;
   pool_state* pool = nullptr;
-  unsigned worker = 0;  ///< the index of the worker that left the stack
+  unsigned worker = 0;         ///< the index of the worker that left the stack
   top_wait* on_top = nullptr;  ///< the stack was not left: its thread waits on top of it
   bool for_job = false;        ///< waits for a job that it began: what the job has forked descends from the stack's frames
 
