@@ -28,6 +28,7 @@ refuses() {
   tr -s ' \n' ' ' <said | grep -q "$says" || { cat said; echo "it failed, and did not say: $says"; exit 1; }
 }
 
+must() { "$@" || { echo "must be so: $*"; exit 1; }; }
 must_not() { if "$@"; then echo "not so: $*"; exit 1; fi; }
 
 try_installed() {
@@ -53,7 +54,7 @@ try_installed() {
       ./fib_in_c
     )
   done
-  is_shared shared-app/build/app
+  must is_shared shared-app/build/app
   must_not is_shared static-app/build/app
 
   # Both kinds in one prefix: the shared one, unless the other is asked for. A kind that is not there is not found.
@@ -61,7 +62,7 @@ try_installed() {
   cmake -S app -B app/build -DCMAKE_PREFIX_PATH="$HOME/.local"
   cmake --build app/build
   app/build/app
-  is_shared app/build/app
+  must is_shared app/build/app
   project find_package_static static-of-both
   cmake -S static-of-both -B static-of-both/build -DCMAKE_PREFIX_PATH="$HOME/.local"
   cmake --build static-of-both/build
@@ -124,18 +125,17 @@ try_conan() {
 
 try_vcpkg() {
   export VCPKG_DISABLE_METRICS=1 VCPKG_BINARY_SOURCES=clear
-  local architecture
+  local architecture triplet
   case $(uname -m) in aarch64) architecture=arm64 ;; *) architecture=x64 ;; esac
   project find_package app
   cp "$tests"/vcpkg/* app
-  for VCPKG_DEFAULT_TRIPLET in $architecture-linux $architecture-linux-dynamic; do
-    export VCPKG_DEFAULT_TRIPLET
+  for triplet in $architecture-linux $architecture-linux-dynamic; do
     rm -rf build
-    cmake -S app -B build -DCMAKE_TOOLCHAIN_FILE="$VCPKG_ROOT/scripts/buildsystems/vcpkg.cmake"
+    cmake -S app -B build -DCMAKE_TOOLCHAIN_FILE="$VCPKG_ROOT/scripts/buildsystems/vcpkg.cmake" -DVCPKG_TARGET_TRIPLET="$triplet"
     cmake --build build
     build/app
-    case $VCPKG_DEFAULT_TRIPLET in
-      *-dynamic) is_shared build/app ;;
+    case $triplet in
+      *-dynamic) must is_shared build/app ;;
       *) must_not is_shared build/app ;;
     esac
   done
