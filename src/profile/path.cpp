@@ -68,7 +68,7 @@ void path::shorten() noexcept {
       auto* const e = new element{{1}, p.site, p.amount, shorter.last_, shorter.last_ != nullptr ? shorter.last_->count + 1 : 1};
       shorter.last_ = e;
     }
-    if (shorter.last_->count > longest_list / 2) shorter.last_->count = 1;
+    if (shorter.last_ != nullptr && shorter.last_->count > longest_list / 2) shorter.last_->count = 1;
     *this = std::move(shorter);
   } catch (std::bad_alloc const&) {  // it stays as it is, until the next time
   }

@@ -210,15 +210,17 @@ struct loaded_objects {
 NOPAL_WITHOUT_SANITIZER void copy_bytes(loaded_objects& all, void const* from, std::size_t n) noexcept {
   auto const* const bytes = static_cast<unsigned char const*>(from);
   for (std::size_t k = 0; k < n; ++k, ++all.bytes) {
-    if (all.bytes < all.room) static_cast<unsigned char volatile*>(all.to)[all.bytes] = bytes[k];  // volatile: lest this becomes memcpy
+    if (all.bytes >= all.room) continue;
+    // volatile: lest this becomes memcpy. NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): it copies padding, too
+    static_cast<unsigned char volatile*>(all.to)[all.bytes] = bytes[k];
   }
 }
 NOPAL_WITHOUT_SANITIZER int copy_loaded(dl_phdr_info* info, std::size_t, void* with) noexcept {
   auto& all = *static_cast<loaded_objects*>(with);
   loaded_object of{info->dlpi_addr, info->dlpi_phnum * sizeof(ElfW(Phdr)), 0};
   if (info->dlpi_name != nullptr) {
-    while (static_cast<char const volatile*>(info->dlpi_name)[of.name_bytes] != '\0')
-      ++of.name_bytes;  // volatile: lest this becomes strlen
+    auto const* const name = static_cast<char const volatile*>(info->dlpi_name);  // volatile: lest what follows becomes strlen
+    while (name[of.name_bytes] != '\0') ++of.name_bytes;
   }
   copy_bytes(all, &of, sizeof of);
   copy_bytes(all, info->dlpi_phdr, of.header_bytes);

@@ -11,6 +11,7 @@ namespace nopal::inline NOPAL_ABI::core {
 // The NUMA node of each worker.
 static std::vector<unsigned> nodes_of(std::vector<place> const& places) {
   std::vector<unsigned> nodes;
+  nodes.reserve(places.size());
   for (place const& p : places) nodes.push_back(p.node);
   return nodes;
 }

@@ -53,8 +53,8 @@ void add_places(std::string& line, stack const* left) {
   std::size_t const n = calls(pcs, left);
   for (std::size_t k = 0; k < n; ++k) {
     Dl_info object{};
-    if (::dladdr(reinterpret_cast<void*>(pcs[k] - 1), &object) == 0 || object.dli_fname == nullptr)
-      continue;  // NOLINT(performance-no-int-to-ptr)
+    auto* const inside = reinterpret_cast<void*>(pcs[k] - 1);  // NOLINT(performance-no-int-to-ptr)
+    if (::dladdr(inside, &object) == 0 || object.dli_fname == nullptr) continue;
     std::array<char, 32> offset;
     std::snprintf(offset.data(), offset.size(), "+%#zx", pcs[k] - 1 - reinterpret_cast<std::uintptr_t>(object.dli_fbase));
     line.append("\t").append(object.dli_fname).append(offset.data());

@@ -75,7 +75,8 @@ bool run_own(worker& w) noexcept {
 // ring.
 bool run_ready(worker& w) noexcept {
   if (w.search.own != nullptr) [[unlikely]] {  // by turns
-    if ((w.search.own_was_last = !w.search.own_was_last)) return run_own(w);
+    w.search.own_was_last = !w.search.own_was_last;
+    if (w.search.own_was_last) return run_own(w);
   }
   unsigned const n = ++w.search.ready_taken;
   if (n % tuning::fairness == 0) [[unlikely]] {

@@ -53,7 +53,8 @@ void give_back_all(worker& w, stack& mine) noexcept {
   }
   if (w.work.empty()) w.work.discard();
   constexpr std::uintptr_t frames_of_this = 16 << 10;  // of the functions that are called here, and more
-  w.pool().stacks.give_back_below(mine, reinterpret_cast<void const*>(stack_pointer() - frames_of_this));
+  auto const* const below = reinterpret_cast<void const*>(stack_pointer() - frames_of_this);  // NOLINT(performance-no-int-to-ptr)
+  w.pool().stacks.give_back_below(mine, below);
 }
 
 // By the timer's thread. Workers sleep, run, and are occupied meanwhile. What was used since the last look stays until the next.

@@ -310,7 +310,9 @@ void simulation::job_found(unsigned i) noexcept {
 void simulation::job_ended(unsigned i) noexcept {
   entry const e{*this, i};
   last_end_ = std::max(last_end_, at(i).clock);
-  if (jobs_ != 0 && --jobs_ == 0) elapsed_ += last_end_ - began_;
+  if (jobs_ == 0) return;
+  --jobs_;
+  if (jobs_ == 0) elapsed_ += last_end_ - began_;
 }
 
 void simulation::end() noexcept {

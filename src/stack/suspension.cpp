@@ -141,6 +141,7 @@ void bring_home(pool_state& p, stack& s) noexcept {
   s.on_its_way.it = &s;
   s.on_its_way.run = run_on_its_way;
   worker& to = *p.workers[home];
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all workers of a pool are there
   if (current_or_null() == &to && !to.occupant.here) return to.add_own(s.on_its_way);
   to.own.push(&s.on_its_way);
   p.parking.call(home);

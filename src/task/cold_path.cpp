@@ -9,7 +9,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-void die_unjoined(std::exception_ptr e) noexcept {
+void die_unjoined(std::exception_ptr e) noexcept {  // NOLINT(performance-unnecessary-value-param): it does not return
   if (e == nullptr) {
     die("a task ended with forked children not joined; write co_await nopal::join before every co_return that follows a fork");
   }
