@@ -70,9 +70,8 @@ bool run_own(worker& w) noexcept {
   return true;
 }
 
-// Runs the newest of what is ready, since that is in the cache. One in tuning::fairness times it runs the oldest, and every other of these
-// times nothing if the inboxes have something: so two fibers that wake each other keep nothing else from starting. Thieves may be at the
-// ring.
+// Runs the newest of what is ready, since that is in the cache. One in tuning::fairness times it runs the oldest, every other of these
+// nothing if the inboxes have something: so two fibers that wake each other keep nothing else from starting. Thieves may be at the ring.
 bool run_ready(worker& w) noexcept {
   if (w.search.own != nullptr) [[unlikely]] {  // by turns
     w.search.own_was_last = !w.search.own_was_last;
@@ -321,8 +320,8 @@ bool others_are_stalled(worker const& w) noexcept {
   pool_state const& p = w.pool();
   return std::all_of(p.workers.begin(), p.workers.end(), [&](worker const* other) {
     unsigned const i = other->index();
-    return other == &w || other->stalled.load(std::memory_order_relaxed) || p.parking.is_dozing(i) ||
-           p.parking.is_parked(i);  // relaxed: a hint
+    bool const sleeps = p.parking.is_dozing(i) || p.parking.is_parked(i);
+    return other == &w || sleeps || other->stalled.load(std::memory_order_relaxed);  // relaxed: a hint
   });
 }
 
