@@ -60,9 +60,10 @@ void ended_alone(std::uint64_t began) noexcept {
 void note_who_shares(bool by_schedule) noexcept {
   if (current_or_null() != nullptr) return;
   double const shared_from = could_share() && pool_here() != nullptr ? loop_tuning::worth_a_steal() : longest_alone();
-  auto const ticks = static_cast<float>(by_schedule ? 0 : shared_from);
+  auto const ticks = static_cast<std::uint64_t>(by_schedule ? 0 : shared_from);
   // relaxed: a hint
-  if (std::atomic<float>& a = alone_outside(); a.load(std::memory_order_relaxed) != ticks) a.store(ticks, std::memory_order_relaxed);
+  if (std::atomic<std::uint64_t>& a = alone_outside(); a.load(std::memory_order_relaxed) != ticks)
+    a.store(ticks, std::memory_order_relaxed);
 }
 
 bool shares_by_schedule() noexcept {

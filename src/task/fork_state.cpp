@@ -12,6 +12,6 @@ static constinit fork_state no_worker_in_region;
 
 void work_for(fork_state* s) noexcept { write_thread_word<thread_word::state>(s != nullptr ? s : &nopal_no_worker); }
 void work_for_none(bool in_region) noexcept { work_for(in_region ? &no_worker_in_region : nullptr); }
-std::atomic<float>& alone_outside() noexcept { return nopal_no_worker.alone; }
+std::atomic<std::uint64_t>& alone_outside() noexcept { return nopal_no_worker.alone; }
 
 }  // namespace nopal::core

@@ -40,38 +40,46 @@ using body_of_block = std::conditional_t<Copied, std::remove_const_t<Body>, Body
 template <class Body>
 inline constinit iteration_cost cost_of{};
 
-/// May the caller run a loop that takes so many ticks without asking anybody? On threads that work for no pool, which begin most loops after a
-/// rest: then each line that is not touched counts.
-NOPAL_INLINE bool is_alone_for(double ticks) noexcept {
-  return ticks < static_cast<double>(state_here()->alone.load(std::memory_order_relaxed));  // relaxed: a hint
-}
-/// Runs a loop that is short, as far as is known, in two blocks, and asks nobody. The first shows what it costs: bodies of one type may be as
-/// different as what they call. False: it is long, or nothing is known; `l` is what is left.
+/// Runs as much of a loop as it may without asking anybody, and returns how many iterations that were: all or none, as a rule. On threads that
+/// work for no pool, which begin most loops after a rest: then each line of memory that is not touched counts, so no constant is read either.
+/// A loop that is short, as far as is known, runs in two blocks. The first shows what it costs: bodies of one type may be as different as what
+/// they call.
 template <class Blocks>
-NOPAL_INLINE bool runs_alone(loop& l) {
-  double const n = static_cast<double>(l.count);
-  if (l.exact || l.count == 0 || l.count > loop_tuning::longest_unasked || l.cost.ticks() <= 0 || !is_alone_for(l.cost.ticks() * n))
-    return false;
-  std::uint64_t const first = std::min(l.count, to_grain(l.count / loop_tuning::first_part, l.grain));
+NOPAL_INLINE std::uint64_t run_unasked(Blocks& blocks, std::uint64_t count, std::uint64_t grain, iteration_cost& cost) {
+  if (count > loop_tuning::longest_unasked) [[unlikely]]
+    return 0;
+  std::uint64_t const limit = state_here()->alone.load(std::memory_order_relaxed);  // relaxed: a hint
+  float const guess = cost.ticks() * static_cast<float>(static_cast<int>(count));
+  if (!(guess > 0 && guess < static_cast<float>(static_cast<std::int64_t>(limit)))) [[unlikely]]
+    return 0;
+  std::uint64_t from = 0;
+  std::uint64_t to = std::min(count, to_grain(count / loop_tuning::first_part, grain));
+  std::uint64_t may_take = limit * loop_tuning::cold;  // were it the whole loop
   std::uint64_t const began = clock_ticks();
-  run_block_of<Blocks>(l.body, 0, first);
-  if (first == l.count) return true;
-  double const took = static_cast<double>(clock_ticks() - began);
-  if (!is_alone_for(took / loop_tuning::cold * n / static_cast<double>(first))) [[unlikely]] {
-    l.cost.learn(took / static_cast<double>(first));
-    l.from = first;
-    return false;
+  for (;;) {
+    run_block_of<Blocks>(&blocks, from, to);
+    if (std::uint64_t const took = clock_ticks() - began; took * count >= may_take * to) [[unlikely]] {
+      cost.learn(took, to);
+      return to;
+    }
+    if (to == count) return count;
+    from = to;
+    to = count;
+    may_take = limit;
   }
-  run_block_of<Blocks>(l.body, first, l.count);
-  l.cost.learn(static_cast<double>(clock_ticks() - began) / n);
-  return true;
 }
 
 /// Runs blocks(from, to) for parts of [0, count). `Body`: the user's, by whose type costs are remembered.
 template <class Body, class Blocks>
 void run_blocks(std::uint64_t count, grain g, bool exact, Blocks& blocks) {
-  loop l{run_block_of<Blocks>, &blocks, count, std::max<std::uint64_t>(g.iterations, 1), exact && g.iterations > 0, cost_of<Body>};
-  if (!runs_alone<Blocks>(l)) run_loop(l);
+  std::uint64_t const grain = std::max<std::uint64_t>(g.iterations, 1);
+  bool const is_exact = exact && g.iterations > 0;
+  std::uint64_t const from = is_exact ? 0 : run_unasked(blocks, count, grain, cost_of<Body>);
+  if (from == count) [[likely]]
+    return;
+  loop l{run_block_of<Blocks>, &blocks, count, grain, is_exact, cost_of<Body>};
+  l.from = from;
+  run_loop(l);
 }
 
 }  // namespace nopal::core

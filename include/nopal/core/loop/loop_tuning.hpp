@@ -26,7 +26,7 @@ inline constexpr double most_growth = 8;
 /// other data such a loop might be worth sharing.
 inline constexpr std::uint64_t longest_unasked = 8192;
 /// The first part of such a loop may take so many times as long as the others: it finds caches that are cold.
-inline constexpr double cold = 4;
+inline constexpr std::uint64_t cold = 4;
 
 /// What is left of a loop is offered where thieves are awake and it takes so long: they need about a microsecond to come by, and the join
 /// waits for them.

@@ -23,7 +23,7 @@ constexpr std::uint64_t to_grain(std::uint64_t n, std::uint64_t grain) noexcept 
 class iteration_cost {
  public:
   /// In ticks; 0: not known.
-  double ticks() const noexcept { return ticks_.load(std::memory_order_relaxed); }  // relaxed: a hint
+  float ticks() const noexcept { return ticks_.load(std::memory_order_relaxed); }  // relaxed: a hint
   /// Written only where it is wrong by a quarter, so that loops on all workers share the line.
   void learn(double measured) noexcept {
     double const known = ticks();
@@ -31,6 +31,8 @@ class iteration_cost {
       ticks_.store(static_cast<float>(measured), std::memory_order_relaxed);  // relaxed: a hint
     }
   }
+  /// So many iterations have taken so many ticks.
+  NOPAL_COLD void learn(std::uint64_t ticks, std::uint64_t n) noexcept { learn(static_cast<double>(ticks) / static_cast<double>(n)); }
 
  private:
   std::atomic<float> ticks_{0};

@@ -45,7 +45,7 @@ struct fork_state {
 
   /// Without asking anybody the caller may run a loop that takes fewer ticks: 0 on a worker. On other threads a hint, which loop/sharing.hpp
   /// keeps; 0 in a stop region.
-  std::atomic<float> alone{0};
+  std::atomic<std::uint64_t> alone{0};
 };
 
 /// What the running thread works for, read afresh; on a thread that works for no pool, a state of which works() is false. All that a fork
@@ -56,6 +56,6 @@ void work_for(fork_state* s) noexcept;
 /// By a thread that works for no pool: it enters stop regions, or has left all of them.
 void work_for_none(bool in_region) noexcept;
 /// fork_state::alone of all threads that work for no pool, and run in no stop region.
-std::atomic<float>& alone_outside() noexcept;
+std::atomic<std::uint64_t>& alone_outside() noexcept;
 
 }  // namespace nopal::core
