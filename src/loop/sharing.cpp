@@ -11,8 +11,8 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// Nothing stops a block.
-double longest_alone() noexcept { return static_cast<double>(loop_tuning::longest_block) * loop_tuning::block(); }
+// Where nobody would come: what is not worth a pool, even if the loop takes so many times as long as its first part may mislead it by.
+double longest_alone() noexcept { return loop_tuning::worth_a_pool() / static_cast<double>(loop_tuning::cold); }
 
 // Loops between which no more time lies are in a row: threads that were woken for one are still awake for the next.
 std::uint64_t soon(pool_state const& pool) noexcept {
