@@ -9,7 +9,10 @@
 
 #include "nopal/algorithm/parallel_for.hpp"
 #include "nopal/algorithm/parallel_for_blocks.hpp"
+#include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/architecture/machine_word.hpp"
+#include "nopal/core/loop/blocks_of.hpp"
+#include "nopal/core/task/fork_state.hpp"
 
 namespace {
 
@@ -78,6 +81,68 @@ TEST(loop_costs, are_not_those_of_the_last_loop) {
       }
     }
   }
+}
+
+// What runs without asking, by numbers: a limit in ticks, a hint that is far below it, and blocks that take what the test says.
+class unasked_loops : public testing::Test {
+ protected:
+  static constexpr std::uint64_t count = 100;
+  static constexpr float hint = 1.0F / 128;  // of a tick for each iteration
+
+  unasked_loops() { cost_.learn(1, 128); }
+  ~unasked_loops() override { limit_ = 0; }
+
+  // Runs a loop whose block that begins at `slow` takes longer than the limit. How many iterations ran.
+  std::uint64_t run(std::uint64_t limit, std::uint64_t slow) {
+    limit_ = limit;
+    auto blocks = [&](std::uint64_t from, std::uint64_t to) {
+      EXPECT_EQ(from, ran_);
+      ran_ = to;
+      for (std::uint64_t const began = nopal::core::clock_ticks(); from == slow && nopal::core::clock_ticks() - began <= limit;) {
+      }
+    };
+    ran_ = 0;
+    std::uint64_t const n = nopal::core::run_unasked(blocks, count, 1, cost_);
+    EXPECT_EQ(n, ran_);
+    return n;
+  }
+
+  static constexpr std::uint64_t first = count / nopal::core::loop_tuning::first_part;
+  static constexpr std::uint64_t never = count;
+  nopal::core::iteration_cost cost_;
+
+ private:
+  std::atomic<std::uint64_t>& limit_ = nopal::core::state_here()->alone;
+  std::uint64_t ran_ = 0;
+};
+
+TEST_F(unasked_loops, that_are_short_learn_nothing) {
+  EXPECT_EQ(run(std::uint64_t{1} << 40, never), count);
+  EXPECT_EQ(cost_.ticks(), hint);
+}
+
+TEST_F(unasked_loops, that_cannot_be_shorter_than_anybody_would_come_for_do_not_run) {
+  EXPECT_EQ(run(0, never), 0U);
+  cost_.learn(5.0);
+  EXPECT_EQ(run(5 * count, never), 0U);
+}
+
+TEST_F(unasked_loops, end_behind_a_first_part_that_is_long) {
+  EXPECT_EQ(run(100, 0), first);
+  EXPECT_GT(cost_.ticks(), hint);
+}
+
+TEST_F(unasked_loops, that_are_long_behind_their_first_part_ask_the_next_time) {
+  std::uint64_t const limit = std::uint64_t{1} << 25;
+  std::uint64_t n = first;
+  for (int tries = 0; tries < 20 && n == first; ++tries) {  // again where this thread did not run for so long
+    cost_.learn(0.0);
+    cost_.learn(1, 128);
+    n = run(limit, first);
+  }
+  EXPECT_EQ(n, count);
+  EXPECT_GE(cost_.ticks(), static_cast<float>(limit / count / 2));
+  EXPECT_EQ(run(limit, never), 0U);
 }
 
 }  // namespace
