@@ -36,15 +36,15 @@ TEST(loop_costs, are_known_of_loops_below_their_grain) {
 }
 
 TEST(loop_costs, are_nothing_of_a_loop_without_iterations) {
-  auto const loop = [](std::size_t n, int& blocks) {
+  auto const loop = [](std::size_t n, std::atomic<int>& blocks) {
     nopal::parallel_for_blocks(std::size_t{0}, n, [&blocks](std::size_t from, std::size_t to) {
       EXPECT_LT(from, to);
       ++blocks;
     });
   };
-  int blocks = 0;
+  std::atomic<int> blocks = 0;
   for (int k = 0; k < 5; ++k) loop(100, blocks);
-  int none = 0;
+  std::atomic<int> none = 0;
   loop(0, none);
   EXPECT_EQ(none, 0);
   EXPECT_GE(blocks, 5);
