@@ -159,7 +159,10 @@ std::pair<double, double> waking(int sleeps_on, int wakes_on) {
 
 std::string list(std::vector<double> const& all) {
   std::string text;
-  for (double const n : all) text += (text.empty() ? "" : "/") + std::to_string(std::max(0L, std::lround(n)));
+  for (double const n : all) {
+    if (!text.empty()) text += '/';
+    text += std::to_string(std::max(0L, std::lround(n)));
+  }
   return text;
 }
 

@@ -94,7 +94,7 @@ class scratch_awaiter : public awaitable_tag {
   }
   bool await_ready() const noexcept { return n_ != 0 && (frame_->state & frame::open) == 0; }
   template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise>) const noexcept {
+  NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<Promise>) const noexcept {
     return fail_task(*current(), frame_, scratch_misuse(n_, n_ != 0));
   }
   scratch_array<T> await_resume() const {

@@ -341,7 +341,9 @@ int hwloc_topology_restrict(hwloc_topology_t machine, hwloc_const_cpuset_t set, 
 }
 
 long syscall(long number, ...) noexcept {
-  static auto* const real = next<decltype(syscall)>("syscall");
+  static constinit std::atomic<decltype(&syscall)> known = nullptr;  // LLVM's C++ library calls this where it initialises what is static
+  auto* real = known.load(std::memory_order_relaxed);                // relaxed: whoever finds null finds the same function
+  if (real == nullptr) known.store(real = next<decltype(syscall)>("syscall"), std::memory_order_relaxed);
   std::va_list list;
   va_start(list, number);
   long a[6];

@@ -14,6 +14,13 @@
 
 /// Inlined whatever the optimiser thinks: what lies on the fork path.
 #define NOPAL_INLINE [[gnu::always_inline]] inline
+/// On await_suspend, during which another worker may resume the coroutine: what is called runs on the native stack alone. Inlined, but not by
+/// Clang before 19, which takes what it inlines there for part of the coroutine, so that variables may lie in the frame that is another's.
+#if defined(__clang__) && __clang_major__ < 19
+#define NOPAL_SUSPENDS [[gnu::noinline]]
+#else
+#define NOPAL_SUSPENDS NOPAL_INLINE
+#endif
 /// On a coroutine's type: its frame is destroyed where it has ended, and nowhere else. A Clang that knows this emits less code.
 #if defined(__has_cpp_attribute)
 #if __has_cpp_attribute(clang::coro_only_destroy_when_complete)

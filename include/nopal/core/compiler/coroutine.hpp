@@ -18,7 +18,7 @@ struct awaiter_of_promise {
   A& promise;
   NOPAL_INLINE awaiter_of_promise(A& p) noexcept : promise{p} {}
   NOPAL_INLINE bool await_ready() noexcept { return promise.await_ready(); }
-  NOPAL_INLINE bool await_suspend(std::coroutine_handle<> h) { return promise.await_suspend(h); }
+  NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<> h) { return promise.await_suspend(h); }
   NOPAL_INLINE void await_resume() { promise.await_resume(); }
 };
 #endif

@@ -107,7 +107,7 @@ class profiled_promise : public promise<T> {
     struct awaiter {
       awaitable& child;
       bool await_ready() const noexcept { return false; }
-      bool await_suspend(std::coroutine_handle<> h) { return child.launch(static_cast<frame*>(h.address())); }
+      NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<> h) { return child.launch(static_cast<frame*>(h.address())); }
       void await_resume() const noexcept {}
     };
     measured_.leave();
@@ -143,7 +143,7 @@ class profiled_promise : public promise<T> {
       return guarded([&] { return inner.await_ready(); });
     }
     template <class Promise>
-    bool await_suspend(std::coroutine_handle<Promise> h) {
+    NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<Promise> h) {
       return guarded([&] { return inner.await_suspend(h); });
     }
     decltype(auto) await_resume() {
@@ -183,7 +183,7 @@ class profiled_promise : public promise<T> {
 
     bool await_ready() { return inner.await_ready(); }
     template <class Promise>
-    bool await_suspend(std::coroutine_handle<Promise> h) {
+    NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<Promise> h) {
       left = true;
       task.leave();
       try {

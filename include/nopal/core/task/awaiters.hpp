@@ -40,7 +40,7 @@ struct join_awaiter : frame_awaiter {
     f.state = 0;
     return true;
   }
-  NOPAL_INLINE bool await_suspend(std::coroutine_handle<>) {
+  NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<>) {
     if (join_task_or_throw(*current(), &self())) return true;
     // So that await_resume's check is compiled only for tasks that the loop resumes: it would cost 8 instructions a fork.
     if (self().state != 0) __builtin_unreachable();
@@ -58,7 +58,7 @@ struct call_awaiter {
   bool disturbed = false;  // so that await_resume's check is compiled only for tasks of which await_suspend was called
   NOPAL_INLINE bool await_ready() const noexcept { return current()->undisturbed(); }
   template <class Promise>
-  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) {
+  NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<Promise> h) {
     disturbed = true;
     return called_returned(*current(), static_cast<frame*>(h.address()));
   }
@@ -73,7 +73,7 @@ struct call_awaiter {
 /// have met first.
 class stack_awaiter : public awaitable_tag {
  public:
-  bool await_suspend(std::coroutine_handle<>) const noexcept { return join_task(*current(), &task_); }
+  NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<>) const noexcept { return join_task(*current(), &task_); }
 
  protected:
   explicit stack_awaiter(frame& task) noexcept : task_{task} {}

@@ -40,7 +40,7 @@ class child_awaitable : public awaitable_tag {
   // A fork: the parent must be suspended, so that a thief can resume it, before the child starts.
   NOPAL_INLINE bool await_ready() const noexcept { return false; }
   template <class Promise>
-  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise> h) {
+  NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<Promise> h) {
     return launch(static_cast<frame*>(h.address()));
   }
   NOPAL_INLINE bool launch(frame* p) {

@@ -31,7 +31,7 @@ class value_call : public awaitable_tag {
     return current()->undisturbed();
   }
   template <class Promise>
-  NOPAL_INLINE bool await_suspend(std::coroutine_handle<Promise>) {
+  NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<Promise>) {
     disturbed_ = true;
     return called_returned(*current(), parent_);
   }

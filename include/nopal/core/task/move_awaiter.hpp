@@ -29,7 +29,7 @@ struct move_awaiter : awaitable_tag, move_request {
   }
   bool await_ready() const noexcept { return false; }
   template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise>) {
+  NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<Promise>) {
     if ((task->state & frame::open) != 0) return fail_task(*current(), task, move_misuse());
     return move_task(*current(), *this);
   }

@@ -86,7 +86,7 @@ class promise_base : public join_awaiter {
       child_awaitable<forked, B, F, P...>* to_start;
       frame* parent;
       NOPAL_INLINE bool await_ready() const noexcept { return false; }
-      NOPAL_INLINE bool await_suspend(std::coroutine_handle<>) { return to_start->launch(parent); }
+      NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<>) { return to_start->launch(parent); }
       NOPAL_INLINE void await_resume() const noexcept {}
     };
     return awaiter{&child, &self()};
