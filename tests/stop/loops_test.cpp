@@ -135,7 +135,7 @@ TEST(loops_stop_off_a_pool, where_they_were_called) {
 
 // What is known to be short is run without asking anybody, but not by a thread that may be asked to stop.
 TEST(loops_stop_off_a_pool, which_are_short_as_well) {
-  int begun = 0;
+  std::atomic<int> begun = 0;
   auto const loop = [&begun] { nopal::parallel_for(0, 100, [&begun](int) { ++begun; }); };
   for (int k = 0; k < 5; ++k) loop();
   std::stop_source source;
