@@ -16,6 +16,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 WRONG, UNUSABLE = 1, 2  # exit statuses
 FIBERS, LIBFORK, FIBRIL, LOOPS, SORT, SIMULATE = "fibers", "libfork", "fibril", "loops", "sort", "simulate"
 PAPERS = (LIBFORK, FIBRIL, FIBERS)
+PAPER_SIZE = "paper-size"  # single workloads of that size lie apart, so that they can be kept beside the rest
 
 # Seconds for each process, and for all runs of a cell: of the groups by paper, whose trees take long, and of all else.
 GROUP_TIMEOUT, GROUP_SHARE = 30, 6
@@ -37,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
         nargs="*",
         help=f"which to run: the papers {', '.join(PAPERS)}; {LOOPS}, {SORT}, {SIMULATE}; {', '.join([*workloads.WORKLOADS, 'uts'])} "
         f"(default: {' '.join(workload.name for workload in workloads.BY_DEFAULT)}); "
-        f"with fibers: {', '.join(fibers.NAMES)} (default: all); with --report: folders or files of results",
+        f"with fibers: {', '.join(fibers.NAMES)} (default: all), and with {SIMULATE} beside it on simulated machines; with --report: folders or files of results",
     )
     result.add_argument("--build", type=Path, default=REPOSITORY / "build" / "release", help="the build folder")
     result.add_argument("--out", type=Path, help="where the CSV and JSON files go, and the page (default: the build folder)")
@@ -126,6 +127,8 @@ def chosen_parts(options: argparse.Namespace) -> list[Part]:
         result += parts.libfork_parts(options)
     if FIBRIL in options.papers:
         result += parts.fibril_parts(options)
+    if options.fibers and options.simulate:
+        return [parts.simulated_fibers_part(options, options.experiments)]
     if options.fibers:
         result += parts.fiber_parts(options, options.experiments)
     if options.loops:
@@ -137,7 +140,7 @@ def chosen_parts(options: argparse.Namespace) -> list[Part]:
     if options.workload or not (result or options.latency):
         everything = options.smoke and not options.workload
         chosen = [*workloads.BY_DEFAULT, workloads.FLAT] if everything else workloads.select(options.workload)
-        result.append(parts.kernel_part(options, chosen))
+        result.append(parts.kernel_part(options, chosen, PAPER_SIZE if options.size == "paper" else "kernels"))
         if everything:
             result += [parts.latency_part(options), parts.loops_part(options), *parts.simulation_parts(options)]
     if options.latency:

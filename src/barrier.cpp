@@ -20,12 +20,14 @@ void barrier_word::reject(std::ptrdiff_t n, std::ptrdiff_t pending) {
 }
 
 void barrier_word::wait(std::uint64_t phase) {
+  in_order();
   if (!wait_may_end_early()) [[likely]]
     return word_.wait(phase);
   if (!word_.wait_until(phase, time_point::max(), "a barrier")) throw_stopped();
 }
 
 bool barrier_word::wait_until(std::uint64_t phase, time_point deadline) {
+  in_order();
   if (word_.wait_until(phase, deadline, "a barrier, with a time limit")) return true;
   throw_if_wait_was_stopped();
   return false;

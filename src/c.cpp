@@ -141,14 +141,20 @@ nopal_status nopal_parallel_invoke(nopal_function first, void* first_arg, nopal_
   return guarded([&] { nopal::parallel_invoke([&] { call(first, first_arg); }, [&] { call(second, second_arg); }); });
 }
 
-void nopal_scope_init(nopal_scope* scope) { ::new (scope->opaque) nopal::scope; }
+nopal_status nopal_scope_init(nopal_scope* scope) {
+  if (scope == nullptr) return refuse_null("nopal_scope_init: the scope is null");
+  ::new (scope->opaque) nopal::scope;
+  return NOPAL_OK;
+}
 
 nopal_status nopal_fork(nopal_scope* scope, nopal_function fn, void* arg) {
+  if (scope == nullptr) return refuse_null("nopal_fork: the scope is null");
   if (fn == nullptr) return refuse_null("nopal_fork: the function is null");
   return guarded([&] { in(scope).fork([=] { call(fn, arg); }); });
 }
 
 nopal_status nopal_join(nopal_scope* scope) {
+  if (scope == nullptr) return refuse_null("nopal_join: the scope is null");
   return guarded([&] { in(scope).join(); });
 }
 
@@ -157,11 +163,28 @@ nopal_status nopal_parallel_for(size_t first, size_t last, nopal_loop_body body,
   return guarded([&] { nopal::parallel_for_blocks(first, last, [=](size_t f, size_t l) { call(body, f, l, arg); }); });
 }
 
-void nopal_counter_init(nopal_counter* counter, int64_t value) { ::new (counter->opaque) nopal::counter{value}; }
-void nopal_counter_destroy(nopal_counter* counter) { std::destroy_at(&in(counter)); }
-void nopal_counter_add(nopal_counter* counter, int64_t n) { in(counter).add(n); }
-void nopal_counter_done(nopal_counter* counter, int64_t n) { in(counter).done(n); }
-int64_t nopal_counter_load(nopal_counter const* counter) { return in(const_cast<nopal_counter*>(counter)).load(); }
+nopal_status nopal_counter_init(nopal_counter* counter, int64_t value) {
+  if (counter == nullptr) return refuse_null("nopal_counter_init: the counter is null");
+  ::new (counter->opaque) nopal::counter{value};
+  return NOPAL_OK;
+}
+void nopal_counter_destroy(nopal_counter* counter) {
+  if (counter != nullptr) std::destroy_at(&in(counter));
+}
+nopal_status nopal_counter_add(nopal_counter* counter, int64_t n) {
+  if (counter == nullptr) return refuse_null("nopal_counter_add: the counter is null");
+  in(counter).add(n);
+  return NOPAL_OK;
+}
+nopal_status nopal_counter_done(nopal_counter* counter, int64_t n) {
+  if (counter == nullptr) return refuse_null("nopal_counter_done: the counter is null");
+  in(counter).done(n);
+  return NOPAL_OK;
+}
+int64_t nopal_counter_load(nopal_counter const* counter) {
+  if (counter == nullptr) return refuse_null("nopal_counter_load: the counter is null"), 0;
+  return in(const_cast<nopal_counter*>(counter)).load();
+}
 
 nopal_status nopal_spawn(nopal_counter* counter, nopal_function fn, void* arg) {
   if (fn == nullptr) return refuse_null("nopal_spawn: the function is null");
@@ -175,10 +198,12 @@ nopal_status nopal_spawn(nopal_counter* counter, nopal_function fn, void* arg) {
 }
 
 nopal_status nopal_wait(nopal_counter* counter, int64_t value) {
+  if (counter == nullptr) return refuse_null("nopal_wait: the counter is null");
   return guarded([&] { nopal::wait_for(in(counter), value); });
 }
 
 nopal_status nopal_wait_for(nopal_counter* counter, int64_t value, int64_t nanoseconds) {
+  if (counter == nullptr) return refuse_null("nopal_wait_for: the counter is null");
   bool reached = false;
   nopal_status const s = guarded([&] { reached = nopal::wait_for(in(counter), value, std::chrono::nanoseconds{nanoseconds}); });
   return s != NOPAL_OK || reached ? s : fail(NOPAL_TIMEOUT, "nopal_wait_for: the time limit expired before the counter reached the value");

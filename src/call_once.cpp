@@ -9,6 +9,7 @@ namespace nopal::inline NOPAL_ABI {
 
 // Waits for the turn. The function may have returned when it comes.
 once_flag::turn::turn(once_flag& flag) : flag_{flag} {
+  core::in_order();
   std::uintptr_t const self = core::self();
   if (std::uintptr_t seen; flag.mutex_.lock_if_free(self, seen)) return;
   if (flag.mutex_.owner() == self) {
@@ -20,6 +21,9 @@ once_flag::turn::turn(once_flag& flag) : flag_{flag} {
 }
 
 // By the stack that made it: the function may have changed the worker, and never the stack.
-once_flag::turn::~turn() { flag_.mutex_.unlock(core::self()); }
+once_flag::turn::~turn() {
+  core::in_order();
+  flag_.mutex_.unlock(core::self());
+}
 
 }  // namespace nopal

@@ -1,11 +1,13 @@
 #include "nopal/counter.hpp"
 
+#include <exception>
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/in_exit.hpp"
 #include "nopal/core/profile/signals.hpp"
 #include "nopal/core/stop/here.hpp"
+#include "nopal/core/stop/stopped.hpp"
 #include "report/held_exceptions.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -36,9 +38,12 @@ void counter::check_destroyed() noexcept {
                  "call nopal::wait_for(counter) before its scope ends",
                  static_cast<long long>(n));
   }
-  if (std::exception_ptr const e = word_.unclaimed(); e != nullptr) {
+  std::exception_ptr const e = word_.unclaimed();
+  if (e == nullptr) return;
+  if (std::uncaught_exceptions() == 0 && !core::is_stopped(e)) {
     core::die_fiber(e, "and its counter was destroyed with it; call nopal::wait_for(counter), which rethrows it");
   }
+  core::drop_held(this, [] {});
 }
 
 void core::die_fiber(std::exception_ptr const& e, char const* remedy) noexcept {
@@ -47,12 +52,14 @@ void core::die_fiber(std::exception_ptr const& e, char const* remedy) noexcept {
 
 void core::fail_fiber(counter* c, std::exception_ptr e) noexcept {
   if (c != nullptr) return c->failed(std::move(e));
+  if (is_stopped(e)) return;
   die_fiber(e,
             "and no counter was given to nopal::spawn, so it cannot be rethrown; catch it in the fiber, or call spawn(counter, f) and "
             "wait_for(counter)");
 }
 
-void wait_for(counter& c, std::int64_t value) {
+core::waited wait_for(counter& c, std::int64_t value) {
+  core::in_order();
   core::wait_in_profile measured{&c};
   if (!core::wait_may_end_early()) [[likely]] {
     c.word_.wait(value);
@@ -61,9 +68,11 @@ void wait_for(counter& c, std::int64_t value) {
   }
   measured.came();
   c.rethrow_if_thrown();
+  return {};
 }
 
 bool wait_until(counter& c, std::int64_t value, std::chrono::steady_clock::time_point deadline) {
+  core::in_order();
   core::wait_in_profile measured{&c};
   bool const in_time = c.word_.wait_until(value, deadline);
   if (!in_time) core::throw_if_wait_was_stopped();

@@ -12,8 +12,9 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-void yield() noexcept {
+core::waited yield() noexcept {
   if (!core::yield_stack()) std::this_thread::yield();
+  return {};
 }
 
 namespace {
@@ -34,7 +35,7 @@ void sleep_in(core::stop_region& region, core::timer* t, std::chrono::steady_clo
 
 }  // namespace
 
-void sleep_until(std::chrono::steady_clock::time_point t) {
+core::waited sleep_until(std::chrono::steady_clock::time_point t) {
   core::worker* const w = core::current_or_null();
   core::stop_region* const region = core::region_of_wait();
   if (region == nullptr) {
@@ -44,11 +45,12 @@ void sleep_until(std::chrono::steady_clock::time_point t) {
     for (auto left = core::time_left(t); left.count() > 0; left = core::time_left(t)) {
       std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, 1h));
     }
-    return;
+    return {};
   }
   if (t <= std::chrono::steady_clock::now()) return yield();
   sleep_in(*region, w != nullptr ? &w->pool().timer : nullptr, std::min(t, region->deadline()));
   if (t > std::chrono::steady_clock::now()) core::throw_if_wait_was_stopped();
+  return {};
 }
 
 }  // namespace nopal

@@ -20,12 +20,14 @@ void latch::reject(std::ptrdiff_t n) const {
 }
 
 void latch::wait() {
+  core::in_order();
   if (!core::wait_may_end_early()) [[likely]]
     return word_.wait(0, "a latch", core::wait_kind::counter);
   if (!word_.wait_until(0, core::time_point::max(), "a latch")) core::throw_stopped();
 }
 
 bool latch::wait_until(std::chrono::steady_clock::time_point deadline) {
+  core::in_order();
   if (word_.wait_until(0, deadline, "a latch, with a time limit")) return true;
   core::throw_if_wait_was_stopped();
   return false;

@@ -1,44 +1,23 @@
 #include "nopal/pool.hpp"
 
 #include <atomic>
-#include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <system_error>
 
 #include "nopal/core/base/process.hpp"
-#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/process.hpp"
+#include "scheduler/option_checks.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
-// What the environment variable says, from 0 to `most`; 0 where it is unset or empty. `meaning` and `remedy` are for the message of
-// std::invalid_argument.
-static unsigned number_in(char const* variable, unsigned most, std::string const& meaning, char const* remedy) {
-  char const* const text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
-  if (text == nullptr || *text == '\0') return 0;
-  std::string_view const number{text};
-  unsigned n = 0;
-  auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), n);
-  if (error != std::errc{} || end != number.data() + number.size() || n > most) {
-    throw std::invalid_argument{std::string{"nopal::default_pool: "} + variable + " = \"" + std::string{number} + "\" is no " + meaning +
-                                std::to_string(most) + "; " + remedy};
-  }
-  return n;
-}
-
-// Reads NOPAL_WORKERS and NOPAL_KEEP_WARM.
+// Reads NOPAL_KEEP_WARM. NOPAL_WORKERS is for every pool: scheduler.cpp reads it.
 static pool_options options_of_default_pool() {
   pool_options o;
-  o.workers = number_in("NOPAL_WORKERS", core::tuning::most_workers, "number of workers from 1 to ",
-                        "write one, or unset it: one worker per usable CPU then");
-  o.keep_warm = std::chrono::milliseconds{number_in("NOPAL_KEEP_WARM", 3'600'000, "number of milliseconds from 0 to ",
-                                                    "write one, or unset it: workers that find nothing sleep after 0.1 ms then")};
+  o.keep_warm = std::chrono::milliseconds{core::number_in("NOPAL_KEEP_WARM", 3'600'000, "number of milliseconds from 0 to ",
+                                                          "write one, or unset it: workers that find nothing sleep after 0.1 ms then")};
   return o;
 }
 

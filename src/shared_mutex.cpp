@@ -11,6 +11,7 @@ bool shared_mutex::try_lock_slowly(share s) noexcept { return word_.try_lock_slo
 void shared_mutex::unlock_slowly(share s) noexcept { word_.unlock_slowly(s); }
 
 bool shared_mutex::lock_until(share s, core::time_point deadline) {
+  core::in_order();
   if (word_.lock_if_free(s) || word_.lock_until(s, deadline)) return true;
   core::throw_if_wait_was_stopped();
   return false;

@@ -43,6 +43,7 @@ std::string to_json(simulation_report const& r) {
   field("waking", r.waking.count());
   field("asleep", r.asleep.count());
   field("wakeups", r.wakeups);
+  field("disturbed", r.disturbed.count());
   field("switches", r.switches);
   field("lost_turns", r.lost_turns);
   text += "\"efficiency\":";
@@ -63,8 +64,8 @@ std::string to_text(simulation_report const& r) {
   };
   add(" workers: T_P = ", milliseconds(r.elapsed));
   add(", work ", milliseconds(r.working));
-  add(", speed-up ", number("%.2f", r.efficiency() * r.workers));
-  add(", efficiency ", number("%.3f", r.efficiency()));
+  add(", ", number("%.2f", r.efficiency() * r.workers));
+  add(" workers busy, efficiency ", number("%.3f", r.efficiency()));
   add("\n  searching ", milliseconds(r.searching));
   add(", waking ", milliseconds(r.waking));
   add(" in ", std::to_string(r.wakeups));
@@ -75,6 +76,10 @@ std::string to_text(simulation_report const& r) {
     add(": ", std::to_string(r.steals[k]));
   }
   text += '\n';
+  if (r.disturbed > r.working / 20) {
+    add("  for ", milliseconds(r.disturbed));
+    text += " other programs had the CPU: run it again on a quiet machine\n";
+  }
   if (r.lost_turns == 0) return text;
   add("  ", std::to_string(r.lost_turns));
   text += " times a worker waited for another in a way that is not seen here (a lock, a flag): the times are not to be trusted\n";

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <string_view>
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/tuning.hpp"
@@ -11,6 +12,10 @@
 #include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/waiting_stack.hpp"
+
+#if NOPAL_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -32,13 +37,33 @@ static void move_to_own_thread() noexcept {
   }
 }
 
-stay::stay() noexcept : on_{nullptr}, was_fast_{false} {
+// Does `function`, as a compiler spells it, return a nopal::task? Clang spells what is written there; GCC calls a coroutine's body by the
+// frame that it is given. What lies in a function says no more: a compiler leaves in the native frame of a coroutine what lives across no
+// suspension, as in that of a function that it has inlined there.
+static bool is_coroutine(std::string_view function) noexcept {
+  if (function.ends_with(".Frame*)")) return true;
+  function = function.substr(0, function.find_first_of("<["));  // the arguments, or GCC's [abi:profiled]
+  return function == "task" || (function.starts_with("nopal::") && function.ends_with("::task"));
+}
+
+// Does the object lie where the function runs that has made it? AddressSanitizer keeps variables of functions elsewhere.
+static bool is_local(core::stack& here, void* object) noexcept {
+  if (here.holds(reinterpret_cast<std::uintptr_t>(object))) return true;
+#if NOPAL_ASAN
+  if (void* const fake = __asan_get_current_fake_stack(); fake != nullptr) {
+    return __asan_addr_is_in_fake_stack(fake, object, nullptr, nullptr) != nullptr;
+  }
+#endif
+  return !here.holds(core::stack_pointer());  // on a stack that is not nopal's nobody knows
+}
+
+stay::stay(char const* made_by) noexcept : on_{nullptr}, was_fast_{false} {
   if (core::current_or_null() == nullptr) return;
-  move_to_own_thread();
+  bool const in_coroutine = is_coroutine(made_by);
+  if (!in_coroutine) move_to_own_thread();
   core::worker& w = *core::current();
   on_ = w.here;
-  if (bool const of_function = on_->holds(reinterpret_cast<std::uintptr_t>(this));
-      !of_function && !NOPAL_ASAN && on_->holds(core::stack_pointer())) {
+  if (in_coroutine || !is_local(*on_, this)) {
     core::die("a nopal::stay was made in a coroutine, or on the heap; make one in an ordinary function that the task calls");
   }
   w.pool().stacks_stay.store(true, std::memory_order_relaxed);  // relaxed: a hint

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/stop/here.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -12,6 +13,7 @@ namespace nopal::inline NOPAL_ABI {
 // wrote is handed on with the permit.
 
 bool timed_mutex::acquire_if_free() noexcept {
+  core::in_order();
   return word_.try_acquire([this]() noexcept { return word_.try_acquire_slowly(); });
 }
 // The caller has the permit.
@@ -51,6 +53,7 @@ bool timed_mutex::lock_until(core::time_point deadline) {
 }
 
 void timed_mutex::unlock() noexcept {
+  core::in_order();
   if (owner_.load(std::memory_order_relaxed) != core::self()) {  // relaxed: as above
     core::die(
         "a timed_mutex was unlocked by another fiber, task or thread than the one that has locked it, or by a task after a co_await; "

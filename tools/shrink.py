@@ -25,6 +25,7 @@ KINDS = {
     "s": "before what it has stolen begins",
     "i": "where it has found nothing",
     "n": "where all were idle",
+    "y": "where it let others run",
 }
 NOBODY = -1  # from whom a worker has the turn where all were idle
 ATTEMPTS = 3  # a run in which the machine took a turn from a worker is made again
@@ -75,6 +76,8 @@ class Program:
             try:
                 done = subprocess.run(self.command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=self.timeout)
                 status, output = done.returncode, done.stdout.decode(errors="replace")
+            except OSError as e:  # it is no program, say, or its interpreter is not there
+                sys.exit(f"nopal shrink: {self.command[0]} cannot be run: {e.strerror}; name a program that can be run behind --")
             except subprocess.TimeoutExpired as e:
                 status, output = None, (e.stdout or b"").decode(errors="replace")
             lines = log.read_text(errors="replace").splitlines() if log.exists() else []
@@ -101,7 +104,7 @@ def first_failure(program: Program, schedule: str | None, seeds: int) -> tuple[s
     """The first schedule that fails: the one given, or it and those with the next seeds."""
     parts = (schedule or "random:0").split(":")
     first = int(parts[1]) if len(parts) > 1 and parts[1] else 0
-    for seed in range(first, first + seeds):
+    for seed in range(first, min(first + seeds, LAST_SEED + 1)):
         candidate = ":".join([parts[0], str(seed), *parts[2:]])
         run = program.run(candidate)
         if run.failed:
@@ -212,11 +215,32 @@ def show(decisions: list[Decision]) -> None:
             print(f"       in {line}")
 
 
+MOST_SEEDS = 2**32
+MOST_TIMEOUT = 10**6
+LAST_SEED = 2**64 - 1
+
+
+def count(text: str) -> int:
+    if not re.fullmatch(r"\d+", text) or not 1 <= int(text) <= MOST_SEEDS:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seeds; write one from 1 to {MOST_SEEDS}, or leave it out for 100")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value <= MOST_TIMEOUT:  # not a number neither
+        raise argparse.ArgumentTypeError(f"'{text}' is no time; write seconds above 0, {MOST_TIMEOUT} at most, or leave it out for 60")
+    return value
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./nopal shrink", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schedule", help="the one that failed: random:SEED, or pct:SEED:d=DEPTH:k=STEPS; else NOPAL_SCHEDULE, else random:0")
-    parser.add_argument("--seeds", type=int, default=100, help="how many seeds are tried, from that one on (100)")
-    parser.add_argument("--timeout", type=float, default=60, help="after so many seconds a run has failed (60)")
+    parser.add_argument("--seeds", type=count, default=100, help="how many seeds are tried, from that one on (100)")
+    parser.add_argument("--timeout", type=seconds, default=60, help="after so many seconds a run has failed (60)")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="-- the program and its arguments")
     args = parser.parse_args()
     args.command = args.command[1:] if args.command[:1] == ["--"] else args.command
@@ -225,6 +249,11 @@ def arguments() -> argparse.Namespace:
     args.schedule = args.schedule or os.environ.get("NOPAL_SCHEDULE") or None
     if args.schedule is not None and not re.fullmatch(r"random(:\d+)?|pct(:\d+(:[dk]=\d+)*)?", args.schedule):
         parser.error(f"'{args.schedule}' cannot be shrunk; write random:SEED, or pct:SEED:d=DEPTH:k=STEPS")
+    first = re.search(r"\d+", args.schedule or "")
+    if first is not None and int(first[0]) > LAST_SEED:
+        parser.error(f"the seed {first[0]} is more than {LAST_SEED}; write a smaller one")
+    if shutil.which(args.command[0]) is None:
+        parser.error(f"'{args.command[0]}' is no program that can be run; name one by its path, or one that PATH finds, behind --")
     return args
 
 

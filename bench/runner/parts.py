@@ -195,6 +195,15 @@ def simulation_parts(options: argparse.Namespace) -> list[Part]:
     ]
 
 
+class SimulatedPart(Part):
+    def complaints(self) -> list[str]:
+        return simulation.disturbed(self.rows())
+
+
+def simulated_fibers_part(options: argparse.Namespace, names: list[str]) -> Part:
+    return SimulatedPart(simulation, simulation.FIBERS, simulation.fiber_tables(options.build, names, options.size))
+
+
 def fiber_parts(options: argparse.Namespace, names: Iterable[str]) -> list[Part]:
     build, only, workers, size = options.build, options.impl, options.workers, options.size
     repeat = 5 if options.smoke else 1

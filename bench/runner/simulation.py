@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from . import workloads
+from . import fibers, workloads
 from .measure import Cell
 from .workloads import Workload
 
@@ -28,6 +28,10 @@ CHECKED = (
 )
 SERIES = (("", ()), (", busy", ("--idle", "busy")), (", uniform", ("--victims", "uniform")))
 CHECK_TABLE = "predicted and measured"
+FIBERS = "simulation-fibers"
+LIKELY = 1.25  # for each worker: the speed-up that caches might explain
+FIBER_MACHINES = ((4, "4"), (8, "8"), (128, "2x64"))  # those of the paper on green threads, and half of its smaller one
+FIBER_VARIANTS = {"nqueens": (fibers.Variant("fiber", ("--depth", "2")),)}
 
 
 def workers_of(machine: str) -> list[int]:
@@ -84,6 +88,30 @@ def figure_tables(build: Path, machine: str, size: str, smoke: bool) -> list[lis
         title = f"fibril {one.title} on {machine}"
         counts = [count for count in workers_of(machine) if count in (1, 8, 32) or count >= 56]
         tables.append([_cell(title, one, "native", "native", build, count, size, ("--simulate", machine)) for count in counts])
+    return tables
+
+
+def fiber_tables(build: Path, names: list[str], size: str) -> list[list[Cell]]:
+    """The experiments on fibers that scale, on one worker and on whole machines of each size."""
+    tables = []
+    for name, of in fibers.SCALING.items():
+        if name not in names or name == fibers.CONTENDED:
+            continue
+        program = workloads.programs(build, of.kernel, [workloads.FIBER])[workloads.FIBER]
+        [variant] = FIBER_VARIANTS.get(name, (fibers.FIBER,))
+        machines = ((1, "8"), *FIBER_MACHINES)
+        tables.append(
+            [
+                Cell(
+                    f"fibers {name}",
+                    variant.label,
+                    count,
+                    program,
+                    ["--workers", str(count), "--size", size, *of.arguments, *variant.arguments, "--simulate", machine],
+                )
+                for count, machine in machines
+            ]
+        )
     return tables
 
 
@@ -224,6 +252,15 @@ def _row(cell: Cell, alone: float | None, work: float | None) -> Row:
         compiler=first.get("compiler", ""),
         peer=first.get("peer", ""),
     )
+
+
+def disturbed(found: list[Row]) -> list[str]:
+    """What to say of each row that cannot be: where other programs took the CPUs for long, turns came too late."""
+    return [
+        f"{row.workload}, {row.impl} on {row.workers}: {row.speedup:.1f} times as fast as on one worker, which cannot be: run it with nothing else on the machine"
+        for row in found
+        if row.speedup is not None and row.speedup > LIKELY * row.workers
+    ]
 
 
 HEADER = ["implementation", "P", "simulated", "T1/TP", "/P", "work", "searching", "steals", "of these far", "lost"]

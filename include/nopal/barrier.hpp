@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_barrier.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -36,6 +37,7 @@ class NOPAL_API barrier_word {
   /// True: the caller has arrived last in `phase`, and must call complete. Throws std::invalid_argument unless 1 <= n, and n at most what is
   /// still expected; then nothing has happened.
   bool arrive(std::ptrdiff_t n, std::ptrdiff_t dropped, std::uint64_t& phase) {
+    in_order();
     if (n >= 1 && n <= max) [[likely]] {
       auto const [p, pending] = word_.arrive(n, dropped);
       phase = p;

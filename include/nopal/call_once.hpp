@@ -9,6 +9,7 @@
 #include <functional>
 #include <utility>
 
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 
@@ -68,6 +69,7 @@ class NOPAL_API once_flag {
 ///     nopal::call_once(read, [] { settings = nopal::sync_wait(read_settings); });
 template <class F, class... Args>
 void call_once(once_flag& flag, F&& f, Args&&... args) {
+  core::in_order();
   if (flag.is_done()) [[likely]]
     return;
   once_flag::turn const mine{flag};

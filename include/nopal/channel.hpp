@@ -158,7 +158,7 @@ class channel {
     using value_type = T;
     using difference_type = std::ptrdiff_t;
 
-    explicit iterator(channel& from) : from_{&from} { pop(); }
+    explicit iterator(channel& from) : from_{std::addressof(from)} { pop(); }
     T& operator*() const noexcept { return *value_; }
     T* operator->() const noexcept { return std::addressof(*value_); }
     iterator& operator++() {

@@ -51,10 +51,12 @@ class NOPAL_API condition_variable {
 
   /// Wakes the waiter that has waited longest, if there is one. The caller may own the mutex or not. One load where none waits.
   void notify_one() noexcept {
+    core::in_order();
     if (word_.has_waiters()) notify(1);
   }
   /// Wakes all waiters, in the order in which they came. The caller may own the mutex or not. O(waiters).
   void notify_all() noexcept {
+    core::in_order();
     if (word_.has_waiters()) notify(std::numeric_limits<std::ptrdiff_t>::max());
   }
 
@@ -86,7 +88,7 @@ class NOPAL_API condition_variable {
   template <class Clock, class Duration, class Predicate>
   bool wait_until(std::unique_lock<mutex>& lock, std::chrono::time_point<Clock, Duration> deadline, Predicate ready) {
     while (!ready()) {
-      if (wait_until(lock, deadline) == std::cv_status::timeout) return ready();
+      if (wait_until(lock, deadline) == std::cv_status::timeout) return static_cast<bool>(ready());
     }
     return true;
   }

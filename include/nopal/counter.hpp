@@ -10,6 +10,7 @@
 #include <exception>
 #include <utility>
 
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -53,7 +54,9 @@ NOPAL_API NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
 }  // namespace core
 
 /// A number that fibers, tasks, functions and threads wait for, until it is at most some value. Any thread may use it; each operation is
-/// atomic. Destroying it while it is waited for, or above 0, since a fiber may still count it down, ends the program with a message.
+/// atomic. Destroying it while it is waited for, or above 0, since a fiber may still count it down, ends the program with a message. So does
+/// destroying it with an exception that has left a fiber, and that no wait_for has rethrown, unless that is nopal::stopped, or another
+/// exception destroys the counter. Of several that fibers have thrown it keeps the first.
 ///
 ///     nopal::counter left;
 ///     for (auto& item : items) nopal::spawn(left, [&] { cook(item); });
@@ -91,13 +94,16 @@ class NOPAL_API counter {
     count_down(n);
   }
   /// A value that the counter has had during the call.
-  std::int64_t load() const noexcept { return word_.load(); }
+  std::int64_t load() const noexcept {
+    core::in_order();
+    return word_.load();
+  }
 
   /// For a task: `co_await left.reaches(0)` waits as wait_for(left, 0) does, also between fork and join, and throws what that throws.
   core::reach reaches(std::int64_t value) noexcept { return {{}, *this, value}; }
 
  private:
-  friend void wait_for(counter& c, std::int64_t value);
+  friend core::waited wait_for(counter& c, std::int64_t value);
   friend bool wait_until(counter& c, std::int64_t value, std::chrono::steady_clock::time_point deadline);
   friend void core::fail_fiber(counter* c, std::exception_ptr e) noexcept;
   template <class F, class Counter>
@@ -112,6 +118,7 @@ class NOPAL_API counter {
 
   void count_up(std::int64_t n) noexcept { word_.add(n, core::current_or_null()); }
   void count_down(std::int64_t n) noexcept {
+    core::in_order();
     if (!word_.done_if_quiet(n)) done_slowly(n);
   }
   void rethrow_if_thrown();
@@ -125,7 +132,7 @@ class NOPAL_API counter {
 /// Waits until `c` is at most `value`. Rethrows the first exception that has left a fiber spawned with `c`; of several waiters, one gets
 /// it. O(1). Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool
 /// sleeps. Throws nopal::stopped where the caller is asked to stop before (stop.hpp): the fibers still run then.
-NOPAL_API void wait_for(counter& c, std::int64_t value = 0);
+NOPAL_API core::waited wait_for(counter& c, std::int64_t value = 0);
 /// As wait_for(c, value), but no longer than until `deadline`. False: that passed first, and nothing is rethrown. Also throws
 /// std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started. O(waiters) if the deadline passes first.
 NOPAL_API bool wait_until(counter& c, std::int64_t value, std::chrono::steady_clock::time_point deadline);

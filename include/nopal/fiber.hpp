@@ -25,7 +25,8 @@ namespace nopal::inline NOPAL_ABI {
 
 /// Spawns a fiber, which runs f() later, on some worker of the caller's pool, or of default_pool() off a pool. `f` is moved or copied
 /// first. A fiber takes a stack when it starts, not before: until then it takes its closure and less than 64 bytes. An exception that
-/// leaves it ends the program with its message; spawn it with a counter, and wait_for rethrows the exception. Throws std::bad_alloc. The
+/// leaves it ends the program with its message; spawn it with a counter, and wait_for rethrows the exception. nopal::stopped, which was
+/// asked for, only ends the fiber. Throws std::bad_alloc. The
 /// pool's destructor waits for the fiber. O(1).
 template <class F>
 #if NOPAL_PROFILES
@@ -48,21 +49,22 @@ void spawn(counter& c, F&& f) {
 }
 /// Lets what waits for the caller's worker run first, as a rule all of it. Suspends: the fiber, task or function leaves its native stack.
 /// It returns at once if nothing waits. Off a pool it is std::this_thread::yield().
-NOPAL_API void yield() noexcept;
+NOPAL_API core::waited yield() noexcept;
 
-/// Waits until `t`. Suspends: the fiber, task or function leaves its native stack, and the worker runs others; off a pool the thread
+/// Waits until `t`, and within 0.1 ms and one leaf goes on, also where all workers fork and none is idle (core/scheduler/due.md). Suspends: the fiber, task or function leaves its native stack, and the worker runs others; off a pool the thread
 /// sleeps. Throws std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started; nopal::stopped where the
 /// caller is asked to stop (stop.hpp).
-NOPAL_API void sleep_until(std::chrono::steady_clock::time_point t);
+NOPAL_API core::waited sleep_until(std::chrono::steady_clock::time_point t);
 /// As above, for a duration.
 template <class Rep, class Period>
-void sleep_for(std::chrono::duration<Rep, Period> d) {
-  sleep_until(core::deadline_after(d));
+core::waited sleep_for(std::chrono::duration<Rep, Period> d) {
+  return sleep_until(core::deadline_after(d));
 }
 /// As above, by any clock, which may be set meanwhile.
 template <class Clock, class Duration>
-void sleep_until(std::chrono::time_point<Clock, Duration> t) {
+core::waited sleep_until(std::chrono::time_point<Clock, Duration> t) {
   for (auto left = core::time_left(t); left.count() > 0; left = core::time_left(t)) sleep_for(left);
+  return {};
 }
 
 }  // namespace nopal

@@ -5,6 +5,7 @@
 #include "nopal/core/compiler/config.hpp"
 
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -52,6 +53,10 @@ class future_awaiter : public stack_awaiter {
 /// throws std::logic_error from all members but valid(). Each wait throws nopal::stopped where the caller is asked to stop (stop.hpp): the
 /// job runs on, and the future is as it was.
 ///
+/// No exception gets lost: where the future was dropped, or is destroyed or assigned to before its result was taken, one that has left the
+/// job, or leaves it later, ends the program with its message, as from pool::detach and a fiber without a counter. Two do not: nopal::stopped,
+/// which was asked for; and what is thrown by the job of a future that another exception has destroyed, as in a scope.
+///
 ///     auto f = pool.submit(fib, 30);
 ///     long const x = co_await f;      // in a task, also between fork and join; f.get() anywhere
 template <class R>
@@ -59,7 +64,15 @@ class future : public core::awaitable_tag {
  public:
   future() noexcept = default;
   future(future&&) noexcept = default;
-  future& operator=(future&&) noexcept = default;
+  future& operator=(future&& other) noexcept {
+    future taken{std::move(other)};
+    state_.swap(taken.state_);  // and what this was is dropped
+    return *this;
+  }
+  ~future() {
+    if (state_ != nullptr && std::uncaught_exceptions() > 0) [[unlikely]]
+      state_->dropped_by_exception = true;
+  }
 
   /// Has it a job, whose result was not taken yet?
   bool valid() const noexcept { return state_ != nullptr; }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -44,13 +45,17 @@ class NOPAL_API latch {
   /// Counts down by `n`, and wakes all that wait when it comes to 0, in O(those). Never waits. Throws std::invalid_argument if `n` is negative or
   /// more than is left to count; then nothing has changed.
   void count_down(std::ptrdiff_t n = 1) {
+    core::in_order();
     // A caller whose `n` the latch still has to count cannot find less than that.
     if (n < 0 || n > word_.load()) [[unlikely]]
       reject(n);
     if (!word_.done_if_quiet(n)) word_.done_slowly(n);
   }
   /// Is it open? Never waits. Whoever destroys it after that needs to know that each count_down has returned; after wait() it does.
-  bool try_wait() const noexcept { return word_.load() <= 0; }
+  bool try_wait() const noexcept {
+    core::in_order();
+    return word_.load() <= 0;
+  }
   /// Waits until it is open. O(1).
   void wait();
   /// Counts down by `n`, and waits until it is open. Throws as both.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/wait/await_wake.hpp"
@@ -66,11 +67,13 @@ class NOPAL_API mutex {
   /// Locks it; waits while another owns it. Throws std::system_error (resource_deadlock_would_occur) if the caller owns it already, and
   /// would wait for itself.
   void lock() {
+    core::in_order();
     if (std::uintptr_t seen; !word_.lock_if_free(core::self_locking(this), seen)) [[unlikely]]
       lock_slowly();
   }
   /// Locks it, if it is free. False: it is owned, perhaps by the caller. Never waits.
   bool try_lock() noexcept {
+    core::in_order();
     std::uintptr_t seen;
     if (word_.lock_if_free(core::self_locking(this), seen) || (!word_.is_owned(seen) && try_lock_slowly())) return true;
     core::self_unlocking();
@@ -78,6 +81,7 @@ class NOPAL_API mutex {
   }
   /// Unlocks it, and wakes the first that waits. If the caller is not its owner, this ends the program with a message.
   void unlock() noexcept {
+    core::in_order();
     std::uintptr_t const self = core::self_unlocking();
     if (!word_.unlock_if_alone(self)) [[unlikely]]
       unlock_slowly(self);

@@ -2,7 +2,8 @@
 #define NOPAL_H
 
 /* nopal for C11: pools, fork and join in ordinary functions, fibers. Any thread may call these functions. No C++ exception crosses them:
-   what went wrong is the return value, and nopal_last_error() says it in words. Link with the C++ library. Implemented in src/c.cpp. */
+   what went wrong is the return value, and nopal_last_error() says it in words. Where a pointer to a function, a scope or a counter is null, and
+   its description does not say that it may be, the function does nothing and fails with NOPAL_INVALID. Link with the C++ library. Implemented in src/c.cpp. */
 
 #include "nopal/core/compiler/abi.h"
 #include "nopal/core/compiler/sanitizers.h"
@@ -43,7 +44,7 @@ enum nopal_victims { NOPAL_VICTIMS_BY_DISTANCE = 0, NOPAL_VICTIMS_UNIFORM = 1, N
 
 /* Options of a pool, as nopal::pool_options. 0 means the default everywhere: (nopal_options){.workers = 4} */
 typedef struct nopal_options {
-  unsigned workers;  /* threads; 0: as many as the CPUs this process may use */
+  unsigned workers;  /* threads; 0: what NOPAL_WORKERS says in the environment, else as many as the CPUs this process may use */
   int idle;          /* enum nopal_idle */
   int pin;           /* enum nopal_pin: whether each worker keeps to a CPU of its own */
   size_t stack_size; /* bytes of virtual memory for each native stack, 64 KiB to 1 TiB; 0: 1 MiB */
@@ -84,7 +85,7 @@ typedef struct nopal_scope {
 } nopal_scope;
 
 /* Begins a scope, which has no children yet. It needs no end but nopal_join. */
-void nopal_scope_init(nopal_scope* scope);
+nopal_status nopal_scope_init(nopal_scope* scope);
 /* Runs fn(arg) now, while the caller may continue on another thread: after the call it must not rely on thread-locals from before it. Where
    it fails, fn is not run. */
 nopal_status nopal_fork(nopal_scope* scope, nopal_function fn, void* arg);
@@ -108,14 +109,15 @@ typedef struct nopal_counter {
   void* opaque[6];
 } nopal_counter;
 
-void nopal_counter_init(nopal_counter* counter, int64_t value);
-/* Ends the counter's life. Where a function still waits for it, or a fiber still counts it down, the program ends with a message. */
+nopal_status nopal_counter_init(nopal_counter* counter, int64_t value);
+/* Ends the counter's life. Null is ignored. Where a function still waits for it, or a fiber still counts it down, the program ends with a
+   message; also where a C++ exception has left a function that was spawned with it, and no nopal_wait has said so. */
 void nopal_counter_destroy(nopal_counter* counter);
 /* Adds n to the value. */
-void nopal_counter_add(nopal_counter* counter, int64_t n);
+nopal_status nopal_counter_add(nopal_counter* counter, int64_t n);
 /* Subtracts n from the value, and wakes what waits for the new one. */
-void nopal_counter_done(nopal_counter* counter, int64_t n);
-/* The present value. */
+nopal_status nopal_counter_done(nopal_counter* counter, int64_t n);
+/* The present value. Returns 0 where it fails. */
 int64_t nopal_counter_load(const nopal_counter* counter);
 
 /* Starts fn(arg) some time, on the caller's pool or the process's own. `counter`, which may be null, is counted up now, and down when fn

@@ -55,8 +55,8 @@ enum class schedule {
 /// What a pool is made with. A pool checks all of it: its constructor throws std::invalid_argument for what cannot be met, and says what to
 /// write.
 struct pool_options {
-  /// How many workers, 16384 at most. 0: as many as the CPUs that this process may really use, by affinity mask and cgroup quota. (Of
-  /// default_pool(): what the environment variable NOPAL_WORKERS says, from 1 to 16384, or 0 where that is unset, empty or 0.)
+  /// How many workers, 16384 at most. 0: what the environment variable NOPAL_WORKERS says, from 1 to 16384; where that is unset, empty or 0,
+  /// as many as the CPUs that this process may really use, by affinity mask and cgroup quota.
   unsigned workers = 0;
   nopal::idle idle = nopal::idle::lazy;
   /// Whether each worker keeps to a CPU of its own: its thread begins there, and is bound to it whenever it sleeps, so that it wakes up
@@ -72,6 +72,11 @@ struct pool_options {
   std::chrono::nanoseconds keep_warm{0};
   /// Bytes of virtual memory for each native stack: 64 KiB to 1 TiB, rounded up to a power of two.
   std::size_t stack_size = std::size_t{1} << 20;
+  /// How many bytes of memory the pool's native stacks and task frames may hold. A recursion without an end grows them until the pool holds
+  /// more: then it ends the program with a message, where the machine would run out of memory. 0: what the environment variable
+  /// NOPAL_MEMORY_LIMIT says, in MiB; where that is unset, empty or 0, half of what the process may use by the machine's memory, its cgroup
+  /// and its limits (ulimit -v, -d). Anything else there throws.
+  std::size_t memory_limit = 0;
   nopal::reclaim reclaim = nopal::reclaim::dontneed;
   /// Which thread resumes a native stack that has waited. `home` for code whose callers, between nopal's frames, keep something of their
   /// thread: a lock, a library with a record of its own for each thread (oneTBB, OpenMP, Python), errno. A worker waits idly where a join's children
@@ -92,7 +97,7 @@ struct pool_options {
   /// std::invalid_argument.
   nopal::schedule schedule = nopal::schedule::free;
   /// Another machine than this one, which the pool simulates: "128" CPUs, "2x56" NUMA nodes and cores, or any text of hwloc's for
-  /// HWLOC_SYNTHETIC. Its workers, one for each CPU there unless `workers` says how many, run one at a time, each in a time of its own:
+  /// HWLOC_SYNTHETIC. Its workers, one for each CPU there unless `workers` or NOPAL_WORKERS says how many, run one at a time, each in a time of its own:
   /// docs/simulation.md. Empty: NOPAL_SCHEDULE=simulate:MACHINE may say so, where `schedule` is free. Anything else, or a `schedule` beside it,
   /// throws std::invalid_argument.
   std::string simulate = {};

@@ -72,7 +72,8 @@ class worker_ref {
 class pool {
  public:
   pool() : pool{pool_options{}} {}
-  /// Makes the workers and starts their threads. Throws std::invalid_argument for options that cannot be met, std::system_error when
+  /// Makes the workers and starts their threads. Throws std::invalid_argument for options that cannot be met, and for a NOPAL_WORKERS in the
+  /// environment that is no number of workers where the options do not say how many; std::system_error when
   /// threads or the first native stacks cannot be made, or threads cannot be put on CPUs as the options want, std::bad_alloc.
   explicit(false) pool(pool_options const& options) : scheduler_{new core::scheduler{options}} { scheduler_->belongs_to(*this); }
   template <std::integral Workers>
@@ -102,7 +103,8 @@ class pool {
     }
   }
 
-  /// Gives f(args...) to some worker, and returns a future of its result. Throws std::bad_alloc, and what keeping f and the arguments
+  /// Gives f(args...) to some worker, and returns a future of its result. An exception that leaves the job is for the future's get(); where
+  /// nobody calls that, it ends the program with its message: future.hpp. Throws std::bad_alloc, and what keeping f and the arguments
   /// throws; the job has not started then.
   template <class F, class... A>
     requires(!std::is_same_v<std::remove_cvref_t<F>, std::stop_token>)
@@ -125,7 +127,7 @@ class pool {
   /// Was request_stop called? Any thread.
   bool stop_requested() const noexcept { return scheduler_->state().everything.request.is_made(); }
 
-  /// As submit, but without a future. An exception that leaves the job ends the program with a message.
+  /// As submit, but without a future. An exception that leaves the job ends the program with its message; nopal::stopped only ends the job.
   template <class F, class... A>
   NOPAL_PROFILED void detach(F&& f, A&&... a) {
     using c = core::checked<core::way::submits, F&&, A&&...>;
@@ -210,9 +212,9 @@ class pool {
   core::scheduler* const scheduler_;
 };
 
-/// The process's own pool, made on first use with default options; the environment variable NOPAL_WORKERS may say how many workers it has, and
-/// NOPAL_KEEP_WARM for how many milliseconds they search before they sleep (pool_options::keep_warm). Throws what the constructor of pool
-/// throws, and std::invalid_argument if one of the two is no such number.
+/// The process's own pool, made on first use with default options. The environment variable NOPAL_WORKERS may say how many workers it has, as
+/// of every pool that does not say it itself, and NOPAL_KEEP_WARM for how many milliseconds they search before they sleep
+/// (pool_options::keep_warm). Throws what the constructor of pool throws, and std::invalid_argument if one of the two is no such number.
 ///
 /// It is never destroyed: static destructors, functions given to atexit, and threads that outlive main may use it until the process has
 /// ended, and its threads end with the process, whatever they are doing. In the child of a fork, if the parent has made it, using it ends the

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -76,7 +77,7 @@ struct pop_case {
   std::optional<T> value = {};
   channel_watch w = {};
 
-  pop_case(channel<T>& c, F g) : from{&c}, f{std::move(g)} {}
+  pop_case(channel<T>& c, F g) : from{std::addressof(c)}, f{std::move(g)} {}
   pop_case(pop_case&& o) : from{o.from}, f{std::move(o.f)} {}  // before anything has happened
   bool happens() { return channel_selection<T>::pops(*from, value); }
   bool enter(watcher& me) { return channel_selection<T>::enter(*from, w.begin(me), true); }
@@ -92,7 +93,7 @@ struct push_case {
   bool taken = false;
   channel_watch w = {};
 
-  push_case(channel<T>& c, V v, F g) : to{&c}, value{static_cast<V>(v)}, f{std::move(g)} {}
+  push_case(channel<T>& c, V v, F g) : to{std::addressof(c)}, value{static_cast<V>(v)}, f{std::move(g)} {}
   push_case(push_case&& o) : to{o.to}, value{static_cast<V>(o.value)}, f{std::move(o.f)} {}
   bool happens() { return channel_selection<T>::pushes(*to, static_cast<V>(value), taken); }
   bool enter(watcher& me) { return channel_selection<T>::enter(*to, w.begin(me), false); }
@@ -107,7 +108,7 @@ struct ready_case {
   completion* done = nullptr;
   watch<completion::watched> w = {};
 
-  ready_case(future<R>& x, F g) : of{&x}, f{std::move(g)} {}
+  ready_case(future<R>& x, F g) : of{std::addressof(x)}, f{std::move(g)} {}
   ready_case(ready_case&& o) : of{o.of}, f{std::move(o.f)} {}
   bool happens() {
     done = &future_selection::of(*of, "select");

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -42,6 +43,7 @@ class NOPAL_API semaphore {
   }
   /// Takes a permit, if there is one. False: there is none. Never waits.
   bool try_acquire() noexcept {
+    core::in_order();
     return word_.try_acquire([this]() noexcept { return try_acquire_slowly(); });
   }
   /// Takes a permit; waits until there is one, but no longer than until `deadline`. False: that passed first. Throws std::bad_alloc, or
@@ -62,6 +64,7 @@ class NOPAL_API semaphore {
   /// Gives `n` permits: to those that wait, in O(those), and what is left to later callers. Throws std::invalid_argument if `n` is
   /// negative, or std::overflow_error if there would be more than max() permits; then nothing has changed.
   void release(std::ptrdiff_t n = 1) {
+    core::in_order();
     if (!word_.release_if_quiet(n)) release_slowly(n);
   }
 

@@ -6,6 +6,7 @@
 
 #include <chrono>
 
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/basic_shared_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -41,11 +42,15 @@ class NOPAL_API shared_mutex {
 
   /// Locks it to write; waits while another has it.
   void lock() {
+    core::in_order();
     if (!word_.lock_if_free(share::write)) [[unlikely]]
       lock_slowly(share::write);
   }
   /// Locks it to write, if nobody has it or waits for it. Never waits.
-  bool try_lock() noexcept { return word_.lock_if_free(share::write) || try_lock_slowly(share::write); }
+  bool try_lock() noexcept {
+    core::in_order();
+    return word_.lock_if_free(share::write) || try_lock_slowly(share::write);
+  }
   /// Locks it to write; waits, but no longer than until `deadline`, by any clock. False: that passed first. Throws std::bad_alloc, or
   /// std::system_error if the thread that serves time limits cannot be started, nopal::stopped where the caller is asked to stop
   /// (stop.hpp); then it is not locked.
@@ -60,17 +65,22 @@ class NOPAL_API shared_mutex {
   }
   /// Unlocks it, and wakes the writer or the readers that have it next, in O(those).
   void unlock() noexcept {
+    core::in_order();
     if (!word_.unlock_if_alone(share::write)) [[unlikely]]
       unlock_slowly(share::write);
   }
 
   /// Locks it to read; waits while a writer has it, or came before and waits.
   void lock_shared() {
+    core::in_order();
     if (!word_.lock_if_free(share::read)) [[unlikely]]
       lock_slowly(share::read);
   }
   /// Locks it to read, if no writer has it and nobody waits for it. Never waits.
-  bool try_lock_shared() noexcept { return word_.lock_if_free(share::read) || try_lock_slowly(share::read); }
+  bool try_lock_shared() noexcept {
+    core::in_order();
+    return word_.lock_if_free(share::read) || try_lock_slowly(share::read);
+  }
   /// As try_lock_until, to read.
   template <class Clock, class Duration>
   bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> deadline) {
@@ -83,6 +93,7 @@ class NOPAL_API shared_mutex {
   }
   /// Unlocks it for one reader; the last wakes the writer that waits.
   void unlock_shared() noexcept {
+    core::in_order();
     if (!word_.unlock_if_alone(share::read)) [[unlikely]]
       unlock_slowly(share::read);
   }

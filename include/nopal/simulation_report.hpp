@@ -15,11 +15,14 @@ namespace nopal::inline NOPAL_ABI {
 struct simulation_report {
   /// From a job that came from outside the pool to the end of all such: T_P of the program's parallel parts.
   std::chrono::nanoseconds elapsed{};
-  // Sums over the workers, each by its own clock, which stands still while nothing is done.
+  // In that time, summed over the workers, each by its own clock.
   std::chrono::nanoseconds working{};    ///< in strands: what one worker would take, and what stealing has added to that
   std::chrono::nanoseconds searching{};  ///< looking for work, and stealing it
   std::chrono::nanoseconds waking{};     ///< from being woken to running
   std::chrono::nanoseconds asleep{};
+  /// For so long other programs had the CPU while a strand was to run on it, or the thread that stops strands in time. The simulated times leave
+  /// the first out, as far as they can, and count the second as search: a figure is worth something where this is a small part of `working`.
+  std::chrono::nanoseconds disturbed{};
   unsigned workers = 0;
   std::uint64_t wakeups = 0;
   /// How often work was taken from a worker at each distance, the nearest first; and what the topology calls these distances.
@@ -30,7 +33,8 @@ struct simulation_report {
   /// are not to be trusted.
   std::uint64_t lost_turns = 0;
 
-  /// Of what the workers had, which part went into strands: T_1 / (P · T_P), where T_1 is `working`. 0 if nothing has run.
+  /// Of what the workers had, which part went into strands: `working` / (P · T_P). 0 if nothing has run. It is no speed-up: what waiting and
+  /// stealing add to the strands is in it. The speed-up is T_1 / T_P, with the `elapsed` of a run on one simulated worker.
   double efficiency() const noexcept {
     double const had = static_cast<double>(elapsed.count()) * workers;
     return had > 0 ? static_cast<double>(working.count()) / had : 0;

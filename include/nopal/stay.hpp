@@ -4,6 +4,8 @@
 
 #include "nopal/core/compiler/config.hpp"
 
+#include <source_location>
+
 namespace nopal::inline NOPAL_ABI {
 
 namespace core {
@@ -25,8 +27,12 @@ class stack;
 /// leave such stretches after all, it comes back to the one that it left last first, unless that takes too long (300 ms if that one waits
 /// for something that is no join, three seconds if it waits at a join, five times as long while other workers run something). A scope's
 /// children are called, or wait for a worker or for the join while the caller continues. What other threads take (the second half of
-/// parallel_invoke, a scope's child, a task) stays nowhere unless it says so itself. Coroutines move in any case: one is made in an
-/// ordinary function, and ends the program with a message in a coroutine.
+/// parallel_invoke, a scope's child, a task) stays nowhere unless it says so itself.
+///
+/// Coroutines move in any case, so make it in an ordinary function that the coroutine calls. In a coroutine it ends the program with a message:
+/// in each function that is written as one that returns a nopal::task, in any other where a co_await that may suspend lies within its life,
+/// and where it is made with `new`. (In a coroutine that does not show so, as a lambda, it may stay where no co_await lies within its life, and
+/// then does what it does in an ordinary function.)
 ///
 /// pool_options::resume = resume::home does the same for everything that a pool runs, but at waits that are no joins its threads run
 /// anything. On a thread that works for no pool this does nothing: that returns on its own thread from whatever it calls.
@@ -38,12 +44,14 @@ class stack;
 /// thread has taken before (a mutex, Python's lock) it does not take along. Elsewhere it costs some nanoseconds. Nests.
 class [[nodiscard]] stay {
  public:
-  NOPAL_API stay() noexcept;
+  stay(std::source_location made_by = std::source_location::current()) noexcept : stay{made_by.function_name()} {}
   stay(stay const&) = delete;
   stay& operator=(stay const&) = delete;
   NOPAL_API ~stay();
 
  private:
+  NOPAL_API explicit stay(char const* made_by) noexcept;
+
   core::stack* on_;  // null off a pool
   bool was_fast_;    // the forks of scopes were fast before
 };

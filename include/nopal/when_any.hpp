@@ -44,7 +44,7 @@ template <class F>
 concept range_of_futures = std::ranges::forward_range<F> && core::is_future<std::remove_cv_t<std::ranges::range_value_t<F>>>;
 
 /// Waits until one of the futures is ready, and returns its index. Where several are, the first of them. None is changed: take the result by
-/// get(). O(futures).
+/// get(), also of those that come later, if they may throw (future.hpp). O(futures).
 ///
 /// Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool sleeps. Throws
 /// nopal::stopped where the caller is asked to stop (stop.hpp), std::logic_error if a future is empty, std::bad_alloc.

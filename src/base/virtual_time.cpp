@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include "nopal/core/base/in_order.hpp"
+
 namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
@@ -10,27 +12,59 @@ constinit std::mutex changes;  // of the list of domains
 }  // namespace
 
 constinit std::atomic<virtual_time::domain*> virtual_time::domains{nullptr};
+constinit std::atomic<unsigned> simulated_machines{0};
+
+void come_in_order() noexcept {
+  if (virtual_time* const v = virtual_time::here(); v != nullptr) v->reach();
+}
 
 [[gnu::noinline]] virtual_time* virtual_time::here() noexcept { return of_this_thread; }
 void virtual_time::set_here(virtual_time* v) noexcept { of_this_thread = v; }
+
+void virtual_time::hold_here() noexcept {
+  if (virtual_time* const v = here(); v != nullptr) v->locks_ = v->locks_ + 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // pairs with the handler, on the same thread
+}
+void virtual_time::let_go_here() noexcept {
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // as above
+  if (virtual_time* const v = here(); v != nullptr) v->locks_ = v->locks_ - 1;
+}
+
+void virtual_time::before_fork() noexcept {
+  if (virtual_time* const v = here(); v != nullptr) v->locks_ = v->locks_ + 1;
+  changes.lock();
+}
+void virtual_time::after_fork(bool in_child) noexcept {
+  virtual_time* const v = here();
+  if (in_child) {
+    domains.store(nullptr, std::memory_order_seq_cst);
+    simulated_machines.store(0, std::memory_order_relaxed);  // relaxed: the only thread
+    set_here(nullptr);
+  }
+  changes.unlock();
+  if (v != nullptr) v->locks_ = v->locks_ - 1;
+}
 
 void virtual_time::domain::enter_list() noexcept {
   not_interrupted const me{here()};
   std::lock_guard const guard{changes};
   next_ = domains.load(std::memory_order_relaxed);  // relaxed: under the lock
   domains.store(this, std::memory_order_seq_cst);
+  simulated_machines.fetch_add(1, std::memory_order_relaxed);  // relaxed: in_order.hpp
 }
 
 void virtual_time::domain::leave_list() noexcept {
   not_interrupted const me{here()};
   std::lock_guard const guard{changes};
-  if (domains.load(std::memory_order_relaxed) == this) {  // relaxed: under the lock
-    domains.store(next_, std::memory_order_seq_cst);
-    return;
-  }
   domain* d = domains.load(std::memory_order_relaxed);  // relaxed: under the lock
-  while (d->next_ != this) d = d->next_;
-  d->next_ = next_;
+  if (d == this) {
+    domains.store(next_, std::memory_order_seq_cst);
+  } else {
+    while (d != nullptr && d->next_ != this) d = d->next_;
+    if (d == nullptr) return;  // it is the parent's, in the child of a fork
+    d->next_ = next_;
+  }
+  simulated_machines.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in enter_list
 }
 
 bool virtual_time::wake_in_domains(std::atomic<std::uint32_t> const& a, bool all) noexcept {

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <bit>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/loop/between_blocks.hpp"
 #include "nopal/core/loop/enter.hpp"
+#include "nopal/core/loop/loop_clock.hpp"
 #include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
 #include "nopal/core/loop/sharing.hpp"
+#include "nopal/core/scheduler/interruption.hpp"
 #include "nopal/core/stop/here.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -57,6 +58,8 @@ class pace {
     if (!fixed_) reckon();
   }
   bool is_known() const noexcept { return cost_ > 0; }
+  // Does one iteration take so long that a fork for each is no matter?
+  bool is_slow() const noexcept { return !fixed_ && cost_ >= loop_tuning::worth_a_steal(); }
   double ticks_for(std::uint64_t n) const noexcept { return cost_ * static_cast<double>(n); }
   void remember() const noexcept { loop_.cost.learn(cost_); }
 
@@ -118,7 +121,7 @@ class stretch {
       run_timed(from, from + n);
       from += n;
       worker& w = *current();
-      if (from < to && !w.work.empty() && between_blocks(w)) answer_request(w);
+      if (from < to && between_blocks(w)) w.work.empty() ? let_due_run() : answer_request();
     }
   }
 
@@ -128,9 +131,9 @@ class stretch {
   // Runs one block, and finds out what it costs where that is of use.
   void run_timed(std::uint64_t from, std::uint64_t to) {
     if (!pace_.times()) return run_block(loop_, from, to);
-    std::uint64_t const began = clock_ticks();
+    std::uint64_t const began = loop_ticks();
     run_block(loop_, from, to);
-    pace_.learn(to - from, clock_ticks() - began);
+    pace_.learn(to - from, loop_ticks() - began);
   }
 
  private:
@@ -151,8 +154,10 @@ class stretch {
 
   bool can_split(std::uint64_t size) const noexcept { return size > pace_.quick() && size > loop_.grain; }
 
-  // The earlier half of what was split: in blocks, and split again where a thief asks for more.
+  // The earlier half of what was split: in blocks, and split again where a thief asks for more. Iterations that take long are all offered
+  // before the first of them begins: thieves that come meanwhile need not wait for its end.
   void run_earlier(std::uint64_t from, std::uint64_t to) {
+    if (pace_.is_slow() && can_split(to - from)) return run(from, to);
     std::uint64_t const workers = current()->pool().size();
     while (from < to && !is_over(loop_, from)) {
       std::uint64_t const n = std::min(to - from, pace_.of(to - from, workers));
@@ -161,7 +166,7 @@ class stretch {
       worker& w = *current();
       if (from == to || !between_blocks(w)) continue;
       if (can_split(to - from)) return run(from, to);
-      answer_request(w);
+      answer_request();
     }
   }
 
@@ -182,19 +187,19 @@ class beginning {
   // Runs blocks until the loop has ended: true. Or until the rest is worth sharing.
   bool run() {
     std::uint64_t size = from_ == 0 ? pace_.first() : pace_.alone(loop_.count - from_, false);
-    std::uint64_t before = clock_ticks();
+    std::uint64_t before = loop_ticks();
     if (began_ == 0) began_ = before;
     for (;;) {
       std::uint64_t const n = std::min(size, loop_.count - from_);
       run_block(loop_, from_, from_ + n);
       from_ += n;
       if (from_ == loop_.count) {
-        if (!pace_.is_known() && pace_.times()) pace_.learn(n, clock_ticks() - before);
+        if (!pace_.is_known() && pace_.times()) pace_.learn(n, loop_ticks() - before);
         pace_.remember();
         if (rest_was_long_) ended_alone(began_);
         return true;
       }
-      std::uint64_t const now = clock_ticks();
+      std::uint64_t const now = loop_ticks();
       pace_.learn(n, now - before);
       double const left = rest();
       bool for_ever = false;
@@ -205,9 +210,8 @@ class beginning {
           pace_.remember();
           return false;
         }
-      } else if (worker* const w = current_or_null(); w != nullptr && !w->work.empty() && between_blocks(*w)) {
-        answer_request(*w);
       }
+      if (worker* const w = current_or_null(); w != nullptr && between_blocks(*w)) w->work.empty() ? let_due_run() : answer_request();
       before = now;
       size = pace_.alone(loop_.count - from_, for_ever);
     }

@@ -2,9 +2,12 @@
 
 #include <cstdlib>
 
+#include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/loop/between_blocks.hpp"
+#include "nopal/core/loop/loop_clock.hpp"
 #include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/pool.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -26,7 +29,7 @@ bool is_worth(pool_state& pool, double elapsed, double rest) noexcept {
   if (pool.parking.somebody_searches()) return true;
   bool const alone_is_long = (elapsed >= loop_tuning::worth_a_steal() && rest >= loop_tuning::worth_a_wake()) ||
                              (elapsed >= loop_tuning::long_enough() && rest >= loop_tuning::long_enough());
-  if (!alone_is_long && static_cast<double>(pool.alone.ticks(clock_ticks(), soon(pool))) < loop_tuning::worth_a_wake()) return false;
+  if (!alone_is_long && static_cast<double>(pool.alone.ticks(loop_ticks(), soon(pool))) < loop_tuning::worth_a_wake()) return false;
   pool.alone.forget();
   return true;
 }
@@ -38,6 +41,13 @@ pool_state* pool_here() noexcept {
 }
 
 }  // namespace
+
+std::uint64_t loop_ticks() noexcept {
+  worker* const w = current_or_null();
+  if (w == nullptr || w->pool().simulated == nullptr || w->pool().simulated->costs().measures) [[likely]]
+    return clock_ticks();
+  return static_cast<std::uint64_t>(static_cast<double>(std_sync::now()) / 1000 * ticks_per_microsecond());
+}
 
 bool could_share() noexcept {
   pool_state const* const pool = pool_here();
@@ -52,7 +62,7 @@ bool worth_sharing(double elapsed, double rest) noexcept {
 }
 
 void ended_alone(std::uint64_t began) noexcept {
-  std::uint64_t const now = clock_ticks();
+  std::uint64_t const now = loop_ticks();
   if (static_cast<double>(now - began) < loop_tuning::worth_a_steal()) return;
   if (pool_state* const pool = pool_here(); pool != nullptr && pool->size() > 1) pool->alone.note(now, now - began, soon(*pool));
 }

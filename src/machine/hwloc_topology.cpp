@@ -109,8 +109,9 @@ class hwloc_reader {
     if (!machine) throw std::bad_alloc{};
     // Left to itself, hwloc takes the real machine without a word if it does not understand the variable.
     if (hwloc_topology_set_synthetic(machine.get(), description) != 0 || hwloc_topology_load(machine.get()) != 0) {
-      throw std::invalid_argument{std::string{from} + "=\"" + description + "\" is not a topology that hwloc understands; unset " + from +
-                                  " to use the real machine, or give one like \"numa:2 core:4 pu:1\""};
+      throw std::invalid_argument{std::string{from} + " \"" + description +
+                                  "\" is not a topology that hwloc understands; unset it to use the "
+                                  "real machine, or give one like \"numa:2 core:4 pu:1\""};
     }
     return hwloc_reader{}.copy(machine.get(), false);
   }
@@ -163,9 +164,9 @@ std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed
 }
 
 topology_tree read_synthetic_topology(char const* from, char const* description) {
-  throw std::invalid_argument{std::string{from} + "=\"" + description +
-                              "\" describes a machine, but this nopal was built without hwloc, which would understand it; unset " + from +
-                              " to use the real machine, or build nopal with -DNOPAL_HWLOC=ON"};
+  throw std::invalid_argument{std::string{from} + " \"" + description +
+                              "\" describes a machine, but this nopal was built without hwloc, which would understand it; unset it to use "
+                              "the real machine, or build nopal with -DNOPAL_HWLOC=ON"};
 }
 
 #endif

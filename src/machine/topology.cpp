@@ -59,37 +59,61 @@ topology topology::load(std::vector<int> const& allowed_cpus) {
   return machine;
 }
 
-topology topology::made_up(std::string const& description) {
-  std::string const name = "NOPAL_SCHEDULE=\"simulate:" + description + '"';
-  std::vector<unsigned> numbers;  // of "128" or "2x56"
-  for (std::string_view left = description; !left.empty();) {
-    unsigned n = 0;
-    bool const is_last = left.find('x') == left.npos;
-    if (!read_all(take_until(left, 'x'), n) || n == 0 || n > tuning::most_workers || (!is_last && left.empty())) {
-      numbers.clear();
-      break;
-    }
-    numbers.push_back(n);
+namespace {
+
+// hwloc's words, as "pack:2 [numa] core:14 pu:2": each number is how many there are in one of what stands before. Are they few enough for
+// hwloc to build them all? What it does not understand it refuses itself.
+bool may_be_counted(std::string_view description) {
+  std::uint64_t pus = 1;
+  int brackets = 0;
+  while (!description.empty()) {
+    std::string_view word = take_until(description, ' ');
+    for (char const c : word) brackets += (c == '[' || c == '(') ? 1 : (c == ']' || c == ')') ? -1 : 0;
+    if (brackets != 0 || word.ends_with(']')) continue;  // memory, which stands beside
+    word = word.substr(0, word.find('('));
+    std::uint64_t n = 0;
+    if (!read_all(word.substr(word.find(':') + 1), n)) continue;
+    if (n > tuning::most_workers || pus * n > tuning::most_workers) return false;
+    pus *= n;
   }
-  auto const check = [&](std::uint64_t pus) {
-    if (pus <= tuning::most_workers) return;
-    throw std::invalid_argument{"nopal::pool: " + name + " has " + std::to_string(pus) + " CPUs, more than the limit of " +
-                                std::to_string(tuning::most_workers) + "; ask for fewer"};
+  return true;
+}
+
+}  // namespace
+
+topology topology::made_up(std::string const& description) {
+  std::string const what = "nopal::pool: the simulated machine";
+  std::string const name = what + " \"" + description + '"';
+  auto const check = [&](std::string const& pus, bool few) {
+    if (few) return;
+    throw std::invalid_argument{name + " has " + pus + " CPUs, more than the limit of " + std::to_string(tuning::most_workers) +
+                                "; ask for fewer"};
   };
-  if (numbers.empty() || numbers.size() > 2) {
-    topology machine{read_synthetic_topology("nopal::pool: NOPAL_SCHEDULE=simulate", description.c_str())};
-    check(machine.pus());
+  // "128" or "2x56" is ours; hwloc would take a lone number for the width of a level, and build any number of CPUs before it can be counted.
+  if (description.find_first_not_of("0123456789x") != description.npos) {
+    check("too many", may_be_counted(description));
+    topology machine{read_synthetic_topology(what.c_str(), description.c_str())};
+    check(std::to_string(machine.pus()), machine.pus() <= tuning::most_workers);
     return machine;
   }
-  unsigned const nodes = numbers.size() == 2 ? numbers.front() : 1;
-  check(std::uint64_t{nodes} * numbers.back());
+  std::string_view left = description;
+  std::string_view const first = take_until(left, 'x');
+  bool const has_nodes = first.size() != description.size();
+  std::uint64_t nodes = 1;
+  std::uint64_t cores = 0;
+  if (!read_all(first, has_nodes ? nodes : cores) || (has_nodes && !read_all(left, cores)) || nodes == 0 || cores == 0) {
+    throw std::invalid_argument{name + " is no machine; write a number of CPUs from 1 to " + std::to_string(tuning::most_workers) +
+                                ", as simulate:128, or nodes and CPUs in each, as simulate:2x56"};
+  }
+  bool const few = nodes <= tuning::most_workers && cores <= tuning::most_workers && nodes * cores <= tuning::most_workers;
+  check(has_nodes ? std::to_string(nodes) + " x " + std::to_string(cores) : std::to_string(cores), few);
   topology_tree made;
-  made.nodes = nodes;
+  made.nodes = static_cast<unsigned>(nodes);
   made.this_machine = false;
   unsigned const root = made.add(0, 0);
   for (unsigned node = 0; node < nodes; ++node) {
     unsigned const above = nodes == 1 ? root : made.add(root, 1);
-    for (unsigned k = 0; k < numbers.back(); ++k) {
+    for (unsigned k = 0; k < cores; ++k) {
       made.make_leaf(made.add(above, nodes == 1 ? 1 : 2), static_cast<int>(made.places.size()), node, 0);
     }
   }

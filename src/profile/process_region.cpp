@@ -1,5 +1,8 @@
 #include "profile/process_region.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +12,7 @@
 #include <new>
 #include <string>
 
+#include "base/open_file.hpp"
 #include "nopal/core/base/fatal.hpp"
 #include "profile/any_region.hpp"
 #include "profile/report.hpp"
@@ -19,6 +23,23 @@ namespace {
 
 procedure* whole = nullptr;  // never destroyed: procedures may end after static objects
 std::string* file = nullptr;
+int kept_pipe = -1;  // a pipe stays open, since its reader would take it for ended
+
+// Before the run: what cannot be written would be known only after it.
+void check_file() noexcept {
+  if (*file == "-") return;
+  int const out = open_for_writing(file->c_str(), 0);
+  if (out < 0) {
+    die_in(nullptr,
+           "the profile cannot be written to NOPAL_PROFILE_OUT, %s: %s; name a file in a directory that exists and may be written to",
+           file->c_str(), std::strerror(errno));
+  }
+  if (is_pipe(out)) {
+    kept_pipe = out;
+  } else {
+    ::close(out);
+  }
+}
 
 profile_unit unit_wanted() noexcept {
   char const* const unit = ::secure_getenv("NOPAL_PROFILE_UNIT");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
@@ -46,12 +67,12 @@ void write() noexcept {
       return;
     }
     std::string const json = r.json();
-    std::FILE* const out = std::fopen(file->c_str(), "we");
-    bool const written = out != nullptr && std::fwrite(json.data(), 1, json.size(), out) == json.size();
-    if (out == nullptr || std::fclose(out) != 0 || !written) {
-      std::fprintf(stderr, "nopal: the profile cannot be written to NOPAL_PROFILE_OUT, %s: %s; name another file\n", file->c_str(),
-                   std::strerror(errno));
-    }
+    int const out = kept_pipe >= 0 ? kept_pipe : open_for_writing(file->c_str(), O_TRUNC);
+    int error = out < 0 ? errno : write_all(out, json);
+    if (out >= 0 && ::close(out) != 0 && error == 0) error = errno;
+    if (error == 0) return;
+    std::fprintf(stderr, "nopal: the profile cannot be written to NOPAL_PROFILE_OUT, %s: %s; name another file\n", file->c_str(),
+                 std::strerror(error));
   } catch (std::exception const& e) {
     std::fprintf(stderr, "nopal: there is no profile in NOPAL_PROFILE_OUT: %s\n", e.what());
   }
@@ -68,6 +89,7 @@ void begin_process_region() noexcept {
     double const burden = burden_wanted();
     try {
       file = new std::string{wanted};
+      check_file();
       whole = new procedure;
       char const* const what_if = ::secure_getenv("NOPAL_PROFILE_WHAT_IF");  // NOLINT(concurrency-mt-unsafe): it must not change
       begin_region(*whole, unit, burden, what_if != nullptr ? what_if : "");

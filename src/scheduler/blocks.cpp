@@ -24,7 +24,11 @@ bool central_block_list::trim() noexcept {
   for (block* chain : all) {
     while (chain != nullptr) free(std::exchange(chain, chain->next_chain));
   }
-  if (n >= tuning::chains_worth_a_trim && malloc_trim != nullptr) malloc_trim(0);
+  freed_ += n;
+  if (freed_ >= tuning::chains_worth_a_trim && malloc_trim != nullptr) {
+    freed_ = 0;
+    malloc_trim(0);
+  }
   return true;
 }
 

@@ -1,24 +1,66 @@
 #include "nopal/core/scheduler/controlled_schedule.hpp"
 
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <utility>
 
+#include "nopal/core/architecture/machine_word.hpp"
 #include "nopal/core/base/random.hpp"
+#include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/simulation/clock.hpp"
 #include "scheduler/schedule_log.hpp"
+#include "simulation/interruption.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
+// A worker that waits in the library for another one, which has no turn: so it makes way, and looks again when the turn is its own once more. Where
+// nobody else can run, what it waits for comes from outside of the pool, and it waits as any thread does. Time is the machine's.
+class controlled_schedule::own_time final : public virtual_time {
+ public:
+  own_time(controlled_schedule& of, unsigned i) noexcept : of_{of}, i_{i} {}
+  std::int64_t now() noexcept override {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  void relax() noexcept override { cpu_relax(); }
+  void yield() noexcept override {
+    if (!of_.make_way(i_)) ::sched_yield();
+  }
+  void sleep(std::int64_t nanoseconds) noexcept override {
+    if (of_.make_way(i_)) return;
+    timespec const t{static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
+    ::nanosleep(&t, nullptr);
+  }
+  void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept override {
+    // seq_cst: pairs with the store before a wake; the kernel reads it again
+    if (a.load(std::memory_order_seq_cst) != expected || of_.make_way(i_)) return;
+    constexpr std::int64_t a_while = tuning::until_rest * std::int64_t{1'000'000};  // then others of the pool may have something to do
+    sleep_on(a, expected, nanoseconds < 0 ? a_while : std::min(nanoseconds, a_while));
+  }
+  void interrupted(bool) noexcept override {}
+  void reach() noexcept override {}
+
+ private:
+  controlled_schedule& of_;
+  unsigned const i_;
+};
+
 controlled_schedule::controlled_schedule(schedule_choice how, unsigned workers) : choice_{std::move(how)}, workers_(workers) {
+  for (unsigned i = 0; i < workers; ++i) workers_[i].time = std::make_unique<own_time>(*this, i);
   if (choice_.how != schedule::by_priority) return;
   rng random{choice_.seed};
   priorities_.resize(workers);
-  std::iota(priorities_.begin(), priorities_.end(), choice_.depth);
+  std::iota(priorities_.begin(), priorities_.end(), static_cast<std::int64_t>(choice_.depth));
   std::shuffle(priorities_.begin(), priorities_.end(), random);
   for (std::uint64_t k = 1; k < choice_.depth; ++k) change_points_.push_back(random() % choice_.steps);
 }
+
+controlled_schedule::~controlled_schedule() = default;
 
 // The first worker behind `from`, in a circle, for which accept(its state) is true; no_worker if there is none.
 template <class Accept>
@@ -48,7 +90,7 @@ unsigned controlled_schedule::draw(std::uint64_t at, unsigned one_in, unsigned f
 template <class Accept>
 unsigned controlled_schedule::highest(std::uint64_t at, unsigned from, bool may_stay, Accept accept) noexcept {
   for (std::size_t k = 0; k < change_points_.size(); ++k) {
-    if (change_points_[k] == at && from != no_worker) priorities_[from] = k;  // below `depth`, where all began
+    if (change_points_[k] == at && from != no_worker) priorities_[from] = static_cast<std::int64_t>(k);  // below `depth`, where all began
   }
   unsigned best = may_stay ? from : no_worker;
   for (unsigned k = 0; k < workers_.size(); ++k) {
@@ -86,7 +128,9 @@ void controlled_schedule::give(unsigned to) noexcept {
   if (to == no_worker) {
     rest_.notify_all();
   } else {
-    workers_[to].given.notify_one();
+    worker_state& its = workers_[to];
+    if (its.thread != 0) its.used_at_turn = stopwatch::used(its.cpu_time);
+    its.given.notify_one();
   }
 }
 
@@ -98,13 +142,13 @@ void controlled_schedule::pass(lock& guard, unsigned from, unsigned to) noexcept
 
 // Waits until worker i has the turn. Its holder may never come to a decision: it waits for this worker, in a way that we do not see. So if
 // the turn has not changed for tuning::undecided, worker i takes it, at once where there may be something for it to find, otherwise after a
-// few such times. The former holder runs on, and waits at its next decision.
+// few such times. The former holder runs on, and waits at its next decision. A holder that merely gets no CPU keeps its turn.
 void controlled_schedule::wait(lock& guard, unsigned i) noexcept {
   worker_state& mine = workers_[i];
   for (unsigned in_vain = 0; holder_ != i && !ended_;) {
     std::uint64_t const before = given_;
     bool const in_time = mine.given.wait_for(guard, std::chrono::milliseconds{tuning::undecided}) == std::cv_status::no_timeout;
-    bool const stands = !in_time && given_ == before && holder_ != no_worker;
+    bool const stands = !in_time && given_ == before && holder_ != no_worker && holder_is_slow(guard);
     in_vain = stands ? in_vain + 1 : 0;
     if (in_vain < (may_find(mine) ? 1 : tuning::longer_without_news)) continue;
     ++lost_;
@@ -114,12 +158,60 @@ void controlled_schedule::wait(lock& guard, unsigned i) noexcept {
   mine.seen = news_;
 }
 
+// The lock is free meanwhile, since the holder might sleep for that.
+bool controlled_schedule::holder_sleeps(lock& guard) noexcept {
+  std::uint64_t const before = given_;
+  int const thread = workers_[holder_].thread;
+  guard.unlock();
+  bool const asleep = is_asleep(thread);
+  guard.lock();
+  return asleep && given_ == before;
+}
+
+// Has the worker that has the turn used as much CPU time as a turn may take, or does it sleep? Otherwise other threads keep it from running, and
+// it will come to its decision.
+bool controlled_schedule::holder_is_slow(lock& guard) noexcept {
+  worker_state const& its = workers_[holder_];
+  if (its.thread == 0) return ++looks_at_unbegun_ % tuning::looks_at_unbegun == 0;
+  return stopwatch::used(its.cpu_time) - its.used_at_turn >= tuning::turn_of_cpu_time || holder_sleeps(guard);
+}
+
+// The CPU time, in nanoseconds, of the threads that have begun.
+std::int64_t controlled_schedule::used_by_all() const noexcept {
+  std::int64_t sum = 0;
+  for (worker_state const& s : workers_) sum += s.thread == 0 ? 0 : stopwatch::used(s.cpu_time);
+  return sum;
+}
+
 void controlled_schedule::enter(unsigned i) noexcept {
   lock guard{mutex_};
+  worker_state& mine = workers_[i];
+  ::pthread_getcpuclockid(::pthread_self(), &mine.cpu_time);
+  mine.thread = static_cast<int>(::syscall(SYS_gettid));
+  virtual_time::set_here(mine.time.get());
   wait(guard, i);
 }
 
+void controlled_schedule::leave() noexcept { virtual_time::set_here(nullptr); }
+
+// Whoever makes way by priorities falls behind all others: else two that wait would give the turn to each other for ever.
+bool controlled_schedule::make_way(unsigned i) noexcept {
+  if (must_go_on(i)) return false;
+  lock guard{mutex_};
+  wait(guard, i);
+  auto const accept = [this](worker_state const& s) { return may_find(s); };
+  if (ended_ || first_after(i, accept) == no_worker) return false;
+  unsigned const to = decide('y', i, 0, accept);
+  if (choice_.how == schedule::by_priority && !choice_.only_listed) priorities_[i] = --lowest_;
+  pass(guard, i, to);
+  return true;
+}
+
 bool controlled_schedule::at_fork(unsigned i) noexcept {
+  if (must_go_on(i)) {
+    something_new();
+    return true;
+  }
   lock guard{mutex_};
   wait(guard, i);
   ++news_;
@@ -165,9 +257,17 @@ unsigned controlled_schedule::victim(unsigned i) noexcept {
   return std::exchange(workers_[i].victim, no_worker);
 }
 
+// CPU time, unless the worker that has the turn sleeps: so a loaded machine does not change the order.
 void controlled_schedule::settle() noexcept {
   lock guard{mutex_};
-  if (!rest_.wait_for(guard, std::chrono::milliseconds{tuning::until_rest}, [this] { return holder_ == no_worker || ended_; })) ++lost_;
+  if (holder_ == no_worker || ended_) return;
+  constexpr std::chrono::milliseconds a_while{tuning::until_rest};
+  std::int64_t const began = used_by_all();
+  while (!rest_.wait_for(guard, a_while, [this] { return holder_ == no_worker || ended_; })) {
+    if (used_by_all() - began < std::chrono::nanoseconds{a_while}.count() && !holder_sleeps(guard)) continue;
+    if (holder_ != no_worker) ++lost_;
+    return;
+  }
 }
 
 void controlled_schedule::something_new() noexcept {
@@ -188,7 +288,15 @@ void controlled_schedule::begin_again() noexcept {
   std::lock_guard const guard{mutex_};
   ended_ = false;
   holder_ = no_worker;
-  for (worker_state& s : workers_) s.idle = true;
+  for (worker_state& s : workers_) {
+    s.idle = true;
+    s.thread = 0;
+  }
+}
+
+bool controlled_schedule::at_rest() const noexcept {
+  std::lock_guard const guard{mutex_};
+  return holder_ == no_worker;
 }
 
 std::uint64_t controlled_schedule::lost() const noexcept {

@@ -85,6 +85,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
     work_for(&w);
     w.occupant = {true, &r, &done};
     w.search.idle_since = 0;
+    w.spare.works_again();
     w.home = &home;
     w.home_frame = __builtin_frame_address(0);
     w.here = s;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 #include "nopal/core/base/tuning.hpp"
@@ -48,6 +51,23 @@ void check_thread_limits(unsigned workers) {
                             "nopal::pool: workers = " + std::to_string(workers) + " is more than can be started: " + limit->in_words() +
                                 ", and room is left for " + std::to_string(limit->room()) + " workers; ask for fewer, or " + limit->remedy};
   }
+}
+
+unsigned number_in(char const* variable, unsigned most, char const* meaning, char const* remedy) {
+  char const* const text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+  if (text == nullptr || *text == '\0') return 0;
+  std::string_view const number{text};
+  unsigned n = 0;
+  auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), n);
+  if (error != std::errc{} || end != number.data() + number.size() || n > most) {
+    reject(std::string{variable} + " = \"" + std::string{number} + "\" is no " + meaning + std::to_string(most) + "; " + remedy);
+  }
+  return n;
+}
+
+unsigned workers_in_environment() {
+  return number_in("NOPAL_WORKERS", tuning::most_workers, "number of workers from 1 to ",
+                   "write one, or unset it: one worker per usable CPU then");
 }
 
 }  // namespace nopal::core

@@ -1,6 +1,6 @@
 #pragma once
 
-// What may be wrong with pool_options, found out before anything of a pool is made. Called by scheduler.cpp. Each throws with the value, the
+// What may be wrong with pool_options, and with what the environment says in their place, found out before anything of a pool is made. Called by scheduler.cpp. Each throws with the value, the
 // limit and the remedy.
 
 #include <chrono>
@@ -20,5 +20,10 @@ void check_name(std::string const& name);
 /// A pool of so many threads that the system might refuse some: that is found out before any is made, since making and ending ten thousand
 /// takes seconds. Smaller pools fail as fast, and do not read the limits. Throws std::system_error.
 void check_thread_limits(unsigned workers);
+
+/// What the environment variable says, from 0 to `most`; 0 where it is unset or empty. `meaning` and `remedy` are for the message.
+unsigned number_in(char const* variable, unsigned most, char const* meaning, char const* remedy);
+/// NOPAL_WORKERS, for pools whose options do not say how many workers they have; 0 where it does not say it either.
+unsigned workers_in_environment();
 
 }  // namespace nopal::core

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "machine/memory_limit.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/simulation/simulation.hpp"
 
@@ -31,6 +32,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       trace{std::move(recording)},
       places{std::move(where)},
       stacklets{e.note_free_segments, this},
+      memory_limit{choose_memory_limit(o.memory_limit)},
       stacks{o.stack_size, o.reclaim, tuning::kept_stacks * places.size(), static_cast<unsigned>(places.size()), e.run_left_stack},
       timer{t},
       blocking{b},

@@ -7,6 +7,7 @@
 
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/base/stay_loaded.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/fork_trap.hpp"
 #include "nopal/core/scheduler/live_pools.hpp"
@@ -29,6 +30,7 @@ namespace {
 // that do not belong to one pool, and gives them back on both sides.
 void before_fork() noexcept {
   default_pool_changes.lock();
+  virtual_time::before_fork();
   before_fork_of_reports();
   live_pool::before_fork();
   topology::before_fork();
@@ -51,6 +53,7 @@ void release_all(bool in_child) noexcept {
   topology::after_fork();
   live_pool::after_fork();
   after_fork_of_reports(in_child);
+  virtual_time::after_fork(in_child);
   default_pool_changes.unlock();
 }
 void after_fork_in_parent() noexcept { release_all(false); }

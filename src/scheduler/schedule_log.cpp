@@ -5,12 +5,18 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <mutex>
 #include <span>
 #include <string>
+#include <system_error>
 
+#include "base/open_file.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "report/code_map.hpp"
 #include "report/unwinder.hpp"
@@ -22,18 +28,19 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// The file; -1: there is none.
-int log_file() noexcept {
-  static int const file = [] {
-    char const* const name = ::secure_getenv("NOPAL_SCHEDULE_LOG");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
-    return name == nullptr || *name == '\0' ? -1 : ::open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  }();
-  return file;
-}
+constinit std::mutex beginning;
+constinit std::string const* file_name =
+    nullptr;                          // written before the file is there; never destroyed, as pools may end after static objects
+constinit std::atomic<int> file{-1};  // -1: there is none
+constinit std::atomic<bool> is_incomplete{false};  // and that has been said
 
-// One call, so that lines of several pools do not mix.
+// One call, so that lines of several pools do not mix. What is missing from the log is said once; shrink notices it, too. relaxed: whoever logs has
+// made its pool after the file was there.
 void add(std::string const& line) noexcept {
-  if (::write(log_file(), line.data(), line.size()) < 0) return;  // the log is incomplete then, which shrink notices
+  int const error = write_all(file.load(std::memory_order_relaxed), line);
+  if (error == 0 || is_incomplete.exchange(true, std::memory_order_relaxed)) return;
+  std::fprintf(stderr, "nopal: the log %s (from NOPAL_SCHEDULE_LOG) is not complete: %s; make room, or name another file\n",
+               file_name->c_str(), std::strerror(error));
 }
 
 // The return addresses, the innermost first: on the calling thread's stack, or on one that waits.
@@ -63,8 +70,24 @@ void add_places(std::string& line, stack const* left) {
 
 }  // namespace
 
+void begin_schedule_log() {
+  char const* const name = ::secure_getenv("NOPAL_SCHEDULE_LOG");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+  if (name == nullptr || *name == '\0') return;
+  std::lock_guard const guard{beginning};
+  if (file.load(std::memory_order_relaxed) >= 0) return;  // relaxed: under the lock
+  int const opened = open_for_writing(name, O_APPEND);
+  if (opened < 0) {
+    throw std::system_error{
+        errno, std::generic_category(),
+        "nopal::pool: the log \"" + std::string{name} +
+            "\" (from NOPAL_SCHEDULE_LOG) cannot be written; name a file in a directory that exists and may be written to"};
+  }
+  file_name = new std::string{name};
+  file.store(opened, std::memory_order_relaxed);  // relaxed: as in add
+}
+
 void log_decision(listed_decision const& d, char what, unsigned from, stack const* left) noexcept {
-  if (log_file() < 0) return;
+  if (file.load(std::memory_order_relaxed) < 0) return;  // relaxed: as in add
   try {
     std::array<char, 96> text;
     std::snprintf(text.data(), text.size(), "%c\t%u.%llu>%u\t%d", what, d.pool, static_cast<unsigned long long>(d.at), d.to,
@@ -77,7 +100,7 @@ void log_decision(listed_decision const& d, char what, unsigned from, stack cons
 }
 
 void log_end(schedule_choice const& choice, unsigned workers, std::uint64_t decisions, std::uint64_t lost) noexcept {
-  if (log_file() < 0) return;
+  if (file.load(std::memory_order_relaxed) < 0) return;  // relaxed: as in add
   try {
     std::array<char, 128> text;
     std::snprintf(text.data(), text.size(), "end\t%u\t%u\t%llu\t%llu\n", choice.pool, workers, static_cast<unsigned long long>(decisions),

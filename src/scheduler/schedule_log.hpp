@@ -11,6 +11,8 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class stack;
 
+/// Opens the file, for a pool that is being made, if it is not open yet. Throws std::system_error where it cannot be written.
+void begin_schedule_log();
 /// Adds a line: a decision that is not the usual one. `what`: f, at a fork; w, at a wait, on the stack `left`; s, before something stolen
 /// begins; i, where a worker found nothing; n, where all were idle. With where the program stands, as addresses in its objects. At once, since
 /// the program may end at any moment. By the worker `from` that has had the turn, on its thread; or, for n, by any thread.

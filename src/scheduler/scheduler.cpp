@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -24,8 +24,10 @@
 #include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/machine/thread_limits.hpp"
+#include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/leak_check.hpp"
+#include "nopal/core/scheduler/memory_limit.hpp"
 #include "nopal/core/scheduler/process.hpp"
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/signals.hpp"
@@ -38,6 +40,7 @@
 #include "report/debug_layout.hpp"
 #include "report/report_on_signal.hpp"
 #include "scheduler/option_checks.hpp"
+#include "scheduler/schedule_log.hpp"
 #include "simulation/findings.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -68,7 +71,9 @@ schedule_choice choose_schedule(pool_options const& o) {
 }
 
 std::unique_ptr<controlled_schedule> make_control(schedule_choice const& s, unsigned workers) {
-  return s.how == schedule::free ? nullptr : std::make_unique<controlled_schedule>(s, workers);
+  if (s.how == schedule::free) return nullptr;
+  begin_schedule_log();
+  return std::make_unique<controlled_schedule>(s, workers);
 }
 
 topology choose_machine(schedule_choice const& s, cpu_limits const& cpus) {
@@ -92,7 +97,8 @@ struct scheduler::site {
                               "nopal::pool: this process runs with shadow stacks, and the first switch between native stacks would end it; "
                               "link the program without -z shstk, or turn them off with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off"};
     }
-    workers = o.workers != 0 ? o.workers : choice.machine.empty() ? cpus.usable() : machine.pus();
+    workers = o.workers != 0 ? o.workers : workers_in_environment();
+    if (workers == 0) workers = choice.machine.empty() ? cpus.usable() : machine.pus();
     if (workers > tuning::most_workers) {
       reject("workers = " + std::to_string(workers) + " is more than the limit of " + std::to_string(tuning::most_workers) +
              "; workers = 0 takes one per usable CPU, here " + std::to_string(cpus.usable()));
@@ -110,7 +116,9 @@ struct scheduler::site {
   // The machine that is simulated, if one is. `state`: where it asks workers to poll.
   std::unique_ptr<simulation> simulated(pool_state& state) const {
     if (choice.machine.empty()) return nullptr;
-    return std::make_unique<simulation>(simulation_costs::from_environment(), machine, where, cpus.cpus, [&state](unsigned i) {
+    simulation_costs const costs = simulation_costs::from_environment();
+    check_report(costs);
+    return std::make_unique<simulation>(costs, machine, where, cpus.cpus, [&state](unsigned i) {
       state.workers[i]->work.request();
       state.workers[i]->ready.request();
     });
@@ -142,12 +150,15 @@ scheduler::scheduler(pool_options const& o, site&& s)
              pool_trace::make(o, s.workers),
              timer_,
              blocking_,
-             {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments}},
+             {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments, take_if_due}},
       may_pin_{s.pin},
       asked_to_pin_{o.pin.has_value()} {
+  timer_.wait_for_rest(state_.control.get());
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < s.workers; ++i) make_worker(i, o, s.machine, fence);
   state_.whole = this;
+  state_.stacks.use_check(check_memory_of_stacks, &state_,
+                          std::max(tuning::least_stacks_between_looks, state_.memory_limit / state_.stacks.stack_size() / 2));
   state_.in_list.enter(state_, state_.name.c_str());
   asm volatile("" : : "r"(&nopal_debug));  // so that the linker keeps it
   start_threads();
@@ -252,6 +263,7 @@ void scheduler::run_thread(unsigned i) noexcept {
   if (state_.control != nullptr) state_.control->enter(i);
   if (state_.simulated != nullptr) state_.simulated->enter(i);
   switch_to(home, *w.here);
+  if (state_.control != nullptr) state_.control->leave();
   if (state_.simulated != nullptr) state_.simulated->leave(i);
   work_for(nullptr);
   call_hook(on_thread_stop_, i, "on_thread_stop");
@@ -298,6 +310,17 @@ void scheduler::keep(scheduler& s) noexcept {
   while (!kept.compare_exchange_weak(s.next_kept_, &s, std::memory_order_release, std::memory_order_relaxed)) {
   }
   if (s.next_kept_ == nullptr) call_before_leak_check(note_kept_for_leak_check);
+  static constinit std::atomic_flag reports{};
+  // relaxed: the flag only decides who registers it
+  if (s.state_.simulated != nullptr && !reports.test_and_set(std::memory_order_relaxed)) static_cast<void>(std::atexit(report_kept));
+}
+
+// The process ends. What the default pool has simulated nobody else reports.
+void scheduler::report_kept() noexcept {
+  // acquire: pairs with the release in keep
+  for (scheduler const* s = kept.load(std::memory_order_acquire); s != nullptr; s = s->next_kept_) {
+    if (s->state_.has_threads()) report_simulation(s->state_);
+  }
 }
 
 // The process ends. In the child of a fork there is nothing to look at: what its parent's threads pointed to it cannot know.

@@ -57,6 +57,11 @@ void run_stolen(worker& w, continuation c, offered_in const& in) noexcept {
 // Runs the oldest of what only this worker's thread may run. Only one, since it may suspend this stack: the others stay in a list that no
 // other thread knows of. Other threads may push into the inbox meanwhile.
 bool run_own(worker& w) noexcept {
+  if (resumable* const r = w.due_own.take(); r != nullptr) {
+    stop_searching(w);
+    run(w, *r);
+    return true;
+  }
   if (stack* const s = next_in_order(w, nullptr); s != nullptr) [[unlikely]] {
     stop_searching(w);
     resume_stack(*s);
@@ -67,6 +72,17 @@ bool run_own(worker& w) noexcept {
   w.search.own = first->next;
   stop_searching(w);
   run(w, *first);
+  return true;
+}
+
+// Runs what is due, before anything else. What any worker may run was visible work by itself.
+bool run_due(worker& w) noexcept {
+  if (!w.due_own.looks_empty()) return run_own(w);
+  resumable* const r = w.due->take();
+  if (r == nullptr) return false;
+  stop_searching(w);
+  if (w.pool().steals) w.pool().parking.retract();
+  run(w, *r);
   return true;
 }
 
@@ -128,8 +144,7 @@ bool take_jobs(worker& w, worker& victim) noexcept {
   return true;
 }
 
-// From which joins descends what the victim offers? Stays so until the near one is unpinned; null: unknown, and nothing is pinned. While the near
-// one is pinned the victim changes neither.
+// Returns the join that the victim's offered work descends from, pinned, so that the victim changes neither join. Null: unknown.
 void const* pin_joins(worker& victim, void const*& far) noexcept {
   void const* const near = victim.near.look();
   if (near == nullptr || !victim.near.pin(near)) return nullptr;
@@ -173,8 +188,7 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   return take_jobs(w, victim);
 }
 
-// Searches the inboxes and other workers once, and runs what it finds. False: there was nothing. `only`: null; or the root of an external
-// caller, which takes nothing but strands of that root. O(workers).
+// Searches the inboxes and other workers once, and runs what it finds. `only`: null; or the root whose strands alone may be taken. O(workers).
 bool find_and_run(worker& w, root const* only) noexcept {
   // By turns, since each may be refilled for ever: also what this thread alone may run by something that waits for what another worker has.
   bool const own_first = w.search.own_first = !w.search.own_first;
@@ -221,6 +235,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
         if (pool.pinned) while_it_sleeps.emplace(pool.places[i].cpu);
       });
   NOPAL_PROBE2(wake, i, slept);
+  w.spare.works_again();
   w.search.searching = true;
   if (w.trace != nullptr) note_sleep(w, slept ? since : 0);
   if (!slept) return false;
@@ -259,12 +274,14 @@ void nap(worker& w) noexcept {
 // Pauses before the next search: longer each time, and for a random part, so that thieves do not come all at once. Ends early when visible
 // work appears or disappears.
 void back_off(worker& w, bool work_was_visible) noexcept {
-  if (!w.pool().backs_off) return;
+  simulation* const all = w.pool().simulated.get();
+  if (!w.pool().backs_off)
+    return all != nullptr ? all->backs_off(w.index(), 1) : void();  // a search takes time, or it might go on for ever
   w.count.add(counted::pauses);
   search_state& s = w.search;
   auto const pause = s.backoff + s.random() % s.backoff;
   if (s.backoff < tuning::longest_backoff) s.backoff *= 2;
-  if (w.pool().simulated != nullptr) return w.pool().simulated->backs_off(w.index(), pause);
+  if (all != nullptr) return all->backs_off(w.index(), pause);
   for (std::uint64_t k = 0; k < pause && w.pool().parking.visible_work() == work_was_visible; ++k) cpu_relax();
 }
 
@@ -304,25 +321,6 @@ bool search_once(worker& w, stack& mine) noexcept {
   bool const stays_long = visible || pool.idle == idle::busy || idle_for > tuning::search_before_sleep;
   if (idle_for > tuning::search_before_yield && stays_long) std_sync::yield();
   return true;
-}
-
-// Has this thread, in search_below_join, run for long nothing but what is its own? That may wait for something, and look again and again.
-bool is_stalled(worker& w) noexcept {
-  std::int64_t const now = std_sync::now();
-  if (w.search.below_since == 0) w.search.below_since = now;
-  if (now - w.search.below_since <= tuning::stalled) return false;
-  w.stalled.store(true, std::memory_order_relaxed);  // relaxed: a hint
-  return true;
-}
-
-// So nobody runs what they wait for, though now and then a thread is awake. A moment's hint: whoever finds it wrong looks again.
-bool others_are_stalled(worker const& w) noexcept {
-  pool_state const& p = w.pool();
-  return std::all_of(p.workers.begin(), p.workers.end(), [&](worker const* other) {
-    unsigned const i = other->index();
-    bool const sleeps = p.parking.is_dozing(i) || p.parking.is_parked(i);
-    return other == &w || sleeps || other->stalled.load(std::memory_order_relaxed);  // relaxed: a hint
-  });
 }
 
 // Searches once, by a worker's thread that has left a stack on top of which it should wait. It runs what is for this thread alone, that stack
@@ -376,7 +374,8 @@ bool search_as_external_caller(worker& w) noexcept {
 
 bool must_stay(pool_state const& pool, unsigned i) noexcept {
   worker const& w = *pool.workers[i];
-  return pool.stopping.load(std::memory_order_seq_cst) || !w.own.empty() || !w.open.empty() || !w.ready.empty();
+  return pool.stopping.load(std::memory_order_seq_cst) || !w.own.empty() || !w.open.empty() || !w.ready.empty() || !w.due->empty() ||
+         !w.due_own.empty();
 }
 
 void search_on(stack& mine) noexcept {
@@ -385,7 +384,8 @@ void search_on(stack& mine) noexcept {
     if (w.trace != nullptr) w.trace->searches();
     if (w.occupant.here) {
       if (!search_as_external_caller(w)) return;
-    } else if (bool const below = w.search.left != nullptr && search_below_join(w); !below && !run_ready(w) && !search_once(w, mine)) {
+    } else if (bool const below = w.search.left != nullptr && search_below_join(w);
+               !below && !run_due(w) && !run_ready(w) && !search_once(w, mine)) {
       return;
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <string>
 #include <thread>
@@ -41,12 +42,37 @@ void submit(pool_state& pool, root& r) noexcept {
   inject(pool, r, choose_worker(pool));
 }
 
+namespace {
+
+// A fiber that was spawned from outside on a simulated machine, whose time counts until it has ended.
+struct timed_fiber : resumable {
+  resumable& fiber;
+  explicit timed_fiber(resumable& f) noexcept : resumable{begin}, fiber{f} {}
+
+  static void begin(resumable& r, worker& w) noexcept {
+    std::unique_ptr<timed_fiber const> const me{static_cast<timed_fiber*>(&r)};
+    w.pool().simulated->job_found(w.index());
+    resumable& f = me->fiber;
+    f.run(f, w);
+    worker const& now = *current();
+    now.pool().simulated->job_ended(now.index());
+  }
+};
+
+}  // namespace
+
 void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept {
   pool.spawned_outside.fetch_add(1, std::memory_order_seq_cst);  // before the fiber can finish: see wait_for_all
   pool.needs_threads();
   note_submission(pool, traced::spawned);
   if (pool.control != nullptr) [[unlikely]]
     pool.control->settle();
+  if (pool.simulated != nullptr) [[unlikely]] {
+    if (auto* const timed = new (std::nothrow) timed_fiber{fiber}; timed != nullptr) {
+      pool.simulated->job_begins();
+      return inject(pool, *timed, choose_worker(pool));
+    }
+  }
   inject(pool, fiber, choose_worker(pool));
 }
 

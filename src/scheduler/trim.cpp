@@ -26,16 +26,20 @@ bool lists_hold_much(pool_state const& pool) noexcept {
          pool.blocks.spare() > tuning::chains_kept_idle;
 }
 
-// How many bytes of the ring's buffers were touched since they went back last.
-std::size_t touched_in_ring(worker const& w) noexcept {
-  auto const entries = static_cast<std::size_t>(w.ready.bottom() - w.spare.ring_bottom);
-  return std::min(entries, static_cast<std::size_t>(w.ready.capacity())) * sizeof(deque::entry);
+// Do the buffers of a ring or deque hold much? How far its bottom has come says nothing: each pop by the owner takes that back. No system call
+// where they are small; all old ones together are smaller than the new one.
+template <class Deque>
+bool holds_much(Deque const& d) noexcept {
+  if (static_cast<std::size_t>(2 * d.capacity()) * sizeof(deque::entry) <= tuning::little_memory) return false;
+  std::size_t held = 0;
+  d.for_each_buffer([&](auto const& buffer) { held += buffer.resident(tuning::little_memory); });
+  return held > tuning::little_memory;
 }
 
-// By the worker's owner. `mine`: the stack on which its thread sleeps, or the one that an external caller has left.
+// From here until it works again (works_again) the worker counts as one that holds much. By the worker's owner. `mine`: the stack on which its thread sleeps, or the one that an external caller has left.
 void note(worker& w, stack* mine) noexcept {
   spare_memory& m = w.spare;
-  bool const much = w.arena.spare() > tuning::little_memory || touched_in_ring(w) > tuning::little_memory ||
+  bool const much = w.arena.spare() > tuning::little_memory || holds_much(w.ready) || holds_much(w.work) ||
                     (mine != nullptr && w.pool().stacks.holds_many_pages(*mine, stack_pointer()));
   // relaxed: hints.
   m.uses.store(m.uses.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -47,11 +51,9 @@ void note(worker& w, stack* mine) noexcept {
 void give_back_all(worker& w, stack& mine) noexcept {
   w.stacks.give_back();
   w.arena.put_spare();
-  if (w.ready.empty()) {
-    w.ready.discard();
-    w.spare.ring_bottom = w.ready.bottom();
-  }
-  if (w.work.empty()) w.work.discard();
+  auto const discard = [](auto const& buffer) { buffer.discard(); };
+  if (w.ready.empty()) w.ready.for_each_buffer(discard);
+  if (w.work.empty()) w.work.for_each_buffer(discard);
   constexpr std::uintptr_t frames_of_this = 16 << 10;  // of the functions that are called here, and more
   auto const* const below = reinterpret_cast<void const*>(stack_pointer() - frames_of_this);  // NOLINT(performance-no-int-to-ptr)
   w.pool().stacks.give_back_below(mine, below);
@@ -64,8 +66,9 @@ void look(void* with) noexcept {
   bool again = false;
   for (unsigned i = 0; i < pool.size(); ++i) {
     spare_memory& m = pool.workers[i]->spare;
-    if (!m.much.load(std::memory_order_relaxed) || !pool.parking.is_parked(i)) continue;  // relaxed: hints
+    if (!m.much.load(std::memory_order_relaxed)) continue;  // relaxed: a hint
     again = true;
+    if (!pool.parking.is_parked(i)) continue;  // it was left a moment ago, and is about to be parked
     if (std::uint64_t const uses = m.uses.load(std::memory_order_relaxed); uses != m.uses_before) {  // relaxed: a hint
       m.uses_before = uses;
       continue;

@@ -17,6 +17,7 @@ worker::worker(pool_state& pool, unsigned index, std::uint64_t seed)
     : stacks{pool.stacks, index},
       blocks{pool.blocks},
       search{seed, index},
+      due{pool.steals ? &pool.due : &due_here},
       pool_{pool},
       index_{index},
       no_slot_{place_without_slot()},
@@ -64,7 +65,7 @@ void worker::note_child_of(void const* join) noexcept {
 
 // A thief has requested work, or the stack is low. Thieves may be at the deque now. Afterwards the strand counts as visible work, and the
 // older half of what was private is public, unless a thief holds the deque's lock, which takes by force.
-bool worker::poll() noexcept {
+bool worker::offer_what_was_requested() noexcept {
   if (work.was_requested() && !work.empty()) {
     if (pool_.steals && !std::exchange(strand.offered, true)) pool_.parking.offer();
     work.publish();

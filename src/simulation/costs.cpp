@@ -1,10 +1,13 @@
 #include "nopal/core/simulation/costs.hpp"
 
+#include <cerrno>
 #include <cmath>
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 
 #include "base/read_text.hpp"
 
@@ -36,20 +39,31 @@ std::vector<double> read_list(std::string_view word, std::string_view text) {
   return list;
 }
 
-void read_words(std::string_view text, simulation_costs& c);
+constexpr std::size_t most_in_a_file = std::size_t{1} << 20;
+constexpr int most_files = 10;  // one inside another
 
-void read_file(std::string_view word, simulation_costs& c) {
-  std::ifstream file{std::string{word.substr(1)}};
-  if (!file) reject(word, "a file that cannot be read");
-  std::ostringstream all;
-  all << file.rdbuf();
-  std::string text = all.str();
+void read_words(std::string_view text, simulation_costs& c, int files);
+
+void read_file(std::string_view word, simulation_costs& c, int files) {
+  if (files == most_files) reject(word, "a file that is named inside of ten others, or of itself");
+  std::string text;
+  std::string const name{word.substr(1)};
+  std::FILE* const file = std::fopen(name.c_str(), "re");
+  int error = file == nullptr ? errno : 0;
+  if (file != nullptr) {
+    text.resize(most_in_a_file + 1);
+    text.resize(std::fread(text.data(), 1, text.size(), file));
+    if (std::ferror(file) != 0) error = errno;
+    std::fclose(file);
+  }
+  if (error != 0) reject(word, ("a file that cannot be read: " + std::generic_category().message(error)).c_str());
+  if (text.size() > most_in_a_file) reject(word, "a file of more than 1 MiB");
   for (char& l : text) l = l == '\n' ? ',' : l;
-  read_words(text, c);
+  read_words(text, c, files + 1);
 }
 
-void read_word(std::string_view word, simulation_costs& c) {
-  if (word.starts_with('@')) return read_file(word, c);
+void read_word(std::string_view word, simulation_costs& c, int files) {
+  if (word.starts_with('@')) return read_file(word, c, files);
   std::string_view value = word;
   std::string_view const name = take_until(value, '=');
   if (name == "report" && !value.empty()) {
@@ -72,10 +86,10 @@ void read_word(std::string_view word, simulation_costs& c) {
   }
 }
 
-void read_words(std::string_view text, simulation_costs& c) {
+void read_words(std::string_view text, simulation_costs& c, int files) {
   while (!text.empty()) {
     std::string_view const word = take_until(text, ',');
-    if (!word.empty() && !word.starts_with('#')) read_word(word, c);
+    if (!word.empty() && !word.starts_with('#')) read_word(word, c, files);
   }
 }
 
@@ -83,7 +97,7 @@ void read_words(std::string_view text, simulation_costs& c) {
 
 simulation_costs simulation_costs::parse(std::string_view text) {
   simulation_costs c;
-  read_words(text, c);
+  read_words(text, c, 0);
   // A pause or a yield of no time would let a thief look for ever before anybody else has a turn.
   if (c.relax < 1) c.relax = 1;
   if (c.yield < 1) c.yield = 1;

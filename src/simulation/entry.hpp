@@ -17,6 +17,7 @@ class timeline_entry {
       : of_{whole}, index_{i}, me_{whole.at(i).time.get()}, worked_{whole.stop_watch(i)}, guard{whole.mutex_} {
     if (of_.ended_) return;
     timeline::worker_state& w = of_.at(i);
+    if (w.away.load(std::memory_order_relaxed)) of_.comes_back(i);  // relaxed: under the lock
     of_.advance(w, worked_, timeline::working);
     if (of_.holder() == i) return;
     w.now = timeline::state::ready;

@@ -1,11 +1,16 @@
 #include "simulation/findings.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
+#include <system_error>
 
+#include "base/open_file.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/simulation/simulation.hpp"
 #include "nopal/simulation_report.hpp"
@@ -26,27 +31,39 @@ simulation_report simulation::report() const {
     r.searching += std::chrono::nanoseconds{w->spent[searching]};
     r.waking += std::chrono::nanoseconds{w->spent[waking]};
     r.asleep += std::chrono::nanoseconds{w->spent[asleep]};
+    r.disturbed += std::chrono::nanoseconds{w->disturbed};
     r.wakeups += w->wakeups;
     for (std::size_t k = 0; k < r.steals.size(); ++k) r.steals[k] += w->stolen[k];
   }
   return r;
 }
 
+void check_report(simulation_costs const& c) {
+  if (c.report.empty()) return;
+  int const f = open_for_writing(c.report.c_str(), O_APPEND);
+  if (f < 0) {
+    throw std::system_error{errno, std::generic_category(),
+                            "nopal::pool: NOPAL_SIMULATION: the report \"" + c.report +
+                                "\" cannot be written; name a file in a directory that exists and may be written to: report=FILE"};
+  }
+  ::close(f);
+}
+
 void report_simulation(pool_state const& pool) noexcept try {
   if (pool.simulated == nullptr) return;
   simulation_report const r = pool.simulated->report();
-  if (r.elapsed.count() == 0) return;
+  if (!pool.simulated->is_news(r)) return;
   std::string const& file = pool.simulated->costs().report;
   if (file.empty()) {
     std::fputs(("nopal: simulated " + to_text(r)).c_str(), stderr);
     return;
   }
-  std::FILE* const f = std::fopen(file.c_str(), "a");
-  std::string const line = to_json(r) + '\n';
-  if (f == nullptr || std::fputs(line.c_str(), f) < 0) {
-    std::fprintf(stderr, "nopal: NOPAL_SIMULATION: %s cannot be written; name another file: report=FILE\n", file.c_str());
-  }
-  if (f != nullptr) std::fclose(f);
+  int const f = open_for_writing(file.c_str(), O_APPEND);
+  int error = f < 0 ? errno : write_all(f, to_json(r) + '\n');
+  if (f >= 0 && ::close(f) != 0 && error == 0) error = errno;
+  if (error == 0) return;
+  std::fprintf(stderr, "nopal: NOPAL_SIMULATION: the report %s cannot be written: %s; make room, or name another file: report=FILE\n",
+               file.c_str(), std::strerror(error));
 } catch (std::exception const&) {  // no memory for the text
 }
 

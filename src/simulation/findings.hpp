@@ -8,7 +8,10 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 struct pool_state;
+struct simulation_costs;
 
+/// Before a pool is made: throws std::system_error where the file cannot be written.
+void check_report(simulation_costs const& c);
 /// Nothing where the machine is not simulated. While the pool has no threads.
 void report_simulation(pool_state const& pool) noexcept;
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "nopal/core/architecture/system_call.hpp"
 #include "nopal/core/base/virtual_time.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -18,9 +19,9 @@ namespace {
 constexpr int interruption = SIGURG;
 
 // On a worker's thread, in the middle of whatever that does.
-void on_interruption(int) {
+void on_interruption(int, siginfo_t*, void* context) {
   int const before = errno;
-  if (virtual_time* const v = virtual_time::here(); v != nullptr && v->may_be_interrupted()) v->interrupted();
+  if (virtual_time* const v = virtual_time::here(); v != nullptr && v->may_be_interrupted()) v->interrupted(waits_at_futex(context));
   errno = before;
 }
 
@@ -36,14 +37,14 @@ bool is_asleep(int thread) noexcept {
   if (n <= 0) return false;
   text[static_cast<std::size_t>(n)] = '\0';
   char const* const behind_name = std::strrchr(text.data(), ')');  // of "number (name) state …"
-  return behind_name != nullptr && std::strlen(behind_name) > 2 && behind_name[2] != 'R';
+  return behind_name != nullptr && std::strlen(behind_name) > 2 && behind_name[2] == 'S';
 }
 
 void take_interruptions() noexcept {
   static bool const handled = [] {
     struct sigaction s{};
-    s.sa_handler = on_interruption;
-    s.sa_flags = SA_RESTART | SA_ONSTACK;
+    s.sa_sigaction = on_interruption;
+    s.sa_flags = SA_RESTART | SA_ONSTACK | SA_SIGINFO;
     return ::sigaction(interruption, &s, nullptr) == 0;
   }();
   static_cast<void>(handled);

@@ -37,7 +37,8 @@ class simulation::own_time final : public virtual_time {
   void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept override {
     of.sleep(index, &a, expected, nanoseconds);
   }
-  void interrupted() noexcept override { of.interrupted(index); }
+  void interrupted(bool waits) noexcept override { of.interrupted(index, waits); }
+  void reach() noexcept override { of.reach(index); }
 
  private:
   simulation& of;
@@ -155,6 +156,11 @@ void simulation::stole(unsigned i, unsigned victim) noexcept {
   worker_state& w = at(i);
   ++w.stolen[rank(i, victim)];
   w.found = true;
+  // The victim was to be stopped when the thief came, and ran on for longer than a slice: the ticker had no CPU. What is stolen may be as late.
+  if (std::int64_t const late = at(victim).clock - w.clock; costs_.measures && late > slice_) {
+    w.disturbed += late;
+    advance(w, late, searching);
+  }
   advance(w, static_cast<std::int64_t>(costs_.steal_from(rank(i, victim))), searching);
   pass_on(e.guard, i, rule::exact);
 }
@@ -187,13 +193,28 @@ void simulation::backs_off(unsigned i, std::uint64_t pauses) noexcept {
 
 // In the handler of the signal: the worker has run for long without a fork. While it goes on so, thieves may get far ahead of it, since they
 // find with it what they find now; farther each time, so that what it does is not cut into small pieces.
-void simulation::interrupted(unsigned i) noexcept {
+void simulation::interrupted(unsigned i, bool waits) noexcept {
   if (holder() != i) return;  // another has the turn already: the signal comes too late
+  if (waits) return leave_waiting(i);
   entry e{*this, i};
   if (!e.goes_on()) return;
   worker_state& w = at(i);
   w.ahead = std::min(std::max(2 * w.ahead, first_ahead), std::max(first_ahead, static_cast<std::int64_t>(costs_.slice)));
   pass_on(e.guard, i, rule::polled);
+}
+
+// Inside the handler of worker i, which has the turn and waits in the kernel, by a lock of the program's most likely: for another worker, which
+// goes on meanwhile. This one comes back by itself, at that time: timeline_entry.
+void simulation::leave_waiting(unsigned i) noexcept {
+  virtual_time::not_interrupted const me{at(i).time.get()};
+  lock const guard{mutex_};
+  unsigned const to = least(i);
+  if (holder() != i || ended_ || to == no_worker) return;
+  worker_state& w = at(i);
+  if (!w.rests) ++lost_;
+  w.now = state::absent;
+  w.away.store(true, std::memory_order_relaxed);  // relaxed: under the lock, or by this thread
+  give(to);
 }
 
 // The worker that has the turn has been asked to give it up, and has not. It may wait for another one, by a lock of the program's: then its
@@ -215,7 +236,8 @@ bool simulation::unblock(unsigned i) noexcept {
   unsigned const to = least(i);
   if (to == no_worker) return false;
   if (!w.rests) ++lost_;
-  w.now = state::absent;  // it comes back by itself
+  w.now = state::absent;                          // it comes back by itself
+  w.away.store(true, std::memory_order_relaxed);  // relaxed: under the lock
   give(to);
   return true;
 }
@@ -304,7 +326,11 @@ void simulation::job_begins() noexcept {
 
 void simulation::job_found(unsigned i) noexcept {
   entry const e{*this, i};
-  if (!std::exchange(found_, true)) began_ = last_end_ = at(i).clock;
+  if (std::exchange(found_, true)) return;
+  counts_from_ = began_ = last_end_ = at(i).clock;
+  for (auto const& w : workers_) {  // a worker that is behind may find the next job
+    if (w->now == state::ready) counts_from_ = std::min(counts_from_, w->clock);
+  }
 }
 
 void simulation::job_ended(unsigned i) noexcept {
@@ -312,7 +338,9 @@ void simulation::job_ended(unsigned i) noexcept {
   last_end_ = std::max(last_end_, at(i).clock);
   if (jobs_ == 0) return;
   --jobs_;
-  if (jobs_ == 0) elapsed_ += last_end_ - began_;
+  if (jobs_ != 0) return;
+  elapsed_ += last_end_ - began_;
+  counts_from_ = no_time;
 }
 
 void simulation::end() noexcept {

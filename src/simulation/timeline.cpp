@@ -13,7 +13,7 @@ namespace nopal::inline NOPAL_ABI::core {
 static constexpr std::int64_t early = 2'000;   // a thief may act so long before the strand that has polled for it
 static constexpr std::int64_t a_little = 200;  // what a thief may be ahead of the worker for whose answer it waits
 
-timeline::timeline(std::int64_t slice, bool measures) noexcept : ticks_{ticks_per_nanosecond()}, slice_{slice}, measures_{measures} {}
+timeline::timeline(std::int64_t slice, bool measures) noexcept : slice_{slice}, ticks_{ticks_per_nanosecond()}, measures_{measures} {}
 
 timeline::~timeline() = default;
 
@@ -21,7 +21,7 @@ timeline::~timeline() = default;
 
 void timeline::advance(worker_state& w, std::int64_t nanoseconds, kind k) noexcept {
   w.clock += nanoseconds;
-  w.spent[k] += nanoseconds;
+  if (w.clock > counts_from_) w.spent[k] += std::min(nanoseconds, w.clock - counts_from_);
 }
 
 void timeline::start_watch(unsigned i) noexcept {
@@ -34,8 +34,11 @@ void timeline::start_watch(unsigned i) noexcept {
 std::int64_t timeline::stop_watch(unsigned i) noexcept {
   worker_state& w = at(i);
   if (!w.measures) return 0;
-  std::int64_t const worked = w.watch.read(w.cpu_time);
+  // relaxed: set by this thread, or under the lock while it waited for whoever did that; seen late it costs 20 µs of work too many
+  bool const waited = w.away.load(std::memory_order_relaxed);
+  std::int64_t const worked = waited ? w.watch.read_used(w.cpu_time) : w.watch.read(w.cpu_time);
   w.measures = false;
+  if (!waited) w.disturbed += w.watch.passed() - worked;
   return worked;
 }
 
@@ -45,6 +48,14 @@ std::int64_t timeline::now(unsigned i) const noexcept {
   virtual_time::not_interrupted const me{w.time.get()};
   std::lock_guard const guard{mutex_};  // a job from outside may set the clock
   return w.clock + worked;
+}
+
+void timeline::comes_back(unsigned i) noexcept {
+  worker_state& w = at(i);
+  w.away.store(false, std::memory_order_relaxed);  // relaxed: under the lock
+  unsigned const runs = holder();
+  std::int64_t const then = runs != no_worker ? at(runs).clock : latest();
+  if (then > w.clock) advance(w, then - w.clock, asleep);
 }
 
 // When the worker does something next, if nobody wakes it before.

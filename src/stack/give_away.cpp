@@ -17,7 +17,8 @@ static void run_orphan(resumable& r, worker& w) noexcept {
 
 // The owner is about to leave the strand. Thieves may take entries at the same time. The owner takes the oldest as they do, so that
 // invariant 1 holds: who has lost an entry has lost all older ones.
-void give_everything_away(worker& w, orphan_memory& memory) noexcept {
+template <class Put>
+static void empty_deque(worker& w, orphan_memory& memory, Put put) noexcept {
   while (!w.work.empty()) {
     offered_in in;
     deque::entry const e = w.work.steal(&in);
@@ -26,17 +27,29 @@ void give_everything_away(worker& w, orphan_memory& memory) noexcept {
     if (!c.is_frame()) {
       c.as_resumable()->mode = in.mode;
       c.as_resumable()->region = in.region;
-      inject(w.pool(), *c.as_resumable(), w.index());
+      put(*c.as_resumable());
     } else {
       orphaned_continuation& o = memory.take(c.as_frame());
       o.run = run_orphan;
       o.mode = in.mode;
       o.region = in.region;
-      inject(w.pool(), o, w.index());
+      put(o);
     }
   }
   memory.clear();  // what thieves took needs none
   w.work.rewind();
+}
+
+void give_everything_away(worker& w, orphan_memory& memory) noexcept {
+  empty_deque(w, memory, [&](resumable& r) noexcept { inject(w.pool(), r, w.index()); });
+}
+
+bool move_to_ring(worker& w) {
+  if (w.work.empty()) return true;
+  if (!w.orphans.get(w.work)) return false;
+  w.ready.ensure_room(w.work.bottom() - w.work.oldest() + 1);  // one more, for the stack itself
+  empty_deque(w, w.orphans, [&](resumable& r) noexcept { w.make_ready(r); });
+  return true;
 }
 
 }  // namespace nopal::core

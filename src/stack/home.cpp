@@ -2,6 +2,7 @@
 
 #include "nopal/core/stack/home.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <optional>
@@ -72,7 +73,7 @@ bool has_own(worker& w, waits_for const& why) noexcept {
     w.search.own = r.next;
     r.run(r, w);
   }
-  return w.search.own != nullptr || next_in_order(w, &why) != nullptr;
+  return w.search.own != nullptr || !w.due_own.empty() || next_in_order(w, &why) != nullptr;
 }
 
 // Returns when `t` has happened: true; or when the thread must leave the stack.
@@ -121,6 +122,25 @@ bool leave(worker& w, top_wait& t, waits_for const& why, Publish publish) noexce
 
 }  // namespace
 
+// Has this thread, run for long nothing but what is its own? That may wait for something, and look again and again.
+bool is_stalled(worker& w) noexcept {
+  std::int64_t const now = std_sync::now();
+  if (w.search.below_since == 0) w.search.below_since = now;
+  if (now - w.search.below_since <= tuning::stalled) return false;
+  w.stalled.store(true, std::memory_order_relaxed);  // relaxed: a hint
+  return true;
+}
+
+// So nobody runs what they wait for, though now and then a thread is awake. A moment's hint: whoever finds it wrong looks again.
+bool others_are_stalled(worker const& w) noexcept {
+  pool_state const& p = w.pool();
+  return std::all_of(p.workers.begin(), p.workers.end(), [&](worker const* other) {
+    unsigned const i = other->index();
+    bool const sleeps = p.parking.is_dozing(i) || p.parking.is_parked(i);
+    return other == &w || sleeps || other->stalled.load(std::memory_order_relaxed);  // relaxed: a hint
+  });
+}
+
 deque::entry steal_below(worker& w, void const* join, bool stacks, offered_in& in) noexcept {
   unsigned const n = w.pool().size();
   auto const first = static_cast<unsigned>(w.search.random() % n);
@@ -134,7 +154,9 @@ deque::entry steal_below(worker& w, void const* join, bool stacks, offered_in& i
 
 bool doze(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept {
   pool_state& p = w.pool();
-  auto const must_wake = [&] { return t.has_happened() || !w.own.empty() || p.stopping.load(std::memory_order_seq_cst); };
+  auto const must_wake = [&] {
+    return t.has_happened() || !w.own.empty() || !w.due_own.empty() || p.stopping.load(std::memory_order_seq_cst);
+  };
   t.runs_anything = !p.parking.doze(w.index(), must_wake, nanoseconds);
   return !t.runs_anything;
 }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <mutex>
 
+#include "nopal/core/base/own_mutex.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 
@@ -17,7 +18,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-constinit std::mutex counting;
+constinit own_mutex counting;
 constinit std::array<char, 8192> buffer{};  // under `counting`: the caller's stack may be nearly full
 constinit std::int64_t again_at = 0;        // under `counting`: not before this time are they counted again, after a refusal
 

@@ -47,8 +47,9 @@ bool may_fork_natively(worker& w) noexcept {
   return may_offer_here(w);
 }
 
-void poll_natively(worker& w) noexcept {
-  bool const low = w.poll();
+void poll_natively() noexcept {
+  bool const low = worker::poll();
+  worker& w = *current();
   if (std::uintptr_t const sp = stack_pointer(); !w.here->holds(sp)) {
     w.work.set_limit_back(sp - tuning::nesting);  // has_room_on_foreign_stack made room down to here: a fork further down polls again
   } else if (low) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/scheduler/interruption.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
@@ -69,6 +70,7 @@ static stack* own_stack(children const& c) noexcept { return (c.state & children
 bool must_list(children const& c) noexcept {
   worker const* const w = current_or_null();
   if (w == nullptr) return true;
+  if (w->stack_stays()) let_due_run();                     // these forks do not poll; the thread stays the same
   if (w->here != own_stack(c)) return c.owner == nullptr;  // which ends the program
   bool const has_list = c.owner == nullptr;
   return (has_list || (c.state == 0 && w->stack_stays())) && w->ready.empty();

@@ -178,12 +178,13 @@ void say_what_overflowed(siginfo_t const& info, void const* where) noexcept {
   if (!state->works()) return;
   auto const& w = static_cast<worker const&>(*state);
   stack const& s = *w.here;
-  if (s.guards(address)) {
+  // At a scope's fork `here` is the child's stack already, while the last words are pushed on the parent's.
+  if (stack const* const full = s.guards(address) ? &s : w.pool().stacks.guarded_at(address); full != nullptr) {
     message{}
         .add("nopal: stack overflow: ")
-        .add(s, w)
+        .add(*full, w)
         .add(" is full, all of its ")
-        .add(s.mapped())
+        .add(full->mapped())
         .add(" bytes; recurse less deeply in ordinary functions, or raise pool_options::stack_size\n")
         .die();
   }

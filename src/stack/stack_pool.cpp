@@ -36,8 +36,15 @@ std::uintptr_t word(void const* p) noexcept { return reinterpret_cast<std::uintp
 constexpr std::size_t colours = 32;
 constexpr std::size_t colour_step = 64 * 13;
 
-// How many pages of [from, from + bytes) are in memory, counted 512 at a time. No value where the kernel does not say.
+// How much of a stack the kernel is asked about, the topmost: a question for each 2 MiB takes a microsecond, which for a TiB is half a second.
+constexpr std::size_t most_asked_about = std::size_t{1} << 30;
+
+// How many pages of the topmost GiB of [from, from + bytes) are in memory, counted 512 at a time. No value where the kernel does not say.
 std::optional<std::uint64_t> resident_in(std::byte* from, std::size_t bytes, std::size_t page) noexcept {
+  if (bytes > most_asked_about) {
+    from += bytes - most_asked_about;
+    bytes = most_asked_about;
+  }
   std::uint64_t pages = 0;
   std::array<unsigned char, 512> resident;
   for (std::size_t done = 0; done < bytes; done += resident.size() * page) {
@@ -205,6 +212,8 @@ stack* stack_pool::make(unsigned maker) noexcept {
     tally& t = tallies_[maker];
     t.peak = std::max(t.peak, ++t.live);
   }
+  if (std::uint64_t const n = live(); n >= check_at_.load(std::memory_order_relaxed)) [[unlikely]]
+    check_at_.store(n + check_(with_), std::memory_order_relaxed);
   return s;
 }
 
@@ -284,9 +293,10 @@ std::optional<std::uint64_t> stack_pool::give_back_between(stack& s, std::byte* 
   if (how_ == reclaim::none) return {};
   auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
   if (bytes == 0) return 0;
-  // Where none is in memory, none need go back. Where the kernel does not say how many are, none is counted.
+  // Where none is in memory, none need go back. Where the kernel does not say how many are, none is counted; nor is what lies deeper than it
+  // was asked about.
   std::optional<std::uint64_t> const pages = resident_in(from, bytes, page_);
-  if (pages == std::uint64_t{0}) return 0;
+  if (pages == std::uint64_t{0} && bytes <= most_asked_about) return 0;
   bool gone = false;
   switch (how_) {
     case reclaim::dontneed: gone = s.region_.discard(from, bytes); break;
@@ -337,6 +347,15 @@ stack_counts stack_pool::counts() const noexcept {
     all.pages_returned += t.pages_returned.load(std::memory_order_relaxed);
   }
   return all;
+}
+
+// The thread may have been interrupted anywhere, under the mutex too: so it does not wait for that.
+stack const* stack_pool::guarded_at(void const* address) const noexcept {
+  std::unique_lock const guard{mutex_, std::try_to_lock};
+  if (!guard) return nullptr;
+  stack const* s = all_;
+  while (s != nullptr && !s->guards(address)) s = s->older_;
+  return s;
 }
 
 void stack_cache::trim(std::size_t n) noexcept {

@@ -140,6 +140,7 @@ void bring_home(pool_state& p, stack& s) noexcept {
   unsigned const home = s.home;
   s.on_its_way.it = &s;
   s.on_its_way.run = run_on_its_way;
+  if (!s.in_order && p.call.take_if_due(p, s.on_its_way, home, true)) return;
   worker& to = *p.workers[home];
   // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all workers of a pool are there
   if (current_or_null() == &to && !to.occupant.here) return to.add_own(s.on_its_way);

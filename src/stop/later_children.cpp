@@ -71,16 +71,6 @@ void end_later_children(worker& w, children& c) noexcept {
   c.later = no_region;
 }
 
-static bool is_stopped(std::exception_ptr const& e) noexcept {
-  try {
-    std::rethrow_exception(e);
-  } catch (stopped const&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
-}
-
 // The children of an inner scope run in the region of the outer one's later children, as those do: they are serially later, too. But what
 // they throw must not leave the outer scope's function, and hide what made it be thrown.
 std::exception_ptr earlier_than(std::exception_ptr e) noexcept {

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <mutex>
 
+#include "nopal/core/base/virtual_time.hpp"
+
 namespace nopal::inline NOPAL_ABI::core {
 
 // The table. Segment k has 64 << k regions, and ids count through the segments from 1 on. What was allocated stays, since a region that has
@@ -115,6 +117,12 @@ class region_table {
   static inline constinit unsigned segments_in_use_ = 0;
   static inline constinit stop_region* free_ = nullptr;
 };
+
+// Whoever destroys the callback meanwhile waits inside the standard library until this has ended, where a thread that has no turn would not be seen.
+void stop_region::asked_by_token::operator()() const noexcept {
+  virtual_time::not_interrupted const me{virtual_time::here()};
+  region->request.make();
+}
 
 stop_region& region_of(region_id id) noexcept { return region_table::at(id); }
 region_id make_region(std::stop_token t, time_point deadline, region_id outer) { return region_table::make(std::move(t), deadline, outer); }

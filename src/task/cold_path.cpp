@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/scheduler/memory_limit.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
 #include "trace/probe.hpp"
 
@@ -36,6 +37,7 @@ void die_called_directly() noexcept {
 // so (worker::floor). Thieves may take it meanwhile.
 void* grow_arena(fork_state& here, std::size_t n) {
   if (!here.works() || here.parent_word == 0) die_called_directly();
+  check_memory_of_frames(here);
   void* const p = here.arena.grow(n);
   if (here.arena.segment()->below == nullptr) return p;  // no task's frame lies below it
   worker& w = static_cast<worker&>(here);

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/open_file.hpp"
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/trace/at_fork.hpp"
 #include "trace/perfetto.hpp"
@@ -24,11 +25,16 @@ namespace {
 
 constinit std::mutex traces;  // guards all that follows, and the files
 
+struct begun_file {
+  std::string name;
+  int pipe;  // which stays open, since its reader would take it for ended; -1: it is none
+};
+
 struct shared {
-  std::vector<std::string> begun;  // files
-  trace_source* live = nullptr;    // the newest first
-  std::uint64_t made = 0;          // traces of pools
-  std::uint32_t additions = 0;     // to files
+  std::vector<begun_file> begun;
+  trace_source* live = nullptr;  // the newest first
+  std::uint64_t made = 0;        // traces of pools
+  std::uint32_t additions = 0;   // to files
   bool writes_at_exit = false;
 };
 // Never destroyed: pools may end after static objects.
@@ -39,17 +45,12 @@ shared& all() {
 
 // Adds the bytes to the end of the file. Returns an error number, or 0.
 int append(std::string const& file, std::string const& bytes) noexcept {
-  int const fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0) return errno;
-  int error = 0;
-  for (std::size_t done = 0; done < bytes.size() && error == 0;) {
-    ::ssize_t const n = ::write(fd, bytes.data() + done, bytes.size() - done);
-    if (n >= 0) {
-      done += static_cast<std::size_t>(n);
-    } else if (errno != EINTR) {
-      error = errno;
-    }
+  for (begun_file const& b : all().begun) {
+    if (b.name == file && b.pipe >= 0) return write_all(b.pipe, bytes);
   }
+  int const fd = open_for_writing(file.c_str(), O_APPEND);
+  if (fd < 0) return errno;
+  int error = write_all(fd, bytes);
   if (::close(fd) != 0 && error == 0) error = errno;
   return error;
 }
@@ -90,9 +91,9 @@ std::string trace_files::named(std::string const& file) {
 void trace_files::begin(std::string const& file, char const* said_by) {
   std::lock_guard const guard{traces};
   auto& begun = all().begun;
-  if (std::find(begun.begin(), begun.end(), file) != begun.end()) return;
-  begun.push_back(file);
-  int const fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (std::any_of(begun.begin(), begun.end(), [&](begun_file const& b) { return b.name == file; })) return;
+  begun.push_back({file, -1});
+  int const fd = open_for_writing(file.c_str(), O_TRUNC);
   if (fd < 0) {
     int const error = errno;
     begun.pop_back();
@@ -100,10 +101,15 @@ void trace_files::begin(std::string const& file, char const* said_by) {
     text += file;
     text += "\" (from ";
     text += said_by;
-    text += ") cannot be written; name a file in a directory that exists and may be written to";
+    text += error == ENXIO ? ") is a pipe that nobody reads; begin to read it first, or name a file"
+                           : ") cannot be written; name a file in a directory that exists and may be written to";
     throw std::system_error{error, std::generic_category(), text};
   }
-  ::close(fd);
+  if (is_pipe(fd)) {
+    begun.back().pipe = fd;
+  } else {
+    ::close(fd);
+  }
 }
 
 // In the child of a fork the parent's pools are not written: the parent does that.
@@ -156,9 +162,9 @@ void trace_files::at_exit() noexcept {
     std::string bytes;
     add_spans_outside(bytes, ++s.additions, true);
     if (bytes.empty()) return;
-    if (int const error = append(s.begun.back(), bytes); error != 0) say_incomplete(s.begun.back(), std::strerror(error));
+    if (int const error = append(s.begun.back().name, bytes); error != 0) say_incomplete(s.begun.back().name, std::strerror(error));
   } catch (std::bad_alloc const&) {
-    say_incomplete(s.begun.back(), "there is no memory to write it");
+    say_incomplete(s.begun.back().name, "there is no memory to write it");
   }
 }
 

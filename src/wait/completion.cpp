@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -12,11 +13,13 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 void completion::set() noexcept {
+  in_order();
   for_threads_.set();
   if (!for_stacks_.done_if_quiet(1)) for_stacks_.done_slowly(1);
 }
 
 void completion::wait() {
+  in_order();
   if (is_set()) return;
   if (wait_may_end_early()) [[unlikely]] {
     // Also a thread that works for no pool: the event knows no request. What sets the completion keeps it alive until that has ended.
@@ -28,6 +31,7 @@ void completion::wait() {
 }
 
 bool completion::wait_until(time_point deadline) {
+  in_order();
   auto now = std::chrono::steady_clock::now();
   if (is_set() || deadline <= now) return is_set();  // a caller that only tests needs no timer entry, and no exception
   if (current_or_null() != nullptr || wait_may_end_early()) {

@@ -8,15 +8,20 @@
 #include <system_error>
 #include <utility>
 
+#include "nopal/core/scheduler/controlled_schedule.hpp"
 #include "nopal/core/scheduler/signals.hpp"
 #include "nopal/core/scheduler/thread_name.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
+static constinit thread_local timer const* of_this_thread = nullptr;
+
+bool timer::is_here() const noexcept { return of_this_thread == this; }
+
 timer_entry::timer_entry(timer* t, waiter& w, time_point when, stop_region* region) : timer_{t}, region_{region}, limit_{w}, stop_{w} {
   w.timed = true;
   if (t == nullptr) return;
-  own_.emplace(when, this);
+  own_.insert({when, 0, this});
   std::lock_guard const guard{t->mutex_};
   t->start_thread();
 }
@@ -31,7 +36,9 @@ void timer_entry::start() noexcept {
 void timer_entry::start_timer() noexcept {
   if (timer_ == nullptr) return;
   std::lock_guard const guard{timer_->mutex_};
-  at_ = timer_->queue_.insert(own_.extract(own_.begin())).position;
+  auto node = own_.extract(own_.begin());
+  node.value().number = ++timer_->entries_;
+  at_ = timer_->queue_.insert(std::move(node)).position;
   limit_.waits = true;
   if (at_ == timer_->queue_.begin()) timer_->changed_.notify_one();
 }
@@ -54,7 +61,7 @@ void timer::start_thread() {
   }
 }
 
-bool timer::call_after(later what, std::chrono::milliseconds delay, void (*f)(void*) noexcept, void* with) noexcept {
+bool timer::call_after(later what, std::chrono::nanoseconds delay, void (*f)(void*) noexcept, void* with) noexcept {
   std::lock_guard const guard{mutex_};
   try {
     start_thread();
@@ -64,6 +71,10 @@ bool timer::call_after(later what, std::chrono::milliseconds delay, void (*f)(vo
   requests_[static_cast<std::size_t>(what)] = {std::chrono::steady_clock::now() + delay, f, with};
   changed_.notify_one();
   return true;
+}
+
+void timer::call_after_here(later what, std::chrono::nanoseconds delay, void (*f)(void*) noexcept, void* with) noexcept {
+  requests_[static_cast<std::size_t>(what)] = {std::chrono::steady_clock::now() + delay, f, with};
 }
 
 bool timer::idle() noexcept {
@@ -81,24 +92,33 @@ static void run_anywhere() noexcept {
 // The timer's thread: sleeps until the first deadline or request, then serves it. Waiters enter and leave the queue meanwhile, under the
 // mutex. A request runs without the mutex, since it may take long; a waiter is woken under it, as basic_deadline needs.
 void timer::loop() noexcept {
+  of_this_thread = this;
   take_own_signals();
   name_this_thread(name_, "timer");
   run_anywhere();
   std::unique_lock guard{mutex_};
+  bool settled = false;  // the workers are at rest, under a controlled schedule
   while (!stopping_) {
-    request& call_next = requests_[0].when <= requests_[1].when ? requests_[0] : requests_[1];
-    time_point const next = std::min(call_next.when, queue_.empty() ? time_point::max() : queue_.begin()->first);
+    request& call_next = *std::ranges::min_element(requests_, {}, &request::when);
+    time_point const next = std::min(call_next.when, queue_.empty() ? time_point::max() : queue_.begin()->when);
     if (next == time_point::max()) {
+      settled = false;
       changed_.wait(guard);
     } else if (next > std::chrono::steady_clock::now()) {
+      settled = false;
       changed_.wait_until(guard, next);
     } else if (next == call_next.when) {
       auto const call = std::exchange(call_next, {});
       guard.unlock();
       call.f(call.with);
       guard.lock();
+    } else if (schedule_ != nullptr && !std::exchange(settled, true)) {
+      guard.unlock();
+      schedule_->settle();
+      guard.lock();
     } else {
-      timer_entry& t = *queue_.begin()->second;
+      settled = schedule_ != nullptr && !schedule_->at_rest();  // where they do not come to rest, all that is due comes at once
+      timer_entry& t = *queue_.begin()->entry;
       queue_.erase(queue_.begin());
       t.limit_.expire();
     }

@@ -27,7 +27,7 @@ void waiting_stack::resume() noexcept {
     p.pending.started();
     if (what->home != stack::anywhere) {
       bring_home(p, *what);
-    } else {
+    } else if (!p.call.take_if_due(p, *this, left_by, false)) {
       inject(p, *this, choose_for(p, left_by));
     }
     return p.pending.finished();
@@ -49,6 +49,12 @@ void waiting_stack::resume_later() noexcept {
   if (what->home != stack::anywhere) return bring_home(*pool, *what);
   run = run_waiting_stack;
   inject(*pool, *this, worker);
+}
+
+void waiting_stack::resume_first() noexcept {
+  if (what->home != stack::anywhere) return bring_home(*pool, *what);
+  run = run_waiting_stack;
+  current()->make_ready(*this);
 }
 
 }  // namespace nopal::core

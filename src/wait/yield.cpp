@@ -10,6 +10,8 @@ namespace nopal::inline NOPAL_ABI::core {
 bool yield_stack() noexcept {
   worker* const w = current_or_null();
   if (w == nullptr) return false;
+  if (controlled_schedule* const c = w->pool().control.get(); c != nullptr) [[unlikely]]
+    c->make_way(w->index());
   waits_for const why{"its turn, after a yield", nullptr};
   if (waits_on_top(*w, nullptr)) {
     yield_on_top(why);

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import fakes  # noqa: F401  the path of the runner
-from runner import compare, fit, kernels, memory, space
+from runner import compare, fit, kernels, memory, simulation, space
 from runner.measure import Cell
 
 WORKERS = (1, 2, 4, 8, 16, 32)
@@ -176,6 +176,17 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(found.only_old, ["fib (1), tbb, 2 workers"])
         self.assertEqual(found.only_new, ["fib (1), openmp, 2 workers"])
         self.assertEqual(found.statuses, ["fib (1), task, 2 workers: ok -> crashed: SIGSEGV"])
+
+
+
+class Simulated(unittest.TestCase):
+    def test_a_speed_up_that_cannot_be_is_a_complaint(self) -> None:
+        def cell_of(workers: int, seconds: float) -> Cell:
+            told = {"working": 1.0, "searching": 0.0, "asleep": 0.0, "steals": [1], "lost_turns": 0}
+            return cell("fiber", workers, {"seconds": seconds, "simulated": told}, table="fibers fib")
+
+        rows = simulation.rows([cell_of(1, 1.0), cell_of(4, 0.25), cell_of(8, 0.105), cell_of(128, 0.0001)])
+        self.assertEqual([line.split(":")[0] for line in simulation.disturbed(rows)], ["fibers fib, fiber on 128"])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,11 @@ class Peers(WithPrograms):
     def row(self, impl: str) -> dict:
         return next(row for row in self.results()["rows"] if row["impl"] == impl)
 
+    def test_the_papers_size_lies_in_a_file_of_its_own(self) -> None:
+        self.assertEqual(self.run_it("fib", "--workers", "1", "--runs", "1", "--size", "paper").returncode, 0)
+        self.assertEqual(self.cell("task", stem="paper-size")["status"], "ok")
+        self.assertFalse((self.out / "bench-kernels.json").exists())
+
     def test_one_that_crashes_has_a_cell_that_says_so(self) -> None:
         self.make("fib", "tbb", does="crashes")
         done = self.run_it("fib", "--workers", "1", "--runs", "2")

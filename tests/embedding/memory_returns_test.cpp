@@ -140,6 +140,37 @@ TEST_F(memory_returns, after_many_fibers_were_spawned_at_once) {
   }
 }
 
+// With one worker all that went into its ring comes out at the same end.
+TEST_F(memory_returns, after_many_fibers_that_nobody_has_stolen) {
+  nopal::pool pool{{.workers = 1}};
+  std::size_t const before = resident_bytes();
+  std::size_t peak = 0;
+  nopal::counter all;
+  pool.run([&] {
+    for (long k = 0; k < 3'000'000; ++k) nopal::spawn(all, [] {});
+    peak = resident_bytes();
+  });
+  nopal::wait_for(all);
+  expect_back(before, peak, 100 * mib, 32 * mib);
+}
+
+nopal::task<long> deep_fork(long n) {
+  long below = -1;
+  if (n > 0) {
+    co_await nopal::fork(&below, deep_fork, n - 1);
+    co_await nopal::join;
+  }
+  co_return below + 1;
+}
+
+// The deque has grown, and is empty again.
+TEST_F(memory_returns, after_forks_that_nest_deeply) {
+  nopal::pool pool{{.workers = 1}};
+  std::size_t const before = resident_bytes();
+  EXPECT_EQ(pool.run(deep_fork, 4'000'000L), 4'000'000);
+  expect_back(before, resident_bytes(), 16 * mib, 16 * mib);
+}
+
 // Each call touches a kilobyte.
 [[gnu::noinline]] long deep_call(long depth) {
   char frame[1024];

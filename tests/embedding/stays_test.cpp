@@ -352,21 +352,4 @@ TEST(stay_at, it_does_nothing_off_a_pool) {
   EXPECT_EQ(this_thread(), before);
 }
 
-nopal::task<int> stays_in_a_coroutine() {
-  nopal::stay const guard;
-  co_await nopal::resume_on(nopal::pool::current()->worker(0));
-  co_return 1;
-}
-
-TEST(stay_at_death, it_is_not_for_coroutines) {
-  if (test::sanitized) GTEST_SKIP() << "AddressSanitizer keeps locals elsewhere";
-  testing::GTEST_FLAG(death_test_style) = test::death_test_style();
-  EXPECT_DEATH(
-      {
-        nopal::pool p{{.workers = 2}};
-        p.run(stays_in_a_coroutine);
-      },
-      "nopal::stay was made in a coroutine");
-}
-
 }  // namespace

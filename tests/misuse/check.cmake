@@ -1,8 +1,9 @@
-# cmake -DCOMPILER=... -DINCLUDE=... -DPRECOMPILED=... -DSOURCE=... -P check.cmake
+# cmake -DCOMPILER=... -DCOMPILER_ID=... -DINCLUDE=... -DPRECOMPILED=... -DSOURCE=... -P check.cmake
 #
 # PRECOMPILED.gch is what COMPILER has made of nopal.hpp, which SOURCE includes.
 # SOURCE begins with comments. Where one of them is `// expect: text`, SOURCE must not compile and the compiler's output
 # must hold every such text, the first error the first of them, so that nobody has to look for it; where none is, SOURCE must compile.
+# `// expect Clang: text` and `// expect GNU: text` are for that compiler alone, where the words are not nopal's.
 
 function(fail explanation)
   message("${explanation}")  # as it stands: FATAL_ERROR would wrap it
@@ -21,8 +22,8 @@ set(must_compile YES)
 while(rest MATCHES "^//([^\n]*)\n(.*)$")
   set(comment "${CMAKE_MATCH_1}")
   set(rest "${CMAKE_MATCH_2}")
-  if(comment MATCHES "^ expect: *(.*[^ ])")
-    set(text "${CMAKE_MATCH_1}")
+  if(comment MATCHES "^ expect( ${COMPILER_ID})?: *(.*[^ ])")
+    set(text "${CMAKE_MATCH_2}")
     if(result EQUAL 0)
       fail("It must not compile, but it compiles.")
     endif()

@@ -161,7 +161,7 @@ def look(options: argparse.Namespace, chosen: list[Mutation], sources: Path, bui
     quietly(
         *("cmake", "-S", sources, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"),
         *(f"-DCMAKE_CXX_COMPILER={options.cxx}", f"-DCMAKE_C_COMPILER={options.cc}"),
-        *("-DNOPAL_BUILD_BENCHMARKS=OFF", "-DNOPAL_BUILD_EXAMPLES=OFF", "-DCMAKE_CXX_FLAGS=-w"),  # what is taken out leaves names unused
+        *("-DNOPAL_BUILD_TESTS=ON", "-DNOPAL_BUILD_BENCHMARKS=OFF", "-DNOPAL_BUILD_EXAMPLES=OFF", "-DCMAKE_CXX_FLAGS=-w"),  # what is taken out leaves names unused
     )
     quietly("cmake", "--build", build, "--target", TARGET)
     tests = tuple(dict.fromkeys(test for one in chosen for test in one.tests))

@@ -70,6 +70,13 @@ class Case:
         for words, status, text in (
             ([], 2, "no program: write it behind --"),
             (["--schedule", "always", "--", self.program, "order"], 2, "'always' cannot be shrunk; write random:SEED"),
+            (["--schedule", f"random:{2**64}", "--", self.program, "order"], 2, f"the seed {2**64} is more than"),
+            (["--", "./nonexistent"], 2, "'./nonexistent' is no program that can be run; name one by its path"),
+            (["--", "/"], 2, "'/' is no program that can be run"),
+            (["--timeout", "0", "--", self.program, "order"], 2, "'0' is no time; write seconds above 0"),
+            (["--timeout", "nan", "--", self.program, "order"], 2, "'nan' is no time"),
+            (["--seeds", "-3", "--", self.program, "order"], 2, "'-3' is no number of seeds; write one from 1"),
+            (["--seeds", "0", "--", self.program, "order"], 2, "'0' is no number of seeds"),
         ):
             said = run([sys.executable, "-B", self.shrink, *words])
             if said.returncode != status or text not in said.stderr:

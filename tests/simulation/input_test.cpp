@@ -62,10 +62,15 @@ TEST(machine, comes_from_the_environment) {
 }
 
 TEST(machine, is_refused_where_it_is_none) {
-  EXPECT_TRUE(says(refusal(machine("0")), "0"));
-  EXPECT_TRUE(says(refusal(machine("2x")), "2x"));
-  EXPECT_TRUE(says(refusal(machine("two")), "two"));
-  EXPECT_TRUE(says(refusal(machine("200x200")), "40000 CPUs, more than the limit of 16384"));
+  for (char const* const none : {"0", "x", "2x", "x2", "2x0", "0x2", "1x2x3", "99999999999999999999"}) {
+    EXPECT_TRUE(says(refusal(machine(none)), std::string{"the simulated machine \""} + none + "\" is no machine; write a number of CPUs"));
+  }
+  EXPECT_TRUE(says(refusal(machine("two")), "the simulated machine \"two\" "));
+  EXPECT_TRUE(says(refusal(machine("16385")), "has 16385 CPUs, more than the limit of 16384"));
+  EXPECT_TRUE(says(refusal(machine("1x16385")), "has 1 x 16385 CPUs, more than the limit of 16384"));
+  EXPECT_TRUE(says(refusal(machine("200x200")), "has 200 x 200 CPUs, more than the limit of 16384"));
+  EXPECT_TRUE(says(refusal(machine("pack:1000 [numa] core:1000 pu:2")), "more than the limit of 16384"));  // in no time
+  EXPECT_TRUE(says(refusal(machine("pu:100000")), "more than the limit of 16384"));
   nopal::pool_options both = machine("2");
   both.schedule = nopal::schedule::steal_always;
   EXPECT_TRUE(says(refusal(both), "a schedule that is not free"));
@@ -134,9 +139,12 @@ TEST(report, is_in_words_for_people) {
   r.working = std::chrono::milliseconds{6};
   r.distances = {1, 2};
   r.steals = {7, 3};
-  EXPECT_TRUE(says(to_text(r), "4 workers: T_P = 2.000 ms, work 6.000 ms, speed-up 3.00, efficiency 0.750"));
+  EXPECT_TRUE(says(to_text(r), "4 workers: T_P = 2.000 ms, work 6.000 ms, 3.00 workers busy, efficiency 0.750"));
   EXPECT_TRUE(says(to_text(r), "steals by distance: 1: 7 2: 3"));
   EXPECT_EQ(to_text(r).find("not to be trusted"), std::string::npos);
+  EXPECT_EQ(to_text(r).find("other programs"), std::string::npos);
+  r.disturbed = std::chrono::milliseconds{1};
+  EXPECT_TRUE(says(to_text(r), "for 1.000 ms other programs had the CPU"));
   r.lost_turns = 1;
   EXPECT_TRUE(says(to_text(r), "not to be trusted"));
 }

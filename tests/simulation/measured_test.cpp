@@ -74,7 +74,7 @@ TEST_F(measured, long_leaves_without_a_fork_run_at_once) {
   p.run([&] { nopal::parallel_invoke(work, work); });
   nopal::simulation_report const r = nopal::simulated(p).value();
   EXPECT_GE(std::accumulate(r.steals.begin(), r.steals.end(), std::uint64_t{0}), 1U);
-  EXPECT_LT(r.elapsed, r.working * 3 / 4);
+  EXPECT_LT(r.elapsed, r.working);  // they overlap: one after the other they take as long as both
   EXPECT_GE(r.elapsed * 2, r.working);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../scale.hpp"
 #include "nopal/nopal.h"
 
 extern "C" {
@@ -115,6 +116,54 @@ TEST(c_test, bad_input_is_refused_with_a_reason) {
   EXPECT_EQ(nopal_parallel_invoke(c_fib, nullptr, nullptr, nullptr), NOPAL_INVALID);
   EXPECT_EQ(nopal_parallel_invoke(nullptr, nullptr, c_fib, nullptr), NOPAL_INVALID);
   EXPECT_EQ(nopal_spawn(nullptr, nullptr, nullptr), NOPAL_INVALID);
+}
+
+/// It has failed, and says that `what` is null.
+void expect_null(nopal_status status, std::string const& what) {
+  EXPECT_EQ(status, NOPAL_INVALID) << what;
+  EXPECT_EQ(nopal_last_error(), what + " is null");
+}
+
+TEST(c_test, null_is_refused_by_name) {
+  auto const nothing = [](void*) {};
+  expect_null(nopal_scope_init(nullptr), "nopal_scope_init: the scope");
+  expect_null(nopal_fork(nullptr, nothing, nullptr), "nopal_fork: the scope");
+  expect_null(nopal_join(nullptr), "nopal_join: the scope");
+  expect_null(nopal_counter_init(nullptr, 1), "nopal_counter_init: the counter");
+  expect_null(nopal_counter_add(nullptr, 1), "nopal_counter_add: the counter");
+  expect_null(nopal_counter_done(nullptr, 1), "nopal_counter_done: the counter");
+  EXPECT_EQ(nopal_counter_load(nullptr), 0);
+  EXPECT_STREQ(nopal_last_error(), "nopal_counter_load: the counter is null");
+  expect_null(nopal_wait(nullptr, 0), "nopal_wait: the counter");
+  expect_null(nopal_wait_for(nullptr, 0, 1), "nopal_wait_for: the counter");
+  nopal_counter_destroy(nullptr);
+
+  nopal_scope s;
+  EXPECT_EQ(nopal_scope_init(&s), NOPAL_OK);
+  expect_null(nopal_fork(&s, nullptr, nullptr), "nopal_fork: the function");
+  EXPECT_EQ(nopal_join(&s), NOPAL_OK);
+  nopal_counter c;
+  EXPECT_EQ(nopal_counter_init(&c, 0), NOPAL_OK);
+  expect_null(nopal_spawn(&c, nullptr, nullptr), "nopal_spawn: the function");
+  expect_null(nopal_pool_run(nullptr, nullptr, nullptr), "nopal_pool_run: the function");
+  expect_null(nopal_parallel_for(0, 1, nullptr, nullptr), "nopal_parallel_for: the body");
+  EXPECT_EQ(nopal_counter_add(&c, 2), NOPAL_OK);
+  EXPECT_EQ(nopal_counter_done(&c, 2), NOPAL_OK);
+  nopal_counter_destroy(&c);
+}
+
+TEST(c_death, a_counter_destroyed_with_what_nobody_has_heard_of) {
+  GTEST_FLAG_SET(death_test_style, test::death_test_style());
+  EXPECT_DEATH(
+      {
+        nopal_counter c;
+        nopal_counter_init(&c, 0);
+        char text[] = "from inside";
+        nopal_spawn(&c, throws, text);
+        while (nopal_counter_load(&c) != 0) nopal_yield();
+        nopal_counter_destroy(&c);
+      },
+      "an exception left a fiber \\(from inside\\), and its counter was destroyed with it");
 }
 
 }  // namespace

@@ -29,13 +29,14 @@ template <class F>
   ::setenv("NOPAL_WORKERS", value, 1);  // NOLINT(concurrency-mt-unsafe)
   std::_Exit(f() ? 0 : 1);
 }
-bool refused(std::string const& value) {
+template <class Make>
+bool refused(std::string const& value, Make make) {
   try {
-    nopal::default_pool();
+    make();
     return false;
   } catch (std::invalid_argument const& e) {
     std::string const what = e.what();
-    return what.find("NOPAL_WORKERS = \"" + value + "\"") != std::string::npos && what.find("16384") != std::string::npos &&
+    return what.find("nopal::pool: NOPAL_WORKERS = \"" + value + "\"") != std::string::npos && what.find("16384") != std::string::npos &&
            what.find("unset it") != std::string::npos;
   }
 }
@@ -45,14 +46,13 @@ class nopal_workers_test : public testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, test::death_test_style()); }
 };
 
-TEST_F(nopal_workers_test, sets_the_default_pools_size_and_no_others) {
+TEST_F(nopal_workers_test, sets_the_size_of_each_pool_that_does_not_say_it) {
   for (unsigned const n : {1u, 3u, 7u}) {
     EXPECT_EXIT(with_workers(std::to_string(n).c_str(),
                              [n] {
-                               unsigned const own = nopal::pool{}.workers();
-                               ::unsetenv("NOPAL_WORKERS");  // NOLINT(concurrency-mt-unsafe)
-                               return own == nopal::pool{}.workers() && (::setenv("NOPAL_WORKERS", std::to_string(n).c_str(), 1) == 0) &&
-                                      nopal::default_pool().workers() == n && nopal::pool{{.workers = 2}}.workers() == 2;
+                               nopal::pool by_default, of_options{{.name = "mine"}};
+                               return by_default.workers() == n && of_options.workers() == n && nopal::default_pool().workers() == n &&
+                                      nopal::pool{{.workers = 2}}.workers() == 2;
                              }),
                 testing::ExitedWithCode(0), "");
   }
@@ -60,8 +60,13 @@ TEST_F(nopal_workers_test, sets_the_default_pools_size_and_no_others) {
 
 TEST_F(nopal_workers_test, empty_or_0_is_as_if_unset) {
   for (char const* const text : {"", "0"}) {
-    EXPECT_EXIT(with_workers(text, [] { return nopal::default_pool().workers() == nopal::pool{}.workers(); }), testing::ExitedWithCode(0),
-                "");
+    EXPECT_EXIT(with_workers(text,
+                             [] {
+                               unsigned const n = nopal::pool{}.workers();
+                               ::unsetenv("NOPAL_WORKERS");  // NOLINT(concurrency-mt-unsafe)
+                               return n == nopal::pool{}.workers() && nopal::default_pool().workers() == n;
+                             }),
+                testing::ExitedWithCode(0), "");
   }
 }
 
@@ -69,7 +74,10 @@ TEST_F(nopal_workers_test, what_is_no_number_of_workers_is_refused_until_it_is_m
   for (char const* const text : {"abc", "-1", "+4", " 4", "4 ", "4.5", "0x4", "16385", "4294967297", "99999999999999999999"}) {
     EXPECT_EXIT(with_workers(text,
                              [text] {
-                               if (!refused(text) || !refused(text)) return false;
+                               auto const by_default = [] { nopal::default_pool(); };
+                               if (!refused(text, by_default) || !refused(text, by_default)) return false;
+                               if (!refused(text, [] { nopal::pool const own; })) return false;
+                               if (nopal::pool{{.workers = 3}}.workers() != 3) return false;  // which does not ask
                                try {
                                  nopal::parallel_invoke([] {}, [] {});  // which would make it
                                  return false;

@@ -238,11 +238,16 @@ TEST_F(exceptions, climb_from_great_depth) {
   EXPECT_EQ(number_thrown_by([&] { pool.run(throws_at_depth, 3000); }), 0);
 }
 
-TEST_F(exceptions, nobody_asks_for_are_destroyed_with_their_future) {
+TEST_F(exceptions, nobody_asks_for_are_destroyed_with_futures_that_another_destroys) {
   nopal::pool pool{{.workers = 2}};
   for (int k = 0; k < 100; ++k) {
-    auto const dropped = pool.submit(throws, k);
-    pool.submit(throws_itself, k).wait();
+    EXPECT_EQ(number_thrown_by([&] {
+                auto const dropped = pool.submit(throws, k);
+                auto const waited_for = pool.submit(throws_itself, k);
+                waited_for.wait();
+                throw numbered{100 + k};
+              }),
+              100 + k);
   }
 }
 

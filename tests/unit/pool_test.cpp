@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "../meeting.hpp"
+#include "../rests.hpp"
 #include "../scale.hpp"
 #include "nopal/stats.hpp"
 #include "nopal/task.hpp"
@@ -196,39 +196,10 @@ TEST(pool, starts_whatever_can_run_at_once) {
   EXPECT_TRUE(all.took_place());
 }
 
-task<> sleeps(std::chrono::milliseconds d) {
-  std::this_thread::sleep_for(d);
-  co_return;
-}
-task<> sleeps_four_times() {
-  for (int k = 0; k < 4; ++k) co_await fork(sleeps, 100ms);
-  co_await join;
-}
-
-TEST(pool, sleeps_four_times_in_less_than_one_and_a_half) {
-  nopal::pool pool{{.workers = 4}};
-  auto best = std::chrono::steady_clock::duration::max();
-  for (int k = 0; k < 20 && best >= 150ms; ++k) {
-    auto const start = std::chrono::steady_clock::now();
-    pool.run(sleeps_four_times);
-    best = std::min(best, std::chrono::steady_clock::now() - start);
-  }
-  EXPECT_LT(best, 150ms);
-}
-
-std::chrono::microseconds cpu_time() {
-  rusage u{};
-  getrusage(RUSAGE_SELF, &u);
-  return std::chrono::seconds{u.ru_utime.tv_sec + u.ru_stime.tv_sec} + std::chrono::microseconds{u.ru_utime.tv_usec + u.ru_stime.tv_usec};
-}
-
 TEST(pool, at_rest_uses_no_cpu) {
   nopal::pool pool{{.workers = 8}};
   ASSERT_EQ(pool.run(fib, 15), 610);
-  std::this_thread::sleep_for(50ms);
-  auto const before = cpu_time();
-  std::this_thread::sleep_for(1s);
-  EXPECT_LT(cpu_time() - before, 20ms);
+  EXPECT_TRUE(test::rests());
   EXPECT_EQ(pool.run(fib, 15), 610);
 }
 

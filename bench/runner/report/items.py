@@ -12,6 +12,7 @@ class Reading:
     holds: bool | None
     text: str
     said: str = ""  # where it is no finding of a paper's
+    thresholds: str = ""  # by which it was decided: a table of HTML
 
     @property
     def word(self) -> str:

@@ -5,12 +5,39 @@ from statistics import median
 from .. import fit, memory, workloads
 from . import plots
 from .data import Results, Values, efficiencies, middles, name
-from .items import Item, Reading, Section, count, error, join, ratio, table
+from .items import Item, Reading, Section, count, error, join, ratio, table, time
+from .verdicts import OURS, Judged, Threshold, verdict
 
-STEM, MEMORY = "libfork", "libfork-memory"
+STEM, MEMORY, PAPER_SIZE = "libfork", "libfork-memory", "paper-size"
 CLASSICAL = ("fib", "integrate", "matmul", "nqueens")
 SMALL_TREES = ("uts T1", "uts T3")
-ALIKE = 0.10  # within which two medians count as the same
+OTHERS = ("openmp", "tbb", "taskflow")  # those of the paper
+OWN = ("task", "task_stack")  # with the pool's default options
+
+# Section IV-C1a: T₁/Tₛ of fib, of libfork and of the others over it.
+OVERHEAD = Threshold("T₁/Tₛ of nopal task in fib", most=8.8)
+OVERHEADS = {other: Threshold(f"T₁/Tₛ of {name(other)} over nopal's", least=value / 8.8) for other, value in zip(OTHERS, (41, 57, 180), strict=True)}
+
+# Section IV-C1: Fig. 5.
+LAZY_AND_BUSY = Threshold("busy over lazy or the reverse, the most", most=1.10, paper=f"“almost identical”: {OURS}")
+FASTER = Threshold("the fastest of OpenMP, oneTBB, Taskflow over nopal, the least", least=1, paper="“outperforms them”")
+FACTORS = {
+    ("fib", "tbb"): Threshold("oneTBB over nopal in fib", least=7.5, on=112),
+    ("fib", "openmp"): Threshold("OpenMP over nopal in fib", least=24, on=112),
+    ("integrate", "tbb"): Threshold("oneTBB over nopal in integrate", least=4.5, on=112),
+    ("integrate", "openmp"): Threshold("OpenMP over nopal in integrate", least=14, on=112),
+}
+
+# Section IV-C2: Fig. 6.
+STACK_API = Threshold("without the stack API over with it, the least", least=1, paper="“a small enhancement in all”")
+LINEAR = Threshold("T₁/Tₚ/P of the larger trees, the least", least=0.90, paper=f"“linear”: {OURS}")
+
+# The conclusions: Fig. 7.
+THRIFTIER = Threshold("memory of OpenMP, oneTBB, Taskflow over nopal's, the least", least=1)
+MEMORY_FACTORS = {
+    other: Threshold(f"memory of {name(other)} over nopal's, the most", least=least, paper=said, on=112)
+    for other, least, said in (("tbb", 19, ""), ("openmp", 24, ""), ("taskflow", 100, "orders of magnitude"))
+}
 
 # Table II of the paper: n of Eq. (17).
 PAPER_N = {
@@ -23,6 +50,14 @@ PAPER_N = {
     "uts T3": ("0.83", "0.87", "0.67", "0.90", "0.64"),
     "uts T3L": ("0.43", "0.52", "1.00", "1.01", "-"),
     "uts T3XXL": ("0.38", "0.36", "0.86", "1.01", "-"),
+}
+PAPER_N_ERROR = {  # of the lazy scheduler's
+    **{"fib": 0.08, "integrate": 0.10, "nqueens": 0.03, "uts T1": 0.05, "uts T1L": 0.05, "uts T1XXL": 0.10},
+    **{"uts T3": 0.05, "uts T3L": 0.03, "uts T3XXL": 0.01},
+}
+EXPONENTS = {
+    one: Threshold(f"n of nopal in {one}, less its error", most=float(values[0]) + PAPER_N_ERROR[one], paper=f"{values[0]} ± {PAPER_N_ERROR[one]:.2f}")
+    for one, values in PAPER_N.items()
 }
 
 
@@ -46,7 +81,32 @@ def section(results: Results) -> Section:
     if trees:
         made.items.append(_trees(results, trees))
     made.items += _memory(results)
+    made.items += _paper_sizes(results)
     return made
+
+
+def _paper_sizes(results: Results) -> list[Item]:
+    """Table I as it is: where it was run, once and beside no verdict."""
+    tables = results.tables(PAPER_SIZE)
+    if not tables:
+        return []
+    rows = []
+    for one in tables:
+        serial = results.serial(PAPER_SIZE, one)
+        for cell in results.cells(PAPER_SIZE, one):
+            taken = cell.middle("seconds")
+            size = cell.records[0].get("size", "") if cell.records else ""
+            over = ratio(taken / serial, 3) if taken and serial and cell.impl != workloads.SERIAL else None
+            rows.append([one, size, name(cell.impl), cell.workers, time(taken) or cell.short, over])
+    return [
+        Item(
+            "Table I",
+            "The paper's sizes",
+            "fib of 42, integrate of 10⁴, nqueens of 14, matmul of 8192, and the trees T1XXL and T3XXL of 4 and 3 · 10⁹ nodes.",
+            Reading(None, "Each ran once.", "Measured"),
+            tables=[table(["workload", "size", "implementation", "P", "time", "over the serial time"], rows)],
+        )
+    ]
 
 
 def overview(results: Results) -> str:
@@ -83,13 +143,13 @@ def _overheads(results: Results, tables: list[str]) -> Item:
                 overheads.setdefault(one, {})[cell.impl] = alone / serial
                 labels[cell.impl] = None
     fib = overheads.get("fib", {})
-    own = {impl: value for impl, value in fib.items() if workloads.is_nopal(impl)}
+    own = fib.get("task")
     peers = {impl: value for impl, value in fib.items() if workloads.is_peer(impl)}
     reading = Reading(None, "There are no times on one worker of nopal and of a peer.")
     if own and peers:
-        best = min(own, key=own.__getitem__)
         told = [f"{name(impl)} {value:.1f}" for impl, value in sorted(peers.items(), key=lambda item: item[1])]
-        reading = Reading(own[best] < min(peers.values()), f"In fib T₁/Tₛ is {own[best]:.1f} with {name(best)}; {join(told)}.")
+        judged = [Judged(OVERHEAD, own), *(Judged(OVERHEADS[other], peers[other] / own) for other in OTHERS if other in peers)]
+        reading = verdict(f"In fib T₁/Tₛ is {own:.1f} with {name('task')}; {join(told)}.", judged)
     rows = [[one, *(ratio(overheads[one].get(label)) for label in labels)] for one in overheads]
     return Item(
         "Section IV-C",
@@ -117,12 +177,19 @@ def _against_peers(results: Results, tables: list[str], on: int) -> tuple[int, i
     won = compared = 0
     for one in tables:
         times = {cell.impl: cell.middle("seconds") for cell in results.cells(STEM, one) if cell.workers == on}
-        own = [time for impl, time in times.items() if time and workloads.is_nopal(impl)]
+        own = [time for impl, time in times.items() if time and impl in OWN]
         peers = [time for impl, time in times.items() if time and workloads.is_peer(impl)]
         if own and peers:
             compared += 1
             won += min(own) < min(peers)
     return won, compared
+
+
+def _others_over_own(results: Results, one: str, on: int, of: str = "seconds") -> dict[str, float]:
+    """By the others of the paper: what they take over what nopal takes."""
+    own = [value for impl in OWN if (value := results.middle(STEM, one, impl, on, of))]
+    found = {other: results.middle(STEM, one, other, on, of) for other in OTHERS}
+    return {other: value / min(own) for other, value in found.items() if value} if own else {}
 
 
 def _plots(results: Results, tables: list[str]) -> list[str]:
@@ -147,11 +214,16 @@ def _classical(results: Results, tables: list[str]) -> Item:
     won, compared = _against_peers(results, tables, on)
     reading = Reading(None, "Lazy and busy workers were not both run.")
     if ratios:
-        alike = all(abs(value - 1) <= ALIKE for value in ratios.values())
-        reading = Reading(
-            alike and won == compared,
-            f"Time with busy workers over that with lazy ones, on {on}: {join(told)}. nopal is faster than every peer in {won} of"
-            f" {compared}.",
+        over = {one: _others_over_own(results, one, on) for one in tables}
+        judged = [
+            Judged(LAZY_AND_BUSY, max(max(value, 1 / value) for value in ratios.values())),
+            Judged(FASTER, min((value for by in over.values() for value in by.values()), default=None)),
+            *(Judged(wanted, over[one].get(other), on) for (one, other), wanted in FACTORS.items() if one in over),
+        ]
+        reading = verdict(
+            f"Time with busy workers over that with lazy ones, on {on}: {join(told)}. nopal is faster than every peer, libfork too, in"
+            f" {won} of {compared}.",
+            judged,
         )
     return Item(
         "Fig. 5",
@@ -177,13 +249,12 @@ def _trees(results: Results, tables: list[str]) -> Item:
     reading = Reading(None, "There is no time of task and of task_stack on the same number of workers.")
     if gains:
         large = {one: value for one, value in scaling.items() if one not in SMALL_TREES} or scaling
-        better = all(value > 1 for value in gains.values())
-        linear = all(value > 1 - ALIKE for value in large.values())
         told = f"The stack API makes it faster by {join([f'{value:.2f} in {one}' for one, value in gains.items()])}, on {on}."
         if large:
             told += f" T₁/Tₚ/P is {join([f'{value:.2f} in {one}' for one, value in large.items()])}."
         won, compared = _against_peers(results, tables, on)
-        reading = Reading(better and linear, f"{told} nopal is faster than every peer in {won} of {compared}.")
+        judged = [Judged(STACK_API, min(gains.values())), Judged(LINEAR, min(large.values(), default=None))]
+        reading = verdict(f"{told} nopal is faster than every peer in {won} of {compared}.", judged)
     return Item(
         "Fig. 6",
         "Unbalanced tree search",
@@ -231,19 +302,24 @@ def _memory(results: Results) -> list[Item]:
 
 
 def _fig_7(results: Results, drawn: list[str], increases: list[tuple[str, dict[str, Values]]]) -> Item:
-    ratios = []
+    ratios, others, most = [], {other: [] for other in OTHERS}, 0
     for one, series in increases:
         last = {label: middles(values)[max(values)] for label, values in series.items()}
-        own = min((value for label, value in last.items() if label in ("task", "task_stack")), default=None)
+        own = min((value for label, value in last.items() if label in OWN), default=None)
         peer = min(((value, label) for label, value in last.items() if workloads.is_peer(label)), default=None)
         if own and peer:
             ratios.append((one, peer[0] / own, peer[1]))
+            most = max(most, *(max(values) for values in series.values()))
+            for other in OTHERS:
+                others[other] += [last[other] / own] if other in last else []
     reading = Reading(None, "There is no peer to compare with.")
     if ratios:
-        told = [f"{one} {value:.1f} ({name(label)})" for one, value, label in ratios]
-        reading = Reading(
-            all(value > 1 for _, value, _ in ratios), f"On the most workers measured the thriftiest peer's over nopal's: {join(told)}."
-        )
+        told = [f"{one} {value:.2f} ({name(label)})" for one, value, label in ratios]
+        judged = [
+            Judged(THRIFTIER, min((value for values in others.values() for value in values), default=None)),
+            *(Judged(MEMORY_FACTORS[other], max(values), most) for other, values in others.items() if values),
+        ]
+        reading = verdict(f"On the most workers measured the thriftiest peer's over nopal's: {join(told)}.", judged)
     starred = max((p for _, series in increases for values in series.values() for p in values), default=1) > results.cpus
     return Item(
         "Fig. 7",
@@ -262,7 +338,7 @@ def _fig_7(results: Results, drawn: list[str], increases: list[tuple[str, dict[s
 
 
 def _table_ii(fits: dict[str, dict[str, fit.Fit | str]], labels: list[str]) -> Item:
-    rows, details, below, above, open_ones = [], [], [], [], 0
+    rows, details, judged, above, open_ones = [], [], [], [], 0
     for one, by_label in fits.items():
         cells = []
         for label in labels:
@@ -279,22 +355,23 @@ def _table_ii(fits: dict[str, dict[str, fit.Fit | str]], labels: list[str]) -> I
                         count(found.m1),
                     ]
                 )
-                if label in ("task", "task_stack"):
+                if label in OWN and one in EXPONENTS:
                     if not found.says_something:
                         open_ones += 1
                     else:
-                        (below if found.n - found.n_error < 1 else above).append(f"{one} {found.n:.2f}")
+                        judged.append(Judged(EXPONENTS[one], found.n - found.n_error))
+                        above += [] if judged[-1].holds else [f"{one} {found.n:.2f}"]
             else:
                 cells.append(found or "")
         rows.append([one, *cells])
     reading = Reading(
         None, "No exponent of nopal's is known well enough: too few numbers of workers, or memory that hardly grows with them."
     )
-    if below or above:
-        told = f"nopal's exponents are below 1 within their error in {len(below)} of {len(below) + len(above)} fits"
+    if judged:
+        told = f"nopal's exponents are the paper's or less, within their errors, in {len(judged) - len(above)} of {len(judged)} fits"
         told += f"; not in {join(above)}" if above else ""
         told += f"; {open_ones} more leave the exponent open, since memory hardly grows" if open_ones else ""
-        reading = Reading(not above, told + ".")
+        reading = verdict(told + ".", judged)
     papers = [[one, *values] for one, values in PAPER_N.items() if one in fits]
     return Item(
         "Table II",

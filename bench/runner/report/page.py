@@ -1,6 +1,8 @@
 """Makes the page."""
 
+import csv
 from datetime import date
+from io import StringIO
 from pathlib import Path
 from statistics import median
 
@@ -14,7 +16,7 @@ try:
 except ImportError:
     jinja2 = None  # type: ignore[assignment]
 
-NAME, PICTURE = "report.html", "overview.svg"
+NAME, PICTURE, VERDICTS = "report.html", "overview.svg", "bench-verdicts.csv"
 
 
 def main(sources: list[Path], out: Path | None) -> int:
@@ -26,7 +28,7 @@ def main(sources: list[Path], out: Path | None) -> int:
     folder = out or Path()
     folder.mkdir(parents=True, exist_ok=True)
     contents = files.read(sources)
-    made = {NAME: page(contents)}
+    made = {NAME: page(contents), VERDICTS: verdicts(contents)}
     if drawn := libfork.overview(Results(contents)):
         made[PICTURE] = plots.alone(drawn)
     for file, text in made.items():
@@ -44,7 +46,7 @@ def page(contents: dict[str, dict]) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    sections = [libfork.section(results), fibril.section(results), green.section(results), algorithms.section(results), simulated.section(results)]
+    sections = _sections(results)
     return environment.get_template("page.html.j2").render(
         sections=sections,
         machines=_machines(contents),
@@ -57,6 +59,23 @@ def page(contents: dict[str, dict]) -> str:
         failures=_failures(results),
         summary=_summary(sections),
     )
+
+
+def _sections(results: Results) -> list[Section]:
+    return [of.section(results) for of in (libfork, fibril, green, algorithms, simulated)]
+
+
+def verdicts(contents: dict[str, dict]) -> str:
+    """CSV, for tools/docs/figures.py: each finding of a paper's, and a 1 in the column of what was found of it."""
+    text = StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["paper", "finding", "holds", "does_not", "cannot_be_told"])
+    for section in _sections(Results(contents)):
+        for item in section.items:
+            if not section.of_paper or item.reading.said:
+                continue
+            writer.writerow([section.title.partition(":")[0], item.number, *(int(item.reading.holds is want) for want in (True, False, None))])
+    return text.getvalue()
 
 
 def _machines(contents: dict[str, dict]) -> list[str]:
@@ -94,7 +113,7 @@ def _failures(results: Results) -> list[str]:
 def _summary(sections: list[Section]) -> list[tuple[str, int, int, int]]:
     """For each paper: how many findings hold, do not, and cannot be told."""
     return [
-        (section.title, *(sum(item.reading.holds is want for item in section.items) for want in (True, False, None)))
+        (section.title, *(sum(item.reading.holds is want for item in section.items if not item.reading.said) for want in (True, False, None)))
         for section in sections
         if section.of_paper
     ]

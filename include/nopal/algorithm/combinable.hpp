@@ -11,34 +11,63 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/loop/made_of.hpp"
 #include "nopal/core/scheduler/asker.hpp"
 
 namespace nopal::inline NOPAL_ABI {
+
+namespace core {
+
+/// Throws std::logic_error: what combine is asked for was moved out by another combine.
+[[noreturn]] NOPAL_COLD inline void reject_combining_again() {
+  throw std::logic_error{
+      "nopal::combinable: combine was called again, and nobody has asked for an object since an earlier one moved all of them out. Call "
+      "std::as_const(c).combine(op) where they are to stay, and c.clear() before the next round"};
+}
+
+/// op(sum, x), where x is a T&& or a const T&: a copy of the latter only if op takes no constant.
+template <class T, class Op, class X>
+T combined(Op& op, T& sum, X&& x) {
+  constexpr bool as_it_is = std::is_lvalue_reference_v<X> ? std::is_invocable_v<Op&, T, X> : std::is_invocable_v<Op&, T, T>;
+  if constexpr (as_it_is) {
+    return core::joined<T>(op, std::move(sum), static_cast<X&&>(x));
+  } else if constexpr (std::is_lvalue_reference_v<X>) {
+    return core::joined<T>(op, std::move(sum), T(x));
+  } else {
+    return core::joined<T>(op, std::move(sum), std::as_const(x));
+  }
+}
+
+}  // namespace core
 
 /// A T for each worker, or other thread, that asks for one: for sums and tables that many iterations add to. Made on first use, as a copy of the
 /// initial value or by the function given; destroyed with the combinable.
 ///
 /// Any thread may call local() at any time; combine, combine_each and clear may be called when no other thread uses the combinable, as after the
 /// loop. O(1) each expected, linear in workers for the latter three.
+///
+/// combine moves the objects out, so that tables are merged without a copy; std::as_const(c).combine(op) copies, and leaves them as they are.
+/// Objects of a trivially copyable T stay in both cases: a move would not be cheaper.
 template <class T>
 class combinable {
  public:
   /// Each object begins as T{}.
   combinable()
     requires std::default_initializable<T>
-      : combinable{[] { return T{}; }} {}
+      : combinable{made_by{}, [] { return T{}; }} {}
   /// Each object begins as a copy of `initial`. Throws what copies throw, and std::bad_alloc.
   explicit combinable(T initial)
     requires std::copy_constructible<T>
-      : combinable{[value = std::move(initial)] { return T(value); }} {}
+      : combinable{made_by{}, [value = std::move(initial)] { return T(value); }} {}
   /// Each object begins as what make() returns; several threads may call it at once. Throws std::bad_alloc, and what copies of `make` throw.
   template <std::copy_constructible F>
     requires std::is_invocable_r_v<T, const F&> && (!std::convertible_to<F, T>)
-  explicit combinable(F make) : make_{std::move(make)} {}
+  explicit combinable(F make) : combinable{made_by{}, std::move(make)} {}
 
   ~combinable() { clear(); }
   combinable(const combinable&) = delete;
@@ -64,21 +93,42 @@ class combinable {
   /// Calls f with each object, in no order.
   template <class F>
   void combine_each(F&& f) {
-    for (auto& list : lists_) {
-      for (node* it = list.load(std::memory_order::acquire); it != nullptr; it = it->next) static_cast<void>(std::invoke(f, it->value));
-    }
+    for_each_node([&](node& n) { static_cast<void>(std::invoke(f, n.value)); });
+  }
+  template <class F>
+  void combine_each(F&& f) const {
+    for_each_node([&](node& n) { static_cast<void>(std::invoke(f, std::as_const(n.value))); });
   }
 
-  /// op over all objects, in no order: op must be commutative and associative. If nobody has asked for one, what an object begins as. Throws what
-  /// op, copies of T and making an object throw.
+  /// op over all objects, in no order: op must be commutative and associative. If nobody has asked for one, what an object begins as.
+  ///
+  /// The objects are moved, the first into the left operand of op, and are gone then, also if something throws. Who combines once more, and nobody
+  /// has asked for an object in between, gets a std::logic_error and not what an object begins as: call clear() before the next round. Objects of
+  /// a trivially copyable T are copied instead, and stay; there a second combine gives the same again.
+  ///
+  /// Throws what op, moves of T and making an object throw.
   template <class Op>
-    requires std::copy_constructible<T> && std::is_invocable_r_v<T, Op&, T, const T&>
+    requires(std::is_invocable_r_v<T, Op&, T, T> || std::is_invocable_r_v<T, Op&, T, const T&>)
   T combine(Op op) {
-    std::unique_ptr<T> sum;
-    combine_each([&](T& value) {
-      sum = std::make_unique<T>(sum ? static_cast<T>(std::invoke(op, std::move(*sum), std::as_const(value))) : T(value));
-    });
-    return sum ? std::move(*sum) : make_();
+    if constexpr (std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T>) {
+      return fold(op, [](const node& n) -> const T& { return n.value; });
+    } else {
+      if (was_combined_ && some_node() == nullptr) core::reject_combining_again();
+      struct takes_all {
+        combinable& from;
+        ~takes_all() {
+          from.clear();
+          from.was_combined_ = true;
+        }
+      } const at_the_end{*this};
+      return fold(op, [](node& n) -> T&& { return std::move(n.value); });
+    }
+  }
+  /// As above, but of copies, so that all objects stay. Throws what op, copies of T and making an object throw.
+  template <class Op>
+    requires(std::copy_constructible<T> && (std::is_invocable_r_v<T, Op&, T, T> || std::is_invocable_r_v<T, Op&, T, const T&>))
+  T combine(Op op) const {
+    return fold(op, [](const node& n) -> const T& { return n.value; });
   }
 
   /// Destroys all objects, as if nobody had asked.
@@ -87,6 +137,7 @@ class combinable {
       // Acquire, with the release in local(): the object was made by another thread.
       for (node* it = list.exchange(nullptr, std::memory_order::acquire); it != nullptr;) delete std::exchange(it, it->next);
     }
+    was_combined_ = false;
   }
 
  private:
@@ -97,6 +148,46 @@ class combinable {
     const void* who;
     node* next = nullptr;
   };
+  struct made_by {};
+  /// By a tag: a T may be made of anything, of a function as well.
+  template <class F>
+  combinable(made_by, F make) : make_{std::move(make)} {}
+
+  template <class F>
+  void for_each_node(F&& f) const {
+    for (auto& list : lists_) {
+      // Acquire, with the release in local(): the object was made by another thread.
+      for (node* it = list.load(std::memory_order::acquire); it != nullptr; it = it->next) f(*it);
+    }
+  }
+
+  /// One of the nodes, or null if there is none.
+  node* some_node() const {
+    node* some = nullptr;
+    for_each_node([&](node& n) { some = &n; });
+    return some;
+  }
+
+  /// `value`: T&& or const T& of a node. T need be neither assignable nor have a default.
+  template <class Op, class Value>
+  T fold(Op& op, const Value& value) const {
+    node* const first = some_node();
+    if (first == nullptr) return make_();
+    const auto with_others = [&](const auto& take_one) {
+      for_each_node([&](node& n) {
+        if (std::addressof(n) != first) take_one(n);
+      });
+    };
+    if constexpr (std::is_move_assignable_v<T>) {
+      T sum(value(*first));
+      with_others([&](node& n) { sum = core::combined<T>(op, sum, value(n)); });
+      return static_cast<T&&>(sum);  // GCC 12 would prefer a T(T&)
+    } else {
+      auto sum = std::make_unique<T>(value(*first));
+      with_others([&](node& n) { sum = std::make_unique<T>(core::combined<T>(op, *sum, value(n))); });
+      return T(std::move(*sum));
+    }
+  }
 
   static constexpr unsigned place_bits = 6;
   static std::size_t place_of(const void* who) {
@@ -104,6 +195,7 @@ class combinable {
   }
 
   std::function<T()> make_;
+  bool was_combined_ = false;  ///< what there was has been moved out
   std::array<std::atomic<node*>, std::size_t{1} << place_bits> lists_{};
 };
 

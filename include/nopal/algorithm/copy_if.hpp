@@ -11,19 +11,23 @@
 #include <ranges>
 #include <utility>
 
+#include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/kept.hpp"
 #include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
-struct copy_if_function {
+struct copy_if_function : refuses_inserters {
+  using refuses_inserters::operator();
+
   template <std::random_access_iterator I, std::sentinel_for<I> S, parallel_iterator O, class Proj = std::identity,
             std::indirect_unary_predicate<std::projected<I, Proj>> Pred>
     requires std::indirectly_copyable<I, O>
   std::ranges::copy_if_result<I, O> operator()(I first, S last, O out, Pred pred, Proj proj = {}) const {
-    const I end = std::ranges::next(first, last);
+    const I end = algorithms::end_of(first, last);
     const kept stay{static_cast<std::size_t>(end - first),
                     [&](std::size_t i) { return static_cast<bool>(std::invoke(pred, std::invoke(proj, *algorithms::ahead(first, i)))); }};
     algorithms::each_block(stay.cut(), [&](std::size_t block, std::size_t, std::size_t) {
@@ -39,7 +43,7 @@ struct copy_if_function {
             std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<R>, Proj>> Pred>
     requires std::indirectly_copyable<std::ranges::iterator_t<R>, O>
   std::ranges::copy_if_result<std::ranges::borrowed_iterator_t<R>, O> operator()(R&& range, O out, Pred pred, Proj proj = {}) const {
-    auto result = (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(out), std::move(pred), std::move(proj));
+    auto result = (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(out), std::move(pred), std::move(proj));
     return {std::move(result.in), std::move(result.out)};
   }
 };

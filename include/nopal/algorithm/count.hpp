@@ -12,19 +12,23 @@
 #include <ranges>
 #include <utility>
 
+#include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
-struct count_function {
+struct count_function : refuses_lists {
+  using refuses_lists::operator();
+
   template <std::random_access_iterator I, std::sentinel_for<I> S, class T, class Proj = std::identity>
     requires std::indirect_binary_predicate<std::ranges::equal_to, std::projected<I, Proj>, const T*>
   std::iter_difference_t<I> operator()(I first, S last, const T& value, Proj proj = {}) const {
     std::atomic<std::size_t> sum{0};
-    algorithms::loop(static_cast<std::size_t>(std::ranges::distance(first, last)), [&](std::size_t from, std::size_t to) {
+    algorithms::loop(algorithms::length(first, last), [&](std::size_t from, std::size_t to) {
       const I stop = algorithms::ahead(first, to);
       std::size_t here = 0;
       for (I it = algorithms::ahead(first, from); it != stop; ++it) here += std::invoke(proj, *it) == value ? 1 : 0;
@@ -36,7 +40,7 @@ struct count_function {
   template <std::ranges::random_access_range R, class T, class Proj = std::identity>
     requires std::indirect_binary_predicate<std::ranges::equal_to, std::projected<std::ranges::iterator_t<R>, Proj>, const T*>
   std::ranges::range_difference_t<R> operator()(R&& range, const T& value, Proj proj = {}) const {
-    return (*this)(std::ranges::begin(range), std::ranges::end(range), value, std::move(proj));
+    return (*this)(std::ranges::begin(range), algorithms::end_of(range), value, std::move(proj));
   }
 };
 

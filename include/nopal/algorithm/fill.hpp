@@ -9,18 +9,22 @@
 #include <iterator>
 #include <ranges>
 
+#include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
-struct fill_function {
+struct fill_function : refuses_proxies {
+  using refuses_proxies::operator();
+
   template <class T, parallel_iterator O, std::sentinel_for<O> S>
     requires std::output_iterator<O, const T&>
   O operator()(O first, S last, const T& value) const {
-    const O end = std::ranges::next(first, last);
+    const O end = algorithms::end_of(first, last);
     algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
       std::ranges::fill(algorithms::ahead(first, from), algorithms::ahead(first, to), value);
     });
@@ -29,7 +33,7 @@ struct fill_function {
   template <class T, std::ranges::random_access_range R>
     requires parallel_iterator<std::ranges::iterator_t<R>> && std::ranges::output_range<R, const T&>
   std::ranges::borrowed_iterator_t<R> operator()(R&& range, const T& value) const {
-    return (*this)(std::ranges::begin(range), std::ranges::end(range), value);
+    return (*this)(std::ranges::begin(range), algorithms::end_of(range), value);
   }
 };
 

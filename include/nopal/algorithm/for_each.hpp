@@ -11,18 +11,22 @@
 #include <ranges>
 #include <utility>
 
+#include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
-struct for_each_function {
+struct for_each_function : refuses_lists {
+  using refuses_lists::operator();
+
   template <std::random_access_iterator I, std::sentinel_for<I> S, class Proj = std::identity,
             std::indirectly_unary_invocable<std::projected<I, Proj>> F>
   std::ranges::for_each_result<I, F> operator()(I first, S last, F f, Proj proj = {}) const {
-    const I end = std::ranges::next(first, last);
+    const I end = algorithms::end_of(first, last);
     algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
       const I stop = algorithms::ahead(first, to);
       for (I it = algorithms::ahead(first, from); it != stop; ++it) static_cast<void>(std::invoke(f, std::invoke(proj, *it)));
@@ -32,7 +36,7 @@ struct for_each_function {
   template <std::ranges::random_access_range R, class Proj = std::identity,
             std::indirectly_unary_invocable<std::projected<std::ranges::iterator_t<R>, Proj>> F>
   std::ranges::for_each_result<std::ranges::borrowed_iterator_t<R>, F> operator()(R&& range, F f, Proj proj = {}) const {
-    auto result = (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(f), std::move(proj));
+    auto result = (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(f), std::move(proj));
     return {std::move(result.in), std::move(result.fun)};
   }
 };

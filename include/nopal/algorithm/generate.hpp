@@ -12,18 +12,22 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
-struct generate_function {
+struct generate_function : refuses_proxies {
+  using refuses_proxies::operator();
+
   template <parallel_iterator O, std::sentinel_for<O> S, std::copy_constructible F>
     requires std::invocable<F&> && std::indirectly_writable<O, std::invoke_result_t<F&>>
   O operator()(O first, S last, F f) const {
-    const O end = std::ranges::next(first, last);
+    const O end = algorithms::end_of(first, last);
     algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
       const O stop = algorithms::ahead(first, to);
       for (O it = algorithms::ahead(first, from); it != stop; ++it) *it = std::invoke(f);
@@ -33,7 +37,7 @@ struct generate_function {
   template <std::ranges::random_access_range R, std::copy_constructible F>
     requires parallel_iterator<std::ranges::iterator_t<R>> && std::invocable<F&> && std::ranges::output_range<R, std::invoke_result_t<F&>>
   std::ranges::borrowed_iterator_t<R> operator()(R&& range, F f) const {
-    return (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(f));
+    return (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(f));
   }
 };
 

@@ -16,8 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -41,11 +43,13 @@ template <class BinOf, class I>
 concept tells_bin = std::invocable<BinOf&, std::iter_reference_t<I>> &&
                     std::integral<std::remove_cvref_t<std::invoke_result_t<BinOf&, std::iter_reference_t<I>>>>;
 
-struct histogram_function {
+struct histogram_function : refuses_lists {
+  using refuses_lists::operator();
+
   template <std::random_access_iterator I, std::sentinel_for<I> S, class BinOf = std::identity>
     requires tells_bin<BinOf, I>
   std::vector<std::size_t> operator()(I first, S last, std::size_t bins, BinOf bin_of = {}) const {
-    const auto n = static_cast<std::size_t>(std::ranges::distance(first, last));
+    const auto n = algorithms::length(first, last);
     const std::size_t tables = std::clamp<std::size_t>(n / std::max(bins, least_table), 1, most_tables);
     std::vector<std::vector<std::size_t>> counts(tables);
     algorithms::loop(tables, [&](std::size_t from, std::size_t to) {
@@ -71,7 +75,7 @@ struct histogram_function {
   template <std::ranges::random_access_range R, class BinOf = std::identity>
     requires tells_bin<BinOf, std::ranges::iterator_t<R>>
   std::vector<std::size_t> operator()(R&& range, std::size_t bins, BinOf bin_of = {}) const {
-    return (*this)(std::ranges::begin(range), std::ranges::end(range), bins, std::move(bin_of));
+    return (*this)(std::ranges::begin(range), algorithms::end_of(range), bins, std::move(bin_of));
   }
 
  private:

@@ -11,25 +11,27 @@
 #include <ranges>
 #include <utility>
 
+#include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/extremes.hpp"
 #include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
-struct max_element_function {
+struct max_element_function : refuses_lists {
+  using refuses_lists::operator();
+
   template <std::random_access_iterator I, std::sentinel_for<I> S, class Proj = std::identity,
             std::indirect_strict_weak_order<std::projected<I, Proj>> Comp = std::ranges::less>
   I operator()(I first, S last, Comp comp = {}, Proj proj = {}) const {
-    const auto n = static_cast<std::size_t>(std::ranges::distance(first, last));
-    const projected_less<Comp, Proj> less{comp, proj};
-    return algorithms::best(first, n, [&](I best, I it) { return less(*best, *it); });
+    return algorithms::best<true>(first, algorithms::length(first, last), comp, proj);
   }
   template <std::ranges::random_access_range R, class Proj = std::identity,
             std::indirect_strict_weak_order<std::projected<std::ranges::iterator_t<R>, Proj>> Comp = std::ranges::less>
   std::ranges::borrowed_iterator_t<R> operator()(R&& range, Comp comp = {}, Proj proj = {}) const {
-    return (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(comp), std::move(proj));
+    return (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(comp), std::move(proj));
   }
 };
 
@@ -37,7 +39,7 @@ struct max_element_function {
 
 /// max_element(first, last, comp = less, proj = identity), max_element(range, comp, proj): the first of the greatest elements, or the end of an
 /// empty range, as std::ranges::max_element. The comparator and the projection are called by several threads at once. Throws what the first
-/// block of elements that threw has thrown; off a pool also what default_pool() throws. O(n) work, O(n / 1024 + log n) span; blocks of elements
+/// block of elements that threw has thrown; off a pool also what default_pool() throws. O(n) work, O(sqrt(n) + log n) span; blocks of elements
 /// depend on n alone.
 inline constexpr core::algorithms::max_element_function max_element{};
 

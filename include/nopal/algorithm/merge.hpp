@@ -5,15 +5,21 @@
 #include "nopal/core/compiler/config.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <functional>
 #include <iterator>
 #include <ranges>
 #include <utility>
+#include <vector>
 
+#include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/merge_runs.hpp"
+#include "nopal/algorithm/internal/on_pool.hpp"
 #include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
+#include "nopal/algorithm/internal/slow_partition.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -22,18 +28,69 @@ namespace core::algorithms {
 /// A block of a merge finds by two binary searches where it begins and ends: it is worth that.
 inline constexpr std::size_t least_merge_block = 1024;
 
-struct merge_function {
+/// By its types the costs of comparisons are remembered.
+template <class...>
+struct merge_pack {};
+template <class Site>
+struct merge_search {};
+template <class Site>
+struct merge_part {};
+
+/// Where a comparison takes long: one part for each worker, or some if they are long. Where they begin is found in parallel, by a binary search each.
+template <class Site, class I1, class I2, class Before, class Merge>
+void merge_slowly(const I1& first1, std::size_t n1, const I2& first2, std::size_t n2, const Before& is_before, const Merge& merge) {
+  const std::size_t n = n1 + n2;
+  const auto search = static_cast<std::size_t>(std::bit_width(std::min(n1, n2)));
+  algorithms::on_pool([&] {
+    const std::size_t workers = core::current()->pool().size();
+    const std::size_t parts = std::min(n, n > 16 * search * workers ? 4 * workers : workers);
+    std::vector<std::size_t> lefts(parts + 1);
+    const auto begin_of = [&](std::size_t part) { return n / parts * part + std::min(part, n % parts); };
+    const double ticks = cost_of<Site>.ticks();
+    cost_of<merge_search<Site>>.learn(ticks * static_cast<double>(search));
+    algorithms::loop_at<merge_search<Site>>(parts - 1, [&](std::size_t from, std::size_t to) {
+      for (; from != to; ++from) lefts[from + 1] = algorithms::from_left_of_first(begin_of(from + 1), first1, n1, first2, n2, is_before);
+    });
+    lefts[parts] = n1;
+    // Clamped: ranges that are not sorted may contradict themselves.
+    for (std::size_t part = 1; part <= parts; ++part)
+      lefts[part] = std::clamp(lefts[part], lefts[part - 1], lefts[part - 1] + (begin_of(part) - begin_of(part - 1)));
+    cost_of<merge_part<Site>>.learn(ticks * static_cast<double>(n) / static_cast<double>(parts));
+    algorithms::loop_at<merge_part<Site>>(parts, [&](std::size_t from, std::size_t to) {
+      for (; from != to; ++from) merge(lefts[from], lefts[from + 1], begin_of(from) - lefts[from], begin_of(from + 1) - lefts[from + 1]);
+    });
+  });
+}
+
+struct merge_function : refuses_lists, refuses_inserters_behind_two {
+  using refuses_lists::operator();
+  using refuses_inserters_behind_two::operator();
+
   template <std::random_access_iterator I1, std::sentinel_for<I1> S1, std::random_access_iterator I2, std::sentinel_for<I2> S2,
             parallel_iterator O, class Comp = std::ranges::less, class Proj1 = std::identity, class Proj2 = std::identity>
     requires std::mergeable<I1, I2, O, Comp, Proj1, Proj2>
   std::ranges::merge_result<I1, I2, O> operator()(I1 first1, S1 last1, I2 first2, S2 last2, O out, Comp comp = {}, Proj1 proj1 = {},
                                                   Proj2 proj2 = {}) const {
-    const auto n1 = static_cast<std::size_t>(std::ranges::distance(first1, last1));
-    const auto n2 = static_cast<std::size_t>(std::ranges::distance(first2, last2));
+    const auto n1 = algorithms::length(first1, last1);
+    const auto n2 = algorithms::length(first2, last2);
     const auto is_before = [&](auto&& of_second, auto&& of_first) {
       return static_cast<bool>(std::invoke(comp, std::invoke(proj2, static_cast<decltype(of_second)>(of_second)),
                                            std::invoke(proj1, static_cast<decltype(of_first)>(of_first))));
     };
+    const auto done = [&] {
+      return std::ranges::merge_result<I1, I2, O>{algorithms::ahead(first1, n1), algorithms::ahead(first2, n2),
+                                                  algorithms::ahead(out, n1 + n2)};
+    };
+    if (n1 > 0 && n2 > 0 &&
+        turns_out_slow<merge_pack<I1, I2, Comp, Proj1, Proj2>>(n1 + n2, [&] { static_cast<void>(is_before(*first2, *first1)); })) {
+      algorithms::merge_slowly<merge_pack<I1, I2, Comp, Proj1, Proj2>>(
+          first1, n1, first2, n2, is_before, [&](std::size_t from1, std::size_t to1, std::size_t from2, std::size_t to2) {
+            std::ranges::merge(algorithms::ahead(first1, from1), algorithms::ahead(first1, to1), algorithms::ahead(first2, from2),
+                               algorithms::ahead(first2, to2), algorithms::ahead(out, from1 + from2), std::ref(comp), std::ref(proj1),
+                               std::ref(proj2));
+          });
+      return done();
+    }
     algorithms::each_block(blocks{n1 + n2, least_merge_block}, [&](std::size_t, std::size_t from, std::size_t to) {
       const std::size_t begin = algorithms::from_left_of_first(from, first1, n1, first2, n2, is_before);
       // Clamped: ranges that are not sorted may contradict themselves.
@@ -42,14 +99,14 @@ struct merge_function {
                          algorithms::ahead(first2, to - end), algorithms::ahead(out, from), std::ref(comp), std::ref(proj1),
                          std::ref(proj2));
     });
-    return {algorithms::ahead(first1, n1), algorithms::ahead(first2, n2), algorithms::ahead(out, n1 + n2)};
+    return done();
   }
   template <std::ranges::random_access_range R1, std::ranges::random_access_range R2, parallel_iterator O, class Comp = std::ranges::less,
             class Proj1 = std::identity, class Proj2 = std::identity>
     requires std::mergeable<std::ranges::iterator_t<R1>, std::ranges::iterator_t<R2>, O, Comp, Proj1, Proj2>
   std::ranges::merge_result<std::ranges::borrowed_iterator_t<R1>, std::ranges::borrowed_iterator_t<R2>, O> operator()(
       R1&& range1, R2&& range2, O out, Comp comp = {}, Proj1 proj1 = {}, Proj2 proj2 = {}) const {
-    auto result = (*this)(std::ranges::begin(range1), std::ranges::end(range1), std::ranges::begin(range2), std::ranges::end(range2),
+    auto result = (*this)(std::ranges::begin(range1), algorithms::end_of(range1), std::ranges::begin(range2), algorithms::end_of(range2),
                           std::move(out), std::move(comp), std::move(proj1), std::move(proj2));
     return {std::move(result.in1), std::move(result.in2), std::move(result.out)};
   }
@@ -61,7 +118,8 @@ struct merge_function {
 /// sorted ranges into one, equal elements of the first range first, and returns the ends, as std::ranges::merge does. `out` is an iterator of
 /// random access whose elements are objects, and none of those merged. The comparator and the projections are called by several threads at once.
 ///
-/// Throws what the first block that threw has thrown; off a pool also what default_pool() throws. O(n) work, O(n / 1024 + log n) span.
+/// Throws what the first block that threw has thrown; off a pool also what default_pool() throws. O(n) work, O(n / 1024 + log n) span; O(log n)
+/// where comparisons take long: then there is one part for each worker.
 inline constexpr core::algorithms::merge_function merge{};
 
 }  // namespace nopal

@@ -65,7 +65,8 @@ struct parallel_for_function {
       auto const range = core::limits_of(first, last);
       auto blocks = [&](std::uint64_t from, std::uint64_t to) {
         using given = std::remove_reference_t<Body>;
-        core::body_of_block<given, core::copied_for_a_block<given, index>> call = body;
+        constexpr bool copied = core::copied_for_a_block<given, index>;
+        core::body_of_block<given, copied> call = static_cast<core::source_of_body<given, copied>>(body);
         index const end = range.at(to);
         for (index i = range.at(from); i < end; ++i) static_cast<void>(call(i));
       };
@@ -80,6 +81,24 @@ struct parallel_for_function {
         sizeof(std::remove_reference_t<Range>*) == 0,
         "nopal: parallel_for goes from one number to another: parallel_for(0, n, [&](auto i) { ... }). For the elements of a range "
         "write nopal::for_each(range, [&](auto& x) { ... }).");
+  }
+
+  /// No loop either: parallel_for(first, last, step, body), and limits that are no whole numbers.
+  template <class First, class Last, core::loop_index Step, class Body>
+    requires(!core::loop_index<std::remove_cvref_t<Body>>)
+  void operator()(First&&, Last&&, Step, Body&&, grain = grain{0}) const {
+    static_assert(
+        sizeof(Step) == 0,
+        "nopal: parallel_for has no step. Count the iterations: parallel_for(0, (n + step - 1) / step, [&](auto k) { auto i = k * "
+        "step; ... }).");
+  }
+  template <class First, class Last, class Body>
+    requires(!core::loop_index<std::remove_cvref_t<First>> || !core::loop_index<std::remove_cvref_t<Last>>)
+  void operator()(First&&, Last&&, Body&&, grain = grain{0}) const {
+    static_assert(
+        sizeof(std::remove_reference_t<First>*) == 0,
+        "nopal: parallel_for counts whole numbers of at most 64 bits. For the elements of a range, or between two iterators, write "
+        "nopal::for_each(first, last, [&](auto& x) { ... }).");
   }
 
   /// Calls body(r, c) for each r of [first_row, last_row) and c of [first_column, last_column). Serial order, by which exceptions go, is
@@ -102,7 +121,8 @@ struct parallel_for_function {
       }
       auto blocks = [&](std::uint64_t from, std::uint64_t to) {
         using given = std::remove_reference_t<Body>;
-        core::body_of_block<given, core::copied_for_a_block<given, row, column>> call = body;
+        constexpr bool copied = core::copied_for_a_block<given, row, column>;
+        core::body_of_block<given, copied> call = static_cast<core::source_of_body<given, copied>>(body);
         all.run(call, from, to);
       };
       core::run_blocks<Body>(all.rows.count * all.columns.count, g, false, blocks);

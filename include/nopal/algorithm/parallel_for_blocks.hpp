@@ -32,6 +32,30 @@ struct parallel_for_blocks_function {
       core::run_blocks<Body>(range.count, g, true, blocks);
     }
   }
+
+  /// No loop: refuses ranges, iterators and steps, and says what to write instead.
+  template <class Range, class Body>
+  void operator()(Range&&, Body&&) const {
+    say<Range>();
+  }
+  template <class First, class Last, class Body>
+    requires(!core::loop_index<std::remove_cvref_t<First>> || !core::loop_index<std::remove_cvref_t<Last>>)
+  void operator()(First&&, Last&&, Body&&, grain = grain{0}) const {
+    say<First>();
+  }
+  template <class First, class Last, core::loop_index Step, class Body>
+  void operator()(First&&, Last&&, Step, Body&&) const {
+    say<Step>();
+  }
+
+ private:
+  template <class T>
+  static void say() {
+    static_assert(
+        sizeof(std::remove_reference_t<T>*) == 0,
+        "nopal: parallel_for_blocks goes from one whole number to another, without a step: parallel_for_blocks(0, n, [&](auto first, "
+        "auto last) { ... }). For n elements at a time give nopal::grain{n} as the last argument.");
+  }
 };
 inline constexpr parallel_for_blocks_function parallel_for_blocks{};
 

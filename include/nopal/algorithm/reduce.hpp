@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "nopal/algorithm/grain.hpp"
+#include "nopal/algorithm/internal/extent.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/core/loop/reduction.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -25,10 +27,13 @@ namespace nopal::inline NOPAL_ABI {
 /// every run. For doubles it is not that of a serial loop. grain{n} makes the leaves of the tree n elements each, and with it the
 /// grouping.
 ///
-/// Any thread may call, as parallel_for. Throws what op or the projection has thrown for the first elements. Work O(n) and span O(sqrt(n)
+/// Where the end can only be found by walking, as that of a text which ends with a zero, the caller walks first. Any thread may call, as
+/// parallel_for. Throws what op or the projection has thrown for the first elements. Work O(n) and span O(sqrt(n)
 /// + log n), of op.
-struct reduce_function {
-  template <std::random_access_iterator I, std::sized_sentinel_for<I> S, class T = std::iter_value_t<I>, class Op = std::plus<>,
+struct reduce_function : core::algorithms::refuses_lists {
+  using core::algorithms::refuses_lists::operator();
+
+  template <std::random_access_iterator I, std::sentinel_for<I> S, class T = std::iter_value_t<I>, class Op = std::plus<>,
             class Projection = std::identity>
     requires(!std::same_as<T, grain> && !std::same_as<Op, grain> && !std::same_as<Projection, grain>)
   T operator()(I first, S last, T init = T{}, Op op = {}, Projection projection = {}, grain g = grain{0}) const {
@@ -36,25 +41,22 @@ struct reduce_function {
     static_assert(std::is_constructible_v<T, std::indirect_result_t<Projection&, I>>,
                   "nopal: reduce returns what `init` is, and makes it of elements too. Give an init of the result's type: reduce(v, "
                   "std::string{}) for strings; or make each element a number first, with transform_reduce.");
-    auto get = [&](std::uint64_t k) -> decltype(auto) { return std::invoke(projection, first[static_cast<difference>(k)]); };
-    constexpr bool cheap = std::is_same_v<Projection, std::identity>;
-    auto const n = last - first;
-    return core::reduce_by_number<pack<I, Op, Projection>, cheap>(n > 0 ? static_cast<std::uint64_t>(n) : 0, std::move(init), op, get, g);
+    auto each = [&](std::uint64_t k, auto use) { return use(std::invoke(projection, first[static_cast<difference>(k)])); };
+    constexpr bool cheap = std::is_same_v<Projection, std::identity> && std::is_lvalue_reference_v<std::iter_reference_t<I>>;
+    return core::reduce_by_number<pack<I, Op, Projection>, cheap>(core::algorithms::length(first, last), std::move(init), op, each, g);
   }
   template <std::ranges::random_access_range R, class T = std::ranges::range_value_t<R>, class Op = std::plus<>,
             class Projection = std::identity>
-    requires(std::ranges::sized_range<R> && !std::same_as<T, grain> && !std::same_as<Op, grain> && !std::same_as<Projection, grain>)
+    requires(!core::algorithms::ends_array<T, R> && !std::same_as<T, grain> && !std::same_as<Op, grain> && !std::same_as<Projection, grain>)
   T operator()(R&& range, T init = T{}, Op op = {}, Projection projection = {}, grain g = grain{0}) const {
-    auto const first = std::ranges::begin(range);
-    auto const last = first + static_cast<std::ranges::range_difference_t<R>>(std::ranges::size(range));
-    return (*this)(first, last, std::move(init), std::move(op), std::move(projection), g);
+    return (*this)(std::ranges::begin(range), core::algorithms::end_of(range), std::move(init), std::move(op), std::move(projection), g);
   }
-  template <std::random_access_iterator I, std::sized_sentinel_for<I> S, class T, class Op>
+  template <std::random_access_iterator I, std::sentinel_for<I> S, class T, class Op>
   T operator()(I first, S last, T init, Op op, grain g) const {
     return (*this)(std::move(first), std::move(last), std::move(init), std::move(op), std::identity{}, g);
   }
   template <std::ranges::random_access_range R, class T, class Op>
-    requires std::ranges::sized_range<R>
+    requires(!core::algorithms::ends_array<T, R>)
   T operator()(R&& range, T init, Op op, grain g) const {
     return (*this)(static_cast<R&&>(range), std::move(init), std::move(op), std::identity{}, g);
   }

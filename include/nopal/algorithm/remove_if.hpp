@@ -11,19 +11,23 @@
 #include <ranges>
 #include <utility>
 
+#include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/kept.hpp"
 #include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
-struct remove_if_function {
+struct remove_if_function : refuses_proxies {
+  using refuses_proxies::operator();
+
   template <std::permutable I, std::sentinel_for<I> S, class Proj = std::identity,
             std::indirect_unary_predicate<std::projected<I, Proj>> Pred>
     requires parallel_iterator<I>
   std::ranges::subrange<I> operator()(I first, S last, Pred pred, Proj proj = {}) const {
-    const I end = std::ranges::next(first, last);
+    const I end = algorithms::end_of(first, last);
     const kept stay{static_cast<std::size_t>(end - first),
                     [&](std::size_t i) { return !static_cast<bool>(std::invoke(pred, std::invoke(proj, *algorithms::ahead(first, i)))); }};
     return {algorithms::ahead(first, algorithms::close_gaps(first, stay)), end};
@@ -32,7 +36,7 @@ struct remove_if_function {
             std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<R>, Proj>> Pred>
     requires std::permutable<std::ranges::iterator_t<R>> && parallel_iterator<std::ranges::iterator_t<R>>
   std::ranges::borrowed_subrange_t<R> operator()(R&& range, Pred pred, Proj proj = {}) const {
-    return (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(pred), std::move(proj));
+    return (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(pred), std::move(proj));
   }
 };
 

@@ -13,9 +13,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/merge_sort.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/raw_buffer.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/algorithm/internal/sort_common.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -30,30 +32,34 @@ void stable_sort_all(I first, std::size_t n, Comp& comp, Proj& proj) {
     using T = std::iter_value_t<I>;
     using less_type = projected_less<Comp, Proj>;
     const less_type less{comp, proj};
-    where_worth_it(n, [&] {
-      if (was_a_run(first, n, less)) return;
-      if (n <= small_size<T>) return small_sort(first, n, less);
+    const auto sort = [&](bool slow) {
+      if (was_a_run(first, n, less, slow)) return;
+      if (n <= small_size<T> && !slow) return small_sort(first, n, less);
       if constexpr (is_relocatable<T>) {
         const raw_buffer<T> room{n, std::nothrow};
-        if (room.data() != nullptr) return merge_sort<I, less_type>{less}.sort(first, room.data(), n, false);
+        if (room.data() != nullptr) return merge_sort<I, less_type>{less, slow}.sort(first, room.data(), n, false);
       }
-      merge_sort_in_place<I, less_type>{less}.sort(first, n);
-    });
+      merge_sort_in_place<I, less_type>{less, slow}.sort(first, n);
+    };
+    const bool slow = compares_slowly(first, n, less);
+    where_worth_it(n, [&] { sort(slow); }, slow);
   }
 }
 
-struct stable_sort_function {
+struct stable_sort_function : refuses_proxies {
+  using refuses_proxies::operator();
+
   template <std::random_access_iterator I, std::sentinel_for<I> S, class Comp = std::ranges::less, class Proj = std::identity>
     requires std::sortable<I, Comp, Proj> && parallel_iterator<I>
   I operator()(I first, S last, Comp comp = {}, Proj proj = {}) const {
-    const I end = std::ranges::next(first, last);
+    const I end = algorithms::end_of(first, last);
     algorithms::stable_sort_all(algorithms::plain_iterator(first), static_cast<std::size_t>(end - first), comp, proj);
     return end;
   }
   template <std::ranges::random_access_range R, class Comp = std::ranges::less, class Proj = std::identity>
     requires std::sortable<std::ranges::iterator_t<R>, Comp, Proj> && parallel_iterator<std::ranges::iterator_t<R>>
   std::ranges::borrowed_iterator_t<R> operator()(R&& range, Comp comp = {}, Proj proj = {}) const {
-    return (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(comp), std::move(proj));
+    return (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(comp), std::move(proj));
   }
 };
 

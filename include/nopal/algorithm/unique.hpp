@@ -11,31 +11,36 @@
 #include <ranges>
 #include <utility>
 
+#include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/kept.hpp"
 #include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
-struct unique_function {
+struct unique_function : refuses_proxies {
+  using refuses_proxies::operator();
+
   template <std::permutable I, std::sentinel_for<I> S, class Proj = std::identity,
             std::indirect_equivalence_relation<std::projected<I, Proj>> Comp = std::ranges::equal_to>
     requires parallel_iterator<I>
   std::ranges::subrange<I> operator()(I first, S last, Comp comp = {}, Proj proj = {}) const {
-    const I end = std::ranges::next(first, last);
-    const kept stay{static_cast<std::size_t>(end - first), [&](std::size_t i) {
-                      if (i == 0) return true;
+    const I end = algorithms::end_of(first, last);
+    const kept stay{static_cast<std::size_t>(end - first),
+                    [&](std::size_t i) {
                       const I it = algorithms::ahead(first, i);
                       return !static_cast<bool>(std::invoke(comp, std::invoke(proj, *(it - 1)), std::invoke(proj, *it)));
-                    }};
+                    },
+                    1};
     return {algorithms::ahead(first, algorithms::close_gaps(first, stay)), end};
   }
   template <std::ranges::random_access_range R, class Proj = std::identity,
             std::indirect_equivalence_relation<std::projected<std::ranges::iterator_t<R>, Proj>> Comp = std::ranges::equal_to>
     requires std::permutable<std::ranges::iterator_t<R>> && parallel_iterator<std::ranges::iterator_t<R>>
   std::ranges::borrowed_subrange_t<R> operator()(R&& range, Comp comp = {}, Proj proj = {}) const {
-    return (*this)(std::ranges::begin(range), std::ranges::end(range), std::move(comp), std::move(proj));
+    return (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(comp), std::move(proj));
   }
 };
 

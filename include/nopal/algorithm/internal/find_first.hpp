@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <mutex>
+#include <stdexcept>
 
-#include "nopal/algorithm/internal/loop.hpp"
+#include "nopal/algorithm/internal/extent.hpp"
+#include "nopal/algorithm/parallel_for_blocks.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
+#include "nopal/core/stop/here.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
@@ -49,14 +54,14 @@ class first_thrown {
   std::exception_ptr exception_;
 };
 
-/// The least i of [0, n) for which holds(i), or n. What lies behind a place that was found is not begun any more. An exception counts only where a serial
-/// search would have come to it: not behind the place that is found.
+/// The least i of [from, n) for which holds(i), or n. What lies behind a place that was found is not begun any more. An exception counts only where a
+/// serial search would have come to it: not behind the place that is found.
 template <class Holds>
-std::size_t find_first(std::size_t n, const Holds& holds) {
+std::size_t find_first(std::size_t from, std::size_t n, const Holds& holds) {
   std::atomic<std::size_t> found{n};
   first_thrown thrown{n};
   try {
-    algorithms::loop(n, [&](std::size_t first, std::size_t last) {
+    nopal::parallel_for_blocks(from, n, [&](std::size_t first, std::size_t last) {
       while (first < last) {
         // Relaxed: a hint. What it misses is looked at in vain.
         if (found.load(std::memory_order::relaxed) < first) return;
@@ -76,6 +81,89 @@ std::size_t find_first(std::size_t n, const Holds& holds) {
     if (!thrown.is_behind(found.load(std::memory_order::relaxed))) throw;
   }
   return found.load(std::memory_order::relaxed);
+}
+
+/// Where a search has ended: at a place, or behind so many elements.
+struct search_result {
+  std::size_t place;
+  bool found;
+};
+
+/// Where the length is not known a block of 64 elements is searched, then blocks of as many as all before: what is looked at in vain is no more
+/// than what must be.
+inline std::size_t next_search(std::size_t from) noexcept { return std::max<std::size_t>(from, 64); }
+
+/// Among n elements, in such blocks.
+template <class Holds>
+search_result search_growing(std::size_t n, const Holds& holds) {
+  for (std::size_t from = 0; from != n;) {
+    const std::size_t to = from + std::min(n - from, algorithms::next_search(from));
+    const std::size_t place = algorithms::find_first(from, to, holds);
+    if (place != to) return {place, true};
+    from = to;
+  }
+  return {n, false};
+}
+/// From so many elements on, which are numbers and no memory, this is the search of a range with an end too: a loop over all would still go through
+/// those behind the place that is found, some 10^10 at a time.
+inline constexpr std::uint64_t huge_search = std::uint64_t{1} << 36;
+
+/// In an endless range, of whose elements `left` may be looked at.
+template <class Holds>
+search_result search_endless(std::size_t left, const Holds& holds) {
+  const search_result hit = algorithms::search_growing(left, holds);
+  if (hit.found) return hit;
+  throw std::out_of_range{
+      "nopal: a search has come to the last number of its range's type and found nothing, and the range has no end. Give it one: "
+      "std::views::iota(first, last)"};
+}
+
+/// In a range whose end the caller does not know, only that something will be found: nothing behind that may be touched.
+template <class Holds>
+search_result search_one_by_one(const Holds& holds) {
+  for (std::size_t place = 0;; ++place) {
+    if (place % search_stride == 0) throw_if_stopped();
+    if (holds(place)) return {place, true};
+  }
+}
+
+/// In a range whose end is found by a walk, block by block: the walk ends with the search.
+template <class I, class S, class Holds>
+search_result search_walking(I it, const S& last, const Holds& holds) {
+  std::size_t to = 0;
+  bool at_end = false;
+  std::exception_ptr thrown;  // by the walk: a serial search comes to it behind all that the walk has passed
+  while (!at_end && thrown == nullptr) {
+    const std::size_t from = to;
+    const std::size_t size = algorithms::next_search(from);
+    try {
+      for (; to - from != size && !(at_end = static_cast<bool>(it == last)); ++to) ++it;
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    const std::size_t place = algorithms::find_first(from, to, holds);
+    if (place != to) return {place, true};
+  }
+  if (thrown != nullptr) std::rethrow_exception(thrown);
+  return {to, false};
+}
+
+/// The least i for which holds(i), of the places in [first, last): what a serial search would have found, and the exception that it would have
+/// met first.
+template <class I, class S, class Holds>
+search_result search(const I& first, const S& last, const Holds& holds) {
+  if constexpr (std::same_as<S, endless> || (never_reached<S> && counts<I>)) {
+    return algorithms::search_endless(algorithms::left_ahead(first), holds);
+  } else if constexpr (never_reached<S>) {
+    return algorithms::search_one_by_one(holds);
+  } else if constexpr (is_sized<I, S>) {
+    const std::size_t n = algorithms::length(first, last);
+    if (n >= huge_search) return algorithms::search_growing(n, holds);
+    const std::size_t place = algorithms::find_first(0, n, holds);
+    return {place, place != n};
+  } else {
+    return algorithms::search_walking(first, last, holds);
+  }
 }
 
 }  // namespace nopal::core::algorithms

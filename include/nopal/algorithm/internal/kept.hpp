@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -21,18 +22,33 @@ namespace nopal::inline NOPAL_ABI::core::algorithms {
 /// The answers for n elements, and how many of them stay before each block.
 class kept {
  public:
-  /// Asks stays(i) for each i of [0, n). Throws what that throws, and std::bad_alloc.
+  /// Asks stays(i) for each i of [unasked, n); an element before, one at most, stays. Throws what that throws, and std::bad_alloc.
   template <class Stays>
-  kept(std::size_t n, const Stays& stays) : cut_{n}, bits_((n + 63) / 64) {
+  kept(std::size_t n, const Stays& stays, std::size_t unasked = 0) : cut_{n}, bits_((n + 63) / 64) {
+    std::uint64_t* const words = bits_.data();
+    std::uninitialized_fill_n(words, (n + 63) / 64, std::uint64_t{0});
+    if (unasked > 0 && n > 0) words[0] = 1;
+    algorithms::loop(n > unasked ? n - unasked : 0, [&stays, words, unasked](std::size_t i, std::size_t end) {
+      i += unasked;
+      end += unasked;
+      while (i < end) {
+        const std::size_t word = i / 64;
+        const std::size_t begin = i % 64;
+        const std::size_t stop = std::min(end - word * 64, std::size_t{64});
+        std::uint64_t bits = 0;
+        for (std::size_t k = begin; k < stop; ++k) bits |= std::uint64_t{stays(word * 64 + k) ? 1U : 0U} << k;
+        i = word * 64 + stop;
+        if (stop - begin == 64) {
+          words[word] = bits;
+        } else {
+          // Relaxed: another stretch may have a part of this word. The join of the loop orders what is read.
+          std::atomic_ref<std::uint64_t>{words[word]}.fetch_or(bits, std::memory_order::relaxed);
+        }
+      }
+    });
     each_block(cut_, [&](std::size_t block, std::size_t from, std::size_t to) {
       std::size_t count = 0;
-      for (std::size_t word = from; word < to; word += 64) {
-        std::uint64_t bits = 0;
-        const std::size_t end = std::min<std::size_t>(64, to - word);
-        for (std::size_t i = 0; i < end; ++i) bits |= std::uint64_t{stays(word + i) ? 1U : 0U} << i;
-        std::construct_at(bits_.data() + word / 64, bits);
-        count += static_cast<std::size_t>(std::popcount(bits));
-      }
+      for (std::size_t word = from / 64; word < (to + 63) / 64; ++word) count += static_cast<std::size_t>(std::popcount(words[word]));
       before_[block + 1] = count;
     });
     before_[0] = 0;

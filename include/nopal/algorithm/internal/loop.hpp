@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "nopal/algorithm/parallel_for_blocks.hpp"
+#include "nopal/core/loop/blocks_of.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
@@ -14,6 +16,13 @@ namespace nopal::inline NOPAL_ABI::core::algorithms {
 template <class Body>
 void loop(std::size_t n, Body&& body) {
   nopal::parallel_for_blocks(std::size_t{0}, n, body);
+}
+
+/// As loop; what an iteration costs is remembered by the type `Site`.
+template <class Site, class Body>
+void loop_at(std::size_t n, Body&& body) {
+  auto part = [&](std::uint64_t from, std::uint64_t to) { body(static_cast<std::size_t>(from), static_cast<std::size_t>(to)); };
+  core::run_blocks<Site>(n, grain{0}, true, part);
 }
 
 /// Blocks of a multiple of 64 elements, the last of them shorter.
@@ -25,6 +34,12 @@ struct blocks {
 
   explicit blocks(std::size_t elements, std::size_t least = 64)
       : n{elements}, size{(std::max(least, (n + most_blocks - 1) / most_blocks) + 63) / 64 * 64}, count{(n + size - 1) / size} {}
+
+  /// Blocks of so many elements each.
+  struct exactly {
+    std::size_t size;
+  };
+  blocks(std::size_t elements, exactly each) : n{elements}, size{each.size}, count{(n + size - 1) / size} {}
 
   [[nodiscard]] std::size_t begin(std::size_t block) const { return block * size; }
   [[nodiscard]] std::size_t end(std::size_t block) const { return std::min(n, (block + 1) * size); }

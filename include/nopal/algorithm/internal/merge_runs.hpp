@@ -21,6 +21,8 @@ namespace nopal::inline NOPAL_ABI::core::algorithms {
 /// From so many elements on a merge is cut into parts, of a quarter of that at least, and this many at most.
 inline constexpr std::size_t parallel_merge = std::size_t{1} << 15;
 inline constexpr std::size_t most_merge_parts = 64;
+/// Where comparisons take long a part has so many elements at least.
+inline constexpr std::size_t slow_merge = 4;
 
 /// How many of the first k elements of a stable merge come from the left run. O(log k) comparisons.
 template <class L, class R, class Less>
@@ -54,8 +56,8 @@ struct run_merge {
   const Less& less;
 
   ~run_merge() {
-    for (; left != left_end; ++left, ++to) algorithms::relocate(std::addressof(*left), std::addressof(*to));
-    for (; right != right_end; ++right, ++to) algorithms::relocate(std::addressof(*right), std::addressof(*to));
+    for (; left != left_end; ++left, static_cast<void>(++to)) algorithms::relocate(std::addressof(*left), std::addressof(*to));
+    for (; right != right_end; ++right, static_cast<void>(++to)) algorithms::relocate(std::addressof(*right), std::addressof(*to));
   }
 
   void merge() {
@@ -66,7 +68,7 @@ struct run_merge {
       do {
         const bool is_right = less(*right, *left);
         if constexpr (is_cheap<T> && std::is_pointer_v<From>) {
-          std::construct_at(std::addressof(*to), is_right ? *right : *left);
+          algorithms::copy_to(std::addressof(*to), is_right ? *right : *left);
           right += is_right ? 1 : 0;
           left += is_right ? 0 : 1;
         } else if (is_right) {
@@ -83,29 +85,34 @@ struct run_merge {
 };
 
 /// Merges [from, from + half) and [from + half, from + n) into [to, to + n), stably. If it throws, the elements are all there, too: the
-/// exception is that of the first part that threw. By a worker if n is parallel_merge or more. O(n) work, O(n / most_merge_parts + log n) span.
+/// exception is that of the first part that threw. By a worker if n is parallel_merge or more, or if `less` is slow. O(n) work, O(n / most_merge_parts + log n) span.
 template <class From, class To, class Less>
-void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& less) {
+void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& less, bool slow) {
   const From middle = ahead(from, half);
   const From end = ahead(from, n);
-  if (n < parallel_merge) {
+  const std::size_t parts = std::min(n / (slow ? slow_merge : parallel_merge / 4), most_merge_parts);
+  if (parts < 2 || (n < parallel_merge && !slow)) {
     run_merge<From, To, Less> one{from, middle, middle, end, to, less};
     if (less(*middle, *(middle - 1))) one.merge();
     return;
   }
-  const std::size_t parts = std::min(n / (parallel_merge / 4), most_merge_parts);
   const auto begin_of = [&](std::size_t part) { return part == parts ? n : n / parts * part; };
   std::array<std::size_t, most_merge_parts + 1> lefts;
   try {
     const bool in_order = !less(*middle, *(middle - 1));
     lefts[0] = 0;
-    for (std::size_t part = 1; part <= parts; ++part) {
+    const auto find = [&](std::size_t part) {
       const std::size_t begin = begin_of(part);
-      const std::size_t found =
-          in_order ? std::min(begin, half) : algorithms::from_left_of_first(begin, from, half, middle, n - half, less);
-      // Clamped: a comparator that is no order may contradict itself.
-      lefts[part] = std::clamp(found, lefts[part - 1], lefts[part - 1] + (begin - begin_of(part - 1)));
+      lefts[part] = in_order ? std::min(begin, half) : algorithms::from_left_of_first(begin, from, half, middle, n - half, less);
+    };
+    if (slow) {
+      algorithms::each_part(1, parts + 1, find);
+    } else {
+      for (std::size_t part = 1; part <= parts; ++part) find(part);
     }
+    // Clamped: a comparator that is no order may contradict itself.
+    for (std::size_t part = 1; part <= parts; ++part)
+      lefts[part] = std::clamp(lefts[part], lefts[part - 1], lefts[part - 1] + (begin_of(part) - begin_of(part - 1)));
   } catch (...) {
     algorithms::carry(from, to, n);
     throw;

@@ -25,11 +25,12 @@ struct merge_sort {
   static_assert(is_relocatable<T>);
 
   Less less;
+  bool slow = false;  ///< it takes long: all is done in parallel that can be
 
   /// Sorts the n elements at `at`, and leaves them in `room`, or there. If it throws they are where they were to be, in some order. Where they are
-  /// not, there are no objects. By a worker if n is parallel_merge_sort or more.
+  /// not, there are no objects. By a worker if n is parallel_merge_sort or more, or if it is slow.
   void sort(I at, T* room, std::size_t n, bool to_room) const {
-    if (n <= small_size<T>) return sort_few(at, room, n, to_room);
+    if (n <= (slow ? 3 : small_size<T>)) return sort_few(at, room, n, to_room);
     const std::size_t half = n / 2;
     bool right_begun = false;
     const auto left = [&] { sort(at, room, half, !to_room); };
@@ -38,7 +39,7 @@ struct merge_sort {
       sort(ahead(at, half), room + half, n - half, !to_room);
     };
     try {
-      if (n >= parallel_merge_sort) {
+      if (n >= parallel_merge_sort || slow) {
         nopal::parallel_invoke(left, right);
       } else {
         left();
@@ -50,9 +51,9 @@ struct merge_sort {
       throw;
     }
     if (to_room) {
-      algorithms::merge_runs(at, room, half, n, less);
+      algorithms::merge_runs(at, room, half, n, less, slow);
     } else {
-      algorithms::merge_runs(room, at, half, n, less);
+      algorithms::merge_runs(room, at, half, n, less, slow);
     }
   }
 
@@ -78,10 +79,11 @@ struct merge_sort {
 template <class I, class Less>
 struct merge_sort_in_place {
   Less less;
+  bool slow = false;
 
   /// By a worker if n is parallel_merge_sort or more.
   void sort(I first, std::size_t n) const {
-    if (n <= small_size<std::iter_value_t<I>>) return algorithms::small_sort(first, n, less);
+    if (n <= (slow ? 3 : small_size<std::iter_value_t<I>>)) return algorithms::small_sort(first, n, less);
     const std::size_t half = n / 2;
     both(n, [=, this] { sort(first, half); }, [=, this] { sort(ahead(first, half), n - half); });
     merge(first, half, n - half);
@@ -89,8 +91,8 @@ struct merge_sort_in_place {
 
  private:
   template <class F, class G>
-  static void both(std::size_t n, const F& f, const G& g) {
-    if (n >= parallel_merge_sort) {
+  void both(std::size_t n, const F& f, const G& g) const {
+    if (n >= parallel_merge_sort || slow) {
       nopal::parallel_invoke(f, g);
     } else {
       f();
@@ -110,7 +112,7 @@ struct merge_sort_in_place {
     } else {
       left = bound(left_n, [&](std::size_t i) { return !less(*ahead(middle, right), *ahead(first, i)); });
     }
-    const I cut = std::rotate(ahead(first, left), middle, ahead(middle, right));
+    const I cut = std::ranges::rotate(ahead(first, left), middle, ahead(middle, right)).begin();
     both(left_n + right_n, [=, this] { merge(first, left, right); }, [=, this] { merge(cut, left_n - left, right_n - right); });
   }
 

@@ -32,6 +32,13 @@ template <class T>
 inline constexpr bool is_cheap = sizeof(T) <= 16 && std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T> &&
                                  std::is_nothrow_move_assignable_v<T> && std::is_copy_assignable_v<T>;
 
+/// Makes the copy that is_cheap asks for, of a constant, where no object is or one whose end does not matter. A constructor for anything, a
+/// `template <class U> T(U&&)`, would be the better match for what is not constant.
+template <class T>
+NOPAL_INLINE void copy_to(T* to, const T& from) noexcept {
+  std::construct_at(to, from);
+}
+
 /// A value that can be carried to other memory and back without failing.
 template <class T>
 inline constexpr bool is_relocatable = std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>;

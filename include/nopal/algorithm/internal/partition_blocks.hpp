@@ -77,10 +77,17 @@ met swap_blocks(std::size_t count, const LeftBlock& left_block, const RightBlock
   }
 }
 
+/// Are a few elements partitioned without a branch? As their values say, or the predicate.
+template <class I, class Goes>
+inline constexpr bool without_branches = is_cheap<std::iter_value_t<I>>;
+template <class I, class Goes>
+  requires requires { Goes::without_branches; }
+inline constexpr bool without_branches<I, Goes> = Goes::without_branches;
+
 /// A few elements. Returns where those of the right begin.
 template <class I, class Goes>
 I partition_few(I first, I last, const Goes& goes_left) {
-  if constexpr (is_cheap<std::iter_value_t<I>>) {
+  if constexpr (without_branches<I, Goes>) {
     for (I it = first; it != last; ++it) {
       const bool left = goes_left(*it);
       std::ranges::iter_swap(it, first);
@@ -162,7 +169,7 @@ I partition_parallel(I first, I last, const Goes& goes_left, std::size_t round =
   // What was left over at the end is exchanged with as many of the right.
   const I rest = algorithms::partition_serially(end, last, goes_left);
   const auto swaps = std::min(rest - end, end - split);
-  std::swap_ranges(split, split + swaps, rest - swaps);
+  std::ranges::swap_ranges(split, split + swaps, rest - swaps, rest);
   return split + (rest - end);
 }
 

@@ -12,11 +12,15 @@
 #include <bit>
 #include <cstddef>
 #include <iterator>
+#include <new>
 #include <utility>
 
+#include "nopal/algorithm/internal/merge_sort.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/partition_blocks.hpp"
+#include "nopal/algorithm/internal/raw_buffer.hpp"
+#include "nopal/algorithm/internal/slow_partition.hpp"
 #include "nopal/algorithm/internal/small_sort.hpp"
 #include "nopal/core/compiler/config.hpp"
 
@@ -35,12 +39,13 @@ struct quick_sort {
   using T = std::iter_value_t<I>;
 
   Less less;
+  bool slow = false;  ///< it takes long: all is done in parallel that can be, with the same result
 
-  /// By a worker if n is parallel_sort or more.
+  /// By a worker if n is parallel_sort or more, or if it is slow.
   void sort(I first, std::size_t n) const { sort(first, n, false, 2 * static_cast<unsigned>(std::bit_width(n))); }
 
   /// Puts what would come k-th, of 0 to n - 1, there, what comes before it before, and the rest behind. By a worker if n is parallel_partition or
-  /// more.
+  /// more, or if it is slow.
   void select(I first, std::size_t n, std::size_t k) const {
     bool has_before = false;
     for (unsigned bad = 2 * static_cast<unsigned>(std::bit_width(n)); n > small_size<T>; --bad) {
@@ -69,14 +74,14 @@ struct quick_sort {
         has_before = true;
       }
     }
-    algorithms::small_sort(first, n, less);
+    sort_few(first, n);
   }
 
  private:
   /// `has_before`: the element before `first` comes after none of these. So many more partitions may divide badly.
   void sort(I first, std::size_t n, bool has_before, unsigned bad) const {
     for (;;) {
-      if (n <= small_size<T>) return algorithms::small_sort(first, n, less);
+      if (n <= small_size<T>) return sort_few(first, n);
       if (bad == 0) return heap_sort(first, n);
       choose_pivot(first, n);
       if (has_before && !less(*(first - 1), *first)) {  // all that equal the pivot are the least: they need no more sorting
@@ -98,7 +103,7 @@ struct quick_sort {
       } else if (in_order && nearly_sorted(first, middle) && nearly_sorted(middle + 1, last)) {
         return;
       }
-      if (n >= parallel_sort) {
+      if (n >= parallel_sort || slow) {
         nopal::parallel_invoke([=, this] { sort(first, left_n, has_before, bad); }, [=, this] { sort(middle + 1, right_n, true, bad); });
         return;
       }
@@ -109,6 +114,17 @@ struct quick_sort {
     }
   }
 
+  /// Stably: so both ways come to the same.
+  void sort_few(I first, std::size_t n) const {
+    if constexpr (is_relocatable<T>) {
+      if (slow && n > 4) {
+        const raw_buffer<T> room{n, std::nothrow};
+        if (room.data() != nullptr) return merge_sort<I, Less>{less, true}.sort(first, room.data(), n, false);
+      }
+    }
+    algorithms::small_sort(first, n, less);
+  }
+
   /// Inserts what is out of order, unless that is more than a few elements.
   bool nearly_sorted(I first, I last) const { return first == last || algorithms::insert_each(first, first + 1, last, less, 8); }
 
@@ -116,26 +132,33 @@ struct quick_sort {
   I partition_around(I first, I last, bool& in_order) const {
     // What is in place at both ends is skipped: so it shows whether all is.
     return with_pivot(first, [&](auto& pivot) {
-      I left = first + 1;
-      I right = last;
-      while (left != right && less(*left, pivot)) ++left;
-      while (left != right && !less(*(right - 1), pivot)) --right;
-      in_order = left == right;
-      return algorithms::partition_parallel(left, right, [&](auto&& x) { return less(x, pivot); });
+      const auto goes_left = [&](auto&& x) { return less(x, pivot); };
+      const auto divide = [&in_order](auto left, auto right, const auto& goes) {
+        while (left != right && goes(*left)) ++left;
+        while (left != right && !goes(*(right - 1))) --right;
+        in_order = left == right;
+        return algorithms::partition_parallel(left, right, goes);
+      };
+      I middle = first;
+      if (slow && algorithms::partition_answers(first + 1, static_cast<std::size_t>(last - first) - 1, goes_left, middle, divide))
+        return middle;
+      return divide(first + 1, last, goes_left);
     });
   }
 
   /// The pivot is at `first`, and nothing comes before it. Returns the first of those that come after it.
   I partition_equal(I first, I last) const {
-    return with_pivot(
-        first, [&](auto& pivot) { return algorithms::partition_parallel(first + 1, last, [&](auto&& x) { return !less(pivot, x); }); });
+    return with_pivot(first, [&](auto& pivot) {
+      const auto goes_left = [&](auto&& x) { return !less(pivot, x); };
+      return slow ? algorithms::partition_slowly(first + 1, last, goes_left) : algorithms::partition_parallel(first + 1, last, goes_left);
+    });
   }
 
   /// Calls f with the pivot: where it is, or with a copy that can stay in a register.
   template <class F>
   NOPAL_INLINE I with_pivot(I at, const F& f) const {
     if constexpr (is_cheap<T>) {
-      T pivot(*at);
+      T pivot(std::as_const(*at));
       return f(pivot);
     } else {
       return f(*at);

@@ -72,10 +72,10 @@ NOPAL_INLINE void sort_up_to_four(T* from, T* to, std::size_t n, const Less& les
     T* const x = c_first ? a : b_last ? c : b;  // the two in the middle, the earlier one first
     T* const y = b_last ? d : c_first ? b : c;
     const bool swap_middle = less(*y, *x);
-    std::construct_at(to, c_first ? *c : *a);
-    std::construct_at(to + 1, swap_middle ? *y : *x);
-    std::construct_at(to + 2, swap_middle ? *x : *y);
-    std::construct_at(to + 3, b_last ? *b : *d);
+    algorithms::copy_to(to, c_first ? *c : *a);
+    algorithms::copy_to(to + 1, swap_middle ? *y : *x);
+    algorithms::copy_to(to + 2, swap_middle ? *x : *y);
+    algorithms::copy_to(to + 3, b_last ? *b : *d);
   } else if (n == 3) {
     const bool swap_low = less(from[1], from[0]);
     T* const a = from + (swap_low ? 1 : 0);
@@ -83,15 +83,15 @@ NOPAL_INLINE void sort_up_to_four(T* from, T* to, std::size_t n, const Less& les
     const bool before_b = less(from[2], *b);
     T* const c = before_b ? from + 2 : b;
     const bool before_a = less(*c, *a);
-    std::construct_at(to, before_a ? *c : *a);
-    std::construct_at(to + 1, before_a ? *a : *c);
-    std::construct_at(to + 2, before_b ? *b : from[2]);
+    algorithms::copy_to(to, before_a ? *c : *a);
+    algorithms::copy_to(to + 1, before_a ? *a : *c);
+    algorithms::copy_to(to + 2, before_b ? *b : from[2]);
   } else if (n == 2) {
     const bool swap = less(from[1], from[0]);
-    std::construct_at(to, from[swap ? 1 : 0]);
-    std::construct_at(to + 1, from[swap ? 0 : 1]);
+    algorithms::copy_to(to, from[swap ? 1 : 0]);
+    algorithms::copy_to(to + 1, from[swap ? 0 : 1]);
   } else if (n == 1) {
-    std::construct_at(to, *from);
+    algorithms::copy_to(to, *from);
   }
 }
 
@@ -106,23 +106,23 @@ NOPAL_INLINE void merge_halves(T* from, T* to, std::size_t n, const Less& less) 
   T* right_last = from + n - 1;
   for (std::size_t i = 0; i < half; ++i) {
     const bool take_right = less(*right, *left);
-    std::construct_at(to + i, take_right ? *right : *left);
+    algorithms::copy_to(to + i, take_right ? *right : *left);
     right += take_right ? 1 : 0;
     left += take_right ? 0 : 1;
     const bool take_left = less(*right_last, *left_last);
-    std::construct_at(to + (n - 1 - i), take_left ? *left_last : *right_last);
+    algorithms::copy_to(to + (n - 1 - i), take_left ? *left_last : *right_last);
     left_last -= take_left ? 1 : 0;
     right_last -= take_left ? 0 : 1;
   }
   if (n % 2 != 0) {
     const bool take_left = left <= left_last;
-    std::construct_at(to + half, take_left ? *left : *right);
+    algorithms::copy_to(to + half, take_left ? *left : *right);
     left += take_left ? 1 : 0;
     right += take_left ? 0 : 1;
   }
   if (left == left_last + 1 && right == right_last + 1) [[likely]]
     return;
-  for (std::size_t i = 0; i < n; ++i) std::construct_at(to + i, from[i]);  // the ends did not meet: this comparator is no order
+  for (std::size_t i = 0; i < n; ++i) algorithms::copy_to(to + i, from[i]);  // the ends did not meet: this comparator is no order
 }
 
 /// Sorts `from` into `to`, with as much room beside it; `from` stays as it is.
@@ -144,7 +144,7 @@ void small_sort_of_cheap(T* first, std::size_t n, const Less& less) {
   if (n < 2) return;
   if (n <= 4) {
     algorithms::sort_up_to_four(first, sorted, n, less);
-    for (std::size_t i = 0; i < n; ++i) first[i] = sorted[i];
+    for (std::size_t i = 0; i < n; ++i) algorithms::copy_to(first + i, sorted[i]);
     return;
   }
   const std::size_t half = n / 2;
@@ -155,7 +155,7 @@ void small_sort_of_cheap(T* first, std::size_t n, const Less& less) {
     T* first;
     std::size_t n;
     ~restores() {
-      for (std::size_t i = 0; i < n; ++i) first[i] = sorted[i];
+      for (std::size_t i = 0; i < n; ++i) algorithms::copy_to(first + i, sorted[i]);
     }
   } undo{sorted, first, n};
   algorithms::merge_halves(sorted, first, n, less);

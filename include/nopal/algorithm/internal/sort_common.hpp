@@ -15,6 +15,7 @@
 #include "nopal/algorithm/internal/radix_sort.hpp"
 #include "nopal/algorithm/internal/raw_buffer.hpp"
 #include "nopal/algorithm/internal/runs.hpp"
+#include "nopal/algorithm/internal/slow_partition.hpp"
 #include "nopal/algorithm/internal/small_sort.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
@@ -38,21 +39,27 @@ bool sort_by_digits(T* first, std::size_t n) {
   return true;
 }
 
-/// Calls f(), by a worker if so many elements are worth it.
+/// Calls f(), by a worker if so many elements are worth it, or if comparisons are `slow`.
 template <class F>
-void where_worth_it(std::size_t n, const F& f) {
-  if (n < sorted_alone) {
+void where_worth_it(std::size_t n, const F& f, bool slow = false) {
+  if (n < sorted_alone && !slow) {
     f();
   } else {
     algorithms::on_pool(f);
   }
 }
 
+/// Does a comparison take so long that a few elements are sorted by several workers? Asked of the first two elements.
+template <class I, class Less>
+bool compares_slowly(I first, std::size_t n, const Less& less) {
+  return n > 4 && algorithms::turns_out_slow<Less>(n, [&] { static_cast<void>(less(*ahead(first, 1), *first)); });
+}
+
 /// Sorts what is sorted already, or in reverse, and says whether it was.
 template <class I, class Less>
-bool was_a_run(I first, std::size_t n, const Less& less) {
+bool was_a_run(I first, std::size_t n, const Less& less, bool slow = false) {
   if (n <= small_size<std::iter_value_t<I>>) return false;
-  const found run = algorithms::find_run(first, n, less);
+  const found run = algorithms::find_run(first, n, less, slow);
   if (run == found::reversed) algorithms::reverse_all(first, n);
   return run != found::neither;
 }

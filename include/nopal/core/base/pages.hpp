@@ -17,5 +17,8 @@ std::size_t page_size() noexcept;
 bool discard_pages(void* from, std::size_t bytes) noexcept;
 /// Gives back the whole pages inside [from, from + bytes). What lies in the pages at its two ends stays. By whoever owns the memory.
 void discard_inside(void* from, std::size_t bytes) noexcept;
+/// How many bytes of these whole pages are in memory; it stops counting above `enough`. 0 where the kernel does not say. One system call for
+/// each 2 MiB.
+std::size_t resident_inside(void* from, std::size_t bytes, std::size_t enough) noexcept;
 
 }  // namespace nopal::core

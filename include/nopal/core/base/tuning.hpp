@@ -40,6 +40,10 @@ inline constexpr std::size_t first_places = 8;
 /// So many of its topmost pages a stack keeps when it waits at a join, whether frames lie there or not: loops wait there often, and need them
 /// again at once. A page that is given back and touched again costs some microseconds.
 inline constexpr std::size_t pages_kept_at_join = 4;
+/// After so many new stacks, at least, a pool may look again how much all of them hold: one system call for each that there is. And a segment of
+/// so many bytes is worth a look before the next.
+inline constexpr std::uint64_t least_stacks_between_looks = 64;
+inline constexpr std::size_t large_segment = std::size_t{1} << 20;
 /// How many unused native stacks a worker keeps for itself while it sleeps.
 inline constexpr std::size_t stacks_kept_asleep = 4;
 
@@ -108,6 +112,11 @@ inline constexpr std::int64_t most_nested_forks = nesting / 16;
 
 // ---- Waiting.
 
+/// What is due is asked for at once, and again after so many nanoseconds, doubled each time up to longest_between_requests. A worker puts its
+/// strand aside for it once in between_interruptions at most, which costs a few microseconds: 10 % of the time in the worst case.
+inline constexpr std::int64_t between_requests = 100'000;
+inline constexpr std::int64_t longest_between_requests = 1'000'000;
+inline constexpr std::int64_t between_interruptions = 100'000;
 /// Where there is no memory for another native stack a worker waits where it is. It tries again to suspend its stack, once in so many polls
 /// of what it waits for, or after so many nanoseconds.
 inline constexpr int polls_before_suspending_again = 100;
@@ -154,10 +163,15 @@ inline constexpr std::size_t spans_outside = std::size_t{1} << 16;
 
 /// A worker that has made no decision for so long does not run, or waits for another one.
 inline constexpr int undecided = 50;  // in milliseconds
+/// Unless it gets no CPU: it has used less than so many nanoseconds in its turn, and does not sleep. And a thread that has not begun yet is
+/// waited for so many times longer.
+inline constexpr std::int64_t turn_of_cpu_time = 40'000'000;
+inline constexpr unsigned looks_at_unbegun = 40;
 /// A worker that knows of nothing to be found waits so many times longer before it takes over: it may have missed something, since a thief
 /// may fail to find what is there, and not everything offered is news.
 inline constexpr unsigned longer_without_news = 4;
-/// How long an external caller waits until all workers are idle. Workers without work need no longer to notice that there is none.
+/// How long an external caller, and the timer, wait until all workers are idle: CPU time of these. Workers without work need no longer to notice
+/// that there is none.
 inline constexpr int until_rest = 5;  // in milliseconds
 
 }  // namespace nopal::core::tuning

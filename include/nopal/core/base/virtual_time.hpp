@@ -28,8 +28,11 @@ class virtual_time {
   virtual void sleep(std::int64_t nanoseconds) noexcept = 0;  ///< may pass the turn on
   /// Sleeps until woken, or for so many nanoseconds, or `for_ever`, if `a` still holds `expected`. May pass the turn on.
   virtual void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept = 0;
-  /// The thread was interrupted by a signal: whoever is behind it in time goes first. Inside the handler.
-  virtual void interrupted() noexcept = 0;
+  /// The thread was interrupted by a signal: whoever is behind it in time goes first. Inside the handler. `waits`: it waited
+  /// in the kernel for another thread; then all others go on, and this thread with them once it has what it waits for.
+  virtual void interrupted(bool waits) noexcept = 0;
+  /// All that others do earlier comes first: in_order.hpp. May pass the turn on.
+  virtual void reach() noexcept = 0;
 
   /// While one lives, the thread whose time it is holds a lock that others need to go on: a signal does not stop it there.
   class not_interrupted {
@@ -48,6 +51,9 @@ class virtual_time {
    private:
     virtual_time* const of_;
   };
+  /// As not_interrupted, of the calling thread, from one to the other. Only by what simulated machines do not come and go under.
+  NOPAL_API NOPAL_COLD static void hold_here() noexcept;
+  NOPAL_API NOPAL_COLD static void let_go_here() noexcept;
   bool may_be_interrupted() const noexcept { return locks_ == 0; }
 
   /// Wakes simulated threads that sleep on `a`, one or all. True: there was one. Any thread.
@@ -58,6 +64,9 @@ class virtual_time {
   /// This thread's; null: time is the machine's. Never inlined, since a thread may leave a stack and another continue on it.
   static virtual_time* here() noexcept;
   static void set_here(virtual_time* v) noexcept;
+  /// The process forks: by the thread that does, before and after. The child has none of the simulated threads, and no simulated time.
+  static void before_fork() noexcept;
+  static void after_fork(bool in_child) noexcept;
 
   /// Threads of one simulation, which sleep together.
   class domain {

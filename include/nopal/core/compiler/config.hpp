@@ -47,12 +47,29 @@
 #endif
 
 // A file that is compiled with NOPAL_PROFILE measures work and span: ../profile/README.md. What differs in its headers is
-// NOPAL_PROFILED, and so has another name for the linker than elsewhere: a declaration that names a task or a scope is found
-// only where it is meant alike.
+// NOPAL_PROFILED, and so has another name for the linker than elsewhere: the library, which is the same for both kinds of files, has these
+// templates as they are without it.
 #if defined(NOPAL_PROFILE)
 #define NOPAL_PROFILES 1
 #define NOPAL_PROFILED [[gnu::abi_tag("profiled")]]
 #else
 #define NOPAL_PROFILES 0
 #define NOPAL_PROFILED
+#endif
+
+// All files of a program are of one kind: what forks unmeasured would make the numbers of the others depend on who steals what, and a class
+// that has a scope would have two layouts. So each object defines one byte, which is a thread's own with NOPAL_PROFILE and the program's
+// without, and which nobody reads. No linker takes one name for both: it refuses, and says this name and the two files. NOPAL_IN_LIBRARY:
+// compiled into the library, which has nothing of its own to measure.
+#if !defined(NOPAL_IN_LIBRARY)
+#define NOPAL_SAME_PROFILE nopal_all_files_of_a_program_must_be_compiled_with_NOPAL_PROFILE_or_all_without
+extern "C" {
+#if NOPAL_PROFILES
+extern __thread char NOPAL_SAME_PROFILE;
+__attribute__((used, weak, visibility("default"))) __thread char NOPAL_SAME_PROFILE = 0;
+#else
+extern char NOPAL_SAME_PROFILE;
+__attribute__((used, weak, visibility("default"))) char NOPAL_SAME_PROFILE = 0;
+#endif
+}
 #endif

@@ -43,6 +43,11 @@ class cells {
   /// fails whatever it reads.
   void discard() const noexcept { discard_inside(first_, static_cast<std::size_t>(mask + 1) * sizeof(Cell)); }
 
+  /// How many bytes of them are in memory; it stops counting above `enough`.
+  std::size_t resident(std::size_t enough) const noexcept {
+    return resident_inside(first_, static_cast<std::size_t>(mask + 1) * sizeof(Cell), enough);
+  }
+
   Cell* first() const noexcept { return first_; }
   Cell* end() const noexcept { return first_ + mask + 1; }
   Cell& at(index i) const noexcept { return first_[i]; }

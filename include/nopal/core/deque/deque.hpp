@@ -220,9 +220,10 @@ class basic_deque {
   /// The index of the oldest entry, a moment ago, and the places that there are.
   index oldest() const noexcept { return top_.load(std::memory_order_relaxed); }
   index capacity() const noexcept { return newest_->mask + 1; }
-  /// Gives the pages of all buffers back to the system. By the owner, while the deque is empty: see cells::discard.
-  void discard() const noexcept {
-    for (auto const& b : buffers_) b->discard();
+  /// f(buffer) for each buffer, also the old ones, whose cells it may look at or give back (cells::discard). By the owner.
+  template <class F>
+  void for_each_buffer(F f) const {
+    for (auto const& b : buffers_) f(*b);
   }
 
   /// The index of the next entry to be pushed.

@@ -35,6 +35,9 @@ template <class Body, class... Index>
 inline constexpr bool copied_for_a_block<Body, Index...> = sizeof(Body) <= 64 && std::is_invocable_v<Body const&, Index...>;
 template <class Body, bool Copied>
 using body_of_block = std::conditional_t<Copied, std::remove_const_t<Body>, Body&>;
+/// What that is made from: a copy is made of a constant, since a constructor for anything would take what is none.
+template <class Body, bool Copied>
+using source_of_body = std::conditional_t<Copied, Body const&, Body&>;
 
 /// The loops with this body have cost so much. One for each type of body in the process.
 template <class Body>

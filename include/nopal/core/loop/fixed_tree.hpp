@@ -3,14 +3,15 @@
 // A reduction over leaves whose tree depends on their number only: so its result has the same bits on any number of workers, whatever is
 // stolen. Called by ../../algorithm/reduce.hpp and transform_reduce.hpp. README.md, "Reductions". Next: offer.hpp; sharing.hpp.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <utility>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/loop/between_blocks.hpp"
 #include "nopal/core/loop/enter.hpp"
+#include "nopal/core/loop/loop_clock.hpp"
 #include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
 #include "nopal/core/loop/pace.hpp"
@@ -21,27 +22,49 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
+/// By whose type the costs of the elements of a tree are remembered.
+template <class Site>
+struct tree_of {};
+
 /// `Leaf`: T leaf(k), for k from 0. `Join`: T join(T&& left, T&& right). Both are called on many workers at once, but each once only for
 /// each leaf and each inner node of the tree.
 template <class T, class Leaf, class Join>
 class fixed_tree {
  public:
-  /// `leaves`: at least 1. `cost`: what a leaf has cost so far.
-  fixed_tree(std::uint64_t leaves, Leaf& leaf, Join& join, iteration_cost& cost) noexcept
-      : leaf_{leaf}, join_{join}, cost_{cost}, leaves_{leaves}, end_{leaves} {}
+  /// `leaves`: at least 1. `size`: elements of a leaf. `cost`: what an element has cost so far.
+  fixed_tree(std::uint64_t leaves, std::uint64_t size, Leaf& leaf, Join& join, iteration_cost& cost) noexcept
+      : leaf_{leaf}, join_{join}, cost_{cost}, leaves_{leaves}, size_{size}, end_{leaves} {}
 
   /// By any thread. Throws what serial execution would have thrown first.
   T run() {
-    if (shares_by_schedule()) return share(0, leaves_, loop_tuning::worth_a_wake());
+    if (shares_by_schedule()) {
+      forked_from_ = std::max<std::uint64_t>(2, leaves_ / (4 * loop_tuning::blocks_by_schedule));
+      return share(0, leaves_, loop_tuning::worth_a_wake());
+    }
     if (leaves_ == 1) return leaf_(0);
-    double const known = cost_.ticks() * static_cast<double>(leaves_);
-    if (known >= loop_tuning::worth_a_wake() && worth_sharing(loop_tuning::long_enough(), known)) return share(0, leaves_, known);
-    began_ = clock_ticks();
+    std::uint64_t few = leaves_;
+    while (few > 3) few = middle(0, few);
+    double const known = cost_.ticks() * static_cast<double>(size_);
+    if (double const all = known * static_cast<double>(leaves_); known * static_cast<double>(few) >= loop_tuning::worth_values() &&
+                                                                 all >= loop_tuning::worth_a_wake() &&
+                                                                 worth_sharing(loop_tuning::long_enough(), all)) {
+      reckon(known);
+      return share(0, leaves_, all);
+    }
+    began_ = loop_ticks();
+    first_.emplace(serial(0, few));  // shows what leaves and joins cost, or whether what was known is still true
+    few_ = few;
+    auto const took = static_cast<double>(loop_ticks() - began_);
+    reckon(took / static_cast<double>(few));
+    if (double const rest = took / static_cast<double>(few) * static_cast<double>(leaves_ - few); worth_sharing(took, rest)) {
+      cost_.learn(took / static_cast<double>(few * size_));
+      return share(0, leaves_, rest);
+    }
     T all = alone(0, leaves_);
-    auto const took = static_cast<double>(clock_ticks() - began_);
-    cost_.learn(took / static_cast<double>(leaves_));
-    if (took >= loop_tuning::worth_a_steal()) ended_alone(began_);
-    return all;
+    auto const all_took = static_cast<double>(loop_ticks() - began_);
+    cost_.learn(all_took / static_cast<double>(size_) / static_cast<double>(leaves_));
+    if (all_took >= loop_tuning::worth_a_steal()) ended_alone(began_);
+    return static_cast<T&&>(all);  // GCC 12 would prefer a T(T&)
   }
 
  private:
@@ -49,6 +72,16 @@ class fixed_tree {
   struct not_needed {};
 
   static std::uint64_t middle(std::uint64_t from, std::uint64_t to) noexcept { return from + (to - from) / 2; }
+
+  bool is_first(std::uint64_t from, std::uint64_t to) const noexcept { return to == few_ && from == 0; }
+  // A leaf costs so many ticks. A fork in each part that takes two microseconds or more: a thief that asks while the earliest leaves are run
+  // could not have what lies behind the part that they are in.
+  void reckon(double per_leaf) noexcept {
+    constexpr double most = 1 << 30;
+    double const leaves = per_leaf * most > loop_tuning::worth_a_steal() ? loop_tuning::worth_a_steal() / per_leaf : most;
+    forked_from_ = std::max<std::uint64_t>(2, static_cast<std::uint64_t>(leaves));
+    between_looks_ = std::clamp<std::uint64_t>(2 * forked_from_, 2, most_between_looks);
+  }
 
   T one(std::uint64_t k) {
     if (k >= end_.load(std::memory_order_relaxed)) throw not_needed{};  // relaxed: it only spares work
@@ -78,10 +111,11 @@ class fixed_tree {
   // By the thread that began, nothing of the tree is offered. What turns out long is shared from there on.
   T alone(std::uint64_t from, std::uint64_t to) {
     if (to - from == 1) return one(from);
+    if (is_first(from, to)) return std::move(*first_);
     std::uint64_t const half = middle(from, to);
     T left = alone(from, half);
-    if (to - from >= leaves_between_looks) {
-      double const elapsed = static_cast<double>(clock_ticks() - began_);
+    if (to - from >= between_looks_) {
+      double const elapsed = static_cast<double>(loop_ticks() - began_);
       double const rest = elapsed / static_cast<double>(half) * static_cast<double>(to - half);
       if (worth_sharing(elapsed, rest)) return both(std::move(left), share(half, to, rest), to - 1);
     }
@@ -107,10 +141,11 @@ class fixed_tree {
   // On a worker: offers the later half while the earlier one runs.
   T split(std::uint64_t from, std::uint64_t to) {
     if (to - from == 1) return one(from);
+    if (is_first(from, to)) return std::move(*first_);
     std::uint64_t const half = middle(from, to);
     eventually<T> left;
     later_half later{*this, half, to};
-    switch (run_while_offered(later, [&] { left.emplace(below_offer(from, half)); })) {
+    switch (run_while_offered(later, [&] { left.emplace(half - from >= forked_from_ ? split(from, half) : below_offer(from, half)); })) {
       case offered::refused: return serial(from, to);
       case offered::taken_back: return both(std::move(*left), split(half, to), to - 1);
       case offered::ended: break;
@@ -121,6 +156,7 @@ class fixed_tree {
   // On a worker, with something offered: runs without a fork until a thief asks for more.
   T below_offer(std::uint64_t from, std::uint64_t to) {
     if (to - from == 1) return one(from);
+    if (is_first(from, to)) return std::move(*first_);
     std::uint64_t const half = middle(from, to);
     T left = below_offer(from, half);
     return both(std::move(left), between_blocks(*current()) ? split(half, to) : below_offer(half, to), to - 1);
@@ -128,6 +164,7 @@ class fixed_tree {
 
   T serial(std::uint64_t from, std::uint64_t to) {
     if (to - from == 1) return one(from);
+    if (is_first(from, to)) return std::move(*first_);
     std::uint64_t const half = middle(from, to);
     T left = serial(from, half);
     return both(std::move(left), serial(half, to), to - 1);
@@ -147,12 +184,17 @@ class fixed_tree {
     eventually<T> result;
   };
 
-  static constexpr std::uint64_t leaves_between_looks = 16;
+  static constexpr std::uint64_t most_between_looks = 64;
 
   Leaf& leaf_;
   Join& join_;
   iteration_cost& cost_;
   std::uint64_t const leaves_;
+  std::uint64_t const size_;
+  std::uint64_t forked_from_ = 2;    ///< parts of so many leaves are worth a fork
+  std::uint64_t between_looks_ = 2;  ///< or, where nothing is offered, a look at the clock in their middle
+  eventually<T> first_;              ///< what the first leaves have come to, once they have been worked out before the others
+  std::uint64_t few_ = 0;            ///< so many
   std::uint64_t began_ = 0;
   /// Leaves from here on are not begun any more, since something before them has thrown.
   std::atomic<std::uint64_t> end_;

@@ -3,6 +3,7 @@
 // How a range is cut into the leaves of a reduction, and what one leaf is reduced to: by the number of its elements, and by types, only.
 // Called by ../../algorithm/transform_reduce.hpp. Next: fixed_tree.hpp, which joins what the leaves have come to.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/loop/made_of.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -23,54 +25,117 @@ inline constexpr bool commutes =
      std::is_same_v<Op, std::bit_or<>> || std::is_same_v<Op, std::bit_or<T>> || std::is_same_v<Op, std::bit_xor<>> ||
      std::is_same_v<Op, std::bit_xor<T>>);
 
-/// Elements of a leaf, in a range of `n`. 64 leaves at least where there are so many elements, since each may take long; some thousand in a
-/// long range. `cheap`: no element takes more than some nanoseconds.
-constexpr std::uint64_t leaf_size(std::uint64_t n, bool cheap) noexcept {
+/// Elements of a leaf, in a range of `n`. 256 leaves at least where there are so many elements, since each may take long, as what joins them
+/// may; some thousand in a long range.
+constexpr std::uint64_t leaf_size(std::uint64_t n) noexcept {
   std::uint64_t root = 1;  // the power of two that is at most the square root of n, or half of it
   while (root * root * 4 <= n && root < (std::uint64_t{1} << 20)) root *= 2;
-  constexpr std::uint64_t leaves = 64, vector_loop = 4096;
+  constexpr std::uint64_t leaves = 256;
   std::uint64_t const few = root < n / leaves ? root : n / leaves;
-  if (cheap) return few < vector_loop ? vector_loop : few;
   return few > 0 ? few : 1;
 }
+/// As leaf_size, where what joins elements takes no more than some nanoseconds. `cheap`: as do the elements. If not, their values are worked out in
+/// parallel: see slow_values.hpp.
+constexpr std::uint64_t long_leaf_size(std::uint64_t n, bool cheap) noexcept {
+  std::uint64_t const least = cheap ? 4096 : 1024;
+  std::uint64_t const size = leaf_size(n);
+  return size < least ? least : size;
+}
 
-/// Reduces get(from) ... get(to - 1), at least one, from left to right.
-template <class T, class Op, class Get>
-T fold(std::uint64_t from, std::uint64_t to, Op& op, Get& get) {
-  T sum = static_cast<T>(get(from));
-  for (std::uint64_t k = from + 1; k < to; ++k) sum = std::invoke(op, std::move(sum), get(k));
+/// Reduces the elements from, ..., to - 1, at least one, from left to right. `each(k, use)` calls use(x) with element k, and returns what that
+/// does: an element may refer to what lives as long as that call, and no longer.
+template <class T, class Op, class Each>
+T fold(std::uint64_t from, std::uint64_t to, Op& op, Each& each) {
+  T sum = each(from, [](auto&& x) { return core::made_of<T>(static_cast<decltype(x)>(x)); });
+  for (std::uint64_t k = from + 1; k < to; ++k) {
+    each(k, [&](auto&& x) { sum = core::joined<T>(op, std::move(sum), static_cast<decltype(x)>(x)); });
+  }
   return sum;
 }
 
-/// Reduces them in 16 lanes, of which lane j has every 16th from the j-th on, and then the lanes in pairs: so the processor adds several at
-/// once, whatever its vectors, and the order is always the same.
-template <class T, class Op, class Get>
-T fold_in_lanes(std::uint64_t from, std::uint64_t to, Op& op, Get& get) {
-  constexpr std::size_t lanes = 16;
-  if (to - from < 2 * lanes) return fold<T>(from, to, op, get);
-  std::array<T, lanes> sums;
-  for (std::size_t j = 0; j < lanes; ++j) sums[j] = static_cast<T>(get(from + j));
-  std::uint64_t k = from + lanes;
-  for (; k + lanes <= to; k += lanes) {
-    for (std::size_t j = 0; j < lanes; ++j) sums[j] = static_cast<T>(op(sums[j], get(k + j)));
-  }
-  for (std::size_t j = 0; k < to; ++k, ++j) sums[j] = static_cast<T>(op(sums[j], get(k)));
-  for (std::size_t half = lanes / 2; half > 0; half /= 2) {
-    for (std::size_t j = 0; j < half; ++j) sums[j] = static_cast<T>(op(sums[j], sums[j + half]));
-  }
-  return sums[0];
+/// The value as it would be if it had been kept in memory: no operation that uses it is contracted with the one that has made it.
+template <class V>
+NOPAL_INLINE V rounded(V x) noexcept {
+#if defined(__GNUC__) && !defined(__clang__)
+  if constexpr (std::is_floating_point_v<V>) return __builtin_assoc_barrier(x);
+#endif
+  return x;
 }
+
+/// A sum so far of numbers that come in their order: from left to right, if there are few, or if they are whole and every grouping comes to
+/// the same. Else in 16 lanes, of which lane j has every 16th from the j-th on, and at the end the lanes in pairs: so the processor adds
+/// several at once, whatever its vectors, and the order is always the same.
+template <class T, class Op>
+class sum_in_lanes {
+ public:
+  sum_in_lanes(std::uint64_t from, std::uint64_t to, Op& op) noexcept
+      : op_{op}, from_{from}, in_lanes_{std::is_floating_point_v<T> && to - from >= 2 * lanes} {}
+
+  template <class Each>
+  void add(std::uint64_t from, std::uint64_t to, Each& each) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (in_lanes_) return add_in_lanes(from, to, each);
+    }
+    add_in_a_row(from, to, each);
+  }
+  T end() {
+    if (!in_lanes_) return sums_[0];
+    std::array<T, lanes> sums = sums_;
+    for (std::size_t half = lanes / 2; half > 0; half /= 2) {
+      for (std::size_t j = 0; j < half; ++j) sums[j] = static_cast<T>(op_(sums[j], sums[j + half]));
+    }
+    return sums[0];
+  }
+
+ private:
+  static constexpr std::size_t lanes = 16;
+
+  template <class Each>
+  [[gnu::noinline]] void add_in_a_row(std::uint64_t from, std::uint64_t to, Each& each) {
+    if (from == from_) each(from++, [&](auto&& x) { sums_[0] = static_cast<T>(rounded(x)); });
+    T sum = sums_[0];
+    for (; from < to; ++from) each(from, [&](auto&& x) { sum = static_cast<T>(op_(sum, rounded(x))); });
+    sums_[0] = sum;
+  }
+  template <class Each>
+  [[gnu::noinline]] void add_in_lanes(std::uint64_t from, std::uint64_t to, Each& each) {
+    std::uint64_t k = from;
+    std::array<T, lanes> sums;  // with constant indices only, so that it lies in registers
+    if (k == from_ && to - k >= lanes) {
+      for (std::size_t j = 0; j < lanes; ++j) sums[j] = each(k + j, [](auto&& x) { return static_cast<T>(rounded(x)); });
+      k += lanes;
+    } else {
+      if ((k - from_) % lanes != 0 || k == from_) k = add_one_by_one(k, std::min(to, from_ + ((k - from_) / lanes + 1) * lanes), each);
+      sums = sums_;
+    }
+    for (; k + lanes <= to; k += lanes) {
+      for (std::size_t j = 0; j < lanes; ++j) {
+        each(k + j, [&](auto&& x) { sums[j] = static_cast<T>(op_(sums[j], rounded(x))); });
+      }
+    }
+    sums_ = sums;
+    add_one_by_one(k, to, each);
+  }
+  template <class Each>
+  std::uint64_t add_one_by_one(std::uint64_t k, std::uint64_t to, Each& each) {
+    for (; k < to; ++k) {
+      T& sum = sums_[(k - from_) % lanes];
+      each(k, [&](auto&& x) { sum = k - from_ < lanes ? static_cast<T>(rounded(x)) : static_cast<T>(op_(sum, rounded(x))); });
+    }
+    return k;
+  }
+
+  Op& op_;
+  std::uint64_t const from_;
+  bool const in_lanes_;
+  std::array<T, lanes> sums_;
+};
 
 /// What one leaf comes to. A function of its own: with two copies of the code a compiler might contract one to fused operations and not the
 /// other.
-template <class T, class Op, class Get>
-[[gnu::noinline]] T reduce_leaf(std::uint64_t from, std::uint64_t to, Op& op, Get& get) {
-  // Of whole numbers every grouping comes to the same, and compilers know it.
-  if constexpr (commutes<std::remove_cv_t<Op>, T> && std::is_floating_point_v<T>) {
-    return fold_in_lanes<T>(from, to, op, get);
-  } else {
-    return fold<T>(from, to, op, get);
-  }
+template <class T, class Op, class Each>
+[[gnu::noinline]] T reduce_leaf(std::uint64_t from, std::uint64_t to, Op& op, Each& each) {
+  return fold<T>(from, to, op, each);
 }
 
 }  // namespace nopal::core

@@ -36,6 +36,11 @@ inline double worth_a_steal() noexcept { return 2 * ticks_per_microsecond(); }
 inline double worth_a_wake() noexcept { return 180 * ticks_per_microsecond(); }
 /// Where all sleep, and the loop has run for so long: then it is offered also if this is what is left.
 inline double long_enough() noexcept { return 120 * ticks_per_microsecond(); }
+/// Values that take so long together are worked out in parallel before they are used: a leaf of a reduction, say. Memory for them and a loop of
+/// their own take a tenth of that.
+inline double worth_values() noexcept { return 20 * ticks_per_microsecond(); }
+/// An answer that takes so long is worth memory for it: keeping it, and what is done with it afterwards, takes a tenth of that.
+inline double worth_an_answer() noexcept { return ticks_per_microsecond() / 10; }
 /// So long a worker waits at the end of a loop for a thief's part before it leaves its stack: about what leaving it and coming back takes.
 inline double moment() noexcept { return 2 * ticks_per_microsecond(); }
 /// A loop on a thread outside makes the default pool if the rest takes so long: making the threads takes about as much.

@@ -43,7 +43,7 @@ offered run_while_offered(branch& later, Earlier earlier) {
     }
   } const before{w->work.limit(), polls};
   make_offer(*w, continuation{later});
-  if (polls) poll_natively(*w);
+  if (polls) poll_natively();
   try {
     earlier();
   } catch (...) {
@@ -55,11 +55,12 @@ offered run_while_offered(branch& later, Earlier earlier) {
   return core::branch_lost(later) ? offered::ended : offered::taken_back;
 }
 
-/// A thief asks for work, and the loop does not fork here: publishes what the deque holds. By the worker.
-inline void answer_request(worker& w) noexcept {
-  std::uintptr_t const limit = w.work.limit();
-  poll_natively(w);
-  w.work.set_limit_back(limit);
+/// A thief asks for work, and the loop does not fork here: publishes what the deque holds. By a worker; another one may run the caller
+/// afterwards.
+inline void answer_request() noexcept {
+  std::uintptr_t const limit = current()->work.limit();
+  poll_natively();
+  current()->work.set_limit_back(limit);
 }
 
 }  // namespace nopal::core

@@ -84,12 +84,19 @@ class profiled_promise : public promise<T> {
     return {};
   }
 
-  auto await_transform(join_tag) noexcept {
+  template <class nopal_what_returns_void_is_called_without_co_await>
+  decltype(auto) await_transform(nopal_what_returns_void_is_called_without_co_await&& what,
+                                 std::source_location where = std::source_location::current()) {
+    return awaiter_of(static_cast<nopal_what_returns_void_is_called_without_co_await&&>(what), where);
+  }
+
+ private:
+  auto awaiter_of(join_tag, std::source_location) noexcept {
     measured_.leave();
     return around<after::join, join_awaiter&>{*this, measured_};
   }
   template <std::uintptr_t B, class F, class... P>
-  auto await_transform(child_awaitable<called, B, noted<F>, P...>&& child, std::source_location where = std::source_location::current()) {
+  auto awaiter_of(child_awaitable<called, B, noted<F>, P...>&& child, std::source_location where) {
     measured_.leave();
     child.function().note(measured_.calls(where));
     try {
@@ -101,8 +108,7 @@ class profiled_promise : public promise<T> {
     return around<after::call, call_awaiter>{{}, measured_};
   }
   template <std::uintptr_t B, class F, class... P>
-  auto await_transform(child_awaitable<forked, B, noted<F>, P...>&& child,
-                       std::source_location where = std::source_location::current()) noexcept {
+  auto awaiter_of(child_awaitable<forked, B, noted<F>, P...>&& child, std::source_location where) noexcept {
     using awaitable = child_awaitable<forked, B, noted<F>, P...>;
     struct awaiter {
       awaitable& child;
@@ -115,14 +121,14 @@ class profiled_promise : public promise<T> {
     return around<after::fork, awaiter>{{child}, measured_};
   }
   template <class U, class Awaitable>
-  auto await_transform(value_call<U, Awaitable>&& call, std::source_location where = std::source_location::current()) {
+  auto awaiter_of(value_call<U, Awaitable>&& call, std::source_location where) {
     measured_.leave();
     call.child().function().note(measured_.calls(where));
     return around<after::call, value_call<U, Awaitable>>{{std::move(call), &this->self()}, measured_};
   }
   /// Anything else that a task awaits: it runs until it must be suspended.
   template <class A>
-  auto await_transform(A&& a) {
+  auto awaiter_of(A&& a, std::source_location) {
     using inner = decltype(promise<T>::await_transform(static_cast<A&&>(a)));
     if constexpr (std::is_same_v<inner, refused>) {
       return refused{};
@@ -131,7 +137,6 @@ class profiled_promise : public promise<T> {
     }
   }
 
- private:
   /// An awaiter of a task that has left: it comes back where it continues, or where this throws. What is called here may begin
   /// a wait that ends on another worker: then nothing of the frame is touched any more.
   template <after What, class Inner>

@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include "nopal/core/base/own_mutex.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -69,10 +70,11 @@ class central_block_list {
   }
 
  private:
-  std::mutex mutex_;
+  own_mutex mutex_;
   std::array<block*, sizes> chains_{};
   std::atomic<std::size_t> count_{0};           // of all chains; written under the mutex
   std::uint64_t taken_ = 0, taken_before_ = 0;  // how many chains, and how many by the last trim
+  std::size_t freed_ = 0;                       // chains since the C library was asked to give back; the timer's
 };
 
 /// A worker's free blocks, by size: one chain that it takes from and adds to, and one whole chain, so that a worker that gets and puts in

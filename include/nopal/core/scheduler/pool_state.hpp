@@ -4,6 +4,7 @@
 // runs. Next: worker.hpp, one of them.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,7 @@
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/controlled_schedule.hpp"
+#include "nopal/core/scheduler/due_queue.hpp"
 #include "nopal/core/scheduler/live_pools.hpp"
 #include "nopal/core/scheduler/pending_work.hpp"
 #include "nopal/core/sleep/naps.hpp"
@@ -58,6 +60,8 @@ struct entry_points {
   void (*find_threads)(pool_state& pool) noexcept;
   /// The list of segments holds much that no arena uses. `pool`: the pool_state.
   void (*note_free_segments)(void* pool) noexcept;
+  /// A stack was woken that worker `left_by` has left: due.hpp, take_if_due.
+  bool (*take_if_due)(pool_state& pool, resumable& r, unsigned left_by, bool home) noexcept;
 };
 
 struct pool_state {
@@ -81,6 +85,7 @@ struct pool_state {
   std::vector<place> const places;  ///< of each worker
 
   central_stacklet_list stacklets;
+  std::uint64_t const memory_limit;  ///< bytes that native stacks and task frames may hold: memory_limit.hpp
   stack_pool stacks;
   central_block_list blocks;
   core::timer& timer;
@@ -89,7 +94,9 @@ struct pool_state {
   std::vector<worker*> workers;  ///< complete before any thread runs
   core::parking parking;
   core::naps naps;
-  std::atomic<bool> stopping{false};  ///< the workers' threads are to end
+  due_queue due;                               ///< stacks whose time limit has expired, in a pool that steals: due.hpp
+  std::chrono::nanoseconds ask_again_after{};  ///< when those that have not looked there are asked again; the timer's
+  std::atomic<bool> stopping{false};           ///< the workers' threads are to end
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};    ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};             ///< where the next choice of a worker begins

@@ -12,11 +12,12 @@ namespace nopal::inline NOPAL_ABI::core {
 
 /// relaxed, all of them: hints. Who misses one sees it the next time, since the timer looks again as long as a sleeping worker holds much.
 struct spare_memory {
-  std::atomic<bool> much{false};       ///< the worker held much when it was last left; written by its owner
+  std::atomic<bool> much{false};       ///< the worker held much when it was left, and has not worked since; written by its owner
   std::atomic<std::uint64_t> uses{0};  ///< how often it was left; written by its owner
   std::atomic<bool> wanted{false};     ///< the timer wants it back
   std::uint64_t uses_before = 0;       ///< when the timer looked last; the timer's
-  std::int64_t ring_bottom = 0;        ///< the ring's bottom when its pages went back last; the owner's
+  /// The worker works again, or searches on. By its owner.
+  void works_again() noexcept { much.store(false, std::memory_order_relaxed); }
 };
 
 }  // namespace nopal::core

@@ -100,7 +100,7 @@ class NOPAL_PROFILED typed_root : public root {
       worker* const w = current();
       constexpr std::uintptr_t bits = std::is_void_v<result> || std::is_reference_v<result> ? 0 : constructs;
       w->parent_word = reinterpret_cast<std::uintptr_t>(static_cast<root*>(this)) | rooted | bits;
-      w->slot = &result_;
+      w->slot = std::addressof(result_);
       profile_.begin_task();
       static_cast<void>(call::invoke(f_, args_));
     } else {
@@ -133,6 +133,11 @@ class NOPAL_PROFILED awaited_root final : public typed_root<way::waits, F, A...>
   event done;
 };
 
+/// An exception left a job that pool::detach was given, or one of pool::submit whose future is gone: ends the program, but not if it is
+/// `stopped`, which was asked for. `function`: what was called; null if the message is to name the closure whose code has called here.
+NOPAL_API NOPAL_COLD void detached_threw(std::exception_ptr const& e, void const* function) noexcept;
+NOPAL_API NOPAL_COLD void dropped_threw(std::exception_ptr const& e, void const* function) noexcept;
+
 /// What a future shares with its job. Any thread may wait for `done`.
 template <class R>
 struct shared_result {
@@ -142,6 +147,9 @@ struct shared_result {
   /// The exception, or null. After the end.
   virtual std::exception_ptr thrown() const noexcept = 0;
   completion done;
+  /// The future was destroyed by an exception on its way, which counts more than what the job throws. By the future, before it gives up its
+  /// share, and read by whoever gives up the last one: the count of shares orders the two.
+  bool dropped_by_exception = false;
 };
 
 /// The job of pool::submit. It keeps itself alive until it has ended; then its future does.
@@ -159,6 +167,10 @@ class NOPAL_PROFILED submitted_root final : public typed_root<way::submits, F, A
       owner.pending.finished();
     };
   }
+  ~submitted_root() override {
+    if (this->error != nullptr && !this->dropped_by_exception) [[unlikely]]
+      dropped_threw(this->error, this->function());
+  }
   typename typed_root<way::submits, F, A...>::result take() override { return typed_root<way::submits, F, A...>::take(); }
   std::exception_ptr thrown() const noexcept override { return this->error; }
   void keep(std::shared_ptr<submitted_root> self) noexcept { self_ = std::move(self); }
@@ -167,10 +179,6 @@ class NOPAL_PROFILED submitted_root final : public typed_root<way::submits, F, A
   std::shared_ptr<submitted_root> self_;
 };
 
-/// Ends the program: an exception left a job that pool::detach was given. `function`: what was called; null if the message is to name the
-/// closure whose code has called here.
-NOPAL_API [[noreturn]] NOPAL_COLD void die_detached(std::exception_ptr e, void const* function) noexcept;
-
 /// The job of pool::detach. It deletes itself at its end.
 template <class F, class... A>
 class NOPAL_PROFILED detached_root final : public typed_root<way::submits, F, A...> {
@@ -178,7 +186,7 @@ class NOPAL_PROFILED detached_root final : public typed_root<way::submits, F, A.
   explicit detached_root(F f, A... a) : typed_root<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
     this->finish = [](root& r) noexcept {
       auto& self = static_cast<detached_root&>(r);
-      if (self.error != nullptr) die_detached(self.error, self.function());
+      if (self.error != nullptr) detached_threw(self.error, self.function());
       pool_state& owner = *self.pool;
       drop_region(self.region);  // which submit holds
       delete &self;

@@ -142,8 +142,9 @@ class NOPAL_API worker : public fork_state {
   /// a segment's floor is an index of another deque. No native frame depends on it then.)
   deque::index floor() const noexcept;
 
-  /// What the worker does where must_poll says yes: it offers what a thief has requested. True: the native stack is low.
-  NOPAL_COLD bool poll() noexcept;
+  /// What the worker does where must_poll says yes: it lets run what is due, and offers what a thief has requested. True: the native stack is
+  /// low. Another worker may run the caller afterwards. By the current worker.
+  NOPAL_COLD static bool poll() noexcept;
   /// The strand waits where it is: offers all that it has forked, since nobody polls.
   NOPAL_COLD void offer_all() noexcept;
   /// What the strand runs next has the mode `m`, and will offer in it.
@@ -184,7 +185,9 @@ class NOPAL_API worker : public fork_state {
     }
   }
   /// Is anything in this worker's deque, ring or inboxes?
-  bool has_more() const noexcept { return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr; }
+  bool has_more() const noexcept {
+    return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr || !due->empty() || !due_own.empty();
+  }
   /// Under a controlled schedule: others may run before this worker continues. `left`: the stack that it has just left; or null.
   void step(stack const* left = nullptr) noexcept {
     if (controlled_schedule* const c = pool_.control.get(); c != nullptr) [[unlikely]]
@@ -242,8 +245,12 @@ class NOPAL_API worker : public fork_state {
   std::int64_t next_outermost_poll = 0;  ///< polled_fork_ended: the time from which on another is due
   std::atomic<bool> stalled{false};      ///< the thread runs only what is its own, and has for long; any thread reads it
   bool ready_is_offered = false;         ///< the ring counts as visible work
-  inbox open;                            ///< what any worker may take; any thread pushes
-  inbox own;                             ///< what only this worker's thread may run; any thread pushes
+  std::int64_t next_interruption = 0;    ///< due.cpp: the time from which on the strand may be put aside again
+  due_queue* due;                        ///< the pool's, or in a pool that does not steal due_here
+  due_queue due_here;
+  due_queue due_own;  ///< those that only this worker's thread may run
+  inbox open;         ///< what any worker may take; any thread pushes
+  inbox own;          ///< what only this worker's thread may run; any thread pushes
 
   // ---- What is recorded of it: ../trace/README.md. Each of these is one test where nothing is.
 
@@ -264,6 +271,7 @@ class NOPAL_API worker : public fork_state {
 
  private:
   std::uintptr_t lowest() const noexcept;
+  bool offer_what_was_requested() noexcept;
   NOPAL_COLD void note_child_of(void const* join) noexcept;
   void reach_on_simulated() const noexcept;
   // Where stacks stay no fork of a scope is fast. At the base of a stack; elsewhere nopal::stay may live on it.

@@ -24,12 +24,16 @@ class stopwatch {
     used_ = used(cpu_time);
     ticks_at_start_ = clock_ticks();
   }
-  /// How many nanoseconds since then.
+  /// How many nanoseconds since then, by the processor's clock.
+  std::int64_t passed() const noexcept { return static_cast<std::int64_t>(static_cast<double>(clock_ticks() - ticks_at_start_) / ticks_); }
+  /// How many of these the thread has worked.
   std::int64_t read(clockid_t cpu_time) const noexcept {
-    auto const passed = static_cast<std::int64_t>(static_cast<double>(clock_ticks() - ticks_at_start_) / ticks_);
-    if (passed < worth_a_question) return passed;
-    return std::min(passed, used(cpu_time) - used_);
+    std::int64_t const so_far = passed();
+    if (so_far < worth_a_question) return so_far;
+    return std::min(so_far, used(cpu_time) - used_);
   }
+  /// As read, of a thread that may have waited meanwhile: short times too by the system's account.
+  std::int64_t read_used(clockid_t cpu_time) const noexcept { return used(cpu_time) - used_; }
   /// The CPU time that a thread has used, in nanoseconds. Any thread.
   static std::int64_t used(clockid_t cpu_time) noexcept {
     timespec t{};

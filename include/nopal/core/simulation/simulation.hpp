@@ -67,6 +67,10 @@ class simulation final : public virtual_time::domain, timeline {
   /// All threads have ended, and others are about to begin. Throws std::system_error where the ticker's thread cannot be made.
   void begin_again();
   simulation_report report() const;
+  /// Something has run since this was asked last.
+  bool is_news(simulation_report const& r) noexcept {
+    return reported_.exchange(r.elapsed.count(), std::memory_order_relaxed) != r.elapsed.count();
+  }
   simulation_costs const& costs() const noexcept { return costs_; }
   /// How often a worker lost the turn, since it waited for another in a way that the simulation does not see.
   std::uint64_t lost() const noexcept;
@@ -81,9 +85,10 @@ class simulation final : public virtual_time::domain, timeline {
   void start_ticker();
   void stop_ticker() noexcept;
   void rests(unsigned i, bool does) noexcept;
-  void interrupted(unsigned i) noexcept;
+  void interrupted(unsigned i, bool waits) noexcept;
   bool wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, unsigned waker) noexcept;
   bool unblock(unsigned i) noexcept;
+  void leave_waiting(unsigned i) noexcept;
   /// Something takes so long. False: the simulation has ended.
   bool takes(unsigned i, double nanoseconds, rule r) noexcept;
 
@@ -102,7 +107,8 @@ class simulation final : public virtual_time::domain, timeline {
   std::int64_t last_end_ = 0;
   std::int64_t elapsed_ = 0;
   unsigned jobs_ = 0;
-  bool found_ = false;  ///< one of these runs, or has
+  bool found_ = false;                     ///< one of these runs, or has
+  std::atomic<std::int64_t> reported_{0};  ///< the time that the last report said; relaxed: it orders nothing
 };
 
 }  // namespace nopal::core

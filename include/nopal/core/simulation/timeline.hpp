@@ -49,10 +49,11 @@ class timeline {
   struct worker_state {
     std::atomic<std::uint32_t> turn{0};  ///< 1: it has been given the turn; its thread sleeps on this
     state now = state::absent;
-    bool searches = false;  ///< as search_state::searching: its clock is not measured
-    bool found = false;     ///< it has found something, and will run that
-    bool rests = false;     ///< it has the turn, and sleeps in the machine's time, since nobody does anything
-    bool measures = false;  ///< its clock runs on by itself: it has the turn, and runs a strand
+    bool searches = false;          ///< as search_state::searching: its clock is not measured
+    bool found = false;             ///< it has found something, and will run that
+    bool rests = false;             ///< it has the turn, and sleeps in the machine's time, since nobody does anything
+    std::atomic<bool> away{false};  ///< it has lost the turn while it waited in the kernel, and comes back by itself
+    bool measures = false;          ///< its clock runs on by itself: it has the turn, and runs a strand
     std::int64_t clock = beginning;
     std::int64_t wakes_at = 0;  ///< while it sleeps: by itself; virtual_time::for_ever: not
     std::atomic<std::uint32_t> const* sleeps_on = nullptr;
@@ -64,6 +65,7 @@ class timeline {
     int thread_number = 0;                    ///< the system's
     std::int64_t used_before = 0;             ///< its CPU time, when the ticker looked last
     std::array<std::int64_t, kinds> spent{};  ///< by `kind`
+    std::int64_t disturbed = 0;               ///< it did not have the CPU for so long, or stole from a worker that was not stopped in time
     std::uint64_t wakeups = 0;
     std::vector<std::uint64_t> stolen;  ///< by distance
     std::unique_ptr<virtual_time> time;
@@ -95,6 +97,8 @@ class timeline {
 
   void advance(worker_state& w, std::int64_t nanoseconds, kind k) noexcept;
   std::int64_t latest() const noexcept;
+  /// Worker i, which was away, is back. What it has waited for came from whoever runs now, as far as anybody knows: it went on no earlier.
+  void comes_back(unsigned i) noexcept;
   /// The least advanced of those that can go on, `but` left out.
   unsigned least(unsigned but = no_worker) const noexcept;
   void give(unsigned to) noexcept;
@@ -113,16 +117,17 @@ class timeline {
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<worker_state>> workers_;
   std::unique_ptr<ticker> ticker_;
+  std::int64_t const slice_;    ///< so far strands may be apart
   double const ticks_;          ///< of clock_ticks() in a nanosecond
   std::uint64_t switches_ = 0;  ///< from one worker to another
   bool ended_ = false;
+  std::int64_t counts_from_ = no_time;  ///< what the workers do from then on is in the report: while jobs from outside run
 
  private:
   friend class timeline_entry;
   std::int64_t key(worker_state const& w) const noexcept;
   unsigned goes_before(unsigned i, rule r) const noexcept;
 
-  std::int64_t const slice_;
   bool const measures_;
   std::atomic<unsigned> holder_{no_worker};
 };

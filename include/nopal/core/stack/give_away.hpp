@@ -13,4 +13,8 @@ namespace nopal::inline NOPAL_ABI::core {
 /// and is empty afterwards. O(entries).
 void give_everything_away(worker& w, orphan_memory& memory) noexcept;
 
+/// Empties the deque of `w`, by its owner, which comes back soon: as above, but into the worker's ring, the newest on top. False: there is not
+/// enough memory, and nothing has happened. Throws std::bad_alloc then too. O(entries).
+bool move_to_ring(worker& w);
+
 }  // namespace nopal::core

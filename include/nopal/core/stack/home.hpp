@@ -41,6 +41,10 @@ NOPAL_COLD void yield_on_top(waits_for const& why) noexcept;
 /// Takes what another worker offers, in `in`, and descends from `join`; 0: nothing was found. `stacks`: also a stack that was left at a
 /// scope's fork. By the worker, which runs it.
 NOPAL_COLD deque::entry steal_below(worker& w, void const* join, bool stacks, offered_in& in) noexcept;
+/// Has the thread, which has left a stack on top of which it should wait, run for long nothing but what is its own? By that thread.
+bool is_stalled(worker& w) noexcept;
+/// Do all other threads sleep, doze, or run only what is their own? A hint. O(workers).
+bool others_are_stalled(worker const& w) noexcept;
 /// Sleeps for so many nanoseconds, or until something has come that only this worker's thread may run, or `t` has happened. False: all others
 /// sleep like this. Then the thread must run anything, since nobody else would, until `t` has happened.
 NOPAL_COLD bool doze(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept;

@@ -58,7 +58,7 @@ template <bool Polls, class F, class G>
 NOPAL_INLINE void fork_offered(std::remove_reference_t<F>& f, std::remove_reference_t<G>& g) {
   branch_of<G> later{g};
   make_offer(*current(), continuation{later});
-  if constexpr (Polls) poll_natively(*current());
+  if constexpr (Polls) poll_natively();
   try {
     call_once<F>(f);
   } catch (...) {

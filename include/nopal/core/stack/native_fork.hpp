@@ -14,7 +14,8 @@ namespace nopal::inline NOPAL_ABI::core {
 NOPAL_API NOPAL_COLD bool may_fork_natively(worker& w) noexcept;
 /// Offers what was requested, and lets the forks below use the native stack as far as it is safe. After may_fork_natively, with the branch
 /// in the deque. It may change the deque's limit, which the caller sets back afterwards.
-NOPAL_API NOPAL_COLD void poll_natively(worker& w) noexcept;
+/// Another worker may run the caller afterwards.
+NOPAL_API NOPAL_COLD void poll_natively() noexcept;
 
 /// Decides after the first half of a fork whose pop said no. False: the branch is the caller's after all, who runs it. True: it was stolen
 /// and has ended. Waits for that. Throws what the branch has thrown.

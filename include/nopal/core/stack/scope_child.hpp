@@ -46,7 +46,7 @@ struct child_of : child {
       if (Fast || offers) {
         make_offer(*current(), continuation::of_stack(*of.owner));  // from here on a thief may resume the parent: `self` may be gone
         offered = true;
-        if constexpr (!Fast) static_cast<void>(current()->poll());  // a thief may have requested work
+        if constexpr (!Fast) static_cast<void>(worker::poll());  // a thief may have requested work
       }
       static_cast<void>(static_cast<called_once<F>>(f)());
     } catch (...) {

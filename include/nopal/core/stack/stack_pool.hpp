@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "nopal/core/base/own_mutex.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stack/stack_region.hpp"
@@ -34,6 +35,13 @@ class NOPAL_API stack_pool {
   /// `stack_size`: bytes of each. `makers`: how many workers make stacks; they are numbered from 0. `when_left`: what resumes a stack that
   /// was left at a fork of a scope. Throws std::bad_alloc.
   stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1, resumable::run_function when_left = nullptr);
+  /// From now on check(with) is called when there are many more stacks than at the last call: it says how many more may be made until the
+  /// next. Before any other thread knows the pool.
+  void use_check(std::uint64_t (*check)(void* with) noexcept, void* with, std::uint64_t first) noexcept {
+    check_ = check;
+    with_ = with;
+    check_at_.store(first, std::memory_order_relaxed);  // relaxed: no other thread knows it
+  }
   stack_pool(stack_pool const&) = delete;
   stack_pool& operator=(stack_pool const&) = delete;
   /// Ends the program with a message if a stack is still in use.
@@ -70,7 +78,7 @@ class NOPAL_API stack_pool {
   stack_counts counts() const noexcept;
   /// The counts of the stacks that `maker` has made. Any thread.
   stack_counts counts(unsigned maker) const noexcept;
-  /// Pages of memory that all stacks hold now; their owners may change that meanwhile. Any thread. One mincore for every 512 pages.
+  /// Pages of memory that all stacks hold now; their owners may change that meanwhile. Any thread. One mincore for every 512 pages; of a stack's topmost GiB only.
   std::uint64_t resident_pages() const noexcept;
   /// Pages of memory that the stacks of each maker hold now. Any thread. Throws std::bad_alloc.
   std::vector<std::uint64_t> resident_pages_by_maker() const;
@@ -83,6 +91,9 @@ class NOPAL_API stack_pool {
     std::lock_guard const guard{mutex_};
     for (stack const* s = all_; s != nullptr; s = s->older_) f(*s);
   }
+
+  /// The stack whose guard page holds `address`; null: none, or another thread makes or ends a stack now. In a signal handler. O(stacks).
+  stack const* guarded_at(void const* address) const noexcept;
 
  private:
   friend struct debug_layout;
@@ -110,8 +121,11 @@ class NOPAL_API stack_pool {
   reclaim const how_;
   std::size_t const keep_;
   resumable::run_function const when_left_;
+  std::uint64_t (*check_)(void*) noexcept = nullptr;
+  void* with_ = nullptr;
+  std::atomic<std::uint64_t> check_at_{~std::uint64_t{0}};  // stacks; relaxed: several may check at once
 
-  mutable std::mutex mutex_;
+  mutable own_mutex mutex_;
   stack* all_ = nullptr;  // linked by older_ and newer_
   stack* free_ = nullptr;
   std::atomic<std::size_t> free_count_{0};  // written under the mutex

@@ -66,7 +66,7 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   friend class region_cache;
   struct asked_by_token {
     stop_region* region;
-    void operator()() const noexcept { region->request.make(); }
+    void operator()() const noexcept;
   };
 
   std::atomic<std::int64_t> holders_{0};  // of each a `whole`, of lost children 1

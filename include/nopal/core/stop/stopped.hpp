@@ -18,4 +18,9 @@ class NOPAL_API stopped : public std::exception {
   char const* what() const noexcept override;
 };
 
+namespace core {
+/// Is it a nopal::stopped? What has left a fiber or a job so was asked for, and is no failure that somebody has to hear of.
+NOPAL_API NOPAL_COLD bool is_stopped(std::exception_ptr const& e) noexcept;
+}  // namespace core
+
 }  // namespace nopal

@@ -17,6 +17,10 @@ namespace nopal::inline NOPAL_ABI::core {
 /// Marks what a nopal task may await.
 struct awaitable_tag {};
 
+/// What functions return that wait, and return nothing: so that `co_await nopal::sleep_for(d)` is refused in words. (Void cannot be given to
+/// await_transform, and so each compiler finds words of its own.)
+struct waited {};
+
 struct join_tag {
   explicit join_tag() = default;
   template <class... A>

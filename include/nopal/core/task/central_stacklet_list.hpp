@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "nopal/core/base/own_mutex.hpp"
 #include "nopal/core/compiler/abi.h"
 #include "nopal/core/task/stacklet.hpp"
 
@@ -67,7 +68,7 @@ class central_stacklet_list {
 
   much_function const much_;
   void* const with_;
-  mutable std::mutex mutex_;
+  mutable own_mutex mutex_;
   std::array<size_class, classes> by_size_{};
   std::size_t used_ = 0, used_peak_ = 0;  // bytes
   std::atomic<std::size_t> spare_{0};     // written under the mutex

@@ -91,7 +91,8 @@ class child_awaitable : public awaitable_tag {
   NOPAL_INLINE static bool begin(frame* p, worker* w, void* slot, F f, arguments& args) {
     try {
       if constexpr (Polls) {
-        if (w->poll()) return defer(p, slot, f, args);
+        if (worker::poll()) return defer(p, slot, f, args);
+        w = current();
       }
       w->parent_word = reinterpret_cast<std::uintptr_t>(p) + How + (Bits & parent_bits);  // frames are aligned: the low bits are free
       if constexpr ((Bits & engages) != 0) {

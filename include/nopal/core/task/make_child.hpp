@@ -4,6 +4,7 @@
 // task that forks or calls. Next: arguments.hpp, what may be given and how it is stored; child.hpp, which starts the child.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -27,7 +28,7 @@ class value_call : public awaitable_tag {
   NOPAL_INLINE Awaitable& child() noexcept { return child_; }
 
   NOPAL_INLINE bool await_ready() {
-    child_.start(parent_, &result_);
+    child_.start(parent_, std::addressof(result_));
     return current()->undisturbed();
   }
   template <class Promise>

@@ -69,19 +69,26 @@ class promise_base : public join_awaiter {
     child_threw(*current());
   }
 
-  NOPAL_INLINE awaiter_of_promise<join_awaiter> await_transform(join_tag) noexcept { return *this; }
+  /// The only one, and its parameter has this name, for what a compiler says of `co_await f()` where f returns void: it names both.
+  template <class nopal_what_returns_void_is_called_without_co_await>
+  NOPAL_INLINE decltype(auto) await_transform(nopal_what_returns_void_is_called_without_co_await&& what) {
+    return awaiter_of(static_cast<nopal_what_returns_void_is_called_without_co_await&&>(what));
+  }
+
+ private:
+  NOPAL_INLINE awaiter_of_promise<join_awaiter> awaiter_of(join_tag) noexcept { return *this; }
   template <std::uintptr_t B, class F, class... P>
-  NOPAL_INLINE call_awaiter await_transform(child_awaitable<called, B, F, P...>&& child) {
+  NOPAL_INLINE call_awaiter awaiter_of(child_awaitable<called, B, F, P...>&& child) {
     child.start(&self());
     return {};
   }
   template <std::uintptr_t B, class F, class... P>
 #if defined(__clang__)
-  NOPAL_INLINE child_awaitable<forked, B, F, P...>&& await_transform(child_awaitable<forked, B, F, P...>&& child) noexcept {
+  NOPAL_INLINE child_awaitable<forked, B, F, P...>&& awaiter_of(child_awaitable<forked, B, F, P...>&& child) noexcept {
     return std::move(child);
   }
 #else  // GCC copies the awaiter into the coroutine's frame, beside what it was made from: so that is a small one that refers to the child.
-  NOPAL_INLINE auto await_transform(child_awaitable<forked, B, F, P...>&& child) noexcept {
+  NOPAL_INLINE auto awaiter_of(child_awaitable<forked, B, F, P...>&& child) noexcept {
     struct awaiter {
       child_awaitable<forked, B, F, P...>* to_start;
       frame* parent;
@@ -89,21 +96,25 @@ class promise_base : public join_awaiter {
       NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<>) { return to_start->launch(parent); }
       NOPAL_INLINE void await_resume() const noexcept {}
     };
-    return awaiter{&child, &self()};
+    return awaiter{std::addressof(child), &self()};
   }
 #endif
   template <class T, class Awaitable>
-  NOPAL_INLINE value_call<T, Awaitable> await_transform(value_call<T, Awaitable>&& call) {
+  NOPAL_INLINE value_call<T, Awaitable> awaiter_of(value_call<T, Awaitable>&& call) {
     return {std::move(call), &self()};
   }
   template <class A>
-  NOPAL_INLINE auto await_transform(A&& a) {
+  NOPAL_INLINE auto awaiter_of(A&& a) {
     using awaited = std::remove_cvref_t<A>;
     static_assert(!is_task<awaited>,
                   "nopal: a task is not awaited directly. Write co_await nopal::call(f, args...) instead of co_await f(args...).");
-    static_assert(std::derived_from<awaited, awaitable_tag> || is_task<awaited> || std::is_same_v<awaited, refused>,
+    static_assert(!std::is_same_v<awaited, waited>,
+                  "nopal: what waits is called, and not awaited. Write nopal::sleep_for(d); without co_await: the task's worker does "
+                  "something else meanwhile.");
+    static_assert(std::derived_from<awaited, awaitable_tag> || std::is_same_v<awaited, waited> || is_task<awaited> ||
+                      std::is_same_v<awaited, refused>,
                   "nopal: a task can await only what nopal makes: fork, call, join, stack_array, resume_on, a future, "
-                  "counter::reaches.");
+                  "counter::reaches. All else is called without co_await, also where it waits: auto v = channel.pop();");
     if constexpr (std::derived_from<awaited, awaitable_tag>) {
       return static_cast<A&&>(a).in(self());
     } else {
@@ -170,7 +181,7 @@ class promise : public promise_base {
   // no race.
   template <class W>
   NOPAL_INLINE static void put(void* to, W word) noexcept {
-    __atomic_store(static_cast<W*>(to), &word, __ATOMIC_RELAXED);
+    __atomic_store(static_cast<W*>(to), std::addressof(word), __ATOMIC_RELAXED);
   }
 };
 

@@ -7,10 +7,12 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <set>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
@@ -22,6 +24,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
+class controlled_schedule;
 class timer_entry;
 
 class timer {
@@ -34,19 +37,32 @@ class timer {
   ~timer() { stop(); }
 
   /// What is called later: at most one request for each of these waits.
-  enum class later : unsigned char { report, trim };
+  enum class later : unsigned char { report, trim, due };
   /// Calls f(with) once, after `delay`, on the timer's thread. It replaces an earlier request for the same that has not run yet. False: the
   /// thread cannot be started, and nothing will be called. Any thread.
-  bool call_after(later what, std::chrono::milliseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
+  bool call_after(later what, std::chrono::nanoseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
+  /// As call_after, by the timer's thread, under its mutex: what a waiter calls that it wakes.
+  void call_after_here(later what, std::chrono::nanoseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
+  /// Is the caller the timer's thread?
+  bool is_here() const noexcept;
   /// Is the queue of entries empty? Any thread.
   bool idle() noexcept;
 
+  /// Before it wakes what is due, the timer waits until the workers of that schedule are idle: so what has run by then does not depend on the
+  /// machine's time. Null: there is none. Before any entry.
+  void wait_for_rest(controlled_schedule* of) noexcept { schedule_ = of; }
   /// Ends the thread. By the end of the pool, when no entry exists any more.
   void stop() noexcept;
 
  private:
   friend class timer_entry;
-  using key = std::pair<time_point, timer_entry*>;
+  /// Of those that are due at the same time, the one that has waited longest comes first.
+  struct key {
+    time_point when;
+    std::uint64_t number;
+    timer_entry* entry;
+    bool operator<(key const& other) const noexcept { return std::tie(when, number) < std::tie(other.when, other.number); }
+  };
 
   void start_thread();
   void loop() noexcept;
@@ -54,12 +70,14 @@ class timer {
   std::mutex mutex_;
   std::condition_variable changed_;  // the first deadline is another one, or the thread is to end
   std::set<key> queue_;
+  std::uint64_t entries_ = 0;  // so many have entered the queue
+  controlled_schedule* schedule_ = nullptr;
   struct request {
     time_point when = time_point::max();
     void (*f)(void*) noexcept = nullptr;
     void* with = nullptr;
   };
-  std::array<request, 2> requests_;  // by `later`
+  std::array<request, 3> requests_;  // by `later`
   std::string const name_;
   std::thread thread_;
   bool stopping_ = false;

@@ -28,6 +28,8 @@ struct waiting_stack : resumable {
   void resume() noexcept;
   /// Puts the stack behind what waits for the worker that left it. A thief may come first. By that worker.
   void resume_later() noexcept;
+  /// Puts the stack before what waits for the worker that left it, in whose ring there is room. Otherwise as resume_later.
+  void resume_first() noexcept;
 };
 
 }  // namespace nopal::core

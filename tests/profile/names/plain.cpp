@@ -1,12 +1,12 @@
-#include "part.hpp"
+// Forks of each kind, compiled without NOPAL_PROFILE: what its object holds is looked at.
+
+#include <functional>
 
 #include "nopal/nopal.hpp"
 
 #if NOPAL_PROFILES
-#error "this part is compiled without NOPAL_PROFILE"
+#error "this file is compiled without NOPAL_PROFILE"
 #endif
-
-namespace nopal_test {
 
 long plain_fib(int n) {
   if (n < 2) return n;
@@ -25,12 +25,8 @@ static nopal::task<long> task_fib(int n) {
 }
 long plain_tasks(int n) { return nopal::sync_wait(task_fib, n); }
 
-void plain_invoke(std::function<void()> const& f, std::function<void()> const& g) { nopal::parallel_invoke(f, g); }
-
 void plain_fiber(std::function<void()> const& f) {
   nopal::counter left;
   nopal::spawn(left, f);
   nopal::wait_for(left);
 }
-
-}  // namespace nopal_test

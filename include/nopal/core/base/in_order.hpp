@@ -1,0 +1,25 @@
+#pragma once
+
+// Order in simulated time. What two strands do to one object (lock it, count it down, wait for it) happens in the order of their clocks.
+// Next: virtual_time.hpp.
+
+#include <atomic>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+/// How many simulated machines this process has.
+NOPAL_API extern constinit std::atomic<unsigned> simulated_machines;
+NOPAL_API NOPAL_COLD void come_in_order() noexcept;
+
+/// Called before an operation on an object that other strands use too. On a worker of a simulated machine all that other workers do earlier
+/// comes first; so the operation finds the object as it is at this worker's time. Elsewhere one load. The caller holds no lock of the library,
+/// since others may run meanwhile.
+NOPAL_INLINE void in_order() noexcept {
+  // relaxed: a worker of a simulated machine was started after the machine was counted
+  if (simulated_machines.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    come_in_order();
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,37 @@
+#pragma once
+
+// How reductions and scans make a value of an element alone, and of two operands. Called by leaves.hpp and ../../algorithm/internal/scan.hpp.
+
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+/// A T made of an element. Of another T it is the copy that std::copyable asks for, from a constant: a constructor for anything, a
+/// `template <class U> T(U&&)`, would win where the element is no constant, and make something else.
+template <class T, class X>
+NOPAL_INLINE constexpr T made_of(X&& x) {
+  if constexpr (std::is_lvalue_reference_v<X> && std::is_same_v<std::remove_cvref_t<X>, T> && std::is_copy_constructible_v<T>) {
+    return T(std::as_const(x));
+  } else {
+    return static_cast<T>(static_cast<X&&>(x));
+  }
+}
+
+/// op(a, b) as a T. op is called by name: std::invoke would convert an operand to what op takes, and that would be gone before a reference to it,
+/// which op returns, is read. So std::max of longs joins ints.
+template <class T, class Op, class A, class B>
+NOPAL_INLINE constexpr T joined(Op& op, A&& a, B&& b) {
+  if constexpr (!requires { op(static_cast<A&&>(a), static_cast<B&&>(b)); }) {  // a pointer to a member function
+    return static_cast<T>(std::invoke(op, static_cast<A&&>(a), static_cast<B&&>(b)));
+  } else if constexpr (std::is_reference_v<decltype(op(static_cast<A&&>(a), static_cast<B&&>(b)))>) {
+    return core::made_of<T>(op(static_cast<A&&>(a), static_cast<B&&>(b)));
+  } else {
+    return static_cast<T>(op(static_cast<A&&>(a), static_cast<B&&>(b)));
+  }
+}
+
+}  // namespace nopal::core

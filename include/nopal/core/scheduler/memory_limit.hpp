@@ -1,0 +1,22 @@
+#pragma once
+
+// How much memory the native stacks and the task frames of a pool may hold: pool_options::memory_limit. A recursion without an end grows these,
+// and ends here with a message, before the machine is out of memory. due.md, "Memory that nothing frees". Looked at only where a stack or
+// a large segment of an arena is made.
+
+#include <cstdint>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/task/fork_state.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+struct pool_state;
+
+/// As many stacks as there are in `pool`, a pool_state, have been made: ends the program with a message if stacks and frames hold more than
+/// the limit. How many stacks may be made before the next look. Any thread; O(stacks) system calls.
+std::uint64_t check_memory_of_stacks(void* pool) noexcept;
+/// The arena of `w` is about to grow for a task: as check_memory_of_stacks, for frames. O(1) while its topmost segment is small; where it ends, O(tasks).
+void check_memory_of_frames(fork_state const& w) noexcept;
+
+}  // namespace nopal::core

@@ -1,0 +1,62 @@
+#include "nopal/core/scheduler/memory_limit.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/task/frame.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+namespace {
+
+constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+
+[[noreturn]] void die_of_memory(pool_state const& p, std::uint64_t stacks, std::uint64_t frames, char const* deep, std::uint64_t depth) {
+  static constinit std::atomic<bool> said{false};
+  // Another thread is about to end the program. relaxed: which thread finds it false is all that matters.
+  while (said.exchange(true, std::memory_order_relaxed)) ::pause();
+  die_in(
+      nullptr,
+      "the native stacks of this pool hold %llu MiB and its task frames %llu MiB, and %llu MiB are its limit: %llu %s; if no recursion is "
+      "without end, raise pool_options::memory_limit, or NOPAL_MEMORY_LIMIT, in MiB",
+      static_cast<unsigned long long>(stacks / mib), static_cast<unsigned long long>(frames / mib),
+      static_cast<unsigned long long>(p.memory_limit / mib), static_cast<unsigned long long>(depth), deep);
+}
+
+// How many tasks nest below the one that is about to begin, up to the root of its job.
+std::uint64_t depth_of(std::uintptr_t parent_word) noexcept {
+  std::uint64_t n = 0;
+  while ((parent_word & kind_mask) != rooted && (parent_word & ~parent_bits) != 0) {
+    parent_word = reinterpret_cast<frame const*>(parent_word & ~parent_bits)->parent_word;  // NOLINT(performance-no-int-to-ptr)
+    ++n;
+  }
+  return n;
+}
+
+}  // namespace
+
+// Old stacks may grow too, so it looks again the sooner the nearer the limit is; but no more often than after a quarter more stacks.
+std::uint64_t check_memory_of_stacks(void* pool) noexcept {
+  auto const& p = *static_cast<pool_state const*>(pool);
+  static auto const page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::uint64_t const live = p.stacks.live();
+  std::uint64_t const stacks = p.stacks.resident_pages() * page;
+  std::uint64_t const frames = p.stacklets.counts().used;
+  if (stacks + frames > p.memory_limit) die_of_memory(p, stacks, frames, "native stacks are in use", live);
+  return std::max({tuning::least_stacks_between_looks, live / 4, (p.memory_limit - stacks - frames) / p.stacks.stack_size()});
+}
+
+void check_memory_of_frames(fork_state const& here) noexcept {
+  stacklet const* const top = here.arena.segment();
+  if (top == nullptr || top->size < tuning::large_segment) return;
+  pool_state const& p = static_cast<worker const&>(here).pool();
+  std::uint64_t const frames = p.stacklets.counts().used;
+  if (frames + 2 * top->size > p.memory_limit) die_of_memory(p, 0, frames, "tasks nest in each other", depth_of(here.parent_word));
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,150 @@
+// Files that the user names for what the library writes, and that cannot be written: each is told, with its name and why.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "nopal/native.hpp"
+#include "nopal/pool.hpp"
+
+namespace {
+
+bool says(std::string const& text, std::string const& what) { return text.find(what) != text.npos; }
+
+class environment {
+ public:
+  environment(char const* name, std::string const& value) : name_{name} {
+    ::setenv(name, value.c_str(), 1);
+  }  // NOLINT(concurrency-mt-unsafe)
+  environment(environment const&) = delete;
+  environment& operator=(environment const&) = delete;
+  ~environment() { ::unsetenv(name_); }  // NOLINT(concurrency-mt-unsafe)
+
+ private:
+  char const* name_;
+};
+
+// A folder for one test.
+class folder {
+ public:
+  folder() : path_{testing::TempDir() + "nopal_files_XXXXXX"} {
+    if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error{path_};
+  }
+  folder(folder const&) = delete;
+  folder& operator=(folder const&) = delete;
+  ~folder() {
+    ::unlink(in("pipe").c_str());
+    ::unlink(in("file").c_str());
+    ::rmdir(path_.c_str());
+  }
+  std::string in(char const* name) const { return path_ + '/' + name; }
+  std::string const& path() const { return path_; }
+  std::string pipe() const {
+    EXPECT_EQ(::mkfifo(in("pipe").c_str(), 0600), 0);
+    return in("pipe");
+  }
+
+ private:
+  std::string path_;
+};
+
+void forks() {
+  nopal::parallel_invoke([] {}, [] {});
+}
+
+// What a pool's constructor throws, or "".
+template <class Exception>
+std::string thrown() {
+  try {
+    nopal::pool{{.workers = 2}}.run(forks);
+  } catch (Exception const& e) {
+    return e.what();
+  }
+  return "";
+}
+
+std::string told_by_a_run() {
+  testing::internal::CaptureStderr();
+  nopal::pool{{.workers = 2}}.run([] {
+    for (int k = 0; k < 20; ++k) forks();
+  });
+  return testing::internal::GetCapturedStderr();
+}
+
+// In this order: once the log is open it stays so for the process.
+TEST(files, a_log_of_decisions_that_cannot_be_written) {
+  folder const f;
+  environment const schedule{"NOPAL_SCHEDULE", "random:1"};
+  for (auto const& [name, why] :
+       {std::pair{std::string{"/nonexistent/log"}, "No such file"}, {f.path(), "Is a directory"}, {f.pipe(), "No such device"}}) {
+    environment const log{"NOPAL_SCHEDULE_LOG", name};
+    std::string const text = thrown<std::system_error>();
+    EXPECT_TRUE(says(text, "the log \"" + name + "\" (from NOPAL_SCHEDULE_LOG) cannot be written; name a file")) << text;
+    EXPECT_TRUE(says(text, why)) << text;
+  }
+  environment const log{"NOPAL_SCHEDULE_LOG", "/dev/full"};
+  EXPECT_EQ(
+      told_by_a_run(),
+      "nopal: the log /dev/full (from NOPAL_SCHEDULE_LOG) is not complete: No space left on device; make room, or name another file\n");
+  EXPECT_EQ(told_by_a_run(), "");  // once
+}
+
+TEST(files, a_report_of_a_simulation_that_cannot_be_written) {
+  folder const f;
+  environment const schedule{"NOPAL_SCHEDULE", "simulate:2"};
+  for (auto const& [name, why] :
+       {std::pair{std::string{"/nonexistent/report"}, "No such file"}, {f.path(), "Is a directory"}, {f.pipe(), "No such device"}}) {
+    environment const costs{"NOPAL_SIMULATION", "report=" + name};
+    std::string const text = thrown<std::system_error>();
+    EXPECT_TRUE(says(text, "the report \"" + name + "\" cannot be written; name a file")) << text;
+    EXPECT_TRUE(says(text, why)) << text;
+  }
+  environment const costs{"NOPAL_SIMULATION", "report=/dev/full"};
+  EXPECT_TRUE(says(told_by_a_run(), "the report /dev/full cannot be written: No space left on device; make room"));
+}
+
+TEST(files, costs_that_cannot_be_read) {
+  folder const f;
+  environment const schedule{"NOPAL_SCHEDULE", "simulate:2"};
+  {
+    environment const costs{"NOPAL_SIMULATION", std::string{'@'}.append(f.path())};
+    EXPECT_TRUE(says(thrown<std::invalid_argument>(), "a file that cannot be read: Is a directory"));
+  }
+  std::string named{'@'};
+  named += f.in("file");
+  std::ofstream{f.in("file")} << named << '\n';
+  environment const costs{"NOPAL_SIMULATION", named};
+  EXPECT_TRUE(says(thrown<std::invalid_argument>(), "a file that is named inside of ten others, or of itself"));
+}
+
+TEST(files, a_trace_into_a_pipe_that_nobody_reads) {
+  folder const f;
+  environment const trace{"NOPAL_TRACE", f.pipe()};
+  EXPECT_TRUE(says(thrown<std::system_error>(), "is a pipe that nobody reads; begin to read it first, or name a file"));
+}
+
+// What comes at the end arrives there too: the pipe is not closed in between. A reader that has gone ends nothing.
+TEST(files, a_trace_into_a_pipe) {
+  folder const f;
+  environment const trace{"NOPAL_TRACE", f.pipe()};
+  std::string const name = f.in("pipe");
+  int const reader = ::open(name.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  nopal::pool{{.workers = 1}}.run(forks);
+  char byte = 0;
+  EXPECT_EQ(::read(reader, &byte, 1), 1);
+  ::close(reader);
+  testing::internal::CaptureStderr();
+  nopal::pool{{.workers = 1}}.run(forks);
+  EXPECT_TRUE(says(testing::internal::GetCapturedStderr(), "is not complete: Broken pipe"));
+}
+
+}  // namespace

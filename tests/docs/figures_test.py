@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""That tools/docs/figures.py finds what is wrong with a figure, and nothing where all is well."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "tools/docs"))
+
+import figures  # noqa: E402
+
+LIBFORK = """workload,impl,workers,seconds,overhead
+fib,serial,1,0.010,
+fib,task,1,0.0514,5.1429
+fib,libfork,1,0.1428,14.2844
+uts T1,task,1,1.0292,1.0292
+uts T3,task,1,0.9809,0.9809
+"""
+MEMORY = """workload,impl,memory
+uts T3L,task,"{1: 4608, 8: 19852.0}"
+uts T3L,taskflow,"{1: 4608, 8: 1741768.0}"
+"""
+
+
+class Figures(unittest.TestCase):
+    def problems(self, text: str, lines: str = "", kind: str = "figures", of: str = "made", page: str = "README.md") -> list[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            stored = root / "docs/results/made"
+            stored.mkdir(parents=True)
+            (stored / "bench-libfork.csv").write_text(LIBFORK, encoding="utf-8")
+            (stored / "bench-libfork-memory.csv").write_text(MEMORY, encoding="utf-8")
+            file = root / page
+            file.write_text(f"{text}\n\n<!-- {kind} of {of}\n{lines}\n-->\n" if lines else text, encoding="utf-8")
+            return figures.check(file, root)
+
+    def found(self, expected: str, *arguments: str, **more: str) -> None:
+        problems = self.problems(*arguments, **more)
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn(expected, problems[0])
+
+    def test_right_figures_are_right(self) -> None:
+        text = "fib takes 5.1 times the serial time, with libfork 14.3; the trees 0.98 to 1.03, that is 3 % more at most. Memory: 19 MiB, Taskflow 1,701."
+        lines = """5.1, 14.3 = libfork[fib; task | libfork; 1; overhead]
+0.98 to 1.03 = libfork[uts *; task; 1; overhead]
+3 % = max(libfork[uts *; task; 1; overhead]) - 1
+19, 1,701 = libfork-memory[*; task | taskflow; memory 8] / 1024
+is libfork[fib; libfork; 1] / libfork[fib; task; 1] > 2"""
+        self.assertEqual(self.problems(text, lines), [])
+        self.assertEqual(self.problems("1,700 MiB.", "~1,700 = libfork-memory[*; taskflow; memory 8] / 1024"), [])
+
+    def test_a_wrong_figure_is_found_with_the_right_one(self) -> None:
+        self.found("README.md:1: 5.2, and stored is 5.1 (5.1429)", "fib takes 5.2 times.", "5.2 = libfork[fib; task; 1; overhead]")
+        self.found("14.2, and stored is 14.3", "5.1 and 14.2.", "5.1, 14.2 = libfork[fib; task | libfork; 1; overhead]")
+        self.found("0.99, and stored is 0.98", "0.99 to 1.03.", "0.99 to 1.03 = libfork[uts *; task; 1; overhead]")
+        self.found("4 %, and stored is 3 %", "4 % more.", "4 % = max(libfork[uts *; task; 1; overhead]) - 1")
+        self.found("20, and stored is 19", "20 MiB.", "20 = libfork-memory[*; task; memory 8] / 1024")
+        self.found("is not so", "fib is fast.", "is libfork[fib; task; 1] < libfork[fib; serial; 1]")
+
+    def test_a_comment_names_what_there_is(self) -> None:
+        for expected, query in (
+            ("no row fib; tbb; 1", "libfork[fib; tbb; 1]"),
+            ("no bench-fibril.csv", "fibril[fib; native; 1]"),
+            ("no bench-other.csv", "other[fib; native; 1]"),
+            ("no column speed", "libfork[fib; task; 1; speed]"),
+            ("the keys are workload; impl; workers", "libfork[fib; task]"),
+            ("overhead of fib; serial; 1 is no number: ''", "libfork[fib; serial; 1; overhead]"),
+            ("cannot be calculated", "libfork[fib; task; 1] +"),
+            ("cannot be calculated", "open('/etc/passwd')"),
+            ("2 values", "libfork[uts *; task; 1]"),
+        ):
+            self.found(expected, "It takes 5.1 times.", f"5.1 = {query}")
+        self.found("no bench-libfork.csv in nowhere", "It takes 5.1 times.", "5.1 = libfork[fib; task; 1; overhead]", of="nowhere")
+        self.found("is neither", "It is 5.", "5 is libfork[fib; task; 1; overhead]")
+
+    def test_text_and_comment_name_the_same(self) -> None:
+        self.found("5.1 is named, and does not stand", "fib takes five times.", "5.1 = libfork[fib; task; 1; overhead]")
+        self.found("15.1: no line", "fib takes 5.1 times, and 15.1.", "5.1 = libfork[fib; task; 1; overhead]")
+
+    def test_no_figure_escapes_in_the_page_of_results_nor_beside_its_link(self) -> None:
+        for text in ("It takes 1.05 of the time.", "It is 3 % behind.", "It is 36 times as fast.", "- It takes 20 MiB.", "83 ns", "a 24th"):
+            self.found("no comment says where", text, page="docs/results/README.md")
+            self.found("no comment says where", f"[results](docs/results/README.md) {text}")
+            self.assertEqual(self.problems(text), [])
+
+    def test_what_is_no_figure_is_none(self) -> None:
+        for text in ("Clang 22.1.8, Linux 6.18, oneTBB 2021.8, libfork 3.8.0, GCC 12", "on 2026-11-23", "`--rest 5.1`", "[x](a-1.5.md)", "Theorem 4.2", "8 workers"):
+            self.assertEqual(self.problems(text, page="docs/results/README.md"), [], text)
+
+    def test_what_is_not_stored_says_its_command_and_date(self) -> None:
+        self.assertEqual(self.problems("It took 0.95 s.", "0.95 from nopal_bench_fib_task, 2026-11-23"), [])
+        self.assertEqual(self.problems("It took 0.95 s.", "0.95 from the paper on fibers, Table 1"), [])
+        self.found("the command and its date", "It took 0.95 s.", "0.95 from a run")
+
+    def test_each_cell_of_a_table(self) -> None:
+        rows = "| | task | by hand |\n| --- | --- | --- |\n| fib | {} | 2.0 |\n| uts T1 | 1.03 | |"
+        lines = "task = libfork[{}; task; 1; overhead]\nby hand from nopal_bench_fib_task, 2026-11-23"
+        self.assertEqual(self.problems(rows.replace("{}", "5.1"), lines, kind="table"), [])
+        self.found("fib, task: 5.2, and stored is 5.1", rows.replace("{}", "5.2"), lines, kind="table")
+        self.found("column by hand: no line", rows.replace("{}", "5.1"), lines.splitlines()[0], kind="table")
+        self.found("names none of the columns", rows.replace("{}", "5.1"), lines + "\nother = 1", kind="table")
+        self.found("no row uts T2", rows.replace("{}", "5.1").replace("uts T1", "uts T2"), lines, kind="table")
+
+    def test_a_wrong_figure_planted_in_each_page_is_found(self) -> None:
+        planted = 0
+        for page in figures.pages():
+            text = page.read_text(encoding="utf-8")
+            for mark in figures.paragraphs(text)[0]:
+                stored = figures.Stored(REPOSITORY / "docs/results" / mark.of)
+                for line in mark.lines:
+                    found = figures.LINE.fullmatch(line)
+                    if mark.kind == "table" or not found or found["how"] != "=":
+                        continue
+                    first = found["figures"].split(", ")[0].split(" to ")[0].strip("~% ")
+                    wrong = first[:-1] + str((int(first[-1]) + 2) % 10)
+                    lines = [one.replace(first, wrong, 1) if one is line else one for one in mark.lines]
+                    told = figures.check_text(figures.Mark(mark.kind, mark.of, lines, mark.text.replace(first, wrong), mark.line), stored)
+                    self.assertTrue(any(f"{wrong}" in one and "stored is" in one for one in told), (page, line, told))
+                    planted += 1
+        self.assertGreater(planted, 50)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,107 @@
+#pragma once
+
+// The cells of the matrix: one range by each of some projections by each of the algorithms, with all sizes, in all contexts.
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../scale.hpp"
+#include "algorithms.hpp"
+#include "contexts.hpp"
+
+namespace test::matrix {
+
+/// The small ones run in all contexts; a large one in another for each cell.
+inline constexpr std::array<std::size_t, 6> small_sizes = {0, 1, 2, 3, 17, 1000};
+inline constexpr std::size_t large_size = sanitized ? 10'007 : 100'003;
+/// Where elements are no numbers and are projected, the largest size would take minutes for what is not optimised.
+inline constexpr std::size_t fewer = 5'003;
+template <class T, class P>
+inline constexpr std::size_t largest = std::is_trivially_copyable_v<T> || std::is_same_v<P, std::identity> ? large_size : fewer;
+inline context const& next_context() {
+  static std::size_t cells = 0;
+  return contexts()[cells++ % contexts().size()];
+}
+
+template <class F>
+struct projection {
+  char const* name;
+  F f;
+};
+template <class F>
+projection(char const*, F) -> projection<F>;
+inline constexpr projection by_identity{"identity", std::identity{}};
+
+/// What a range is made of, at one size: the data, and its elements as a vector.
+template <class Data, class T>
+struct sample {
+  std::size_t n;
+  Data data;
+  std::vector<T> all;
+};
+
+template <class Algorithm, class View, class Samples, class P>
+void cell(char const* range, View view, Samples& samples, projection<P> const& by) {
+  for (auto& [n, data, all] : samples) {
+    if (n > small_sizes.back() && n != largest<typename std::remove_cvref_t<decltype(all)>::value_type, P>) continue;
+    outcome const expected = Algorithm::template of<serial>(all, all, by.f);
+    auto const run = [&] {
+      using reference = std::ranges::range_reference_t<decltype(view(data))>;
+      if constexpr (std::is_rvalue_reference_v<reference>) {  // it takes its elements away
+        auto copy = data;
+        decltype(auto) r = view(copy);
+        return Algorithm::template of<parallel>(r, all, by.f);
+      } else {
+        decltype(auto) r = view(data);
+        return Algorithm::template of<parallel>(r, all, by.f);
+      }
+    };
+    if (n <= small_sizes.back()) {
+      for (auto const& where : contexts()) {
+        if (!agree(where.run(run), expected, range, by.name, Algorithm::name, n, where.name)) return;
+      }
+    } else {
+      auto const& where = next_context();
+      if (!agree(where.run(run), expected, range, by.name, Algorithm::name, n, where.name)) return;
+    }
+  }
+}
+
+template <class View, class Samples, class P, class... Algorithm>
+void row(char const* range, View view, Samples& samples, projection<P> const& by, list<Algorithm...>) {
+  (matrix::cell<Algorithm>(range, view, samples, by), ...);
+}
+
+/// The range that view(make(n)) is, with each size.
+template <class Make, class View>
+auto samples_of(Make make, View view) {
+  auto data = make(0);
+  using value = std::ranges::range_value_t<decltype(view(data))>;
+  std::deque<sample<decltype(data), value>> samples;
+  auto const add = [&](std::size_t n) {
+    auto& made = samples.emplace_back(n, make(n), std::vector<value>{});
+    decltype(auto) r = view(made.data);
+    for (auto it = std::ranges::begin(r); it != std::ranges::end(r); ++it) made.all.push_back(*it);
+  };
+  for (std::size_t const n : small_sizes) add(n);
+  add(fewer);
+  add(large_size);
+  return samples;
+}
+
+/// Tries the range that view(make(n)) is by each of the projections. A cell ends with the first outcome that differs.
+template <class Make, class View, class... P>
+void over(char const* range, Make make, View view, projection<P> const&... by) {
+  auto samples = matrix::samples_of(make, view);
+  matrix::row(range, view, samples, by_identity, reading_without_projection{});
+  matrix::row(range, view, samples, by_identity, reading{});
+  (matrix::row(range, view, samples, by, reading{}), ...);
+}
+
+}  // namespace test::matrix

@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+"""Compares the figures in the pages with the stored results that they come from, so that none goes stale.
+
+A comment after a paragraph, a list or a table says where its figures come from. Readers do not see it:
+
+    On one worker fib takes 5.1 times the serial time, with libfork 14.3; the trees 0.98 to 1.03. GCC's by hand: 2.9.
+
+    <!-- figures of two-cpus
+    5.1, 14.3 = libfork[fib; task | libfork; 1; overhead]
+    0.98 to 1.03 = libfork[uts *; task; 1; overhead]
+    is fibril[*; tbb; 1] / fibril[*; native; 1] > 0.95
+    2.9 from nopal_bench_fib_task --workers 1, 2026-11-23
+    -->
+
+- `FILE[KEY; KEY; ...; COLUMN]` are the values of docs/results/two-cpus/bench-FILE.csv in the rows of these keys, which KEYS below names; without
+  COLUMN the file's own. `a | b` are several rows in that order, and `*` any text. They are calculated with: + - * /, min, max, median, sum, len.
+- As many figures as there are values, in their order; or `A to B`: the least and the greatest. Each value, rounded as the figure is written, must be
+  that figure. `10 %` is a part; `~1,700` has two digits that count.
+- `is` says no figure: what must be true of every value.
+- `from` is for what no stored result has: the command that measured it, and its date; or the paper or the source that says so.
+- `table of two-cpus`: each line is `COLUMN = ...`, and {} in it is the first cell of the row; `COLUMN from ...` as above.
+
+A figure that stands in the comment and not in the text is an error, and so is one that nobody names: in docs/results/README.md, in what links to it,
+and wherever such a comment stands.
+
+    python3 tools/docs/figures.py [PAGE...]
+"""
+
+import ast
+import csv
+import operator
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from statistics import median
+
+from pages import COMMENT, FENCE
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+# By what a row of each file is found, and the column that is meant where none is named.
+KEYS = {
+    **dict.fromkeys(("libfork", "fibril", "sort", "paper-size", "sort-paper-size"), (("workload", "impl", "workers"), "seconds")),
+    "libfork-memory": (("workload", "impl"), "memory"),
+    "fibers": (("experiment", "impl", "workers"), "seconds"),
+    "fiber-costs": (("experiment", "impl", "workers"), "ns_each"),
+    "fiber-migration": (("impl", "workers", "fibers"), "difference"),
+    "loops": (("shape", "rest_ms", "impl", "workers"), "median_ns"),
+    "verdicts": (("finding",), "holds"),
+    "space": (("workload", "front_end"), "stack_pages_per_worker"),
+    "simulation": (("workload", "impl", "workers"), "simulated"),
+    "simulation-fibers": (("workload", "impl", "workers"), "simulated"),
+    "simulation-check": (("workload", "impl", "workers"), "ratio"),
+}
+NUMBER = r"~?\d+(?:,\d{3})*(?:\.\d+)?(?: %)?"
+LINE = re.compile(rf"(?P<figures>{NUMBER}(?:(?:,| to) {NUMBER})*) (?P<how>=|from) (?P<what>.+)")
+COLUMN = re.compile(r"(?P<column>.+?) (?P<how>=|from) (?P<what>.+)")
+QUERY = re.compile(r"([a-z]+(?:-[a-z]+)*)\[([^\]]*)\]")
+MARK = re.compile(r"\s*(?P<kind>figures|table) of (?P<set>[\w-]+)\n(?P<lines>.*)", re.DOTALL)
+# What counts as a figure where all must be named. Versions and sections have two points, or follow a name; code and links are none.
+FIGURE = re.compile(r"(?<![\w.,/-])(?:\d+(?:,\d{3})*\.\d+(?![\d.]*\.\d)|\d+(?:,\d{3})*(?= ?(?:%|times\b|[KM]i?B\b|[nµum]?s\b|th\b)))(?!\w*-)")
+VERSION = re.compile(r"(?:Linux|Debian|GCC|Clang|LLVM|C\+\+|Theorem|Section|Table|Fig\.)\s$")
+NOT_TEXT = re.compile(r"`[^`]*`|\]\([^)]*\)|\b\d{4}-\d\d-\d\d\b")
+DATED = re.compile(r"\b\d{4}-\d\d-\d\d\b|\bpaper\b|\b(?:src|include|bench)/\S+")
+
+
+class Problem(Exception):
+    """What is wrong with one line."""
+
+
+class Values(list):
+    """Numbers that are calculated with one by one."""
+
+    def apply(self, of: Callable, other: "Values") -> "Values":
+        if len(self) != len(other) and 1 not in (len(self), len(other)):
+            raise Problem(f"{len(self)} values beside {len(other)}")
+        length = max(len(self), len(other))
+        return Values(of(a, b) for a, b in zip(self * (length // len(self)), other * (length // len(other)), strict=True))
+
+
+OPERATORS = {
+    **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv},
+    **{ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq},
+}
+FUNCTIONS = {"min": min, "max": max, "median": median, "sum": sum, "len": len}
+
+
+class Stored:
+    """The stored results of one machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._rows: dict[str, list[dict[str, str]]] = {}
+
+    def rows(self, name: str) -> list[dict[str, str]]:
+        if name not in self._rows:
+            file = self.folder / f"bench-{name}.csv"
+            if name not in KEYS or not file.is_file():
+                raise Problem(f"there is no {file.name} in {self.folder.name}, or figures.py does not know its keys")
+            with file.open(newline="", encoding="utf-8") as lines:
+                self._rows[name] = list(csv.DictReader(lines))
+        return self._rows[name]
+
+    def values(self, name: str, query: str) -> Values:
+        rows = self.rows(name)
+        keys, column = KEYS[name]
+        parts = [part.strip() for part in query.split(";")]
+        if len(parts) == len(keys) + 1:
+            column = parts.pop()
+        if len(parts) != len(keys):
+            raise Problem(f"{name}[{query}]: the keys are {'; '.join(keys)}, and then a column")
+        if column.split(" ")[0] not in rows[0]:
+            raise Problem(f"{name} has no column {column}, but {', '.join(rows[0])}")
+        wanted = [[one.strip() for one in part.split("|")] for part in parts]
+        found = Values()
+        for choice in _choices(wanted):
+            here = [row for row in rows if all(fnmatchcase(row[key], one) for key, one in zip(keys, choice, strict=True))]
+            if not here:
+                raise Problem(f"{name} has no row {'; '.join(choice)}")
+            found += [value for row in here if (value := _value(row, column, choice)) is not None]
+        if not found:
+            raise Problem(f"{name}[{query}]: {column} is empty")
+        return found
+
+    def calculate(self, expression: str) -> Values:
+        given: dict[str, Values] = {}
+
+        def name(match: re.Match[str]) -> str:
+            given[key := f"value_{len(given)}"] = self.values(match[1], match[2])
+            return key
+
+        text = QUERY.sub(name, expression)
+        try:
+            return _evaluate(ast.parse(text, mode="eval").body, given)
+        except SyntaxError:
+            raise Problem(f"cannot be calculated: {expression}") from None
+
+
+def _choices(wanted: list[list[str]]) -> list[list[str]]:
+    result: list[list[str]] = [[]]
+    for ones in wanted:
+        result = [[*before, one] for before in result for one in ones]
+    return result
+
+
+def _value(row: dict[str, str], column: str, choice: list[str]) -> float | None:
+    """`memory 8` is that of eight workers. None where any row is asked for, and this one has no value."""
+    column, _, of = column.partition(" ")
+    text = row[column]
+    if of:
+        text = str(ast.literal_eval(text).get(int(of), ""))
+    if not text and any("*" in one for one in choice):
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise Problem(f"{column} of {'; '.join(choice)} is no number: '{text}'") from None
+
+
+def _evaluate(node: ast.expr, given: dict[str, Values]) -> Values:
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        return _evaluate(node.left, given).apply(OPERATORS[type(node.op)], _evaluate(node.right, given))
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in OPERATORS:
+        return _evaluate(node.left, given).apply(OPERATORS[type(node.ops[0])], _evaluate(node.comparators[0], given))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS and not node.keywords:
+        return Values([FUNCTIONS[node.func.id]([value for argument in node.args for value in _evaluate(argument, given)])])
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return Values([float(node.value)])
+    if isinstance(node, ast.Name) and node.id in given:
+        return given[node.id]
+    raise Problem(f"cannot be calculated: {ast.unparse(node)}")
+
+
+def as_written(figure: str, value: float) -> str:
+    """The value, rounded as the figure is."""
+    digits = figure.strip("~% ").replace(",", "")
+    places = len(digits.partition(".")[2])
+    value *= 100 if figure.endswith("%") else 1
+    if figure.startswith("~"):
+        whole = float(f"{value:.2g}")
+        return f"{whole:.{places}f}"
+    rounded = f"{value:.{places}f}"
+    # What lies in the middle between two may be rounded to either.
+    return digits if abs(float(digits) - value) <= 0.5 * 10**-places * (1 + 1e-9) else rounded
+
+
+def compare(figures: list[str], values: Values, is_range: bool) -> list[str]:
+    if is_range:
+        values = Values([min(values), max(values)])
+    if len(figures) != len(values):
+        return [f"{len(figures)} figures for {len(values)} values"]
+    return [
+        f"{figure.strip('~')}, and stored is {as_written(figure, value)}{' %' if figure.endswith('%') else ''} ({value:.6g})"
+        for figure, value in zip(figures, values, strict=True)
+        if as_written(figure, value) != figure.strip("~% ").replace(",", "")
+    ]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A comment on figures, and the text that it is of."""
+
+    kind: str
+    of: str
+    lines: list[str]
+    text: str
+    line: int
+
+
+def blank(page: str, expression: re.Pattern[str], keep: Callable[[re.Match[str]], bool] = lambda _: False) -> str:
+    """The page with other characters but line breaks in place of what matches."""
+    return expression.sub(lambda m: m[0] if keep(m) else re.sub(r"[^\n]", "\0", m[0]), page)
+
+
+def paragraphs(page: str) -> tuple[list[Mark], list[Mark]]:
+    """What has a mark, and what has none."""
+    page = blank(page, FENCE)
+    page = blank(page, COMMENT, lambda m: MARK.fullmatch(m["text"]) is not None)
+    marked, bare = [], []
+    pending: list[tuple[str, int]] = []
+    position = 0
+    for comment in [*COMMENT.finditer(page), None]:
+        end = comment.start() if comment else len(page)
+        for part in re.finditer(r"(?:(?!\n[ \t]*\n).)+", page[position:end], re.DOTALL):
+            text = part[0]
+            if text.replace("\0", "").strip():
+                pending.append((text, page.count("\n", 0, position + part.start() + len(text) - len(text.lstrip())) + 1))
+        if comment and (found := MARK.fullmatch(comment["text"])) and pending:
+            text, line = pending.pop()
+            lines = [one.strip() for one in found["lines"].splitlines() if one.strip()]
+            marked.append(Mark(found["kind"], found["set"], lines, text, line))
+        position = comment.end() if comment else len(page)
+    bare = [Mark("", "", [], text, line) for text, line in pending]
+    return marked, bare
+
+
+def unnamed(text: str, named: list[str]) -> list[str]:
+    """The figures in a text that nobody names."""
+    text = blank(text, NOT_TEXT)
+    known = {one.strip("~% ") for one in named}
+    found = [m for m in FIGURE.finditer(text) if not VERSION.search(text[: m.start()]) and not re.match(r"20\d\d\.", m[0])]
+    return list(dict.fromkeys(m[0] for m in found if m[0] not in known))
+
+
+def stands_in(figure: str, text: str) -> bool:
+    return re.search(rf"(?<![\d.,]){re.escape(figure.strip('~% '))}(?!\d|[.,]\d)", text) is not None
+
+
+def check_source(how: str, what: str) -> list[str]:
+    return ["'from' names the command and its date, or the paper"] if how == "from" and not DATED.search(what) else []
+
+
+def check_text(mark: Mark, stored: Stored) -> list[str]:
+    problems, named = [], []
+    for line in mark.lines:
+        try:
+            if line.startswith("is "):
+                if not all(stored.calculate(line.removeprefix("is "))):
+                    problems.append(f"is not so: {line.removeprefix('is ')}")
+                continue
+            if not (found := LINE.fullmatch(line)):
+                raise Problem(f"is neither FIGURES = ..., FIGURES from ... nor is ...: {line}")
+            figures = re.findall(NUMBER, found["figures"])
+            named += figures
+            problems += [f"{figure} is named, and does not stand in the text" for figure in figures if not stands_in(figure, mark.text)]
+            problems += check_source(found["how"], found["what"])
+            if found["how"] == "=":
+                problems += [f"{one}: {line}" for one in compare(figures, stored.calculate(found["what"]), " to " in found["figures"])]
+        except Problem as problem:
+            problems.append(str(problem))
+    return problems + [f"{one}: no line of the comment says where it comes from" for one in unnamed(mark.text, named)]
+
+
+def cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def check_table(mark: Mark, stored: Stored) -> list[str]:
+    rows = [cells(row) for row in mark.text.strip().splitlines() if row.strip().startswith("|")]
+    if len(rows) < 3:
+        return ["there is no table before the comment"]
+    header, _, *rows = rows
+    problems, known = [], set()
+    for line in mark.lines:
+        found = COLUMN.fullmatch(line)
+        if not found or found["column"] not in header:
+            problems.append(f"names none of the columns {', '.join(header)}: {line}")
+            continue
+        known.add(at := header.index(found["column"]))
+        problems += check_source(found["how"], found["what"])
+        for row in rows if found["how"] == "=" else []:
+            try:
+                figures = re.findall(NUMBER, row[at])
+                told = compare(figures, stored.calculate(found["what"].replace("{}", row[0])), False) if figures else []
+                problems += [f"{row[0]}, {found['column']}: {one}" for one in told]
+            except Problem as problem:
+                problems.append(f"{row[0]}, {found['column']}: {problem}")
+    bare = [name for at, name in enumerate(header) if at and at not in known and any(re.search(r"\d", row[at]) for row in rows)]
+    return problems + [f"column {name}: no line of the comment says where it comes from" for name in bare]
+
+
+def check(page: Path, repository: Path = REPOSITORY) -> list[str]:
+    """What is wrong with a page's figures."""
+    relative = page.relative_to(repository)
+    marked, bare = paragraphs(page.read_text(encoding="utf-8"))
+    problems = []
+    for mark in marked:
+        stored = Stored(repository / "docs/results" / mark.of)
+        found = (check_table if mark.kind == "table" else check_text)(mark, stored)
+        problems += [f"{relative}:{mark.line}: {problem}" for problem in found]
+    strict = relative == Path("docs/results/README.md")
+    for part in bare:
+        if strict or "results/README.md)" in part.text:
+            found = unnamed(part.text, [])
+            problems += [f"{relative}:{part.line}: no comment says where {', '.join(found)} comes from: tools/docs/figures.py says how"] if found else []
+    return problems
+
+
+def pages(repository: Path = REPOSITORY) -> list[Path]:
+    found = [repository / "README.md", *sorted((repository / "docs").rglob("*.md")), *sorted((repository / "bench").glob("*.md"))]
+    return [page for page in [*found, *sorted((repository / "include").rglob("*.md"))] if page.is_file()]
+
+
+def main() -> int:
+    given = [Path(name).resolve() for name in sys.argv[1:]] or pages()
+    problems = [problem for page in given for problem in check(page)]
+    marks = [mark for page in given for mark in paragraphs(page.read_text(encoding="utf-8"))[0]]
+    print(*problems, sep="\n", file=sys.stderr)
+    print(f"{sum(len(mark.lines) for mark in marks)} lines on figures in {len(marks)} places, {len(problems)} wrong")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
