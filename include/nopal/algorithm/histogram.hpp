@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <ranges>
@@ -20,6 +21,7 @@
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
+#include "nopal/core/loop/slow_values.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -28,6 +30,10 @@ namespace core::algorithms {
 /// How many bins a worker counts for, and no more of them than elements: so many tables at most.
 inline constexpr std::size_t most_tables = 64;
 inline constexpr std::size_t least_table = 4096;
+
+/// By its types the cost of telling a bin is remembered.
+template <class...>
+struct histogram_pack {};
 
 template <class Bin>
 [[noreturn]] NOPAL_COLD void no_such_bin(Bin bin, std::size_t bins) {
@@ -52,15 +58,21 @@ struct histogram_function : refuses_lists {
     const auto n = algorithms::length(first, last);
     const std::size_t tables = std::clamp<std::size_t>(n / std::max(bins, least_table), 1, most_tables);
     std::vector<std::vector<std::size_t>> counts(tables);
+    using V = std::remove_cvref_t<std::invoke_result_t<BinOf&, std::iter_reference_t<I>>>;
+    auto each = [&](std::uint64_t k, auto use) {
+      const V in = std::invoke(bin_of, *ahead(first, static_cast<std::size_t>(k)));
+      if (!is_below(in, bins)) no_such_bin(in, bins);
+      use(in);
+    };
     algorithms::loop(tables, [&](std::size_t from, std::size_t to) {
       for (; from != to; ++from) {
         counts[from].resize(bins);
-        const I stop = algorithms::ahead(first, from + 1 == tables ? n : n / tables * (from + 1));
-        for (I it = algorithms::ahead(first, n / tables * from); it != stop; ++it) {
-          const auto bin = std::invoke(bin_of, *it);
-          if (!is_below(bin, bins)) no_such_bin(bin, bins);
-          ++counts[from][static_cast<std::size_t>(bin)];
-        }
+        std::size_t* const here = counts[from].data();
+        auto count = [here](std::uint64_t k, std::uint64_t end, auto& values) {
+          for (; k != end; ++k) values(k, [here](V in) { ++here[static_cast<std::size_t>(in)]; });
+        };
+        const std::uint64_t end = from + 1 == tables ? n : n / tables * (from + 1);
+        use_values<histogram_pack<I, BinOf>, V>(n / tables * from, end, std::uint64_t{64}, from == 0, each, count);
       }
     });
     if (tables > 1) {
@@ -94,8 +106,8 @@ struct histogram_function : refuses_lists {
 /// bin_of(element) says which is an element's. bin_of is called once for each element, by several threads at once.
 ///
 /// Throws std::out_of_range if there is no such bin, or what bin_of throws, as serial execution would have thrown first; std::bad_alloc; off a pool
-/// also what default_pool() throws. O(n + bins) work, O(n / 64 + bins + log n) span; memory for 64 numbers a bin at most, and for no more than
-/// elements.
+/// also what default_pool() throws. O(n + bins) work, O(n / 64 + bins + log n) span, of which telling bins is O(log n) where it takes long; memory for
+/// 64 numbers a bin at most, and for no more than elements.
 inline constexpr core::algorithms::histogram_function histogram{};
 
 }  // namespace nopal

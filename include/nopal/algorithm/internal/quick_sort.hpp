@@ -169,23 +169,32 @@ struct quick_sort {
   void choose_pivot(I first, std::size_t n) const {
     const std::size_t half = n / 2;
     if (n >= median_of_many) {  // the median of many that lie anywhere, which no pattern knows
-      std::array<I, many> sample;
+      std::array<std::size_t, many> sample;
       std::size_t state = n;
       for (std::size_t i = 0; i < many; ++i) {
         state = state * 0x5851'F42D'4C95'7F2D + 0x1405'7B7E'F767'814F;
-        I* place = sample.data() + i;
-        const I next = ahead(first, (i * (n / many)) + (state >> 32) % (n / many));
-        for (; place != sample.data() && less(*next, **(place - 1)); --place) *place = *(place - 1);
-        *place = next;
+        sample[i] = (i * (n / many)) + (state >> 32) % (n / many);
       }
-      std::ranges::iter_swap(first, sample[many / 2]);
+      const auto by_element = [&](std::size_t a, std::size_t b) { return less(*ahead(first, a), *ahead(first, b)); };
+      if (slow) {  // stably, both ways: so they come to the same
+        std::array<std::size_t, many> room;
+        merge_sort<std::size_t*, decltype(by_element)>{by_element, true}.sort(sample.data(), room.data(), many, false);
+      } else {
+        algorithms::insert_each(sample.data(), sample.data() + 1, sample.data() + many, by_element);
+      }
+      std::ranges::iter_swap(first, ahead(first, sample[many / 2]));
       return;
     }
     if (n >= median_of_nine) {
       const std::size_t eighth = n / 8;
-      order_three(ahead(first, eighth - 1), ahead(first, eighth), ahead(first, eighth + 1));
-      order_three(ahead(first, half - 1), ahead(first, half), ahead(first, half + 1));
-      order_three(ahead(first, n - eighth - 1), ahead(first, n - eighth), ahead(first, n - eighth + 1));
+      const auto three_at = [=, this](std::size_t i) { order_three(ahead(first, i - 1), ahead(first, i), ahead(first, i + 1)); };
+      if (slow) {
+        nopal::parallel_invoke([=] { three_at(eighth); }, [=] { three_at(half); }, [=] { three_at(n - eighth); });
+      } else {
+        three_at(eighth);
+        three_at(half);
+        three_at(n - eighth);
+      }
       order_three(ahead(first, eighth), ahead(first, half), ahead(first, n - eighth));
     } else {
       order_three(first, ahead(first, half), ahead(first, n - 1));

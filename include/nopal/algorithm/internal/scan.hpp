@@ -40,15 +40,17 @@ NOPAL_INLINE T apply_to_copy(Op& op, const T& x, Y&& y) {
 
 /// A block is at least so long where no element takes more than some nanoseconds: what is shorter is scanned as the standard library does.
 inline constexpr std::size_t least_scan_block = 256;
+/// So many are cut into more blocks: the sums of blocks are then few beside the elements.
+inline constexpr std::size_t many_scanned = std::size_t{1} << 14;
 
 /// Sums of numbers that lie in memory.
 template <class T, class I, class Op>
 inline constexpr bool scans_plainly =
     commutes<Op, T> && std::is_lvalue_reference_v<std::iter_reference_t<I>> && std::is_arithmetic_v<std::iter_value_t<I>>;
 
-/// How a scan is cut, by the number of elements and by types. 32 to 64 blocks where few elements may take long.
+/// How a scan is cut, by the number of elements and by types. 32 to 64 blocks where few elements may take long, 256 or more of many.
 inline blocks scan_blocks(std::size_t n, bool plainly) {
-  const std::size_t size = n < 1024 ? n / 32 : n / 64;
+  const std::size_t size = n / (n < 1024 ? 32 : n < many_scanned ? 64 : 256);
   if (plainly || size >= least_scan_block) return blocks{n, least_scan_block};
   return blocks{n, blocks::exactly{std::max<std::size_t>(size, 1)}};
 }

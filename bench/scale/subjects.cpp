@@ -1,0 +1,229 @@
+#include "subjects.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <ranges>
+#include <type_traits>
+#include <vector>
+
+#include <nopal/algorithm.hpp>
+
+#include "element.hpp"
+
+namespace scale {
+
+input::input(std::size_t n) : v(n) {
+  std::uint64_t x = 0;
+  for (int& e : v) {
+    x += 0x9e3779b97f4a7c15u;
+    std::uint64_t mixed = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
+    e = static_cast<int>(mixed >> 34);
+  }
+  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(n / 2);
+  a.assign(v.begin(), middle);
+  b.assign(middle, v.end());
+  std::ranges::sort(a);
+  std::ranges::sort(b);
+}
+
+output subject::before(const input& in) const {
+  output out;
+  switch (from) {
+    case begins::as_input: out.v = in.v; break;
+    case begins::as_halves:
+      out.v = in.a;
+      out.v.insert(out.v.end(), in.b.begin(), in.b.end());
+      break;
+    case begins::as_room: out.v.assign(in.v.size(), 0); break;
+    case begins::as_little: break;
+  }
+  return out;
+}
+
+namespace {
+
+template <bool Dear>
+struct cost {
+  static void pay() {
+    if constexpr (Dear) element::work();
+  }
+};
+
+// What algorithms are given, each of which takes as long as an element takes.
+template <bool Dear>
+struct value : cost<Dear> {
+  int operator()(int x) const {
+    this->pay();
+    return x ^ 1;
+  }
+};
+template <bool Dear>
+struct is_odd : cost<Dear> {
+  bool operator()(int x) const {
+    this->pay();
+    return x % 2 == 1;
+  }
+};
+template <bool Dear>
+struct is_nothing : cost<Dear> {
+  bool operator()(int x) const {
+    this->pay();
+    return x < 0;
+  }
+};
+template <bool Dear>
+struct less : cost<Dear> {
+  bool operator()(int x, int y) const {
+    this->pay();
+    return x < y;
+  }
+};
+template <bool Dear>
+struct alike : cost<Dear> {
+  bool operator()(int x, int y) const {
+    this->pay();
+    return x / 4 == y / 4;
+  }
+};
+template <class T>
+struct dear_sum : cost<true> {
+  T operator()(T x, T y) const {
+    pay();
+    return x ^ y;
+  }
+};
+template <class T, bool Dear>
+using sum = std::conditional_t<Dear, dear_sum<T>, std::bit_xor<T>>;
+
+double once(double) { return 2; }  // one to find out what it takes, and one
+double tree(double n) { return n / 256 + std::log2(n) + 2; }
+double scan(double n) { return 2 * n / 64 + std::log2(n) + 5; }
+double merged(double n) { return std::log2(n) + 5; }
+double merged_often(double n) {
+  double all = 0;
+  for (double m = 2; m <= n; m *= 2) all += std::log2(m) + (m <= 256 ? 4 : 4 + m / 64);
+  return all;
+}
+double partitioned_often(double n) { return n > 32 ? 2 * std::log2(n / 32) * 6 + merged_often(32) : merged_often(n); }
+
+template <bool D>
+void add_loops(std::vector<subject>& to) {
+  using enum subject::begins;
+  to.push_back({"for_each", as_input, 1, once,
+                [](const input&, output& o) { std::ranges::for_each(o.v, [](int& x) { x = value<D>{}(x); }); },
+                [](const input&, output& o) { nopal::for_each(o.v, [](int& x) { x = value<D>{}(x); }); }});
+  to.push_back({"transform", as_room, 1, once, [](const input& i, output& o) { std::ranges::transform(i.v, o.v.begin(), value<D>{}); },
+                [](const input& i, output& o) { nopal::transform(i.v, o.v.begin(), value<D>{}); }});
+  to.push_back({"transform_reduce", as_little, 1, once,
+                [](const input& i, output& o) { o.number = std::transform_reduce(i.v.begin(), i.v.end(), 0L, std::plus<>{}, value<D>{}); },
+                [](const input& i, output& o) { o.number = nopal::transform_reduce(i.v, 0L, std::plus<>{}, value<D>{}); }});
+  to.push_back({"reduce", as_little, 1, tree,
+                [](const input& i, output& o) { o.number = std::accumulate(i.v.begin(), i.v.end(), 0L, sum<long, D>{}); },
+                [](const input& i, output& o) { o.number = nopal::reduce(i.v, 0L, sum<long, D>{}); }});
+  to.push_back({"histogram", as_little, 1, once,
+                [](const input& i, output& o) {
+                  o.v.assign(64, 0);
+                  for (const int x : i.v) ++o.v[static_cast<std::size_t>(value<D>{}(x) % 64)];
+                },
+                [](const input& i, output& o) {
+                  for (const std::size_t in_bin : nopal::histogram(i.v, 64, [](int x) { return value<D>{}(x) % 64; }))
+                    o.v.push_back(static_cast<int>(in_bin));
+                }});
+}
+
+template <bool D>
+void add_searches(std::vector<subject>& to) {
+  using enum subject::begins;
+  to.push_back({"count_if", as_little, 1, once, [](const input& i, output& o) { o.number = std::ranges::count_if(i.v, is_odd<D>{}); },
+                [](const input& i, output& o) { o.number = nopal::count_if(i.v, is_odd<D>{}); }});
+  to.push_back({"find_if", as_little, 1, once,
+                [](const input& i, output& o) { o.number = std::ranges::find_if(i.v, is_nothing<D>{}) - i.v.begin(); },
+                [](const input& i, output& o) { o.number = nopal::find_if(i.v, is_nothing<D>{}) - i.v.begin(); }});
+  to.push_back({"max_element", as_little, 1, once,
+                [](const input& i, output& o) { o.number = std::ranges::max_element(i.v, {}, value<D>{}) - i.v.begin(); },
+                [](const input& i, output& o) { o.number = nopal::max_element(i.v, {}, value<D>{}) - i.v.begin(); }});
+  to.push_back({"min_element, comparator", as_little, 1, tree,
+                [](const input& i, output& o) { o.number = std::ranges::min_element(i.v, less<D>{}) - i.v.begin(); },
+                [](const input& i, output& o) { o.number = nopal::min_element(i.v, less<D>{}) - i.v.begin(); }});
+}
+
+template <bool D>
+void add_selections(std::vector<subject>& to) {
+  using enum subject::begins;
+  to.push_back({"copy_if", as_room, 1, once,
+                [](const input& i, output& o) { o.number = std::ranges::copy_if(i.v, o.v.begin(), is_odd<D>{}).out - o.v.begin(); },
+                [](const input& i, output& o) { o.number = nopal::copy_if(i.v, o.v.begin(), is_odd<D>{}).out - o.v.begin(); }});
+  to.push_back({"remove_if", as_input, 1, once,
+                [](const input&, output& o) { o.v.erase(std::ranges::remove_if(o.v, is_odd<D>{}).begin(), o.v.end()); },
+                [](const input&, output& o) { o.v.erase(nopal::remove_if(o.v, is_odd<D>{}).begin(), o.v.end()); }});
+  to.push_back({"unique", as_input, 1, once,
+                [](const input&, output& o) { o.v.erase(std::ranges::unique(o.v, alike<D>{}).begin(), o.v.end()); },
+                [](const input&, output& o) { o.v.erase(nopal::unique(o.v, alike<D>{}).begin(), o.v.end()); }});
+  to.push_back({"partition", as_input, 1, once,
+                [](const input&, output& o) {
+                  o.number = std::ranges::partition(o.v, is_odd<D>{}).begin() - o.v.begin();
+                  o.v.clear();
+                },
+                [](const input&, output& o) {
+                  o.number = nopal::partition(o.v, is_odd<D>{}).begin() - o.v.begin();
+                  if (!std::ranges::is_partitioned(o.v, [](int x) { return x % 2 == 1; })) o.number = -1;
+                  o.v.clear();
+                }});
+}
+
+template <bool D>
+void add_scans(std::vector<subject>& to) {
+  using enum subject::begins;
+  to.push_back({"inclusive_scan", as_room, 2, scan,
+                [](const input& i, output& o) { std::inclusive_scan(i.v.begin(), i.v.end(), o.v.begin(), sum<int, D>{}); },
+                [](const input& i, output& o) { nopal::inclusive_scan(i.v, o.v.begin(), sum<int, D>{}); }});
+  to.push_back({"exclusive_scan", as_room, 2, scan,
+                [](const input& i, output& o) { std::exclusive_scan(i.v.begin(), i.v.end(), o.v.begin(), 7, sum<int, D>{}); },
+                [](const input& i, output& o) { nopal::exclusive_scan(i.v, o.v.begin(), 7, sum<int, D>{}); }});
+}
+
+template <bool D>
+void add_orders(std::vector<subject>& to) {
+  using enum subject::begins;
+  to.push_back({"sort", as_input, 1, partitioned_often, [](const input&, output& o) { std::ranges::sort(o.v, less<D>{}); },
+                [](const input&, output& o) { nopal::sort(o.v, less<D>{}); }});
+  to.push_back({"stable_sort", as_input, 1, merged_often, [](const input&, output& o) { std::ranges::stable_sort(o.v, less<D>{}); },
+                [](const input&, output& o) { nopal::stable_sort(o.v, less<D>{}); }});
+  to.push_back({"merge", as_room, 1, merged, [](const input& i, output& o) { std::ranges::merge(i.a, i.b, o.v.begin(), less<D>{}); },
+                [](const input& i, output& o) { nopal::merge(i.a, i.b, o.v.begin(), less<D>{}); }});
+  to.push_back({"nth_element", as_input, 1, partitioned_often,
+                [](const input&, output& o) {
+                  const auto nth = o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 2);
+                  std::ranges::nth_element(o.v, nth, less<D>{});
+                  o.number = *nth;
+                  o.v.clear();
+                },
+                [](const input&, output& o) {
+                  const auto nth = o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 2);
+                  nopal::nth_element(o.v, nth, less<D>{});
+                  o.number = *nth;
+                  o.v.clear();
+                }});
+}
+
+template <bool D>
+std::vector<subject> all() {
+  std::vector<subject> made;
+  add_loops<D>(made);
+  add_searches<D>(made);
+  add_selections<D>(made);
+  add_scans<D>(made);
+  add_orders<D>(made);
+  return made;
+}
+
+}  // namespace
+
+std::vector<subject> subjects(bool dear) { return dear ? all<true>() : all<false>(); }
+
+}  // namespace scale

@@ -1,0 +1,47 @@
+#pragma once
+
+// The algorithms that are looked at: each by the standard library, serially, and by nopal, on the same elements.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace scale {
+
+/// What is read.
+struct input {
+  explicit input(std::size_t n);
+  std::vector<int> v;     // in no order
+  std::vector<int> a, b;  // its two halves, each sorted
+};
+
+/// What is written, or rearranged.
+struct output {
+  std::vector<int> v;
+  long number = 0;
+  bool operator==(const output&) const = default;
+};
+
+/// One algorithm.
+struct subject {
+  using way = std::function<void(const input&, output&)>;
+
+  /// What an output holds before: the input, its sorted halves one behind the other, room for as many elements as the input has, or for less.
+  enum class begins { as_input, as_halves, as_room, as_little };
+
+  /// As it is before the algorithm runs.
+  [[nodiscard]] output before(const input& in) const;
+
+  std::string name;
+  begins from;
+  double work;                           // of the parallel algorithm, over that of the serial one, where it must be more
+  std::function<double(double n)> span;  // the longest path, in elements: derived in include/nopal/algorithm/internal/README.md
+  way serial;
+  way ours;
+};
+
+/// All of them, with elements that cost what element::work says, or next to nothing.
+[[nodiscard]] std::vector<subject> subjects(bool dear);
+
+}  // namespace scale
