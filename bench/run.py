@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from runner import compare, fibers, files, machine, parts, series, workloads
+from runner import compare, fibers, files, machine, parts, scale, series, workloads
 from runner.measure import Cell, Limits
 from runner.parts import Part
 from runner.state import State
@@ -14,7 +14,7 @@ from runner.terminal import PlainTerminal, terminal
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 WRONG, UNUSABLE = 1, 2  # exit statuses
-FIBERS, LIBFORK, FIBRIL, LOOPS, SORT, SIMULATE = "fibers", "libfork", "fibril", "loops", "sort", "simulate"
+FIBERS, LIBFORK, FIBRIL, LOOPS, SORT, SCALE, SIMULATE = "fibers", "libfork", "fibril", "loops", "sort", "scale", "simulate"
 PAPERS = (LIBFORK, FIBRIL, FIBERS)
 PAPER_SIZE = "paper-size"  # single workloads of that size lie apart, so that they can be kept beside the rest
 
@@ -36,9 +36,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "workload",
         nargs="*",
-        help=f"which to run: the papers {', '.join(PAPERS)}; {LOOPS}, {SORT}, {SIMULATE}; {', '.join([*workloads.WORKLOADS, 'uts'])} "
+        help=f"which to run: the papers {', '.join(PAPERS)}; {LOOPS}, {SORT}, {SCALE}, {SIMULATE}; {', '.join([*workloads.WORKLOADS, 'uts'])} "
         f"(default: {' '.join(workload.name for workload in workloads.BY_DEFAULT)}); "
-        f"with fibers: {', '.join(fibers.NAMES)} (default: all), and with {SIMULATE} beside it on simulated machines; with --report: folders or files of results",
+        f"with fibers: {', '.join(fibers.NAMES)} (default: all), and with {SIMULATE} beside it on simulated machines; with {SCALE}: algorithms (default: all); with --report: folders or files of results",
     )
     result.add_argument("--build", type=Path, default=REPOSITORY / "build" / "release", help="the build folder")
     result.add_argument("--out", type=Path, help="where the CSV and JSON files go, and the page (default: the build folder)")
@@ -79,6 +79,12 @@ def arguments() -> argparse.Namespace:
         options.out = options.build
     if options.report or options.compare:
         return options
+    options.scale = SCALE in options.workload
+    options.algorithms = [name for name in options.workload if name != SCALE] if options.scale else []
+    if unknown := [name for name in options.algorithms if name not in scale.NAMES]:
+        of.error(f"{SCALE}: no algorithm {unknown[0]!r}; there are {', '.join(scale.NAMES)}")
+    if options.scale:
+        options.workload = []
     options.papers = [name for name in options.workload if name in PAPERS]
     options.loops = LOOPS in options.workload
     options.sort = SORT in options.workload
@@ -135,6 +141,8 @@ def chosen_parts(options: argparse.Namespace) -> list[Part]:
         result.append(parts.loops_part(options))
     if options.sort:
         result.append(parts.kernel_part(options, workloads.SORT, SORT))
+    if options.scale:
+        result.append(parts.scale_part(options))
     if options.simulate:
         result += parts.simulation_parts(options)
     if options.workload or not (result or options.latency):

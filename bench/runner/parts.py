@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from . import fiber_costs, fiber_migration, fibers, kernels, latency, loops, memory, simulation, space, workloads
+from . import fiber_costs, fiber_migration, fibers, kernels, latency, loops, memory, scale, simulation, space, workloads
 from .measure import Cell, Limits, measure
 from .state import State
 from .terminal import PlainTerminal
@@ -185,6 +185,10 @@ def latency_part(options: argparse.Namespace) -> Part:
 
 def loops_part(options: argparse.Namespace) -> Part:
     return Part(loops, "loops", loops.tables(options.build, options.impl, options.workers, options.smoke))
+
+
+def scale_part(options: argparse.Namespace) -> Part:
+    return Part(scale, scale.STEM, scale.tables(options.build, options.algorithms, options.smoke))
 
 
 def simulation_parts(options: argparse.Namespace) -> list[Part]:

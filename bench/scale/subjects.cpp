@@ -147,7 +147,7 @@ void add_searches(std::vector<subject>& to) {
   to.push_back({"max_element", as_little, 1, once,
                 [](const input& i, output& o) { o.number = std::ranges::max_element(i.v, {}, value<D>{}) - i.v.begin(); },
                 [](const input& i, output& o) { o.number = nopal::max_element(i.v, {}, value<D>{}) - i.v.begin(); }});
-  to.push_back({"min_element, comparator", as_little, 1, tree,
+  to.push_back({"min_element by a comparator", as_little, 1, tree,
                 [](const input& i, output& o) { o.number = std::ranges::min_element(i.v, less<D>{}) - i.v.begin(); },
                 [](const input& i, output& o) { o.number = nopal::min_element(i.v, less<D>{}) - i.v.begin(); }});
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 
 from .. import files, workloads
-from . import algorithms, fibril, green, libfork, plots, simulated
+from . import algorithms, fibril, green, libfork, plots, scaling, simulated
 from .data import Results, name
 from .items import Section
 
@@ -62,7 +62,7 @@ def page(contents: dict[str, dict]) -> str:
 
 
 def _sections(results: Results) -> list[Section]:
-    return [of.section(results) for of in (libfork, fibril, green, algorithms, simulated)]
+    return [of.section(results) for of in (libfork, fibril, green, algorithms, scaling, simulated)]
 
 
 def verdicts(contents: dict[str, dict]) -> str:

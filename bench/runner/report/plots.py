@@ -194,6 +194,28 @@ def lines(
     return _svg(figure, f"{title}: {unit} by workers")
 
 
+def curves(
+    title: str, unit: str, along: str, series: Mapping[str, Mapping[int, float]], bounds: Mapping[str, Mapping[int, float]]
+) -> str:
+    """A line for each series by a number, both on scales of powers, and a dashed one for its bound."""
+    figure, axes = _figure()
+    look = styles(list(series))
+    for label, values in series.items():
+        colour, marker, _ = look[label]
+        points = sorted(values)
+        axes.plot(points, [values[p] for p in points], label=label, color=colour, marker=marker, markersize=5, linewidth=1.4)
+        points = sorted(bounds.get(label, {}))
+        axes.plot(points, [bounds[label][p] for p in points], color=colour, linestyle="--", linewidth=0.8)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.set_xlabel(along)
+    axes.set_ylabel(unit)
+    axes.set_title(title, loc="left")
+    _legend(axes)
+    return _svg(figure, f"{title}: {unit} by {along}")
+
+
 def bars(
     title: str,
     unit: str,
