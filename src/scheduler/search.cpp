@@ -24,12 +24,13 @@ namespace nopal::inline NOPAL_ABI::core {
 namespace {
 
 // The worker has found something, and is no thief any more. If it was the last thief of its node and there is visible work, another is
-// woken.
+// woken; and more of them by one that was woken itself.
 void stop_searching(worker& w) noexcept {
   search_state& s = w.search;
   w.forget_joins();
+  bool const woken = std::exchange(s.woken, false);
   if (std::exchange(s.searching, false)) {
-    w.pool().parking.stop_searching(w.index());
+    w.pool().parking.stop_searching(w.index(), woken ? tuning::woken_by_one : 0);
     if (w.pool().simulated != nullptr) w.pool().simulated->searches(w.index(), false);
   }
   if (s.idle_since == 0) return;
@@ -240,6 +241,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   if (w.trace != nullptr) note_sleep(w, slept ? since : 0);
   if (!slept) return false;
   w.count.add(counted::wakeups);
+  w.search.woken = true;
   w.home = w.thread_home;
   w.here = &mine;
   w.search.idle_since = 0;

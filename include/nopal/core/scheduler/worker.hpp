@@ -40,6 +40,7 @@ struct search_state {
   search_state(std::uint64_t seed, unsigned index) noexcept : random{seed, index} {}
 
   bool searching = false;                            ///< the worker's thread counts as a thief
+  bool woken = false;                                ///< it has slept, and has found nothing since
   std::int64_t idle_since = 0;                       ///< in nanoseconds; 0: not idle
   std::uint64_t backoff = tuning::shortest_backoff;  ///< pauses before its next search, at least
   /// What only the worker's thread may run and it alone knows of, the oldest first: it has taken this from its inbox `own`, or put it there

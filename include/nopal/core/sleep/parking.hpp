@@ -67,10 +67,12 @@ class basic_parking {
 
   /// It searches from now on. relaxed: no partner; a count too low for a moment costs a wake-up too many, see node_entry::thieves.
   void start_searching(unsigned i) noexcept { nodes_[workers_[i].node_index].thieves.fetch_add(1, std::memory_order_relaxed); }
-  /// It found something. The last thief of a node wakes a successor while there is visible work.
-  void stop_searching(unsigned i) noexcept {
+  /// It found something. While there is visible work the last thief of a node wakes a successor, and any thief so `many` as it says.
+  void stop_searching(unsigned i, unsigned many = 0) noexcept {
     node_entry& n = nodes_[workers_[i].node_index];
-    if (n.thieves.fetch_sub(1, std::memory_order_seq_cst) <= 1 && visible_work()) wake_one(n);
+    if (n.thieves.fetch_sub(1, std::memory_order_seq_cst) <= 1 && many == 0) many = 1;
+    for (; many > 0 && visible_work() && wake_one(n); --many) {
+    }
   }
 
   /// Sleeps, unless there is visible work and no other thief in the node, or must_stay(). The caller counts as a thief before and after.
