@@ -243,7 +243,12 @@ class owner {
   void spawn() {
     if (work_.must_grow()) work_.ensure_room(1);
     push(true);
-    for (auto const end = steady::now() + 1ms; work_.bottom() - work_.oldest() > 6 && steady::now() < end;) Sync::relax();
+    // On a machine that is busy with other things thieves come late: a ring grows only if they never do, and no wait is a long one.
+    auto const offered = [&] { return work_.bottom() - work_.oldest(); };
+    for (auto const end = steady::now() + 100us; offered() > 6 && (offered() > 32 || steady::now() < end);) {
+      Sync::relax();
+      std::this_thread::yield();
+    }
     if (mine_.size() > 64) {  // those that thieves have surely taken
       mine_.erase(mine_.begin(), mine_.end() - std::min<std::ptrdiff_t>(std::ssize(mine_), work_.bottom() - work_.oldest()));
     }
