@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from unittest.mock import patch
 
 import fakes  # noqa: F401  the path of the runner
-from runner.report import fibril, green, libfork
+from runner.report import exponents, fibril, green, libfork
 from runner.report.data import Results
 from runner.report.items import Item
 from runner.report.verdicts import Judged, Threshold, same_size, verdict
@@ -130,11 +130,11 @@ class Libfork(Verdicts):
         self.check(libfork, self.made(exponent=0.48), "Table II", NOT, "T3L has 0.43 ± 0.03")
 
     def test_an_exponent_that_is_hardly_known_is_open(self) -> None:
-        wanted = libfork.EXPONENTS["uts T3L"]
+        wanted = exponents.EXPONENTS["uts T3L"]
         for n, error, holds in ((0.43, 0.02, HOLDS), (0.43, 0.05, OPEN), (0.6, 0.5, OPEN), (0.6, 0.1, NOT), (1.4, 0.93, NOT)):
-            found = libfork.fit.Fit(1, 1, n, 0, 0, error, 4, 20)
-            self.assertIs(libfork._exponent(wanted, found).holds, holds, (n, error))
-        self.assertIs(libfork._exponent(wanted, "no change with P").holds, OPEN)
+            found = exponents.fit.Fit(1, 1, n, 0, 0, error, 4, 20)
+            self.assertIs(exponents.exponent(wanted, found).holds, holds, (n, error))
+        self.assertIs(exponents.exponent(wanted, "no change with P").holds, OPEN)
         self.check(libfork, without(self.made(exponent=0.45), "uts T3L", "task", 8), "Table II", OPEN, "three numbers of workers")
 
 
