@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 WRONG, UNUSABLE = 1, 2  # exit statuses
 FIBERS, LIBFORK, FIBRIL, LOOPS, SORT, SCALE, SIMULATE = "fibers", "libfork", "fibril", "loops", "sort", "scale", "simulate"
 PAPERS = (LIBFORK, FIBRIL, FIBERS)
-PAPER_SIZE = "paper-size"  # single workloads of that size lie apart, so that they can be kept beside the rest
+PAPER_SIZE = "paper-size"  # single workloads and sorts of that size lie apart, so that they can be kept beside the rest
 
 # Seconds for each process, and for all runs of a cell: of the groups by paper, whose trees take long, and of all else.
 GROUP_TIMEOUT, GROUP_SHARE = 30, 6
@@ -140,7 +140,7 @@ def chosen_parts(options: argparse.Namespace) -> list[Part]:
     if options.loops:
         result.append(parts.loops_part(options))
     if options.sort:
-        result.append(parts.kernel_part(options, workloads.SORT, SORT))
+        result.append(parts.kernel_part(options, workloads.SORT, f"{SORT}-{PAPER_SIZE}" if options.size == "paper" else SORT))
     if options.scale:
         result.append(parts.scale_part(options))
     if options.simulate:

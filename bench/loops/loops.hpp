@@ -67,7 +67,7 @@ struct stream_shape {  // a·x + y of floats: bound by memory
   int runs = 0;
 };
 
-struct hash_shape {  // bound by arithmetic
+struct hash_shape {  // arithmetic, and 80 MB of results
   explicit hash_shape(bool smoke) : out(smoke ? 1000 : 10'000'000) {}
   template <class Loop>
   void run(Loop loop) {

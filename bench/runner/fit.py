@@ -24,11 +24,6 @@ class Fit:
     def at(self, workers: float) -> float:
         return self.a + self.b * self.m1 * workers**self.n
 
-    @property
-    def says_something(self) -> bool:
-        """Whether the exponent is known better than not at all."""
-        return self.n_error < 1
-
 
 def fit(points: Sequence[tuple[int, float]], m1: float) -> Fit | str:
     """The fit to points (P, MRSS), of which there may be several for one P; or why there is none."""

@@ -23,6 +23,13 @@ class Peers(WithPrograms):
         self.assertEqual(self.run_it("fib", "--workers", "1", "--runs", "1", "--size", "paper").returncode, 0)
         self.assertEqual(self.cell("task", stem="paper-size")["status"], "ok")
         self.assertFalse((self.out / "bench-kernels.json").exists())
+        for kernel in ("sort", "stable_sort"):
+            for impl in ("serial", "native"):
+                self.make(kernel, impl)
+        done = self.run_it("sort", "--workers", "1", "--runs", "1", "--size", "paper")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.cell("native", stem="sort-paper-size")["status"], "ok")
+        self.assertFalse((self.out / "bench-sort.json").exists(), "it would take the place of the usual size")
 
     def test_one_that_crashes_has_a_cell_that_says_so(self) -> None:
         self.make("fib", "tbb", does="crashes")

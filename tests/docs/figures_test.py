@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """That tools/docs/figures.py finds what is wrong with a figure, and nothing where all is well."""
 
+import re
 import sys
 import tempfile
 import unittest
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -49,6 +51,7 @@ class Figures(unittest.TestCase):
 19, 1,701 = libfork-memory[*; task | taskflow; memory 8] / 1024
 is libfork[fib; libfork; 1] / libfork[fib; task; 1] > 2"""
         self.assertEqual(self.problems(text, lines), [])
+        self.assertEqual(self.problems("All take 1 s.", "1 = libfork[uts *; task; 1]"), [], "one figure for several values")
         self.assertEqual(self.problems("1,700 MiB.", "~1,700 = libfork-memory[*; taskflow; memory 8] / 1024"), [])
 
     def test_a_wrong_figure_is_found_with_the_right_one(self) -> None:
@@ -69,9 +72,10 @@ is libfork[fib; libfork; 1] / libfork[fib; task; 1] > 2"""
             ("overhead of fib; serial; 1 is no number: ''", "libfork[fib; serial; 1; overhead]"),
             ("cannot be calculated", "libfork[fib; task; 1] +"),
             ("cannot be calculated", "open('/etc/passwd')"),
-            ("2 values", "libfork[uts *; task; 1]"),
+            ("1.0292", "libfork[fib | uts T1; task; 1; overhead]"),
         ):
             self.found(expected, "It takes 5.1 times.", f"5.1 = {query}")
+        self.found("2 figures for 3 values", "It takes 5.1, then 14.3.", "5.1, 14.3 = libfork[fib | uts T1 | uts T3; task; 1]")
         self.found("no bench-libfork.csv in nowhere", "It takes 5.1 times.", "5.1 = libfork[fib; task; 1; overhead]", of="nowhere")
         self.found("is neither", "It is 5.", "5 is libfork[fib; task; 1; overhead]")
 
@@ -79,20 +83,38 @@ is libfork[fib; libfork; 1] / libfork[fib; task; 1] > 2"""
         self.found("5.1 is named, and does not stand", "fib takes five times.", "5.1 = libfork[fib; task; 1; overhead]")
         self.found("15.1: no line", "fib takes 5.1 times, and 15.1.", "5.1 = libfork[fib; task; 1; overhead]")
 
+    def test_each_figure_stands_in_the_text_as_often_as_it_is_named_and_in_its_order(self) -> None:
+        lines = "5.1, 14.3 = libfork[fib; task | libfork; 1; overhead]\n1.03 = libfork[uts T1; task; 1; overhead]"
+        self.assertEqual(self.problems("5.1 times, libfork 14.3; T1 1.03.", lines), [])
+        self.found("5.1, 14.3 do not stand in the text in this order", "14.3 times, libfork 5.1; T1 1.03.", lines)
+        self.found("5.1 is named 1 times, and stands in the text 2 times", "5.1 times, libfork 14.3; T1 1.03; T3 5.1.", lines)
+        self.found("1.03 is named 1 times, and stands in the text 2 times", "5.1 times, libfork 14.3; T1 1.03, T2 1.03.", lines)
+        self.found("5.1 is named 2 times", "5.1 times.", "5.1 = libfork[fib; task; 1; overhead]\n5.1 = libfork[fib; task; 1; overhead]")
+        others = "1 of 5.1 times; Table 1, Tables 2, 1 and 3, GCC 1, 1·10⁶, T1, `--runs 1`"
+        self.assertEqual(self.problems(others, "5.1 = libfork[fib; task; 1; overhead]\n1 = libfork[uts T1; task; 1]"), [])
+
+    def test_a_comment_that_is_meant_to_be_on_figures_is_one(self) -> None:
+        line = "5.1 = libfork[fib; task; 1; overhead]"
+        for wrong in (f"<!-- figure of made\n{line}\n-->", f"<!-- figures: made\n{line}\n-->", f"<!-- tables of made\n{line}\n-->"):
+            self.found("a comment on figures begins with", f"fib takes 6.1 times.\n\n{wrong}\n")
+        self.found("5.1 is named, and does not stand", f"<!-- figures of made\n{line}\n-->\n")
+        self.assertEqual(self.problems("Text.\n\n<!-- table of what is where -->\n<!-- figures are drawn by hand -->\n"), [])
+
     def test_no_figure_escapes_in_the_page_of_results_nor_beside_its_link(self) -> None:
-        for text in ("It takes 1.05 of the time.", "It is 3 % behind.", "It is 36 times as fast.", "- It takes 20 MiB.", "83 ns", "a 24th"):
+        for text in ("It takes 1.05 of the time.", "It is 3 % behind.", "It is 36 times as fast.", "- It takes 20 MiB.", "83 ns", "a 24th", "36× as fast", "36\ntimes"):
             self.found("no comment says where", text, page="docs/results/README.md")
             self.found("no comment says where", f"[results](docs/results/README.md) {text}")
             self.assertEqual(self.problems(text), [])
 
     def test_what_is_no_figure_is_none(self) -> None:
-        for text in ("Clang 22.1.8, Linux 6.18, oneTBB 2021.8, libfork 3.8.0, GCC 12", "on 2026-11-23", "`--rest 5.1`", "[x](a-1.5.md)", "Theorem 4.2", "8 workers"):
+        for text in ("Clang 22.1.8, Linux 6.18, oneTBB 2021.8, libfork 3.8.0, GCC 12", "on 2026-11-23", "`--rest 5.1`", "[x](a-1.5.md)", "Theorem 4.2", "8 workers", "32 × 32"):
             self.assertEqual(self.problems(text, page="docs/results/README.md"), [], text)
 
     def test_what_is_not_stored_says_its_command_and_date(self) -> None:
         self.assertEqual(self.problems("It took 0.95 s.", "0.95 from nopal_bench_fib_task, 2026-11-23"), [])
         self.assertEqual(self.problems("It took 0.95 s.", "0.95 from the paper on fibers, Table 1"), [])
         self.found("the command and its date", "It took 0.95 s.", "0.95 from a run")
+        self.found("there is no src/nowhere.hpp", "It took 0.95 s.", "0.95 from src/nowhere.hpp")
 
     def test_each_cell_of_a_table(self) -> None:
         rows = "| | task | by hand |\n| --- | --- | --- |\n| fib | {} | 2.0 |\n| uts T1 | 1.03 | |"
@@ -102,8 +124,45 @@ is libfork[fib; libfork; 1] / libfork[fib; task; 1] > 2"""
         self.found("column by hand: no line", rows.replace("{}", "5.1"), lines.splitlines()[0], kind="table")
         self.found("names none of the columns", rows.replace("{}", "5.1"), lines + "\nother = 1", kind="table")
         self.found("no row uts T2", rows.replace("{}", "5.1").replace("uts T1", "uts T2"), lines, kind="table")
+        keys = "| | times |\n| --- | --- |\n| fib, libfork | {} |"
+        self.assertEqual(self.problems(keys.format("14.3"), "times = libfork[{}; 1; overhead]", kind="table"), [])
+        self.found("fib, libfork, times: 14.2", keys.format("14.2"), "times = libfork[{}; 1; overhead]", kind="table")
 
     def test_a_wrong_figure_planted_in_each_page_is_found(self) -> None:
+        planted = dict.fromkeys(("prose", "ratio", "percent", "range", "cell"), 0)
+        for page in figures.pages():
+            for mark in figures.paragraphs(page.read_text(encoding="utf-8"))[0]:
+                stored = figures.Stored(REPOSITORY / "docs/results" / mark.of)
+                stored.calculate = cache(stored.calculate)
+                check = figures.check_table if mark.kind == "table" else figures.check_text
+                self.assertEqual(check(mark, stored), [])
+                for number in figures.ANY.finditer(figures.blank(mark.text, figures.NOT_TEXT)):
+                    if (form := self.form(mark, number)) is None:
+                        continue
+                    wrong = number[0][:-1] + str((int(number[0][-1]) + 2) % 10)
+                    text = mark.text[: number.start()] + wrong + mark.text[number.end() :]
+                    told = check(figures.Mark(mark.kind, mark.of, mark.lines, text, mark.line), stored)
+                    self.assertNotEqual(told, [], (page, text[max(0, number.start() - 60) : number.end() + 30]))
+                    planted[form] += 1
+        for form, times in planted.items():
+            self.assertGreater(times, 5, (form, planted))
+
+    def form(self, mark: figures.Mark, number: re.Match[str]) -> str | None:
+        """What kind of figure stands there; None if no line is on it."""
+        if mark.kind == "table":
+            at = mark.text[mark.text.rfind("\n", 0, number.start()) + 1 : number.start()].count("|") - 1
+            name = figures.cells(mark.text.strip().splitlines()[0])[at]
+            return "cell" if at > 0 and any(line.startswith(f"{name} = ") for line in mark.lines) else None
+        lines = [found for line in mark.lines if (found := figures.LINE.fullmatch(line))]
+        named = ([one.strip("~% ") for one in re.findall(figures.NUMBER, line["figures"])] for line in lines)
+        on_it = next((line for line, ones in zip(lines, named, strict=True) if number[0] in ones), None)
+        if not on_it:
+            return None
+        if mark.text[number.end() :].lstrip().startswith("%"):
+            return "percent"
+        return "range" if " to " in on_it["figures"] else "ratio" if "] / " in on_it["what"] else "prose"
+
+    def test_one_that_is_wrong_in_text_and_comment_is_found_by_its_value(self) -> None:
         planted = 0
         for page in figures.pages():
             text = page.read_text(encoding="utf-8")

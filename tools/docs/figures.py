@@ -14,14 +14,14 @@ A comment after a paragraph, a list or a table says where its figures come from.
 
 - `FILE[KEY; KEY; ...; COLUMN]` are the values of docs/results/two-cpus/bench-FILE.csv in the rows of these keys, which KEYS below names; without
   COLUMN the file's own. `a | b` are several rows in that order, and `*` any text. They are calculated with: + - * /, min, max, median, sum, len.
-- As many figures as there are values, in their order; or `A to B`: the least and the greatest. Each value, rounded as the figure is written, must be
-  that figure. `10 %` is a part; `~1,700` has two digits that count.
+- As many figures as there are values, in their order; or one that all of them are; or `A to B`: the least and the greatest. Each value, rounded as the
+  figure is written, must be that figure. `10 %` is a part; `~1,700` has two digits that count.
 - `is` says no figure: what must be true of every value.
 - `from` is for what no stored result has: the command that measured it, and its date; or the paper or the source that says so.
-- `table of two-cpus`: each line is `COLUMN = ...`, and {} in it is the first cell of the row; `COLUMN from ...` as above.
+- `table of two-cpus`: each line is `COLUMN = ...`, and {} in it is the first cell of the row, where a comma parts keys; `COLUMN from ...` as above.
 
-A figure that stands in the comment and not in the text is an error, and so is one that nobody names: in docs/results/README.md, in what links to it,
-and wherever such a comment stands.
+The figures of a line stand in the text in this order, and each as often as the comment names it. One that stands in the comment and not in the text
+is an error, and so is one that nobody names: in docs/results/README.md, in what links to it, and wherever such a comment stands.
 
     python3 tools/docs/figures.py [PAGE...]
 """
@@ -31,6 +31,7 @@ import csv
 import operator
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -58,12 +59,17 @@ NUMBER = r"~?\d+(?:,\d{3})*(?:\.\d+)?(?: %)?"
 LINE = re.compile(rf"(?P<figures>{NUMBER}(?:(?:,| to) {NUMBER})*) (?P<how>=|from) (?P<what>.+)")
 COLUMN = re.compile(r"(?P<column>.+?) (?P<how>=|from) (?P<what>.+)")
 QUERY = re.compile(r"([a-z]+(?:-[a-z]+)*)\[([^\]]*)\]")
+MEANT = re.compile(r"\s*(?:figures?|tables?)\b[^\n]*\n.*(?: = | from |\bis )", re.DOTALL)
 MARK = re.compile(r"\s*(?P<kind>figures|table) of (?P<set>[\w-]+)\n(?P<lines>.*)", re.DOTALL)
 # What counts as a figure where all must be named. Versions and sections have two points, or follow a name; code and links are none.
-FIGURE = re.compile(r"(?<![\w.,/-])(?:\d+(?:,\d{3})*\.\d+(?![\d.]*\.\d)|\d+(?:,\d{3})*(?= ?(?:%|times\b|[KM]i?B\b|[nµum]?s\b|th\b)))(?!\w*-)")
-VERSION = re.compile(r"(?:Linux|Debian|GCC|Clang|LLVM|C\+\+|Theorem|Section|Table|Fig\.)\s$")
-NOT_TEXT = re.compile(r"`[^`]*`|\]\([^)]*\)|\b\d{4}-\d\d-\d\d\b")
-DATED = re.compile(r"\b\d{4}-\d\d-\d\d\b|\bpaper\b|\b(?:src|include|bench)/\S+")
+FIGURE = re.compile(r"(?<![\w.,/-])(?:\d+(?:,\d{3})*\.\d+(?![\d.]*\.\d)|\d+(?:,\d{3})*(?=\s?(?:%|×(?!\s?\d)|times\b|[KMG]i?B\b|[nµum]?s\b|th\b)))(?!\w*-)")
+NAMED = r"(?:Linux|Debian|GCC|Clang|LLVM|C\+\+|Challenge|Theorem|Section|Listing|Algorithm|Table|Fig\.)\s\d[\d.]*"
+MANY_NAMED = r"(?:Theorems|Sections|Tables|Figs\.)\s\d+(?:,\s\d+)*\s(?:and|or|to)\s\d+"
+NOT_TEXT = re.compile(rf"`[^`]*`|\]\([^)]*\)|\b\d{{4}}-\d\d-\d\d\b|{MANY_NAMED}|{NAMED}")
+# Any number in a text, of which a comment may say that it is a figure.
+ANY = re.compile(r"(?<![\w.,·¹²³⁰-⁹-])\d+(?:,\d{3})*(?:\.\d+)?(?![\d·¹²³⁰-⁹]|[.,]\d)")
+PATH = re.compile(r"\b(?:src|include|bench|docs)/[\w./-]*\w")
+DATED = re.compile(rf"\b\d{{4}}-\d\d-\d\d\b|\bpaper\b|{PATH.pattern}")
 
 
 class Problem(Exception):
@@ -189,6 +195,8 @@ def as_written(figure: str, value: float) -> str:
 def compare(figures: list[str], values: Values, is_range: bool) -> list[str]:
     if is_range:
         values = Values([min(values), max(values)])
+    if len(figures) == 1:
+        figures = figures * len(values)
     if len(figures) != len(values):
         return [f"{len(figures)} figures for {len(values)} values"]
     return [
@@ -217,7 +225,7 @@ def blank(page: str, expression: re.Pattern[str], keep: Callable[[re.Match[str]]
 def paragraphs(page: str) -> tuple[list[Mark], list[Mark]]:
     """What has a mark, and what has none."""
     page = blank(page, FENCE)
-    page = blank(page, COMMENT, lambda m: MARK.fullmatch(m["text"]) is not None)
+    page = blank(page, COMMENT, lambda m: MEANT.match(m["text"]) is not None)
     marked, bare = [], []
     pending: list[tuple[str, int]] = []
     position = 0
@@ -227,10 +235,11 @@ def paragraphs(page: str) -> tuple[list[Mark], list[Mark]]:
             text = part[0]
             if text.replace("\0", "").strip():
                 pending.append((text, page.count("\n", 0, position + part.start() + len(text) - len(text.lstrip())) + 1))
-        if comment and (found := MARK.fullmatch(comment["text"])) and pending:
-            text, line = pending.pop()
-            lines = [one.strip() for one in found["lines"].splitlines() if one.strip()]
-            marked.append(Mark(found["kind"], found["set"], lines, text, line))
+        if comment and MEANT.match(comment["text"]):
+            found = MARK.fullmatch(comment["text"])
+            text, line = pending.pop() if pending else ("", page.count("\n", 0, comment.start()) + 1)
+            lines = [one.strip() for one in found["lines"].splitlines() if one.strip()] if found else []
+            marked.append(Mark(found["kind"], found["set"], lines, text, line) if found else Mark("", "", [], text, line))
         position = comment.end() if comment else len(page)
     bare = [Mark("", "", [], text, line) for text, line in pending]
     return marked, bare
@@ -239,21 +248,37 @@ def paragraphs(page: str) -> tuple[list[Mark], list[Mark]]:
 def unnamed(text: str, named: list[str]) -> list[str]:
     """The figures in a text that nobody names."""
     text = blank(text, NOT_TEXT)
-    known = {one.strip("~% ") for one in named}
-    found = [m for m in FIGURE.finditer(text) if not VERSION.search(text[: m.start()]) and not re.match(r"20\d\d\.", m[0])]
-    return list(dict.fromkeys(m[0] for m in found if m[0] not in known))
+    found = [m for m in FIGURE.finditer(text) if not re.match(r"20\d\d\.", m[0])]
+    return list(dict.fromkeys(m[0] for m in found if m[0] not in named))
 
 
-def stands_in(figure: str, text: str) -> bool:
-    return re.search(rf"(?<![\d.,]){re.escape(figure.strip('~% '))}(?!\d|[.,]\d)", text) is not None
+def misplaced(text: str, lines: list[list[str]]) -> list[str]:
+    """Those of the figures in the lines that do not stand in the text as often as they are named, or not in the order of their line."""
+    numbers = ANY.findall(blank(text, NOT_TEXT))
+    named = Counter(one for line in lines for one in line)
+    problems = []
+    for one, times in named.items():
+        if not (there := numbers.count(one)):
+            problems.append(f"{one} is named, and does not stand in the text")
+        elif there != times:
+            problems.append(f"{one} is named {times} times, and stands in the text {there} times")
+    for line in lines:
+        rest = iter(numbers)
+        if all(one in numbers for one in line) and not all(one in rest for one in line):
+            problems.append(f"{', '.join(line)} do not stand in the text in this order")
+    return problems
 
 
 def check_source(how: str, what: str) -> list[str]:
-    return ["'from' names the command and its date, or the paper"] if how == "from" and not DATED.search(what) else []
+    if how != "from":
+        return []
+    gone = [f"there is no {path}" for path in PATH.findall(what) if not (REPOSITORY / path).exists()]
+    return gone if DATED.search(what) else ["'from' names the command and its date, or the paper"]
 
 
 def check_text(mark: Mark, stored: Stored) -> list[str]:
-    problems, named = [], []
+    problems: list[str] = []
+    named: list[list[str]] = []
     for line in mark.lines:
         try:
             if line.startswith("is "):
@@ -263,14 +288,14 @@ def check_text(mark: Mark, stored: Stored) -> list[str]:
             if not (found := LINE.fullmatch(line)):
                 raise Problem(f"is neither FIGURES = ..., FIGURES from ... nor is ...: {line}")
             figures = re.findall(NUMBER, found["figures"])
-            named += figures
-            problems += [f"{figure} is named, and does not stand in the text" for figure in figures if not stands_in(figure, mark.text)]
+            named.append([figure.strip("~% ") for figure in figures])
             problems += check_source(found["how"], found["what"])
             if found["how"] == "=":
                 problems += [f"{one}: {line}" for one in compare(figures, stored.calculate(found["what"]), " to " in found["figures"])]
         except Problem as problem:
             problems.append(str(problem))
-    return problems + [f"{one}: no line of the comment says where it comes from" for one in unnamed(mark.text, named)]
+    bare = unnamed(mark.text, [one for line in named for one in line])
+    return problems + misplaced(mark.text, named) + [f"{one}: no line of the comment says where it comes from" for one in bare]
 
 
 def cells(row: str) -> list[str]:
@@ -293,7 +318,7 @@ def check_table(mark: Mark, stored: Stored) -> list[str]:
         for row in rows if found["how"] == "=" else []:
             try:
                 figures = re.findall(NUMBER, row[at])
-                told = compare(figures, stored.calculate(found["what"].replace("{}", row[0])), False) if figures else []
+                told = compare(figures, stored.calculate(found["what"].replace("{}", row[0].replace(", ", "; "))), False) if figures else []
                 problems += [f"{row[0]}, {found['column']}: {one}" for one in told]
             except Problem as problem:
                 problems.append(f"{row[0]}, {found['column']}: {problem}")
@@ -308,6 +333,9 @@ def check(page: Path, repository: Path = REPOSITORY) -> list[str]:
     problems = []
     for mark in marked:
         stored = Stored(repository / "docs/results" / mark.of)
+        if not mark.kind:
+            problems.append(f"{relative}:{mark.line}: a comment on figures begins with 'figures of' or 'table of', and the set")
+            continue
         found = (check_table if mark.kind == "table" else check_text)(mark, stored)
         problems += [f"{relative}:{mark.line}: {problem}" for problem in found]
     strict = relative == Path("docs/results/README.md")

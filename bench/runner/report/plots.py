@@ -73,6 +73,7 @@ def _figure(size: tuple[float, float] = SIZE):
     pyplot.rcParams.update(
         {
             "svg.fonttype": "none",
+            "svg.hashsalt": "nopal",  # the same results make the same page
             "font.family": "sans-serif",
             "font.size": 10,
             "text.color": INK,

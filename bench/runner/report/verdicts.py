@@ -40,10 +40,12 @@ class Judged:
     threshold: Threshold
     value: float | None
     workers: int = 0
+    whole: bool = True  # or else it is of a part of what the paper has, or not exact: that can miss a threshold, and cannot meet it
 
     @property
     def holds(self) -> bool | None:
-        return self.threshold.holds(self.value, self.workers)
+        holds = self.threshold.holds(self.value, self.workers)
+        return None if holds and not self.whole else holds
 
 
 def verdict(text: str, judged: Sequence[Judged]) -> Reading:
