@@ -20,6 +20,7 @@
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
+#include "nopal/core/loop/made_of.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -55,12 +56,12 @@ struct histogram_function : refuses_lists {
     algorithms::loop(tables, [&](std::size_t from, std::size_t to) {
       for (; from != to; ++from) {
         counts[from].resize(bins);
-        const I stop = algorithms::ahead(first, from + 1 == tables ? n : n / tables * (from + 1));
-        for (I it = algorithms::ahead(first, n / tables * from); it != stop; ++it) {
-          const auto bin = std::invoke(bin_of, *it);
+        const auto add = [&](auto bin) {
           if (!is_below(bin, bins)) no_such_bin(bin, bins);
           ++counts[from][static_cast<std::size_t>(bin)];
-        }
+        };
+        const I stop = algorithms::ahead(first, from + 1 == tables ? n : n / tables * (from + 1));
+        for (I it = algorithms::ahead(first, n / tables * from); it != stop; ++it) core::use_result(add, bin_of, *it);
       }
     });
     if (tables > 1) {
