@@ -52,7 +52,7 @@ struct quick_sort {
       if (bad == 0) return heap_sort(first, n);
       choose_pivot(first, n);
       if (has_before && !less(*(first - 1), *first)) {
-        const I right = partition_equal(first, ahead(first, n));
+        const I right = partition_equal(first, algorithms::ahead(first, n));
         const auto equal = static_cast<std::size_t>(right - first);
         if (k < equal) return;
         k -= equal;
@@ -61,7 +61,7 @@ struct quick_sort {
         continue;
       }
       bool in_order = false;
-      const I middle = partition_around(first, ahead(first, n), in_order) - 1;
+      const I middle = partition_around(first, algorithms::ahead(first, n), in_order) - 1;
       std::ranges::iter_swap(first, middle);
       const auto left_n = static_cast<std::size_t>(middle - first);
       if (k == left_n) return;
@@ -85,12 +85,12 @@ struct quick_sort {
       if (bad == 0) return heap_sort(first, n);
       choose_pivot(first, n);
       if (has_before && !less(*(first - 1), *first)) {  // all that equal the pivot are the least: they need no more sorting
-        const I right = partition_equal(first, ahead(first, n));
+        const I right = partition_equal(first, algorithms::ahead(first, n));
         n -= static_cast<std::size_t>(right - first);
         first = right;
         continue;
       }
-      const I last = ahead(first, n);
+      const I last = algorithms::ahead(first, n);
       bool in_order = false;
       const I middle = partition_around(first, last, in_order) - 1;
       std::ranges::iter_swap(first, middle);
@@ -174,7 +174,7 @@ struct quick_sort {
       for (std::size_t i = 0; i < many; ++i) {
         state = state * 0x5851'F42D'4C95'7F2D + 0x1405'7B7E'F767'814F;
         I* place = sample.data() + i;
-        const I next = ahead(first, (i * (n / many)) + (state >> 32) % (n / many));
+        const I next = algorithms::ahead(first, (i * (n / many)) + (state >> 32) % (n / many));
         for (; place != sample.data() && less(*next, **(place - 1)); --place) *place = *(place - 1);
         *place = next;
       }
@@ -183,14 +183,14 @@ struct quick_sort {
     }
     if (n >= median_of_nine) {
       const std::size_t eighth = n / 8;
-      order_three(ahead(first, eighth - 1), ahead(first, eighth), ahead(first, eighth + 1));
-      order_three(ahead(first, half - 1), ahead(first, half), ahead(first, half + 1));
-      order_three(ahead(first, n - eighth - 1), ahead(first, n - eighth), ahead(first, n - eighth + 1));
-      order_three(ahead(first, eighth), ahead(first, half), ahead(first, n - eighth));
+      order_three(algorithms::ahead(first, eighth - 1), algorithms::ahead(first, eighth), algorithms::ahead(first, eighth + 1));
+      order_three(algorithms::ahead(first, half - 1), algorithms::ahead(first, half), algorithms::ahead(first, half + 1));
+      order_three(algorithms::ahead(first, n - eighth - 1), algorithms::ahead(first, n - eighth), algorithms::ahead(first, n - eighth + 1));
+      order_three(algorithms::ahead(first, eighth), algorithms::ahead(first, half), algorithms::ahead(first, n - eighth));
     } else {
-      order_three(first, ahead(first, half), ahead(first, n - 1));
+      order_three(first, algorithms::ahead(first, half), algorithms::ahead(first, n - 1));
     }
-    std::ranges::iter_swap(first, ahead(first, half));
+    std::ranges::iter_swap(first, algorithms::ahead(first, half));
   }
 
   void order_two(I a, I b) const {
@@ -207,23 +207,23 @@ struct quick_sort {
     if (n < median_of_nine || n >= median_of_many) return;
     const std::size_t quarter = n / 4;
     for (std::size_t i = 0; i < 3; ++i) {
-      std::ranges::iter_swap(ahead(first, i), ahead(first, quarter + i));
-      std::ranges::iter_swap(ahead(first, n - 1 - i), ahead(first, n - quarter - i));
+      std::ranges::iter_swap(algorithms::ahead(first, i), algorithms::ahead(first, quarter + i));
+      std::ranges::iter_swap(algorithms::ahead(first, n - 1 - i), algorithms::ahead(first, n - quarter - i));
     }
   }
 
   void heap_sort(I first, std::size_t n) const {
     for (std::size_t root = n / 2; root-- > 0;) sink(first, root, n);
     while (n-- > 1) {
-      std::ranges::iter_swap(first, ahead(first, n));
+      std::ranges::iter_swap(first, algorithms::ahead(first, n));
       sink(first, 0, n);
     }
   }
   void sink(I first, std::size_t root, std::size_t n) const {
     for (std::size_t child; (child = 2 * root + 1) < n; root = child) {
-      if (child + 1 < n && less(*ahead(first, child), *ahead(first, child + 1))) ++child;
-      if (!less(*ahead(first, root), *ahead(first, child))) return;
-      std::ranges::iter_swap(ahead(first, root), ahead(first, child));
+      if (child + 1 < n && less(*algorithms::ahead(first, child), *algorithms::ahead(first, child + 1))) ++child;
+      if (!less(*algorithms::ahead(first, root), *algorithms::ahead(first, child))) return;
+      std::ranges::iter_swap(algorithms::ahead(first, root), algorithms::ahead(first, child));
     }
   }
 };

@@ -120,7 +120,7 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
     } else {
       if (init) sums[1].emplace(static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*init), std::move(*sums[1]))));
       sums[0] = std::move(init);
-      sum_up_behind<between>(sums, op);
+      algorithms::sum_up_behind<between>(sums, op);
     }
   } else {
     sums[0] = std::move(init);
