@@ -142,6 +142,28 @@ TEST(reduce, takes_results_that_only_move) {
 }
 
 // Calls op once less than there are operands, and the projection once for each element.
+// What an element is converted to for its function is gone when that returns, unless it is called by name.
+TEST(reduce, calls_functions_that_refer_to_what_elements_were_converted_to) {
+  auto const itself = [](long const& x) -> long const& { return x; };
+  auto const greater = [](long const& a, long const& b) -> long const& { return a < b ? b : a; };
+  auto const same_text = [](std::string const& s) -> std::string const& { return s; };
+  test::on_some_pools([&](nopal::pool& pool) {
+    for (int const n : {1, 3, 100, 5003}) {
+      std::vector<int> v(static_cast<std::size_t>(n));
+      std::iota(v.begin(), v.end(), 0);
+      std::vector<char const*> const texts(v.size(), "a text that is too long to lie in a string itself");
+      long const sum = std::accumulate(v.begin(), v.end(), 0L);
+      pool.run([&] {
+        EXPECT_EQ(nopal::reduce(v, 0L, std::plus<>{}, itself), sum);
+        EXPECT_EQ(nopal::reduce(v, 0L, greater), n - 1);
+        EXPECT_EQ(nopal::transform_reduce(v, 0L, std::plus<>{}, itself), sum);
+        EXPECT_EQ(nopal::transform_reduce(v, v, 0L, std::plus<>{}, greater), sum);
+        EXPECT_EQ(nopal::reduce(texts, std::string{}, std::plus<>{}, same_text).size(), texts.size() * std::string{texts[0]}.size());
+      });
+    }
+  });
+}
+
 TEST(reduce, calls_as_often_as_it_must) {
   test::on_some_pools([](nopal::pool& pool) {
     std::vector<int> v(10'000, 1);

@@ -131,6 +131,11 @@ TEST(histogram, counts_each_bin) {
   });
 }
 
+TEST(histogram, asks_for_a_bin_that_refers_to_what_an_element_was_converted_to) {
+  std::vector<short> const v{3, 0, 3};
+  EXPECT_EQ(nopal::histogram(v, 4, [](int const& bin) -> int const& { return bin; }), (std::vector<std::size_t>{1, 0, 0, 2}));
+}
+
 TEST(histogram, says_which_bin_there_is_not) {
   const auto message_of = [](int bin) {
     try {

@@ -217,6 +217,20 @@ struct transform_reduce_pairs {
     }
   }
 };
+struct transform_reduce_both {
+  static constexpr char const* name = "transform_reduce of both of two ranges";
+  template <class Way, class R, class T, class P>
+  static outcome of(R& r, std::vector<T> const& all, P p) {
+    auto const of_two = [&p](auto&& a, T const& b) {
+      return matrix::weigh(std::invoke(p, std::forward<decltype(a)>(a))) * (matrix::weigh(b) | 1);
+    };
+    if constexpr (Way::is_serial) {
+      return {serial_reduce{}(r, all, std::uint64_t{0}, std::plus<>{}, of_two)};
+    } else {
+      return {nopal::transform_reduce(r, all, std::uint64_t{0}, std::plus<>{}, of_two)};
+    }
+  }
+};
 struct count {
   static constexpr char const* name = "count";
   template <class Way, class R, class T, class P>
@@ -313,9 +327,11 @@ struct merge {
   static constexpr char const* name = "merge";
   template <class Way, class R, class T, class P>
   static outcome of(R& r, std::vector<T> const& all, P p) {
-    std::vector<stored<T>> out(2 * all.size());
-    auto const ends = Way::merge(r, all, out.begin(), less_where_sorted{std::ranges::is_sorted(all, std::ranges::less{}, p)}, p, p);
-    return {all_of_it(out), place_in(r, ends.in1), place_in(all, ends.in2), place_in(out, ends.out)};
+    std::vector<T> second;  // some of the elements: so it shows from which range equal ones come first
+    for (std::size_t i = 0; i < all.size(); i += 2) second.push_back(all[i]);
+    std::vector<stored<T>> out(all.size() + second.size());
+    auto const ends = Way::merge(r, second, out.begin(), less_where_sorted{std::ranges::is_sorted(all, std::ranges::less{}, p)}, p, p);
+    return {all_of_it(out), place_in(r, ends.in1), place_in(second, ends.in2), place_in(out, ends.out)};
   }
 };
 /// These take no projection, but what is called with elements may refer into them.
@@ -358,8 +374,8 @@ struct histogram {
 
 template <class...>
 struct list {};
-using reading = list<reduce, plain_sum, transform_reduce, transform_reduce_pairs, count, count_if, find, find_if, any_all_none, least,
-                     least_and_greatest, for_each, transform, transform_pairs, copy_if, merge>;
+using reading = list<reduce, plain_sum, transform_reduce, transform_reduce_pairs, transform_reduce_both, count, count_if, find, find_if,
+                     any_all_none, least, least_and_greatest, for_each, transform, transform_pairs, copy_if, merge>;
 using reading_without_projection = list<scans, histogram>;
 
 }  // namespace test::matrix

@@ -100,4 +100,44 @@ TEST(longs, that_end_where_something_holds) {
       "iota | take_while", nothing_of, [](long& n) { return views::iota(0L) | views::take_while([n](long i) { return i < n; }); },
       by_reference);
 }
+
+/// What ends only where it is found, and second ranges that the first one bounds.
+template <class Way>
+outcome without_an_end(std::vector<long> const& v) {
+  auto const n = static_cast<long>(v.size()) - 1;
+  auto const numbers = views::iota(0L);
+  auto const halves = numbers | views::transform([](long i) { return i / 2; });
+  auto const texts = numbers | views::transform([](long i) { return string_of(i); });
+  auto later = views::iota(0) | views::drop(3);
+  auto const is_n = [n](long i) { return i == n; };
+  auto const itself = [](long const& i) -> long const& { return i; };
+  outcome result{place_in(numbers, Way::find(numbers, n, itself)),
+                 place_in(numbers, Way::find_if(numbers, is_n)),
+                 place_in(halves, Way::find_if(halves, is_n, itself)),
+                 place_in(texts, Way::find(texts, string_of(n), [](std::string const& s) -> std::string const& { return s; })),
+                 place_in(later, Way::find(later, static_cast<int>(n) + 3)),
+                 static_cast<std::uint64_t>(Way::find(v.data(), std::unreachable_sentinel, v.back()) - v.data()),
+                 std::uint64_t{Way::any_of(halves, is_n)},
+                 std::uint64_t{Way::all_of(numbers, [n](long i) { return i != n; })},
+                 std::uint64_t{Way::none_of(numbers, is_n, itself)}};
+  std::vector<long> out(v.size());
+  auto const sum = [](long a, long b) { return a + 3 * b; };
+  auto const second = Way::transform(v, halves, out.begin(), sum, itself, itself);
+  result.insert(result.end(), {all_of_it(out), place_in(halves, second.in2)});
+  auto const first = Way::transform(halves, v, out.begin(), sum, itself, itself);
+  result.insert(result.end(), {all_of_it(out), place_in(halves, first.in1)});
+  return result;
+}
+TEST(longs, without_an_end) {
+  for (std::size_t const n :
+       {std::size_t{1}, std::size_t{2}, std::size_t{63}, std::size_t{64}, std::size_t{65}, std::size_t{1000}, large_size}) {
+    std::vector<long> const v = vector_of(n);
+    outcome const expected = without_an_end<serial>(v);
+    for (auto const& where : contexts()) {
+      if (!agree(where.run([&] { return without_an_end<parallel>(v); }), expected, "ranges without an end", "reference", "searches", n,
+                 where.name))
+        return;
+    }
+  }
+}
 }  // namespace

@@ -22,8 +22,8 @@ struct reduce_once {
     return {test::matrix::weigh(Way::reduce(r, sum{}, joined<sum>{}, p))};
   }
 };
-using reading_once = list<reduce_once, transform_reduce, transform_reduce_pairs, count, count_if, find, find_if, any_all_none, least,
-                          least_and_greatest, for_each, transform, transform_pairs, copy_if, merge>;
+using reading_once = list<reduce_once, transform_reduce, transform_reduce_pairs, transform_reduce_both, count, count_if, find, find_if,
+                          any_all_none, least, least_and_greatest, for_each, transform, transform_pairs, copy_if, merge>;
 
 auto const records_of = [](std::size_t n) {
   std::vector<record> v;

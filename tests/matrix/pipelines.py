@@ -66,8 +66,8 @@ PROJECTIONS = {
                "[](auto&& r) -> auto&& { return std::forward<decltype(r)>(r).name; }", "[](record const& r) { return r.name + \"!\"; }"],
     "zipped": ["std::identity{}", "[](auto const& z) -> std::string const& { return z.name; }", "[](auto const& z) { return z.key; }"],
 }
-READING = ["reduce", "plain_sum", "transform_reduce", "transform_reduce_pairs", "count", "count_if", "find", "find_if", "any_all_none", "least",
-           "least_and_greatest", "for_each", "transform", "transform_pairs", "copy_if", "merge"]
+READING = ["reduce", "plain_sum", "transform_reduce", "transform_reduce_pairs", "transform_reduce_both", "count", "count_if", "find", "find_if",
+           "any_all_none", "least", "least_and_greatest", "for_each", "transform", "transform_pairs", "copy_if", "merge"]
 READING_ELEMENTS = ["scans", "histogram"]
 
 

@@ -44,6 +44,17 @@ projection const by_function_of_reference{"member function that refers", &record
 projection const same_string{"reference", [](std::string const& s) -> std::string const& { return s; }};
 
 TEST(records, vector) { over("vector of records", vector_of, itself, by_value, by_member); }
+TEST(records, that_are_sorted) {
+  auto const make = [](std::size_t n) {
+    std::vector<record> v;
+    for (std::size_t i = 0; i < n; ++i) v.push_back({.key = sorted_at(i), .name = string_of(number_at(i))});
+    return v;
+  };
+  over("vector of sorted records", make, itself, by_number);
+  over(
+      "vector of sorted records | transform", make, [](auto& v) { return v | views::transform([](record const& r) { return r; }); },
+      by_number);
+}
 TEST(records, deque) { over("deque of records", deque_of, itself, by_reference, by_number, by_function_of_reference); }
 TEST(records, transform_by_value) {
   over(

@@ -46,9 +46,9 @@ struct exclusive_scan_function : refuses_inserters {
 /// before it, and returns the ends. op is associative, need not be commutative, and is called by several threads at once. `out` is an iterator of
 /// random access whose elements are objects; it may be where the elements come from.
 ///
-/// Each element is read twice. Sums that are rounded have the same bits whatever the number of workers and the schedule; for at most 256 numbers
-/// by std::plus or its like those of std::exclusive_scan. Throws what the first block that threw has thrown, std::bad_alloc, and off a pool what default_pool() throws. O(n) work,
-/// O(n / 64 + log n) span for some thousand elements, O(n / 1024) for more.
+/// Each element is read twice, so none that an iterator moves away. Sums that are rounded have the same bits whatever the number of workers and the
+/// schedule; for at most 256 numbers by std::plus or its like those of std::exclusive_scan. Throws what the first block that threw has thrown,
+/// std::bad_alloc, and off a pool what default_pool() throws. O(n) work, O(n / 64 + log n) span for some thousand elements, O(n / 1024) for more.
 inline constexpr core::algorithms::exclusive_scan_function exclusive_scan{};
 
 }  // namespace nopal

@@ -21,6 +21,7 @@
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
+#include "nopal/core/loop/made_of.hpp"
 #include "nopal/core/loop/slow_values.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -60,9 +61,11 @@ struct histogram_function : refuses_lists {
     std::vector<std::vector<std::size_t>> counts(tables);
     using V = std::remove_cvref_t<std::invoke_result_t<BinOf&, std::iter_reference_t<I>>>;
     auto each = [&](std::uint64_t k, auto use) {
-      const V in = std::invoke(bin_of, *ahead(first, static_cast<std::size_t>(k)));
-      if (!is_below(in, bins)) no_such_bin(in, bins);
-      use(in);
+      const auto check = [&](auto bin) {
+        if (!is_below(bin, bins)) algorithms::no_such_bin(bin, bins);
+        use(bin);
+      };
+      core::use_result(check, bin_of, *algorithms::ahead(first, static_cast<std::size_t>(k)));
     };
     algorithms::loop(tables, [&](std::size_t from, std::size_t to) {
       for (; from != to; ++from) {
@@ -72,7 +75,7 @@ struct histogram_function : refuses_lists {
           for (; k != end; ++k) values(k, [here](V in) { ++here[static_cast<std::size_t>(in)]; });
         };
         const std::uint64_t end = from + 1 == tables ? n : n / tables * (from + 1);
-        use_values<histogram_pack<I, BinOf>, V>(n / tables * from, end, std::uint64_t{64}, from == 0, each, count);
+        core::use_values<histogram_pack<I, BinOf>, V>(n / tables * from, end, std::uint64_t{64}, from == 0, each, count);
       }
     });
     if (tables > 1) {

@@ -63,9 +63,9 @@ struct inclusive_scan_function : refuses_inserters {
 /// first and last: writes to `out`, for each element, op over all up to it, and returns the ends. op is associative, need not be commutative, and
 /// is called by several threads at once. `out` is an iterator of random access whose elements are objects; it may be where the elements come from.
 ///
-/// Each element is read twice. Sums that are rounded have the same bits whatever the number of workers and the schedule; for at most 256 numbers
-/// by std::plus or its like those of std::inclusive_scan. Throws what the first block that threw has thrown, std::bad_alloc, and off a pool what default_pool() throws. O(n) work,
-/// O(n / 64 + log n) span for some thousand elements, O(n / 1024) for more.
+/// Each element is read twice, so none that an iterator moves away. Sums that are rounded have the same bits whatever the number of workers and the
+/// schedule; for at most 256 numbers by std::plus or its like those of std::inclusive_scan. Throws what the first block that threw has thrown,
+/// std::bad_alloc, and off a pool what default_pool() throws. O(n) work, O(n / 64 + log n) span for some thousand elements, O(n / 1024) for more.
 inline constexpr core::algorithms::inclusive_scan_function inclusive_scan{};
 
 }  // namespace nopal

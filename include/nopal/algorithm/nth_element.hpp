@@ -35,7 +35,7 @@ struct nth_element_function : refuses_proxies {
     quick_sort<std::remove_const_t<decltype(plain)>, less> how{less{comp, proj}};
     const auto select = [&] { how.select(plain, n, static_cast<std::size_t>(nth - first)); };
     if (nth == end) return end;
-    how.slow = compares_slowly(plain, n, how.less);
+    how.slow = algorithms::compares_slowly(plain, n, how.less);
     if (n < parallel_partition && !how.slow) {
       select();
     } else {

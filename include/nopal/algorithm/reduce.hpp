@@ -15,6 +15,7 @@
 #include "nopal/algorithm/grain.hpp"
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
+#include "nopal/core/loop/made_of.hpp"
 #include "nopal/core/loop/reduction.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -37,13 +38,16 @@ struct reduce_function : core::algorithms::refuses_lists {
             class Projection = std::identity>
     requires(!std::same_as<T, grain> && !std::same_as<Op, grain> && !std::same_as<Projection, grain>)
   T operator()(I first, S last, T init = T{}, Op op = {}, Projection projection = {}, grain g = grain{0}) const {
-    using difference = std::iter_difference_t<I>;
-    static_assert(std::is_constructible_v<T, std::indirect_result_t<Projection&, I>>,
+    constexpr bool made_of_elements = std::is_constructible_v<T, std::indirect_result_t<Projection&, I>>;
+    static_assert(made_of_elements,
                   "nopal: reduce returns what `init` is, and makes it of elements too. Give an init of the result's type: reduce(v, "
                   "std::string{}) for strings; or make each element a number first, with transform_reduce.");
-    auto each = [&](std::uint64_t k, auto use) { return use(std::invoke(projection, first[static_cast<difference>(k)])); };
-    constexpr bool cheap = std::is_same_v<Projection, std::identity> && std::is_lvalue_reference_v<std::iter_reference_t<I>>;
-    return core::reduce_by_number<pack<I, Op, Projection>, cheap>(core::algorithms::length(first, last), std::move(init), op, each, g);
+    if constexpr (made_of_elements) {
+      using difference = std::iter_difference_t<I>;
+      auto each = [&](std::uint64_t k, auto use) { return core::use_result(use, projection, first[static_cast<difference>(k)]); };
+      constexpr bool cheap = std::is_same_v<Projection, std::identity> && std::is_lvalue_reference_v<std::iter_reference_t<I>>;
+      return core::reduce_by_number<pack<I, Op, Projection>, cheap>(core::algorithms::length(first, last), std::move(init), op, each, g);
+    }
   }
   template <std::ranges::random_access_range R, class T = std::ranges::range_value_t<R>, class Op = std::plus<>,
             class Projection = std::identity>

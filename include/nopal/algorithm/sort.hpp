@@ -29,13 +29,13 @@ void sort_all(I first, std::size_t n, Comp& comp, Proj& proj) {
   } else {
     const projected_less<Comp, Proj> less{comp, proj};
     const auto sort = [&](bool slow) {
-      if (was_a_run(first, n, less, slow)) return;
+      if (algorithms::was_a_run(first, n, less, slow)) return;
       if constexpr (by_digits<std::iter_value_t<I>, Comp, Proj, false> && std::is_pointer_v<I>) {
         if (n >= least_radix_sort && sort_by_digits<Comp>(first, n)) return;
       }
       quick_sort<I, projected_less<Comp, Proj>>{less, slow}.sort(first, n);
     };
-    const bool slow = !by_digits<std::iter_value_t<I>, Comp, Proj, false> && compares_slowly(first, n, less);
+    const bool slow = !by_digits<std::iter_value_t<I>, Comp, Proj, false> && algorithms::compares_slowly(first, n, less);
     where_worth_it(n, [&] { sort(slow); }, slow);
   }
 }

@@ -33,15 +33,15 @@ void stable_sort_all(I first, std::size_t n, Comp& comp, Proj& proj) {
     using less_type = projected_less<Comp, Proj>;
     const less_type less{comp, proj};
     const auto sort = [&](bool slow) {
-      if (was_a_run(first, n, less, slow)) return;
-      if (n <= small_size<T> && !slow) return small_sort(first, n, less);
+      if (algorithms::was_a_run(first, n, less, slow)) return;
+      if (n <= small_size<T> && !slow) return algorithms::small_sort(first, n, less);
       if constexpr (is_relocatable<T>) {
         const raw_buffer<T> room{n, std::nothrow};
         if (room.data() != nullptr) return merge_sort<I, less_type>{less, slow}.sort(first, room.data(), n, false);
       }
       merge_sort_in_place<I, less_type>{less, slow}.sort(first, n);
     };
-    const bool slow = compares_slowly(first, n, less);
+    const bool slow = algorithms::compares_slowly(first, n, less);
     where_worth_it(n, [&] { sort(slow); }, slow);
   }
 }

@@ -15,6 +15,7 @@
 #include "nopal/algorithm/grain.hpp"
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
+#include "nopal/core/loop/made_of.hpp"
 #include "nopal/core/loop/reduction.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -37,7 +38,7 @@ struct transform_reduce_function : core::algorithms::refuses_lists, core::algori
     requires std::regular_invocable<F&, std::iter_reference_t<I>>
   T operator()(I first, S last, T init, Op op, F f, grain g = grain{0}) const {
     using difference = std::iter_difference_t<I>;
-    auto each = [&](std::uint64_t k, auto use) { return use(std::invoke(f, first[static_cast<difference>(k)])); };
+    auto each = [&](std::uint64_t k, auto use) { return core::use_result(use, f, first[static_cast<difference>(k)]); };
     return reduce<pack<I, Op, F>>(core::algorithms::length(first, last), std::move(init), op, each, g);
   }
   template <std::ranges::random_access_range R, class T, class Op, class F>
@@ -88,7 +89,7 @@ struct transform_reduce_function : core::algorithms::refuses_lists, core::algori
   template <class I, class J, class T, class Op, class F>
   static T of_two(std::size_t n, I const& first, J const& second, T init, Op& op, F& f, grain g) {
     auto each = [&](std::uint64_t k, auto use) {
-      return use(std::invoke(f, first[static_cast<std::iter_difference_t<I>>(k)], second[static_cast<std::iter_difference_t<J>>(k)]));
+      return core::use_result(use, f, first[static_cast<std::iter_difference_t<I>>(k)], second[static_cast<std::iter_difference_t<J>>(k)]);
     };
     return reduce<pack<I, J, Op, F>>(n, std::move(init), op, each, g);
   }

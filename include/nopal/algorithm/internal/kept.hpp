@@ -79,17 +79,17 @@ class kept {
 template <class I>
 std::size_t close_gaps(I first, const kept& stay) {
   each_block(stay.cut(), [&](std::size_t block, std::size_t from, std::size_t) {
-    I to = ahead(first, from);
+    I to = algorithms::ahead(first, from);
     stay.each(block, [&](std::size_t i) {
-      const I it = ahead(first, i);
+      const I it = algorithms::ahead(first, i);
       if (it != to) *to = std::ranges::iter_move(it);
       ++to;
     });
   });
   for (std::size_t block = 0; block < stay.cut().count; ++block) {
-    const I from = ahead(first, stay.cut().begin(block));
-    const I to = ahead(first, stay.before(block));
-    if (from != to) std::ranges::move(from, ahead(from, stay.before(block + 1) - stay.before(block)), to);
+    const I from = algorithms::ahead(first, stay.cut().begin(block));
+    const I to = algorithms::ahead(first, stay.before(block));
+    if (from != to) std::ranges::move(from, algorithms::ahead(from, stay.before(block + 1) - stay.before(block)), to);
   }
   return stay.count();
 }

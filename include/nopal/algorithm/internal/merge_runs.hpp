@@ -31,7 +31,7 @@ std::size_t from_left_of_first(std::size_t k, L left, std::size_t left_n, R righ
   std::size_t high = std::min(k, left_n);
   while (low < high) {
     const std::size_t i = low + (high - low) / 2;
-    if (less(*ahead(right, k - i - 1), *ahead(left, i))) {
+    if (less(*algorithms::ahead(right, k - i - 1), *algorithms::ahead(left, i))) {
       high = i;
     } else {
       low = i + 1;
@@ -42,7 +42,8 @@ std::size_t from_left_of_first(std::size_t k, L left, std::size_t left_n, R righ
 
 template <class From, class To>
 void carry(From from, To to, std::size_t n) noexcept {
-  for (std::size_t i = 0; i < n; ++i) algorithms::relocate(std::addressof(*ahead(from, i)), std::addressof(*ahead(to, i)));
+  for (std::size_t i = 0; i < n; ++i)
+    algorithms::relocate(std::addressof(*algorithms::ahead(from, i)), std::addressof(*algorithms::ahead(to, i)));
 }
 
 /// A merge by one thread. Its end brings what is left of the runs.
@@ -88,8 +89,8 @@ struct run_merge {
 /// exception is that of the first part that threw. By a worker if n is parallel_merge or more, or if `less` is slow. O(n) work, O(n / most_merge_parts + log n) span.
 template <class From, class To, class Less>
 void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& less, bool slow) {
-  const From middle = ahead(from, half);
-  const From end = ahead(from, n);
+  const From middle = algorithms::ahead(from, half);
+  const From end = algorithms::ahead(from, n);
   const std::size_t parts = std::min(n / (slow ? slow_merge : parallel_merge / 4), most_merge_parts);
   if (parts < 2 || (n < parallel_merge && !slow)) {
     run_merge<From, To, Less> one{from, middle, middle, end, to, less};
@@ -122,11 +123,11 @@ void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& l
   algorithms::each_part(0, parts, [&](std::size_t part) noexcept {
     const std::size_t begin = begin_of(part);
     const std::size_t end_here = begin_of(part + 1);
-    run_merge<From, To, Less> one{ahead(from, lefts[part]),
-                                  ahead(from, lefts[part + 1]),
-                                  ahead(middle, begin - lefts[part]),
-                                  ahead(middle, end_here - lefts[part + 1]),
-                                  ahead(to, begin),
+    run_merge<From, To, Less> one{algorithms::ahead(from, lefts[part]),
+                                  algorithms::ahead(from, lefts[part + 1]),
+                                  algorithms::ahead(middle, begin - lefts[part]),
+                                  algorithms::ahead(middle, end_here - lefts[part + 1]),
+                                  algorithms::ahead(to, begin),
                                   less};
     // Relaxed, as the exchange: a hint to those that come later. The join of the parts orders what is read after it.
     if (part > first_thrown.load(std::memory_order::relaxed)) return;

@@ -36,7 +36,7 @@ struct merge_sort {
     const auto left = [&] { sort(at, room, half, !to_room); };
     const auto right = [&] {
       right_begun = true;
-      sort(ahead(at, half), room + half, n - half, !to_room);
+      sort(algorithms::ahead(at, half), room + half, n - half, !to_room);
     };
     try {
       if (n >= parallel_merge_sort || slow) {
@@ -47,7 +47,7 @@ struct merge_sort {
       }
     } catch (...) {
       bring(at, room, half, !to_room, to_room);
-      bring(ahead(at, half), room + half, n - half, right_begun && !to_room, to_room);
+      bring(algorithms::ahead(at, half), room + half, n - half, right_begun && !to_room, to_room);
       throw;
     }
     if (to_room) {
@@ -85,7 +85,7 @@ struct merge_sort_in_place {
   void sort(I first, std::size_t n) const {
     if (n <= (slow ? 3 : small_size<std::iter_value_t<I>>)) return algorithms::small_sort(first, n, less);
     const std::size_t half = n / 2;
-    both(n, [=, this] { sort(first, half); }, [=, this] { sort(ahead(first, half), n - half); });
+    both(n, [=, this] { sort(first, half); }, [=, this] { sort(algorithms::ahead(first, half), n - half); });
     merge(first, half, n - half);
   }
 
@@ -101,18 +101,18 @@ struct merge_sort_in_place {
   }
 
   void merge(I first, std::size_t left_n, std::size_t right_n) const {
-    const I middle = ahead(first, left_n);
+    const I middle = algorithms::ahead(first, left_n);
     if (left_n == 0 || right_n == 0 || !less(*middle, *(middle - 1))) return;
     if (left_n == 1 && right_n == 1) return std::ranges::iter_swap(first, middle);
     // The middle of the longer run, and where it belongs in the other one.
     std::size_t left = left_n / 2;
     std::size_t right = right_n / 2;
     if (left_n > right_n) {
-      right = bound(right_n, [&](std::size_t i) { return less(*ahead(middle, i), *ahead(first, left)); });
+      right = bound(right_n, [&](std::size_t i) { return less(*algorithms::ahead(middle, i), *algorithms::ahead(first, left)); });
     } else {
-      left = bound(left_n, [&](std::size_t i) { return !less(*ahead(middle, right), *ahead(first, i)); });
+      left = bound(left_n, [&](std::size_t i) { return !less(*algorithms::ahead(middle, right), *algorithms::ahead(first, i)); });
     }
-    const I cut = std::ranges::rotate(ahead(first, left), middle, ahead(middle, right)).begin();
+    const I cut = std::ranges::rotate(algorithms::ahead(first, left), middle, algorithms::ahead(middle, right)).begin();
     both(left_n + right_n, [=, this] { merge(first, left, right); }, [=, this] { merge(cut, left_n - left, right_n - right); });
   }
 

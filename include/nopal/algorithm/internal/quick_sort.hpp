@@ -52,7 +52,7 @@ struct quick_sort {
       if (bad == 0) return heap_sort(first, n);
       choose_pivot(first, n);
       if (has_before && !less(*(first - 1), *first)) {
-        const I right = partition_equal(first, ahead(first, n));
+        const I right = partition_equal(first, algorithms::ahead(first, n));
         const auto equal = static_cast<std::size_t>(right - first);
         if (k < equal) return;
         k -= equal;
@@ -61,7 +61,7 @@ struct quick_sort {
         continue;
       }
       bool in_order = false;
-      const I middle = partition_around(first, ahead(first, n), in_order) - 1;
+      const I middle = partition_around(first, algorithms::ahead(first, n), in_order) - 1;
       std::ranges::iter_swap(first, middle);
       const auto left_n = static_cast<std::size_t>(middle - first);
       if (k == left_n) return;
@@ -85,12 +85,12 @@ struct quick_sort {
       if (bad == 0) return heap_sort(first, n);
       choose_pivot(first, n);
       if (has_before && !less(*(first - 1), *first)) {  // all that equal the pivot are the least: they need no more sorting
-        const I right = partition_equal(first, ahead(first, n));
+        const I right = partition_equal(first, algorithms::ahead(first, n));
         n -= static_cast<std::size_t>(right - first);
         first = right;
         continue;
       }
-      const I last = ahead(first, n);
+      const I last = algorithms::ahead(first, n);
       bool in_order = false;
       const I middle = partition_around(first, last, in_order) - 1;
       std::ranges::iter_swap(first, middle);
@@ -175,7 +175,9 @@ struct quick_sort {
         state = state * 0x5851'F42D'4C95'7F2D + 0x1405'7B7E'F767'814F;
         sample[i] = (i * (n / many)) + (state >> 32) % (n / many);
       }
-      const auto by_element = [&](std::size_t a, std::size_t b) { return less(*ahead(first, a), *ahead(first, b)); };
+      const auto by_element = [&](std::size_t a, std::size_t b) {
+        return less(*algorithms::ahead(first, a), *algorithms::ahead(first, b));
+      };
       if (slow) {  // stably, both ways: so they come to the same
         std::array<std::size_t, many> room;
         merge_sort<std::size_t*, decltype(by_element)>{by_element, true}.sort(sample.data(), room.data(), many, false);
@@ -187,7 +189,9 @@ struct quick_sort {
     }
     if (n >= median_of_nine) {
       const std::size_t eighth = n / 8;
-      const auto three_at = [=, this](std::size_t i) { order_three(ahead(first, i - 1), ahead(first, i), ahead(first, i + 1)); };
+      const auto three_at = [=, this](std::size_t i) {
+        order_three(algorithms::ahead(first, i - 1), algorithms::ahead(first, i), algorithms::ahead(first, i + 1));
+      };
       if (slow) {
         nopal::parallel_invoke([=] { three_at(eighth); }, [=] { three_at(half); }, [=] { three_at(n - eighth); });
       } else {
@@ -195,11 +199,11 @@ struct quick_sort {
         three_at(half);
         three_at(n - eighth);
       }
-      order_three(ahead(first, eighth), ahead(first, half), ahead(first, n - eighth));
+      order_three(algorithms::ahead(first, eighth), algorithms::ahead(first, half), algorithms::ahead(first, n - eighth));
     } else {
-      order_three(first, ahead(first, half), ahead(first, n - 1));
+      order_three(first, algorithms::ahead(first, half), algorithms::ahead(first, n - 1));
     }
-    std::ranges::iter_swap(first, ahead(first, half));
+    std::ranges::iter_swap(first, algorithms::ahead(first, half));
   }
 
   void order_two(I a, I b) const {
@@ -216,23 +220,23 @@ struct quick_sort {
     if (n < median_of_nine || n >= median_of_many) return;
     const std::size_t quarter = n / 4;
     for (std::size_t i = 0; i < 3; ++i) {
-      std::ranges::iter_swap(ahead(first, i), ahead(first, quarter + i));
-      std::ranges::iter_swap(ahead(first, n - 1 - i), ahead(first, n - quarter - i));
+      std::ranges::iter_swap(algorithms::ahead(first, i), algorithms::ahead(first, quarter + i));
+      std::ranges::iter_swap(algorithms::ahead(first, n - 1 - i), algorithms::ahead(first, n - quarter - i));
     }
   }
 
   void heap_sort(I first, std::size_t n) const {
     for (std::size_t root = n / 2; root-- > 0;) sink(first, root, n);
     while (n-- > 1) {
-      std::ranges::iter_swap(first, ahead(first, n));
+      std::ranges::iter_swap(first, algorithms::ahead(first, n));
       sink(first, 0, n);
     }
   }
   void sink(I first, std::size_t root, std::size_t n) const {
     for (std::size_t child; (child = 2 * root + 1) < n; root = child) {
-      if (child + 1 < n && less(*ahead(first, child), *ahead(first, child + 1))) ++child;
-      if (!less(*ahead(first, root), *ahead(first, child))) return;
-      std::ranges::iter_swap(ahead(first, root), ahead(first, child));
+      if (child + 1 < n && less(*algorithms::ahead(first, child), *algorithms::ahead(first, child + 1))) ++child;
+      if (!less(*algorithms::ahead(first, root), *algorithms::ahead(first, child))) return;
+      std::ranges::iter_swap(algorithms::ahead(first, root), algorithms::ahead(first, child));
     }
   }
 };

@@ -33,18 +33,28 @@ concept no_place_for_threads = std::input_or_output_iterator<O> && !parallel_ite
 template <class R>
 concept no_range_for_threads = std::ranges::random_access_range<R> && !parallel_iterator<std::ranges::iterator_t<R>>;
 
+/// What a refusal returns: it is used as any result would be, and nothing is said of that. Refusals deduce their return types, so that what they say
+/// comes first.
+struct any_result {
+  template <class T>
+  operator T() const;
+  any_result operator*() const;
+  template <class T>
+  friend bool operator==(const any_result&, const T&);
+};
+
 /// Ranges that cannot be cut, as the first that an algorithm takes.
 struct refuses_lists {
   template <only_in_order R, class... A>
-  void operator()(R&&, A&&...) const {
-    say<R>();
+  auto operator()(R&&, A&&...) const {
+    return say<R>();
   }
   template <goes_in_order I, std::sentinel_for<I> S, class... A>
-  void operator()(I, S, A&&...) const {
-    say<I>();
+  auto operator()(I, S, A&&...) const {
+    return say<I>();
   }
   template <class T>
-  static void say() {
+  static auto say() {
     static_assert(
         !is_move_iterator<T>,
         "nopal: a std::move_iterator has no random access in C++20. Move in the function: nopal::transform(v, out, [](auto& x) { return "
@@ -53,6 +63,7 @@ struct refuses_lists {
         refused<T> || is_move_iterator<T>,
         "nopal: an algorithm cuts its range anywhere, so it needs random access, as that of a vector, deque, array or span. For a "
         "list, map or set put pointers to the elements into a vector first, or fork for each element in a nopal::scope.");
+    return any_result{};
   }
 };
 
@@ -60,20 +71,21 @@ struct refuses_lists {
 struct refuses_proxies : refuses_lists {
   using refuses_lists::operator();
   template <no_range_for_threads R, class... A>
-  void operator()(R&&, A&&...) const {
-    say_proxy<R>();
+  auto operator()(R&&, A&&...) const {
+    return say_proxy<R>();
   }
   template <std::random_access_iterator I, std::sentinel_for<I> S, class... A>
     requires no_place_for_threads<I>
-  void operator()(I, S, A&&...) const {
-    say_proxy<I>();
+  auto operator()(I, S, A&&...) const {
+    return say_proxy<I>();
   }
   template <class T>
-  static void say_proxy() {
+  static auto say_proxy() {
     static_assert(
         refused<T>,
         "nopal: threads write the elements at once, so each must be an object of its own. Those of std::vector<bool> share bytes, and "
         "those of many views are values: take a std::vector<char>, say.");
+    return any_result{};
   }
 };
 
@@ -81,44 +93,45 @@ struct refuses_proxies : refuses_lists {
 struct refuses_inserters : refuses_lists {
   using refuses_lists::operator();
   template <std::ranges::random_access_range R, no_place_for_threads O, class... A>
-  void operator()(R&&, O, A&&...) const {
-    say_place<O>();
+  auto operator()(R&&, O, A&&...) const {
+    return say_place<O>();
   }
   template <std::random_access_iterator I, std::sentinel_for<I> S, no_place_for_threads O, class... A>
     requires(!begins_range<O, A...>)
-  void operator()(I, S, O, A&&...) const {
-    say_place<O>();
+  auto operator()(I, S, O, A&&...) const {
+    return say_place<O>();
   }
   template <class T>
-  static void say_place() {
+  static auto say_place() {
     static_assert(
         refused<T>,
         "nopal: threads write the results at once, each to an object at its place: give an iterator of random access, as out.begin() "
         "of a vector that has the size already. A std::back_inserter has no places, elements of std::vector<bool> share bytes.");
+    return any_result{};
   }
 };
 
 /// The second of two ranges, and the place behind both.
 struct refuses_second {
   template <std::ranges::random_access_range R, only_in_order Q, class... A>
-  void operator()(R&&, Q&&, A&&...) const {
-    refuses_lists::say<Q>();
+  auto operator()(R&&, Q&&, A&&...) const {
+    return refuses_lists::say<Q>();
   }
   template <std::random_access_iterator I, std::sentinel_for<I> S, goes_in_order J, std::sentinel_for<J> E, class... A>
-  void operator()(I, S, J, E, A&&...) const {
-    refuses_lists::say<J>();
+  auto operator()(I, S, J, E, A&&...) const {
+    return refuses_lists::say<J>();
   }
 };
 struct refuses_inserters_behind_two : refuses_second {
   using refuses_second::operator();
   template <std::ranges::random_access_range R, std::ranges::random_access_range Q, no_place_for_threads O, class... A>
-  void operator()(R&&, Q&&, O, A&&...) const {
-    refuses_inserters::say_place<O>();
+  auto operator()(R&&, Q&&, O, A&&...) const {
+    return refuses_inserters::say_place<O>();
   }
   template <std::random_access_iterator I, std::sentinel_for<I> S, std::random_access_iterator J, std::sentinel_for<J> E,
             no_place_for_threads O, class... A>
-  void operator()(I, S, J, E, O, A&&...) const {
-    refuses_inserters::say_place<O>();
+  auto operator()(I, S, J, E, O, A&&...) const {
+    return refuses_inserters::say_place<O>();
   }
 };
 

@@ -26,13 +26,14 @@ template <class I, class Holds>
 bool all_neighbours(I first, std::size_t n, const Holds& holds, bool slow) {
   const auto part_holds = [&](std::size_t from, std::size_t to) {
     for (std::size_t i = std::max<std::size_t>(from, 1); i < to; ++i) {
-      if (!holds(*ahead(first, i - 1), *ahead(first, i))) return false;
+      if (!holds(*algorithms::ahead(first, i - 1), *algorithms::ahead(first, i))) return false;
     }
     return true;
   };
   if (!part_holds(0, std::min(n, slow ? slow_run : run_part))) return false;
   if (slow && n > slow_run) {
-    return algorithms::find_first(slow_run, n, [&](std::size_t i) { return !holds(*ahead(first, i - 1), *ahead(first, i)); }) == n;
+    return algorithms::find_first(
+               slow_run, n, [&](std::size_t i) { return !holds(*algorithms::ahead(first, i - 1), *algorithms::ahead(first, i)); }) == n;
   }
   if (n <= run_part) return true;
   std::atomic<bool> broken{false};
@@ -49,10 +50,10 @@ bool all_neighbours(I first, std::size_t n, const Holds& holds, bool slow) {
 template <class I, class Less>
 found find_run(I first, std::size_t n, const Less& less, bool slow) {
   if (n < 2) return found::sorted;
-  if (less(*ahead(first, 1), *first)) {
-    return all_neighbours(first, n, [&](auto& a, auto& b) { return less(b, a); }, slow) ? found::reversed : found::neither;
+  if (less(*algorithms::ahead(first, 1), *first)) {
+    return algorithms::all_neighbours(first, n, [&](auto& a, auto& b) { return less(b, a); }, slow) ? found::reversed : found::neither;
   }
-  return all_neighbours(first, n, [&](auto& a, auto& b) { return !less(b, a); }, slow) ? found::sorted : found::neither;
+  return algorithms::all_neighbours(first, n, [&](auto& a, auto& b) { return !less(b, a); }, slow) ? found::sorted : found::neither;
 }
 
 /// By a worker if there are more than run_part. O(n) work, O(log n) span.
@@ -61,7 +62,8 @@ void reverse_all(I first, std::size_t n) {
   const std::size_t pairs = n / 2;
   each_part(0, (pairs + run_part - 1) / run_part, [&](std::size_t part) {
     const std::size_t end = std::min(pairs, (part + 1) * run_part);
-    for (std::size_t i = part * run_part; i < end; ++i) std::ranges::iter_swap(ahead(first, i), ahead(first, n - 1 - i));
+    for (std::size_t i = part * run_part; i < end; ++i)
+      std::ranges::iter_swap(algorithms::ahead(first, i), algorithms::ahead(first, n - 1 - i));
   });
 }
 

@@ -53,13 +53,14 @@ bool partition_answers(I first, std::size_t n, const Goes& goes_left, I& middle,
   if (from == nullptr) return false;
   std::size_t* const places = from.get();
   algorithms::loop(n, [=, &goes_left](std::size_t i, std::size_t end) {
-    for (; i != end; ++i) places[i] = 2 * i + (goes_left(*ahead(first, i)) ? 1 : 0);
+    for (; i != end; ++i) places[i] = 2 * i + (goes_left(*algorithms::ahead(first, i)) ? 1 : 0);
   });
-  middle = ahead(first, static_cast<std::size_t>(divide(places, places + n, answered<is_cheap<std::iter_value_t<I>>>{}) - places));
+  middle =
+      algorithms::ahead(first, static_cast<std::size_t>(divide(places, places + n, answered<is_cheap<std::iter_value_t<I>>>{}) - places));
   for (std::size_t i = 0; i < n; ++i) {  // along each cycle: swaps, so that no element is ever elsewhere
     std::size_t at = i;
     for (std::size_t next; (next = places[at] / 2) != i; at = next) {
-      std::ranges::iter_swap(ahead(first, at), ahead(first, next));
+      std::ranges::iter_swap(algorithms::ahead(first, at), algorithms::ahead(first, next));
       places[at] = 2 * at;
     }
     places[at] = 2 * at;

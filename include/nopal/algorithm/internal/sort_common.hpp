@@ -52,7 +52,7 @@ void where_worth_it(std::size_t n, const F& f, bool slow = false) {
 /// Does a comparison take so long that a few elements are sorted by several workers? Asked of the first two elements.
 template <class I, class Less>
 bool compares_slowly(I first, std::size_t n, const Less& less) {
-  return n > 4 && algorithms::turns_out_slow<Less>(n, [&] { static_cast<void>(less(*ahead(first, 1), *first)); });
+  return n > 4 && algorithms::turns_out_slow<Less>(n, [&] { static_cast<void>(less(*algorithms::ahead(first, 1), *first)); });
 }
 
 /// Sorts what is sorted already, or in reverse, and says whether it was.
@@ -71,7 +71,7 @@ inline constexpr bool whole_by_digits = by_digits<std::iter_value_t<I>, Comp, Pr
 template <class Comp, class T>
 void sort_whole(T* first, std::size_t n) {
   using order = number_less<T, is_greater<Comp, T>>;
-  if (was_a_run(first, n, order{})) return;
+  if (algorithms::was_a_run(first, n, order{})) return;
   if (n >= least_radix_sort && sort_by_digits<Comp>(first, n)) return;
   quick_sort<T*, order>{}.sort(first, n);
 }

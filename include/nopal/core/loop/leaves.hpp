@@ -135,7 +135,7 @@ class sum_in_lanes {
 /// other.
 template <class T, class Op, class Each>
 [[gnu::noinline]] T reduce_leaf(std::uint64_t from, std::uint64_t to, Op& op, Each& each) {
-  return fold<T>(from, to, op, each);
+  return core::fold<T>(from, to, op, each);
 }
 
 }  // namespace nopal::core

@@ -1,6 +1,7 @@
 #pragma once
 
-// How reductions and scans make a value of an element alone, and of two operands. Called by leaves.hpp and ../../algorithm/internal/scan.hpp.
+// How reductions and scans make a value of an element alone, and of two operands, and how they call functions of elements. Called by leaves.hpp,
+// ../../algorithm/internal/scan.hpp and ../../algorithm/transform_reduce.hpp.
 
 #include <functional>
 #include <type_traits>
@@ -31,6 +32,16 @@ NOPAL_INLINE constexpr T joined(Op& op, A&& a, B&& b) {
     return core::made_of<T>(op(static_cast<A&&>(a), static_cast<B&&>(b)));
   } else {
     return static_cast<T>(op(static_cast<A&&>(a), static_cast<B&&>(b)));
+  }
+}
+
+/// use(f(x...)). f is called by name, as in joined: what it refers to may be what an x was converted to, and lasts as long as use.
+template <class Use, class F, class... X>
+NOPAL_INLINE constexpr decltype(auto) use_result(Use& use, F& f, X&&... x) {
+  if constexpr (requires { f(static_cast<X&&>(x)...); }) {
+    return use(f(static_cast<X&&>(x)...));
+  } else {  // a pointer to a member
+    return use(std::invoke(f, static_cast<X&&>(x)...));
   }
 }
 

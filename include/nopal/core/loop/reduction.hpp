@@ -44,7 +44,7 @@ T reduce_by_number(std::uint64_t count, T init, Op& op, Each& each, grain g) {
       }
       return sum.end();
     } else {
-      return reduce_leaf<T>(from, to, op, each);
+      return core::reduce_leaf<T>(from, to, op, each);
     }
   };
   auto join = [&](T&& left, T&& right) { return core::joined<T>(op, std::move(left), std::move(right)); };

@@ -44,7 +44,7 @@ class NOPAL_PROFILED typed_root : public root {
   struct call_of<pack<P...>> {
     using callee_type = callee<How, F, P...>::type;
     using returned = std::invoke_result_t<callee_type, P...>;
-    static pack<P...> keep(A... a) { return make_pack<P...>(static_cast<A>(a)...); }
+    static pack<P...> keep(A... a) { return core::make_pack<P...>(static_cast<A>(a)...); }
     // By-value arguments are handed over, references are passed on.
     static returned invoke(callable& f, pack<P...>& args) {
       return args.apply([&](auto&... a) -> returned { return std::invoke(static_cast<callee_type>(f), static_cast<P&&>(a)...); });

@@ -35,7 +35,8 @@ class child_awaitable : public awaitable_tag {
   static constexpr bool has_result = !std::is_void_v<typename result::value_type>;
 
   template <class... A>
-  NOPAL_INLINE explicit child_awaitable(void* slot, F f, A&&... a) : slot_{slot}, f_{f}, args_{make_pack<P...>(static_cast<A&&>(a)...)} {}
+  NOPAL_INLINE explicit child_awaitable(void* slot, F f, A&&... a)
+      : slot_{slot}, f_{f}, args_{core::make_pack<P...>(static_cast<A&&>(a)...)} {}
 
   // A fork: the parent must be suspended, so that a thief can resume it, before the child starts.
   NOPAL_INLINE bool await_ready() const noexcept { return false; }
