@@ -28,11 +28,11 @@ namespace core::algorithms {
 template <class I, class Less>
 void merge_halves(I first, std::size_t half, std::size_t n, const Less& less, bool slow) {
   if (!slow) {  // what is in its place at both ends stays there
-    const I middle = ahead(first, half);
+    const I middle = algorithms::ahead(first, half);
     if (!less(*middle, *(middle - 1))) return;
-    n = half + algorithms::bound(n - half, [&](std::size_t i) { return less(*ahead(middle, i), *(middle - 1)); });
-    const std::size_t skipped = algorithms::bound(half, [&](std::size_t i) { return !less(*middle, *ahead(first, i)); });
-    first = ahead(first, skipped);
+    n = half + algorithms::bound(n - half, [&](std::size_t i) { return less(*algorithms::ahead(middle, i), *(middle - 1)); });
+    const std::size_t skipped = algorithms::bound(half, [&](std::size_t i) { return !less(*middle, *algorithms::ahead(first, i)); });
+    first = algorithms::ahead(first, skipped);
     half -= skipped;
     n -= skipped;
     if (half == 0 || half == n) return;  // it contradicts itself
@@ -64,8 +64,8 @@ struct inplace_merge_function : refuses_proxies {
     const auto half = static_cast<std::size_t>(middle - first);
     const auto plain = algorithms::plain_iterator(first);
     const projected_less<Comp, Proj> less{comp, proj};
-    const bool slow = compares_slowly(plain, n, less);
-    where_worth_it(n, [&] { algorithms::merge_halves(plain, half, n, less, slow); }, slow);
+    const bool slow = algorithms::compares_slowly(plain, n, less);
+    algorithms::where_worth_it(n, [&] { algorithms::merge_halves(plain, half, n, less, slow); }, slow);
     return end;
   }
   template <std::ranges::random_access_range R, class Comp = std::ranges::less, class Proj = std::identity>

@@ -64,12 +64,12 @@ struct rotate_copy_function : refuses_lists {
 
   /// To a place where threads cannot write at once.
   template <std::ranges::random_access_range R, no_place_for_threads O>
-  void operator()(R&&, std::ranges::iterator_t<R>, O) const {
-    refuses_inserters::say_place<O>();
+  auto operator()(R&&, std::ranges::iterator_t<R>, O) const {
+    return refuses_inserters::say_place<O>();
   }
   template <std::random_access_iterator I, std::sentinel_for<I> S, no_place_for_threads O>
-  void operator()(I, I, S, O) const {
-    refuses_inserters::say_place<O>();
+  auto operator()(I, I, S, O) const {
+    return refuses_inserters::say_place<O>();
   }
 };
 

@@ -71,8 +71,8 @@ struct set_function : refuses_lists, refuses_inserters_behind_two {
     const auto plain2 = algorithms::plain_iterator(first2);
     using sorted_type = two_sorted<std::remove_const_t<decltype(plain1)>, std::remove_const_t<decltype(plain2)>, Comp, Proj1, Proj2>;
     sorted_type sorted{plain1, n1, plain2, n2, comp, proj1, proj2};
-    sorted.slow =
-        n1 > 0 && n2 > 0 && turns_out_slow<typename sorted_type::site>(n1 + n2, [&] { static_cast<void>(sorted.begins_with_second()); });
+    sorted.slow = n1 > 0 && n2 > 0 &&
+                  algorithms::turns_out_slow<typename sorted_type::site>(n1 + n2, [&] { static_cast<void>(sorted.begins_with_second()); });
     std::size_t written = 0;
     const auto write = [&] { written = algorithms::write_set(sorted, algorithms::plain_iterator(out), Forms::set); };
     if (sorted.slow) {

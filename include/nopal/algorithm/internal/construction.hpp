@@ -35,7 +35,7 @@ void make_each(O first, std::size_t n, const Make& make) {
       });
     } catch (...) {
       for (std::size_t block = 0; block < cut.count; ++block) {
-        if (made[block]) std::ranges::destroy(ahead(first, cut.begin(block)), ahead(first, cut.end(block)));
+        if (made[block]) std::ranges::destroy(algorithms::ahead(first, cut.begin(block)), algorithms::ahead(first, cut.end(block)));
       }
       throw;
     }

@@ -31,27 +31,27 @@ inline std::size_t bounding_part(std::size_t k, std::size_t n) { return n >= 102
 template <class I, class Less>
 void select_first(I first, std::size_t k, std::size_t n, const Less& less) {
   quick_sort<I, Less> how{less};
-  how.slow = compares_slowly(first, n, how.less);
+  how.slow = algorithms::compares_slowly(first, n, how.less);
   const auto select = [&] {
     std::size_t left = n;
     if (const std::size_t part = bounding_part(k, n); part > 0) {
       how.select(first, part, k - 1);
-      const I bound = ahead(first, k - 1);
+      const I bound = algorithms::ahead(first, k - 1);
       const auto goes_left = [&](auto&& x) { return less(x, *bound); };
-      const I rest = ahead(first, k);
-      const I last = ahead(first, n);
+      const I rest = algorithms::ahead(first, k);
+      const I last = algorithms::ahead(first, n);
       left = static_cast<std::size_t>(
           (how.slow ? algorithms::partition_slowly(rest, last, goes_left) : algorithms::partition_parallel(rest, last, goes_left)) - first);
     }
     if (left > k) how.select(first, left, k);
   };
-  where_worth_it(n, select, how.slow);
+  algorithms::where_worth_it(n, select, how.slow);
 }
 
 /// The places of the first k of n elements, as those are sorted, 0 < k < n, and some more behind them. Throws also std::bad_alloc.
 template <class I, class Less>
 std::unique_ptr<std::size_t[]> places_of_first(const I& first, std::size_t k, std::size_t n, const Less& less) {
-  auto by_place = [&](std::size_t a, std::size_t b) { return less(*ahead(first, a), *ahead(first, b)); };
+  auto by_place = [&](std::size_t a, std::size_t b) { return less(*algorithms::ahead(first, a), *algorithms::ahead(first, b)); };
   std::identity itself;
   using by = projected_less<decltype(by_place), std::identity>;
   const std::size_t part = bounding_part(k, n);
@@ -65,7 +65,7 @@ std::unique_ptr<std::size_t[]> places_of_first(const I& first, std::size_t k, st
     count = k + before.count();
     std::unique_ptr<std::size_t[]> more{new std::size_t[count]};
     std::copy_n(places.get(), k, more.get());
-    each_block(before.cut(), [&](std::size_t block, std::size_t, std::size_t) {
+    algorithms::each_block(before.cut(), [&](std::size_t block, std::size_t, std::size_t) {
       std::size_t* to = more.get() + k + before.before(block);
       before.each(block, [&](std::size_t i) { *to++ = part + i; });
     });

@@ -67,7 +67,7 @@ void carry_in_parts(From from, To to, std::size_t n) {
   const std::size_t parts = n < parallel_merge ? 1 : std::min(n / (parallel_merge / 4), most_merge_parts);
   algorithms::each_part(0, parts, [=](std::size_t part) noexcept {
     const std::size_t begin = n / parts * part;
-    algorithms::carry(ahead(from, begin), ahead(to, begin), part + 1 == parts ? n - begin : n / parts);
+    algorithms::carry(algorithms::ahead(from, begin), algorithms::ahead(to, begin), part + 1 == parts ? n - begin : n / parts);
   });
 }
 

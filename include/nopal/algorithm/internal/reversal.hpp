@@ -16,13 +16,13 @@ namespace nopal::inline NOPAL_ABI::core::algorithms {
 /// vectors.
 template <class I>
 [[gnu::noinline]] void swap_towards(I left, I right, std::size_t n) {
-  for (const I stop = ahead(left, n); left != stop; ++left) std::ranges::iter_swap(left, --right);
+  for (const I stop = algorithms::ahead(left, n); left != stop; ++left) std::ranges::iter_swap(left, --right);
 }
 
 /// Of n elements swaps the pairs [from, to): the pair i are the i-th and the i-th from the end.
 template <class I>
 void swap_pairs(I first, std::size_t n, std::size_t from, std::size_t to) {
-  algorithms::swap_towards(ahead(first, from), ahead(first, n - from), to - from);
+  algorithms::swap_towards(algorithms::ahead(first, from), algorithms::ahead(first, n - from), to - from);
 }
 
 /// O(n) work, O(log n) span.
@@ -34,12 +34,13 @@ void reverse_all(I first, std::size_t n) {
 /// Puts the elements [left_n, n) before the others. O(n) work, O(log n) span.
 template <class I>
 void rotate_all(I first, std::size_t left_n, std::size_t n) {
-  const I middle = ahead(first, left_n);
+  const I middle = algorithms::ahead(first, left_n);
   if (!could_share()) {
-    std::ranges::rotate(first, middle, ahead(first, n));
+    std::ranges::rotate(first, middle, algorithms::ahead(first, n));
   } else if (left_n == n - left_n) {
     algorithms::loop(left_n, [first, middle](std::size_t from, std::size_t to) {
-      std::ranges::swap_ranges(ahead(first, from), ahead(first, to), ahead(middle, from), ahead(middle, to));
+      std::ranges::swap_ranges(algorithms::ahead(first, from), algorithms::ahead(first, to), algorithms::ahead(middle, from),
+                               algorithms::ahead(middle, to));
     });
   } else if (left_n > 0 && left_n < n) {
     const std::size_t pairs = left_n / 2;  // both sides are reversed at once, then all

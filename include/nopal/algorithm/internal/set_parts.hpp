@@ -113,10 +113,10 @@ struct two_sorted {
   /// Writes what these steps say to [to, stop).
   template <class O>
   void write(set_place at, set_place end, const std::uint8_t* note, unsigned set, O to, O stop) const {
-    I1 it1 = ahead(first1, at.first);
-    I2 it2 = ahead(first2, at.second);
-    const I1 end1 = ahead(first1, end.first);
-    const I2 end2 = ahead(first2, end.second);
+    I1 it1 = algorithms::ahead(first1, at.first);
+    I2 it2 = algorithms::ahead(first2, at.second);
+    const I1 end1 = algorithms::ahead(first1, end.first);
+    const I2 end2 = algorithms::ahead(first2, end.second);
     while (to != stop && it1 != end1 && it2 != end2) {
       const unsigned step = *note++;
       if constexpr (all_point_to<T, I1, I2, O>) {
@@ -169,9 +169,9 @@ struct two_sorted {
   template <bool OfSecond, class F>
   NOPAL_INLINE bool with(std::size_t at, const F& f) const {
     if constexpr (OfSecond) {
-      return f(std::invoke(proj2, *ahead(first2, at)));
+      return f(std::invoke(proj2, *algorithms::ahead(first2, at)));
     } else {
-      return f(std::invoke(proj1, *ahead(first1, at)));
+      return f(std::invoke(proj1, *algorithms::ahead(first1, at)));
     }
   }
   /// Does an element of one range come before one of the same range or of the other?
@@ -229,7 +229,8 @@ std::size_t write_set(const Sorted& sorted, O out, unsigned set) {
   for (std::size_t part = 0; part < cut.count; ++part) before[part + 1] += before[part];
   algorithms::loop_at<set_writes<site>>(cut.count, [&](std::size_t part, std::size_t last) {
     for (; part != last; ++part)
-      sorted.write(places[part], places[part + 1], notes_of(part), set, ahead(out, before[part]), ahead(out, before[part + 1]));
+      sorted.write(places[part], places[part + 1], notes_of(part), set, algorithms::ahead(out, before[part]),
+                   algorithms::ahead(out, before[part + 1]));
   });
   return before[cut.count];
 }

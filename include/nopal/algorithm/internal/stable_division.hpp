@@ -28,8 +28,8 @@ void divide_in_room(I first, const kept& stay, std::iter_value_t<I>* room) {
     const std::size_t before = stay.before(block);
     auto* left = room + before;
     auto* right = room + stay.count() + (stay.cut().begin(block) - before);
-    stay.each(block, [&](std::size_t i) { algorithms::relocate(std::addressof(*ahead(first, i)), left++); });
-    stay.each_other(block, [&](std::size_t i) { algorithms::relocate(std::addressof(*ahead(first, i)), right++); });
+    stay.each(block, [&](std::size_t i) { algorithms::relocate(std::addressof(*algorithms::ahead(first, i)), left++); });
+    stay.each_other(block, [&](std::size_t i) { algorithms::relocate(std::addressof(*algorithms::ahead(first, i)), right++); });
   };
   if (stay.cut().n < parallel_division) {
     for (std::size_t block = 0; block < stay.cut().count; ++block) carry_block(block);
@@ -52,10 +52,10 @@ std::size_t divide_in_place(I first, std::size_t from, std::size_t to, const kep
   if (to - from < parallel_division) {
     divide_left();
     divide_right();
-    std::ranges::rotate(ahead(first, left), ahead(first, middle), ahead(first, right));
+    std::ranges::rotate(algorithms::ahead(first, left), algorithms::ahead(first, middle), algorithms::ahead(first, right));
   } else {
     nopal::parallel_invoke(divide_left, divide_right);
-    algorithms::rotate_all(ahead(first, left), middle - left, right - left);
+    algorithms::rotate_all(algorithms::ahead(first, left), middle - left, right - left);
   }
   return left + (right - middle);
 }
