@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::fill: as std::ranges::fill, in parallel.
+// nopal::fill, nopal::fill_n: as those of std::ranges, in parallel.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -37,10 +37,23 @@ struct fill_function : refuses_proxies {
   }
 };
 
+struct fill_n_function : refuses_counted_places {
+  using refuses_counted_places::operator();
+
+  template <class T, parallel_iterator O>
+    requires std::output_iterator<O, const T&>
+  O operator()(O first, std::iter_difference_t<O> n, const T& value) const {
+    return fill_function{}(first, algorithms::counted_end(first, n), value);
+  }
+};
+
 }  // namespace core::algorithms
 
-/// fill(first, last, value), fill(range, value): assigns the value to each element, in parallel, and returns the end, as std::ranges::fill does.
-/// Throws what serial execution would have thrown first; off a pool also what default_pool() throws. O(n) work, O(log n) span.
+/// fill(first, last, value), fill(range, value): assigns the value to each element, in parallel, and returns the end, as std::ranges::fill
+/// does. Throws what serial execution would have thrown first; off a pool also what default_pool() throws. O(n) work, O(log n) span.
 inline constexpr core::algorithms::fill_function fill{};
+
+/// fill_n(first, n, value): as fill of [first, first + n), as std::ranges::fill_n does; of nothing if n is negative.
+inline constexpr core::algorithms::fill_n_function fill_n{};
 
 }  // namespace nopal

@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::for_each: as std::ranges::for_each, in parallel.
+// nopal::for_each, nopal::for_each_n: as those of std::ranges, in parallel.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -41,11 +41,26 @@ struct for_each_function : refuses_lists {
   }
 };
 
+struct for_each_n_function : refuses_counted_lists {
+  using refuses_counted_lists::operator();
+
+  template <std::random_access_iterator I, class Proj = std::identity, std::indirectly_unary_invocable<std::projected<I, Proj>> F>
+  std::ranges::for_each_n_result<I, F> operator()(I first, std::iter_difference_t<I> n, F f, Proj proj = {}) const {
+    auto result = for_each_function{}(first, algorithms::counted_end(first, n), std::move(f), std::move(proj));
+    return {std::move(result.in), std::move(result.fun)};
+  }
+};
+
 }  // namespace core::algorithms
 
-/// for_each(first, last, f, proj = identity), for_each(range, f, proj): calls f with each element, in parallel, and returns the end and f, as
-/// std::ranges::for_each does. f and the projection are called by several threads at once, in no order. Throws what serial execution would have
-/// thrown first; what lies behind that is not begun any more. Off a pool also what default_pool() throws. O(n) work, O(log n) span.
+/// for_each(first, last, f, proj = identity), for_each(range, f, proj): calls f with each element, in parallel, and returns the end and f,
+/// as std::ranges::for_each does. f and the projection are called by several threads at once, in no order. Throws what serial execution
+/// would have thrown first; what lies behind that is not begun any more. Off a pool also what default_pool() throws. O(n) work, O(log n)
+/// span.
 inline constexpr core::algorithms::for_each_function for_each{};
+
+/// for_each_n(first, n, f, proj = identity): as for_each of [first, first + n), as std::ranges::for_each_n does; of nothing if n is
+/// negative.
+inline constexpr core::algorithms::for_each_n_function for_each_n{};
 
 }  // namespace nopal

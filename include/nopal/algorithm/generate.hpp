@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::generate: as std::ranges::generate, in parallel.
+// nopal::generate, nopal::generate_n: as those of std::ranges, in parallel.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -41,11 +41,24 @@ struct generate_function : refuses_proxies {
   }
 };
 
+struct generate_n_function : refuses_counted_places {
+  using refuses_counted_places::operator();
+
+  template <parallel_iterator O, std::copy_constructible F>
+    requires std::invocable<F&> && std::indirectly_writable<O, std::invoke_result_t<F&>>
+  O operator()(O first, std::iter_difference_t<O> n, F f) const {
+    return generate_function{}(first, algorithms::counted_end(first, n), std::move(f));
+  }
+};
+
 }  // namespace core::algorithms
 
-/// generate(first, last, f), generate(range, f): assigns f() to each element, in parallel, and returns the end, as std::ranges::generate does. f is
-/// called once for each element, by several threads at once, in no order: which element gets which of its values is not known. Throws what
-/// the call for the first such element threw; off a pool also what default_pool() throws. O(n) work, O(log n) span.
+/// generate(first, last, f), generate(range, f): assigns f() to each element, in parallel, and returns the end, as std::ranges::generate
+/// does. f is called once for each element, by several threads at once, in no order: which element gets which of its values is not known.
+/// Throws what the call for the first such element threw; off a pool also what default_pool() throws. O(n) work, O(log n) span.
 inline constexpr core::algorithms::generate_function generate{};
+
+/// generate_n(first, n, f): as generate of [first, first + n), as std::ranges::generate_n does; of nothing if n is negative.
+inline constexpr core::algorithms::generate_n_function generate_n{};
 
 }  // namespace nopal

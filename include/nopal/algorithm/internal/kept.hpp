@@ -1,6 +1,6 @@
 #pragma once
 
-// Which elements stay: what copy_if, remove_if and unique share. A predicate is asked once for each element, and its answers kept in a bit each, before
+// Which elements stay: what copy_if, remove, remove_if, unique, partition_copy and stable_partition share. A predicate is asked once for each element, and its answers kept in a bit each, before
 // anything is moved: so if it throws, nothing has been.
 
 #include <algorithm>
@@ -58,12 +58,23 @@ class kept {
   [[nodiscard]] const blocks& cut() const { return cut_; }
   [[nodiscard]] std::size_t before(std::size_t block) const { return before_[block]; }
   [[nodiscard]] std::size_t count() const { return before_[cut_.count]; }
+  [[nodiscard]] bool stays(std::size_t i) const { return (bits_.data()[i / 64] >> i % 64 & 1) != 0; }
 
   /// Calls f(i) for each element of a block that stays.
   template <class F>
   void each(std::size_t block, const F& f) const {
     for (std::size_t word = cut_.begin(block); word < cut_.end(block); word += 64) {
       for (std::uint64_t bits = bits_.data()[word / 64]; bits != 0; bits &= bits - 1)
+        f(word + static_cast<std::size_t>(std::countr_zero(bits)));
+    }
+  }
+  /// Calls f(i) for each element of a block that does not stay.
+  template <class F>
+  void each_other(std::size_t block, const F& f) const {
+    const std::size_t end = cut_.end(block);
+    for (std::size_t word = cut_.begin(block); word < end; word += 64) {
+      const std::uint64_t all = end - word < 64 ? (std::uint64_t{1} << (end - word)) - 1 : ~std::uint64_t{0};
+      for (std::uint64_t bits = ~bits_.data()[word / 64] & all; bits != 0; bits &= bits - 1)
         f(word + static_cast<std::size_t>(std::countr_zero(bits)));
     }
   }

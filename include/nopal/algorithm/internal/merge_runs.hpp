@@ -24,6 +24,22 @@ inline constexpr std::size_t most_merge_parts = 64;
 /// Where comparisons take long a part has so many elements at least.
 inline constexpr std::size_t slow_merge = 4;
 
+/// The first i of [0, n) for which is_before(i) is false, else n. It is true for all before that. O(log n) calls.
+template <class IsBefore>
+std::size_t bound(std::size_t n, const IsBefore& is_before) {
+  std::size_t first = 0;
+  while (n > 0) {
+    const std::size_t half = n / 2;
+    if (is_before(first + half)) {
+      first += half + 1;
+      n -= half + 1;
+    } else {
+      n = half;
+    }
+  }
+  return first;
+}
+
 /// How many of the first k elements of a stable merge come from the left run. O(log k) comparisons.
 template <class L, class R, class Less>
 std::size_t from_left_of_first(std::size_t k, L left, std::size_t left_n, R right, std::size_t right_n, const Less& less) {
@@ -44,6 +60,16 @@ template <class From, class To>
 void carry(From from, To to, std::size_t n) noexcept {
   for (std::size_t i = 0; i < n; ++i)
     algorithms::relocate(std::addressof(*algorithms::ahead(from, i)), std::addressof(*algorithms::ahead(to, i)));
+}
+
+/// As carry, in parallel: all of it, whoever asks to stop. By a worker if n is parallel_merge or more.
+template <class From, class To>
+void carry_in_parts(From from, To to, std::size_t n) {
+  const std::size_t parts = n < parallel_merge ? 1 : std::min(n / (parallel_merge / 4), most_merge_parts);
+  algorithms::each_part(0, parts, [=](std::size_t part) noexcept {
+    const std::size_t begin = n / parts * part;
+    algorithms::carry(algorithms::ahead(from, begin), algorithms::ahead(to, begin), part + 1 == parts ? n - begin : n / parts);
+  });
 }
 
 /// A merge by one thread. Its end brings what is left of the runs.

@@ -89,6 +89,25 @@ struct merge_sort_in_place {
     merge(first, half, n - half);
   }
 
+  /// Merges two sorted runs, the second of which begins after the first. By a worker as sort.
+  void merge(I first, std::size_t left_n, std::size_t right_n) const {
+    const I middle = algorithms::ahead(first, left_n);
+    if (left_n == 0 || right_n == 0 || !less(*middle, *(middle - 1))) return;
+    if (left_n == 1 && right_n == 1) return std::ranges::iter_swap(first, middle);
+    // The middle of the longer run, and where it belongs in the other one.
+    std::size_t left = left_n / 2;
+    std::size_t right = right_n / 2;
+    if (left_n > right_n) {
+      right =
+          algorithms::bound(right_n, [&](std::size_t i) { return less(*algorithms::ahead(middle, i), *algorithms::ahead(first, left)); });
+    } else {
+      left =
+          algorithms::bound(left_n, [&](std::size_t i) { return !less(*algorithms::ahead(middle, right), *algorithms::ahead(first, i)); });
+    }
+    const I cut = std::ranges::rotate(algorithms::ahead(first, left), middle, algorithms::ahead(middle, right)).begin();
+    both(left_n + right_n, [=, this] { merge(first, left, right); }, [=, this] { merge(cut, left_n - left, right_n - right); });
+  }
+
  private:
   template <class F, class G>
   void both(std::size_t n, const F& f, const G& g) const {
@@ -98,38 +117,6 @@ struct merge_sort_in_place {
       f();
       g();
     }
-  }
-
-  void merge(I first, std::size_t left_n, std::size_t right_n) const {
-    const I middle = algorithms::ahead(first, left_n);
-    if (left_n == 0 || right_n == 0 || !less(*middle, *(middle - 1))) return;
-    if (left_n == 1 && right_n == 1) return std::ranges::iter_swap(first, middle);
-    // The middle of the longer run, and where it belongs in the other one.
-    std::size_t left = left_n / 2;
-    std::size_t right = right_n / 2;
-    if (left_n > right_n) {
-      right = bound(right_n, [&](std::size_t i) { return less(*algorithms::ahead(middle, i), *algorithms::ahead(first, left)); });
-    } else {
-      left = bound(left_n, [&](std::size_t i) { return !less(*algorithms::ahead(middle, right), *algorithms::ahead(first, i)); });
-    }
-    const I cut = std::ranges::rotate(algorithms::ahead(first, left), middle, algorithms::ahead(middle, right)).begin();
-    both(left_n + right_n, [=, this] { merge(first, left, right); }, [=, this] { merge(cut, left_n - left, right_n - right); });
-  }
-
-  /// The first i for which is_before(i) is false.
-  template <class IsBefore>
-  static std::size_t bound(std::size_t n, const IsBefore& is_before) {
-    std::size_t first = 0;
-    while (n > 0) {
-      const std::size_t half = n / 2;
-      if (is_before(first + half)) {
-        first += half + 1;
-        n -= half + 1;
-      } else {
-        n = half;
-      }
-    }
-    return first;
   }
 };
 

@@ -67,6 +67,12 @@ NOPAL_INLINE I behind(I it, std::size_t n) {
   return it - static_cast<std::iter_difference_t<I>>(n);
 }
 
+/// The end of n elements, of none if n is negative.
+template <class I>
+I counted_end(const I& first, std::iter_difference_t<I> n) {
+  return n > 0 ? first + n : first;
+}
+
 /// Carries an object from one place to another, where none is.
 template <class T>
 NOPAL_INLINE void relocate(T* from, T* to) noexcept {

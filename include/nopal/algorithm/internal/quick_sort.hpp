@@ -184,7 +184,7 @@ struct quick_sort {
       } else {
         algorithms::insert_each(sample.data(), sample.data() + 1, sample.data() + many, by_element);
       }
-      std::ranges::iter_swap(first, ahead(first, sample[many / 2]));
+      std::ranges::iter_swap(first, algorithms::ahead(first, sample[many / 2]));
       return;
     }
     if (n >= median_of_nine) {

@@ -135,4 +135,51 @@ struct refuses_inserters_behind_two : refuses_second {
   }
 };
 
+/// As refuses_proxies, for the second of two ranges that are written.
+struct refuses_second_proxies : refuses_second {
+  using refuses_second::operator();
+  template <std::ranges::random_access_range R, no_range_for_threads Q, class... A>
+  auto operator()(R&&, Q&&, A&&...) const {
+    return refuses_proxies::say_proxy<Q>();
+  }
+  template <std::random_access_iterator I, std::sentinel_for<I> S, std::random_access_iterator J, std::sentinel_for<J> E, class... A>
+    requires no_place_for_threads<J>
+  auto operator()(I, S, J, E, A&&...) const {
+    return refuses_proxies::say_proxy<J>();
+  }
+};
+/// As refuses_inserters, for the second of two places behind one range.
+struct refuses_second_inserter : refuses_inserters {
+  using refuses_inserters::operator();
+  template <std::ranges::random_access_range R, parallel_iterator O1, no_place_for_threads O2, class... A>
+  auto operator()(R&&, O1, O2, A&&...) const {
+    return say_place<O2>();
+  }
+  template <std::random_access_iterator I, std::sentinel_for<I> S, parallel_iterator O1, no_place_for_threads O2, class... A>
+  auto operator()(I, S, O1, O2, A&&...) const {
+    return say_place<O2>();
+  }
+};
+
+/// As refuses_lists and refuses_inserters, for an iterator and a number of elements.
+struct refuses_counted_lists {
+  template <goes_in_order I, class... A>
+  auto operator()(I, std::iter_difference_t<I>, A&&...) const {
+    return refuses_lists::say<I>();
+  }
+};
+struct refuses_counted_places {
+  template <no_place_for_threads O, class... A>
+  auto operator()(O, std::iter_difference_t<O>, A&&...) const {
+    return refuses_inserters::say_place<O>();
+  }
+};
+struct refuses_counted_inserters : refuses_counted_lists {
+  using refuses_counted_lists::operator();
+  template <std::random_access_iterator I, no_place_for_threads O, class... A>
+  auto operator()(I, std::iter_difference_t<I>, O, A&&...) const {
+    return refuses_inserters::say_place<O>();
+  }
+};
+
 }  // namespace nopal::core::algorithms

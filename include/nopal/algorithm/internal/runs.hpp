@@ -56,15 +56,4 @@ found find_run(I first, std::size_t n, const Less& less, bool slow) {
   return algorithms::all_neighbours(first, n, [&](auto& a, auto& b) { return !less(b, a); }, slow) ? found::sorted : found::neither;
 }
 
-/// By a worker if there are more than run_part. O(n) work, O(log n) span.
-template <class I>
-void reverse_all(I first, std::size_t n) {
-  const std::size_t pairs = n / 2;
-  each_part(0, (pairs + run_part - 1) / run_part, [&](std::size_t part) {
-    const std::size_t end = std::min(pairs, (part + 1) * run_part);
-    for (std::size_t i = part * run_part; i < end; ++i)
-      std::ranges::iter_swap(algorithms::ahead(first, i), algorithms::ahead(first, n - 1 - i));
-  });
-}
-
 }  // namespace nopal::core::algorithms

@@ -14,6 +14,7 @@
 #include "nopal/algorithm/internal/radix_key.hpp"
 #include "nopal/algorithm/internal/radix_sort.hpp"
 #include "nopal/algorithm/internal/raw_buffer.hpp"
+#include "nopal/algorithm/internal/reversal.hpp"
 #include "nopal/algorithm/internal/runs.hpp"
 #include "nopal/algorithm/internal/slow_partition.hpp"
 #include "nopal/algorithm/internal/small_sort.hpp"
