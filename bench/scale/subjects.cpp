@@ -7,12 +7,11 @@
 #include <functional>
 #include <numeric>
 #include <ranges>
-#include <type_traits>
 #include <vector>
 
 #include <nopal/algorithm.hpp>
 
-#include "element.hpp"
+#include "calls.hpp"
 
 namespace scale {
 
@@ -46,59 +45,6 @@ output subject::before(const input& in) const {
 }
 
 namespace {
-
-template <bool Dear>
-struct cost {
-  static void pay() {
-    if constexpr (Dear) element::work();
-  }
-};
-
-// What algorithms are given, each of which takes as long as an element takes.
-template <bool Dear>
-struct value : cost<Dear> {
-  int operator()(int x) const {
-    this->pay();
-    return x ^ 1;
-  }
-};
-template <bool Dear>
-struct is_odd : cost<Dear> {
-  bool operator()(int x) const {
-    this->pay();
-    return x % 2 == 1;
-  }
-};
-template <bool Dear>
-struct is_nothing : cost<Dear> {
-  bool operator()(int x) const {
-    this->pay();
-    return x < 0;
-  }
-};
-template <bool Dear>
-struct less : cost<Dear> {
-  bool operator()(int x, int y) const {
-    this->pay();
-    return x < y;
-  }
-};
-template <bool Dear>
-struct alike : cost<Dear> {
-  bool operator()(int x, int y) const {
-    this->pay();
-    return x / 4 == y / 4;
-  }
-};
-template <class T>
-struct dear_sum : cost<true> {
-  T operator()(T x, T y) const {
-    pay();
-    return x ^ y;
-  }
-};
-template <class T, bool Dear>
-using sum = std::conditional_t<Dear, dear_sum<T>, std::bit_xor<T>>;
 
 double once(double) { return 2; }  // one to find out what it takes, and one
 double tree(double n) { return n / 256 + std::log2(n) + 2; }
