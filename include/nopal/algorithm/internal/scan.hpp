@@ -80,8 +80,9 @@ void sum_up_behind(std::vector<std::optional<T>>& sums, Op& op) {
 /// Writes the sums of what is before each element (exclusive) or up to it. `init` is what comes before all, if anything.
 template <bool Inclusive, class T, class I, class O, class Op>
 void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
-  static_assert(!std::is_rvalue_reference_v<std::iter_reference_t<I>>,
-                "nopal: a scan reads each element twice, so it cannot move it away. Scan the elements as they are, and clear them after it.");
+  static_assert(
+      !std::is_rvalue_reference_v<std::iter_reference_t<I>>,
+      "nopal: a scan reads each element twice, so it cannot move it away. Scan the elements as they are, and clear them after it.");
   if (n == 0) return;
   using first_pass = scan_pass<0, Inclusive, T, I, O, Op>;
   using between = scan_pass<1, Inclusive, T, I, O, Op>;
