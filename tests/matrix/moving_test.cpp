@@ -23,7 +23,7 @@ struct reduce_once {
   }
 };
 using reading_once = list<reduce_once, transform_reduce, transform_reduce_pairs, count, count_if, find, find_if, any_all_none, least,
-                          least_and_greatest, for_each, transform, transform_pairs, copy_if, merge>;
+                          least_and_greatest, for_each, transform, transform_pairs, copy_if, merge, partition_copy, partial_sort_copy>;
 
 auto const records_of = [](std::size_t n) {
   std::vector<record> v;
