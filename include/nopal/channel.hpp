@@ -260,11 +260,11 @@ class channel {
       std::rethrow_exception(failure_);
     }
   }
-  // Calls move(). If that throws, the caller may have been notified of what it has not used: then the next that waits is notified.
-  template <class Move>
-  static void pass_on_if_thrown(condition_variable& changed, Move move) {
+  // Calls step(). If that throws, the caller may have been notified of what it has not used: then the next that waits is notified.
+  template <class Step>
+  static void pass_on_if_thrown(condition_variable& changed, Step step) {
     try {
-      move();
+      step();
     } catch (...) {
       changed.notify_one();
       throw;

@@ -14,6 +14,7 @@
 #include "../scale.hpp"
 #include "algorithms.hpp"
 #include "contexts.hpp"
+#include "copying.hpp"
 
 namespace test::matrix {
 
@@ -102,6 +103,9 @@ void over(char const* range, Make make, View view, projection<P> const&... by) {
   matrix::row(range, view, samples, by_identity, reading_without_projection{});
   matrix::row(range, view, samples, by_identity, reading{});
   (matrix::row(range, view, samples, by, reading{}), ...);
+  matrix::row(range, view, samples, by_identity, copying_without_projection{});
+  matrix::row(range, view, samples, by_identity, copying{});
+  (matrix::row(range, view, samples, by, copying{}), ...);
 }
 
 }  // namespace test::matrix

@@ -22,8 +22,9 @@ struct reduce_once {
     return {test::matrix::weigh(Way::reduce(r, sum{}, joined<sum>{}, p))};
   }
 };
-using reading_once = list<reduce_once, transform_reduce, transform_reduce_pairs, transform_reduce_both, count, count_if, find, find_if,
-                          any_all_none, least, least_and_greatest, for_each, transform, transform_pairs, copy_if, merge>;
+using reading_once =
+    list<reduce_once, transform_reduce, transform_reduce_pairs, transform_reduce_both, count, count_if, find, find_if, any_all_none, least,
+         least_and_greatest, for_each, transform, transform_pairs, copy_if, merge, partition_copy, partial_sort_copy>;
 
 auto const records_of = [](std::size_t n) {
   std::vector<record> v;
