@@ -14,6 +14,7 @@
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/parallel_for_blocks.hpp"
 #include "nopal/core/base/sync.hpp"
+#include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
 #include "nopal/core/stop/here.hpp"
 
@@ -54,6 +55,20 @@ class first_thrown {
   std::exception_ptr exception_;
 };
 
+/// Goes from `at` to the first place before `end` for which holds(place), and says whether there is one; where that throws `at` is the place. What
+/// holds has a first_of(at, end) of its own, it may look at many places at once.
+template <class Holds>
+NOPAL_INLINE bool first_of(const Holds& holds, std::size_t& at, std::size_t end) {
+  if constexpr (requires { holds.first_of(at, end); }) {
+    return holds.first_of(at, end);
+  } else {
+    for (; at != end; ++at) {
+      if (holds(at)) return true;
+    }
+    return false;
+  }
+}
+
 /// The least i of [from, n) for which holds(i), or n. What lies behind a place that was found is not begun any more. An exception counts only where a
 /// serial search would have come to it: not behind the place that is found.
 template <class Holds>
@@ -67,9 +82,7 @@ std::size_t find_first(std::size_t from, std::size_t n, const Holds& holds) {
         if (found.load(std::memory_order::relaxed) < first) return;
         const std::size_t end = std::min(last, first + search_stride);
         try {
-          for (; first != end; ++first) {
-            if (holds(first)) return algorithms::lower(found, first);
-          }
+          if (algorithms::first_of(holds, first, end)) return algorithms::lower(found, first);
         } catch (...) {
           thrown.note(first);
           throw;
@@ -107,6 +120,14 @@ search_result search_growing(std::size_t n, const Holds& holds) {
 /// From so many elements on, which are numbers and no memory, this is the search of a range with an end too: a loop over all would still go through
 /// those behind the place that is found, some 10^10 at a time.
 inline constexpr std::uint64_t huge_search = std::uint64_t{1} << 36;
+
+/// Among n elements.
+template <class Holds>
+search_result search_sized(std::size_t n, const Holds& holds) {
+  if (n >= huge_search) return algorithms::search_growing(n, holds);
+  const std::size_t place = algorithms::find_first(0, n, holds);
+  return {place, place != n};
+}
 
 /// In an endless range, of whose elements `left` may be looked at.
 template <class Holds>
@@ -157,10 +178,7 @@ search_result search(const I& first, const S& last, const Holds& holds) {
   } else if constexpr (never_reached<S>) {
     return algorithms::search_one_by_one(holds);
   } else if constexpr (is_sized<I, S>) {
-    const std::size_t n = algorithms::length(first, last);
-    if (n >= huge_search) return algorithms::search_growing(n, holds);
-    const std::size_t place = algorithms::find_first(0, n, holds);
-    return {place, place != n};
+    return algorithms::search_sized(algorithms::length(first, last), holds);
   } else {
     return algorithms::search_walking(first, last, holds);
   }

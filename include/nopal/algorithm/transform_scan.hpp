@@ -1,0 +1,114 @@
+#pragma once
+
+// nopal::transform_inclusive_scan, transform_exclusive_scan: as those of std, for ranges too, in parallel.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/algorithm/internal/extent.hpp"
+#include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/refusals.hpp"
+#include "nopal/algorithm/internal/scan.hpp"
+#include "nopal/core/loop/made_of.hpp"
+
+namespace nopal::inline NOPAL_ABI {
+
+namespace core::algorithms {
+
+/// What a function makes of an element: nothing that refers to one which dies.
+template <class F>
+struct made_of_element {
+  F* f;
+  template <class X>
+  NOPAL_INLINE decltype(auto) operator()(X&& x) const {
+    using result = std::invoke_result_t<F&, X>;
+    if constexpr (std::is_lvalue_reference_v<X> || !std::is_reference_v<result>) {
+      return std::invoke(*f, static_cast<X&&>(x));
+    } else {
+      return core::made_of<std::remove_cvref_t<result>>(std::invoke(*f, static_cast<X&&>(x)));
+    }
+  }
+};
+template <class F, class I>
+using made_range = std::ranges::transform_view<std::ranges::subrange<I>, made_of_element<F>>;
+template <class F, class I>
+using made_by = std::remove_cvref_t<std::invoke_result_t<F&, std::iter_reference_t<I>>>;
+template <class Op, class T, class F, class I>
+concept scans_made = std::invocable<F&, std::iter_reference_t<I>> && scans<Op, T, std::ranges::iterator_t<made_range<F, I>>>;
+
+template <bool Inclusive, class T, class I, class S, class O, class Op, class F>
+std::ranges::in_out_result<I, O> scan_made(I first, S last, O out, Op& op, F& f, std::optional<T> init) {
+  const I end = algorithms::end_of(first, last);
+  const auto n = static_cast<std::size_t>(end - first);
+  made_range<F, I> made{std::ranges::subrange<I>{first, end}, made_of_element<F>{std::addressof(f)}};
+  algorithms::scan<Inclusive, T>(std::ranges::begin(made), n, out, op, std::move(init));
+  return {end, algorithms::ahead(out, n)};
+}
+
+struct transform_inclusive_scan_function : refuses_inserters {
+  using refuses_inserters::operator();
+
+  template <std::random_access_iterator I, std::sentinel_for<I> S, parallel_iterator O, class Op, std::copy_constructible F>
+    requires scans_made<Op, made_by<F, I>, F, I> && std::indirectly_writable<O, const made_by<F, I>&>
+  std::ranges::in_out_result<I, O> operator()(I first, S last, O out, Op op, F f) const {
+    return scan_made<true, made_by<F, I>>(std::move(first), std::move(last), std::move(out), op, f, std::nullopt);
+  }
+  template <std::random_access_iterator I, std::sentinel_for<I> S, parallel_iterator O, class Op, std::copy_constructible F, class T>
+    requires scans_made<Op, T, F, I> && std::indirectly_writable<O, const T&>
+  std::ranges::in_out_result<I, O> operator()(I first, S last, O out, Op op, F f, T init) const {
+    return scan_made<true, T>(std::move(first), std::move(last), std::move(out), op, f, std::optional<T>{std::move(init)});
+  }
+  template <std::ranges::random_access_range R, parallel_iterator O, class Op, std::copy_constructible F>
+    requires scans_made<Op, made_by<F, std::ranges::iterator_t<R>>, F, std::ranges::iterator_t<R>> &&
+             std::indirectly_writable<O, const made_by<F, std::ranges::iterator_t<R>>&>
+  std::ranges::in_out_result<std::ranges::borrowed_iterator_t<R>, O> operator()(R&& range, O out, Op op, F f) const {
+    auto result = (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(out), std::move(op), std::move(f));
+    return {std::move(result.in), std::move(result.out)};
+  }
+  template <std::ranges::random_access_range R, parallel_iterator O, class Op, std::copy_constructible F, class T>
+    requires scans_made<Op, T, F, std::ranges::iterator_t<R>> && std::indirectly_writable<O, const T&>
+  std::ranges::in_out_result<std::ranges::borrowed_iterator_t<R>, O> operator()(R&& range, O out, Op op, F f, T init) const {
+    auto result =
+        (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(out), std::move(op), std::move(f), std::move(init));
+    return {std::move(result.in), std::move(result.out)};
+  }
+};
+
+struct transform_exclusive_scan_function : refuses_inserters {
+  using refuses_inserters::operator();
+
+  template <std::random_access_iterator I, std::sentinel_for<I> S, parallel_iterator O, class T, class Op, std::copy_constructible F>
+    requires scans_made<Op, T, F, I> && std::indirectly_writable<O, T&&>
+  std::ranges::in_out_result<I, O> operator()(I first, S last, O out, T init, Op op, F f) const {
+    return scan_made<false, T>(std::move(first), std::move(last), std::move(out), op, f, std::optional<T>{std::move(init)});
+  }
+  template <std::ranges::random_access_range R, parallel_iterator O, class T, class Op, std::copy_constructible F>
+    requires scans_made<Op, T, F, std::ranges::iterator_t<R>> && std::indirectly_writable<O, T&&>
+  std::ranges::in_out_result<std::ranges::borrowed_iterator_t<R>, O> operator()(R&& range, O out, T init, Op op, F f) const {
+    auto result =
+        (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(out), std::move(init), std::move(op), std::move(f));
+    return {std::move(result.in), std::move(result.out)};
+  }
+};
+
+}  // namespace core::algorithms
+
+/// transform_inclusive_scan(first, last, out, op, f), with an initial value: transform_inclusive_scan(first, last, out, op, f, init), and both with a range
+/// in place of first and last: as inclusive_scan of f(element), as std::transform_inclusive_scan. f is called twice for each element at most, by
+/// several threads at once. All else is as for inclusive_scan, but that few numbers too are summed up in blocks.
+inline constexpr core::algorithms::transform_inclusive_scan_function transform_inclusive_scan{};
+/// transform_exclusive_scan(first, last, out, init, op, f), transform_exclusive_scan(range, out, init, op, f): as exclusive_scan of f(element), as
+/// std::transform_exclusive_scan. All else is as for transform_inclusive_scan.
+inline constexpr core::algorithms::transform_exclusive_scan_function transform_exclusive_scan{};
+
+}  // namespace nopal
