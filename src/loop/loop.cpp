@@ -244,6 +244,7 @@ class beginning {
 
 void run_loop(loop& l) {
   if (l.count == 0) return;
+  let_due_run_between_blocks();
   bool const by_schedule = shares_by_schedule();
   note_who_shares(by_schedule);
   beginning b{l, by_schedule};

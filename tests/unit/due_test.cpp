@@ -5,13 +5,19 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "nopal/algorithm/find_if.hpp"
+#include "nopal/algorithm/min_element.hpp"
 #include "nopal/algorithm/parallel_for.hpp"
+#include "nopal/algorithm/reduce.hpp"
+#include "nopal/algorithm/transform_reduce.hpp"
 #include "nopal/channel.hpp"
 #include "nopal/condition_variable.hpp"
 #include "nopal/counter.hpp"
@@ -112,6 +118,34 @@ std::vector<load> const& loads() {
          nopal::parallel_for(0L, 1L << 40, [&](long) {
            if (u.holds()) throw 0;
          });
+       }},
+      {"short loops",
+       [](until const& u) {
+         while (!u.holds()) nopal::parallel_for(0, 2, [](int) {});
+       }},
+      {"reductions",
+       [](until const& u) {
+         std::vector<long> const ones(1 << 20, 1);
+         while (!u.holds()) EXPECT_EQ(nopal::reduce(ones, 0L), 1 << 20);
+       }},
+      {"one reduction",
+       [](until const& u) {
+         nopal::transform_reduce(std::views::iota(0L, 1L << 40), 0L, std::plus<>{}, [&](long k) { return u.holds() ? throw 0 : k; });
+       }},
+      {"short reductions",
+       [](until const& u) {
+         std::vector<long> const ones(10, 1);
+         while (!u.holds()) EXPECT_EQ(nopal::reduce(ones, 0L), 10);
+       }},
+      {"extremes",
+       [](until const& u) {
+         std::vector<long> const ones(100'000, 1);
+         while (!u.holds()) EXPECT_EQ(*nopal::min_element(ones), 1);
+       }},
+      {"a search without an end",
+       [](until const& u) {
+         auto const numbers = std::views::iota(0L, 1L << 40) | std::views::transform([](long k) { return k; });
+         nopal::find_if(numbers.begin(), std::unreachable_sentinel, [&](long) { return u.holds(); });
        }},
       {"fibers",
        [](until const& u) {

@@ -16,6 +16,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
+#include "nopal/core/loop/between_blocks.hpp"
 #include "nopal/core/stop/here.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
@@ -143,7 +144,10 @@ search_result search_endless(std::size_t left, const Holds& holds) {
 template <class Holds>
 search_result search_one_by_one(const Holds& holds) {
   for (std::size_t place = 0;; ++place) {
-    if (place % search_stride == 0) throw_if_stopped();
+    if (place % search_stride == 0) {
+      let_due_run_between_blocks();
+      throw_if_stopped();
+    }
     if (holds(place)) return {place, true};
   }
 }

@@ -4,6 +4,7 @@
 // offer.hpp, how it splits.
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/scheduler/interruption.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -11,5 +12,12 @@ namespace nopal::inline NOPAL_ABI::core {
 /// Does a thief ask the caller for work? By the worker that runs the loop now. One comparison, that of each fork; the answer may also be
 /// yes for no reason.
 NOPAL_INLINE bool between_blocks(worker& w) noexcept { return w.work.must_poll(); }
+
+/// Where a loop forks nothing, and at its beginning, since short loops may come one after the other: what is due runs first. Any thread;
+/// another worker may run the caller afterwards.
+NOPAL_INLINE void let_due_run_between_blocks() noexcept {
+  if (worker* const w = current_or_null(); w != nullptr && between_blocks(*w)) [[unlikely]]
+    let_due_run();
+}
 
 }  // namespace nopal::core

@@ -41,6 +41,7 @@ class fixed_tree {
       forked_from_ = std::max<std::uint64_t>(2, leaves_ / (4 * loop_tuning::blocks_by_schedule));
       return share(0, leaves_, loop_tuning::worth_a_wake());
     }
+    let_due_run_between_blocks();
     if (leaves_ == 1) return leaf_(0);
     std::uint64_t few = leaves_;
     while (few > 3) few = middle(0, few);
@@ -115,6 +116,7 @@ class fixed_tree {
     std::uint64_t const half = middle(from, to);
     T left = alone(from, half);
     if (to - from >= between_looks_) {
+      let_due_run_between_blocks();
       double const elapsed = static_cast<double>(loop_ticks() - began_);
       double const rest = elapsed / static_cast<double>(half) * static_cast<double>(to - half);
       if (worth_sharing(elapsed, rest)) return both(std::move(left), share(half, to, rest), to - 1);
@@ -167,6 +169,7 @@ class fixed_tree {
     if (is_first(from, to)) return std::move(*first_);
     std::uint64_t const half = middle(from, to);
     T left = serial(from, half);
+    let_due_run_between_blocks();
     return both(std::move(left), serial(half, to), to - 1);
   }
 

@@ -10,6 +10,6 @@ namespace nopal::inline NOPAL_ABI::core {
 
 /// Puts the calling strand aside, if anything is due that this worker may run, until that has ended or waits again. By a worker, at a poll;
 /// another worker may run the caller afterwards. Two loads where nothing is due.
-void let_due_run() noexcept;
+NOPAL_API NOPAL_COLD void let_due_run() noexcept;
 
 }  // namespace nopal::core
