@@ -23,14 +23,12 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// The worker has found something, and is no thief any more. If it was the last thief of its node and there is visible work, another is
-// woken; and more of them by one that was woken itself.
+// The worker has found something, and is no thief any more. Where work is visible, the last thief of a node, or one that was woken, wakes others.
 void stop_searching(worker& w) noexcept {
   search_state& s = w.search;
   w.forget_joins();
-  bool const woken = std::exchange(s.woken, false);
   if (std::exchange(s.searching, false)) {
-    w.pool().parking.stop_searching(w.index(), woken ? tuning::woken_by_one : 0);
+    w.pool().parking.stop_searching(w.index(), std::exchange(s.woken, false) ? tuning::woken_by_one : 0);
     if (w.pool().simulated != nullptr) w.pool().simulated->searches(w.index(), false);
   }
   if (s.idle_since == 0) return;
