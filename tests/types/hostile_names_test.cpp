@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -127,6 +129,64 @@ TEST(names_of_users, are_not_called_by_what_reads) {
     nopal::generate(out, names::makes_four{});
     nopal::for_each(out, [](with_names& x) { ++x.n; });
     EXPECT_EQ(nopal::histogram(out, 6, &with_names::n)[5], n);
+  }
+}
+
+TEST(names_of_users, are_not_called_by_what_rearranges) {
+  for (std::size_t const n : sizes) {
+    auto const in_order = sorted(n);
+    auto const third = static_cast<std::ptrdiff_t>(n / 3);
+    auto v = in_order;
+    nopal::reverse(v);
+    EXPECT_TRUE(std::ranges::equal(v.rbegin(), v.rend(), in_order.begin(), in_order.end()));
+    nopal::rotate(v, v.begin() + third);
+    auto out = v;
+    nopal::reverse_copy(v, out.begin());
+    nopal::rotate_copy(out, out.begin() + third, v.begin());
+    EXPECT_EQ(v, in_order);
+    nopal::swap_ranges(v, out);
+    nopal::copy(in_order, v.begin());
+    nopal::copy_n(in_order.begin(), third, v.begin());
+    EXPECT_EQ(v, in_order);
+    EXPECT_EQ(nopal::stable_partition(v, names::third_of_names{}).begin() - v.begin(),
+              nopal::partition_copy(in_order, out.begin(), out.rbegin(), names::third_of_names{}).out1 - out.begin());
+    nopal::partial_sort(v, v.begin() + third);
+    EXPECT_TRUE(std::equal(v.begin(), v.begin() + third, in_order.begin()));
+    nopal::sort(v.begin() + third, v.end());
+    nopal::rotate(v, v.begin() + third);
+    nopal::inplace_merge(v, v.end() - third);
+    EXPECT_EQ(v, in_order);
+    nopal::partial_sort_copy(in_order, out);
+    EXPECT_EQ(out, in_order);
+    nopal::partial_sort_copy(in_order.rbegin(), in_order.rend(), out.begin(), out.begin() + third);
+    EXPECT_EQ(out, in_order);
+    nopal::replace(out, with_names{3}, with_names{4});
+    nopal::replace_if(out, names::third_of_names{}, with_names{4});
+    nopal::replace_copy(in_order, v.begin(), with_names{3}, with_names{4});
+    nopal::replace_copy_if(in_order, v.begin(), names::third_of_names{}, with_names{4});
+    EXPECT_EQ(v, out);
+    v.erase(nopal::remove(v, with_names{4}).begin(), v.end());
+    EXPECT_EQ(std::ranges::count(v, with_names{4}), 0);
+    std::vector<with_names> both(2 * n, with_names{0});
+    EXPECT_EQ(nopal::set_union(in_order, in_order, both.begin()).out - both.begin(), static_cast<std::ptrdiff_t>(n));
+    EXPECT_EQ(nopal::set_intersection(in_order, v, both.begin()).out - both.begin(), static_cast<std::ptrdiff_t>(v.size()));
+    EXPECT_EQ(nopal::set_difference(in_order, in_order, both.begin()).out, both.begin());
+    EXPECT_EQ(nopal::set_symmetric_difference(in_order, in_order, both.begin()).out, both.begin());
+    EXPECT_EQ(nopal::fill_n(both.begin(), 0, with_names{0}), nopal::generate_n(both.begin(), 0, names::makes_four{}));
+    nopal::for_each_n(both.begin(), third, [](with_names& x) { ++x.n; });
+    std::allocator<with_names> memory;
+    with_names* const made = memory.allocate(n);
+    std::ranges::subrange const place{made, made + n};
+    nopal::uninitialized_copy(in_order, place);
+    nopal::destroy(place);
+    nopal::uninitialized_fill(place, with_names{1});
+    nopal::destroy_n(made, static_cast<std::ptrdiff_t>(n));
+    out = in_order;
+    nopal::uninitialized_move(out, place);
+    nopal::move(place, out.begin());
+    EXPECT_EQ(out, in_order);
+    nopal::destroy(place);
+    memory.deallocate(made, n);
   }
 }
 
