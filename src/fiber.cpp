@@ -47,9 +47,12 @@ core::waited sleep_until(std::chrono::steady_clock::time_point t) {
     }
     return {};
   }
-  if (t <= std::chrono::steady_clock::now()) return yield();
-  sleep_in(*region, w != nullptr ? &w->pool().timer : nullptr, std::min(t, region->deadline()));
-  if (t > std::chrono::steady_clock::now()) core::throw_if_wait_was_stopped();
+  if (t <= core::now_by(t)) return yield();
+  core::region_deadline const of_region{region};
+  auto const until = std::min(core::deadline_here(t), of_region.here());
+  sleep_in(*region, w != nullptr ? &w->pool().timer : nullptr, until);
+  of_region.passed(until);
+  if (t > core::now_by(t)) core::throw_if_wait_was_stopped();
   return {};
 }
 

@@ -44,6 +44,7 @@ std::string to_json(simulation_report const& r) {
   field("asleep", r.asleep.count());
   field("wakeups", r.wakeups);
   field("disturbed", r.disturbed.count());
+  field("outside", r.outside.count());
   field("switches", r.switches);
   field("lost_turns", r.lost_turns);
   text += "\"efficiency\":";
@@ -75,7 +76,8 @@ std::string to_text(simulation_report const& r) {
     add(" ", std::to_string(r.distances[k]));
     add(": ", std::to_string(r.steals[k]));
   }
-  text += '\n';
+  add("\n  outside the pool ", milliseconds(r.outside));
+  text += " of CPU time, which T_P leaves out\n";
   if (r.disturbed > r.working / 20) {
     add("  for ", milliseconds(r.disturbed));
     text += " other programs had the CPU: run it again on a quiet machine\n";

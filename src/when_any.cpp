@@ -3,12 +3,14 @@
 #include <memory>
 #include <stdexcept>
 
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/watch.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
 static std::optional<std::size_t> first_that_is_set(completion* const* all, std::size_t n) noexcept {
+  in_order();
   for (std::size_t k = 0; k < n; ++k) {
     if (all[k]->is_set()) return k;
   }

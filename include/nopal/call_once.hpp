@@ -42,7 +42,10 @@ class NOPAL_API once_flag {
     /// Is the function still to be called? It may have returned while the caller waited. relaxed: the mutex orders it.
     bool is_needed() const noexcept { return !flag_.done_.load(std::memory_order_relaxed); }
     /// The function has returned. release: pairs with is_done, for what the function has written.
-    void returned() const noexcept { flag_.done_.store(true, std::memory_order_release); }
+    void returned() const noexcept {
+      core::in_order();
+      flag_.done_.store(true, std::memory_order_release);
+    }
 
    private:
     once_flag& flag_;

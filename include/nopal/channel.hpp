@@ -204,7 +204,7 @@ class channel {
       // As the clock may be slower than the steady one, it is asked again.
       return core::time_left(deadline).count() > 0 &&
              (changed.wait_until_within(lock, core::deadline_after(core::time_left(deadline)), why) == std::cv_status::no_timeout ||
-              core::time_left(deadline).count() > 0);
+              core::is_still_ahead(deadline));
     };
   }
   // Waits for `changed` once, and counts the waiter.

@@ -76,7 +76,7 @@ class NOPAL_API condition_variable {
     auto const notified = wait_until(lock, core::deadline_after(core::time_left(deadline))) == std::cv_status::no_timeout;
     // Where that clock is slower than the steady one, this does not wait again: it has left the queue, and might have missed a
     // notification.
-    return notified || core::time_left(deadline).count() > 0 ? std::cv_status::no_timeout : std::cv_status::timeout;
+    return notified || core::is_still_ahead(deadline) ? std::cv_status::no_timeout : std::cv_status::timeout;
   }
   /// As above, for a duration.
   template <class Rep, class Period>

@@ -63,7 +63,7 @@ core::waited sleep_for(std::chrono::duration<Rep, Period> d) {
 /// As above, by any clock, which may be set meanwhile.
 template <class Clock, class Duration>
 core::waited sleep_until(std::chrono::time_point<Clock, Duration> t) {
-  for (auto left = core::time_left(t); left.count() > 0; left = core::time_left(t)) sleep_for(left);
+  for (bool ahead = core::time_left(t).count() > 0; ahead; ahead = core::is_still_ahead(t)) sleep_for(core::time_left(t));
   return {};
 }
 

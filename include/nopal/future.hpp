@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/scheduler/typed_root.hpp"
 #include "nopal/core/task/awaiters.hpp"
 #include "nopal/core/wait/completion.hpp"
@@ -77,7 +78,11 @@ class future : public core::awaitable_tag {
   /// Has it a job, whose result was not taken yet?
   bool valid() const noexcept { return state_ != nullptr; }
   /// Has the job ended?
-  bool ready() const { return state("future::ready()").done.is_set(); }
+  bool ready() const {
+    auto& s = state("future::ready()");
+    core::in_order();
+    return s.done.is_set();
+  }
   /// Waits until the job has ended. On a worker the caller's native stack is suspended, and the worker does something else; a thread that
   /// works for no pool sleeps.
   void wait() const { state("future::wait()").done.wait(); }

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "nopal/channel.hpp"
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/completion.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -112,6 +113,7 @@ struct ready_case {
   ready_case(ready_case&& o) : of{o.of}, f{std::move(o.f)} {}
   bool happens() {
     done = &future_selection::of(*of, "select");
+    in_order();
     return done->is_set();
   }
   bool enter(watcher& me) { return done->watch(w.begin(me)); }
@@ -123,7 +125,7 @@ template <class F>
 struct timeout_case {
   time_point deadline;
   F f;
-  bool happens() const { return std::chrono::steady_clock::now() >= deadline; }
+  bool happens() const { return now_by(deadline) >= deadline; }
   bool enter(watcher&) const noexcept { return true; }
   bool leave() const noexcept { return true; }
   void act() { static_cast<void>(std::invoke(f)); }

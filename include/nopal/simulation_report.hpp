@@ -23,6 +23,8 @@ struct simulation_report {
   /// For so long other programs had the CPU while a strand was to run on it, or the thread that stops strands in time. The simulated times leave
   /// the first out, as far as they can, and count the second as search: a figure is worth something where this is a small part of `working`.
   std::chrono::nanoseconds disturbed{};
+  /// The CPU time of the program's other threads until now, which `elapsed` leaves out: what it does before, between and beside its jobs.
+  std::chrono::nanoseconds outside{};
   unsigned workers = 0;
   std::uint64_t wakeups = 0;
   /// How often work was taken from a worker at each distance, the nearest first; and what the topology calls these distances.
@@ -43,7 +45,7 @@ struct simulation_report {
 
 /// As a line of JSON, times in nanoseconds. Throws std::bad_alloc.
 NOPAL_API std::string to_json(simulation_report const& r);
-/// In words, three lines.
+/// In words, four lines.
 NOPAL_API std::string to_text(simulation_report const& r);
 
 }  // namespace nopal

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "nopal/core/base/in_order.hpp"
+#include "nopal/core/wait/deadline.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -16,6 +17,11 @@ constinit std::atomic<unsigned> simulated_machines{0};
 
 void come_in_order() noexcept {
   if (virtual_time* const v = virtual_time::here(); v != nullptr) v->reach();
+}
+
+time_point simulated_now() noexcept {
+  virtual_time* const v = virtual_time::here();
+  return v != nullptr && v->is_simulated() ? simulated_times + std::chrono::nanoseconds{v->now()} : std::chrono::steady_clock::now();
 }
 
 [[gnu::noinline]] virtual_time* virtual_time::here() noexcept { return of_this_thread; }

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/own_mutex.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -21,7 +22,7 @@ struct held {
   held* next;
   std::array<char, 160> words;
 };
-constinit std::mutex mutex;
+constinit own_mutex mutex;
 constinit held* newest_held = nullptr;  // linked by next
 
 held** find(void const* where) noexcept {

@@ -221,6 +221,7 @@ std::string about_counter(one_wait const& w) {
 
 std::string about_deadline(waits_for const& w) {
   if (w.limit == waits_for::no_limit) return {};
+  if (w.limit >= nanoseconds_of(simulated_times)) return "    it has a deadline, in simulated time\n";
   auto const now = nanoseconds_of(std::chrono::steady_clock::now());
   return print("    the deadline expires in %.3f s\n", static_cast<double>(w.limit - now) / 1e9);
 }

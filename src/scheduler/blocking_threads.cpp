@@ -1,17 +1,22 @@
 #include "nopal/core/scheduler/blocking_threads.hpp"
 
+#include <optional>
 #include <system_error>
 
 #include "nopal/core/base/not_for_leak_check.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/scheduler/signals.hpp"
 #include "nopal/core/scheduler/thread_name.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
+#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/job_wait.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
 void blocking_threads::give(blocking_call& c) {
+  virtual_time::not_interrupted const me{virtual_time::here()};  // others may need the lock
   std::lock_guard const guard{mutex_};
   if (idle_ <= waiting_ && threads_.size() < limit_) start_thread();
   c.next = nullptr;
@@ -28,6 +33,7 @@ void blocking_threads::start_thread() {
   try {
     threads_.emplace_back([this] { loop(); });
     ++idle_;
+    ++begun_;
   } catch (std::system_error const& e) {
     if (!threads_.empty()) return;  // the call waits for one of these
     throw std::system_error{e.code(), "nopal: no thread for block_on; raise the limit on threads"};
@@ -43,11 +49,13 @@ void blocking_threads::loop() noexcept {
     if (first_ == nullptr) return;
     blocking_call& c = *first_;
     first_ = c.next;
-    --waiting_;
     --idle_;
+    --waiting_;
     guard.unlock();
     continue_in_region(c.region);
+    auto const begun = std::chrono::steady_clock::now();
     c.run(c);
+    c.took = std::chrono::steady_clock::now() - begun;
     continue_in_region(no_region);
     c.done.set();  // `c` may be gone afterwards
     guard.lock();
@@ -64,11 +72,32 @@ void blocking_threads::stop() noexcept {
   for (std::thread& t : threads_) t.join();
   threads_.clear();
   idle_ = 0;
+  begun_ = 0;
   stopping_ = false;  // no thread but this one knows them now; a pool that starts again may need them again
+}
+
+unsigned blocking_threads::all_idle() const noexcept {
+  unsigned const n = begun_;
+  return waiting_ == 0 && idle_ == n ? n : 0;
+}
+
+// On a simulated machine: the call runs in the machine's time, also by the deadline of its region, and then takes as long in simulated time.
+NOPAL_COLD static void call_from_simulated(blocking_call& c) {
+  time_point const begun = now_here();
+  std::optional<held_region> until;
+  if (c.region != no_region && region_of(c.region).deadline() != time_point::max()) {
+    until.emplace(make_region({}, std::chrono::steady_clock::now() + time_left(region_of(c.region).deadline()), c.region));
+    c.region = until->id();
+  }
+  current()->pool().blocking.give(c);
+  wait_for_job(c.done, nullptr);
+  static_cast<void>(sleep_through(begun + c.took, {"the end of a block_on, in simulated time", nullptr}));
 }
 
 void call_blocking(blocking_call& c) {
   c.region = inherited_region();
+  if (time_is_simulated()) [[unlikely]]
+    return call_from_simulated(c);
   current()->pool().blocking.give(c);
   wait_for_job(c.done, nullptr);
 }

@@ -42,7 +42,7 @@ class controlled_schedule::own_time final : public virtual_time {
     constexpr std::int64_t a_while = tuning::until_rest * std::int64_t{1'000'000};  // then others of the pool may have something to do
     sleep_on(a, expected, nanoseconds < 0 ? a_while : std::min(nanoseconds, a_while));
   }
-  void interrupted(bool) noexcept override {}
+  void interrupted(bool, bool) noexcept override {}
   void reach() noexcept override {}
 
  private:

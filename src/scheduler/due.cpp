@@ -66,7 +66,7 @@ void bring_home_due(pool_state& pool, resumable& r, unsigned i) noexcept {
 bool is_anything_due(worker const& w) noexcept { return !w.due->looks_empty() || !w.due_own.looks_empty(); }
 
 bool take_if_due(pool_state& pool, resumable& r, unsigned left_by, bool home) noexcept {
-  if (!pool.timer.is_here() || pool.simulated != nullptr) return false;
+  if (!pool.timer.is_here()) return false;
   home ? bring_home_due(pool, r, left_by) : inject_due(pool, r, left_by);
   return true;
 }

@@ -126,6 +126,8 @@ void run_on_worker(worker& w, pool_state& pool, root& r, event& done) {
   }
   if (pool.control != nullptr && &w.pool() != &pool) [[unlikely]]
     pool.control->settle();
+  if (pool.simulated != nullptr && &w.pool() != &pool) [[unlikely]]
+    begin_simulated(pool, r);
   run_elsewhere(pool, r, done);
 }
 

@@ -118,10 +118,13 @@ struct scheduler::site {
     if (choice.machine.empty()) return nullptr;
     simulation_costs const costs = simulation_costs::from_environment();
     check_report(costs);
-    return std::make_unique<simulation>(costs, machine, where, cpus.cpus, [&state](unsigned i) {
+    simulation::hands h;
+    h.ask = [&state](unsigned i) {
       state.workers[i]->work.request();
       state.workers[i]->ready.request();
-    });
+    };
+    h.helpers = [&state] { return state.blocking.all_idle(); };
+    return std::make_unique<simulation>(costs, machine, where, cpus.cpus, std::move(h));
   }
 
   void check_pin(pool_options const& o) const {
@@ -170,6 +173,7 @@ void scheduler::start_threads() {
   state_.pinned = may_pin_ && (asked_to_pin_ || some_pool_is_pinned.exchange(process_number, std::memory_order_relaxed) != process_number);
   holds_pin_ = state_.pinned && !asked_to_pin_;
   try {
+    if (state_.simulated != nullptr) timer_.start_on(*state_.simulated);
     for (unsigned i = 0; i < workers(); ++i) {
       start_thread(i);
       if (asked_to_pin_ && state_.pinned) wait_until_placed(i);

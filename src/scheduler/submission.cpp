@@ -12,11 +12,11 @@
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/task/strand_loop.hpp"
-#include "nopal/core/wait/await_wake.hpp"
+#include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/event.hpp"
 #include "nopal/core/wait/job_wait.hpp"
-#include "nopal/core/wait/timer.hpp"
+#include "nopal/core/wait/sleeping_thread.hpp"
 #include "nopal/core/wait/yield.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -118,7 +118,7 @@ std::uint64_t wait_until_nothing_is_pending(pending_work& pending, time_point de
     if (worker* const w = current_or_null(); w != nullptr) {
       if (!none.is_set()) wait_on_worker(*w, none, {"the end of a pool", nullptr});
     } else if (deadline == time_point::max()) {
-      none.wait();
+      sleep_until_set(none, {"the end of a pool", nullptr});
     } else if (!none.wait_for(std::max<std::int64_t>(0, std::chrono::nanoseconds{deadline - std::chrono::steady_clock::now()}.count()))) {
       if (pending.do_not_wake(me)) return not_ended;
       none.wait();  // until it is no longer touched
@@ -128,20 +128,14 @@ std::uint64_t wait_until_nothing_is_pending(pending_work& pending, time_point de
 
 void wait_for_fibers_a_while() noexcept {
   constexpr std::chrono::milliseconds a_while{tuning::end_of_fibers};
-  worker* const w = current_or_null();
-  if (w == nullptr) return std::this_thread::sleep_for(a_while);
-  try {
-    time_point const end = deadline_after(a_while);
-    waiter me;
-    timer_entry entry{&w->pool().timer, me, end, nullptr};
-    await_wake(me, {"the end of a pool", nullptr, wait_kind::nothing_more, 0, nanoseconds_of(end)}, [&]() noexcept {
-      entry.start();
-      return true;
-    });
-  } catch (...) {  // no memory, or no thread for the timer
-    static_cast<void>(yield_stack());
-    std_sync::yield();
+  waits_for const why{"the end of a pool", nullptr};
+  if (current_or_null() == nullptr) {
+    sleeping_thread const listed{why};
+    return std::this_thread::sleep_for(a_while);
   }
+  if (sleep_through(deadline_after(a_while), why)) return;
+  static_cast<void>(yield_stack());
+  std_sync::yield();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 // How a worker's thread comes into a simulation, and out. Next: simulation.cpp.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "nopal/core/architecture/clock_ticks.hpp"
@@ -13,8 +14,13 @@ namespace nopal::inline NOPAL_ABI::core {
 /// runs on. Nothing waits, and nothing counts, once the simulation has ended.
 class timeline_entry {
  public:
-  timeline_entry(timeline& whole, unsigned i) noexcept
-      : of_{whole}, index_{i}, me_{whole.at(i).time.get()}, worked_{whole.stop_watch(i)}, guard{whole.mutex_} {
+  /// `lost`: so many nanoseconds before were no work.
+  timeline_entry(timeline& whole, unsigned i, std::int64_t lost = 0) noexcept
+      : of_{whole},
+        index_{i},
+        me_{whole.at(i).time.get()},
+        worked_{std::max<std::int64_t>(0, whole.stop_watch(i) - lost)},
+        guard{whole.mutex_} {
     if (of_.ended_) return;
     timeline::worker_state& w = of_.at(i);
     if (w.away.load(std::memory_order_relaxed)) of_.comes_back(i);  // relaxed: under the lock

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/simulation/simulation.hpp"
 #include "nopal/simulation_report.hpp"
+#include "simulation/ticker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -21,12 +23,18 @@ simulation_report simulation::report() const {
   std::lock_guard const guard{mutex_};
   simulation_report r;
   r.elapsed = std::chrono::nanoseconds{elapsed_ + (jobs_ != 0 ? last_end_ - began_ : 0)};
-  r.workers = static_cast<unsigned>(workers_.size());
+  r.workers = static_cast<unsigned>(where_.size());
   r.distances = distances_;
   r.steals.resize(distances_.size());
   r.lost_turns = lost_;
   r.switches = switches_;
+  std::int64_t used = used_ + (ticker_ != nullptr ? ticker_->used() : 0);
   for (auto const& w : workers_) {
+    if (w->cpu_time != clockid_t{}) used += stopwatch::used(w->cpu_time);
+  }
+  r.outside = std::max(std::chrono::nanoseconds{}, std::chrono::nanoseconds{stopwatch::used(CLOCK_PROCESS_CPUTIME_ID) - used});
+  for (unsigned i = 0; i < r.workers; ++i) {
+    auto const& w = workers_[i];
     r.working += std::chrono::nanoseconds{w->spent[working]};
     r.searching += std::chrono::nanoseconds{w->spent[searching]};
     r.waking += std::chrono::nanoseconds{w->spent[waking]};

@@ -24,6 +24,7 @@ class simulation::own_time final : public virtual_time {
  public:
   own_time(simulation& whole, unsigned i) noexcept : of{whole}, index{i} {}
   std::int64_t now() noexcept override { return of.now(index); }
+  bool is_simulated() const noexcept override { return true; }
   void relax() noexcept override {
     if (!of.takes(index, of.costs_.relax, rule::waits)) cpu_relax();
   }
@@ -37,7 +38,7 @@ class simulation::own_time final : public virtual_time {
   void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept override {
     of.sleep(index, &a, expected, nanoseconds);
   }
-  void interrupted(bool waits) noexcept override { of.interrupted(index, waits); }
+  void interrupted(bool waits, bool by_alarm) noexcept override { of.interrupted(index, waits, by_alarm); }
   void reach() noexcept override { of.reach(index); }
 
  private:
@@ -45,12 +46,11 @@ class simulation::own_time final : public virtual_time {
   unsigned const index;
 };
 
-simulation::simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus,
-                       std::function<void(unsigned)> ask)
+simulation::simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus, hands h)
     : timeline{static_cast<std::int64_t>(costs.slice), costs.measures},
       costs_{std::move(costs)},
       cpus_{std::move(cpus)},
-      ask_{std::move(ask)},
+      hands_{std::move(h)},
       machine_{std::move(machine)},
       where_{std::move(where)} {
   auto const n = static_cast<unsigned>(where_.size());
@@ -66,7 +66,7 @@ simulation::simulation(simulation_costs costs, topology machine, std::vector<pla
     ranks_.push_back(static_cast<unsigned>(distances_.size()));
     if (occurs[d]) distances_.push_back(static_cast<int>(d));
   }
-  for (unsigned i = 0; i < n; ++i) {
+  for (unsigned i = 0; i <= n; ++i) {  // and the timer
     auto w = std::make_unique<worker_state>();
     w->watch = stopwatch{ticks_};
     w->stolen.resize(std::max<std::size_t>(1, distances_.size()));
@@ -74,6 +74,7 @@ simulation::simulation(simulation_costs costs, topology machine, std::vector<pla
     workers_.push_back(std::move(w));
   }
   take_interruptions();
+  if (costs_.measures) alarm_cost_ = cost_of_alarm(ticks_);
   start_ticker();
   enter_list();
 }
@@ -82,21 +83,29 @@ void simulation::start_ticker() {
   std::vector<int> others = cpus_;
   bool const has_its_own = others.size() > 1;
   if (has_its_own) others.pop_back();
-  ticker::hands hands;
-  hands.ask = ask_;
-  hands.interrupt = [this](unsigned i) {
+  ticker::hands its;
+  its.ask = hands_.ask;
+  its.rested = [this] { time_passes(); };
+  its.interrupt = [this](unsigned i) {
     std::lock_guard const guard{mutex_};
     if (at(i).now != state::absent) interrupt(at(i).thread);
   };
-  hands.unblock = [this](unsigned i) { return unblock(i); };
-  ticker_ = std::make_unique<ticker>(std::move(hands), others, has_its_own, ticks_);
+  its.unblock = [this](unsigned i) { return unblock(i); };
+  ticker_ = std::make_unique<ticker>(std::move(its), others, has_its_own, ticks_);
 }
 
 simulation::~simulation() { leave_list(); }
 
 // ---- Workers.
 
-void simulation::enter(unsigned i) noexcept {
+void simulation::enter(unsigned i) noexcept { enter_as(i); }
+void simulation::enter_timer() noexcept {
+  at(timer()).searches = true;
+  enter_as(timer());
+}
+void simulation::leave_timer() noexcept { leave(timer()); }
+
+void simulation::enter_as(unsigned i) noexcept {
   worker_state& w = at(i);
   if (cpus_.size() > 1) keep_to_cpus({cpus_.back()});
   ::pthread_getcpuclockid(::pthread_self(), &w.cpu_time);
@@ -107,6 +116,7 @@ void simulation::enter(unsigned i) noexcept {
   if (ended_) return;
   w.thread = ::pthread_self();
   w.thread_number = static_cast<int>(::syscall(SYS_gettid));
+  w.alarm.begin(w.thread_number);
   w.clock = std::max(w.clock, latest());
   w.now = state::ready;
   come_in();
@@ -120,6 +130,9 @@ void simulation::leave(unsigned i) noexcept {
   std::int64_t const worked = stop_watch(i);
   std::lock_guard const guard{mutex_};
   worker_state& w = at(i);
+  w.alarm.end();
+  used_ += stopwatch::used(w.cpu_time);
+  w.cpu_time = {};
   advance(w, worked, working);
   w.now = state::absent;
   --present_;
@@ -140,7 +153,7 @@ void simulation::polled(unsigned i) noexcept {
     at(i).ahead = 0;
     pass_on(e.guard, i, rule::polled);
   }
-  if (!costs_.measures) ask_(i);
+  if (!costs_.measures) hands_.ask(i);
 }
 
 void simulation::looks_at(unsigned i, unsigned victim) noexcept {
@@ -193,12 +206,13 @@ void simulation::backs_off(unsigned i, std::uint64_t pauses) noexcept {
 
 // In the handler of the signal: the worker has run for long without a fork. While it goes on so, thieves may get far ahead of it, since they
 // find with it what they find now; farther each time, so that what it does is not cut into small pieces.
-void simulation::interrupted(unsigned i, bool waits) noexcept {
+void simulation::interrupted(unsigned i, bool waits, bool by_alarm) noexcept {
   if (holder() != i) return;  // another has the turn already: the signal comes too late
   if (waits) return leave_waiting(i);
-  entry e{*this, i};
+  entry e{*this, i, by_alarm ? alarm_cost_ : 0};
   if (!e.goes_on()) return;
   worker_state& w = at(i);
+  if (!is_due(i)) return;  // it was without a CPU for a while
   w.ahead = std::min(std::max(2 * w.ahead, first_ahead), std::max(first_ahead, static_cast<std::int64_t>(costs_.slice)));
   pass_on(e.guard, i, rule::polled);
 }
@@ -212,6 +226,7 @@ void simulation::leave_waiting(unsigned i) noexcept {
   if (holder() != i || ended_ || to == no_worker) return;
   worker_state& w = at(i);
   if (!w.rests) ++lost_;
+  w.alarm.clear();
   w.now = state::absent;
   w.away.store(true, std::memory_order_relaxed);  // relaxed: under the lock, or by this thread
   give(to);
@@ -236,6 +251,7 @@ bool simulation::unblock(unsigned i) noexcept {
   unsigned const to = least(i);
   if (to == no_worker) return false;
   if (!w.rests) ++lost_;
+  w.alarm.clear();
   w.now = state::absent;                          // it comes back by itself
   w.away.store(true, std::memory_order_relaxed);  // relaxed: under the lock
   give(to);
@@ -254,7 +270,7 @@ void simulation::sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::ui
       w.wakes_at = nanoseconds < 0 ? virtual_time::for_ever : w.clock + nanoseconds;
       w.now = state::sleeps;
       unsigned const to = least();
-      alone = to == i;
+      alone = to == i && i != timer();
       give(to);
       wait_for_turn(e.guard, i);
       w.sleeps_on = nullptr;
@@ -314,6 +330,7 @@ bool simulation::wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, un
 }
 
 void simulation::job_begins() noexcept {
+  virtual_time::not_interrupted const me{virtual_time::here()};  // of another simulated machine, maybe
   lock guard{mutex_};
   all_present_.wait(guard, [this] { return present_ == workers_.size() || ended_; });
   if (jobs_++ != 0) return;
@@ -360,6 +377,7 @@ void simulation::stop_ticker() noexcept {
     ended_ = true;
     set_holder(no_worker);
     ends = std::move(ticker_);
+    used_ += ends->used();
   }
 }
 

@@ -8,6 +8,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/scheduler/signals.hpp"
+#include "nopal/core/simulation/clock.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -31,6 +32,11 @@ ticker::~ticker() {
   ends_.store(true, std::memory_order_seq_cst);
   set(nobody, never);
   thread_.join();
+}
+
+std::int64_t ticker::used() noexcept {
+  clockid_t its{};
+  return ::pthread_getcpuclockid(thread_.native_handle(), &its) == 0 ? stopwatch::used(its) : 0;
 }
 
 void ticker::set(unsigned worker, std::uint64_t due) noexcept {
@@ -82,8 +88,12 @@ void ticker::run(std::vector<int> const& cpus) noexcept {
     std::uint64_t const due = due_.load(std::memory_order_relaxed);   // relaxed: as above
     std_sync::fence();                                                // pairs with the fence in set
     if (epoch_.load(std::memory_order_relaxed) != epoch) continue;    // relaxed: the fence
-    if (worker != nobody && due != never) {
+    if (due != never) {
       if (!wait_until(due, epoch)) continue;
+      if (worker == nobody) {
+        hands_.rested();
+        continue;
+      }
       hands_.ask(worker);
       if (!wait_until(due + static_cast<std::uint64_t>(until_signal * ticks_), epoch)) continue;
       hands_.interrupt(worker);

@@ -21,6 +21,7 @@ class ticker {
     std::function<void(unsigned)> ask;        ///< makes its next fork poll
     std::function<void(unsigned)> interrupt;  ///< sends the signal
     std::function<bool(unsigned)> unblock;    ///< takes the turn from it if it does not run. True: done
+    std::function<void()> rested;             ///< nobody had the turn until it was time
   };
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
@@ -30,8 +31,11 @@ class ticker {
   ticker(ticker const&) = delete;
   ticker& operator=(ticker const&) = delete;
 
-  /// From now on `worker` has the turn, or nobody; it is to be interrupted at so many clock_ticks(), or never.
+  /// From now on `worker` has the turn, or nobody; it is to be interrupted at so many clock_ticks(), or never. Where nobody has it, that is when
+  /// they have rested.
   void set(unsigned worker, std::uint64_t due) noexcept;
+  /// The CPU time that its thread has used, in nanoseconds.
+  std::int64_t used() noexcept;
 
  private:
   void run(std::vector<int> const& cpus) noexcept;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "profile/real_time.hpp"
 #include "simulation/ticker.hpp"
@@ -10,8 +11,10 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 // In nanoseconds.
-static constexpr std::int64_t early = 2'000;   // a thief may act so long before the strand that has polled for it
-static constexpr std::int64_t a_little = 200;  // what a thief may be ahead of the worker for whose answer it waits
+static constexpr std::int64_t early = 2'000;          // a thief may act so long before the strand that has polled for it
+static constexpr std::int64_t a_little = 200;         // what a thief may be ahead of the worker for whose answer it waits
+static constexpr std::int64_t after_ticker = 50'000;  // the ticker has sent its signal by then, if it has a CPU
+static constexpr double longest_rest = 1'000'000;     // until somebody looks again whether a thread outside can do anything
 
 timeline::timeline(std::int64_t slice, bool measures) noexcept : slice_{slice}, ticks_{ticks_per_nanosecond()}, measures_{measures} {}
 
@@ -123,10 +126,37 @@ void timeline::stops_sleeping(worker_state& w, std::int64_t woken, std::int64_t 
   w.now = state::ready;
 }
 
+// All sleep until then, and only the timer wakes them: is it time? At once, if nobody outside can do anything before; else when as much time has
+// passed there.
+bool timeline::may_rest_until(std::int64_t then) noexcept {
+  bool away = false;
+  for (auto const& w : workers_) {
+    if (w->now == state::ready || w->now == state::runs) return true;
+    away = away || w->away.load(std::memory_order_relaxed);  // relaxed: under the lock
+  }
+  if (!away && nobody_acts_outside()) return true;
+  std::uint64_t const now = clock_ticks();
+  if (rests_since_ == 0) rests_since_ = now;
+  auto const left = static_cast<double>(then - latest()) - static_cast<double>(now - rests_since_) / ticks_;
+  if (left <= 0) return true;
+  ticker_->set(no_worker, now + static_cast<std::uint64_t>(std::min<double>(left, longest_rest) * ticks_));
+  return false;
+}
+
+void timeline::time_passes() noexcept {
+  std::lock_guard const guard{mutex_};
+  if (!ended_ && holder() == no_worker) give_to_least();
+}
+
 void timeline::give(unsigned to) noexcept {
-  set_holder(to);
-  if (to == no_worker) return ticker_->set(no_worker, ticker::never);
+  if (to == no_worker) {
+    set_holder(to);
+    return ticker_->set(no_worker, ticker::never);
+  }
   worker_state& w = at(to);
+  if (to == timer() && w.now == state::sleeps && !may_rest_until(w.wakes_at)) return set_holder(no_worker);
+  set_holder(to);
+  rests_since_ = 0;
   ++switches_;
   if (w.now == state::sleeps) stops_sleeping(w, w.wakes_at, w.wakes_at);
   w.now = state::runs;
@@ -136,6 +166,7 @@ void timeline::give(unsigned to) noexcept {
 
 void timeline::wait_for_turn(lock& guard, unsigned i) noexcept {
   worker_state& w = at(i);
+  w.alarm.clear();
   guard.unlock();
   while (w.turn.load(std::memory_order_seq_cst) == 0) sleep_on(w.turn, 0, virtual_time::for_ever);
   guard.lock();
@@ -154,6 +185,7 @@ void timeline::pass_on(lock& guard, unsigned i, rule r) noexcept {
 void timeline::set_alarm(unsigned i, std::uint64_t now) noexcept {
   worker_state& w = at(i);
   w.ticks = now;
+  w.alarm.clear();
   if (w.searches || !measures_) return ticker_->set(i, ticker::never);
   std::int64_t due = no_time;
   for (unsigned j = 0; j < workers_.size(); ++j) {
@@ -164,7 +196,9 @@ void timeline::set_alarm(unsigned i, std::uint64_t now) noexcept {
     due = std::min(due, thief ? at : at + slice_);
   }
   if (due == no_time) return ticker_->set(i, ticker::never);
-  ticker_->set(i, now + static_cast<std::uint64_t>(static_cast<double>(std::max<std::int64_t>(0, due - w.clock)) * ticks_));
+  due = std::max<std::int64_t>(0, due - w.clock);
+  ticker_->set(i, now + static_cast<std::uint64_t>(static_cast<double>(due) * ticks_));
+  w.alarm.set(due - static_cast<std::int64_t>(static_cast<double>(clock_ticks() - now) / ticks_) + after_ticker);
 }
 
 void timeline::come_in() noexcept {

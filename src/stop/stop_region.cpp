@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <mutex>
 
-#include "nopal/core/base/virtual_time.hpp"
+#include "nopal/core/base/own_mutex.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -49,7 +49,7 @@ class region_table {
     if (outer != no_region) {
       hold_region(outer);
       stop_region& around = at(outer);
-      r.deadline_ = std::min(deadline, around.deadline_);
+      r.deadline_ = std::min(deadline, deadline_here(around.deadline_));
       r.is_shielded_ = around.is_shielded_;
       if (!around.request.add(r, []() noexcept {})) r.request.make();
     }
@@ -113,7 +113,7 @@ class region_table {
   }
 
   static inline constinit std::array<std::atomic<stop_region*>, 26> segments_{};
-  static inline constinit std::mutex mutex_;
+  static inline constinit own_mutex mutex_;
   static inline constinit unsigned segments_in_use_ = 0;
   static inline constinit stop_region* free_ = nullptr;
 };

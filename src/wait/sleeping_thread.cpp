@@ -8,10 +8,11 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-sleeping_thread::sleeping_thread(waits_for const& why) noexcept : sleeping_thread{why, this_thread()} {}
+sleeping_thread::sleeping_thread(waits_for const& why) noexcept : sleeping_thread{why, this_thread(), true} {}
+sleeping_thread::sleeping_thread(waits_for const& why, std::uintptr_t self) noexcept : sleeping_thread{why, self, false} {}
 
-sleeping_thread::sleeping_thread(waits_for const& why, std::uintptr_t self) noexcept
-    : why_{why}, id_{static_cast<pid_t>(::syscall(SYS_gettid))}, self_{self}, since_{coarse_now()} {
+sleeping_thread::sleeping_thread(waits_for const& why, std::uintptr_t self, bool outside) noexcept
+    : why_{why}, id_{static_cast<pid_t>(::syscall(SYS_gettid))}, self_{self}, outside_{outside}, since_{coarse_now()} {
   std::lock_guard const guard{mutex_};
   next_ = first_;
   if (first_ != nullptr) first_->before_ = this;

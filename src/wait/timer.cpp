@@ -8,9 +8,11 @@
 #include <system_error>
 #include <utility>
 
+#include "nopal/core/base/sync.hpp"
 #include "nopal/core/scheduler/controlled_schedule.hpp"
 #include "nopal/core/scheduler/signals.hpp"
 #include "nopal/core/scheduler/thread_name.hpp"
+#include "nopal/core/simulation/simulation.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -40,7 +42,7 @@ void timer_entry::start_timer() noexcept {
   node.value().number = ++timer_->entries_;
   at_ = timer_->queue_.insert(std::move(node)).position;
   limit_.waits = true;
-  if (at_ == timer_->queue_.begin()) timer_->changed_.notify_one();
+  if (at_ == timer_->queue_.begin()) timer_->changes();
 }
 
 timer_entry::~timer_entry() {
@@ -48,6 +50,18 @@ timer_entry::~timer_entry() {
   if (timer_ == nullptr) return;
   std::lock_guard const guard{timer_->mutex_};
   if (limit_.waits) timer_->queue_.erase(at_);
+}
+
+// Under the mutex, whose holder the thread may wait for. seq_cst: pairs with the load in serve.
+void timer::changes() noexcept {
+  changes_.fetch_add(1, std::memory_order_seq_cst);
+  std_sync::wake(changes_);
+}
+
+void timer::start_on(simulation& machine) {
+  std::lock_guard const guard{mutex_};
+  machine_ = &machine;
+  start_thread();
 }
 
 // Under the mutex.
@@ -68,13 +82,13 @@ bool timer::call_after(later what, std::chrono::nanoseconds delay, void (*f)(voi
   } catch (std::exception const&) {  // no thread, or no memory for one
     return false;
   }
-  requests_[static_cast<std::size_t>(what)] = {std::chrono::steady_clock::now() + delay, f, with};
-  changed_.notify_one();
+  requests_[static_cast<std::size_t>(what)] = {now_here() + delay, f, with};
+  changes();
   return true;
 }
 
 void timer::call_after_here(later what, std::chrono::nanoseconds delay, void (*f)(void*) noexcept, void* with) noexcept {
-  requests_[static_cast<std::size_t>(what)] = {std::chrono::steady_clock::now() + delay, f, with};
+  requests_[static_cast<std::size_t>(what)] = {now_here() + delay, f, with};
 }
 
 bool timer::idle() noexcept {
@@ -89,24 +103,38 @@ static void run_anywhere() noexcept {
   if (::sched_getaffinity(::getpid(), sizeof all, &all) == 0) ::sched_setaffinity(0, sizeof all, &all);
 }
 
-// The timer's thread: sleeps until the first deadline or request, then serves it. Waiters enter and leave the queue meanwhile, under the
-// mutex. A request runs without the mutex, since it may take long; a waiter is woken under it, as basic_deadline needs.
 void timer::loop() noexcept {
   of_this_thread = this;
   take_own_signals();
   name_this_thread(name_, "timer");
-  run_anywhere();
+  if (machine_ == nullptr) {
+    run_anywhere();
+    return serve();
+  }
+  machine_->enter_timer();
+  serve();
+  machine_->leave_timer();
+}
+
+// The timer's thread: sleeps until the first deadline or request, then serves it. Waiters enter and leave the queue meanwhile, under the
+// mutex. A request runs without the mutex, since it may take long; a waiter is woken under it, as basic_deadline needs.
+void timer::serve() noexcept {
   std::unique_lock guard{mutex_};
   bool settled = false;  // the workers are at rest, under a controlled schedule
   while (!stopping_) {
     request& call_next = *std::ranges::min_element(requests_, {}, &request::when);
     time_point const next = std::min(call_next.when, queue_.empty() ? time_point::max() : queue_.begin()->when);
-    if (next == time_point::max()) {
+    time_point const now = now_here();
+    if (next > now) {
       settled = false;
-      changed_.wait(guard);
-    } else if (next > std::chrono::steady_clock::now()) {
-      settled = false;
-      changed_.wait_until(guard, next);
+      std::uint32_t const seen = changes_.load(std::memory_order_seq_cst);  // under the mutex: pairs with changes
+      guard.unlock();
+      if (next == time_point::max()) {
+        std_sync::wait(changes_, seen);
+      } else {
+        std_sync::wait_for(changes_, seen, std::chrono::nanoseconds{next - now}.count());
+      }
+      guard.lock();
     } else if (next == call_next.when) {
       auto const call = std::exchange(call_next, {});
       guard.unlock();
@@ -129,7 +157,7 @@ void timer::stop() noexcept {
   {
     std::lock_guard const guard{mutex_};
     stopping_ = true;
-    changed_.notify_one();
+    changes();
   }
   if (thread_.joinable()) thread_.join();
   stopping_ = false;  // no thread but this one knows the timer now; a pool that starts again may need it again

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <ranges>
 #include <thread>
@@ -37,6 +38,35 @@ TEST(fibers_from_outside, may_throw_and_stop) {
   EXPECT_THROW(nopal::wait_for(left), int);
 }
 
+// Whoever brings a job, works for no pool of that machine.
+TEST(jobs_of_other_pools, count) {
+  with_costs const costs{"clock=given,report=/dev/null"};
+  nopal::pool p{machine("2")};
+  nopal::pool real{{.workers = 1}};
+  real.run([&] { p.run([] { nopal::simulate_work(10ms); }); });
+  EXPECT_GE(nopal::simulated(p)->elapsed, 10ms);
+  nopal::pool q{machine("2")};
+  q.run([&] { p.run([] { nopal::simulate_work(10ms); }); });
+  EXPECT_GE(nopal::simulated(p)->elapsed, 20ms);
+}
+
+TEST(what_runs_outside, is_told_apart) {
+  with_costs const costs{"report=/dev/null"};
+  nopal::pool p{machine("2")};
+  auto const work = [](std::chrono::nanoseconds t) {
+    auto const end = std::clock() + t.count() * CLOCKS_PER_SEC / 1'000'000'000;
+    while (std::clock() < end) {
+    }
+  };
+  auto const before = nopal::simulated(p)->outside;
+  p.run([&] { work(20ms); });
+  EXPECT_LT(nopal::simulated(p)->outside - before, 10ms);
+  EXPECT_LT(nopal::simulated(p)->elapsed, 50ms);
+  auto const between = nopal::simulated(p)->outside;
+  work(20ms);
+  EXPECT_GE(nopal::simulated(p)->outside - between, 5ms);  // std::clock counts the ticker, too
+}
+
 TEST(thieves_that_do_not_pause, come_to_an_end) {
   with_costs const costs{"report=/dev/null"};
   nopal::pool_options o = machine("4");
@@ -57,7 +87,8 @@ TEST(the_default_pool, reports_at_exit) {
         });
         std::exit(0);
       },
-      testing::ExitedWithCode(0), "^nopal: simulated 3 workers: T_P = [^\n]*\n[^\n]*\n[^\n]*\n(  for [^\n]*\n)?$");
+      testing::ExitedWithCode(0),
+      "^nopal: simulated 3 workers: T_P = [^\n]*\n[^\n]*\n[^\n]*\n  outside the pool [^\n]*\n(  for [^\n]*\n)?$");
 }
 
 TEST(the_default_pool, reports_once_that_it_was_shut_down) {
@@ -71,7 +102,8 @@ TEST(the_default_pool, reports_once_that_it_was_shut_down) {
         static_cast<void>(nopal::shutdown(10s));
         std::exit(0);
       },
-      testing::ExitedWithCode(0), "^nopal: simulated 3 workers: T_P = [^\n]*\n[^\n]*\n[^\n]*\n(  for [^\n]*\n)?$");
+      testing::ExitedWithCode(0),
+      "^nopal: simulated 3 workers: T_P = [^\n]*\n[^\n]*\n[^\n]*\n  outside the pool [^\n]*\n(  for [^\n]*\n)?$");
 }
 
 // The child has no simulated machine but the one that it makes.

@@ -23,14 +23,16 @@ class virtual_time {
 
   /// As the functions of std_sync that are called so. Whatever may pass the turn on to another thread says so.
   virtual std::int64_t now() noexcept = 0;
-  virtual void relax() noexcept = 0;                          ///< may pass the turn on
-  virtual void yield() noexcept = 0;                          ///< may pass the turn on
-  virtual void sleep(std::int64_t nanoseconds) noexcept = 0;  ///< may pass the turn on
+  virtual bool is_simulated() const noexcept { return false; }  ///< is now() other than the machine's?
+  virtual void relax() noexcept = 0;                            ///< may pass the turn on
+  virtual void yield() noexcept = 0;                            ///< may pass the turn on
+  virtual void sleep(std::int64_t nanoseconds) noexcept = 0;    ///< may pass the turn on
   /// Sleeps until woken, or for so many nanoseconds, or `for_ever`, if `a` still holds `expected`. May pass the turn on.
   virtual void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept = 0;
   /// The thread was interrupted by a signal: whoever is behind it in time goes first. Inside the handler. `waits`: it waited
-  /// in the kernel for another thread; then all others go on, and this thread with them once it has what it waits for.
-  virtual void interrupted(bool waits) noexcept = 0;
+  /// in the kernel for another thread; then all others go on, and this thread with them once it has what it waits for. `by_alarm`: the signal
+  /// is a timer's.
+  virtual void interrupted(bool waits, bool by_alarm) noexcept = 0;
   /// All that others do earlier comes first: in_order.hpp. May pass the turn on.
   virtual void reach() noexcept = 0;
 

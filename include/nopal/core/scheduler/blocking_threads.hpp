@@ -3,6 +3,8 @@
 // Threads for calls that block: nopal::block_on hands its call over to one of them, and its worker runs others meanwhile. They are started
 // when they are needed, up to a limit, and end with the pool. Next: ../../block_on.hpp.
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -20,6 +22,7 @@ namespace nopal::inline NOPAL_ABI::core {
 struct blocking_call {
   void (*run)(blocking_call& me) noexcept;  ///< calls, and keeps what comes of it
   region_id region = no_region;             ///< in which it runs: the caller's, which holds it
+  std::chrono::nanoseconds took{};          ///< by the steady clock
   event done;                               ///< set by the thread, whose last access of the call this is
   blocking_call* next = nullptr;
 };
@@ -37,6 +40,8 @@ class blocking_threads {
   void give(blocking_call& c);
   /// Ends the threads, when no call is left. By the end of the pool.
   void stop() noexcept;
+  /// How many threads there are, if all are idle and no call waits for one; else none. Any thread, without a lock.
+  unsigned all_idle() const noexcept;
 
  private:
   void loop() noexcept;
@@ -49,8 +54,10 @@ class blocking_threads {
   std::vector<std::thread> threads_;
   std::string const name_;
   unsigned const limit_;
-  unsigned waiting_ = 0;  // how many are between first_ and last_
-  unsigned idle_ = 0;     // how many threads wait for a call; each call that waits takes one of them
+  // Changed under the mutex.
+  std::atomic<unsigned> waiting_{0};  // how many are between first_ and last_
+  std::atomic<unsigned> idle_{0};     // how many threads wait for a call; each call that waits takes one of them
+  std::atomic<unsigned> begun_{0};    // how many threads there are
   bool stopping_ = false;
 };
 

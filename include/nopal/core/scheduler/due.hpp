@@ -14,7 +14,7 @@ class worker;
 bool is_anything_due(worker const& w) noexcept;
 /// True: the caller is the pool's timer, under its mutex, so that `r`, which worker `left_by` has left, is due. It goes to the worker that comes
 /// first, or with `home` to that worker's thread, and all that are busy are asked to look, if nobody searches. Some worker may have run it
-/// when this returns, and it may be gone. Never on a simulated machine. entry_points::take_if_due. O(workers).
+/// when this returns, and it may be gone. entry_points::take_if_due. O(workers).
 bool take_if_due(pool_state& pool, resumable& r, unsigned left_by, bool home) noexcept;
 
 }  // namespace nopal::core

@@ -24,9 +24,13 @@ class timeline_entry;
 
 class simulation final : public virtual_time::domain, timeline {
  public:
-  /// `where[i]`: the place of worker i. `cpus`: those that the process may use; the workers share one of them. `ask(i)` makes the next fork
-  /// of worker i poll; any thread calls it.
-  simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus, std::function<void(unsigned)> ask);
+  /// What it asks of its pool; any thread calls them.
+  struct hands {
+    std::function<void(unsigned)> ask;  ///< makes the next fork of that worker poll
+    std::function<unsigned()> helpers;  ///< how many threads the pool has that wait for work, besides workers, timer and ticker
+  };
+  /// `where[i]`: the place of worker i. `cpus`: those that the process may use; the workers share one of them.
+  simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus, hands h);
   ~simulation();
 
   // ---- By worker i. Each may pass the turn on, and returns when worker i has it.
@@ -58,6 +62,11 @@ class simulation final : public virtual_time::domain, timeline {
   /// It has ended.
   void job_ended(unsigned i) noexcept;
 
+  // ---- By the timer's thread, which is as a worker that is none: what it does has its time, and takes none.
+
+  void enter_timer() noexcept;
+  void leave_timer() noexcept;
+
   // ---- By any thread.
 
   /// A job comes from outside: simulated time counts, once a worker has found it, until all such have ended.
@@ -85,20 +94,24 @@ class simulation final : public virtual_time::domain, timeline {
   void start_ticker();
   void stop_ticker() noexcept;
   void rests(unsigned i, bool does) noexcept;
-  void interrupted(unsigned i, bool waits) noexcept;
+  void interrupted(unsigned i, bool waits, bool by_alarm) noexcept;
   bool wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, unsigned waker) noexcept;
   bool unblock(unsigned i) noexcept;
+  void enter_as(unsigned i) noexcept;
+  bool nobody_acts_outside() const noexcept override;
   void leave_waiting(unsigned i) noexcept;
   /// Something takes so long. False: the simulation has ended.
   bool takes(unsigned i, double nanoseconds, rule r) noexcept;
 
   simulation_costs const costs_;
   std::vector<int> const cpus_;
-  std::function<void(unsigned)> const ask_;
+  hands const hands_;
   topology const machine_;
   std::vector<place> const where_;
+  std::int64_t alarm_cost_ = 0;  ///< what one costs whom it stops, in nanoseconds
   std::vector<unsigned> ranks_;  ///< of each distance that there is, the nearest first
   std::vector<int> distances_;   ///< what these ranks stand for
+  std::int64_t used_ = 0;        ///< the CPU time of threads that have ended: the workers', the timer's and the tickers'
   unsigned present_ = 0;         ///< how many threads have come
   std::condition_variable all_present_;
   std::uint64_t lost_ = 0;

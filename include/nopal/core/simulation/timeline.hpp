@@ -1,7 +1,7 @@
 #pragma once
 
-// The workers of a simulated machine: how far the clock of each is, who has the turn, and who goes on next. All under one mutex. README.md, "Who
-// goes on". Next: simulation.hpp, which says what happens; src/simulation/entry.hpp, how a worker's thread comes in.
+// The workers of a simulated machine, and its timer: how far the clock of each is, who has the turn, and who goes on next. All under one mutex.
+// README.md, "Who goes on". Next: simulation.hpp, which says what happens; src/simulation/entry.hpp, how a worker's thread comes in.
 
 #include <pthread.h>
 
@@ -16,6 +16,7 @@
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/simulation/clock.hpp"
+#include "nopal/core/simulation/thread_alarm.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -45,7 +46,7 @@ class timeline {
   };
   enum kind : std::uint8_t { working, searching, waking, asleep, kinds };
 
-  /// Of worker i. Its thread alone uses `measures` and `watch`; it and whoever has the lock all else.
+  /// Of worker i, or, as the last of them, of the timer. Its thread alone uses `measures` and `watch`; it and whoever has the lock all else.
   struct worker_state {
     std::atomic<std::uint32_t> turn{0};  ///< 1: it has been given the turn; its thread sleeps on this
     state now = state::absent;
@@ -59,6 +60,7 @@ class timeline {
     std::atomic<std::uint32_t> const* sleeps_on = nullptr;
     std::int64_t ahead = 0;  ///< thieves may be so far ahead of it: it is in the middle of something long
     stopwatch watch;
+    thread_alarm alarm;
     std::uint64_t ticks = 0;  ///< of the processor's clock, when it went on
     clockid_t cpu_time{};
     pthread_t thread{};
@@ -76,8 +78,12 @@ class timeline {
 
   /// `slice`: so far strands may be apart, in nanoseconds. `measures`: their clocks run by themselves.
   timeline(std::int64_t slice, bool measures) noexcept;
-  ~timeline();
+  virtual ~timeline();
 
+  /// Does no thread of the process but those of this machine run, or wait for a time to come? With the lock.
+  virtual bool nobody_acts_outside() const noexcept = 0;
+
+  unsigned timer() const noexcept { return static_cast<unsigned>(workers_.size()) - 1; }
   worker_state& at(unsigned i) noexcept { return *workers_[i]; }
   worker_state const& at(unsigned i) const noexcept { return *workers_[i]; }
   // relaxed, both: changed under the lock; who reads it without that looks again with it
@@ -103,9 +109,13 @@ class timeline {
   unsigned least(unsigned but = no_worker) const noexcept;
   void give(unsigned to) noexcept;
   void give_to_least() noexcept { give(least()); }
+  /// By the ticker, while nobody has the turn: it may be time for the timer.
+  void time_passes() noexcept;
   /// By worker i's thread: returns when it has the turn.
   void wait_for_turn(lock& guard, unsigned i) noexcept;
   void pass_on(lock& guard, unsigned i, rule r) noexcept;
+  /// Is another to go on before worker i, which has run for long?
+  bool is_due(unsigned i) const noexcept { return goes_before(i, rule::polled) != no_worker; }
   /// The worker stops to sleep at `woken`, and runs from `runs` on.
   void stops_sleeping(worker_state& w, std::int64_t woken, std::int64_t runs) noexcept;
   /// The worker that has the turn is to be interrupted when the next thief, or a strand that is a slice behind, is due. `now`: its clock, in
@@ -125,10 +135,13 @@ class timeline {
 
  private:
   friend class timeline_entry;
+  bool may_rest_until(std::int64_t then) noexcept;
   std::int64_t key(worker_state const& w) const noexcept;
   unsigned goes_before(unsigned i, rule r) const noexcept;
 
   bool const measures_;
+  std::uint64_t rests_since_ =
+      0;  ///< by clock_ticks(), nobody has done anything, and the timer waits until its time has come outside, too; 0: not so
   std::atomic<unsigned> holder_{no_worker};
 };
 

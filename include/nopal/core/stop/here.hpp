@@ -65,6 +65,22 @@ inline bool wait_may_end_early() noexcept {
     return wait_in_region_may_end_early();
   return w.pool().everything.request.is_made();
 }
+/// The deadline of the region around a wait, by the clock by which that goes.
+class region_deadline {
+ public:
+  explicit region_deadline(stop_region* r) : region_{r}, here_{r != nullptr ? deadline_here(r->deadline()) : time_point::max()} {}
+  time_point here() const noexcept { return here_; }
+  /// A limit of the wait has passed, at `t`. If it was this one, and a region's outside of the simulated machine on which this thread works, all in
+  /// that region is asked to stop, since its own clock may not be there yet.
+  void passed(time_point t) const noexcept {
+    if (t == here_ && region_ != nullptr && here_ != region_->deadline()) region_->request.make();
+  }
+
+ private:
+  stop_region* const region_;
+  time_point const here_;
+};
+
 /// The region to whose request a wait of the caller listens, with its deadline; null: there is none, on a thread that works for no pool.
 NOPAL_API stop_region* region_of_wait() noexcept;
 /// After a wait that was not woken by what it waited for: throws nopal::stopped if a request has ended it, of those to which waits listen. What an

@@ -57,9 +57,7 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   /// Does no pool ask what runs in it? So it is with a shield, of which nobody asks anything, and with what lies inside of one.
   bool is_shielded() const noexcept { return is_shielded_; }
   /// Is what runs in it asked to stop? A clock is read only where there is a deadline that has not passed.
-  bool asks() const noexcept {
-    return request.is_made() || (deadline_ != time_point::max() && std::chrono::steady_clock::now() >= deadline_);
-  }
+  bool asks() const noexcept { return request.is_made() || (deadline_ != time_point::max() && now_by(deadline_) >= deadline_); }
 
  private:
   friend class region_table;

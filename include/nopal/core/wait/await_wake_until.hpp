@@ -23,6 +23,9 @@ bool await_wake_until(waiter& me, waits_for why, time_point deadline, Publish pu
       me, why, deadline, [](void* with, timer_entry* t) noexcept { return (*static_cast<Publish*>(with))(t); }, &publish);
 }
 
+/// Waits until then, whatever is asked to stop; by a worker. False: there is no memory, or no thread for the timer, and it has not waited.
+bool sleep_through(time_point until, waits_for why) noexcept;
+
 /// What await_wake_until does on a thread that works for no pool: the thread sleeps, and claims itself when the deadline expires. No timer
 /// entry is needed, and the timer does not know it.
 template <class Waiter, class Clock, class Duration, class Publish>

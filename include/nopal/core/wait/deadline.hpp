@@ -1,12 +1,15 @@
 #pragma once
 
-// Deadlines: from a duration, or from a point in time of any clock, to a point in time of the steady clock, whatever the numbers. Any
-// thread. Next: await_wake_until.hpp, which waits until one; timer.hpp.
+// Deadlines: from a duration, or from a point in time of any clock, to a point in time of the clock by which the caller's waits go, whatever the
+// numbers. That is the steady clock, and on a simulated machine that machine's. Any thread. Next: await_wake_until.hpp, which waits until one;
+// timer.hpp.
 
 #include <chrono>
 #include <cstdint>
+#include <type_traits>
 
-#include "nopal/core/compiler/abi.h"
+#include "nopal/core/base/in_order.hpp"
+#include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -20,11 +23,31 @@ inline std::int64_t nanoseconds_of(time_point t) noexcept {
 /// A longer duration counts as for ever: arithmetic with it could overflow.
 inline constexpr std::chrono::duration<double> century{100 * 365.25 * 86400};
 
+/// The points in time of simulated machines begin here, 146 years ahead: the steady clock does not get there, so each shows whose it is.
+inline constexpr time_point simulated_times{std::chrono::nanoseconds{std::int64_t{1} << 62}};
+/// The simulated time of the calling thread; where it has none, the steady clock's.
+NOPAL_API NOPAL_COLD time_point simulated_now() noexcept;
+
+/// Now, by the clock by which the caller's waits go.
+inline time_point now_here() noexcept {
+  // relaxed: a worker of a simulated machine was started after the machine was counted
+  if (simulated_machines.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return simulated_now();
+  return std::chrono::steady_clock::now();
+}
+/// Now, by the clock of which `t` is.
+inline time_point now_by(time_point t) noexcept { return t < simulated_times ? std::chrono::steady_clock::now() : now_here(); }
+/// Do the caller's waits go by simulated time?
+inline bool time_is_simulated() noexcept {
+  // relaxed: as above
+  return simulated_machines.load(std::memory_order_relaxed) != 0 && simulated_now() >= simulated_times;
+}
+
 /// The deadline that lies `d` ahead of now. It is now if `d` is 0, negative, or not a number.
 template <class Rep, class Period>
 time_point deadline_after(std::chrono::duration<Rep, Period> d) {
   std::chrono::duration<double> const seconds{d};
-  auto const now = std::chrono::steady_clock::now();
+  auto const now = now_here();
   if (seconds > century) return time_point::max();
   return seconds.count() > 0 ? now + std::chrono::ceil<std::chrono::steady_clock::duration>(d) : now;
 }
@@ -34,12 +57,30 @@ time_point deadline_after(std::chrono::duration<Rep, Period> d) {
 template <class Clock, class Duration>
 std::chrono::nanoseconds time_left(std::chrono::time_point<Clock, Duration> t) {
   using seconds = std::chrono::duration<double>;
-  auto const now = Clock::now();
+  auto const now = [&] {
+    if constexpr (std::is_same_v<decltype(t), time_point>) {
+      return now_by(t);
+    } else {
+      return Clock::now();
+    }
+  }();
   seconds const ahead = seconds{t.time_since_epoch()} - seconds{now.time_since_epoch()};
   if (ahead > century) return std::chrono::nanoseconds::max();
   if (!(ahead > -century) || !(t > now)) return std::chrono::nanoseconds::zero();
   return std::chrono::ceil<std::chrono::nanoseconds>(t - now);
 }
+
+/// A wait until `t` has ended: is it to go on, since that clock was set, or is slower than the steady one? On a simulated machine it is not: `t`
+/// was as far ahead there as by its own clock when the wait began.
+template <class Clock, class Duration>
+bool is_still_ahead(std::chrono::time_point<Clock, Duration> t) {
+  if constexpr (std::is_same_v<decltype(t), time_point>) {
+    if (t >= simulated_times) return t > now_here();
+  }
+  return !time_is_simulated() && time_left(t).count() > 0;
+}
+/// `t` by the clock by which the caller's waits go: as far ahead as it is by its own.
+inline time_point deadline_here(time_point t) { return t < simulated_times && time_is_simulated() ? deadline_after(time_left(t)) : t; }
 
 /// Calls wait(deadline) until it says true, or until `t` has passed by its own clock. That clock may be set meanwhile, and may run faster
 /// or slower than the steady clock.
@@ -47,7 +88,7 @@ template <class Clock, class Duration, class Wait>
 bool by_clock(std::chrono::time_point<Clock, Duration> t, Wait wait) {
   for (;;) {
     if (wait(deadline_after(time_left(t)))) return true;
-    if (time_left(t).count() == 0) return false;
+    if (!is_still_ahead(t)) return false;
   }
 }
 

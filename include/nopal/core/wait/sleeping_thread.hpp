@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "nopal/core/base/own_mutex.hpp"
 #include "nopal/core/profile/procedure.hpp"
 #include "nopal/core/wait/event.hpp"
 #include "nopal/core/wait/waits_for.hpp"
@@ -19,7 +20,7 @@ namespace nopal::inline NOPAL_ABI::core {
 class sleeping_thread {
  public:
   explicit sleeping_thread(waits_for const& why) noexcept;
-  /// `self`: the caller as the owner of a mutex.
+  /// By a worker's thread. `self`: the caller as the owner of a mutex.
   sleeping_thread(waits_for const& why, std::uintptr_t self) noexcept;
   sleeping_thread(sleeping_thread const&) = delete;
   sleeping_thread& operator=(sleeping_thread const&) = delete;
@@ -29,6 +30,8 @@ class sleeping_thread {
   /// The thread as the owner of a mutex: this_thread(), or the stack on which it works.
   std::uintptr_t self() const noexcept { return self_; }
   waits_for const& why() const noexcept { return why_; }
+  /// Does it work for no pool, and sleep until another thread wakes it?
+  bool waits_outside() const noexcept { return outside_ && why_.limit == waits_for::no_limit; }
   /// Since when it is listed, by the coarse clock.
   std::int64_t since() const noexcept { return since_; }
 
@@ -47,12 +50,15 @@ class sleeping_thread {
   static void forget_all() noexcept { first_ = nullptr; }
 
  private:
-  static inline constinit std::mutex mutex_;
+  sleeping_thread(waits_for const& why, std::uintptr_t self, bool outside) noexcept;
+
+  static inline constinit own_mutex mutex_;
   static inline constinit sleeping_thread* first_ = nullptr;
 
   waits_for const why_;
   pid_t const id_;
   std::uintptr_t const self_;
+  bool const outside_;
   pause_in_profile const measured_;
   std::int64_t const since_;
   sleeping_thread* next_;

@@ -1,12 +1,12 @@
 #pragma once
 
 // The timer: one thread a pool, started when it is first needed, which wakes waiters whose deadline expires. So a sleeping fiber costs
-// neither a worker nor a thread of its own. Stacks of workers use it; threads off a pool time their own sleep. README.md, "Time limits".
-// Next: basic_deadline.hpp, what the timer and a waiter share.
+// neither a worker nor a thread of its own. Stacks of workers use it; threads off a pool time their own sleep. On a simulated machine its thread
+// runs in that time. README.md, "Time limits". Next: basic_deadline.hpp, what the timer and a waiter share.
 
 #include <array>
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <set>
@@ -15,6 +15,7 @@
 #include <tuple>
 #include <utility>
 
+#include "nopal/core/base/own_mutex.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/stop/basic_stop_wait.hpp"
 #include "nopal/core/stop/stop_region.hpp"
@@ -25,6 +26,7 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 class controlled_schedule;
+class simulation;
 class timer_entry;
 
 class timer {
@@ -51,6 +53,8 @@ class timer {
   /// Before it wakes what is due, the timer waits until the workers of that schedule are idle: so what has run by then does not depend on the
   /// machine's time. Null: there is none. Before any entry.
   void wait_for_rest(controlled_schedule* of) noexcept { schedule_ = of; }
+  /// Starts the thread, which runs on that simulated machine: there no waiter may have to wait until it has begun. Throws std::system_error.
+  void start_on(simulation& machine);
   /// Ends the thread. By the end of the pool, when no entry exists any more.
   void stop() noexcept;
 
@@ -66,12 +70,15 @@ class timer {
 
   void start_thread();
   void loop() noexcept;
+  void serve() noexcept;
+  void changes() noexcept;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;  // the first deadline is another one, or the thread is to end
+  own_mutex mutex_;
+  std::atomic<std::uint32_t> changes_{0};  // of the first deadline, and of stopping_; the thread sleeps on it
   std::set<key> queue_;
   std::uint64_t entries_ = 0;  // so many have entered the queue
   controlled_schedule* schedule_ = nullptr;
+  simulation* machine_ = nullptr;  // in whose time the thread runs; null: in this one's
   struct request {
     time_point when = time_point::max();
     void (*f)(void*) noexcept = nullptr;
