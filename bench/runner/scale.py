@@ -16,11 +16,13 @@ given        elements say how long they take, and nothing else counts but what t
 
 # By groups, each of which is a picture.
 ALGORITHMS = {
-    "loops and reductions": ("for_each", "transform", "transform_reduce", "reduce", "histogram"),
-    "searches": ("count_if", "find_if", "max_element", "min_element by a comparator"),
-    "selections": ("copy_if", "remove_if", "unique", "partition"),
-    "scans": ("inclusive_scan", "exclusive_scan"),
-    "orders": ("sort", "stable_sort", "merge", "nth_element"),
+    "loops and reductions": ("for_each", "transform", "transform_reduce", "reduce", "histogram", "replace_if", "adjacent_difference"),
+    "searches": ("count_if", "find_if", "max_element", "min_element by a comparator", "equal", "mismatch", "is_sorted", "adjacent_find", "search"),
+    "selections": ("copy_if", "remove_if", "unique", "partition", "stable_partition"),
+    "scans": ("inclusive_scan", "exclusive_scan", "transform_inclusive_scan"),
+    "orders": ("sort", "stable_sort", "nth_element", "partial_sort"),
+    "merges": ("merge", "inplace_merge", "set_union", "set_intersection", "includes"),
+    "moves": ("fill", "copy", "reverse", "rotate"),
 }
 NAMES = [name for group in ALGORITHMS.values() for name in group]
 ONE_BY_ONE = ("reduce", "min_element by a comparator")  # the operation itself is dear, and log n of them follow each other
@@ -53,12 +55,13 @@ def _cells(program: Path, name: str, smoke: bool) -> list[Cell]:
         return Cell(f"scale {name}", label, 1, program, arguments + (["--runs", "1"] if smoke else []))
 
     if smoke:
-        return [cell(64, 10_000, "16"), cell(64, 1_000, "2x2", "--measured"), cell(20_000, 0, "4")]
+        dear = [] if name in ALGORITHMS["moves"] else [cell(64, 10_000, "16"), cell(64, 1_000, "2x2", "--measured")]
+        return [*dear, cell(20_000, 0, "4")]
     few = [cell(n, work / n * 1e9, machine) for machine, work in MACHINES.items() for n in FEW]
     swept = [cell(SWEPT, MACHINES["2x56"] / SWEPT * 1e9, machine) for machine in SIZES_OF_MACHINES if machine != "2x56"]
     really = [cell(n, MACHINES["16"] / n * 1e9, machine, "--measured") for machine in MACHINES for n in (64, 1024, 262_144)]
     many = [cell(n, 0, machine) for machine in ("1", *MACHINES) for n in MANY]
-    return few + swept + really + many
+    return many if name in ALGORITHMS["moves"] else few + swept + really + many
 
 
 @dataclass(frozen=True)
@@ -87,12 +90,12 @@ def goal(name: str, n: int, workers: int, serial: float, dear: bool, greedy: flo
     """The least speed-up that is asked for."""
     if workers not in LONG_ENOUGH or serial < LONG_ENOUGH[workers]:
         return None
-    if dear and n <= OWN_SPAN and (name in ALGORITHMS["orders"] or name in ONE_BY_ONE or (name in ALGORITHMS["scans"] and workers > 16)):
+    if dear and n <= OWN_SPAN and (name in (*ALGORITHMS["orders"], *ALGORITHMS["merges"], *ONE_BY_ONE) or (name in ALGORITHMS["scans"] and workers > 16)):
         return PART_OF_BOUND * greedy
     asked = [at_least for least, at_least in GOALS[workers] if n >= least] if dear else [CHEAP_GOAL[workers]]
     if not asked:
         return None
-    return asked[-1] / 2 if name in ALGORITHMS["scans"] else asked[-1]  # which do twice the work
+    return asked[-1] / 2 if name in ("inclusive_scan", "exclusive_scan") else asked[-1]  # which do twice the work
 
 
 def rows(table: list[Cell]) -> list[Row]:

@@ -52,6 +52,13 @@ struct alike : cost<Dear> {
     return x / 4 == y / 4;
   }
 };
+template <bool Dear>
+struct equals : cost<Dear> {
+  bool operator()(int x, int y) const {
+    this->pay();
+    return x == y;
+  }
+};
 template <class T>
 struct dear_sum : cost<true> {
   T operator()(T x, T y) const {

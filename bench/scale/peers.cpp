@@ -61,6 +61,43 @@ std::map<std::string, subject::way> parallel_mode() {
        [](const input& i, output& o) { o.number = std::max_element(par, i.v.begin(), i.v.end(), less_by_value) - i.v.begin(); }},
       {"min_element by a comparator",
        [](const input& i, output& o) { o.number = std::min_element(par, i.v.begin(), i.v.end(), less<true>{}) - i.v.begin(); }},
+      {"equal", [](const input& i, output& o) { o.number = std::equal(par, i.v.begin(), i.v.end(), o.v.begin(), equals<true>{}); }},
+      {"mismatch",
+       [](const input& i, output& o) {
+         o.number = std::mismatch(par, i.v.begin(), i.v.end(), o.v.begin(), equals<true>{}).first - i.v.begin();
+       }},
+      {"is_sorted", [](const input& i, output& o) { o.number = std::is_sorted(par, i.a.begin(), i.a.end(), less<true>{}); }},
+      {"adjacent_find",
+       [](const input& i, output& o) { o.number = std::adjacent_find(par, i.v.begin(), i.v.end(), equals<true>{}) - i.v.begin(); }},
+      {"stable_partition",
+       [](const input&, output& o) { o.number = std::stable_partition(par, o.v.begin(), o.v.end(), is_odd<true>{}) - o.v.begin(); }},
+      {"replace_if", [](const input&, output& o) { std::replace_if(par, o.v.begin(), o.v.end(), is_odd<true>{}, 7); }},
+      {"transform_inclusive_scan",
+       [](const input& i, output& o) {
+         std::transform_inclusive_scan(par, i.v.begin(), i.v.end(), o.v.begin(), std::bit_xor<>{}, value<true>{});
+       }},
+      {"adjacent_difference",
+       [](const input& i, output& o) { std::adjacent_difference(par, i.v.begin(), i.v.end(), o.v.begin(), sum<int, true>{}); }},
+      {"set_union",
+       [](const input& i, output& o) {
+         o.number = std::set_union(par, i.a.begin(), i.a.end(), i.b.begin(), i.b.end(), o.v.begin(), less<true>{}) - o.v.begin();
+       }},
+      {"set_intersection",
+       [](const input& i, output& o) {
+         o.number = std::set_intersection(par, i.a.begin(), i.a.end(), i.b.begin(), i.b.end(), o.v.begin(), less<true>{}) - o.v.begin();
+       }},
+      {"includes",
+       [](const input& i, output& o) { o.number = std::includes(par, i.a.begin(), i.a.end(), i.a.begin(), i.a.end(), less<true>{}); }},
+      {"inplace_merge",
+       [](const input& i, output& o) {
+         std::inplace_merge(par, o.v.begin(), o.v.begin() + static_cast<std::ptrdiff_t>(i.a.size()), o.v.end(), less<true>{});
+       }},
+      {"partial_sort",
+       [](const input&, output& o) {
+         const auto middle = o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 4);
+         std::partial_sort(par, o.v.begin(), middle, o.v.end(), less<true>{});
+         o.v.erase(middle, o.v.end());
+       }},
       {"copy_if",
        [](const input& i, output& o) { o.number = std::copy_if(par, i.v.begin(), i.v.end(), o.v.begin(), is_odd<true>{}) - o.v.begin(); }},
       {"remove_if", [](const input&, output& o) { o.v.erase(std::remove_if(par, o.v.begin(), o.v.end(), is_odd<true>{}), o.v.end()); }},

@@ -96,6 +96,20 @@ void add_searches(std::vector<subject>& to) {
   to.push_back({"min_element by a comparator", as_little, 1, tree,
                 [](const input& i, output& o) { o.number = std::ranges::min_element(i.v, less<D>{}) - i.v.begin(); },
                 [](const input& i, output& o) { o.number = nopal::min_element(i.v, less<D>{}) - i.v.begin(); }});
+  to.push_back({"equal", as_input, 1, once, [](const input& i, output& o) { o.number = std::ranges::equal(i.v, o.v, equals<D>{}); },
+                [](const input& i, output& o) { o.number = nopal::equal(i.v, o.v, equals<D>{}); }});
+  to.push_back({"mismatch", as_input, 1, once,
+                [](const input& i, output& o) { o.number = std::ranges::mismatch(i.v, o.v, equals<D>{}).in1 - i.v.begin(); },
+                [](const input& i, output& o) { o.number = nopal::mismatch(i.v, o.v, equals<D>{}).in1 - i.v.begin(); }});
+  to.push_back({"is_sorted", as_little, 1, once, [](const input& i, output& o) { o.number = std::ranges::is_sorted(i.a, less<D>{}); },
+                [](const input& i, output& o) { o.number = nopal::is_sorted(i.a, less<D>{}); }});
+  to.push_back({"adjacent_find", as_little, 1, once,
+                [](const input& i, output& o) { o.number = std::ranges::adjacent_find(i.v, equals<D>{}) - i.v.begin(); },
+                [](const input& i, output& o) { o.number = nopal::adjacent_find(i.v, equals<D>{}) - i.v.begin(); }});
+  to.push_back(
+      {"search", as_little, 1, once,
+       [](const input& i, output& o) { o.number = std::ranges::search(i.v, std::views::single(-1), equals<D>{}).begin() - i.v.begin(); },
+       [](const input& i, output& o) { o.number = nopal::search(i.v, std::views::single(-1), equals<D>{}).begin() - i.v.begin(); }});
 }
 
 template <bool D>
@@ -120,6 +134,11 @@ void add_selections(std::vector<subject>& to) {
                   if (!std::ranges::is_partitioned(o.v, [](int x) { return x % 2 == 1; })) o.number = -1;
                   o.v.clear();
                 }});
+  to.push_back({"stable_partition", as_input, 1, once,
+                [](const input&, output& o) { o.number = std::ranges::stable_partition(o.v, is_odd<D>{}).begin() - o.v.begin(); },
+                [](const input&, output& o) { o.number = nopal::stable_partition(o.v, is_odd<D>{}).begin() - o.v.begin(); }});
+  to.push_back({"replace_if", as_input, 1, once, [](const input&, output& o) { std::ranges::replace_if(o.v, is_odd<D>{}, 7); },
+                [](const input&, output& o) { nopal::replace_if(o.v, is_odd<D>{}, 7); }});
 }
 
 template <bool D>
@@ -131,6 +150,32 @@ void add_scans(std::vector<subject>& to) {
   to.push_back({"exclusive_scan", as_room, 2, scan,
                 [](const input& i, output& o) { std::exclusive_scan(i.v.begin(), i.v.end(), o.v.begin(), 7, sum<int, D>{}); },
                 [](const input& i, output& o) { nopal::exclusive_scan(i.v, o.v.begin(), 7, sum<int, D>{}); }});
+}
+
+template <bool D>
+void add_differences(std::vector<subject>& to) {
+  using enum subject::begins;
+  to.push_back(
+      {"transform_inclusive_scan", as_room, 1, once,
+       [](const input& i, output& o) { std::transform_inclusive_scan(i.v.begin(), i.v.end(), o.v.begin(), std::bit_xor<>{}, value<D>{}); },
+       [](const input& i, output& o) { nopal::transform_inclusive_scan(i.v, o.v.begin(), std::bit_xor<>{}, value<D>{}); }});
+  to.push_back({"adjacent_difference", as_room, 1, once,
+                [](const input& i, output& o) { std::adjacent_difference(i.v.begin(), i.v.end(), o.v.begin(), sum<int, D>{}); },
+                [](const input& i, output& o) { nopal::adjacent_difference(i.v, o.v.begin(), sum<int, D>{}); }});
+}
+
+// What only moves elements.
+void add_moves(std::vector<subject>& to) {
+  using enum subject::begins;
+  to.push_back({"fill", as_room, 1, once, [](const input&, output& o) { std::ranges::fill(o.v, 7); },
+                [](const input&, output& o) { nopal::fill(o.v, 7); }});
+  to.push_back({"copy", as_room, 1, once, [](const input& i, output& o) { std::ranges::copy(i.v, o.v.begin()); },
+                [](const input& i, output& o) { nopal::copy(i.v, o.v.begin()); }});
+  to.push_back({"reverse", as_input, 1, once, [](const input&, output& o) { std::ranges::reverse(o.v); },
+                [](const input&, output& o) { nopal::reverse(o.v); }});
+  to.push_back({"rotate", as_input, 1, once,
+                [](const input&, output& o) { std::ranges::rotate(o.v, o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 3)); },
+                [](const input&, output& o) { nopal::rotate(o.v, o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 3)); }});
 }
 
 template <bool D>
@@ -158,13 +203,45 @@ void add_orders(std::vector<subject>& to) {
 }
 
 template <bool D>
+void add_sets(std::vector<subject>& to) {
+  using enum subject::begins;
+  to.push_back({"set_union", as_room, 1, merged,
+                [](const input& i, output& o) { o.number = std::ranges::set_union(i.a, i.b, o.v.begin(), less<D>{}).out - o.v.begin(); },
+                [](const input& i, output& o) { o.number = nopal::set_union(i.a, i.b, o.v.begin(), less<D>{}).out - o.v.begin(); }});
+  to.push_back(
+      {"set_intersection", as_room, 1, merged,
+       [](const input& i, output& o) { o.number = std::ranges::set_intersection(i.a, i.b, o.v.begin(), less<D>{}).out - o.v.begin(); },
+       [](const input& i, output& o) { o.number = nopal::set_intersection(i.a, i.b, o.v.begin(), less<D>{}).out - o.v.begin(); }});
+  to.push_back({"includes", as_little, 1, merged, [](const input& i, output& o) { o.number = std::ranges::includes(i.a, i.a, less<D>{}); },
+                [](const input& i, output& o) { o.number = nopal::includes(i.a, i.a, less<D>{}); }});
+  to.push_back(
+      {"inplace_merge", as_halves, 1, merged,
+       [](const input& i, output& o) { std::ranges::inplace_merge(o.v, o.v.begin() + static_cast<std::ptrdiff_t>(i.a.size()), less<D>{}); },
+       [](const input& i, output& o) { nopal::inplace_merge(o.v, o.v.begin() + static_cast<std::ptrdiff_t>(i.a.size()), less<D>{}); }});
+  to.push_back({"partial_sort", as_input, 1, partitioned_often,
+                [](const input&, output& o) {
+                  const auto middle = o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 4);
+                  std::ranges::partial_sort(o.v, middle, less<D>{});
+                  o.v.erase(middle, o.v.end());
+                },
+                [](const input&, output& o) {
+                  const auto middle = o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 4);
+                  nopal::partial_sort(o.v, middle, less<D>{});
+                  o.v.erase(middle, o.v.end());
+                }});
+}
+
+template <bool D>
 std::vector<subject> all() {
   std::vector<subject> made;
   add_loops<D>(made);
   add_searches<D>(made);
   add_selections<D>(made);
   add_scans<D>(made);
+  add_differences<D>(made);
   add_orders<D>(made);
+  add_sets<D>(made);
+  if constexpr (!D) add_moves(made);
   return made;
 }
 
