@@ -64,6 +64,21 @@ struct serial {
   static constexpr auto& transform = std::ranges::transform;
   static constexpr auto& copy_if = std::ranges::copy_if;
   static constexpr auto& merge = std::ranges::merge;
+  static constexpr auto& equal = std::ranges::equal;
+  static constexpr auto& mismatch = std::ranges::mismatch;
+  static constexpr auto& lexicographical_compare = std::ranges::lexicographical_compare;
+  static constexpr auto& is_sorted = std::ranges::is_sorted;
+  static constexpr auto& is_sorted_until = std::ranges::is_sorted_until;
+  static constexpr auto& adjacent_find = std::ranges::adjacent_find;
+  static constexpr auto& search = std::ranges::search;
+  static constexpr auto& find_end = std::ranges::find_end;
+  static constexpr auto& find_first_of = std::ranges::find_first_of;
+  static constexpr auto& find_if_not = std::ranges::find_if_not;
+  static constexpr auto& is_partitioned = std::ranges::is_partitioned;
+  static constexpr auto& includes = std::ranges::includes;
+  static constexpr auto& min = std::ranges::min;
+  static constexpr auto& max = std::ranges::max;
+  static constexpr auto& minmax = std::ranges::minmax;
   static constexpr serial_reduce reduce{};
 };
 struct parallel {
@@ -82,6 +97,21 @@ struct parallel {
   static constexpr auto& transform = nopal::transform;
   static constexpr auto& copy_if = nopal::copy_if;
   static constexpr auto& merge = nopal::merge;
+  static constexpr auto& equal = nopal::equal;
+  static constexpr auto& mismatch = nopal::mismatch;
+  static constexpr auto& lexicographical_compare = nopal::lexicographical_compare;
+  static constexpr auto& is_sorted = nopal::is_sorted;
+  static constexpr auto& is_sorted_until = nopal::is_sorted_until;
+  static constexpr auto& adjacent_find = nopal::adjacent_find;
+  static constexpr auto& search = nopal::search;
+  static constexpr auto& find_end = nopal::find_end;
+  static constexpr auto& find_first_of = nopal::find_first_of;
+  static constexpr auto& find_if_not = nopal::find_if_not;
+  static constexpr auto& is_partitioned = nopal::is_partitioned;
+  static constexpr auto& includes = nopal::includes;
+  static constexpr auto& min = nopal::min;
+  static constexpr auto& max = nopal::max;
+  static constexpr auto& minmax = nopal::minmax;
   static constexpr auto& reduce = nopal::reduce;
 };
 
