@@ -160,6 +160,11 @@ TEST(transform_scan, keeps_nothing_of_an_element_that_dies) {
     std::vector<bool> bits(600, true);
     nopal::transform_inclusive_scan(bits, sums.begin(), std::plus<>{}, [](bool b) { return b ? 2 : 0; });
     EXPECT_EQ(sums[599], 1200);
+    bits[0] = false;
+    const auto before = bits;
+    nopal::transform_inclusive_scan(bits, sums.begin(), std::logical_or<>{}, std::identity{});
+    EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), 0), 599);
+    EXPECT_EQ(bits, before) << "a sum is no element";
   });
 }
 

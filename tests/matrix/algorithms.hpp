@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "calls.hpp"
 #include "nopal/algorithm.hpp"
 #include "values.hpp"
 
@@ -64,6 +65,21 @@ struct serial {
   static constexpr auto& transform = std::ranges::transform;
   static constexpr auto& copy_if = std::ranges::copy_if;
   static constexpr auto& merge = std::ranges::merge;
+  static constexpr auto& equal = std::ranges::equal;
+  static constexpr auto& mismatch = std::ranges::mismatch;
+  static constexpr auto& lexicographical_compare = std::ranges::lexicographical_compare;
+  static constexpr auto& is_sorted = std::ranges::is_sorted;
+  static constexpr auto& is_sorted_until = std::ranges::is_sorted_until;
+  static constexpr auto& adjacent_find = std::ranges::adjacent_find;
+  static constexpr auto& search = std::ranges::search;
+  static constexpr auto& find_end = std::ranges::find_end;
+  static constexpr auto& find_first_of = std::ranges::find_first_of;
+  static constexpr auto& find_if_not = std::ranges::find_if_not;
+  static constexpr auto& is_partitioned = std::ranges::is_partitioned;
+  static constexpr auto& includes = std::ranges::includes;
+  static constexpr auto& min = std::ranges::min;
+  static constexpr auto& max = std::ranges::max;
+  static constexpr auto& minmax = std::ranges::minmax;
   static constexpr serial_reduce reduce{};
 };
 struct parallel {
@@ -82,64 +98,22 @@ struct parallel {
   static constexpr auto& transform = nopal::transform;
   static constexpr auto& copy_if = nopal::copy_if;
   static constexpr auto& merge = nopal::merge;
+  static constexpr auto& equal = nopal::equal;
+  static constexpr auto& mismatch = nopal::mismatch;
+  static constexpr auto& lexicographical_compare = nopal::lexicographical_compare;
+  static constexpr auto& is_sorted = nopal::is_sorted;
+  static constexpr auto& is_sorted_until = nopal::is_sorted_until;
+  static constexpr auto& adjacent_find = nopal::adjacent_find;
+  static constexpr auto& search = nopal::search;
+  static constexpr auto& find_end = nopal::find_end;
+  static constexpr auto& find_first_of = nopal::find_first_of;
+  static constexpr auto& find_if_not = nopal::find_if_not;
+  static constexpr auto& is_partitioned = nopal::is_partitioned;
+  static constexpr auto& includes = nopal::includes;
+  static constexpr auto& min = nopal::min;
+  static constexpr auto& max = nopal::max;
+  static constexpr auto& minmax = nopal::minmax;
   static constexpr auto& reduce = nopal::reduce;
-};
-
-// ---- What is called with elements.
-
-struct weighed {
-  template <class T>
-  std::uint64_t operator()(T const& x) const {
-    return matrix::weigh(x);
-  }
-};
-struct third {
-  template <class T>
-  bool operator()(T const& x) const {
-    return matrix::weigh(x) % 3 == 1;
-  }
-};
-struct rare {
-  template <class T>
-  bool operator()(T const& x) const {
-    return matrix::weigh(x) % 2003 == 7;
-  }
-};
-struct bin {
-  template <class T>
-  unsigned operator()(T const& x) const {
-    return static_cast<unsigned>(matrix::weigh(x) % 10);
-  }
-};
-/// Both operands, whatever they are, as values.
-template <class T>
-struct joined {
-  T operator()(T a, T b) const { return matrix::join(std::move(a), std::move(b)); }
-};
-/// The first of the heaviest: associative, not commutative, and no longer than its operands, as scans need it.
-template <class T>
-struct leading {
-  T operator()(T a, T b) const { return matrix::weigh(b) % 64 > matrix::weigh(a) % 64 ? b : a; }
-};
-/// The same, where it refers to its operands.
-template <class T>
-struct leading_reference {
-  T const& operator()(T const& a, T const& b) const { return matrix::weigh(b) % 64 > matrix::weigh(a) % 64 ? b : a; }
-};
-/// The heavier of two elements, which it refers to: of temporaries, where they are.
-struct heavier {
-  template <class A>
-  A const& operator()(A const& a, A const& b) const {
-    return matrix::weigh(b) > matrix::weigh(a) ? b : a;
-  }
-};
-/// Less, or, for ranges that are not sorted, nothing is less.
-struct less_where_sorted {
-  bool sorted;
-  template <class A, class B>
-  bool operator()(A const& a, B const& b) const {
-    return sorted && matrix::weigh(a) != matrix::weigh(b) && a < b;
-  }
 };
 
 // ---- Outcomes.

@@ -13,6 +13,7 @@
 
 #include "../scale.hpp"
 #include "algorithms.hpp"
+#include "comparisons.hpp"
 #include "contexts.hpp"
 #include "copying.hpp"
 
@@ -101,11 +102,14 @@ template <class Make, class View, class... P>
 void over(char const* range, Make make, View view, projection<P> const&... by) {
   auto samples = matrix::samples_of(make, view);
   matrix::row(range, view, samples, by_identity, reading_without_projection{});
+  matrix::row(range, view, samples, by_identity, summing_blocks{});
   matrix::row(range, view, samples, by_identity, reading{});
+  matrix::row(range, view, samples, by_identity, comparing{});
   (matrix::row(range, view, samples, by, reading{}), ...);
   matrix::row(range, view, samples, by_identity, copying_without_projection{});
   matrix::row(range, view, samples, by_identity, copying{});
   (matrix::row(range, view, samples, by, copying{}), ...);
+  (matrix::row(range, view, samples, by, comparing{}), ...);
 }
 
 }  // namespace test::matrix

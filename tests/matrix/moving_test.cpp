@@ -48,6 +48,7 @@ TEST(moving, reads_each_element_once) {
   row("moved records", view, samples, projection{"reference", [](record const& r) -> std::string const& { return r.name; }},
       reading_once{});
   row("moved records", view, samples, by_identity, list<histogram>{});
+  row("moved records", view, samples, by_identity, list<differences, equal_mismatch, neighbours, patterns, inclusion>{});
 }
 
 }  // namespace

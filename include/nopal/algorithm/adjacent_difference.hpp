@@ -42,6 +42,17 @@ struct difference_pack {};
 template <class Site>
 struct difference_block {};
 
+/// A copy of an element, which stays as it is, also where it may be moved from.
+template <class I>
+std::iter_value_t<I> difference_copy(const I& it) {
+  if constexpr (std::is_rvalue_reference_v<std::iter_reference_t<I>>) {
+    const std::iter_value_t<I>& element = *it;
+    return std::iter_value_t<I>(element);
+  } else {
+    return core::made_of<std::iter_value_t<I>>(*it);
+  }
+}
+
 struct adjacent_difference_function : refuses_inserters {
   using refuses_inserters::operator();
 
@@ -53,8 +64,8 @@ struct adjacent_difference_function : refuses_inserters {
     const auto n = static_cast<std::size_t>(end - first);
     using site = difference_pack<I, O, Op>;
     const bool slow = algorithms::turns_out_slow<site>(n, [&] {
-      const T second = core::made_of<T>(*algorithms::ahead(first, 1));
-      static_cast<void>(std::invoke(op, second, core::made_of<T>(*first)));
+      const T second = algorithms::difference_copy(algorithms::ahead(first, 1));
+      static_cast<void>(std::invoke(op, second, algorithms::difference_copy(first)));
     });
     const blocks cut = slow ? blocks{n, blocks::exactly{(n + most_blocks - 1) / most_blocks}} : blocks{n, least_difference_block};
     std::vector<std::optional<T>> lasts(cut.count);  // of each block but the last: `out` may be where the elements come from
@@ -67,7 +78,8 @@ struct adjacent_difference_function : refuses_inserters {
       const std::size_t to = cut.end(block);
       I it = algorithms::ahead(first, from);
       O result = algorithms::ahead(out, from);
-      T before = block == 0 ? core::made_of<T>(*it) : T(std::as_const(*lasts[block - 1]));
+      const bool first_is_known = block > 0 || (last_is_known && to == 1);  // each element is asked for once
+      T before = first_is_known ? T(std::as_const(*lasts[std::max<std::size_t>(block, 1) - 1])) : core::made_of<T>(*it);
       if (block == 0) {
         *result = std::as_const(before);
         ++it;

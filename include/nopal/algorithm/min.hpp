@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -30,6 +31,26 @@ struct refuses_lists_alone {
   }
 };
 
+/// A copy of the element that best() chooses, of one at least. Of numbers that are compared plainly the place is not kept: so they are compared in vectors.
+template <bool Greatest, class T, class I, class Comp, class Proj>
+T best_value(const I& first, std::size_t n, Comp& comp, Proj& proj) {
+  using all = contest<I, Comp, Proj>;
+  if constexpr (all::cheap_choice && std::same_as<Proj, std::identity> && std::same_as<typename all::V, T>) {
+    using one = typename all::one;
+    const auto next = [&](T& so_far, T x) {
+      if (Greatest ? comp(so_far, x) : comp(x, so_far)) so_far = x;
+    };
+    return all{first, comp, proj}.template choose<T>(
+        n, [](one x) { return x.value; }, [&](T& so_far, one x) { next(so_far, x.value); },
+        [&](T left, T right) {
+          next(left, right);
+          return left;
+        });
+  } else {
+    return core::made_of<T>(*algorithms::best<Greatest>(first, n, comp, proj));
+  }
+}
+
 struct min_function : refuses_lists_alone {
   using refuses_lists_alone::operator();
 
@@ -40,15 +61,15 @@ struct min_function : refuses_lists_alone {
   template <std::copyable T, class Proj = std::identity,
             std::indirect_strict_weak_order<std::projected<const T*, Proj>> Comp = std::ranges::less>
   T operator()(std::initializer_list<T> values, Comp comp = {}, Proj proj = {}) const {
-    return core::made_of<T>(*algorithms::best<false>(values.begin(), values.size(), comp, proj));
+    return algorithms::best_value<false, T>(values.begin(), values.size(), comp, proj);
   }
   template <std::ranges::random_access_range R, class Proj = std::identity,
             std::indirect_strict_weak_order<std::projected<std::ranges::iterator_t<R>, Proj>> Comp = std::ranges::less>
     requires std::indirectly_copyable_storable<std::ranges::iterator_t<R>, std::ranges::range_value_t<R>*>
   std::ranges::range_value_t<R> operator()(R&& range, Comp comp = {}, Proj proj = {}) const {
     const auto first = std::ranges::begin(range);
-    return core::made_of<std::ranges::range_value_t<R>>(
-        *algorithms::best<false>(first, algorithms::length(first, algorithms::end_of(range)), comp, proj));
+    return algorithms::best_value<false, std::ranges::range_value_t<R>>(first, algorithms::length(first, algorithms::end_of(range)), comp,
+                                                                        proj);
   }
 };
 
@@ -62,15 +83,15 @@ struct max_function : refuses_lists_alone {
   template <std::copyable T, class Proj = std::identity,
             std::indirect_strict_weak_order<std::projected<const T*, Proj>> Comp = std::ranges::less>
   T operator()(std::initializer_list<T> values, Comp comp = {}, Proj proj = {}) const {
-    return core::made_of<T>(*algorithms::best<true>(values.begin(), values.size(), comp, proj));
+    return algorithms::best_value<true, T>(values.begin(), values.size(), comp, proj);
   }
   template <std::ranges::random_access_range R, class Proj = std::identity,
             std::indirect_strict_weak_order<std::projected<std::ranges::iterator_t<R>, Proj>> Comp = std::ranges::less>
     requires std::indirectly_copyable_storable<std::ranges::iterator_t<R>, std::ranges::range_value_t<R>*>
   std::ranges::range_value_t<R> operator()(R&& range, Comp comp = {}, Proj proj = {}) const {
     const auto first = std::ranges::begin(range);
-    return core::made_of<std::ranges::range_value_t<R>>(
-        *algorithms::best<true>(first, algorithms::length(first, algorithms::end_of(range)), comp, proj));
+    return algorithms::best_value<true, std::ranges::range_value_t<R>>(first, algorithms::length(first, algorithms::end_of(range)), comp,
+                                                                       proj);
   }
 };
 

@@ -45,8 +45,20 @@ search_result find_pattern(const I1& first1, const S1& last1, const I2& first2, 
   } else {
     // Under a controlled schedule every loop is shared, however short: there only long patterns have one of their own.
     const bool slow = !shares_by_schedule() && algorithms::turns_out_slow<Site>(n2, [&] { static_cast<void>(same_at(0, 0)); });
-    hit = algorithms::search(algorithms::ahead(first1, before_last), last1, [&](std::size_t place) {
-      return algorithms::find_soon(n2, slow, [&](std::size_t i) { return !same_at(place, i); }) == n2;
+    const std::size_t alone = slow ? 1 : std::min<std::size_t>(n2, 64);
+    const auto rest_is_same = [&same_at, &same, first2, n2, alone](std::size_t place, I1 it) {
+      I2 other = first2;
+      for (std::size_t i = 1; i != alone; ++i) {
+        ++it;
+        ++other;
+        if (!same(it, other)) return false;
+      }
+      return alone == n2 || algorithms::find_first(alone, n2, [&](std::size_t i) { return !same_at(place, i); }) == n2;
+    };
+    // By copies of the iterators: a compiler knows that no comparison changes them.
+    hit = algorithms::search(algorithms::ahead(first1, before_last), last1, [first1, first2, &same, &rest_is_same](std::size_t place) {
+      const I1 it = algorithms::ahead(first1, place);
+      return same(it, first2) && rest_is_same(place, it);
     });
   }
   return {hit.place + (hit.found ? 0 : before_last), hit.found};

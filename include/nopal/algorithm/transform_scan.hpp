@@ -41,8 +41,9 @@ struct made_of_element {
 };
 template <class F, class I>
 using made_range = std::ranges::transform_view<std::ranges::subrange<I>, made_of_element<F>>;
-template <class F, class I>
-using made_by = std::remove_cvref_t<std::invoke_result_t<F&, std::iter_reference_t<I>>>;
+/// The type of what it makes; of a proxy that it passes on, that of the element.
+template <class F, class I, class Made = std::remove_cvref_t<std::invoke_result_t<F&, std::iter_reference_t<I>>>>
+using made_by = std::conditional_t<std::same_as<Made, std::remove_cvref_t<std::iter_reference_t<I>>>, std::iter_value_t<I>, Made>;
 template <class Op, class T, class F, class I>
 concept scans_made = std::invocable<F&, std::iter_reference_t<I>> && scans<Op, T, std::ranges::iterator_t<made_range<F, I>>>;
 

@@ -133,13 +133,13 @@ search_result search_neighbours(const I& first, const S& last, const Holds& hold
 /// The places of all pairs of an element of one range and one of `columns` elements of another, row by row: does same(it1, it2) hold?
 template <class I1, class I2, class Same>
 struct same_at {
-  const I1& first1;
-  const I2& first2;
-  const std::size_t columns;
+  I1 first1;
+  I2 first2;
+  std::size_t columns;
   const Same& same;
 
   bool operator()(std::size_t i) const { return same(algorithms::ahead(first1, i / columns), algorithms::ahead(first2, i % columns)); }
-  bool first_of(std::size_t& at, std::size_t end) const {
+  NOPAL_INLINE bool first_of(std::size_t& at, std::size_t end) const {
     std::size_t column = at % columns;
     for (I1 it = algorithms::ahead(first1, at / columns); at != end; static_cast<void>(++it), column = 0) {
       I2 other = algorithms::ahead(first2, column);
@@ -186,16 +186,6 @@ search_result search_rows(const I& first, const S& last, std::size_t columns, co
   } else {
     return algorithms::search_walking(walk_by_rows<I>{first, columns}, end_of_rows<S>{last}, holds);
   }
-}
-
-/// find_first of [0, n), for what is asked at many places and mostly finds one soon: the first places by the caller alone. `slow`: each takes long.
-template <class Holds>
-std::size_t find_soon(std::size_t n, bool slow, const Holds& holds) {
-  const std::size_t alone = std::min<std::size_t>(n, slow ? 1 : 64);
-  for (std::size_t i = 0; i != alone; ++i) {
-    if (holds(i)) return i;
-  }
-  return alone == n ? n : algorithms::find_first(alone, n, holds);
 }
 
 }  // namespace nopal::core::algorithms
