@@ -127,7 +127,7 @@ TEST(sleepers, that_nobody_waits_for_end_with_their_pool) {
 // Something happens 3 ms, and 9 ms, after the beginning of a wait that has 6 ms.
 template <class Begin, class Wait, class Tell>
 void expect_limit(Begin begin, Wait wait, Tell tell) {
-  for (auto const [after, in_time] : {std::pair{3ms, true}, std::pair{9ms, false}}) {
+  for (auto const& [after, in_time] : {std::pair{3ms, true}, std::pair{9ms, false}}) {
     bool was_in_time = !in_time;
     nopal::simulation_report const r = timed("2", [&] {
       auto const what = begin();
@@ -167,7 +167,7 @@ TEST(time_limits, of_a_counter) {
                [](nopal::counter& c) { c.done(); });
 }
 TEST(time_limits, of_a_timed_mutex) {
-  for (auto const [held_for, in_time] : {std::pair{3ms, true}, std::pair{9ms, false}}) {
+  for (auto const& [held_for, in_time] : {std::pair{3ms, true}, std::pair{9ms, false}}) {
     nopal::timed_mutex m;
     nopal::simulation_report const r = timed("2", [&, held_for = held_for, in_time = in_time] {
       nopal::latch held{1};
@@ -206,7 +206,7 @@ TEST(time_limits, of_a_condition_variable) {
 }
 
 TEST(time_limits, of_a_future) {
-  for (auto const [takes, in_time] : {std::pair{3ms, true}, std::pair{9ms, false}}) {
+  for (auto const& [takes, in_time] : {std::pair{3ms, true}, std::pair{9ms, false}}) {
     timed("2", [&, takes = takes, in_time = in_time] {
       auto f = nopal::pool::current()->submit([=] { nopal::simulate_work(takes); });
       EXPECT_EQ(f.wait_for(6ms), in_time);
