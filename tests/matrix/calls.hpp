@@ -63,5 +63,11 @@ struct less_where_sorted {
     return sorted && matrix::weigh(a) != matrix::weigh(b) && a < b;
   }
 };
+struct lighter {
+  template <class A, class B>
+  bool operator()(A const& a, B const& b) const {
+    return matrix::weigh(a) < matrix::weigh(b);
+  }
+};
 
 }  // namespace test::matrix

@@ -21,12 +21,6 @@ struct as_heavy {
     return matrix::weigh(a) == matrix::weigh(b);
   }
 };
-struct lighter {
-  template <class A, class B>
-  bool operator()(A const& a, B const& b) const {
-    return matrix::weigh(a) < matrix::weigh(b);
-  }
-};
 /// At most so many elements from a place on.
 template <class T>
 auto some_of(std::vector<T> const& all, std::size_t from, std::size_t n) {

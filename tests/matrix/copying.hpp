@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "algorithms.hpp"
+#include "calls.hpp"
 #include "nopal/algorithm.hpp"
 #include "values.hpp"
 
@@ -26,12 +27,6 @@ constexpr auto& of_way(Serial& serial, Parallel& parallel) {
     return parallel;
   }
 }
-struct lighter {
-  template <class A, class B>
-  bool operator()(A const& a, B const& b) const {
-    return matrix::weigh(a) < matrix::weigh(b);
-  }
-};
 
 struct copies {
   static constexpr char const* name = "copy, copy_n, reverse_copy, rotate_copy, uninitialized_copy";
