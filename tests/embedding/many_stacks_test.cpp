@@ -15,10 +15,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "../rests.hpp"
 #include "../scale.hpp"
 #include "nopal/core/architecture/stack_pointer.hpp"
 #include "nopal/core/scheduler/worker.hpp"
@@ -32,6 +35,7 @@
 namespace {
 
 std::atomic<bool> no_markers{false};  // the kernel knows no MADV_GUARD_INSTALL
+std::atomic<unsigned long> looks{0};  // calls of mincore
 constexpr int guard_install = 102;
 
 }  // namespace
@@ -43,6 +47,11 @@ extern "C" int madvise(void* at, std::size_t bytes, int advice) noexcept {
     return -1;
   }
   return static_cast<int>(::syscall(SYS_madvise, at, bytes, advice));
+}
+
+extern "C" int mincore(void* at, std::size_t bytes, unsigned char* resident) noexcept {
+  ++looks;
+  return static_cast<int>(::syscall(SYS_mincore, at, bytes, resident));
 }
 
 namespace {
@@ -358,6 +367,23 @@ TEST_F(many_stacks_death, take_only_what_is_touched_where_the_program_has_locked
   for (bool const locked_first : {true, false}) {
     EXPECT_EXIT(park_in_locked_memory(locked_first), testing::ExitedWithCode(0), "not allowed|took [0-9]+ KiB");
   }
+}
+
+// Where a thread goes to sleep it looks how much its deque holds, which has room for as many forks as fit on a stack.
+TEST_F(many_stacks, a_worker_of_huge_stacks_goes_to_sleep_with_few_system_calls) {
+  std::optional<nopal::pool> pool;
+  try {
+    pool.emplace(nopal::pool_options{.workers = 2, .stack_size = std::size_t{1} << 40});
+  } catch (std::system_error const& e) {
+    GTEST_SKIP() << e.what();  // there is no room for such stacks
+  }
+  looks = 0;
+  constexpr int rounds = 10;
+  for (int k = 0; k < rounds; ++k) {
+    pool->run([] { nopal::parallel_invoke([] {}, [] {}); });
+    EXPECT_TRUE(test::rests());
+  }
+  EXPECT_LT(looks, 100u * rounds);
 }
 
 }  // namespace

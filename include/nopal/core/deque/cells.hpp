@@ -3,6 +3,7 @@
 // The array behind a deque, allocated and freed by the deque's owner, read by thieves. Its cells cost no memory before they are used. Next:
 // deque.hpp.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -43,9 +44,11 @@ class cells {
   /// fails whatever it reads.
   void discard() const noexcept { discard_inside(first_, static_cast<std::size_t>(mask + 1) * sizeof(Cell)); }
 
-  /// How many bytes of them are in memory; it stops counting above `enough`.
+  /// How many bytes of them are in memory; it stops counting above `enough`. Guarded cells may be as many as a stack of 1 TiB has room for, and
+  /// are used from the first on: so it looks no further than there.
   std::size_t resident(std::size_t enough) const noexcept {
-    return resident_inside(first_, static_cast<std::size_t>(mask + 1) * sizeof(Cell), enough);
+    std::size_t const all = static_cast<std::size_t>(mask + 1) * sizeof(Cell);
+    return resident_inside(first_, Guarded ? std::min(all, 2 * enough) : all, enough);
   }
 
   Cell* first() const noexcept { return first_; }
