@@ -38,10 +38,13 @@ static void move_to_own_thread() noexcept {
 }
 
 // Does `function`, as a compiler spells it, return a nopal::task? Clang spells what is written there; GCC calls a coroutine's body by the
-// frame that it is given. What lies in a function says no more: a compiler leaves in the native frame of a coroutine what lives across no
-// suspension, as in that of a function that it has inlined there.
+// frame that it is given. Other libraries have a task too: so this is asked only where one of ours runs. What lies in a function says no more: a
+// compiler leaves in the native frame of a coroutine what lives across no suspension, as in that of a function that it has inlined there.
 static bool is_coroutine(std::string_view function) noexcept {
   if (function.ends_with(".Frame*)")) return true;
+  for (std::string_view const before : {"static ", "virtual ", "::"}) {
+    if (function.starts_with(before)) function.remove_prefix(before.size());
+  }
   function = function.substr(0, function.find_first_of("<["));  // the arguments, or GCC's [abi:profiled]
   return function == "task" || (function.starts_with("nopal::") && function.ends_with("::task"));
 }
@@ -59,7 +62,7 @@ static bool is_local(core::stack& here, void* object) noexcept {
 
 stay::stay(char const* made_by) noexcept : on_{nullptr}, was_fast_{false} {
   if (core::current_or_null() == nullptr) return;
-  bool const in_coroutine = is_coroutine(made_by);
+  bool const in_coroutine = core::current()->alarm != core::worker::no_tasks && is_coroutine(made_by);
   if (!in_coroutine) move_to_own_thread();
   core::worker& w = *core::current();
   on_ = w.here;

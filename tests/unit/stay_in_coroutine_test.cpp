@@ -107,6 +107,18 @@ nopal::task<long> in_an_optional_across_a_call() {
   co_return co_await nopal::call(child, 5);
 }
 
+::nopal::task<long> named_from_outside() {
+  nopal::stay const here;
+  co_return fib(5);
+}
+struct of_a_class {
+  static nopal::task<long> function() {
+    nopal::stay const here;
+    co_return fib(5);
+  }
+};
+nopal::task<long> of_a_static_member() { co_return co_await nopal::call(of_a_class::function); }
+
 struct form {
   char const* name;
   nopal::task<long> (*function)();
@@ -129,7 +141,8 @@ INSTANTIATE_TEST_SUITE_P(each, stay_in_a_coroutine,
                                          NOPAL_TEST_FORM(before_a_future), NOPAL_TEST_FORM(before_a_move),
                                          NOPAL_TEST_FORM(before_scratch_memory), NOPAL_TEST_FORM(for_one_expression),
                                          NOPAL_TEST_FORM(on_the_heap), NOPAL_TEST_FORM(of_a_template),
-                                         NOPAL_TEST_FORM(of_a_lambda_that_waits), NOPAL_TEST_FORM(in_an_optional_across_a_call)),
+                                         NOPAL_TEST_FORM(of_a_lambda_that_waits), NOPAL_TEST_FORM(in_an_optional_across_a_call),
+                                         NOPAL_TEST_FORM(named_from_outside), NOPAL_TEST_FORM(of_a_static_member)),
                          [](auto const& f) { return std::string{f.param.name}; });
 
 // ---- What must not.
@@ -150,6 +163,17 @@ nopal::task<long>* returns_a_pointer_to_a_task() {
   static_cast<void>(fib(5));
   return nullptr;
 }
+namespace other {  // a library that has tasks too
+template <class T>
+struct task {
+  T result;
+};
+task<long> makes_one() {
+  nopal::stay const here;
+  return {fib(5)};
+}
+}  // namespace other
+
 nopal::task<long> calls_functions() {
   long a = 0;
   co_await nopal::fork(&a, child, 5);
@@ -167,6 +191,7 @@ TEST(stay_in_a_function, that_a_coroutine_calls) {
     nopal::pool pool{{.workers = workers}};
     for (int k = 0; k < 10; ++k) EXPECT_EQ(pool.run(calls_functions), 21);
     EXPECT_EQ(pool.run(stays, 5), 5);
+    EXPECT_EQ(pool.run(other::makes_one).result, 5);
   }
   EXPECT_EQ(stays(5), 5);
 }
