@@ -20,6 +20,11 @@ int open_for_writing(char const* name, int also) noexcept {
   return file;
 }
 
+char const* remedy_for(int error) noexcept {
+  return error == ENXIO ? "is a pipe that nobody reads; begin to read it first, or name a file"
+                        : "cannot be written; name a file in a directory that exists and may be written to";
+}
+
 int write_all(int file, std::string_view bytes) noexcept {
   sigset_t pipe, before, pending;
   ::sigemptyset(&pipe);

@@ -77,10 +77,9 @@ void begin_schedule_log() {
   if (file.load(std::memory_order_relaxed) >= 0) return;  // relaxed: under the lock
   int const opened = open_for_writing(name, O_APPEND);
   if (opened < 0) {
-    throw std::system_error{
-        errno, std::generic_category(),
-        "nopal::pool: the log \"" + std::string{name} +
-            "\" (from NOPAL_SCHEDULE_LOG) cannot be written; name a file in a directory that exists and may be written to"};
+    int const error = errno;
+    throw std::system_error{error, std::generic_category(),
+                            "nopal::pool: the log \"" + std::string{name} + "\" (from NOPAL_SCHEDULE_LOG) " + remedy_for(error)};
   }
   file_name = new std::string{name};
   file.store(opened, std::memory_order_relaxed);  // relaxed: as in add

@@ -71,8 +71,8 @@ schedule_choice choose_schedule(pool_options const& o) {
 }
 
 std::unique_ptr<controlled_schedule> make_control(schedule_choice const& s, unsigned workers) {
+  begin_schedule_log();  // also where nothing will be logged: whoever has named a file hears that it cannot be written
   if (s.how == schedule::free) return nullptr;
-  begin_schedule_log();
   return std::make_unique<controlled_schedule>(s, workers);
 }
 

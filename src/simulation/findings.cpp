@@ -42,11 +42,11 @@ void check_report(simulation_costs const& c) {
   if (c.report.empty()) return;
   int const f = open_for_writing(c.report.c_str(), O_APPEND);
   if (f < 0) {
-    throw std::system_error{errno, std::generic_category(),
-                            "nopal::pool: NOPAL_SIMULATION: the report \"" + c.report +
-                                "\" cannot be written; name a file in a directory that exists and may be written to: report=FILE"};
+    int const error = errno;
+    throw std::system_error{error, std::generic_category(),
+                            "nopal::pool: NOPAL_SIMULATION: the report \"" + c.report + "\" " + remedy_for(error) + ": report=FILE"};
   }
-  ::close(f);
+  if (!is_pipe(f)) ::close(f);  // a pipe stays open, since its reader would take it for ended
 }
 
 void report_simulation(pool_state const& pool) noexcept try {

@@ -101,8 +101,8 @@ void trace_files::begin(std::string const& file, char const* said_by) {
     text += file;
     text += "\" (from ";
     text += said_by;
-    text += error == ENXIO ? ") is a pipe that nobody reads; begin to read it first, or name a file"
-                           : ") cannot be written; name a file in a directory that exists and may be written to";
+    text += ") ";
+    text += remedy_for(error);
     throw std::system_error{error, std::generic_category(), text};
   }
   if (is_pipe(fd)) {

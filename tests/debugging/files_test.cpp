@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
@@ -79,16 +80,24 @@ std::string told_by_a_run() {
   return testing::internal::GetCapturedStderr();
 }
 
+constexpr char const* cannot_be_written = "cannot be written; name a file in a directory";
+
+// Nothing would be logged there, and whoever has named the file would wait for it.
+TEST(files, a_log_of_decisions_without_a_schedule) {
+  environment const log{"NOPAL_SCHEDULE_LOG", "/nonexistent/log"};
+  EXPECT_TRUE(says(thrown<std::system_error>(), "the log \"/nonexistent/log\" (from NOPAL_SCHEDULE_LOG) cannot be written"));
+}
+
 // In this order: once the log is open it stays so for the process.
 TEST(files, a_log_of_decisions_that_cannot_be_written) {
   folder const f;
   environment const schedule{"NOPAL_SCHEDULE", "random:1"};
-  for (auto const& [name, why] :
-       {std::pair{std::string{"/nonexistent/log"}, "No such file"}, {f.path(), "Is a directory"}, {f.pipe(), "No such device"}}) {
+  for (auto const& [name, why] : {std::pair{std::string{"/nonexistent/log"}, cannot_be_written},
+                                  {f.path(), cannot_be_written},
+                                  {f.pipe(), "is a pipe that nobody reads; begin to read it first"}}) {
     environment const log{"NOPAL_SCHEDULE_LOG", name};
     std::string const text = thrown<std::system_error>();
-    EXPECT_TRUE(says(text, "the log \"" + name + "\" (from NOPAL_SCHEDULE_LOG) cannot be written; name a file")) << text;
-    EXPECT_TRUE(says(text, why)) << text;
+    EXPECT_TRUE(says(text, "the log \"" + name + "\" (from NOPAL_SCHEDULE_LOG) " + why)) << text;
   }
   environment const log{"NOPAL_SCHEDULE_LOG", "/dev/full"};
   EXPECT_EQ(
@@ -100,15 +109,30 @@ TEST(files, a_log_of_decisions_that_cannot_be_written) {
 TEST(files, a_report_of_a_simulation_that_cannot_be_written) {
   folder const f;
   environment const schedule{"NOPAL_SCHEDULE", "simulate:2"};
-  for (auto const& [name, why] :
-       {std::pair{std::string{"/nonexistent/report"}, "No such file"}, {f.path(), "Is a directory"}, {f.pipe(), "No such device"}}) {
+  for (auto const& [name, why] : {std::pair{std::string{"/nonexistent/report"}, cannot_be_written},
+                                  {f.path(), cannot_be_written},
+                                  {f.pipe(), "is a pipe that nobody reads; begin to read it first"}}) {
     environment const costs{"NOPAL_SIMULATION", "report=" + name};
     std::string const text = thrown<std::system_error>();
-    EXPECT_TRUE(says(text, "the report \"" + name + "\" cannot be written; name a file")) << text;
-    EXPECT_TRUE(says(text, why)) << text;
+    EXPECT_TRUE(says(text, "the report \"" + name + "\" " + why)) << text;
   }
   environment const costs{"NOPAL_SIMULATION", "report=/dev/full"};
   EXPECT_TRUE(says(told_by_a_run(), "the report /dev/full cannot be written: No space left on device; make room"));
+}
+
+// The pipe is not closed before there is a report: its reader would be gone by then.
+TEST(files, a_report_of_a_simulation_into_a_pipe) {
+  folder const f;
+  environment const schedule{"NOPAL_SCHEDULE", "simulate:2"};
+  environment const costs{"NOPAL_SIMULATION", "report=" + f.pipe()};
+  std::string const name = f.in("pipe");
+  int const in = ::open(name.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(in, 0);
+  nopal::pool pool{{.workers = 2}};
+  char byte = 0;
+  EXPECT_EQ(::read(in, &byte, 1), -1);  // 0 would be the end
+  EXPECT_EQ(errno, EAGAIN);
+  ::close(in);
 }
 
 TEST(files, costs_that_cannot_be_read) {
