@@ -102,7 +102,7 @@ class scratch_awaiter : public awaitable_tag {
       rethrow_into_task(*current());
     using array = scratch_array<T>;
     if (n_ > (arena::max_request - array::slack) / sizeof(T)) throw std::bad_array_new_length{};
-    return {allocate_in_body(*current(), array::bytes_for(n_)), n_};
+    return {allocate_in_body(*current(), array::bytes_for(n_), *frame_), n_};
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/pages.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/frame.hpp"
@@ -43,20 +44,24 @@ std::uint64_t depth_of(std::uintptr_t parent_word) noexcept {
 // Old stacks may grow too, so it looks again the sooner the nearer the limit is; but no more often than after a quarter more stacks.
 std::uint64_t check_memory_of_stacks(void* pool) noexcept {
   auto const& p = *static_cast<pool_state const*>(pool);
-  static auto const page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   std::uint64_t const live = p.stacks.live();
-  std::uint64_t const stacks = p.stacks.resident_pages() * page;
-  std::uint64_t const frames = p.stacklets.counts().used;
+  std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
+  std::uint64_t const frames = p.stacklets.used();
   if (stacks + frames > p.memory_limit) die_of_memory(p, stacks, frames, "native stacks are in use", live);
   return std::max({tuning::least_stacks_between_looks, live / 4, (p.memory_limit - stacks - frames) / p.stacks.stack_size()});
 }
 
-void check_memory_of_frames(fork_state const& here) noexcept {
-  stacklet const* const top = here.arena.segment();
-  if (top == nullptr || top->size < tuning::large_segment) return;
+// Each sync_wait may begin an arena of its own, so it counts what all of them have, however small this one is.
+void check_memory_of_frames(fork_state const& here, std::size_t n, std::uintptr_t parent_word) noexcept {
   pool_state const& p = static_cast<worker const&>(here).pool();
-  std::uint64_t const frames = p.stacklets.counts().used;
-  if (frames + 2 * top->size > p.memory_limit) die_of_memory(p, 0, frames, "tasks nest in each other", depth_of(here.parent_word));
+  stacklet const* const top = here.arena.segment();
+  std::size_t const twice = top == nullptr ? arena::first_size : 2 * top->size;
+  std::uint64_t const frames = p.stacklets.used();
+  if (frames + (n <= twice ? twice : 0) <= p.memory_limit) return;
+  std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
+  std::uint64_t const live = p.stacks.live(), depth = depth_of(parent_word);
+  if (depth >= live) die_of_memory(p, stacks, frames, "tasks nest in each other", depth);
+  die_of_memory(p, stacks, frames, "native stacks are in use", live);
 }
 
 }  // namespace nopal::core

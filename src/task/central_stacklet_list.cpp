@@ -43,8 +43,8 @@ central_stacklet_list::~central_stacklet_list() {
 void central_stacklet_list::changed(std::size_t bytes) noexcept { spare_.store(spare() + bytes, std::memory_order_relaxed); }
 
 void central_stacklet_list::taken(std::size_t bytes) noexcept {
-  used_ += bytes;
-  used_peak_ = std::max(used_peak_, used_);
+  used_.store(used() + bytes, std::memory_order_relaxed);
+  used_peak_ = std::max(used_peak_, used());
 }
 
 stacklet* central_stacklet_list::take_touched(size_class& c) noexcept {
@@ -58,8 +58,8 @@ stacklet* central_stacklet_list::take_touched(size_class& c) noexcept {
 // The largest first: fewer calls.
 central_stacklet_list::chain central_stacklet_list::take_excess() noexcept {
   chain excess;
-  for (std::size_t k = classes; k-- > 0 && used_ + spare() > used_peak_;) {
-    while (used_ + spare() > used_peak_) {
+  for (std::size_t k = classes; k-- > 0 && used() + spare() > used_peak_;) {
+    while (used() + spare() > used_peak_) {
       stacklet* const s = take_touched(by_size_[k]);
       if (s == nullptr) break;
       excess.push(s);
@@ -105,7 +105,7 @@ stacklet* central_stacklet_list::get(std::size_t bytes) {
 void central_stacklet_list::put(stacklet* s) noexcept {
   {
     std::lock_guard const guard{mutex_};
-    used_ -= s->size;
+    used_.store(used() - s->size, std::memory_order_relaxed);  // relaxed: it orders nothing
     size_class& c = by_size_[class_of(s->size)];
     c.touched.push(s);
     ++c.count;
@@ -135,7 +135,7 @@ void central_stacklet_list::trim() noexcept {
 
 stacklet_counts central_stacklet_list::counts() const noexcept {
   std::lock_guard const guard{mutex_};
-  return {used_, used_peak_, spare()};
+  return {used(), used_peak_, spare()};
 }
 
 }  // namespace nopal::core

@@ -37,7 +37,7 @@ void die_called_directly() noexcept {
 // so (worker::floor). Thieves may take it meanwhile.
 void* grow_arena(fork_state& here, std::size_t n) {
   if (!here.works() || here.parent_word == 0) die_called_directly();
-  check_memory_of_frames(here);
+  check_memory_of_frames(here, n, here.parent_word);
   void* const p = here.arena.grow(n);
   if (here.arena.segment()->below == nullptr) return p;  // no task's frame lies below it
   worker& w = static_cast<worker&>(here);
@@ -48,9 +48,10 @@ void* grow_arena(fork_state& here, std::size_t n) {
   return p;
 }
 
-void* allocate_in_body(worker& w, std::size_t n) {
-  void* p;
-  return w.arena.bump(n, p) ? p : w.arena.grow(n);
+void* allocate_in_body(worker& w, std::size_t n, frame const& of) {
+  if (void* p; w.arena.bump(n, p)) return p;
+  check_memory_of_frames(w, n, of.parent_word);
+  return w.arena.grow(n);
 }
 
 // ---- Unwinding to the loop at the stack's base.

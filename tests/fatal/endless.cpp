@@ -6,6 +6,7 @@
 #include <nopal/native.hpp>
 #include <nopal/pool.hpp>
 #include <nopal/scope.hpp>
+#include <nopal/scratch.hpp>
 #include <nopal/task.hpp>
 
 namespace endless {
@@ -28,6 +29,13 @@ long by_run(nopal::pool& pool, long n) {
 }
 nopal::task<long> by_sync_wait(long n) { co_return nopal::sync_wait(by_sync_wait, n + 1) + 1; }
 
+// What a task holds beside its frame.
+nopal::task<long> by_scratch(long n) {
+  auto const numbers = co_await nopal::stack_array<long>(1000);
+  numbers[0] = co_await nopal::call(by_scratch, n + 1);
+  co_return numbers[0] + 1;
+}
+
 // Of an ordinary function: its native stack is full at last, most often while the fork pushes its last words there.
 long by_call(long n) {
   if (n < 0) return 0;  // never
@@ -49,6 +57,7 @@ int main(int, char** argv) {
   if (how == "fork") n = pool.run(endless::by_fork, 0L);
   if (how == "run") n = pool.run([&] { return endless::by_run(pool, 0); });
   if (how == "sync_wait") n = pool.run(endless::by_sync_wait, 0L);
+  if (how == "scratch") n = pool.run(endless::by_scratch, 0L);
   if (how == "call") n = pool.run([] { return endless::by_call(0); });
   std::printf("%ld\n", n);
 }

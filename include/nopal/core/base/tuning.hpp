@@ -40,10 +40,8 @@ inline constexpr std::size_t first_places = 8;
 /// So many of its topmost pages a stack keeps when it waits at a join, whether frames lie there or not: loops wait there often, and need them
 /// again at once. A page that is given back and touched again costs some microseconds.
 inline constexpr std::size_t pages_kept_at_join = 4;
-/// After so many new stacks, at least, a pool may look again how much all of them hold: one system call for each that there is. And a segment of
-/// so many bytes is worth a look before the next.
+/// After so many new stacks, at least, a pool may look again how much all of them hold: one system call for each that there is.
 inline constexpr std::uint64_t least_stacks_between_looks = 64;
-inline constexpr std::size_t large_segment = std::size_t{1} << 20;
 /// How many unused native stacks a worker keeps for itself while it sleeps.
 inline constexpr std::size_t stacks_kept_asleep = 4;
 

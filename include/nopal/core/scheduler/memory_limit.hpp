@@ -2,8 +2,9 @@
 
 // How much memory the native stacks and the task frames of a pool may hold: pool_options::memory_limit. A recursion without an end grows these,
 // and ends here with a message, before the machine is out of memory. due.md, "Memory that nothing frees". Looked at only where a stack or
-// a large segment of an arena is made.
+// a segment of an arena is made.
 
+#include <cstddef>
 #include <cstdint>
 
 #include "nopal/core/compiler/config.hpp"
@@ -16,7 +17,8 @@ struct pool_state;
 /// As many stacks as there are in `pool`, a pool_state, have been made: ends the program with a message if stacks and frames hold more than
 /// the limit. How many stacks may be made before the next look. Any thread; O(stacks) system calls.
 std::uint64_t check_memory_of_stacks(void* pool) noexcept;
-/// The arena of `w` is about to grow for a task: as check_memory_of_stacks, for frames. O(1) while its topmost segment is small; where it ends, O(tasks).
-void check_memory_of_frames(fork_state const& w) noexcept;
+/// The arena of `w` is about to grow for `n` bytes of a task with that frame::parent_word: as check_memory_of_stacks, for frames and scratch. What
+/// needs more than the next segment has by itself is looked at afterwards: it may throw std::bad_alloc. O(1); where it ends, O(tasks).
+void check_memory_of_frames(fork_state const& w, std::size_t n, std::uintptr_t parent_word) noexcept;
 
 }  // namespace nopal::core

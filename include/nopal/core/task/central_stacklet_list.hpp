@@ -41,6 +41,8 @@ class central_stacklet_list {
 
   /// Bytes in the list whose pages have not gone back. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return spare_.load(std::memory_order_relaxed); }
+  /// Bytes of the segments that arenas have now. Any thread. relaxed: a hint.
+  std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
   /// Gives back the pages of those segments that nobody has needed since the last call. By the pool's timer. O(segments in the list).
   void trim() noexcept;
   /// Any thread. Takes the mutex.
@@ -70,8 +72,9 @@ class central_stacklet_list {
   void* const with_;
   mutable own_mutex mutex_;
   std::array<size_class, classes> by_size_{};
-  std::size_t used_ = 0, used_peak_ = 0;  // bytes
-  std::atomic<std::size_t> spare_{0};     // written under the mutex
+  std::size_t used_peak_ = 0;          // bytes
+  std::atomic<std::size_t> used_{0};   // written under the mutex
+  std::atomic<std::size_t> spare_{0};  // written under the mutex
 };
 
 }  // namespace nopal::core

@@ -154,7 +154,7 @@ class child_awaitable : public awaitable_tag {
     };
     static_assert(alignof(deferred) <= arena::alignment, "nopal: arguments of a task may be aligned to at most 16 bytes");
     prepare_to_defer(*current());
-    void* const at = allocate_in_body(*current(), arena::rounded(sizeof(deferred)));
+    void* const at = allocate_in_body(*current(), arena::rounded(sizeof(deferred)), *p);
     deferred* d;
     try {
       d = ::new (at) deferred{p, slot, f, args};

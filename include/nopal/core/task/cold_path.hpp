@@ -51,9 +51,9 @@ NOPAL_API NOPAL_COLD void start_threw(worker& w) noexcept;
 /// `n` bytes for a task's frame in a new segment of the arena; sets the alarm that has the segment left again. Throws std::bad_alloc. Ends
 /// the program on a thread that works for no pool, or where no parent was stored for the task.
 NOPAL_API NOPAL_COLD void* grow_arena(fork_state& here, std::size_t n);
-/// `n` bytes in the arena for something other than a task's frame. Whoever allocates them frees them by arena.release and arena.tidy.
-/// Throws std::bad_alloc.
-NOPAL_API NOPAL_COLD void* allocate_in_body(worker& w, std::size_t n);
+/// `n` bytes in the arena for something other than a task's frame, by the task `of`. Whoever allocates them frees them by arena.release and
+/// arena.tidy. Throws std::bad_alloc.
+NOPAL_API NOPAL_COLD void* allocate_in_body(worker& w, std::size_t n, frame const& of);
 
 /// Ends the program: a task's function was called as an ordinary one.
 [[noreturn]] NOPAL_API NOPAL_COLD void die_called_directly() noexcept;
