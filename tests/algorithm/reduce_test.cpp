@@ -240,4 +240,21 @@ TEST(reduce, runs_long_off_a_pool) {
   for (auto& t : threads) t.join();
 }
 
+// Strings, vectors and pointers could be second ranges too: what is called with the elements, and with two of them, says that they are not.
+TEST(transform_reduce, to_what_is_a_range_or_an_iterator_itself) {
+  std::vector<int> const v{3, 1, 4, 1, 5, 9, 2, 6};
+  auto const of_one = [](int x) { return std::vector<int>{x}; };
+  auto const join = [](std::vector<int> a, std::vector<int> const& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  };
+  EXPECT_EQ(nopal::transform_reduce(v, std::vector<int>{}, join, of_one), v);
+  EXPECT_EQ(nopal::transform_reduce(v, v, std::vector<int>{}, join, [&](int x, int) { return of_one(x); }), v);
+  EXPECT_EQ(nopal::transform_reduce(v, std::string{}, std::plus<>{}, [](int x) { return std::to_string(x); }), "31415926");
+  auto const larger = [](int const* a, int const* b) { return a == nullptr || (b != nullptr && *b > *a) ? b : a; };
+  int const* const none = nullptr;
+  EXPECT_EQ(nopal::transform_reduce(v.begin(), v.end(), none, larger, [](int const& x) { return &x; }), &v[5]);
+  EXPECT_EQ(nopal::transform_reduce(v, v, 0), std::inner_product(v.begin(), v.end(), v.begin(), 0));
+}
+
 }  // namespace

@@ -10,6 +10,7 @@
 #include <functional>
 #include <iterator>
 #include <ranges>
+#include <type_traits>
 #include <utility>
 
 #include "nopal/algorithm/grain.hpp"
@@ -25,6 +26,10 @@ namespace core::algorithms {
 /// Is it F that takes an element, and not Op?
 template <class F, class Op, class X>
 concept the_other_order = std::regular_invocable<F&, X> && !std::regular_invocable<Op&, X> && !std::same_as<Op, grain>;
+
+/// Is T no second range or iterator, though it could be one (a string, a pointer), but what the elements X are reduced to?
+template <class T, class Op, class F, class X>
+concept reduces_to = std::regular_invocable<F&, X> && std::invocable<Op&, T, T>;
 
 }  // namespace core::algorithms
 
@@ -49,13 +54,15 @@ struct transform_reduce_function : core::algorithms::refuses_lists, core::algori
 
   template <std::random_access_iterator I, std::sentinel_for<I> S, std::random_access_iterator J, class T, class Op = std::plus<>,
             class F = std::multiplies<>>
-    requires std::regular_invocable<F&, std::iter_reference_t<I>, std::iter_reference_t<J>>
+    requires std::regular_invocable<F&, std::iter_reference_t<I>, std::iter_reference_t<J>> &&
+             (!core::algorithms::reduces_to<J, T, Op, std::iter_reference_t<I>>)
   T operator()(I first, S last, J second, T init, Op op = {}, F f = {}, grain g = grain{0}) const {
     return of_two(core::algorithms::length(first, last), first, second, std::move(init), op, f, g);
   }
   template <std::ranges::random_access_range R, std::ranges::random_access_range Q, class T, class Op = std::plus<>,
             class F = std::multiplies<>>
-    requires std::regular_invocable<F&, std::ranges::range_reference_t<R>, std::ranges::range_reference_t<Q>>
+    requires std::regular_invocable<F&, std::ranges::range_reference_t<R>, std::ranges::range_reference_t<Q>> &&
+             (!core::algorithms::reduces_to<std::remove_cvref_t<Q>, T, Op, std::ranges::range_reference_t<R>>)
   T operator()(R&& range, Q&& other, T init, Op op = {}, F f = {}, grain g = grain{0}) const {
     auto const first = std::ranges::begin(range);
     auto const second = std::ranges::begin(other);
