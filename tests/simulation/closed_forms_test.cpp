@@ -33,7 +33,7 @@ nopal::simulation_report run_on(unsigned workers, std::string const& clock, std:
 }
 
 // `form`: how many units the program takes on so many workers; on one, `all` that it has. Where work is measured, other programs may have had the
-// CPU and its caches: then it is run again.
+// CPU and its caches: then it is run again, and where that is so each time nothing is said.
 void expect_form(int all, std::function<double(int workers)> const& form, std::function<void()> const& program) {
   for (unsigned const workers : {2U, 8U, 16U}) {
     double const should_be = form(static_cast<int>(workers));
@@ -42,11 +42,14 @@ void expect_form(int all, std::function<double(int workers)> const& form, std::f
     EXPECT_TRUE(is_near(given)) << given << " for " << should_be << " on " << workers << " workers";
     if (workers == 16U) return;  // from there on what forks and steals cost is a part of the whole
     double measured = 0;
-    for (int tries = 0; tries < 20 && !is_near(measured); ++tries) {
+    bool is_quiet = false;
+    for (int tries = 0; tries < 6 && !is_near(measured); ++tries) {
       nopal::simulation_report const one = run_on(1, "measured", program);
       nopal::simulation_report const r = run_on(workers, "measured", program);
       measured = static_cast<double>(r.elapsed.count()) / static_cast<double>(one.elapsed.count()) * all;
+      is_quiet = is_quiet || (r.disturbed < r.working / 20 && one.disturbed < one.working / 20);
     }
+    if (!is_quiet && !is_near(measured)) GTEST_SKIP() << "other programs had the CPU in each run";
     EXPECT_TRUE(is_near(measured)) << measured << " for " << should_be << " on " << workers << " workers, measured";
   }
 }
