@@ -46,7 +46,7 @@ std::uint64_t check_memory_of_stacks(void* pool) noexcept {
   auto const& p = *static_cast<pool_state const*>(pool);
   std::uint64_t const live = p.stacks.live();
   std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
-  std::uint64_t const frames = p.stacklets.used();
+  std::uint64_t const frames = p.stacklets.used_at_most();
   if (stacks + frames > p.memory_limit) die_of_memory(p, stacks, frames, "native stacks are in use", live);
   return std::max({tuning::least_stacks_between_looks, live / 4, (p.memory_limit - stacks - frames) / p.stacks.stack_size()});
 }
@@ -56,7 +56,7 @@ void check_memory_of_frames(fork_state const& here, std::size_t n, std::uintptr_
   pool_state const& p = static_cast<worker const&>(here).pool();
   stacklet const* const top = here.arena.segment();
   std::size_t const twice = top == nullptr ? arena::first_size : 2 * top->size;
-  std::uint64_t const frames = p.stacklets.used();
+  std::uint64_t const frames = p.stacklets.used_at_most();
   if (frames + (n <= twice ? twice : 0) <= p.memory_limit) return;
   std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
   std::uint64_t const live = p.stacks.live(), depth = depth_of(parent_word);

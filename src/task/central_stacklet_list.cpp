@@ -12,6 +12,9 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
+// Bytes of the segments that arenas of all pools have. relaxed: it orders nothing.
+std::atomic<std::size_t> used_by_all{0};
+
 constexpr std::size_t class_of(std::size_t size) noexcept { return static_cast<std::size_t>(std::countr_zero(size)); }
 
 stacklet* make(std::size_t size) {
@@ -43,6 +46,7 @@ central_stacklet_list::~central_stacklet_list() {
 void central_stacklet_list::changed(std::size_t bytes) noexcept { spare_.store(spare() + bytes, std::memory_order_relaxed); }
 
 void central_stacklet_list::taken(std::size_t bytes) noexcept {
+  used_by_all.fetch_add(bytes, std::memory_order_relaxed);
   used_.store(used() + bytes, std::memory_order_relaxed);
   used_peak_ = std::max(used_peak_, used());
 }
@@ -105,7 +109,8 @@ stacklet* central_stacklet_list::get(std::size_t bytes) {
 void central_stacklet_list::put(stacklet* s) noexcept {
   {
     std::lock_guard const guard{mutex_};
-    used_.store(used() - s->size, std::memory_order_relaxed);  // relaxed: it orders nothing
+    used_by_all.fetch_sub(s->size, std::memory_order_relaxed);  // relaxed: it orders nothing
+    used_.store(used() - s->size, std::memory_order_relaxed);   // relaxed: it orders nothing
     size_class& c = by_size_[class_of(s->size)];
     c.touched.push(s);
     ++c.count;
@@ -131,6 +136,11 @@ void central_stacklet_list::trim() noexcept {
     }
   }
   discard(unused);
+}
+
+std::size_t central_stacklet_list::used_at_most() const noexcept {
+  auto const here = static_cast<std::int64_t>(used());  // less than nothing where more was put back than got
+  return here <= 0 ? 0 : std::min(static_cast<std::size_t>(here), used_by_all.load(std::memory_order_relaxed));
 }
 
 stacklet_counts central_stacklet_list::counts() const noexcept {

@@ -121,6 +121,22 @@ TEST(resume_on, a_task_may_end_in_another_pool) {
 }
 
 /// Ends on the other pool's only worker while jobs wait in that worker's hands.
+/// Ends in `there`, with a segment of its own.
+task<unsigned> ends_with_scratch(nopal::pool& there) {
+  auto const some = co_await nopal::stack_array<char>(1 << 16);
+  co_await resume_on(there);
+  co_return static_cast<unsigned>(some.size());
+}
+
+TEST(resume_on, takes_nothing_from_the_memory_limit_of_either_pool) {
+  constexpr std::size_t limit = std::size_t{8} << 20;
+  nopal::pool here{{.workers = 1, .memory_limit = limit}};
+  nopal::pool there{{.workers = 1, .memory_limit = limit}};
+  for (unsigned k = 0; k < test::scaled(1000, 4); ++k) ASSERT_EQ(here.submit(ends_with_scratch, there).get(), 1u << 16);
+  EXPECT_EQ(here.run(ends_with_scratch, here), 1u << 16);
+  EXPECT_EQ(there.run(ends_with_scratch, there), 1u << 16);
+}
+
 TEST(resume_on, does_not_mistake_waiting_jobs_for_a_parent) {
   nopal::pool here{{.workers = 1}};
   nopal::pool there{{.workers = 1}};

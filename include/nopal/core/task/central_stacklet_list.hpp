@@ -41,8 +41,9 @@ class central_stacklet_list {
 
   /// Bytes in the list whose pages have not gone back. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return spare_.load(std::memory_order_relaxed); }
-  /// Bytes of the segments that arenas have now. Any thread. relaxed: a hint.
-  std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+  /// Bytes of the segments that arenas of this pool have now: not exactly, since a task that moves to another pool takes its segments along, and
+  /// they are put back there. But never more than those of all pools. Any thread.
+  std::size_t used_at_most() const noexcept;
   /// Gives back the pages of those segments that nobody has needed since the last call. By the pool's timer. O(segments in the list).
   void trim() noexcept;
   /// Any thread. Takes the mutex.
@@ -50,6 +51,9 @@ class central_stacklet_list {
 
  private:
   static constexpr std::size_t classes = 64;  // by log2 of the size
+
+  // relaxed: it orders nothing.
+  std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
 
   /// A list of segments, linked by `below`.
   struct chain {
@@ -73,7 +77,7 @@ class central_stacklet_list {
   mutable own_mutex mutex_;
   std::array<size_class, classes> by_size_{};
   std::size_t used_peak_ = 0;          // bytes
-  std::atomic<std::size_t> used_{0};   // written under the mutex
+  std::atomic<std::size_t> used_{0};   // got less put back; written under the mutex
   std::atomic<std::size_t> spare_{0};  // written under the mutex
 };
 
