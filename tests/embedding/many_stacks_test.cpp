@@ -371,6 +371,7 @@ TEST_F(many_stacks_death, take_only_what_is_touched_where_the_program_has_locked
 
 // Where a thread goes to sleep it looks how much its deque holds, which has room for as many forks as fit on a stack.
 TEST_F(many_stacks, a_worker_of_huge_stacks_goes_to_sleep_with_few_system_calls) {
+  if (test::sanitized || test::emulated()) GTEST_SKIP() << "whose shadow memory does not fit into the machine";
   std::optional<nopal::pool> pool;
   try {
     pool.emplace(nopal::pool_options{.workers = 2, .stack_size = std::size_t{1} << 40});

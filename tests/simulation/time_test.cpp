@@ -18,9 +18,10 @@ using std::chrono::nanoseconds;
 // Where nothing costs time, only what sleeps and works does.
 nopal::simulation_report timed(std::string const& on, std::function<void()> const& f) { return given(on, "", f); }
 
-// Of machines whose thieves and wake-ups cost nothing; what remains are their pauses.
+// Of machines whose thieves and wake-ups cost nothing; what remains are their pauses. Time counts from when a worker has found the job, which may be
+// later than where a limit begins to count.
 void expect_about(nanoseconds is, nanoseconds should_be) {
-  EXPECT_GE(is, should_be);
+  EXPECT_GE(is, should_be - should_be / 20);
   EXPECT_LE(is, should_be + should_be / 20);
 }
 
@@ -287,7 +288,7 @@ TEST(calls_that_block, are_asked_to_stop_in_time) {
       });
     });
   });
-  EXPECT_GE(nopal::simulated(p)->elapsed, 20ms);
+  EXPECT_GE(nopal::simulated(p)->elapsed, 19ms);  // as in expect_about
 }
 
 // A thread outside the pool runs in the machine's time: so no time limit passes before it has had its chance.
