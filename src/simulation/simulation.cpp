@@ -108,11 +108,13 @@ void simulation::leave_timer() noexcept { leave(timer()); }
 void simulation::enter_as(unsigned i) noexcept {
   worker_state& w = at(i);
   if (cpus_.size() > 1) keep_to_cpus({cpus_.back()});
-  ::pthread_getcpuclockid(::pthread_self(), &w.cpu_time);
+  clockid_t cpu_time{};
+  ::pthread_getcpuclockid(::pthread_self(), &cpu_time);
   virtual_time::set_here(w.time.get());
   virtual_time::not_interrupted const me{w.time.get()};
   let_interrupt_this_thread();
   lock guard{mutex_};
+  w.cpu_time = cpu_time;
   if (ended_) return;
   w.thread = ::pthread_self();
   w.thread_number = static_cast<int>(::syscall(SYS_gettid));

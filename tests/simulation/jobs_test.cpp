@@ -13,6 +13,7 @@
 #include <ranges>
 #include <thread>
 
+#include "../scale.hpp"
 #include "simulated_pool.hpp"
 
 namespace {
@@ -108,6 +109,7 @@ TEST(the_default_pool, reports_once_that_it_was_shut_down) {
 
 // The child has no simulated machine but the one that it makes.
 TEST(the_child_of_a_job, may_simulate_a_machine_of_its_own) {
+  if (test::sanitized) GTEST_SKIP() << "the thread sanitizer has no threads behind a fork";
   with_costs const costs{"report=/dev/null"};
   nopal::pool p{machine("2x4")};
   int const status = p.run([] {

@@ -142,13 +142,16 @@ TEST(condition_variable_test, one_is_woken_by_one) {
     nopal::mutex m;
     nopal::condition_variable changed;
     counter left;
+    int waiting = 0;
     for (char const c : {'a', 'b', 'c'}) {
+      int const before = waiting;
       spawn(left, [&, c] {
         std::unique_lock lock{m};
+        ++waiting;
         changed.wait(lock);
         order += c;
       });
-      nopal::sleep_for(1ms);
+      while (waiting == before) nopal::yield();
     }
     changed.notify_one();
     wait_for(left, 2);

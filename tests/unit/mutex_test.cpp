@@ -169,12 +169,15 @@ TEST(mutex_test, waiters_come_in_order) {
     nopal::mutex m;
     counter left;
     std::unique_lock lock{m};
+    int begun = 0;
     for (char const c : {'a', 'b', 'c', 'd', 'e'}) {
+      int const before = begun;
       spawn(left, [&, c] {
+        ++begun;
         std::lock_guard const guard{m};
         order += c;
       });
-      nopal::sleep_for(1ms);
+      while (begun == before) nopal::yield();
     }
     lock.unlock();
     wait_for(left);

@@ -86,12 +86,15 @@ TEST(semaphore_test, first_come_first_served) {
   pool.run([&] {
     semaphore s{0};
     counter left;
+    int begun = 0;
     for (char const c : {'a', 'b', 'c', 'd'}) {
+      int const before = begun;
       spawn(left, [&, c] {
+        ++begun;
         s.acquire();
         order += c;
       });
-      nopal::sleep_for(1ms);
+      while (begun == before) nopal::yield();
     }
     for (int k = 3; k >= 0; --k) {
       s.release();
