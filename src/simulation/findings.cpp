@@ -39,7 +39,7 @@ simulation_report simulation::report() const {
     r.searching += std::chrono::nanoseconds{w->spent[searching]};
     r.waking += std::chrono::nanoseconds{w->spent[waking]};
     r.asleep += std::chrono::nanoseconds{w->spent[asleep]};
-    r.disturbed += std::chrono::nanoseconds{w->disturbed};
+    r.disturbed += std::chrono::nanoseconds{w->disturbed.load(std::memory_order_relaxed)};  // relaxed: a sum; the worker may add to it now
     r.wakeups += w->wakeups;
     for (std::size_t k = 0; k < r.steals.size(); ++k) r.steals[k] += w->stolen[k];
   }

@@ -108,13 +108,11 @@ void simulation::leave_timer() noexcept { leave(timer()); }
 void simulation::enter_as(unsigned i) noexcept {
   worker_state& w = at(i);
   if (cpus_.size() > 1) keep_to_cpus({cpus_.back()});
-  clockid_t cpu_time{};
-  ::pthread_getcpuclockid(::pthread_self(), &cpu_time);
   virtual_time::set_here(w.time.get());
   virtual_time::not_interrupted const me{w.time.get()};
   let_interrupt_this_thread();
   lock guard{mutex_};
-  w.cpu_time = cpu_time;
+  ::pthread_getcpuclockid(::pthread_self(), &w.cpu_time);
   if (ended_) return;
   w.thread = ::pthread_self();
   w.thread_number = static_cast<int>(::syscall(SYS_gettid));
@@ -173,7 +171,7 @@ void simulation::stole(unsigned i, unsigned victim) noexcept {
   w.found = true;
   // The victim was to be stopped when the thief came, and ran on for longer than a slice: the ticker had no CPU. What is stolen may be as late.
   if (std::int64_t const late = at(victim).clock - w.clock; costs_.measures && late > slice_) {
-    w.disturbed += late;
+    w.disturbed.fetch_add(late, std::memory_order_relaxed);  // relaxed: a sum
     advance(w, late, searching);
   }
   advance(w, static_cast<std::int64_t>(costs_.steal_from(rank(i, victim))), searching);

@@ -41,7 +41,7 @@ std::int64_t timeline::stop_watch(unsigned i) noexcept {
   bool const waited = w.away.load(std::memory_order_relaxed);
   std::int64_t const worked = waited ? w.watch.read_used(w.cpu_time) : w.watch.read(w.cpu_time);
   w.measures = false;
-  if (!waited) w.disturbed += w.watch.passed() - worked;
+  if (!waited) w.disturbed.fetch_add(w.watch.passed() - worked, std::memory_order_relaxed);  // relaxed: a sum, which a report may read
   return worked;
 }
 

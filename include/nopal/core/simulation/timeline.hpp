@@ -67,7 +67,7 @@ class timeline {
     int thread_number = 0;                    ///< the system's
     std::int64_t used_before = 0;             ///< its CPU time, when the ticker looked last
     std::array<std::int64_t, kinds> spent{};  ///< by `kind`
-    std::int64_t disturbed = 0;               ///< it did not have the CPU for so long, or stole from a worker that was not stopped in time
+    std::atomic<std::int64_t> disturbed{0};   ///< it did not have the CPU for so long, or stole from a worker that was not stopped in time
     std::uint64_t wakeups = 0;
     std::vector<std::uint64_t> stolen;  ///< by distance
     std::unique_ptr<virtual_time> time;
