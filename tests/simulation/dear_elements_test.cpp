@@ -16,55 +16,15 @@
 #include <string>
 #include <vector>
 
-#include "simulated_pool.hpp"
+#include "dear_elements.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 
-std::atomic<int> done{0};
-
-// Takes a millisecond.
-void work() {
-  done.fetch_add(1);
-  nopal::simulate_work(1ms);
-}
-int projected(int x) {
-  work();
-  return x;
-}
-bool is_odd(int x) { return projected(x) % 2 == 1; }
-bool slowly_less(int a, int b) {
-  work();
-  return a < b;
-}
 int sum(int a, int b) {
   work();
   return a + b;
-}
-
-std::vector<int> numbers(std::size_t n, unsigned seed = 1) {
-  std::mt19937 random{seed};
-  std::vector<int> v(n);
-  for (int& x : v) x = static_cast<int>(random() % 10'000);
-  return v;
-}
-
-// How many times as long the standard library's algorithm takes as ours does on 16 workers.
-template <class Theirs, class Ours>
-double speed_up(Theirs theirs, Ours ours) {
-  done = 0;
-  theirs();
-  int const serial = done;
-  auto const r = given("16", "", ours);
-  return static_cast<double>(serial) / std::chrono::duration<double, std::milli>(r.elapsed).count();
-}
-
-// Calls check(n, goal): goals for 64 elements and for 1024.
-template <class Check>
-void for_both(double few, double many, Check check) {
-  check(std::size_t{64}, few);
-  check(std::size_t{1024}, many);
 }
 
 TEST(dear_elements, are_reduced_in_parallel) {

@@ -14,27 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "simulated_pool.hpp"
+#include "dear_elements.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 
-std::atomic<int> done{0};
-
-// Takes a millisecond.
-void work() {
-  done.fetch_add(1);
-  nopal::simulate_work(1ms);
-}
-bool is_odd(int x) {
-  work();
-  return x % 2 == 1;
-}
-bool slowly_less(int a, int b) {
-  work();
-  return a < b;
-}
 /// What is copied, moved, swapped or made slowly. Moves may throw, as far as anybody knows.
 struct slow {
   int value = 0;
@@ -53,12 +38,6 @@ struct slow {
   friend bool operator==(slow const&, slow const&) = default;
 };
 
-std::vector<int> numbers(std::size_t n, unsigned seed = 1) {
-  std::mt19937 random{seed};
-  std::vector<int> v(n);
-  for (int& x : v) x = static_cast<int>(random() % 10'000);
-  return v;
-}
 std::vector<slow> slow_numbers(std::size_t n) {
   std::vector<slow> v;
   v.reserve(n);
@@ -69,23 +48,6 @@ std::vector<int> sorted_numbers(std::size_t n, unsigned seed) {
   auto v = numbers(n, seed);
   std::ranges::sort(v);
   return v;
-}
-
-// How many times as long the standard library's algorithm takes as ours does on 16 workers.
-template <class Theirs, class Ours>
-double speed_up(Theirs theirs, Ours ours) {
-  done = 0;
-  theirs();
-  int const serial = done;
-  auto const r = given("16", "", ours);
-  return static_cast<double>(serial) / std::chrono::duration<double, std::milli>(r.elapsed).count();
-}
-
-// Calls check(n, goal): goals for 64 elements and for 1024.
-template <class Check>
-void for_both(double few, double many, Check check) {
-  check(std::size_t{64}, few);
-  check(std::size_t{1024}, many);
 }
 
 TEST(dear_rearranging, replaces_and_chooses_in_parallel) {
