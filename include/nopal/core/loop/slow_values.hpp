@@ -24,6 +24,12 @@ namespace nopal::inline NOPAL_ABI::core {
 template <class V>
 inline constexpr bool can_be_kept = std::is_arithmetic_v<V>;
 
+/// What values of `n` elements are taken to cost. Of many no more than a thousand count: they must be dear each for itself, since going by
+/// memory takes a nanosecond.
+inline double cost_of_values(double ticks, std::uint64_t n) noexcept {
+  return ticks * static_cast<double>(n < loop_tuning::longest_guess ? n : loop_tuning::longest_guess);
+}
+
 /// By whose type the costs of values are remembered that are worked out in parallel.
 template <class Site>
 struct values_of {};
@@ -37,7 +43,7 @@ NOPAL_COLD void use_slow_values(std::uint64_t from, std::uint64_t to, std::uint6
   bool const by_schedule = shares_by_schedule();
   auto const is_slow = [&](std::uint64_t k) {
     if (to - k < 2) return false;
-    return by_schedule || (cost.ticks() * static_cast<double>(to - k) >= loop_tuning::worth_values() && could_share());
+    return by_schedule || (cost_of_values(cost.ticks(), to - k) >= loop_tuning::worth_values() && could_share());
   };
   std::uint64_t at = from;
   while (at < to && !is_slow(at)) {
@@ -65,7 +71,7 @@ NOPAL_COLD void use_slow_values(std::uint64_t from, std::uint64_t to, std::uint6
 template <class Site, class V, class Each, class Use>
 NOPAL_INLINE void use_values(std::uint64_t from, std::uint64_t to, std::uint64_t step, bool first, Each& each, Use& use) {
   double const known = cost_of<Site>.ticks();
-  if (!first && known > 0 && known * static_cast<double>(to - from) < loop_tuning::worth_values()) [[likely]]
+  if (!first && known > 0 && cost_of_values(known, to - from) < loop_tuning::worth_values()) [[likely]]
     return use(from, to, each);
   use_slow_values<Site, V>(from, to, step, each, use);
 }
