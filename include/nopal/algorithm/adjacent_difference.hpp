@@ -86,12 +86,22 @@ struct adjacent_difference_function : refuses_inserters {
         ++result;
         ++from;
       }
-      for (const I stop = algorithms::ahead(first, last_is_known ? std::max(from, to - 1) : to); it != stop;
-           ++it, static_cast<void>(++result)) {
-        T value = core::made_of<T>(*it);
-        *result = std::invoke(op, std::as_const(value), std::move(before));
-        before = std::move(value);
+      auto&& minus = algorithms::for_stretch<const T&, T>(op);
+      const I stop = algorithms::ahead(first, last_is_known ? std::max(from, to - 1) : to);
+      const auto write = [&](I& at, auto& place, auto step) {
+        for (; at != stop; step()) {
+          T value = core::made_of<T>(*at);
+          *place = std::invoke(minus, std::as_const(value), std::move(before));
+          before = std::move(value);
+        }
+      };
+      if constexpr (std::same_as<I, O>) {
+        if (it == result) {  // in place: one iterator, so that a compiler knows
+          write(it, it, [&] { ++it; });
+          result = it;
+        }
       }
+      write(it, result, [&] { ++it, static_cast<void>(++result); });
       if (last_is_known && from < to) *result = std::invoke(op, std::as_const(*lasts[block]), std::move(before));
     };
     if (slow) cost_of<difference_block<site>>.learn(cost_of<site>.ticks() * static_cast<double>(cut.size));

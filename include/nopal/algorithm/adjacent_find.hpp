@@ -26,7 +26,7 @@ struct adjacent_find_function : refuses_lists {
   template <std::random_access_iterator I, std::sentinel_for<I> S, class Proj = std::identity,
             std::indirect_binary_predicate<std::projected<I, Proj>, std::projected<I, Proj>> Pred = std::ranges::equal_to>
   I operator()(I first, S last, Pred pred = {}, Proj proj = {}) const {
-    const search_result hit = algorithms::search_neighbours(first, last, [&](const I& it) {
+    const search_result hit = algorithms::search_neighbours<compares_in_rows<Pred, Proj, Proj, I, I>>(first, last, [&](const I& it) {
       return static_cast<bool>(std::invoke(pred, std::invoke(proj, *it), std::invoke(proj, *algorithms::ahead(it, 1))));
     });
     return algorithms::ahead(first, hit.place);

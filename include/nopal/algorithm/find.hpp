@@ -25,8 +25,9 @@ struct find_function : refuses_lists {
   template <std::random_access_iterator I, std::sentinel_for<I> S, class T, class Proj = std::identity>
     requires std::indirect_binary_predicate<std::ranges::equal_to, std::projected<I, Proj>, const T*>
   I operator()(I first, S last, const T& value, Proj proj = {}) const {
-    const search_result hit = algorithms::search(
-        first, last, [&](std::size_t i) { return static_cast<bool>(std::invoke(proj, *algorithms::ahead(first, i)) == value); });
+    const auto holds = algorithms::look_in_rows<compares_in_rows<std::equal_to<>, Proj, std::identity, I, const T*>>(
+        [first, &value, &proj](std::size_t i) { return static_cast<bool>(std::invoke(proj, *algorithms::ahead(first, i)) == value); });
+    const search_result hit = algorithms::search(first, last, holds);
     return algorithms::ahead(first, hit.place);
   }
   template <std::ranges::random_access_range R, class T, class Proj = std::identity>

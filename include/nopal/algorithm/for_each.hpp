@@ -28,8 +28,9 @@ struct for_each_function : refuses_lists {
   std::ranges::for_each_result<I, F> operator()(I first, S last, F f, Proj proj = {}) const {
     const I end = algorithms::end_of(first, last);
     algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
+      auto&& call = algorithms::for_stretch<std::indirect_result_t<Proj&, I>>(f);
       const I stop = algorithms::ahead(first, to);
-      for (I it = algorithms::ahead(first, from); it != stop; ++it) static_cast<void>(std::invoke(f, std::invoke(proj, *it)));
+      for (I it = algorithms::ahead(first, from); it != stop; ++it) static_cast<void>(std::invoke(call, std::invoke(proj, *it)));
     });
     return {end, std::move(f)};
   }

@@ -29,8 +29,9 @@ struct generate_function : refuses_proxies {
   O operator()(O first, S last, F f) const {
     const O end = algorithms::end_of(first, last);
     algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
+      auto&& make = algorithms::for_stretch<>(f);
       const O stop = algorithms::ahead(first, to);
-      for (O it = algorithms::ahead(first, from); it != stop; ++it) *it = std::invoke(f);
+      for (O it = algorithms::ahead(first, from); it != stop; ++it) *it = std::invoke(make);
     });
     return end;
   }

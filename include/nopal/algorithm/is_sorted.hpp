@@ -22,7 +22,7 @@ namespace core::algorithms {
 
 template <class I, class S, class Comp, class Proj>
 search_result find_descent(const I& first, const S& last, Comp& comp, Proj& proj) {
-  return algorithms::search_neighbours(first, last, [&](const I& it) {
+  return algorithms::search_neighbours<compares_in_rows<Comp, Proj, Proj, I, I>>(first, last, [&](const I& it) {
     return static_cast<bool>(std::invoke(comp, std::invoke(proj, *algorithms::ahead(it, 1)), std::invoke(proj, *it)));
   });
 }

@@ -29,7 +29,12 @@ struct replace_if_function : refuses_proxies {
   I operator()(I first, S last, Pred pred, const T& value, Proj proj = {}) const {
     const I end = algorithms::end_of(first, last);
     algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
-      std::ranges::replace_if(algorithms::ahead(first, from), algorithms::ahead(first, to), std::ref(pred), value, std::ref(proj));
+      auto&& holds = algorithms::for_stretch<std::indirect_result_t<Proj&, I>>(pred);
+      const value_for_stretch<T> by = value;
+      const I stop = algorithms::ahead(first, to);
+      for (I it = algorithms::ahead(first, from); it != stop; ++it) {
+        if (static_cast<bool>(std::invoke(holds, std::invoke(proj, *it)))) *it = by;
+      }
     });
     return end;
   }
@@ -50,7 +55,9 @@ struct replace_function : refuses_proxies {
   I operator()(I first, S last, const T1& old_value, const T2& value, Proj proj = {}) const {
     const I end = algorithms::end_of(first, last);
     algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
-      std::ranges::replace(algorithms::ahead(first, from), algorithms::ahead(first, to), old_value, value, std::ref(proj));
+      const value_for_stretch<T1> old = old_value;
+      const value_for_stretch<T2> by = value;
+      std::ranges::replace(algorithms::ahead(first, from), algorithms::ahead(first, to), old, by, std::ref(proj));
     });
     return end;
   }
@@ -72,8 +79,17 @@ struct replace_copy_if_function : refuses_inserters {
     const I end = algorithms::end_of(first, last);
     const auto n = static_cast<std::size_t>(end - first);
     algorithms::loop(n, [&](std::size_t from, std::size_t to) {
-      std::ranges::replace_copy_if(algorithms::ahead(first, from), algorithms::ahead(first, to), algorithms::ahead(out, from),
-                                   std::ref(pred), value, std::ref(proj));
+      auto&& holds = algorithms::for_stretch<std::indirect_result_t<Proj&, I>>(pred);
+      const value_for_stretch<T> by = value;
+      const I stop = algorithms::ahead(first, to);
+      O result = algorithms::ahead(out, from);
+      for (I it = algorithms::ahead(first, from); it != stop; ++it, static_cast<void>(++result)) {
+        if (static_cast<bool>(std::invoke(holds, std::invoke(proj, *it)))) {
+          *result = by;
+        } else {
+          *result = *it;
+        }
+      }
     });
     return {end, algorithms::ahead(out, n)};
   }
@@ -97,8 +113,10 @@ struct replace_copy_function : refuses_inserters {
     const I end = algorithms::end_of(first, last);
     const auto n = static_cast<std::size_t>(end - first);
     algorithms::loop(n, [&](std::size_t from, std::size_t to) {
-      std::ranges::replace_copy(algorithms::ahead(first, from), algorithms::ahead(first, to), algorithms::ahead(out, from), old_value,
-                                value, std::ref(proj));
+      const value_for_stretch<T1> old = old_value;
+      const value_for_stretch<T2> by = value;
+      std::ranges::replace_copy(algorithms::ahead(first, from), algorithms::ahead(first, to), algorithms::ahead(out, from), old, by,
+                                std::ref(proj));
     });
     return {end, algorithms::ahead(out, n)};
   }

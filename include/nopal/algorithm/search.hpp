@@ -27,8 +27,8 @@ namespace core::algorithms {
 template <class...>
 struct pattern_pack {};
 
-/// Where n2 elements from first2 on come first in [first1, last1), by same(it1, it2). n2 > 0.
-template <class Site, class I1, class S1, class I2, class Same>
+/// Where n2 elements from first2 on come first in [first1, last1), by same(it1, it2). n2 > 0. `Plainly`: see in_rows.
+template <class Site, bool Plainly, class I1, class S1, class I2, class Same>
 search_result find_pattern(const I1& first1, const S1& last1, const I2& first2, std::size_t n2, const Same& same) {
   const std::size_t before_last = algorithms::length_up_to(n2 - 1, first1, last1);
   if (before_last != n2 - 1 || algorithms::ends_at(first1, last1, before_last)) return {before_last, false};
@@ -56,10 +56,9 @@ search_result find_pattern(const I1& first1, const S1& last1, const I2& first2, 
       return alone == n2 || algorithms::find_first(alone, n2, [&](std::size_t i) { return !same_at(place, i); }) == n2;
     };
     // By copies of the iterators: a compiler knows that no comparison changes them.
-    hit = algorithms::search(algorithms::ahead(first1, before_last), last1, [first1, first2, &same, &rest_is_same](std::size_t place) {
-      const I1 it = algorithms::ahead(first1, place);
-      return same(it, first2) && rest_is_same(place, it);
-    });
+    const auto may = [first1, first2, &same](std::size_t place) { return same(algorithms::ahead(first1, place), first2); };
+    const auto rest = [first1, &rest_is_same](std::size_t place) { return rest_is_same(place, algorithms::ahead(first1, place)); };
+    hit = algorithms::search(algorithms::ahead(first1, before_last), last1, algorithms::look_in_rows<Plainly>(may, rest));
   }
   return {hit.place + (hit.found ? 0 : before_last), hit.found};
 }
@@ -77,7 +76,7 @@ struct search_function : refuses_lists, refuses_second {
     const auto same = [&](const I1& it1, const I2& it2) {
       return static_cast<bool>(std::invoke(pred, std::invoke(proj1, *it1), std::invoke(proj2, *it2)));
     };
-    const search_result hit = algorithms::find_pattern<pattern_pack<I1, I2, Pred, Proj1, Proj2>>(first1, last1, first2, n2, same);
+    const search_result hit = algorithms::find_pattern<pattern_pack<I1, I2, Pred, Proj1, Proj2>, compares_in_rows<Pred, Proj1, Proj2, I1, I2>>(first1, last1, first2, n2, same);
     const I1 found = algorithms::ahead(first1, hit.place);
     return {found, hit.found ? algorithms::ahead(found, n2) : found};
   }
@@ -106,7 +105,7 @@ struct find_end_function : refuses_lists, refuses_second {
     const auto same = [&](const std::reverse_iterator<I1>& it1, const std::reverse_iterator<I2>& it2) {
       return static_cast<bool>(std::invoke(pred, std::invoke(proj1, *it1), std::invoke(proj2, *it2)));
     };
-    const search_result hit = algorithms::find_pattern<pattern_pack<find_end_function, I1, I2, Pred, Proj1, Proj2>>(
+    const search_result hit = algorithms::find_pattern<pattern_pack<find_end_function, I1, I2, Pred, Proj1, Proj2>, compares_in_rows<Pred, Proj1, Proj2, I1, I2>>(
         std::reverse_iterator<I1>{end1}, std::reverse_iterator<I1>{first1}, std::reverse_iterator<I2>{end2}, n2, same);
     if (!hit.found) return {end1, end1};
     const I1 behind_found = algorithms::behind(end1, hit.place);

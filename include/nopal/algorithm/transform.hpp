@@ -31,10 +31,11 @@ struct transform_function : refuses_inserters, refuses_inserters_behind_two {
     const I end = algorithms::end_of(first, last);
     const auto n = static_cast<std::size_t>(end - first);
     algorithms::loop(n, [&](std::size_t from, std::size_t to) {
+      auto&& call = algorithms::for_stretch<std::indirect_result_t<Proj&, I>>(f);
       const I stop = algorithms::ahead(first, to);
       O result = algorithms::ahead(out, from);
       for (I it = algorithms::ahead(first, from); it != stop; ++it, static_cast<void>(++result))
-        *result = std::invoke(f, std::invoke(proj, *it));
+        *result = std::invoke(call, std::invoke(proj, *it));
     });
     return {end, algorithms::ahead(out, n)};
   }
@@ -52,11 +53,12 @@ struct transform_function : refuses_inserters, refuses_inserters_behind_two {
                                                              Proj2 proj2 = {}) const {
     const std::size_t n = algorithms::shorter_length(first1, last1, first2, last2);
     algorithms::loop(n, [&](std::size_t from, std::size_t to) {
+      auto&& call = algorithms::for_stretch<std::indirect_result_t<Proj1&, I1>, std::indirect_result_t<Proj2&, I2>>(f);
       const I1 stop = algorithms::ahead(first1, to);
       I2 other = algorithms::ahead(first2, from);
       O result = algorithms::ahead(out, from);
       for (I1 it = algorithms::ahead(first1, from); it != stop; ++it) {
-        *result = std::invoke(f, std::invoke(proj1, *it), std::invoke(proj2, *other));
+        *result = std::invoke(call, std::invoke(proj1, *it), std::invoke(proj2, *other));
         ++other;
         ++result;
       }

@@ -19,18 +19,6 @@
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// Comparators that take no longer than numbers do.
-template <class Comp>
-inline constexpr bool compares_plainly = false;
-template <>
-inline constexpr bool compares_plainly<std::ranges::less> = true;
-template <>
-inline constexpr bool compares_plainly<std::ranges::greater> = true;
-template <class T>
-inline constexpr bool compares_plainly<std::less<T>> = true;
-template <class T>
-inline constexpr bool compares_plainly<std::greater<T>> = true;
-
 /// An element that may be chosen: where it is, and what the projection has made of it, if that is a number and not a part of the element. Else
 /// the projection is asked for each comparison: see README.md, "Values".
 template <class I, class V>

@@ -8,10 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <iterator>
 #include <mutex>
 #include <stdexcept>
+#include <type_traits>
 
 #include "nopal/algorithm/internal/extent.hpp"
+#include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/parallel_for_blocks.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
@@ -63,11 +67,63 @@ NOPAL_INLINE bool first_of(const Holds& holds, std::size_t& at, std::size_t end)
   if constexpr (requires { holds.first_of(at, end); }) {
     return holds.first_of(at, end);
   } else {
+#pragma GCC unroll 4
     for (; at != end; ++at) {
       if (holds(at)) return true;
     }
     return false;
   }
+}
+
+/// Elements that can be read without anybody taking notice: numbers and pointers that lie in a row, be it backwards.
+template <class I>
+inline constexpr bool reads_plainly = std::contiguous_iterator<I> && std::is_scalar_v<std::iter_value_t<I>>;
+template <class I>
+inline constexpr bool reads_plainly<std::reverse_iterator<I>> = reads_plainly<I>;
+
+/// Are two such elements compared by the language's own operator?
+template <class Pred, class Proj1, class Proj2, class I1, class I2>
+inline constexpr bool compares_in_rows = (equals_plainly<Pred> || compares_plainly<Pred>) && std::same_as<Proj1, std::identity> &&
+                                         std::same_as<Proj2, std::identity> && reads_plainly<I1> && reads_plainly<I2>;
+
+/// holds(place), which does not hold where may(place) does not. With `Plainly` nobody takes notice of calls of may: so rows of places are looked at
+/// without a branch between them, as vectors do.
+template <bool Plainly, class May, class Holds>
+struct in_rows {
+  May may;
+  Holds holds;
+
+  NOPAL_INLINE bool operator()(std::size_t i) const { return may(i) && holds(i); }
+  bool first_of(std::size_t& at, std::size_t end) const
+    requires Plainly
+  {
+    constexpr std::size_t row = 64;
+    const May may_here = may;  // where nothing that a call writes can change it
+    while (at != end) {
+      const std::size_t stop = end - at > row ? at + row : end;
+      bool any = false;
+      if (stop - at == row) {
+        for (std::size_t i = 0; i != row; ++i) any |= may_here(at + i);
+      } else {
+        any = true;
+      }
+      if (!any) {
+        at = stop;
+        continue;
+      }
+      for (; at != stop; ++at) {
+        if ((*this)(at)) return true;
+      }
+    }
+    return false;
+  }
+};
+struct always {
+  bool operator()(std::size_t) const { return true; }
+};
+template <bool Plainly, class May, class Holds = always>
+in_rows<Plainly, May, Holds> look_in_rows(May may, Holds holds = {}) {
+  return {may, holds};
 }
 
 /// The least i of [from, n) for which holds(i), or n. What lies behind a place that was found is not begun any more. An exception counts only where a

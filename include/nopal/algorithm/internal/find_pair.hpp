@@ -112,8 +112,7 @@ struct differs_at {
 /// Where two ranges first differ, by a predicate that says what is equal.
 template <class I1, class S1, class I2, class S2, class Pred, class Proj1, class Proj2>
 search_result find_mismatch(const I1& first1, const S1& last1, const I2& first2, const S2& last2, Pred& pred, Proj1& proj1, Proj2& proj2) {
-  constexpr bool plainly = (std::same_as<Pred, std::ranges::equal_to> || std::same_as<Pred, std::equal_to<>>) &&
-                           std::same_as<Proj1, std::identity> && std::same_as<Proj2, std::identity>;
+  constexpr bool plainly = equals_plainly<Pred> && compares_in_rows<Pred, Proj1, Proj2, I1, I2>;
   const auto differs = [&](std::size_t, const I1& it1, const I2& it2) {
     return !static_cast<bool>(std::invoke(pred, std::invoke(proj1, *it1), std::invoke(proj2, *it2)));
   };
@@ -121,12 +120,12 @@ search_result find_mismatch(const I1& first1, const S1& last1, const I2& first2,
                                 decltype(differs) > {first1, first2, differs});
 }
 
-/// The first place where holds(it) for an element that has one behind it; or how many elements there are.
-template <class I, class S, class Holds>
+/// The first place where holds(it) for an element that has one behind it; or how many elements there are. `Plainly`: see in_rows.
+template <bool Plainly = false, class I, class S, class Holds>
 search_result search_neighbours(const I& first, const S& last, const Holds& holds) {
   if (algorithms::ends_at(first, last, 0)) return {0, false};
-  const search_result hit =
-      algorithms::search(algorithms::ahead(first, 1), last, [&](std::size_t i) { return holds(algorithms::ahead(first, i)); });
+  const auto at_place = algorithms::look_in_rows<Plainly>([first, &holds](std::size_t i) { return holds(algorithms::ahead(first, i)); });
+  const search_result hit = algorithms::search(algorithms::ahead(first, 1), last, at_place);
   return {hit.place + (hit.found ? 0 : 1), hit.found};
 }
 
@@ -142,6 +141,18 @@ struct same_at {
   NOPAL_INLINE bool first_of(std::size_t& at, std::size_t end) const {
     std::size_t column = at % columns;
     for (I1 it = algorithms::ahead(first1, at / columns); at != end; static_cast<void>(++it), column = 0) {
+      if (column == 0 && end - at >= columns) {
+        // A whole row: where that throws, its beginning stands for all of it.
+        I2 other = first2;
+        for (std::size_t i = 0; i != columns; ++i, static_cast<void>(++other)) {
+          if (same(it, other)) {
+            at += i;
+            return true;
+          }
+        }
+        at += columns;
+        continue;
+      }
       I2 other = algorithms::ahead(first2, column);
       for (const std::size_t stop = std::min(end, at + (columns - column)); at != stop; ++at, static_cast<void>(++other)) {
         if (same(it, other)) return true;

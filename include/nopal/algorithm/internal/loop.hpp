@@ -6,11 +6,23 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "nopal/algorithm/parallel_for_blocks.hpp"
+#include "nopal/core/compiler/config.hpp"
 #include "nopal/core/loop/blocks_of.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
+
+/// A function as a stretch of a loop calls it with Args: a copy of its own, if it is small and plain (core/loop/blocks_of.hpp). Then no element
+/// that the stretch writes can be a part of it, as far as the compiler knows.
+template <class... Args, class F>
+NOPAL_INLINE core::body_of_block<F, core::copied_for_a_block<F, Args...>> for_stretch(F& f) {
+  return static_cast<core::source_of_body<F, core::copied_for_a_block<F, Args...>>>(f);
+}
+/// The same of a value.
+template <class T>
+using value_for_stretch = std::conditional_t<std::is_scalar_v<T>, const T, const T&>;
 
 /// Calls body(first, last) for stretches that together are [0, n). Throws what serial execution would have thrown first.
 template <class Body>

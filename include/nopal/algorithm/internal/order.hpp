@@ -27,6 +27,22 @@ struct projected_less {
   }
 };
 
+/// Comparators that take no longer than numbers do.
+template <class Comp>
+inline constexpr bool compares_plainly = false;
+template <>
+inline constexpr bool compares_plainly<std::ranges::less> = true;
+template <>
+inline constexpr bool compares_plainly<std::ranges::greater> = true;
+template <class T>
+inline constexpr bool compares_plainly<std::less<T>> = true;
+template <class T>
+inline constexpr bool compares_plainly<std::greater<T>> = true;
+
+/// Predicates that say by the language's own operator what is equal, where elements are numbers or pointers.
+template <class Pred>
+inline constexpr bool equals_plainly = std::is_same_v<Pred, std::ranges::equal_to> || std::is_same_v<Pred, std::equal_to<>>;
+
 /// A value whose copies cost so little that both outcomes of a comparison are worked out and no branch depends on it.
 template <class T>
 inline constexpr bool is_cheap = sizeof(T) <= 16 && std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T> &&
