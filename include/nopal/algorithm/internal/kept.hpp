@@ -38,12 +38,7 @@ class kept {
         const std::size_t stop = std::min(end - word * 64, std::size_t{64});
         std::uint64_t bits = 0;
         if (stop - begin == 64) {
-          // Eight answers in a byte each, as vectors give them; the product brings their lowest bits together.
-          for (std::size_t k = 0; k < 64; k += 8) {
-            std::array<bool, 8> answers;
-            for (std::size_t j = 0; j < 8; ++j) answers[j] = stays(word * 64 + k + j);
-            bits |= (std::bit_cast<std::uint64_t>(answers) * 0x0102'0408'1020'4080 >> 56) << k;
-          }
+          bits = algorithms::answers_in_bits([&](std::size_t k) { return stays(word * 64 + k); });
         } else {
           for (std::size_t k = begin; k < stop; ++k) bits |= std::uint64_t{stays(word * 64 + k) ? 1U : 0U} << k;
         }

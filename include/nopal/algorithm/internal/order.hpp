@@ -3,8 +3,11 @@
 // What the sorts know of a comparator, a projection and a value.
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -94,6 +97,19 @@ template <class T>
 NOPAL_INLINE void relocate(T* from, T* to) noexcept {
   std::construct_at(to, static_cast<T&&>(*from));
   std::destroy_at(from);
+}
+
+/// answer(i) for i = 0, ..., 63, each asked once and in this order, in a bit each.
+template <class Answer>
+NOPAL_INLINE std::uint64_t answers_in_bits(const Answer& answer) {
+  std::uint64_t bits = 0;
+  // Eight answers in a byte each, as vectors give them; the product brings their lowest bits together.
+  for (std::size_t k = 0; k < 64; k += 8) {
+    std::array<bool, 8> eight;
+    for (std::size_t j = 0; j < 8; ++j) eight[j] = answer(k + j);
+    bits |= (std::bit_cast<std::uint64_t>(eight) * 0x0102'0408'1020'4080 >> 56) << k;
+  }
+  return bits;
 }
 
 }  // namespace nopal::core::algorithms

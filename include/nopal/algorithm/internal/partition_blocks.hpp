@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -24,6 +25,9 @@ inline constexpr std::size_t partition_row = partition_block * blocks_in_a_row;
 inline constexpr std::size_t parallel_partition = std::size_t{1} << 17;
 inline constexpr std::size_t most_partition_parts = 64;
 
+/// Where the last block had no more, the next one's answers are taken together before their places are told.
+inline constexpr std::size_t few_misplaced = 8;
+
 /// A block, and the places in it of those elements that belong to the other side.
 template <class I>
 struct misplaced {
@@ -38,10 +42,16 @@ struct misplaced {
   NOPAL_INLINE void look(I at, const Misplaced& is_misplaced) {
     block = at;
     next = 0;
+    const auto answer = [&](std::size_t i) { return static_cast<bool>(is_misplaced(*algorithms::ahead(at, i))); };
     std::size_t found = 0;
-    for (std::size_t i = 0; i < partition_block; ++i) {
-      places[found] = static_cast<std::uint8_t>(i);
-      found += is_misplaced(at[static_cast<std::iter_difference_t<I>>(i)]) ? 1 : 0;
+    if (end <= few_misplaced) {
+      for (std::uint64_t bits = algorithms::answers_in_bits(answer); bits != 0; bits &= bits - 1)
+        places[found++] = static_cast<std::uint8_t>(std::countr_zero(bits));
+    } else {
+      for (std::size_t i = 0; i < partition_block; ++i) {
+        places[found] = static_cast<std::uint8_t>(i);
+        found += answer(i) ? 1 : 0;
+      }
     }
     end = found;
   }
