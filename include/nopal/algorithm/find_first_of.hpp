@@ -21,6 +21,33 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
+/// Is the element at a place equal to one of a few, where nobody takes notice of comparisons?
+template <class I1, class I2>
+struct equals_one_of {
+  I1 first1;
+  I2 first2;
+  std::size_t n2;
+
+  bool operator()(std::size_t i) const {
+    bool any = false;
+    for (std::size_t j = 0; j != n2; ++j) any |= *algorithms::ahead(first1, i) == *algorithms::ahead(first2, j);
+    return any;
+  }
+  template <std::size_t Places>
+  bool any(std::size_t from) const {
+    const I1 begin = algorithms::ahead(first1, from);
+    for (std::size_t j = 0; j != n2; ++j) {
+      const auto one = *algorithms::ahead(first2, j);
+      unsigned any = 0;
+      for (std::size_t i = 0; i != Places; ++i) any |= *algorithms::ahead(begin, i) == one ? 1U : 0U;
+      if (any != 0) return true;
+    }
+    return false;
+  }
+};
+/// More are compared one by one: then the first place would have to wait for all of a row.
+inline constexpr std::size_t few_looked_for = 32;
+
 struct find_first_of_function : refuses_lists, refuses_second {
   using refuses_lists::operator();
   using refuses_second::operator();
@@ -38,6 +65,12 @@ struct find_first_of_function : refuses_lists, refuses_second {
         return algorithms::ahead(first1, algorithms::search_endless(0, [](std::size_t) { return false; }).place);  // throws, at once
       } else {
         return algorithms::end_of(first1, last1);
+      }
+    }
+    if constexpr (equals_plainly<Pred> && compares_in_rows<Pred, Proj1, Proj2, I1, I2>) {
+      if (n2 <= few_looked_for) {
+        const auto holds = algorithms::look_in_rows<true>(equals_one_of<I1, I2>{first1, first2, n2});
+        return algorithms::ahead(first1, algorithms::search(first1, last1, holds).place);
       }
     }
     const search_result hit = algorithms::search_rows(first1, last1, n2, same_at<I1, I2, decltype(same)>{first1, first2, n2, same});

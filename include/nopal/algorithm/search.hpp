@@ -76,7 +76,9 @@ struct search_function : refuses_lists, refuses_second {
     const auto same = [&](const I1& it1, const I2& it2) {
       return static_cast<bool>(std::invoke(pred, std::invoke(proj1, *it1), std::invoke(proj2, *it2)));
     };
-    const search_result hit = algorithms::find_pattern<pattern_pack<I1, I2, Pred, Proj1, Proj2>, compares_in_rows<Pred, Proj1, Proj2, I1, I2>>(first1, last1, first2, n2, same);
+    const search_result hit =
+        algorithms::find_pattern<pattern_pack<I1, I2, Pred, Proj1, Proj2>, compares_in_rows<Pred, Proj1, Proj2, I1, I2>>(first1, last1,
+                                                                                                                         first2, n2, same);
     const I1 found = algorithms::ahead(first1, hit.place);
     return {found, hit.found ? algorithms::ahead(found, n2) : found};
   }
@@ -105,8 +107,9 @@ struct find_end_function : refuses_lists, refuses_second {
     const auto same = [&](const std::reverse_iterator<I1>& it1, const std::reverse_iterator<I2>& it2) {
       return static_cast<bool>(std::invoke(pred, std::invoke(proj1, *it1), std::invoke(proj2, *it2)));
     };
-    const search_result hit = algorithms::find_pattern<pattern_pack<find_end_function, I1, I2, Pred, Proj1, Proj2>, compares_in_rows<Pred, Proj1, Proj2, I1, I2>>(
-        std::reverse_iterator<I1>{end1}, std::reverse_iterator<I1>{first1}, std::reverse_iterator<I2>{end2}, n2, same);
+    const search_result hit =
+        algorithms::find_pattern<pattern_pack<find_end_function, I1, I2, Pred, Proj1, Proj2>, compares_in_rows<Pred, Proj1, Proj2, I1, I2>>(
+            std::reverse_iterator<I1>{end1}, std::reverse_iterator<I1>{first1}, std::reverse_iterator<I2>{end2}, n2, same);
     if (!hit.found) return {end1, end1};
     const I1 behind_found = algorithms::behind(end1, hit.place);
     return {algorithms::behind(behind_found, n2), behind_found};

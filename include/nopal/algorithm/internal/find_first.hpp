@@ -87,7 +87,7 @@ inline constexpr bool compares_in_rows = (equals_plainly<Pred> || compares_plain
                                          std::same_as<Proj2, std::identity> && reads_plainly<I1> && reads_plainly<I2>;
 
 /// holds(place), which does not hold where may(place) does not. With `Plainly` nobody takes notice of calls of may: so rows of places are looked at
-/// without a branch between them, as vectors do.
+/// without a branch between them, as vectors do; by may.any<places>(place) if there is one.
 template <bool Plainly, class May, class Holds>
 struct in_rows {
   May may;
@@ -101,13 +101,15 @@ struct in_rows {
     const May may_here = may;  // where nothing that a call writes can change it
     while (at != end) {
       const std::size_t stop = end - at > row ? at + row : end;
-      bool any = false;
-      if (stop - at == row) {
-        for (std::size_t i = 0; i != row; ++i) any |= may_here(at + i);
+      unsigned any = 0;
+      if (stop - at != row) {
+        any = 1;
+      } else if constexpr (requires { may_here.template any<row>(at); }) {
+        any = may_here.template any<row>(at) ? 1 : 0;
       } else {
-        any = true;
+        for (std::size_t i = 0; i != row; ++i) any |= may_here(at + i) ? 1U : 0U;
       }
-      if (!any) {
+      if (any == 0) {
         at = stop;
         continue;
       }

@@ -29,7 +29,9 @@ T reduce_by_number(std::uint64_t count, T init, Op& op, Each& each, grain g) {
   if (count == 0) return static_cast<T&&>(init);  // GCC 12 would prefer a T(T&)
   using V = element_of<Each>;
   constexpr bool op_is_cheap = commutes<std::remove_cv_t<Op>, T> && can_be_kept<V>;
-  std::uint64_t const size = g.iterations > 0 ? g.iterations : op_is_cheap ? long_leaf_size(count, Cheap, std::is_integral_v<T>) : leaf_size(count);
+  std::uint64_t const size = g.iterations > 0 ? g.iterations
+                             : op_is_cheap    ? long_leaf_size(count, Cheap, std::is_integral_v<T>)
+                                              : leaf_size(count);
   std::uint64_t const leaves = (count - 1) / size + 1;
   auto leaf = [&](std::uint64_t k) {
     std::uint64_t const from = k * size;

@@ -1,0 +1,226 @@
+// Numbers and pointers that lie in a row, of which many are looked at, counted or summed up at once: every place of a row, every width.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "data.hpp"
+#include "nopal/algorithm/adjacent_difference.hpp"
+#include "nopal/algorithm/adjacent_find.hpp"
+#include "nopal/algorithm/copy_if.hpp"
+#include "nopal/algorithm/find.hpp"
+#include "nopal/algorithm/find_first_of.hpp"
+#include "nopal/algorithm/for_each.hpp"
+#include "nopal/algorithm/generate.hpp"
+#include "nopal/algorithm/is_sorted.hpp"
+#include "nopal/algorithm/partition.hpp"
+#include "nopal/algorithm/remove.hpp"
+#include "nopal/algorithm/replace.hpp"
+#include "nopal/algorithm/search.hpp"
+#include "nopal/algorithm/transform.hpp"
+#include "nopal/algorithm/transform_reduce.hpp"
+#include "nopal/algorithm/unique.hpp"
+
+namespace {
+
+constexpr std::size_t lengths[] = {0, 1, 2, 63, 64, 65, 129, test::sanitized ? 130 : 200};
+
+template <class T>
+class rows : public testing::Test {};
+using widths = testing::Types<bool, signed char, std::uint16_t, int, std::int64_t, float, double, const int*>;
+TYPED_TEST_SUITE(rows, widths);
+
+const int places[2] = {};
+
+template <class T>
+T common() {
+  if constexpr (std::is_pointer_v<T>) {
+    return &places[0];
+  } else {
+    return T(0);
+  }
+}
+template <class T>
+T rare() {
+  if constexpr (std::is_pointer_v<T>) {
+    return &places[1];
+  } else {
+    return T(1);
+  }
+}
+
+template <class T>
+void finds_in(std::span<const T> v) {
+  const T one = rare<T>();
+  const std::array<T, 2> both = {one, one};
+  const std::array<T, 1> single = {one};
+  EXPECT_EQ(nopal::find(v, one) - v.begin(), std::ranges::find(v, one) - v.begin());
+  EXPECT_EQ(nopal::adjacent_find(v) - v.begin(), std::ranges::adjacent_find(v) - v.begin());
+  EXPECT_EQ(nopal::find_first_of(v, both) - v.begin(), std::ranges::find_first_of(v, both) - v.begin());
+  EXPECT_EQ(nopal::search(v, single).begin() - v.begin(), std::ranges::search(v, single).begin() - v.begin());
+  EXPECT_EQ(nopal::search(v, both).begin() - v.begin(), std::ranges::search(v, both).begin() - v.begin());
+  EXPECT_EQ(nopal::find_end(v, single).begin() - v.begin(), std::ranges::find_end(v, single).begin() - v.begin());
+  EXPECT_EQ(nopal::is_sorted_until(v) - v.begin(), std::ranges::is_sorted_until(v) - v.begin());
+  EXPECT_EQ(nopal::find(v.rbegin(), v.rend(), one) - v.rbegin(), std::ranges::find(v.rbegin(), v.rend(), one) - v.rbegin());
+}
+
+// One element that is another's equal, or two, at every place.
+TYPED_TEST(rows, are_searched_to_every_place) {
+  using T = TypeParam;
+  test::everywhere([] {
+    for (const std::size_t n : lengths) {
+      std::unique_ptr<T[]> const memory{new T[n + 1]};
+      const std::span<T> v{memory.get(), n};
+      std::ranges::fill(v, common<T>());
+      finds_in<T>(v);
+      for (std::size_t i = 0; i < n; ++i) {
+        v[i] = rare<T>();
+        finds_in<T>(v);
+        if (i > 0) v[i - 1] = common<T>();
+      }
+    }
+  });
+}
+
+TYPED_TEST(rows, lose_what_is_taken_out) {
+  using T = TypeParam;
+  test::everywhere([] {
+    for (const std::size_t n : lengths) {
+      for (const std::size_t step : {1U, 2U, 3U, 10U, 63U, 64U, 65U, 150U}) {
+        std::unique_ptr<T[]> const memory{new T[n + 1]};
+        std::unique_ptr<T[]> const other{new T[n + 1]};
+        const auto make = [&](std::span<T> v) {
+          for (std::size_t i = 0; i < n; ++i) v[i] = i % step == step - 1 ? rare<T>() : common<T>();
+        };
+        const std::span<T> v{memory.get(), n};
+        const std::span<T> w{other.get(), n};
+        const auto is_rare = [](T x) { return x == rare<T>(); };
+        const auto same = [&](auto rest, auto expected) {
+          EXPECT_EQ(rest.begin() - v.begin(), expected.begin() - w.begin());
+          EXPECT_TRUE(std::equal(v.begin(), rest.begin(), w.begin(), expected.begin()));
+        };
+        make(v), make(w);
+        same(nopal::remove(v, rare<T>()), std::ranges::remove(w, rare<T>()));
+        make(v), make(w);
+        same(nopal::unique(v), std::ranges::unique(w));
+        make(v), make(w);
+        same(nopal::partition(v, is_rare), std::ranges::partition(w, is_rare));
+        make(v);
+        EXPECT_EQ(nopal::copy_if(v, w.begin(), is_rare).out - w.begin(), std::ranges::count_if(v, is_rare));
+      }
+    }
+  });
+}
+
+// A partition that finds few out of place goes on in one way, and in another where there are many.
+TEST(partitions, of_many_behind_few_and_of_few_behind_many) {
+  test::everywhere([] {
+    for (const std::size_t n : {1000UL, 10'000UL, test::large / 4}) {
+      for (const bool few_first : {true, false}) {
+        auto v = test::numbers<int>(n);
+        for (std::size_t i = 0; i < n; ++i) {
+          if ((i < n / 2) == few_first && i % 70 != 0) v[i] = 2;
+        }
+        const auto is_odd = [](int x) { return x % 2 != 0; };
+        const auto count = std::ranges::count_if(v, is_odd);
+        auto sorted = v;
+        std::ranges::sort(sorted);
+        EXPECT_EQ(nopal::partition(v, is_odd).begin() - v.begin(), count);
+        EXPECT_TRUE(std::all_of(v.begin(), v.begin() + count, is_odd));
+        EXPECT_TRUE(std::none_of(v.begin() + count, v.end(), is_odd));
+        std::ranges::sort(v);
+        EXPECT_EQ(v, sorted);
+      }
+    }
+  });
+}
+
+template <class T, class Op>
+void sums_up(T init, Op op) {
+  for (const std::size_t n : {0U, 1U, 2U, 3U, 4U, 5U, 7U, 8U, 1023U, 1024U, 1025U, 5000U, 100'003U}) {
+    const auto v = test::numbers<unsigned char>(n);
+    const auto f = [](unsigned char x) { return static_cast<T>(x | 1); };
+    EXPECT_EQ(nopal::transform_reduce(v, init, op, f), std::transform_reduce(v.begin(), v.end(), init, op, f)) << n;
+  }
+}
+TEST(sums, of_whole_numbers_in_any_grouping) {
+  test::everywhere([] {
+    sums_up(7L, std::plus<>{});
+    sums_up(std::uint64_t{7}, std::multiplies<>{});
+    sums_up(~0U, std::bit_and<>{});
+    sums_up(std::uint16_t{4}, std::bit_or<>{});
+    sums_up(4, std::bit_xor<int>{});
+    std::vector<int> many(3'000'000, 1);  // leaves of several thousand
+    EXPECT_EQ(nopal::transform_reduce(many, 0L, std::plus<>{}, [](int x) { return long{x}; }), 3'000'000);
+  });
+}
+TEST(sums, throw_what_is_thrown_first) {
+  test::everywhere([] {
+    std::vector<int> v(5000);
+    std::iota(v.begin(), v.end(), 0);
+    for (const int first : {0, 1, 2, 3, 4, 1021, 1022, 1023, 1024, 4999}) {
+      try {
+        nopal::transform_reduce(v, 0L, std::plus<>{}, [&](int x) {
+          if (x >= first) throw test::thrown{static_cast<std::size_t>(x)};
+          return x;
+        });
+        ADD_FAILURE() << first;
+      } catch (const test::thrown& t) {
+        EXPECT_EQ(t.where, static_cast<std::size_t>(first));
+      }
+    }
+  });
+}
+
+// Functions that a stretch may copy, and such as it must not.
+struct counts {
+  int calls = 0;
+  void operator()(int& x) { x += ++calls; }
+};
+TEST(functions, keep_what_they_change) {
+  nopal::pool one{{.workers = 1}};
+  one.run([] {
+    std::vector<int> v(100);
+    EXPECT_EQ(nopal::for_each(v, counts{}).fun.calls, 100);
+    EXPECT_EQ(std::accumulate(v.begin(), v.end(), 0), 5050);
+    nopal::generate(v, [own = 0]() mutable { return ++own; });
+    EXPECT_EQ(std::accumulate(v.begin(), v.end(), 0), 5050);
+  });
+}
+TEST(functions, have_their_values_in_every_stretch) {
+  test::everywhere([] {
+    for (const std::size_t n : test::sizes) {
+      const auto v = test::numbers<int>(n, 1000);
+      auto w = v;
+      auto expected = v;
+      int seven = 7;
+      nopal::for_each(w, [seven](int& x) { x = x % 2 == 0 ? seven : x; });
+      std::ranges::replace_if(expected, [](int x) { return x % 2 == 0; }, 7);
+      EXPECT_EQ(w, expected);
+      std::vector<int> copied(n);
+      nopal::replace_copy_if(v, copied.begin(), [two = seven - 5](int x) { return x % two == 0; }, seven);
+      EXPECT_EQ(copied, expected);
+      nopal::replace(w, seven, 8);
+      std::ranges::replace(expected, 7, 8);
+      EXPECT_EQ(w, expected);
+      nopal::adjacent_difference(w, w.begin());
+      std::adjacent_difference(expected.begin(), expected.end(), expected.begin());
+      EXPECT_EQ(w, expected);
+      nopal::transform(w, w, w.begin(), [seven](int a, int b) { return a + b + seven; });
+      std::ranges::transform(expected, expected.begin(), [](int a) { return 2 * a + 7; });
+      EXPECT_EQ(w, expected);
+    }
+  });
+}
+
+}  // namespace
