@@ -16,6 +16,7 @@
 
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/slow_partition.hpp"
 #include "nopal/core/loop/leaves.hpp"
 #include "nopal/core/loop/loop_clock.hpp"
 #include "nopal/core/loop/made_of.hpp"
@@ -92,8 +93,8 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
   std::vector<std::optional<T>> sums(cut.count);  // [block]: of all before it, once they are known
   if (cut.count > 1) {
     const std::size_t shift = plainly ? 0 : 1;
-    std::optional<T> begun;  // the first elements of all: they show what an operation costs
-    if constexpr (!plainly) {
+    std::optional<T> begun;  // the first elements of all: they show what an operation costs, unless it is known to take long
+    if (!plainly && !algorithms::is_slow(cost_of<between>.ticks(), n)) {
       I it = first;
       const std::uint64_t before = loop_ticks();
       T sum = core::made_of<T>(*it);
@@ -108,7 +109,7 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
       for (std::size_t block = from; block != to; ++block) {
         const I stop = algorithms::ahead(first, cut.end(block));
         I it = algorithms::ahead(first, cut.begin(block));
-        const bool has_begun = !plainly && block == 0;
+        const bool has_begun = block == 0 && begun;
         if (has_begun && cut.size > 1) ++it;
         T sum = has_begun ? std::move(*begun) : core::made_of<T>(*it);
         while (++it != stop) sum = core::joined<T>(op, std::move(sum), *it);
