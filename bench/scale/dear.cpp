@@ -38,6 +38,7 @@ bool compare(const scale::subject& of, std::size_t n, const options& opts, nopal
   const scale::input in{n};
   scale::output expected = of.before(in);
   of.serial(in, expected);
+  of.settle(expected);
   const auto parallel = scale::parallel_mode();
   const auto tbb = scale::tbb();
   times taken;
@@ -48,6 +49,7 @@ bool compare(const scale::subject& of, std::size_t n, const options& opts, nopal
       const auto begin = std::chrono::steady_clock::now();
       run(found);
       taken[who].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      of.settle(found);
       if (found != expected) std::cerr << of.name << " of " << n << " by " << who << " is wrong\n";
       ok = ok && found == expected;
     };

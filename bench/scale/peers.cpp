@@ -102,11 +102,7 @@ std::map<std::string, subject::way> parallel_mode() {
        [](const input& i, output& o) { o.number = std::copy_if(par, i.v.begin(), i.v.end(), o.v.begin(), is_odd<true>{}) - o.v.begin(); }},
       {"remove_if", [](const input&, output& o) { o.v.erase(std::remove_if(par, o.v.begin(), o.v.end(), is_odd<true>{}), o.v.end()); }},
       {"unique", [](const input&, output& o) { o.v.erase(std::unique(par, o.v.begin(), o.v.end(), alike<true>{}), o.v.end()); }},
-      {"partition",
-       [](const input&, output& o) {
-         o.number = std::partition(par, o.v.begin(), o.v.end(), is_odd<true>{}) - o.v.begin();
-         o.v.clear();
-       }},
+      {"partition", [](const input&, output& o) { o.number = std::partition(par, o.v.begin(), o.v.end(), is_odd<true>{}) - o.v.begin(); }},
       {"inclusive_scan",
        [](const input& i, output& o) { std::inclusive_scan(par, i.v.begin(), i.v.end(), o.v.begin(), sum<int, true>{}); }},
       {"exclusive_scan",
@@ -119,8 +115,6 @@ std::map<std::string, subject::way> parallel_mode() {
        [](const input&, output& o) {
          const auto nth = o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 2);
          std::nth_element(par, o.v.begin(), nth, o.v.end(), less<true>{});
-         o.number = *nth;
-         o.v.clear();
        }},
   };
 }

@@ -62,6 +62,7 @@ double serial_seconds(const scale::subject& of, const scale::input& in, scale::o
         scale::element::is_given() ? static_cast<double>(scale::element::calls) * opts.nanoseconds * 1e-9 : cpu_seconds() - before;
     least = k == 0 ? taken : std::min(least, taken);
   }
+  of.settle(result);
   return least;
 }
 
@@ -88,6 +89,7 @@ bool measure(const options& opts) {
     run.disturbed -= before.disturbed;
     run.lost_turns -= before.lost_turns;
     runs.push_back(run);
+    of.settle(found);
     ok = found == expected && ok;
   }
   const nopal::simulation_report& best = *std::ranges::min_element(runs, {}, &nopal::simulation_report::elapsed);

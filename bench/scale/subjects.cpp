@@ -125,12 +125,9 @@ void add_selections(std::vector<subject>& to) {
                 [](const input&, output& o) { o.v.erase(std::ranges::unique(o.v, alike<D>{}).begin(), o.v.end()); },
                 [](const input&, output& o) { o.v.erase(nopal::unique(o.v, alike<D>{}).begin(), o.v.end()); }});
   to.push_back({"partition", as_input, 1, once,
-                [](const input&, output& o) {
-                  o.number = std::ranges::partition(o.v, is_odd<D>{}).begin() - o.v.begin();
-                  o.v.clear();
-                },
-                [](const input&, output& o) {
-                  o.number = nopal::partition(o.v, is_odd<D>{}).begin() - o.v.begin();
+                [](const input&, output& o) { o.number = std::ranges::partition(o.v, is_odd<D>{}).begin() - o.v.begin(); },
+                [](const input&, output& o) { o.number = nopal::partition(o.v, is_odd<D>{}).begin() - o.v.begin(); },
+                [](output& o) {
                   if (!std::ranges::is_partitioned(o.v, [](int x) { return x % 2 == 1; })) o.number = -1;
                   o.v.clear();
                 }});
@@ -178,6 +175,8 @@ void add_moves(std::vector<subject>& to) {
                 [](const input&, output& o) { nopal::rotate(o.v, o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 3)); }});
 }
 
+auto middle(output& o) { return o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 2); }
+
 template <bool D>
 void add_orders(std::vector<subject>& to) {
   using enum subject::begins;
@@ -188,16 +187,10 @@ void add_orders(std::vector<subject>& to) {
   to.push_back({"merge", as_room, 1, merged, [](const input& i, output& o) { std::ranges::merge(i.a, i.b, o.v.begin(), less<D>{}); },
                 [](const input& i, output& o) { nopal::merge(i.a, i.b, o.v.begin(), less<D>{}); }});
   to.push_back({"nth_element", as_input, 1, partitioned_often,
-                [](const input&, output& o) {
-                  const auto nth = o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 2);
-                  std::ranges::nth_element(o.v, nth, less<D>{});
-                  o.number = *nth;
-                  o.v.clear();
-                },
-                [](const input&, output& o) {
-                  const auto nth = o.v.begin() + static_cast<std::ptrdiff_t>(o.v.size() / 2);
-                  nopal::nth_element(o.v, nth, less<D>{});
-                  o.number = *nth;
+                [](const input&, output& o) { std::ranges::nth_element(o.v, middle(o), less<D>{}); },
+                [](const input&, output& o) { nopal::nth_element(o.v, middle(o), less<D>{}); },
+                [](output& o) {
+                  o.number = *middle(o);
                   o.v.clear();
                 }});
 }

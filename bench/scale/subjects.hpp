@@ -39,6 +39,8 @@ struct subject {
   std::function<double(double n)> span;  // the longest path, in elements: derived in include/nopal/algorithm/internal/README.md
   way serial;
   way ours;
+  /// Once it has run, and is not timed: looks whether the output is right where it may be in many ways, and leaves what is the same in all.
+  std::function<void(output&)> settle = [](output&) {};
 };
 
 /// All of them, with elements that cost what element::work says, or next to nothing.
