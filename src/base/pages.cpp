@@ -59,4 +59,9 @@ std::size_t resident_inside(void* from, std::size_t bytes, std::size_t enough) n
   return resident;
 }
 
+void prefer_huge_pages(void* from, std::size_t bytes) noexcept {
+  whole_pages const all{from, bytes};
+  ::madvise(all.first, all.bytes, MADV_HUGEPAGE);
+}
+
 }  // namespace nopal::core

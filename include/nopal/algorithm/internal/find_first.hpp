@@ -25,8 +25,9 @@
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// How many elements are looked at between two looks at what others have found.
+/// How many elements are looked at between two looks at what others have found; numbers in a row take less time.
 inline constexpr std::size_t search_stride = 512;
+inline constexpr std::size_t long_search_stride = 4096;
 
 /// Lowers a value to `to`, if that is less.
 inline void lower(std::atomic<std::size_t>& value, std::size_t to) noexcept {
@@ -90,6 +91,7 @@ inline constexpr bool compares_in_rows = (equals_plainly<Pred> || compares_plain
 /// without a branch between them, as vectors do; by may.any<places>(place) if there is one.
 template <bool Plainly, class May, class Holds>
 struct in_rows {
+  static constexpr std::size_t stride = Plainly ? long_search_stride : search_stride;
   May may;
   Holds holds;
 
@@ -128,6 +130,13 @@ in_rows<Plainly, May, Holds> look_in_rows(May may, Holds holds = {}) {
   return {may, holds};
 }
 
+/// What holds may say how many elements are looked at instead.
+template <class Holds>
+inline constexpr std::size_t stride_of = search_stride;
+template <class Holds>
+  requires(Holds::stride > 0)
+inline constexpr std::size_t stride_of<Holds> = Holds::stride;
+
 /// The least i of [from, n) for which holds(i), or n. What lies behind a place that was found is not begun any more. An exception counts only where a
 /// serial search would have come to it: not behind the place that is found.
 template <class Holds>
@@ -139,7 +148,7 @@ std::size_t find_first(std::size_t from, std::size_t n, const Holds& holds) {
       while (first < last) {
         // Relaxed: a hint. What it misses is looked at in vain.
         if (found.load(std::memory_order::relaxed) < first) return;
-        const std::size_t end = std::min(last, first + search_stride);
+        const std::size_t end = std::min(last, first + stride_of<Holds>);
         try {
           if (algorithms::first_of(holds, first, end)) return algorithms::lower(found, first);
         } catch (...) {

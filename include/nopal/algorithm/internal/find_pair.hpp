@@ -89,6 +89,7 @@ inline constexpr bool lie_alike =
 /// Does differs(place, it1, it2) hold where both are at a place? `AtOnce`: it never does where the elements, which lie alike, are equal.
 template <bool AtOnce, class I1, class I2, class Differs>
 struct differs_at {
+  static constexpr std::size_t stride = AtOnce ? long_search_stride : search_stride;
   const I1& first1;
   const I2& first2;
   const Differs& differs;

@@ -20,7 +20,7 @@ template <class... Args, class F>
 NOPAL_INLINE core::body_of_block<F, core::copied_for_a_block<F, Args...>> for_stretch(F& f) {
   return static_cast<core::source_of_body<F, core::copied_for_a_block<F, Args...>>>(f);
 }
-/// The same of a value.
+/// A value as a stretch uses it: a copy of its own, if it is a number or a pointer.
 template <class T>
 using value_for_stretch = std::conditional_t<std::is_scalar_v<T>, const T, const T&>;
 

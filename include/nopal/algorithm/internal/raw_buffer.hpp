@@ -6,6 +6,7 @@
 #include <limits>
 #include <new>
 
+#include "nopal/core/base/pages.hpp"
 #include "nopal/core/compiler/abi.h"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
@@ -15,9 +16,11 @@ template <class T>
 class raw_buffer {
  public:
   /// Where there is no memory it is empty: `data()` is null.
-  raw_buffer(std::size_t n, std::nothrow_t) noexcept : data_{allocate(n)} {}
+  raw_buffer(std::size_t n, std::nothrow_t) noexcept : data_{allocate(n)} {
+    if (data_ != nullptr && n * sizeof(T) >= worth_huge_pages) prefer_huge_pages(data_, n * sizeof(T));
+  }
   /// Throws std::bad_alloc.
-  explicit raw_buffer(std::size_t n) : data_{allocate(n)} {
+  explicit raw_buffer(std::size_t n) : raw_buffer{n, std::nothrow} {
     if (data_ == nullptr) throw std::bad_alloc{};
   }
   ~raw_buffer() {
