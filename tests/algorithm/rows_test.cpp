@@ -164,6 +164,21 @@ TEST(sums, of_whole_numbers_in_any_grouping) {
     EXPECT_EQ(nopal::transform_reduce(many, 0L, std::plus<>{}, [](int x) { return long{x}; }), 3'000'000);
   });
 }
+// Such are added one by one, as std::accumulate does: what they come to is cut after each.
+TEST(sums, of_what_is_cut_to_a_result) {
+  test::everywhere([] {
+    for (const std::size_t n : {1U, 5U, 64U, 1000U}) {  // one leaf
+      std::vector<double> halves(n);
+      for (std::size_t i = 0; i < n; ++i) halves[i] = i % 3 == 0 ? -5.0 : 2.75;
+      EXPECT_EQ(nopal::transform_reduce(halves, 0, std::plus<>{}, std::identity{}), std::accumulate(halves.begin(), halves.end(), 0)) << n;
+      std::vector<int> bits(n, 2);
+      bits[0] = 1;
+      bool serial = true;
+      for (std::size_t i = 1; i < n; ++i) serial = static_cast<bool>(serial ^ bits[i]);
+      EXPECT_EQ(nopal::transform_reduce(bits, true, std::bit_xor<>{}, std::identity{}), serial != true) << n;
+    }
+  });
+}
 TEST(sums, throw_what_is_thrown_first) {
   test::everywhere([] {
     std::vector<int> v(5000);

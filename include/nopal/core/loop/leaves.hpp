@@ -25,6 +25,11 @@ inline constexpr bool commutes =
      std::is_same_v<Op, std::bit_or<>> || std::is_same_v<Op, std::bit_or<T>> || std::is_same_v<Op, std::bit_xor<>> ||
      std::is_same_v<Op, std::bit_xor<T>>);
 
+/// Do values V come to the same T in any grouping, by an operation that commutes? Whole numbers do, but a truth value is not what they are cut to.
+template <class T, class V>
+inline constexpr bool groups_at_will =
+    std::is_integral_v<T> && std::is_integral_v<V> && (!std::is_same_v<T, bool> || std::is_same_v<V, bool>);
+
 /// Elements of a leaf, in a range of `n`. 256 leaves at least where there are so many elements, since each may take long, as what joins them
 /// may; some thousand in a long range.
 constexpr std::uint64_t leaf_size(std::uint64_t n) noexcept {
@@ -35,13 +40,13 @@ constexpr std::uint64_t leaf_size(std::uint64_t n) noexcept {
   return few > 0 ? few : 1;
 }
 /// As leaf_size, where what joins elements takes no more than some nanoseconds. `cheap`: as do the elements. If not, their values are worked out in
-/// parallel: see slow_values.hpp. `exact`: every grouping comes to the same, so that leaves may become longer as soon as there are 256 of them.
-constexpr std::uint64_t long_leaf_size(std::uint64_t n, bool cheap, bool exact = false) noexcept {
+/// parallel: see slow_values.hpp. `at_will`: see groups_at_will; leaves may become longer as soon as there are 256 of them.
+constexpr std::uint64_t long_leaf_size(std::uint64_t n, bool cheap, bool at_will = false) noexcept {
   constexpr std::uint64_t least = 1024;
   constexpr std::uint64_t many = 4096;
   std::uint64_t const size = leaf_size(n);
   if (size >= many || cheap) return size < many ? many : size;
-  if (exact) return std::clamp(n / 256, least, many);
+  if (at_will) return std::clamp(n / 256, least, many);
   return size < least ? least : size;
 }
 
@@ -67,8 +72,8 @@ NOPAL_INLINE V rounded(V x) noexcept {
 
 /// A sum so far of numbers that come in their order: from left to right, if there are few, or if they are whole and every grouping comes to
 /// the same. Else in 16 lanes, of which lane j has every 16th from the j-th on, and at the end the lanes in pairs: so the processor adds
-/// several at once, whatever its vectors, and the order is always the same.
-template <class T, class Op>
+/// several at once, whatever its vectors, and the order is always the same. `AtWill`: see groups_at_will.
+template <class T, class Op, bool AtWill>
 class sum_in_lanes {
  public:
   sum_in_lanes(std::uint64_t from, std::uint64_t to, Op& op) noexcept
@@ -97,11 +102,11 @@ class sum_in_lanes {
   [[gnu::noinline]] void add_in_a_row(std::uint64_t from, std::uint64_t to, Each& each) {
     if (from == from_) each(from++, [&](auto&& x) { sums_[0] = static_cast<T>(rounded(x)); });
     T sum = sums_[0];
-    // Whole numbers in any grouping: a compiler makes several sums at once.
+    // Where the grouping does not matter a compiler makes several sums at once.
 #if defined(__clang__)
 #pragma clang loop interleave_count(8)
 #else
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (AtWill) {
       auto const value = [](auto&& x) { return static_cast<T>(x); };
       for (; to - from >= 4; from += 4) {
         T const a = each(from, value);

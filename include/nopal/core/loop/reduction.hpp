@@ -28,16 +28,15 @@ template <class Site, bool Cheap, class T, class Op, class Each>
 T reduce_by_number(std::uint64_t count, T init, Op& op, Each& each, grain g) {
   if (count == 0) return static_cast<T&&>(init);  // GCC 12 would prefer a T(T&)
   using V = element_of<Each>;
+  constexpr bool at_will = groups_at_will<T, V>;
   constexpr bool op_is_cheap = commutes<std::remove_cv_t<Op>, T> && can_be_kept<V>;
-  std::uint64_t const size = g.iterations > 0 ? g.iterations
-                             : op_is_cheap    ? long_leaf_size(count, Cheap, std::is_integral_v<T>)
-                                              : leaf_size(count);
+  std::uint64_t const size = g.iterations > 0 ? g.iterations : op_is_cheap ? long_leaf_size(count, Cheap, at_will) : leaf_size(count);
   std::uint64_t const leaves = (count - 1) / size + 1;
   auto leaf = [&](std::uint64_t k) {
     std::uint64_t const from = k * size;
     std::uint64_t const to = count - from < size ? count : from + size;
     if constexpr (op_is_cheap) {
-      sum_in_lanes<T, Op> sum{from, to, op};
+      sum_in_lanes<T, Op, at_will> sum{from, to, op};
       auto add = [&](std::uint64_t first, std::uint64_t last, auto& values) { sum.add(first, last, values); };
       if (Cheap || g.iterations > 0) {
         add(from, to, each);
