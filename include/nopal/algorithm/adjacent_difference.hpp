@@ -89,10 +89,11 @@ struct adjacent_difference_function : refuses_inserters {
       auto&& minus = algorithms::for_stretch<const T&, T>(op);
       const I stop = algorithms::ahead(first, last_is_known ? std::max(from, to - 1) : to);
       const auto write = [&](I& at, auto& place, auto step) {
-        for (; at != stop; step()) {
+        while (at != stop) {
           T value = core::made_of<T>(*at);
           *place = std::invoke(minus, std::as_const(value), std::move(before));
           before = std::move(value);
+          step();
         }
       };
       if constexpr (std::same_as<I, O>) {
