@@ -104,7 +104,7 @@ bool run_ready(worker& w) noexcept {
   }
   if (!w.ready.empty()) {
     continuation const c{w.ready.newest()};
-    if (w.ready.pop() || w.ready.pop_slow()) {
+    if (w.pop_ready()) {
       stop_searching(w);
       run(w, c);
       return true;
@@ -177,7 +177,7 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   if (only != nullptr) return false;
   if (!victim.ready.looks_empty()) {
     if (deque::entry const e = victim.ready.steal(); e != 0) {
-      w.note_steal(victim);
+      w.take_half(victim);
       w.step();
       stop_searching(w);
       run(w, continuation{e});

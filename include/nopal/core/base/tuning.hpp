@@ -86,6 +86,8 @@ inline constexpr int pauses_of_external_caller = 8;
 /// One in so many times a worker takes the oldest of what is ready instead of the newest, or what came from outside. So seldom, the cost of
 /// fairness stays below the noise. A power of two.
 inline constexpr unsigned fairness = 64;
+/// Besides the fiber that it runs a thief takes no more than so many at once: others may come for some to the same victim.
+inline constexpr std::int64_t most_taken = 32;
 /// One in so many times an external caller tries another worker than its last: the worker on its own CPU may be free again.
 inline constexpr unsigned tries_another_worker = 64;
 
