@@ -219,6 +219,7 @@ class beginning {
 
   void share() {
     if (current_or_null() != nullptr) {
+      wake_for(rest());
       stretch all{loop_, pace_};
       all.run(from_, loop_.count);
       return all.remember();

@@ -1,5 +1,6 @@
 #include "nopal/core/loop/sharing.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "nopal/core/architecture/clock_ticks.hpp"
@@ -59,6 +60,12 @@ bool worth_sharing(double elapsed, double rest) noexcept {
   if (w != nullptr && !w->work.empty()) return w->pool().steals && between_blocks(*w);
   if (pool_state* const pool = pool_here(); pool != nullptr) return is_worth(*pool, elapsed, rest);
   return rest >= loop_tuning::worth_a_pool();
+}
+
+void wake_for(double rest) noexcept {
+  worker const& w = *current();
+  double const others = std::min(rest / loop_tuning::worth_a_worker(), static_cast<double>(w.pool().size())) - 1;
+  if (others > 0 && w.pool().steals) w.pool().parking.wake_several(w.index(), static_cast<int>(others), tuning::woken_at_once);
 }
 
 void ended_alone(std::uint64_t began) noexcept {

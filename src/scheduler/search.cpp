@@ -79,8 +79,8 @@ bool run_due(worker& w) noexcept {
   if (!w.due_own.looks_empty()) return run_own(w);
   resumable* const r = w.due->take();
   if (r == nullptr) return false;
+  if (w.pool().steals) w.pool().parking.retract();  // before it wakes others for what is visible
   stop_searching(w);
-  if (w.pool().steals) w.pool().parking.retract();
   run(w, *r);
   return true;
 }
@@ -104,7 +104,7 @@ bool run_ready(worker& w) noexcept {
   }
   if (!w.ready.empty()) {
     continuation const c{w.ready.newest()};
-    if (w.ready.pop() || w.ready.pop_slow()) {
+    if (w.pop_ready()) {
       stop_searching(w);
       run(w, c);
       return true;
@@ -137,8 +137,8 @@ bool take_jobs(worker& w, worker& victim) noexcept {
     while (newest != nullptr) w.open.push(std::exchange(newest, newest->next));
   }
   if (&victim != &w) w.note_steal(victim);
+  if (steals) w.pool().parking.retract();  // as in run_due
   stop_searching(w);
-  if (steals) w.pool().parking.retract();
   run(w, *first);
   return true;
 }
@@ -177,7 +177,7 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   if (only != nullptr) return false;
   if (!victim.ready.looks_empty()) {
     if (deque::entry const e = victim.ready.steal(); e != 0) {
-      w.note_steal(victim);
+      w.take_half(victim);
       w.step();
       stop_searching(w);
       run(w, continuation{e});

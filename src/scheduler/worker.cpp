@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <new>
+#include <utility>
 
 #include "nopal/core/stack/branch.hpp"
 #include "nopal/core/task/no_slot.hpp"
@@ -99,6 +101,30 @@ void worker::offer_ready() noexcept {
     ready.request();
   if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]]
     s->polled(index_);
+}
+
+// Fibers may be short, so that one by one takes longer than they do. The worker comes to the oldest of them next; others may take some from here.
+void worker::take_half(worker& victim) noexcept {
+  note_steal(victim);
+  deque::index n = std::min((victim.ready.bottom() - victim.ready.oldest()) / 2, tuning::most_taken);
+  if (n <= 0 || pool_.control != nullptr) return;
+  try {
+    ready.ensure_room(n);
+  } catch (std::bad_alloc const&) {
+    return;
+  }
+  resumable* newest = nullptr;
+  for (; n > 0; --n) {
+    deque::entry const e = victim.ready.steal(nullptr, false);
+    if (e == 0) break;
+    if (pool_.simulated != nullptr) pool_.simulated->looks_at(index_, victim.index_);
+    resumable* const r = continuation{e}.as_resumable();
+    r->next = std::exchange(newest, r);
+  }
+  while (newest != nullptr) {
+    resumable& r = *std::exchange(newest, newest->next);  // its link is read before it is offered
+    make_ready(r);
+  }
 }
 
 // The ring is empty. Thieves may still look at it, and find nothing. The next make_ready polls, and offers the ring again.

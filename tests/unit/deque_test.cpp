@@ -68,6 +68,17 @@ TEST_F(deque_test, publish_all_leaves_nothing_that_pop_takes_quickly) {
   EXPECT_EQ(steal_all(), (entries{1, 2}));
 }
 
+TEST_F(deque_test, what_is_private_is_not_taken_by_who_does_not_wait) {
+  push({1, 2, 3});
+  EXPECT_EQ(work.steal(nullptr, false), 0u);
+  work.publish();
+  EXPECT_EQ(work.steal(nullptr, false), 1u);
+  EXPECT_EQ(work.steal(nullptr, false), 2u);
+  EXPECT_EQ(work.steal(nullptr, false), 0u);
+  EXPECT_EQ(work.forces(), 0u);
+  EXPECT_TRUE(work.was_requested());
+}
+
 TEST_F(deque_test, pop_slow_takes_back_half_of_what_is_public) {
   push({1, 2, 3, 4, 5, 6});
   work.publish_all();

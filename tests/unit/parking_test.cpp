@@ -128,6 +128,28 @@ TEST(parking, an_offer_wakes_nobody_where_somebody_looks) {
   EXPECT_TRUE(b.sleeps());
 }
 
+TEST(parking, who_has_much_wakes_several_of_its_own_node_first) {
+  nopal::core::parking p{two_nodes};
+  p.start_searching(0);
+  sleeper const b{p, 1}, c{p, 2}, d{p, 3};
+  p.wake_several(0, 1, 9);
+  EXPECT_TRUE(b.sleeps());  // one searches already
+  p.wake_several(0, 2, 9);
+  EXPECT_TRUE(b.gets_up());
+  EXPECT_TRUE(c.sleeps());
+  EXPECT_TRUE(d.sleeps());
+}
+
+TEST(parking, who_has_more_than_its_node_can_do_wakes_some_of_others) {
+  nopal::core::parking p{two_nodes};
+  sleeper const a{p, 0}, b{p, 1}, c{p, 2}, d{p, 3};
+  p.wake_several(2, 4, 1);
+  EXPECT_TRUE(c.gets_up());
+  EXPECT_TRUE(a.gets_up());
+  EXPECT_TRUE(b.sleeps());
+  EXPECT_TRUE(d.sleeps());
+}
+
 TEST(parking, the_last_thief_leaves_a_successor_while_there_is_demand) {
   nopal::core::parking p{one_node};
   p.start_searching(0);

@@ -237,15 +237,15 @@ class basic_deque {
   /// Is there anything, public or private? relaxed: a hint.
   bool looks_empty() const noexcept { return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed); }
   /// Takes the oldest entry; 0: none, or another thread was faster. `accept(entry)` may refuse the entry, which then stays. The owner may
-  /// push and pop meanwhile. May wait for the owner's answer to a request, for tuning::request_patience at most. `in`: the entry's.
+  /// push and pop meanwhile. If it `waits` it may wait for the owner's answer to a request, tuning::request_patience at most. `in`: the entry's.
   template <class Accept>
-  entry steal(Accept&& accept, offered_in* in = nullptr) noexcept {
+  entry steal(Accept&& accept, offered_in* in = nullptr, bool waits = true) noexcept {
     for (bool again : {true, false}) {
       index t = top_.load(std::memory_order_relaxed);        // relaxed: the fence follows
       Sync::fence();                                         // pairs with the fence in reclaim: top_ before pub_
       index const p = pub_.load(std::memory_order_acquire);  // acquire: pairs with every release of pub_: cells, frames, buffer
       if (t < p) return take(t, p, accept, in);
-      if (!again || bottom_.load(std::memory_order_relaxed) <= p) return 0;  // relaxed: a hint
+      if (!waits || !again || bottom_.load(std::memory_order_relaxed) <= p) return 0;  // relaxed: a hint
       switch (request_and_wait()) {
         case answer::nothing: return 0;
         case answer::published: break;
@@ -258,7 +258,7 @@ class basic_deque {
     return 0;
   }
 
-  entry steal(offered_in* in = nullptr) noexcept { return steal(anything, in); }
+  entry steal(offered_in* in = nullptr, bool waits = true) noexcept { return steal(anything, in, waits); }
 
   /// Does an access to `address` mean that more was pushed than there is room for? Called by the owner's stack-overflow handler.
   bool guards(void const* address) const noexcept { return is_guarded && is_guarded_end(newest_->end(), address); }

@@ -126,15 +126,19 @@ class fixed_tree {
 
   // Runs a part on a worker: this one, or one of the default pool if that is worth it.
   T share(std::uint64_t from, std::uint64_t to, double rest) {
-    if (current_or_null() != nullptr) return split(from, to);
+    if (current_or_null() != nullptr) {
+      wake_for(rest);
+      return split(from, to);
+    }
     struct job {
       fixed_tree& self;
       std::uint64_t from, to;
+      double rest;
       eventually<T> result;
-    } whole{*this, from, to, {}};
+    } whole{*this, from, to, rest, {}};
     auto const run = [](void* arg) {
       auto& j = *static_cast<job*>(arg);
-      j.result.emplace(j.self.split(j.from, j.to));
+      j.result.emplace(j.self.share(j.from, j.to, j.rest));
     };
     if (!enter_default_pool(run, &whole, rest)) return alone(from, to);
     return std::move(*whole.result);

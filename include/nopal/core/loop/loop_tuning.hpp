@@ -34,6 +34,8 @@ inline double worth_a_steal() noexcept { return 2 * ticks_per_microsecond(); }
 /// Where all sleep: calling one takes the loop some microseconds, and it comes after some 50, with a cold cache. On virtual machines both take
 /// longer: there a loop of 90 us that woke a thread took 140.
 inline double worth_a_wake() noexcept { return 180 * ticks_per_microsecond(); }
+/// Of what a loop has left where it is shared each worker that it wakes shall have so much, and the loop's own as well.
+inline double worth_a_worker() noexcept { return 60 * ticks_per_microsecond(); }
 /// Where all sleep, and the loop has run for so long: then it is offered also if this is what is left.
 inline double long_enough() noexcept { return 120 * ticks_per_microsecond(); }
 /// Values that take so long together are worked out in parallel before they are used: a leaf of a reduction, say. Memory for them and a loop of

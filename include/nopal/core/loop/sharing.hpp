@@ -17,6 +17,8 @@ NOPAL_API bool could_share() noexcept;
 /// microseconds; if they sleep, later, or after many short loops in a row, since waking them costs some microseconds here, and they come
 /// after some tens.
 NOPAL_API bool worth_sharing(double elapsed, double rest) noexcept;
+/// A loop is about to be shared that will run for `rest` ticks: wakes workers that sleep, if it has something for more than one. By a worker.
+NOPAL_API void wake_for(double rest) noexcept;
 /// A loop that began at this reading of the clock has ended, and was not shared.
 NOPAL_API void ended_alone(std::uint64_t began) noexcept;
 

@@ -91,6 +91,16 @@ class NOPAL_API worker : public fork_state {
   /// Counts the ring as visible work if it is not counted yet, and makes some of what is in it public. Nothing in a pool that does not
   /// steal.
   NOPAL_COLD void offer_ready() noexcept;
+  /// Takes back the newest of what is ready, which is to run next. If a thief has requested some of the rest, it need not wait until that has
+  /// ended. False: thieves were faster, and nothing is ready.
+  NOPAL_INLINE bool pop_ready() noexcept {
+    if (!ready.pop() && !ready.pop_slow()) return false;
+    if (ready.must_poll() && !ready.empty()) [[unlikely]]
+      offer_ready();
+    return true;
+  }
+  /// The worker has taken the oldest of what is ready with `victim`: takes half of the rest too, as far as it is public.
+  void take_half(worker& victim) noexcept;
   /// The ring is empty: it counts no longer as visible work, until make_ready offers it again.
   void retract_ready() noexcept;
 

@@ -5,6 +5,7 @@
 // Why no wake-up is lost, and why each order is as it is: README.md. Any thread may call what has no actor named. Next:
 // ../scheduler/injection.hpp, which announces work; ../scheduler/search.hpp, which parks; ../scheduler/external_caller.hpp, which occupies.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -108,6 +109,19 @@ class basic_parking {
     nodes_[w.node_index].thieves.fetch_add(1, std::memory_order_relaxed);
     Sync::wake(w.state);
     return true;
+  }
+
+  /// Worker i is about to offer work for so `many` others: wakes sleepers of its node until so many search, and of the next nodes for what is more
+  /// than that has members; but `most` of a node. By that worker. O(workers).
+  void wake_several(unsigned i, int many, int most) noexcept {
+    unsigned const own = workers_[i].node_index;
+    for (std::size_t k = 0; k < nodes_.size() && many > 0; ++k) {
+      node_entry& n = nodes_[(own + k) % nodes_.size()];
+      int const missing = many - n.thieves.load(std::memory_order_relaxed);  // relaxed: a hint
+      for (int calls = missing < most ? missing : most; calls > 0 && wake_one(n); --calls) {
+      }
+      many -= static_cast<int>(n.members.size());
+    }
   }
 
   // ---- What only one worker's thread may run.
