@@ -55,6 +55,7 @@ double merged_often(double n) {
   for (double m = 2; m <= n; m *= 2) all += std::log2(m) + (m <= 256 ? 4 : 4 + m / 64);
   return all;
 }
+double selected(double n) { return n > 8 ? 2 * std::log2(n / 8) * 6 + merged_often(8) : merged_often(n); }
 double partitioned_often(double n) { return n > 32 ? 2 * std::log2(n / 32) * 6 + merged_often(32) : merged_often(n); }
 
 template <bool D>
@@ -186,8 +187,7 @@ void add_orders(std::vector<subject>& to) {
                 [](const input&, output& o) { nopal::stable_sort(o.v, less<D>{}); }});
   to.push_back({"merge", as_room, 1, merged, [](const input& i, output& o) { std::ranges::merge(i.a, i.b, o.v.begin(), less<D>{}); },
                 [](const input& i, output& o) { nopal::merge(i.a, i.b, o.v.begin(), less<D>{}); }});
-  to.push_back({"nth_element", as_input, 1, partitioned_often,
-                [](const input&, output& o) { std::ranges::nth_element(o.v, middle(o), less<D>{}); },
+  to.push_back({"nth_element", as_input, 1, selected, [](const input&, output& o) { std::ranges::nth_element(o.v, middle(o), less<D>{}); },
                 [](const input&, output& o) { nopal::nth_element(o.v, middle(o), less<D>{}); },
                 [](output& o) {
                   o.number = *middle(o);

@@ -19,6 +19,7 @@
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"
+#include "nopal/core/wait/event.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
 // The types have bases, so offsetof is conditionally supported; both compilers support it, since no base is virtual.
@@ -79,6 +80,7 @@ struct debug_layout {
       {"frame.rooted", rooted},
       {"mutex.owners", static_cast<std::int64_t>(basic_mutex<stack_waits>::owners)},
       {"counter.shift", basic_counter<timed_stack_waits>::shift},
+      {"event.set", event::state_when_set},
       {"semaphore.shift", basic_semaphore<timed_stack_waits>::shift},
       {"context.size", sizeof(context_frame)},
 #if defined(__x86_64__)

@@ -78,9 +78,9 @@ class Future(Printer):
         pointer = next(shared[f.name] for f in members(shared.type) if f.name in ("_M_ptr", "__ptr_"))
         if int(pointer) == 0:
             return "empty"
-        done = int(pointer.dereference()["done"]["for_stacks_"].address)
-        left = (number(done) >> Layout()["counter.shift"]) + number(done + 8)
-        return "ready" if left == 0 else "not ready"
+        event = int(pointer.dereference()["done"]["for_threads_"].address)  # set before the counter that stacks wait for
+        state = int.from_bytes(memory(event, 4), "little")
+        return "ready" if state == Layout()["event.set"] else "not ready"
 
 
 def members(kind):

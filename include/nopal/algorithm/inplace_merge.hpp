@@ -24,10 +24,13 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
+/// So few are merged in fewer comparisons than tell which of them are in their place.
+inline constexpr std::size_t few_to_merge = 8;
+
 /// Merges the first `half` of n elements and the others. By a worker if n is sorted_alone or more, or if it is slow.
 template <class I, class Less>
 void merge_halves(I first, std::size_t half, std::size_t n, const Less& less, bool slow) {
-  if (!slow) {  // what is in its place at both ends stays there
+  if (!slow && n > few_to_merge) {  // what is in its place at both ends stays there
     const I middle = algorithms::ahead(first, half);
     if (!less(*middle, *(middle - 1))) return;
     n = half + algorithms::bound(n - half, [&](std::size_t i) { return less(*algorithms::ahead(middle, i), *(middle - 1)); });
@@ -41,7 +44,7 @@ void merge_halves(I first, std::size_t half, std::size_t n, const Less& less, bo
     const raw_buffer<std::iter_value_t<I>> room{n, std::nothrow};
     if (room.data() != nullptr) {
       try {
-        algorithms::merge_runs(first, room.data(), half, n, less, slow);
+        algorithms::merge_runs(first, room.data(), half, n, less, slow ? algorithms::slow_merge_parts(n, n) : 0);
       } catch (...) {
         algorithms::carry(room.data(), first, n);
         throw;

@@ -26,6 +26,8 @@ namespace core::algorithms {
 
 /// From so many elements on it is worth it to cut them, where comparisons take nanoseconds.
 inline constexpr std::size_t parallel_set = 4 * least_set_part;
+/// So few take fewer comparisons one by one than the searches for where parts begin.
+inline constexpr std::size_t few_in_sets = 8;
 
 /// What an algorithm writes, how serially, and what it returns.
 struct forms_union {
@@ -71,7 +73,7 @@ struct set_function : refuses_lists, refuses_inserters_behind_two {
     const auto plain2 = algorithms::plain_iterator(first2);
     using sorted_type = two_sorted<std::remove_const_t<decltype(plain1)>, std::remove_const_t<decltype(plain2)>, Comp, Proj1, Proj2>;
     sorted_type sorted{plain1, n1, plain2, n2, comp, proj1, proj2};
-    sorted.slow = n1 > 0 && n2 > 0 &&
+    sorted.slow = n1 > 0 && n2 > 0 && n1 + n2 > few_in_sets &&
                   algorithms::turns_out_slow<typename sorted_type::site>(n1 + n2, [&] { static_cast<void>(sorted.begins_with_second()); });
     std::size_t written = 0;
     const auto write = [&] { written = algorithms::write_set(sorted, algorithms::plain_iterator(out), Forms::set); };

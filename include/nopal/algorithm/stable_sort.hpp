@@ -37,7 +37,7 @@ void stable_sort_all(I first, std::size_t n, Comp& comp, Proj& proj) {
       if (n <= small_size<T> && !slow) return algorithms::small_sort(first, n, less);
       if constexpr (is_relocatable<T>) {
         const raw_buffer<T> room{n, std::nothrow};
-        if (room.data() != nullptr) return merge_sort<I, less_type>{less, slow}.sort(first, room.data(), n, false);
+        if (room.data() != nullptr) return merge_sort<I, less_type>{less, slow, n}.sort(first, room.data(), n, false);
       }
       merge_sort_in_place<I, less_type>{less, slow}.sort(first, n);
     };

@@ -15,6 +15,7 @@
 #include "nopal/algorithm/internal/on_pool.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
@@ -111,13 +112,19 @@ struct run_merge {
   }
 };
 
+/// The parts of a merge of n elements where comparisons take long, while others that merge are `all` with these: some for each worker. Each takes
+/// log n comparisons more than it saves where no worker waits. By a worker.
+inline std::size_t slow_merge_parts(std::size_t n, std::size_t all) { return 1 + 4 * n * core::current()->pool().size() / all; }
+
 /// Merges [from, from + half) and [from + half, from + n) into [to, to + n), stably. If it throws, the elements are all there, too: the
-/// exception is that of the first part that threw. By a worker if n is parallel_merge or more, or if `less` is slow. O(n) work, O(n / most_merge_parts + log n) span.
+/// exception is that of the first part that threw. By a worker if n is parallel_merge or more, or if `less` is slow: into so many parts at most is it cut
+/// then. O(n) work, O(n / most_merge_parts + log n) span.
 template <class From, class To, class Less>
-void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& less, bool slow) {
+void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& less, std::size_t slow_parts) {
+  const bool slow = slow_parts > 0;
   const From middle = algorithms::ahead(from, half);
   const From end = algorithms::ahead(from, n);
-  const std::size_t parts = std::min(n / (slow ? slow_merge : parallel_merge / 4), most_merge_parts);
+  const std::size_t parts = std::min(slow ? std::min(n / slow_merge, slow_parts) : n / (parallel_merge / 4), most_merge_parts);
   if (parts < 2 || (n < parallel_merge && !slow)) {
     run_merge<From, To, Less> one{from, middle, middle, end, to, less};
     if (less(*middle, *(middle - 1))) one.merge();

@@ -25,7 +25,8 @@ struct merge_sort {
   static_assert(is_relocatable<T>);
 
   Less less;
-  bool slow = false;  ///< it takes long: all is done in parallel that can be
+  bool slow = false;    ///< it takes long: all is done in parallel that can be
+  std::size_t all = 0;  ///< then: elements, those of all calls of sort
 
   /// Sorts the n elements at `at`, and leaves them in `room`, or there. If it throws they are where they were to be, in some order. Where they are
   /// not, there are no objects. By a worker if n is parallel_merge_sort or more, or if it is slow.
@@ -50,10 +51,11 @@ struct merge_sort {
       bring(algorithms::ahead(at, half), room + half, n - half, right_begun && !to_room, to_room);
       throw;
     }
+    const std::size_t slow_parts = slow ? algorithms::slow_merge_parts(n, all) : 0;
     if (to_room) {
-      algorithms::merge_runs(at, room, half, n, less, slow);
+      algorithms::merge_runs(at, room, half, n, less, slow_parts);
     } else {
-      algorithms::merge_runs(room, at, half, n, less, slow);
+      algorithms::merge_runs(room, at, half, n, less, slow_parts);
     }
   }
 

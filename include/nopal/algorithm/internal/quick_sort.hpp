@@ -32,6 +32,8 @@ inline constexpr std::size_t parallel_sort = 1024;
 inline constexpr std::size_t median_of_nine = 128;
 inline constexpr std::size_t median_of_many = std::size_t{1} << 14;
 inline constexpr std::size_t many = 63;
+/// So few are sorted where only one of them is looked for: another partition would not take less.
+inline constexpr std::size_t few_to_select_from = 8;
 
 /// How a part of the range is sorted; one for each instantiation.
 template <class I, class Less>
@@ -48,7 +50,7 @@ struct quick_sort {
   /// more, or if it is slow.
   void select(I first, std::size_t n, std::size_t k) const {
     bool has_before = false;
-    for (unsigned bad = 2 * static_cast<unsigned>(std::bit_width(n)); n > small_size<T>; --bad) {
+    for (unsigned bad = 2 * static_cast<unsigned>(std::bit_width(n)); n > few_to_select_from; --bad) {
       if (bad == 0) return heap_sort(first, n);
       choose_pivot(first, n);
       if (has_before && !less(*(first - 1), *first)) {
@@ -119,7 +121,7 @@ struct quick_sort {
     if constexpr (is_relocatable<T>) {
       if (slow && n > 4) {
         const raw_buffer<T> room{n, std::nothrow};
-        if (room.data() != nullptr) return merge_sort<I, Less>{less, true}.sort(first, room.data(), n, false);
+        if (room.data() != nullptr) return merge_sort<I, Less>{less, true, n}.sort(first, room.data(), n, false);
       }
     }
     algorithms::small_sort(first, n, less);
@@ -180,7 +182,7 @@ struct quick_sort {
       };
       if (slow) {  // stably, both ways: so they come to the same
         std::array<std::size_t, many> room;
-        merge_sort<std::size_t*, decltype(by_element)>{by_element, true}.sort(sample.data(), room.data(), many, false);
+        merge_sort<std::size_t*, decltype(by_element)>{by_element, true, many}.sort(sample.data(), room.data(), many, false);
       } else {
         algorithms::insert_each(sample.data(), sample.data() + 1, sample.data() + many, by_element);
       }

@@ -94,15 +94,18 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
   if (cut.count > 1) {
     const std::size_t shift = plainly ? 0 : 1;
     std::optional<T> begun;  // the first elements of all: they show what an operation costs, unless it is known to take long
-    if (!plainly && !algorithms::is_slow(cost_of<between>.ticks(), n)) {
-      I it = first;
-      const std::uint64_t before = loop_ticks();
-      T sum = core::made_of<T>(*it);
-      if (cut.size > 1) sum = core::joined<T>(op, std::move(sum), *++it);
-      begun.emplace(std::move(sum));
-      const auto ticks = static_cast<double>(loop_ticks() - before);
+    if constexpr (!plainly) {
+      double ticks = cost_of<between>.ticks();
+      if (!algorithms::is_slow(ticks, n)) {
+        I it = first;
+        const std::uint64_t before = loop_ticks();
+        T sum = core::made_of<T>(*it);
+        if (cut.size > 1) sum = core::joined<T>(op, std::move(sum), *++it);
+        begun.emplace(std::move(sum));
+        ticks = static_cast<double>(loop_ticks() - before);
+        cost_of<between>.learn(ticks);
+      }
       cost_of<first_pass>.learn(ticks * static_cast<double>(cut.size));
-      cost_of<between>.learn(ticks);
       cost_of<last_pass>.learn(ticks * static_cast<double>(cut.size));
     }
     algorithms::loop_at<first_pass>(cut.count - 1, [&](std::size_t from, std::size_t to) {

@@ -18,6 +18,8 @@ namespace nopal::inline NOPAL_ABI::core {
 template <class Sync, class Stack>
 class basic_event {
  public:
+  static constexpr std::uint32_t state_when_set = 2;  // for debuggers
+
   bool is_set() const noexcept { return state_.load(std::memory_order_acquire) == set_; }  // acquire: pairs with set, for the result
 
   /// Sets the event and wakes every waiter, in O(waiters). Once, by any thread.
@@ -66,8 +68,8 @@ class basic_event {
   }
 
  private:
-  static constexpr std::uint32_t clear_ = 0, awaited_ = 1, set_ = 2;   // awaited: a thread may sleep on the state
-  Stack* closed() noexcept { return reinterpret_cast<Stack*>(this); }  // no stack lies at this address
+  static constexpr std::uint32_t clear_ = 0, awaited_ = 1, set_ = state_when_set;  // awaited: a thread may sleep on the state
+  Stack* closed() noexcept { return reinterpret_cast<Stack*>(this); }              // no stack lies at this address
 
   typename Sync::template atomic<std::uint32_t> state_{clear_};
   typename Sync::template atomic<Stack*> suspended_{nullptr};  // the list, linked by next; or closed(), once the event is about to be set
@@ -82,6 +84,7 @@ class NOPAL_API event : private basic_event<std_sync, waiting_stack> {
   void only_this_thread_waits() noexcept { waiter_ = this_thread(); }
 
   using basic_event::is_set;
+  using basic_event::state_when_set;
   void set() noexcept;
   bool await(waiting_stack& w) noexcept;
   void wait() noexcept;
