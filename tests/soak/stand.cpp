@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "../scale.hpp"
+#include "nopal/core/machine/cpus.hpp"
 
 namespace soak {
 
@@ -55,7 +56,7 @@ settings::settings(std::uint8_t const* data, std::size_t size, std::vector<unsig
   bool const small = (second & 12) == 4 && !others;
   if (small) own.stack_size = std::size_t{test::sanitized ? 256 : 64} << 10;
   own.steal = (second & 0x70) != 0x10;
-  own.pin = (second & 0x70) == 0x20 && own.workers <= std::thread::hardware_concurrency();
+  own.pin = (second & 0x70) == 0x20 && own.workers <= nopal::core::read_cpu_limits().cpus.size();
   other.workers = 1 + third % 2;
   other.reclaim = static_cast<nopal::reclaim>(third / 2 % 4);
   other.pin = false;
