@@ -1,5 +1,7 @@
 #include "stand.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <new>
@@ -7,7 +9,6 @@
 #include <thread>
 
 #include "../scale.hpp"
-#include "nopal/core/machine/cpus.hpp"
 
 namespace soak {
 
@@ -44,6 +45,12 @@ std::string unlike_serial(program const& p, bool all) {
 
 }  // namespace
 
+// Not std::thread::hardware_concurrency, which counts those that this process may not use, too.
+static unsigned usable_cpus() {
+  cpu_set_t usable;
+  return ::sched_getaffinity(0, sizeof usable, &usable) == 0 ? static_cast<unsigned>(CPU_COUNT(&usable)) : 1;
+}
+
 settings::settings(std::uint8_t const* data, std::size_t size, std::vector<unsigned> const& workers, unsigned with) {
   reader in{data, std::min(size, bytes)};
   unsigned const first = in.next(), second = in.next(), third = in.next();
@@ -56,7 +63,7 @@ settings::settings(std::uint8_t const* data, std::size_t size, std::vector<unsig
   bool const small = (second & 12) == 4 && !others;
   if (small) own.stack_size = std::size_t{test::sanitized ? 256 : 64} << 10;
   own.steal = (second & 0x70) != 0x10;
-  own.pin = (second & 0x70) == 0x20 && own.workers <= nopal::core::read_cpu_limits().cpus.size();
+  own.pin = (second & 0x70) == 0x20 && own.workers <= usable_cpus();
   other.workers = 1 + third % 2;
   other.reclaim = static_cast<nopal::reclaim>(third / 2 % 4);
   other.pin = false;
