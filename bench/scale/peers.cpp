@@ -29,11 +29,12 @@ bool less_by_value(int x, int y) { return value<true>{}(x) < value<true>{}(y); }
 template <bool Inclusive>
 void scan(const input& in, output& out, int init) {
   oneapi::tbb::parallel_scan(
-      range{0, in.v.size()}, std::pair{init, false},
+      range{0, in.v.size()}, std::pair{0, false},
       [&](const range& part, std::pair<int, bool> before, bool is_final) {
         for (std::size_t i = part.begin(); i != part.end(); ++i) {
-          if (!Inclusive && is_final) out.v[i] = before.first;
-          before = {before.second || !Inclusive ? sum<int, true>{}(before.first, in.v[i]) : in.v[i], true};
+          if (!Inclusive && is_final) out.v[i] = i == 0 ? init : before.first;
+          const int x = !Inclusive && i == 0 ? sum<int, true>{}(init, in.v[0]) : in.v[i];
+          before = {before.second ? sum<int, true>{}(before.first, x) : x, true};
           if (Inclusive && is_final) out.v[i] = before.first;
         }
         return before;

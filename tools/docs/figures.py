@@ -54,6 +54,7 @@ KEYS = {
     "simulation": (("workload", "impl", "workers"), "simulated"),
     "simulation-fibers": (("workload", "impl", "workers"), "simulated"),
     "simulation-check": (("workload", "impl", "workers"), "ratio"),
+    "dear": (("algorithm", "size"), "best_peer_ratio"),
 }
 NUMBER = r"~?\d+(?:,\d{3})*(?:\.\d+)?(?: %)?"
 LINE = re.compile(rf"(?P<figures>{NUMBER}(?:(?:,| to) {NUMBER})*) (?P<how>=|from) (?P<what>.+)")
