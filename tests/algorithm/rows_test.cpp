@@ -43,20 +43,20 @@ TYPED_TEST_SUITE(rows, widths);
 const int places[2] = {};
 
 template <class T>
-T common() {
+T element(int k) {
   if constexpr (std::is_pointer_v<T>) {
-    return &places[0];
+    return &places[k];
   } else {
-    return T(0);
+    return static_cast<T>(k);
   }
 }
 template <class T>
+T common() {
+  return element<T>(0);
+}
+template <class T>
 T rare() {
-  if constexpr (std::is_pointer_v<T>) {
-    return &places[1];
-  } else {
-    return T(1);
-  }
+  return element<T>(1);
 }
 
 template <class T>
@@ -144,6 +144,11 @@ TEST(partitions, of_many_behind_few_and_of_few_behind_many) {
     }
   });
 }
+
+// A volatile element is read as often as it must be: never in rows.
+static_assert(nopal::core::algorithms::reads_plainly<const int*> && nopal::core::algorithms::reads_plainly<std::reverse_iterator<int*>>);
+static_assert(!nopal::core::algorithms::reads_plainly<volatile int*> &&
+              !nopal::core::algorithms::reads_plainly<std::reverse_iterator<volatile int*>>);
 
 template <class T, class Op>
 void sums_up(T init, Op op) {

@@ -78,7 +78,8 @@ NOPAL_INLINE bool first_of(const Holds& holds, std::size_t& at, std::size_t end)
 
 /// Elements that can be read without anybody taking notice: numbers and pointers that lie in a row, be it backwards.
 template <class I>
-inline constexpr bool reads_plainly = std::contiguous_iterator<I> && std::is_scalar_v<std::iter_value_t<I>>;
+inline constexpr bool reads_plainly = std::contiguous_iterator<I> && std::is_scalar_v<std::iter_value_t<I>> &&
+                                      !std::is_volatile_v<std::remove_reference_t<std::iter_reference_t<I>>>;
 template <class I>
 inline constexpr bool reads_plainly<std::reverse_iterator<I>> = reads_plainly<I>;
 
