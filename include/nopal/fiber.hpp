@@ -47,7 +47,8 @@ void spawn(counter& c, F&& f) {
   core::spawn_counted(nullptr, core::default_pool_state, c, static_cast<F&&>(f));
 #endif
 }
-/// Lets what waits for the caller's worker run first, as a rule all of it. Suspends: the fiber, task or function leaves its native stack.
+/// Lets what waits for the caller's worker run first: all of it, or some 60 if there is more. Where another thread has put something beside it, or has
+/// stolen some, it may be less. Suspends: the fiber, task or function leaves its native stack.
 /// It returns at once if nothing waits. Off a pool it is std::this_thread::yield().
 NOPAL_API core::waited yield() noexcept;
 

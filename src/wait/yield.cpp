@@ -18,6 +18,9 @@ bool yield_stack() noexcept {
     return true;
   }
   if (!w->has_more()) return true;
+  // Else an inbox's turn might be next, in which this stack is alone soon: it would go on before what is ready. Where something lies there already,
+  // its turn stays: so strands that yield, and what they begin, keep nothing that comes from outside from its own.
+  if (w->open.empty() && w->own.empty()) w->search.ready_taken = 0;
   waiting_stack me;
   me.pool = &w->pool();
   me.worker = w->index();

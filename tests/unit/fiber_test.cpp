@@ -214,6 +214,22 @@ TEST(fiber_test, an_older_fiber_starts_though_newer_ones_keep_waking_each_other)
       .get();
 }
 
+// Also when it would be an inbox's turn, where only what has yielded lies.
+TEST(fiber_test, a_yield_lets_all_begin_that_was_spawned) {
+  nopal::pool pool{{.workers = 1}};
+  pool.submit([] {
+        counter left;
+        for (int k = 1; k <= 400; ++k) {  // a turn of the inbox comes once in 128 looks at what is ready
+          int begun = 0;
+          for (int i = 0; i < k % 5 + 1; ++i) spawn(left, [&] { ++begun; });
+          nopal::yield();
+          EXPECT_EQ(begun, k % 5 + 1) << k;
+          wait_for(left);
+        }
+      })
+      .get();
+}
+
 TEST(fiber_test, many_that_yield_cost_no_more_each) {
   nopal::pool pool{{.workers = 1}};
   pool.submit([] {
