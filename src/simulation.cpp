@@ -7,15 +7,15 @@
 namespace nopal::inline NOPAL_ABI {
 
 std::optional<simulation_report> simulated(pool const& p) {
-  core::pool_state const& state = p.scheduler_->state();
-  if (state.simulated == nullptr) return std::nullopt;
-  return state.simulated->report();
+  core::simulation const* const its = core::simulation::of(p.scheduler_->state());
+  if (its == nullptr) return std::nullopt;
+  return its->report();
 }
 
 void simulate_work(std::chrono::nanoseconds time) noexcept {
   core::worker* const w = core::current_or_null();
-  if (w == nullptr || w->pool().simulated == nullptr || w->pool().simulated->costs().measures) return;
-  w->pool().simulated->works(w->index(), time.count());
+  core::simulation* const its = w == nullptr ? nullptr : core::simulation::of(w->pool());
+  if (its != nullptr && !its->costs().measures) its->works(w->index(), time.count());
 }
 
 }  // namespace nopal

@@ -4,7 +4,8 @@
 
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/trace/outside_spans.hpp"
-#include "trace/probe.hpp"
+#include "nopal/core/trace/pool_trace.hpp"
+#include "observe/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -12,8 +13,8 @@ span::span(span_name name) noexcept : id_{0} {
   NOPAL_PROBE2(span_begin, this, name.text());
   if (core::worker* const w = core::current_or_null(); w == nullptr) {
     id_ = core::begin_span_outside(name.text());
-  } else if (w->trace != nullptr) [[unlikely]] {
-    id_ = w->trace->begin_span(name.text());
+  } else if (core::trace_ring* const ring = core::pool_trace::of(*w); ring != nullptr) [[unlikely]] {
+    id_ = ring->begin_span(name.text());
   }
 }
 
@@ -21,7 +22,8 @@ void span::end() noexcept {
   NOPAL_PROBE1(span_end, this);
   if (!core::trace_ring::is_workers(id_)) return core::end_span_outside(id_);
   core::worker* const w = core::current_or_null();
-  if (w != nullptr && w->trace != nullptr) w->trace->end_span(id_);
+  core::trace_ring* const ring = w == nullptr ? nullptr : core::pool_trace::of(*w);
+  if (ring != nullptr) ring->end_span(id_);
 }
 
 }  // namespace nopal

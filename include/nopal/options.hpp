@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -50,6 +51,20 @@ enum class schedule {
                     ///< run, unless that depends on time or on other threads
   by_priority,  ///< for tests: one worker runs at a time, the one that `seed` has given the highest priority of those that can run; at a
                 ///< few steps, drawn beforehand, whoever runs falls behind all others: docs/debugging.md
+};
+
+class event_source;
+
+/// What a pool may be told for experiments, and by libraries that bring it events. It may change with any version.
+struct experimental_options {
+  /// Which worker a thief tries next, instead of pool_options::victims: called with the thief's index, the number of workers and a random
+  /// number, by the thief, each time. What is no index of another worker means none, this time. It must come to each other worker again and again: the
+  /// thief may be the only one that is awake. It must not fork, wait or throw.
+  std::function<unsigned(unsigned thief, unsigned workers, std::uint64_t random)> victim = {};
+  /// What brings events from outside of the pool, and where a worker waits that has nothing to do: event_source.hpp. Null: nothing. A pool that is
+  /// simulated, or whose schedule is not free, looks there once in a millisecond, and never waits there. No external caller of pool::run works in
+  /// the place of the worker that waits there.
+  std::shared_ptr<event_source> events = {};
 };
 
 /// What a pool is made with. A pool checks all of it: its constructor throws std::invalid_argument for what cannot be met, and says what to
@@ -121,6 +136,7 @@ struct pool_options {
   /// How many threads of their own the pool's nopal::block_on may have at once: from 1. They are started when they are needed, and end with
   /// the pool. Callers beyond these wait for one.
   unsigned blocking_threads = 64;
+  experimental_options experimental = {};
 };
 
 }  // namespace nopal

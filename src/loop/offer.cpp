@@ -6,7 +6,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-NOPAL_COLD static void wait_a_simulated_moment(branch const& later) noexcept {
+NOPAL_COLD static void wait_a_moment_by_own_clock(branch const& later) noexcept {
   std::int64_t const began = std_sync::now();
   auto const moment = static_cast<std::int64_t>(1000 * loop_tuning::moment() / ticks_per_microsecond());
   while (!later.join.complete(1) && std_sync::now() - began < moment) std_sync::relax();
@@ -15,9 +15,9 @@ NOPAL_COLD static void wait_a_simulated_moment(branch const& later) noexcept {
 // After a pop that said no, bottom is the index of the entry. A thief that has taken it has raised top above that.
 void wait_a_moment(branch const& later) noexcept {
   worker const& w = *current();
-  if (w.work.oldest() <= w.work.bottom() || w.pool().control != nullptr) return;
-  if (w.pool().simulated != nullptr) [[unlikely]]
-    return wait_a_simulated_moment(later);
+  if (w.work.oldest() <= w.work.bottom() || w.pool().takes_turns) return;
+  if (w.pool().has_own_clock) [[unlikely]]
+    return wait_a_moment_by_own_clock(later);
   std::uint64_t const began = clock_ticks();
   auto const moment = static_cast<std::uint64_t>(loop_tuning::moment());
   while (!later.join.complete(1) && clock_ticks() - began < moment) cpu_relax();

@@ -8,7 +8,7 @@
 #include "nopal/core/loop/loop_clock.hpp"
 #include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/simulation/simulation.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/pool.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -44,8 +44,8 @@ pool_state* pool_here() noexcept {
 }  // namespace
 
 std::uint64_t loop_ticks() noexcept {
-  worker* const w = current_or_null();
-  if (w == nullptr || w->pool().simulated == nullptr || w->pool().simulated->costs().measures) [[likely]]
+  virtual_time* const v = virtual_time::here();
+  if (v == nullptr || !v->is_given()) [[likely]]
     return clock_ticks();
   return static_cast<std::uint64_t>(static_cast<double>(std_sync::now()) / 1000 * ticks_per_microsecond());
 }
@@ -85,7 +85,7 @@ void note_who_shares(bool by_schedule) noexcept {
 
 bool shares_by_schedule() noexcept {
   if (pool_state const* const pool = pool_here(); pool != nullptr) {
-    return pool->control != nullptr || (pool->simulated != nullptr && current_or_null() == nullptr);
+    return pool->takes_turns || (pool->has_own_clock && current_or_null() == nullptr);
   }
   static bool const wanted = [] {
     char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile

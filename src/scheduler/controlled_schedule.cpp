@@ -183,7 +183,7 @@ std::int64_t controlled_schedule::used_by_all() const noexcept {
   return sum;
 }
 
-void controlled_schedule::enter(unsigned i) noexcept {
+void controlled_schedule::thread_begins(unsigned i) noexcept {
   lock guard{mutex_};
   worker_state& mine = workers_[i];
   ::pthread_getcpuclockid(::pthread_self(), &mine.cpu_time);
@@ -192,7 +192,7 @@ void controlled_schedule::enter(unsigned i) noexcept {
   wait(guard, i);
 }
 
-void controlled_schedule::leave() noexcept { virtual_time::set_here(nullptr); }
+void controlled_schedule::thread_ends(unsigned) noexcept { virtual_time::set_here(nullptr); }
 
 // Whoever makes way by priorities falls behind all others: else two that wait would give the turn to each other for ever.
 bool controlled_schedule::make_way(unsigned i) noexcept {
@@ -207,7 +207,7 @@ bool controlled_schedule::make_way(unsigned i) noexcept {
   return true;
 }
 
-bool controlled_schedule::at_fork(unsigned i) noexcept {
+bool controlled_schedule::offered(unsigned i) noexcept {
   if (must_go_on(i)) {
     something_new();
     return true;
@@ -231,7 +231,7 @@ bool controlled_schedule::at_fork(unsigned i) noexcept {
   return choice_.how != schedule::steal_at_random || rng{choice_.seed, ~at}() % 8 != 0;
 }
 
-void controlled_schedule::step(unsigned i, stack const* left) noexcept {
+void controlled_schedule::may_come_later(unsigned i, stack const* left) noexcept {
   lock guard{mutex_};
   wait(guard, i);
   if (choice_.how != schedule::steal_at_random && choice_.how != schedule::by_priority) return;
@@ -240,7 +240,7 @@ void controlled_schedule::step(unsigned i, stack const* left) noexcept {
     pass(guard, i, to);
 }
 
-void controlled_schedule::idle(unsigned i) noexcept {
+void controlled_schedule::found_nothing(unsigned i) noexcept {
   lock guard{mutex_};
   worker_state& mine = workers_[i];
   if (holder_ == i && mine.seen != news_) {  // there is something newer than its search: it searches again
@@ -276,7 +276,7 @@ void controlled_schedule::something_new() noexcept {
   if (holder_ == no_worker) give(decide('n', no_worker, 0, [](worker_state const&) { return true; }));
 }
 
-void controlled_schedule::end() noexcept {
+void controlled_schedule::pool_ends() noexcept {
   std::lock_guard const guard{mutex_};
   ended_ = true;
   log_end(choice_, static_cast<unsigned>(workers_.size()), decisions_, lost_);
@@ -284,7 +284,7 @@ void controlled_schedule::end() noexcept {
   rest_.notify_all();
 }
 
-void controlled_schedule::begin_again() noexcept {
+void controlled_schedule::pool_begins_again() noexcept {
   std::lock_guard const guard{mutex_};
   ended_ = false;
   holder_ = no_worker;
@@ -299,7 +299,7 @@ bool controlled_schedule::at_rest() const noexcept {
   return holder_ == no_worker;
 }
 
-std::uint64_t controlled_schedule::lost() const noexcept {
+std::uint64_t controlled_schedule::lost_turns() const noexcept {
   std::lock_guard const guard{mutex_};
   return lost_;
 }

@@ -6,6 +6,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/wait/timer.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -46,8 +47,7 @@ void inject_due(pool_state& pool, resumable& r, unsigned i) noexcept {
     left_by.work.request();
   }
   ask_later(pool);
-  if (pool.control != nullptr) [[unlikely]]
-    pool.control->something_new();
+  tell::something_new(pool);
 }
 
 void bring_home_due(pool_state& pool, resumable& r, unsigned i) noexcept {
@@ -57,8 +57,7 @@ void bring_home_due(pool_state& pool, resumable& r, unsigned i) noexcept {
   pool.naps.end();  // its thread may be the one that naps
   to.work.request();
   ask_later(pool);
-  if (pool.control != nullptr) [[unlikely]]
-    pool.control->something_new();
+  tell::something_new(pool);
 }
 
 }  // namespace

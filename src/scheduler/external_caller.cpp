@@ -13,7 +13,7 @@
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/job_wait.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
-#include "trace/probe.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -60,8 +60,7 @@ unsigned occupy(pool_state& pool) noexcept {
 // suspended, it returns to the caller's own stack, else it leaves for the stack on which the thread that works here now began.
 void run_job_of_caller(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
-  current()->note_begin(traced::callers_job, current()->occupant.job->start);
-  NOPAL_PROBE2(job, current()->index(), current()->occupant.job->start);
+  tell::strand_begins(*current(), strand_kind::callers_job, current()->occupant.job->start);
   run_root(*current(), *current()->occupant.job);
   if (worker const& w = *current(); !w.occupant.here || !w.occupant.done->is_set()) search_on(mine);
   if (mine.returns()) return;
@@ -73,7 +72,7 @@ void run_job_of_caller(context& c) noexcept {
 // memory for a native stack, or stacks stay in this pool; nothing has happened.
 bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
   if (pool.resume == resume::home) return false;  // a stack of the job would have to stay with the caller's thread, which leaves
-  if (pool.simulated != nullptr) [[unlikely]]
+  if (pool.has_own_clock) [[unlikely]]
     return false;  // the caller's time is no worker's
   unsigned const i = occupy(pool);
   if (i == pool.size()) return false;
@@ -94,8 +93,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
     // must_stay.
     if (w.ready_is_offered && w.ready.empty()) [[unlikely]]
       w.retract_ready();
-    if (w.trace != nullptr) [[unlikely]]
-      w.trace->searches();
+    tell::runs_none(w);
     w.occupant.here = false;
     note_spare_memory(w);
     work_for(outside);
@@ -109,7 +107,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
 // Gives the root to some worker, and waits until it has ended.
 void run_elsewhere(pool_state& pool, root& r, event& done) noexcept {
   r.run = run_injected_root;
-  note_submission(pool, traced::submitted);
+  tell::comes(pool, brought::job);
   inject(pool, r, pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size());  // relaxed: any value will do
   wait_for_job(done, &r);
 }
@@ -124,10 +122,7 @@ void run_on_worker(worker& w, pool_state& pool, root& r, event& done) {
     }
     return wait_for_job(done, &r);
   }
-  if (pool.control != nullptr && &w.pool() != &pool) [[unlikely]]
-    pool.control->settle();
-  if (pool.simulated != nullptr && &w.pool() != &pool) [[unlikely]]
-    begin_simulated(pool, r);
+  if (&w.pool() != &pool) comes_from_outside(pool, r);
   run_elsewhere(pool, r, done);
 }
 
@@ -157,10 +152,7 @@ void run_and_wait(pool_state& pool, root& r, event& done) {
   if (w != nullptr) return run_on_worker(*w, pool, r, done);
   done.only_this_thread_waits();
   if (run_as_worker(pool, r, done)) return;
-  if (pool.control != nullptr) [[unlikely]]
-    pool.control->settle();
-  if (pool.simulated != nullptr) [[unlikely]]
-    begin_simulated(pool, r);
+  comes_from_outside(pool, r);
   run_elsewhere(pool, r, done);
 }
 

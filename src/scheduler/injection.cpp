@@ -1,7 +1,7 @@
 #include "nopal/core/scheduler/injection.hpp"
 
 #include "nopal/core/scheduler/worker.hpp"
-#include "trace/probe.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -17,17 +17,7 @@ void inject(pool_state& pool, resumable& r, unsigned i) noexcept {
   } else {
     pool.parking.notify(i);
   }
-  if (pool.control != nullptr) [[unlikely]]
-    pool.control->something_new();
-}
-
-void note_submission(pool_state& pool, traced what) noexcept {
-  NOPAL_PROBE2(submit, pool.name.c_str(), static_cast<int>(what));
-  if (pool.trace == nullptr) [[likely]]
-    return;
-  worker* const w = current_or_null();
-  if (w != nullptr && &w->pool() == &pool) return w->note(what);
-  pool.trace->outside().record(what);
+  tell::something_new(pool);
 }
 
 unsigned choose_worker(pool_state& pool) noexcept {
@@ -53,8 +43,7 @@ void send(move_request& m) noexcept {
   to.own.push(&m);
   there.parking.call(to.index());
   there.naps.end();  // that worker's thread may be the one that naps
-  if (there.control != nullptr) [[unlikely]]
-    there.control->something_new();
+  tell::something_new(there);
   if (from_outside) there.pending.finished();
 }
 

@@ -44,7 +44,7 @@ void put_aside(worker& w) noexcept {
 }
 
 NOPAL_COLD void run_due(worker& w) noexcept {
-  if (w.pool().control == nullptr && std_sync::now() < w.next_interruption) return;  // under control no clock decides anything
+  if (!w.pool().takes_turns && std_sync::now() < w.next_interruption) return;  // where workers take turns no clock decides
   // A thread that has left a stack on top of which it should wait runs only what is its own, and what descends from that wait: stays.md of
   // ../stack. It does not come to the ring.
   if (w.search.left == nullptr || (w.stack_stays() && !w.due_own.looks_empty())) put_aside(w);

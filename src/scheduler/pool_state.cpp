@@ -5,7 +5,6 @@
 
 #include "machine/memory_limit.hpp"
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/simulation/simulation.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -17,8 +16,7 @@ static std::vector<unsigned> nodes_of(std::vector<place> const& places) {
   return nodes;
 }
 
-pool_state::pool_state(pool_options const& o, std::vector<place> where, std::unique_ptr<controlled_schedule> c,
-                       std::unique_ptr<simulation> machine, std::unique_ptr<pool_trace> recording, core::timer& t, blocking_threads& b,
+pool_state::pool_state(pool_options const& o, std::vector<place> where, std::unique_ptr<observer> its, core::timer& t, blocking_threads& b,
                        entry_points e)
     : call{e},
       steals{o.steal},
@@ -26,17 +24,19 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       backs_off{o.back_off},
       resume{o.resume},
       idle{o.idle},
+      choose_victim{o.experimental.victim},
       name{o.name},
-      control{std::move(c)},
-      simulated{std::move(machine)},
-      trace{std::move(recording)},
+      observed{std::move(its)},
+      takes_turns{observed != nullptr && observed->has().takes_turns},
+      has_own_clock{observed != nullptr && observed->has().has_own_clock},
       places{std::move(where)},
       stacklets{e.note_free_segments, this},
       memory_limit{choose_memory_limit(o.memory_limit)},
       stacks{o.stack_size, o.reclaim, tuning::kept_stacks * places.size(), static_cast<unsigned>(places.size()), e.run_left_stack},
       timer{t},
       blocking{b},
-      parking{nodes_of(places)},
+      events{o.experimental.events},
+      parking{nodes_of(places), events.source()},
       stacks_stay{o.resume == resume::home} {}
 
 pool_state::~pool_state() = default;

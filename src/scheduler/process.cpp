@@ -15,7 +15,6 @@
 #include "nopal/core/stack/refusal.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
 #include "nopal/core/stop/stop_region.hpp"
-#include "nopal/core/trace/at_fork.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "report/held_exceptions.hpp"
 #include "report/report_on_signal.hpp"
@@ -40,10 +39,10 @@ void before_fork() noexcept {
   hold_refusal();
   hold_mapping_count();
   hold_regions();
-  hold_traces();
+  call_fork_hooks_before();
 }
 void release_all(bool in_child) noexcept {
-  release_traces();
+  call_fork_hooks_after(in_child);
   release_regions();
   release_mapping_count();
   release_refusal();
@@ -61,7 +60,6 @@ void after_fork_in_child() noexcept {
   ++process_number;
   sleeping_thread::forget_all();
   fall_into_fork_trap();
-  forget_spans_outside();
   release_all(true);
 }
 

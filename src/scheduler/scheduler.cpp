@@ -14,6 +14,7 @@
 #include <string>
 #include <system_error>
 
+#include "attachments.hpp"
 #include "nopal/core/architecture/shadow_stack.hpp"
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/in_exit.hpp"
@@ -34,14 +35,11 @@
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/thread_name.hpp"
 #include "nopal/core/scheduler/trim.hpp"
-#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
 #include "report/debug_layout.hpp"
 #include "report/report_on_signal.hpp"
 #include "scheduler/option_checks.hpp"
-#include "scheduler/schedule_log.hpp"
-#include "simulation/findings.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -61,44 +59,25 @@ std::string why_refused() {
   return "ask for fewer workers, or raise the limits on threads and memory";
 }
 
-schedule_choice choose_schedule(pool_options const& o) {
-  schedule_choice s{.how = o.schedule, .seed = o.seed};
-  s.machine = o.simulate;
-  if (o.schedule == schedule::free && s.machine.empty()) s = schedule_choice::from_environment();
-  if (s.how == schedule::free || s.machine.empty()) return s;
-  reject("simulate = \"" + s.machine +
-         "\" and a schedule that is not free: a simulated machine has its own; leave one of them at its default");
-}
-
-std::unique_ptr<controlled_schedule> make_control(schedule_choice const& s, unsigned workers) {
-  begin_schedule_log();  // also where nothing will be logged: whoever has named a file hears that it cannot be written
-  if (s.how == schedule::free) return nullptr;
-  return std::make_unique<controlled_schedule>(s, workers);
-}
-
-topology choose_machine(schedule_choice const& s, cpu_limits const& cpus) {
-  return s.machine.empty() ? topology::load(cpus.cpus) : topology::made_up(s.machine);
-}
-
 }  // namespace
 
 // Reads the machine and checks the options against it, before anything is made.
 struct scheduler::site {
   cpu_limits cpus;
-  schedule_choice choice;
+  attachments attached;
   topology machine;
   std::vector<place> where;
   unsigned workers;
   bool pin;
 
-  explicit site(pool_options const& o) : cpus{read_cpu_limits()}, choice{choose_schedule(o)}, machine{choose_machine(choice, cpus)} {
+  explicit site(pool_options const& o) : cpus{read_cpu_limits()}, attached{o}, machine{attached.machine(cpus)} {
     if (shadow_stacks_are_on()) {
       throw std::system_error{ENOTSUP, std::generic_category(),
                               "nopal::pool: this process runs with shadow stacks, and the first switch between native stacks would end it; "
                               "link the program without -z shstk, or turn them off with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off"};
     }
     workers = o.workers != 0 ? o.workers : workers_in_environment();
-    if (workers == 0) workers = choice.machine.empty() ? cpus.usable() : machine.pus();
+    if (workers == 0) workers = attached.makes_up_machine() ? machine.pus() : cpus.usable();
     if (workers > tuning::most_workers) {
       reject("workers = " + std::to_string(workers) + " is more than the limit of " + std::to_string(tuning::most_workers) +
              "; workers = 0 takes one per usable CPU, here " + std::to_string(cpus.usable()));
@@ -111,20 +90,6 @@ struct scheduler::site {
     check_thread_limits(workers);
     pin = o.pin.value_or(cpus.whole_machine && machine.is_this_machine() && workers <= cpus.cpus.size());
     where = machine.spread(workers);
-  }
-
-  // The machine that is simulated, if one is. `state`: where it asks workers to poll.
-  std::unique_ptr<simulation> simulated(pool_state& state) const {
-    if (choice.machine.empty()) return nullptr;
-    simulation_costs const costs = simulation_costs::from_environment();
-    check_report(costs);
-    simulation::hands h;
-    h.ask = [&state](unsigned i) {
-      state.workers[i]->work.request();
-      state.workers[i]->ready.request();
-    };
-    h.helpers = [&state] { return state.blocking.all_idle(); };
-    return std::make_unique<simulation>(costs, machine, where, cpus.cpus, std::move(h));
   }
 
   void check_pin(pool_options const& o) const {
@@ -148,15 +113,14 @@ scheduler::scheduler(pool_options const& o, site&& s)
       on_thread_stop_{o.on_thread_stop},
       state_{o,
              s.where,
-             make_control(s.choice, s.workers),
-             s.simulated(state_),
-             pool_trace::make(o, s.workers),
+             s.attached.make(o, state_, {s.cpus, s.machine, s.where}),
              timer_,
              blocking_,
              {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments, take_if_due}},
       may_pin_{s.pin},
       asked_to_pin_{o.pin.has_value()} {
-  timer_.wait_for_rest(state_.control.get());
+  timer_.is_observed(state_.observed.get());
+  if (state_.takes_turns) timer_.wait_for_rest();
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < s.workers; ++i) make_worker(i, o, s.machine, fence);
   state_.whole = this;
@@ -173,11 +137,12 @@ void scheduler::start_threads() {
   state_.pinned = may_pin_ && (asked_to_pin_ || some_pool_is_pinned.exchange(process_number, std::memory_order_relaxed) != process_number);
   holds_pin_ = state_.pinned && !asked_to_pin_;
   try {
-    if (state_.simulated != nullptr) timer_.start_on(*state_.simulated);
+    if (state_.observed != nullptr && state_.observed->needs_timer()) timer_.start();
     for (unsigned i = 0; i < workers(); ++i) {
       start_thread(i);
       if (asked_to_pin_ && state_.pinned) wait_until_placed(i);
     }
+    if (state_.events.source() != nullptr) look_at_events_later(state_);
   } catch (...) {
     stop();
     throw;
@@ -188,7 +153,6 @@ void scheduler::start_threads() {
 void scheduler::make_worker(unsigned i, pool_options const& o, topology const& machine, bool fence) {
   workers_.push_back(std::make_unique<worker>(state_, i, o.seed));
   worker& w = *workers_.back();
-  if (state_.trace != nullptr) w.trace = &state_.trace->of(i);
   state_.workers.push_back(&w);
   w.search.victims = o.victims == victims::by_distance ? victim_table{machine, state_.places, i}
                                                        : victim_table{o.victims, static_cast<unsigned>(state_.places.size()), i};
@@ -264,11 +228,10 @@ void scheduler::run_thread(unsigned i) noexcept {
   w.home_frame = w.thread_frame = __builtin_frame_address(0);
   w.here = w.stacks.get();  // the constructor has put one there, or the thread that worked here before
   w.here->begin(search_for_work);
-  if (state_.control != nullptr) state_.control->enter(i);
-  if (state_.simulated != nullptr) state_.simulated->enter(i);
+  observer* const observed = state_.observed.get();
+  if (observed != nullptr) observed->thread_begins(i);
   switch_to(home, *w.here);
-  if (state_.control != nullptr) state_.control->leave();
-  if (state_.simulated != nullptr) state_.simulated->leave(i);
+  if (observed != nullptr) observed->thread_ends(i);
   work_for(nullptr);
   call_hook(on_thread_stop_, i, "on_thread_stop");
 }
@@ -278,8 +241,7 @@ void scheduler::stop() noexcept {
   state_.stopping.store(true, std::memory_order_seq_cst);  // before notify looks at the threads' states: pairs with the load in must_stay
   for (unsigned i = 0; i < workers(); ++i) state_.parking.call(i);
   state_.naps.end();
-  if (state_.control != nullptr) state_.control->end();
-  if (state_.simulated != nullptr) state_.simulated->end();
+  if (state_.observed != nullptr) state_.observed->pool_ends();
   for (std::thread& t : threads_) t.join();
   threads_.clear();
   blocking_.stop();                                                         // nothing waits for a call any more
@@ -291,8 +253,7 @@ scheduler::~scheduler() {
   wait_for_all(state_);
   state_.in_list.leave();  // before the workers go, which debuggers look at
   stop();
-  if (state_.trace != nullptr) state_.trace->write();
-  report_simulation(state_);
+  if (state_.observed != nullptr) state_.observed->pool_has_ended();
   forget_last_worker();
 }
 
@@ -314,16 +275,16 @@ void scheduler::keep(scheduler& s) noexcept {
   while (!kept.compare_exchange_weak(s.next_kept_, &s, std::memory_order_release, std::memory_order_relaxed)) {
   }
   if (s.next_kept_ == nullptr) call_before_leak_check(note_kept_for_leak_check);
-  static constinit std::atomic_flag reports{};
+  static constinit std::atomic_flag told{};
   // relaxed: the flag only decides who registers it
-  if (s.state_.simulated != nullptr && !reports.test_and_set(std::memory_order_relaxed)) static_cast<void>(std::atexit(report_kept));
+  if (s.state_.observed != nullptr && !told.test_and_set(std::memory_order_relaxed)) static_cast<void>(std::atexit(tell_kept));
 }
 
-// The process ends. What the default pool has simulated nobody else reports.
-void scheduler::report_kept() noexcept {
+// The process ends, and these pools do not.
+void scheduler::tell_kept() noexcept {
   // acquire: pairs with the release in keep
   for (scheduler const* s = kept.load(std::memory_order_acquire); s != nullptr; s = s->next_kept_) {
-    if (s->state_.has_threads()) report_simulation(s->state_);
+    if (s->state_.has_threads() && s->state_.observed != nullptr) s->state_.observed->process_ends();
   }
 }
 
@@ -345,8 +306,7 @@ bool scheduler::end_threads(time_point deadline) noexcept {
     state_.process.store(0, std::memory_order_seq_cst);
     if (wait_for_all(state_, std::chrono::steady_clock::now())) {
       stop();
-      if (state_.trace != nullptr) state_.trace->write();
-      report_simulation(state_);
+      if (state_.observed != nullptr) state_.observed->pool_has_ended();
       handler_.reset();
       return true;
     }
@@ -371,8 +331,7 @@ void scheduler::need_threads() {
   begin_reports_on_signal();  // in the child of a fork there may be no thread for them yet
   handler_.emplace();
   state_.stopping.store(false, std::memory_order_seq_cst);  // no thread reads it now
-  if (state_.control != nullptr) state_.control->begin_again();
-  if (state_.simulated != nullptr) state_.simulated->begin_again();
+  if (state_.observed != nullptr) state_.observed->pool_begins_again();
   try {
     start_threads();
   } catch (...) {

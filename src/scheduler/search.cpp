@@ -10,14 +10,13 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/scheduler/trim.hpp"
-#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/event.hpp"
+#include "observe/tell.hpp"
 #include "report/stuck.hpp"
-#include "trace/probe.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -29,7 +28,7 @@ void stop_searching(worker& w) noexcept {
   w.forget_joins();
   if (std::exchange(s.searching, false)) {
     w.pool().parking.stop_searching(w.index(), std::exchange(s.woken, false) ? tuning::woken_by_one : 0);
-    if (w.pool().simulated != nullptr) w.pool().simulated->searches(w.index(), false);
+    tell::searches(w, false);
   }
   if (s.idle_since == 0) return;
   s.idle_since = 0;
@@ -39,8 +38,7 @@ void stop_searching(worker& w) noexcept {
 
 // Runs what was taken from a ring: a resumable that has its mode.
 void run(worker& w, resumable& r) noexcept {
-  w.note_begin(traced::strand, r.run);
-  NOPAL_PROBE2(strand, w.index(), r.run);
+  tell::strand_begins(w, strand_kind::ready, r.run);
   r.run(r, w);
 }
 void run(worker& w, continuation c) noexcept { run(w, *c.as_resumable()); }
@@ -136,7 +134,7 @@ bool take_jobs(worker& w, worker& victim) noexcept {
   } catch (std::bad_alloc const&) {
     while (newest != nullptr) w.open.push(std::exchange(newest, newest->next));
   }
-  if (&victim != &w) w.note_steal(victim);
+  if (&victim != &w) tell::took(w, victim);
   if (steals) w.pool().parking.retract();  // as in run_due
   stop_searching(w);
   run(w, *first);
@@ -155,7 +153,7 @@ void const* pin_joins(worker& victim, void const*& far) noexcept {
 // which of them gets what, deque/README.md says. `only`: see find_and_run.
 bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   w.count.add(counted::steal_attempts);
-  if (simulation* const all = w.pool().simulated.get(); all != nullptr) all->looks_at(w.index(), victim.index());
+  tell::tries(w, victim);
   root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
@@ -165,11 +163,11 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
     deque::entry const e = victim.work.steal(&in);
     if (near != nullptr) victim.near.unpin();
     if (e != 0) {
-      w.note_steal(victim);
+      tell::took(w, victim);
       stop_searching(w);
       w.busy_with.store(its, std::memory_order_relaxed);  // relaxed: a hint
       w.descends_from(near, far);
-      w.step();
+      tell::may_come_later(w);
       run_stolen(w, continuation{e}, in);
       return true;
     }
@@ -178,13 +176,22 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   if (!victim.ready.looks_empty()) {
     if (deque::entry const e = victim.ready.steal(); e != 0) {
       w.take_half(victim);
-      w.step();
+      tell::may_come_later(w);
       stop_searching(w);
       run(w, continuation{e});
       return true;
     }
   }
   return take_jobs(w, victim);
+}
+
+// The worker that the thief tries as its k-th. No index of another: none.
+unsigned next_victim(worker& w, unsigned k) noexcept {
+  pool_state& pool = w.pool();
+  if (pool.choose_victim) [[unlikely]]
+    return pool.choose_victim(w.index(), pool.size(), w.search.random());
+  victim_table const& victims = w.search.victims;
+  return victims.scans() ? victims.in_order(k) : victims.pick(w.search.random());
 }
 
 // Searches the inboxes and other workers once, and runs what it finds. `only`: null; or the root whose strands alone may be taken. O(workers).
@@ -198,19 +205,12 @@ bool find_and_run(worker& w, root const* only) noexcept {
   if (only == nullptr && own_first && take_jobs(w, w)) return true;
   if (pool.steals && !w.search.victims.empty() && (only != nullptr || pool.parking.visible_work())) {
     // As many tries as there are other workers, before the caller considers to sleep. Each victim is drawn anew, or is the next of a scan.
-    victim_table const& victims = w.search.victims;
     for (unsigned k = 0; k + 1 < pool.size(); ++k) {
-      if (steal_from(w, *pool.workers[victims.scans() ? victims.in_order(k) : victims.pick(w.search.random())], only)) return true;
+      unsigned const victim = next_victim(w, k);
+      if (victim < pool.size() && victim != w.index() && steal_from(w, *pool.workers[victim], only)) return true;
     }
   }
   return has_own && !own_first && run_own(w);
-}
-
-// The thread has got up, or has not slept. An external caller may have recorded what it did meanwhile: so a sleep is recorded at its end.
-NOPAL_COLD void note_sleep(worker& w, std::int64_t since) noexcept {
-  w.trace->sleeps_since(0);
-  if (since != 0) w.trace->rested(traced::slept, since);
-  w.trace->stacks(w.pool().stacks.live());
 }
 
 // The worker's thread has found nothing for long, and counts as a thief. It sleeps, unless it must stay awake as the last thief of its
@@ -223,20 +223,23 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   w.search.searching = false;  // parking counts this thread; an external caller in its place is no thief
   spare_before_sleep(w, mine);
   watch_for_stuck_pool(pool);
-  std::int64_t const since = w.trace != nullptr ? std_sync::now() : 0;
-  if (w.trace != nullptr) w.trace->sleeps_since(since);
   std::optional<bound_to_cpu> while_it_sleeps;
-  NOPAL_PROBE1(sleep, i);
-  bool const slept = pool.parking.park(
-      i, [&] { return must_stay(pool, i); },
-      [&] {
-        w.count.add(counted::sleeps);
-        if (pool.pinned) while_it_sleeps.emplace(pool.places[i].cpu);
-      });
-  NOPAL_PROBE2(wake, i, slept);
+  tell::sleeps(w);
+  bool slept = pool.events.source() != nullptr && !pool.has_own_clock && pool.events.enter();
+  if (slept) {
+    w.count.add(counted::sleeps);
+    watch_events(pool, i);
+  } else {
+    slept = pool.parking.park(
+        i, [&] { return must_stay(pool, i); },
+        [&] {
+          w.count.add(counted::sleeps);
+          if (pool.pinned) while_it_sleeps.emplace(pool.places[i].cpu);
+        });
+  }
+  tell::wakes(w, slept);
   w.spare.works_again();
   w.search.searching = true;
-  if (w.trace != nullptr) note_sleep(w, slept ? since : 0);
   if (!slept) return false;
   w.count.add(counted::wakeups);
   w.search.woken = true;
@@ -264,50 +267,48 @@ bool nap_for(worker& w, std::int64_t nanoseconds) noexcept {
 // The one thief of its node that must stay awake has found nothing for long: others are busy with strands that offer nothing.
 void nap(worker& w) noexcept {
   search_state& s = w.search;
-  std::int64_t const since = w.trace != nullptr ? std_sync::now() : 0;
-  NOPAL_PROBE2(nap, w.index(), s.nap);
+  tell::naps(w, s.nap);
   bool const ended_by_news = nap_for(w, some_await_turn(w) ? std::min(s.nap, tuning::longest_doze) : s.nap);
-  if (w.trace != nullptr) w.trace->rested(traced::napped, since);
+  tell::napped(w);
   s.nap = ended_by_news ? tuning::shortest_nap : std::min(2 * s.nap, tuning::longest_nap);
 }
 
 // Pauses before the next search: longer each time, and for a random part, so that thieves do not come all at once. Ends early when visible
 // work appears or disappears.
 void back_off(worker& w, bool work_was_visible) noexcept {
-  simulation* const all = w.pool().simulated.get();
-  if (!w.pool().backs_off)
-    return all != nullptr ? all->backs_off(w.index(), 1) : void();  // a search takes time, or it might go on for ever
+  if (!w.pool().backs_off) return static_cast<void>(tell::pauses(w, 1));
   w.count.add(counted::pauses);
   search_state& s = w.search;
   auto const pause = s.backoff + s.random() % s.backoff;
   if (s.backoff < tuning::longest_backoff) s.backoff *= 2;
-  if (all != nullptr) return all->backs_off(w.index(), pause);
+  if (tell::pauses(w, pause)) return;
   for (std::uint64_t k = 0; k < pause && w.pool().parking.visible_work() == work_was_visible; ++k) cpu_relax();
 }
 
-// Searches once, under a controlled schedule: first the worker at whose fork this one got the turn.
-void search_as_scheduled(worker& w) noexcept {
+// Searches once, where workers take turns: first the worker at whose fork this one got the turn.
+void search_in_turn(worker& w) noexcept {
   pool_state& pool = w.pool();
-  unsigned const victim = pool.control->victim(w.index());
-  if (victim != controlled_schedule::no_worker && pool.steals && steal_from(w, *pool.workers[victim], nullptr)) return;
-  if (!find_and_run(w, nullptr)) pool.control->idle(w.index());
+  unsigned const victim = w.observed->victim(w.index());
+  if (victim != observer::no_worker && pool.steals && steal_from(w, *pool.workers[victim], nullptr)) return;
+  if (!find_and_run(w, nullptr)) w.observed->found_nothing(w.index());
 }
 
 // Searches once, by the worker's own thread, and pauses or sleeps if it finds nothing. False: the pool ends.
 bool search_once(worker& w, stack& mine) noexcept {
   pool_state& pool = w.pool();
   if (pool.stopping.load(std::memory_order_relaxed)) return false;  // relaxed: a hint; must_stay reads it again before a sleep
-  if (pool.control != nullptr) [[unlikely]] {
-    search_as_scheduled(w);
+  if (pool.takes_turns) [[unlikely]] {
+    search_in_turn(w);
     return true;
   }
   pool.mode.adopt();  // what the strand before has left would be a trap for us; whatever runs next adopts its own
   search_state& s = w.search;
   if (!std::exchange(s.searching, true)) {
     pool.parking.start_searching(w.index());
-    if (pool.simulated != nullptr) pool.simulated->searches(w.index(), true);
+    tell::searches(w, true);
   }
   if (find_and_run(w, nullptr)) return true;  // another worker may run this stack now, and w must not be used
+  if (!pool.has_own_clock) pool.events.poll();
 
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;
@@ -381,7 +382,7 @@ bool must_stay(pool_state const& pool, unsigned i) noexcept {
 void search_on(stack& mine) noexcept {
   for (;;) {
     worker& w = *current();
-    if (w.trace != nullptr) w.trace->searches();
+    tell::runs_none(w);
     if (w.occupant.here) {
       if (!search_as_external_caller(w)) return;
     } else if (bool const below = w.search.left != nullptr && search_below_join(w);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/simulation/simulation.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -32,8 +31,7 @@ stats read_stats(pool_state const& pool) {
   all.segment_bytes_peak = segments.used_peak;
   all.segment_bytes_free = segments.free;
   all.stack_pages_peak = std::max(all.stack_pages, pool.stacks.most_pages_held(pool.size()));
-  if (pool.control != nullptr) all.lost_turns = pool.control->lost();
-  if (pool.simulated != nullptr) all.lost_turns = pool.simulated->lost();
+  if (pool.observed != nullptr) all.lost_turns = pool.observed->lost_turns();
   return all;
 }
 

@@ -10,7 +10,6 @@
 
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/injection.hpp"
-#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/task/strand_loop.hpp"
 #include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -18,12 +17,13 @@
 #include "nopal/core/wait/job_wait.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "nopal/core/wait/yield.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
-void begin_simulated(pool_state& pool, root& r) noexcept {
-  r.timed = true;
-  pool.simulated->job_begins();
+void comes_from_outside(pool_state& pool, root& r) noexcept {
+  tell::settle(pool);
+  r.is_counted = tell::counts_job(pool);
 }
 
 void submit(pool_state& pool, root& r) noexcept {
@@ -32,30 +32,26 @@ void submit(pool_state& pool, root& r) noexcept {
   r.run = run_injected_root;
   r.region = listened_to(r.region);
   hold_region(r.region);  // until its finish
-  note_submission(pool, traced::submitted);
+  tell::comes(pool, brought::job);
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());
-  if (pool.control != nullptr) [[unlikely]]
-    pool.control->settle();
-  if (pool.simulated != nullptr) [[unlikely]]
-    begin_simulated(pool, r);
+  comes_from_outside(pool, r);
   inject(pool, r, choose_worker(pool));
 }
 
 namespace {
 
-// A fiber that was spawned from outside on a simulated machine, whose time counts until it has ended.
-struct timed_fiber : resumable {
+// A fiber from outside whose begin and end the observer is told.
+struct counted_fiber : resumable {
   resumable& fiber;
-  explicit timed_fiber(resumable& f) noexcept : resumable{begin}, fiber{f} {}
+  explicit counted_fiber(resumable& f) noexcept : resumable{begin}, fiber{f} {}
 
   static void begin(resumable& r, worker& w) noexcept {
-    std::unique_ptr<timed_fiber const> const me{static_cast<timed_fiber*>(&r)};
-    w.pool().simulated->job_found(w.index());
+    std::unique_ptr<counted_fiber const> const me{static_cast<counted_fiber*>(&r)};
+    tell::job_begins(w);
     resumable& f = me->fiber;
     f.run(f, w);
-    worker const& now = *current();
-    now.pool().simulated->job_ended(now.index());
+    tell::job_ends(*current());
   }
 };
 
@@ -64,14 +60,11 @@ struct timed_fiber : resumable {
 void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept {
   pool.spawned_outside.fetch_add(1, std::memory_order_seq_cst);  // before the fiber can finish: see wait_for_all
   pool.needs_threads();
-  note_submission(pool, traced::spawned);
-  if (pool.control != nullptr) [[unlikely]]
-    pool.control->settle();
-  if (pool.simulated != nullptr) [[unlikely]] {
-    if (auto* const timed = new (std::nothrow) timed_fiber{fiber}; timed != nullptr) {
-      pool.simulated->job_begins();
-      return inject(pool, *timed, choose_worker(pool));
-    }
+  tell::comes(pool, brought::fiber);
+  tell::settle(pool);
+  if (pool.observed != nullptr) [[unlikely]] {
+    std::unique_ptr<counted_fiber> told{new (std::nothrow) counted_fiber{fiber}};
+    if (told != nullptr && tell::counts_job(pool)) return inject(pool, *told.release(), choose_worker(pool));
   }
   inject(pool, fiber, choose_worker(pool));
 }

@@ -1,5 +1,4 @@
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/simulation/simulation.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -8,7 +7,7 @@
 
 #include "nopal/core/stack/branch.hpp"
 #include "nopal/core/task/no_slot.hpp"
-#include "trace/probe.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -20,6 +19,7 @@ worker::worker(pool_state& pool, unsigned index, std::uint64_t seed)
       blocks{pool.blocks},
       search{seed, index},
       due{pool.steals ? &pool.due : &due_here},
+      observed{pool.observed.get()},
       pool_{pool},
       index_{index},
       no_slot_{place_without_slot()},
@@ -72,11 +72,10 @@ bool worker::offer_what_was_requested() noexcept {
     if (pool_.steals && !std::exchange(strand.offered, true)) pool_.parking.offer();
     work.publish();
     pool_.naps.end();
-    if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]]
+    if (tell::offered(*this)) [[unlikely]]
       work.request();
   }
-  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]]
-    s->polled(index_);
+  tell::polled(*this);
   // A poll that no offer has preceded, at the call of a task, may have taken back the request of mode_changed or continue_in_region.
   if (strand.polls_always || offered_in{control_words::now(), region} != work.all_offered_in()) work.request();
   return stack_pointer() < work.limit();
@@ -97,17 +96,16 @@ void worker::offer_ready() noexcept {
   if (!std::exchange(ready_is_offered, true)) pool_.parking.offer();
   ready.publish();
   pool_.naps.end();
-  if (controlled_schedule* const c = pool_.control.get(); c != nullptr && c->at_fork(index_)) [[unlikely]]
+  if (tell::offered(*this)) [[unlikely]]
     ready.request();
-  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]]
-    s->polled(index_);
+  tell::polled(*this);
 }
 
 // Fibers may be short, so that one by one takes longer than they do. The worker comes to the oldest of them next; others may take some from here.
 void worker::take_half(worker& victim) noexcept {
-  note_steal(victim);
+  tell::took(*this, victim);
   deque::index n = std::min((victim.ready.bottom() - victim.ready.oldest()) / 2, tuning::most_taken);
-  if (n <= 0 || pool_.control != nullptr) return;
+  if (n <= 0 || pool_.takes_turns) return;
   try {
     ready.ensure_room(n);
   } catch (std::bad_alloc const&) {
@@ -117,7 +115,7 @@ void worker::take_half(worker& victim) noexcept {
   for (; n > 0; --n) {
     deque::entry const e = victim.ready.steal(nullptr, false);
     if (e == 0) break;
-    if (pool_.simulated != nullptr) pool_.simulated->looks_at(index_, victim.index_);
+    tell::tries(*this, victim);
     resumable* const r = continuation{e}.as_resumable();
     r->next = std::exchange(newest, r);
   }
@@ -132,16 +130,6 @@ void worker::retract_ready() noexcept {
   if (!std::exchange(ready_is_offered, false)) return;
   ready.request();
   pool_.parking.retract();
-}
-
-NOPAL_COLD void worker::reach_on_simulated() const noexcept { pool_.simulated->reach(index_); }
-
-void worker::note_steal(worker const& victim) noexcept {
-  count.add(counted::steals);
-  if (simulation* const s = pool_.simulated.get(); s != nullptr) [[unlikely]]
-    s->stole(index_, victim.index_);
-  note(traced::stole, victim.index_);
-  NOPAL_PROBE2(steal, index_, victim.index_);
 }
 
 }  // namespace nopal::core

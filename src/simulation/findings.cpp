@@ -12,7 +12,6 @@
 #include <system_error>
 
 #include "base/open_file.hpp"
-#include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/simulation/simulation.hpp"
 #include "nopal/simulation_report.hpp"
 #include "simulation/ticker.hpp"
@@ -57,11 +56,10 @@ void check_report(simulation_costs const& c) {
   if (!is_pipe(f)) ::close(f);  // a pipe stays open, since its reader would take it for ended
 }
 
-void report_simulation(pool_state const& pool) noexcept try {
-  if (pool.simulated == nullptr) return;
-  simulation_report const r = pool.simulated->report();
-  if (!pool.simulated->is_news(r)) return;
-  std::string const& file = pool.simulated->costs().report;
+void report_simulation(simulation& s) noexcept try {
+  simulation_report const r = s.report();
+  if (!s.is_news(r)) return;
+  std::string const& file = s.costs().report;
   if (file.empty()) {
     std::fputs(("nopal: simulated " + to_text(r)).c_str(), stderr);
     return;

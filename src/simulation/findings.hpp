@@ -7,12 +7,12 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-struct pool_state;
+class simulation;
 struct simulation_costs;
 
 /// Before a pool is made: throws std::system_error where the file cannot be written.
 void check_report(simulation_costs const& c);
-/// Nothing where the machine is not simulated. While the pool has no threads.
-void report_simulation(pool_state const& pool) noexcept;
+/// Nothing where nothing has run since the last time. While the pool has no threads.
+void report_simulation(simulation& s) noexcept;
 
 }  // namespace nopal::core

@@ -10,7 +10,9 @@
 #include "nopal/core/architecture/machine_word.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/machine/own_cpu.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "simulation/entry.hpp"
+#include "simulation/findings.hpp"
 #include "simulation/interruption.hpp"
 #include "simulation/ticker.hpp"
 
@@ -25,6 +27,7 @@ class simulation::own_time final : public virtual_time {
   own_time(simulation& whole, unsigned i) noexcept : of{whole}, index{i} {}
   std::int64_t now() noexcept override { return of.now(index); }
   bool is_simulated() const noexcept override { return true; }
+  bool is_given() const noexcept override { return !of.costs_.measures; }
   void relax() noexcept override {
     if (!of.takes(index, of.costs_.relax, rule::waits)) cpu_relax();
   }
@@ -39,7 +42,7 @@ class simulation::own_time final : public virtual_time {
     of.sleep(index, &a, expected, nanoseconds);
   }
   void interrupted(bool waits, bool by_alarm) noexcept override { of.interrupted(index, waits, by_alarm); }
-  void reach() noexcept override { of.reach(index); }
+  void reach() noexcept override { of.must_come_in_order(index); }
 
  private:
   simulation& of;
@@ -47,7 +50,8 @@ class simulation::own_time final : public virtual_time {
 };
 
 simulation::simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus, hands h)
-    : timeline{static_cast<std::int64_t>(costs.slice), costs.measures},
+    : observer{&kind},
+      timeline{static_cast<std::int64_t>(costs.slice), costs.measures},
       costs_{std::move(costs)},
       cpus_{std::move(cpus)},
       hands_{std::move(h)},
@@ -98,12 +102,12 @@ simulation::~simulation() { leave_list(); }
 
 // ---- Workers.
 
-void simulation::enter(unsigned i) noexcept { enter_as(i); }
-void simulation::enter_timer() noexcept {
+void simulation::thread_begins(unsigned i) noexcept { enter_as(i); }
+void simulation::timer_begins() noexcept {
   at(timer()).searches = true;
   enter_as(timer());
 }
-void simulation::leave_timer() noexcept { leave(timer()); }
+void simulation::timer_ends() noexcept { thread_ends(timer()); }
 
 void simulation::enter_as(unsigned i) noexcept {
   worker_state& w = at(i);
@@ -125,7 +129,7 @@ void simulation::enter_as(unsigned i) noexcept {
   if (!ended_) set_alarm(i, clock_ticks());
 }
 
-void simulation::leave(unsigned i) noexcept {
+void simulation::thread_ends(unsigned i) noexcept {
   virtual_time::set_here(nullptr);
   std::int64_t const worked = stop_watch(i);
   std::lock_guard const guard{mutex_};
@@ -139,7 +143,7 @@ void simulation::leave(unsigned i) noexcept {
   if (!ended_ && holder() == i) give_to_least();
 }
 
-void simulation::reach(unsigned i) noexcept {
+void simulation::must_come_in_order(unsigned i) noexcept {
   entry e{*this, i};
   if (!e.goes_on()) return;
   at(i).ahead = 0;
@@ -156,14 +160,16 @@ void simulation::polled(unsigned i) noexcept {
   if (!costs_.measures) hands_.ask(i);
 }
 
-void simulation::looks_at(unsigned i, unsigned victim) noexcept {
+void simulation::tries(unsigned i, unsigned victim) noexcept {
   entry e{*this, i};
   if (!e.goes_on()) return;
   advance(at(i), static_cast<std::int64_t>(costs_.look_at(rank(i, victim))), searching);
   pass_on(e.guard, i, rule::searches);
 }
 
-void simulation::stole(unsigned i, unsigned victim) noexcept {
+void simulation::took(worker& its, worker const& from) noexcept {
+  unsigned const i = its.index();
+  unsigned const victim = from.index();
   entry e{*this, i};
   if (!e.goes_on()) return;
   worker_state& w = at(i);
@@ -200,8 +206,9 @@ bool simulation::takes(unsigned i, double nanoseconds, rule r) noexcept {
   return true;
 }
 
-void simulation::backs_off(unsigned i, std::uint64_t pauses) noexcept {
+bool simulation::pauses(unsigned i, std::uint64_t pauses) noexcept {
   takes(i, static_cast<double>(pauses) * costs_.relax, rule::searches);
+  return true;
 }
 
 // In the handler of the signal: the worker has run for long without a fork. While it goes on so, thieves may get far ahead of it, since they
@@ -329,19 +336,20 @@ bool simulation::wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, un
   return any;
 }
 
-void simulation::job_begins() noexcept {
+bool simulation::counts_job() noexcept {
   virtual_time::not_interrupted const me{virtual_time::here()};  // of another simulated machine, maybe
   lock guard{mutex_};
   all_present_.wait(guard, [this] { return present_ == workers_.size() || ended_; });
-  if (jobs_++ != 0) return;
+  if (jobs_++ != 0) return true;
   found_ = false;
   began_ = last_end_ = latest();
   for (auto& w : workers_) {  // time has passed until now, in which nothing happened
     if (w->now == state::ready || w->now == state::runs) w->clock = began_;
   }
+  return true;
 }
 
-void simulation::job_found(unsigned i) noexcept {
+void simulation::job_begins(unsigned i) noexcept {
   entry const e{*this, i};
   if (std::exchange(found_, true)) return;
   counts_from_ = began_ = last_end_ = at(i).clock;
@@ -350,7 +358,7 @@ void simulation::job_found(unsigned i) noexcept {
   }
 }
 
-void simulation::job_ended(unsigned i) noexcept {
+void simulation::job_ends(unsigned i) noexcept {
   entry const e{*this, i};
   last_end_ = std::max(last_end_, at(i).clock);
   if (jobs_ == 0) return;
@@ -360,7 +368,7 @@ void simulation::job_ended(unsigned i) noexcept {
   counts_from_ = no_time;
 }
 
-void simulation::end() noexcept {
+void simulation::pool_ends() noexcept {
   stop_ticker();
   std::lock_guard const guard{mutex_};
   for (auto& w : workers_) {
@@ -381,7 +389,7 @@ void simulation::stop_ticker() noexcept {
   }
 }
 
-void simulation::begin_again() {
+void simulation::pool_begins_again() {
   start_ticker();
   std::lock_guard const guard{mutex_};
   ended_ = false;
@@ -392,7 +400,14 @@ void simulation::begin_again() {
   }
 }
 
-std::uint64_t simulation::lost() const noexcept {
+void simulation::pool_has_ended() noexcept { report_simulation(*this); }
+void simulation::process_ends() noexcept { report_simulation(*this); }
+
+simulation* simulation::of(pool_state const& pool) noexcept {
+  return pool.observed == nullptr ? nullptr : static_cast<simulation*>(pool.observed->find(&kind));
+}
+
+std::uint64_t simulation::lost_turns() const noexcept {
   std::lock_guard const guard{mutex_};
   return lost_;
 }

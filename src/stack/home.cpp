@@ -14,18 +14,11 @@
 #include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
-
-// What the worker runs on top of `s` lies between these two: `stays_waiting`, and `resumed`.
-void note_wait(worker& w, traced what, stack const& s, waits_for const& why) noexcept {
-  if (w.trace == nullptr) [[likely]]
-    return;
-  if (what == traced::resumed) return w.trace->begins(what, s.number(), why.what);
-  w.trace->leaves(what, s.number(), why.what, why.object);
-}
 
 bool has_room_on_top(worker& w) noexcept {
   if (!w.fits_here()) return false;
@@ -61,7 +54,7 @@ deque::entry steal_from_below(worker& w, worker& victim, void const* join, bool 
   w.count.add(counted::steal_attempts);
   deque::entry const e = victim.work.steal([=](deque::entry x) { return stacks || !continuation{x}.is_stack(); }, &in);
   d->unpin();
-  if (e != 0) w.note_steal(victim);
+  if (e != 0) tell::took(w, victim);
   return e;
 }
 
@@ -182,10 +175,10 @@ void wait_on_top(waits_for const& why, void const* join, bool (*publish)(void* w
   top_wait t{*w.here, w.pool(), w.index(), join};
   if (publish(with, t)) {
     stack& here = *w.here;
-    note_wait(w, traced::stays_waiting, here, why);
+    tell::waits_on_top(w, here, why);
     w.offer_all();  // this thread answers no requests
     while (!wait_here(w, t, why) && !leave(w, t, why, [&](stack&) noexcept { return !t.leave(); })) std_sync::yield();
-    note_wait(*current(), traced::resumed, here, why);
+    tell::waited_on_top(*current(), here, why);
   }
   errno = error_number;
 }

@@ -13,7 +13,7 @@
 #include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/stop/later_region.hpp"
 #include "nopal/core/stop/stop_region.hpp"
-#include "trace/probe.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -101,8 +101,7 @@ static region_id region_of_branch(branch const& b) noexcept {
 // A worker has taken the branch from a deque or an inbox. The branch lies in the frame of its owner, which runs the first half, or waits,
 // or is about to. Once this worker has arrived the branch may be gone, unless the owner waits: then this worker resumes the owner's stack.
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
-  w.note_begin(traced::branch, body);
-  NOPAL_PROBE2(branch, w.index(), body);
+  tell::strand_begins(w, strand_kind::branch, body);
   b.mode.adopt();
   w.region = region_of_branch(b);
   w.begin_strand();
@@ -119,7 +118,7 @@ void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   }
   current()->here->origin = below;
   current()->end_strand();
-  current()->reach();
+  tell::must_come_in_order(*current());
   if (b.join.arrive()) resume(b.waiting);
 }
 

@@ -13,7 +13,7 @@
 #include "nopal/core/wait/job_wait.hpp"
 #include "nopal/core/wait/lock_bit.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
-#include "trace/probe.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -73,8 +73,7 @@ void outside_children::carry(resumable& r, worker& w) noexcept {
     self.unlock(~(locked | carried));  // the last touch: the scope's thread may free the list
   }
   if (c != nullptr) {
-    w.note_begin(traced::child, c->run);
-    NOPAL_PROBE2(child, w.index(), c->run);
+    tell::strand_begins(w, strand_kind::child, c->run);
     w.begin_job();
     w.begin_child_of(&c->of.join);
     c->run(*c);

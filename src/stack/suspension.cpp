@@ -15,7 +15,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/give_away.hpp"
 #include "nopal/core/stack/reverse_order.hpp"
-#include "trace/probe.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -26,8 +26,8 @@ static void publish_left_stack(after_switch& a) noexcept {
   stack& left = *s.left;
   left.begins_to_wait(s.why, coarse_now());
   if (s.reclaims) current()->pool().stacks.give_back_below(left, left.sp);
-  current()->step(&left);
-  current()->reach();
+  tell::may_come_later(*current(), &left);
+  tell::must_come_in_order(*current());
   if (s.publish(s)) resume_stack(left);
 }
 
@@ -37,16 +37,6 @@ static void leave_for(suspension& s, stack& next) noexcept {
   w.forget_joins();
   w.here = &next;
   switch_to(*s.left, next, &s);
-}
-
-NOPAL_COLD static void note_suspension(worker& w, waits_for const& why) noexcept {
-  w.trace->leaves(traced::suspended, w.here->number(), why.what, why.object);
-  w.trace->stacks(w.pool().stacks.live());
-}
-// The frame that waits lies on `s`, at rest.
-NOPAL_COLD static void note_resumption(worker& w, stack const& s) noexcept {
-  waits_for const* const why = s.waits.load(std::memory_order_relaxed);  // relaxed: the caller owns the stack
-  w.trace->begins(traced::resumed, s.number(), why != nullptr ? why->what : nullptr);
 }
 
 // The strand on this stack must wait. Thieves may be at the deque until it is given away; nothing can fail after that. Until the stack is
@@ -60,9 +50,7 @@ bool suspend(suspension& s) noexcept {
   if (next == nullptr) return false;
   w.count.add(counted::suspensions);
   w.count.add(counted::switches);
-  if (w.trace != nullptr) [[unlikely]]
-    note_suspension(w, s.why);
-  NOPAL_PROBE4(suspend, w.index(), w.here, s.why.what, s.why.object);
+  tell::strand_leaves(w, s.why);
   give_everything_away(w, w.orphans);
   w.retract_offers();
   s.left = w.here;
@@ -105,9 +93,7 @@ void resume_stack(stack& s) noexcept {
   assert(w.work.empty());  // so what the frames on `s` have offered is not here: their pops say no
   w.work.rewind();
   w.count.add(counted::switches);
-  if (w.trace != nullptr) [[unlikely]]
-    note_resumption(w, s);
-  NOPAL_PROBE2(resume, w.index(), &s);
+  tell::strand_resumes(w, s);
   stack& mine = *std::exchange(w.here, &s);
   s.begins_to_run();
   mine.leave(s, [](stack& free) noexcept {
@@ -147,8 +133,7 @@ void bring_home(pool_state& p, stack& s) noexcept {
   to.own.push(&s.on_its_way);
   p.parking.call(home);
   p.naps.end();  // its thread may be the one that naps
-  if (p.control != nullptr) [[unlikely]]
-    p.control->something_new();
+  tell::something_new(p);
 }
 
 void resume_after_top(worker& w, stack& s) noexcept {

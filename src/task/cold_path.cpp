@@ -6,7 +6,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/scheduler/memory_limit.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
-#include "trace/probe.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -121,11 +121,10 @@ void take_over(worker& w, frame& f) noexcept {
 bool join_task(worker& w, frame* p) noexcept {
   if (p->steals() > 0) {
     // A stolen task runs at the base of its strand, on an arena that its children have left empty: README.md, invariant 5.
-    w.reach();
+    tell::must_come_in_order(w);
     if (!p->announce(control_words::now())) {
       w.count.add(counted::suspensions);
-      w.note(traced::suspended_task, 0, nullptr, p);
-      NOPAL_PROBE2(suspend_task, w.index(), p);
+      tell::task_waits(w, p);
       return unwind(w, strand::next_step::nothing);
     }
     take_over(w, *p);

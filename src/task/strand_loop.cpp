@@ -4,11 +4,10 @@
 #include <utility>
 
 #include "nopal/core/scheduler/injection.hpp"
-#include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/stack/give_away.hpp"
 #include "nopal/core/stack/held_mutexes.hpp"
 #include "nopal/core/task/cold_path.hpp"
-#include "trace/probe.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -25,8 +24,8 @@ struct next {
 
 void root_ended(worker& w, root& r) noexcept {
   if (std::exchange(w.strand.threw, false)) r.error = std::exchange(w.strand.exception, nullptr);
-  if (r.timed) [[unlikely]]
-    w.pool().simulated->job_ended(w.index());
+  if (r.is_counted) [[unlikely]]
+    tell::job_ends(w);
   r.finish(r);
 }
 
@@ -41,11 +40,10 @@ frame* arrive(worker& w, frame* p, control_words ended_in) noexcept {
   w.strand.not_started = false;
   if (w.strand.threw) keep_exception(w, p, holds_parent ? never_stolen : w.arena.epoch);
   if (holds_parent) p->arena = w.arena.detach();
-  w.reach();
+  tell::must_come_in_order(w);
   if (!p->join.arrive(digest(ended_in))) return nullptr;
   take_over(w, *p);
-  w.note(traced::joined, 0, nullptr, p);
-  NOPAL_PROBE2(resume_task, w.index(), p);
+  tell::task_resumes(w, p);
   if ((p->state & frame::thrown) != 0) w.strand.throwing = p;
   return p;
 }
@@ -160,18 +158,16 @@ void run_root(worker& w, root& r) noexcept {
 }
 
 void run_injected_root(resumable& r, worker& w) noexcept {
-  w.note_begin(traced::job, static_cast<root&>(r).start);
-  NOPAL_PROBE2(job, w.index(), static_cast<root&>(r).start);
-  if (static_cast<root&>(r).timed) [[unlikely]]
-    w.pool().simulated->job_found(w.index());
+  tell::strand_begins(w, strand_kind::job, static_cast<root&>(r).start);
+  if (static_cast<root&>(r).is_counted) [[unlikely]]
+    tell::job_begins(w);
   run_root(w, static_cast<root&>(r));
 }
 
 // The thief owns the task now, which it runs on its own empty arena. The arena in which the task lies stays with the child that runs above
 // it, on the worker from which the task was stolen.
 void run_stolen_task(worker& w, frame& f, offered_in const& in) noexcept {
-  w.note_begin(traced::task, f.resume_function, &f);
-  NOPAL_PROBE3(task, w.index(), f.resume_function, &f);
+  tell::strand_begins(w, strand_kind::task, f.resume_function, &f);
   in.mode.adopt();
   w.region = in.region;
   f.stolen_in(in.mode);
@@ -185,8 +181,7 @@ void run_moved_task(resumable& r, worker& w) noexcept {
   r.mode.adopt();
   w.region = r.region;
   frame& f = *static_cast<move_request&>(r).task;
-  w.note_begin(traced::moved_task, f.resume_function, &f);
-  NOPAL_PROBE3(task, w.index(), f.resume_function, &f);
+  tell::strand_begins(w, strand_kind::moved_task, f.resume_function, &f);
   if (f.arena != nullptr) {
     w.arena.attach(f.arena);
   } else {

@@ -6,6 +6,8 @@
 
 #include "base/read_text.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/wait/waits_for.hpp"
 #include "trace/timeline.hpp"
 #include "trace/trace_files.hpp"
 
@@ -33,7 +35,7 @@ std::unique_ptr<pool_trace> pool_trace::make(pool_options const& o, unsigned wor
 }
 
 pool_trace::pool_trace(std::string to, std::string name, std::size_t room, unsigned workers)
-    : trace_source{std::move(to)}, name_{std::move(name)}, number_{trace_files::next_number()}, outside_{room} {
+    : observer{&kind}, trace_source{std::move(to)}, name_{std::move(name)}, number_{trace_files::next_number()}, outside_{room} {
   for (unsigned i = 0; i < workers; ++i) rings_.push_back(std::make_unique<trace_ring>(room, number_ * (tuning::most_workers + 1) + i));
   trace_files::add(*this);
 }
@@ -41,6 +43,61 @@ pool_trace::pool_trace(std::string to, std::string name, std::size_t room, unsig
 pool_trace::~pool_trace() { trace_files::remove(*this); }
 
 void pool_trace::write() noexcept { trace_files::write(*this); }
+
+trace_ring* pool_trace::of(worker const& w) noexcept {
+  auto* const its = w.observed == nullptr ? nullptr : static_cast<pool_trace*>(w.observed->find(&kind));
+  return its == nullptr ? nullptr : &its->of(w.index());
+}
+
+void pool_trace::comes(brought what, worker* by) noexcept {
+  traced const event = what == brought::job ? traced::submitted : traced::spawned;
+  if (by != nullptr) return of(by->index()).record(event);
+  outside_.record(event);
+}
+
+static traced as_traced(strand_kind what) noexcept {
+  switch (what) {
+    case strand_kind::ready: return traced::strand;
+    case strand_kind::job: return traced::job;
+    case strand_kind::callers_job: return traced::callers_job;
+    case strand_kind::task: return traced::task;
+    case strand_kind::moved_task: return traced::moved_task;
+    case strand_kind::branch: return traced::branch;
+    case strand_kind::child: return traced::child;
+  }
+  return traced::nothing;
+}
+
+void pool_trace::strand_begins(worker& w, strand_kind what, void const* code, void const* object) noexcept {
+  of(w.index()).begins(as_traced(what), 0, code, object);
+}
+void pool_trace::strand_leaves(worker& w, waits_for const& why) noexcept {
+  of(w.index()).leaves(traced::suspended, w.here->number(), why.what, why.object);
+  of(w.index()).stacks(w.pool().stacks.live());
+}
+void pool_trace::strand_resumes(worker& w, stack const& s, waits_for const* why) noexcept {
+  of(w.index()).begins(traced::resumed, s.number(), why != nullptr ? why->what : nullptr);
+}
+// What the worker runs on top of `s` lies between these two.
+void pool_trace::waits_on_top(worker& w, stack const& s, waits_for const& why) noexcept {
+  of(w.index()).leaves(traced::stays_waiting, s.number(), why.what, why.object);
+}
+void pool_trace::waited_on_top(worker& w, stack const& s, waits_for const& why) noexcept {
+  of(w.index()).begins(traced::resumed, s.number(), why.what);
+}
+void pool_trace::task_waits(worker& w, frame const* task) noexcept { of(w.index()).record(traced::suspended_task, 0, nullptr, task); }
+void pool_trace::task_resumes(worker& w, frame const* task) noexcept { of(w.index()).record(traced::joined, 0, nullptr, task); }
+void pool_trace::runs_none(worker& w) noexcept { of(w.index()).searches(); }
+void pool_trace::took(worker& w, worker const& victim) noexcept { of(w.index()).record(traced::stole, victim.index()); }
+
+void pool_trace::sleeps(worker& w) noexcept { of(w.index()).rests(); }
+// An external caller may have recorded what it did meanwhile: so a sleep is recorded at its end.
+void pool_trace::wakes(worker& w, bool slept) noexcept {
+  of(w.index()).gets_up(slept);
+  of(w.index()).stacks(w.pool().stacks.live());
+}
+void pool_trace::naps(worker& w) noexcept { of(w.index()).begins_nap(); }
+void pool_trace::napped(worker& w) noexcept { of(w.index()).ends_nap(); }
 
 void pool_trace::append_to(std::string& bytes, std::uint32_t addition) {
   traced_pool all{number_, name_, {}, {}};

@@ -52,6 +52,14 @@ void trace_ring::leaves(traced kind, std::uint64_t extra, void const* text, void
   record(kind, extra, text, object);
 }
 
+void trace_ring::rests() noexcept { asleep_since_.store(std_sync::now(), std::memory_order_relaxed); }  // relaxed: ring.hpp
+void trace_ring::gets_up(bool slept) noexcept {
+  std::int64_t const since = asleep_since_.exchange(0, std::memory_order_relaxed);  // relaxed: as above
+  if (slept) rested(traced::slept, since);
+}
+void trace_ring::begins_nap() noexcept { naps_since_ = std_sync::now(); }
+void trace_ring::ends_nap() noexcept { rested(traced::napped, naps_since_); }
+
 void trace_ring::rested(traced kind, std::int64_t since) noexcept {
   put({std_sync::now(), static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(since), 0});
 }
@@ -93,7 +101,7 @@ trace_copy trace_ring::take() {
     first = whole;
   }
   copy.dropped = first - taken_;
-  copy.asleep_since = asleep_since_.load(std::memory_order_relaxed);  // relaxed: as in sleeps_since
+  copy.asleep_since = asleep_since_.load(std::memory_order_relaxed);  // relaxed: ring.hpp
   taken_ = end;
   return copy;
 }

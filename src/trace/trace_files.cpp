@@ -171,4 +171,10 @@ void trace_files::at_exit() noexcept {
 void hold_traces() noexcept { traces.lock(); }
 void release_traces() noexcept { traces.unlock(); }
 
+static constinit fork_hook hook{hold_traces, [](bool in_child) noexcept {
+                                  if (in_child) forget_spans_outside();
+                                  release_traces();
+                                }};
+[[gnu::constructor]] static void hold_traces_at_fork() noexcept { call_at_fork(hook); }
+
 }  // namespace nopal::core

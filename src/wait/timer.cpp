@@ -9,10 +9,9 @@
 #include <utility>
 
 #include "nopal/core/base/sync.hpp"
-#include "nopal/core/scheduler/controlled_schedule.hpp"
+#include "nopal/core/observe/observer.hpp"
 #include "nopal/core/scheduler/signals.hpp"
 #include "nopal/core/scheduler/thread_name.hpp"
-#include "nopal/core/simulation/simulation.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -58,9 +57,8 @@ void timer::changes() noexcept {
   std_sync::wake(changes_);
 }
 
-void timer::start_on(simulation& machine) {
+void timer::start() {
   std::lock_guard const guard{mutex_};
-  machine_ = &machine;
   start_thread();
 }
 
@@ -88,6 +86,7 @@ bool timer::call_after(later what, std::chrono::nanoseconds delay, void (*f)(voi
 }
 
 void timer::call_after_here(later what, std::chrono::nanoseconds delay, void (*f)(void*) noexcept, void* with) noexcept {
+  if (calls_) return static_cast<void>(call_after(what, delay, f, with));
   requests_[static_cast<std::size_t>(what)] = {now_here() + delay, f, with};
 }
 
@@ -107,20 +106,18 @@ void timer::loop() noexcept {
   of_this_thread = this;
   take_own_signals();
   name_this_thread(name_, "timer");
-  if (machine_ == nullptr) {
-    run_anywhere();
-    return serve();
-  }
-  machine_->enter_timer();
+  run_anywhere();
+  if (observed_ == nullptr) return serve();
+  observed_->timer_begins();
   serve();
-  machine_->leave_timer();
+  observed_->timer_ends();
 }
 
 // The timer's thread: sleeps until the first deadline or request, then serves it. Waiters enter and leave the queue meanwhile, under the
 // mutex. A request runs without the mutex, since it may take long; a waiter is woken under it, as basic_deadline needs.
 void timer::serve() noexcept {
   std::unique_lock guard{mutex_};
-  bool settled = false;  // the workers are at rest, under a controlled schedule
+  bool settled = false;  // the workers are at rest, where they take turns
   while (!stopping_) {
     request& call_next = *std::ranges::min_element(requests_, {}, &request::when);
     time_point const next = std::min(call_next.when, queue_.empty() ? time_point::max() : queue_.begin()->when);
@@ -138,14 +135,16 @@ void timer::serve() noexcept {
     } else if (next == call_next.when) {
       auto const call = std::exchange(call_next, {});
       guard.unlock();
+      calls_ = true;
       call.f(call.with);
+      calls_ = false;
       guard.lock();
-    } else if (schedule_ != nullptr && !std::exchange(settled, true)) {
+    } else if (waits_for_rest_ && !std::exchange(settled, true)) {
       guard.unlock();
-      schedule_->settle();
+      observed_->settle();
       guard.lock();
     } else {
-      settled = schedule_ != nullptr && !schedule_->at_rest();  // where they do not come to rest, all that is due comes at once
+      settled = waits_for_rest_ && !observed_->at_rest();  // where they do not come to rest, all that is due comes at once
       timer_entry& t = *queue_.begin()->entry;
       queue_.erase(queue_.begin());
       t.limit_.expire();

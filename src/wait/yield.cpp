@@ -4,14 +4,14 @@
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/waiting_stack.hpp"
+#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
 bool yield_stack() noexcept {
   worker* const w = current_or_null();
   if (w == nullptr) return false;
-  if (controlled_schedule* const c = w->pool().control.get(); c != nullptr) [[unlikely]]
-    c->make_way(w->index());
+  tell::makes_way(*w);
   waits_for const why{"its turn, after a yield", nullptr};
   if (waits_on_top(*w, nullptr)) {
     yield_on_top(why);

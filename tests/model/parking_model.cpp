@@ -19,9 +19,20 @@ using model::sync;
 using model::var;
 using model::work;
 using inbox = nopal::core::basic_inbox<sync>;
-using parking = nopal::core::basic_parking<sync>;
 using nopal::core::resumable;
 using enum std::memory_order;
+// An event source whose events are its wakes: what eventfd and epoll do.
+struct source {
+  model::atomic<std::uint32_t> woken{0};
+  void wait() noexcept {
+    while (woken.exchange(0, acq_rel) == 0) sync::wait(woken, 0);
+  }
+  void wake() noexcept {
+    woken.store(1, release);
+    sync::wake(woken);
+  }
+};
+using parking = nopal::core::basic_parking<sync, source>;
 
 void inbox_program(program& p, int producers, int each, int takers) {
   struct state {
@@ -61,6 +72,9 @@ void inbox_program(program& p, int producers, int each, int takers) {
 /// A pool: workers that search and sleep, jobs from outside, external callers that occupy a worker. While a job lies in an inbox some
 /// worker must be awake: otherwise all would wait for ever.
 struct pool {
+  source events;
+  model::atomic<bool> in_source{false};
+  bool const has_events;
   parking sleepers;
   std::vector<std::unique_ptr<inbox>> open;
   std::vector<std::unique_ptr<var<int>>> worker;  ///< what belongs to whoever occupies it
@@ -69,7 +83,8 @@ struct pool {
   std::array<work, 3> jobs;
   enum class bug { none, notifies_before_push, sleeps_without_a_test } planted = bug::none;
 
-  pool(std::vector<unsigned> const& nodes, int n) : sleepers{std::span<unsigned const>{nodes}}, left{n} {
+  pool(std::vector<unsigned> const& nodes, int n, bool with_events = false)
+      : has_events{with_events}, sleepers{std::span<unsigned const>{nodes}, with_events ? &events : nullptr}, left{n} {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       open.push_back(std::make_unique<inbox>());
       worker.push_back(std::make_unique<var<int>>(0, "a worker"));
@@ -131,7 +146,14 @@ struct pool {
         run_all(found, steals);
         continue;
       }
-      if (!sleepers.park(i, [&] { return must_stay(i); })) sync::relax();
+      auto const stays = [&] { return must_stay(i); };
+      if (has_events && !in_source.exchange(true, acquire)) {
+        sleepers.watch(i, stays);
+        in_source.store(false, release);
+        sync::relax();
+      } else if (!sleepers.park(i, stays)) {
+        sync::relax();
+      }
     }
     if (searching) sleepers.stop_searching(i);
   }
@@ -144,8 +166,8 @@ struct pool {
 };
 
 void pool_program(program& p, std::vector<unsigned> const& nodes, std::vector<unsigned> const& puts, bool steals, bool caller,
-                  pool::bug planted = pool::bug::none) {
-  auto& s = p.make<pool>(nodes, static_cast<int>(puts.size()));
+                  pool::bug planted = pool::bug::none, bool events = false) {
+  auto& s = p.make<pool>(nodes, static_cast<int>(puts.size()), events);
   s.planted = planted;
   for (unsigned i = 0; i < s.workers(); ++i) p.thread([&s, i, steals] { s.loop(i, steals); });
   p.thread([&s, puts, steals] {
@@ -226,6 +248,10 @@ std::vector<model::scenario> scenarios() {
       {"a job, two workers of a node", [](program& p) { pool_program(p, {0, 0}, {0}, true, false); }, 1, 3, 2},
       {"a job, two workers of two nodes", [](program& p) { pool_program(p, {0, 1}, {0}, true, false); }, 1, 3, 2},
       {"two jobs for the only worker", [](program& p) { pool_program(p, {0}, {0, 0}, true, false); }, 3, 2, 2},
+      {"a job for the only worker, which watches", [](program& p) { pool_program(p, {0}, {0}, true, false, pool::bug::none, true); }, -1, 1, 2},
+      {"a job that only one may run, which watches", [](program& p) { pool_program(p, {0}, {0}, false, false, pool::bug::none, true); }, -1, 1, 2},
+      {"a job and a caller, a worker that watches", [](program& p) { pool_program(p, {0}, {0}, true, true, pool::bug::none, true); }, 2, 1, 2},
+      {"a job, a worker that watches and one that sleeps", [](program& p) { pool_program(p, {0, 0}, {0}, true, false, pool::bug::none, true); }, 1, 2, 2},
   };
 }
 
@@ -241,10 +267,14 @@ INSTANTIATE_TEST_SUITE_P(every, parking_model, testing::Range(std::size_t{0}, sc
 // With stealing off nothing else keeps the worker awake.
 TEST(parking_bugs, a_lost_wake_up_is_caught) {
   NOPAL_MODEL_SKIP_IF_SLOW();
-  auto const run = [](pool::bug b) { return model::explore({}, [b](program& p) { pool_program(p, {0}, {0}, false, false, b); }); };
-  EXPECT_TRUE(run(pool::bug::none).ok());
-  EXPECT_FALSE(run(pool::bug::sleeps_without_a_test).ok());
-  EXPECT_FALSE(run(pool::bug::notifies_before_push).ok());
+  for (bool const events : {false, true}) {
+    auto const run = [events](pool::bug b) {
+      return model::explore({}, [=](program& p) { pool_program(p, {0}, {0}, false, false, b, events); });
+    };
+    EXPECT_TRUE(run(pool::bug::none).ok());
+    EXPECT_FALSE(run(pool::bug::sleeps_without_a_test).ok());
+    EXPECT_FALSE(run(pool::bug::notifies_before_push).ok());
+  }
 }
 
 TEST(parking_orders, each_is_needed) {

@@ -83,6 +83,8 @@ inline constexpr std::uint64_t longest_backoff = 32;
 /// Pauses of the processor between two searches of an external caller that waits for its own job in a worker's place. They do not grow:
 /// what counts is how soon it sees that its job has ended.
 inline constexpr int pauses_of_external_caller = 8;
+/// In nanoseconds: so often the timer looks for events from outside while no worker waits for them.
+inline constexpr std::int64_t between_polls = 1'000'000;
 /// One in so many times a worker takes the oldest of what is ready instead of the newest, or what came from outside. So seldom, the cost of
 /// fairness stays below the noise. A power of two.
 inline constexpr unsigned fairness = 64;

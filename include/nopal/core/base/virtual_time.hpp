@@ -24,6 +24,7 @@ class virtual_time {
   /// As the functions of std_sync that are called so. Whatever may pass the turn on to another thread says so.
   virtual std::int64_t now() noexcept = 0;
   virtual bool is_simulated() const noexcept { return false; }  ///< is now() other than the machine's?
+  virtual bool is_given() const noexcept { return false; }      ///< does now() go on only by what the program says that it takes?
   virtual void relax() noexcept = 0;                            ///< may pass the turn on
   virtual void yield() noexcept = 0;                            ///< may pass the turn on
   virtual void sleep(std::int64_t nanoseconds) noexcept = 0;    ///< may pass the turn on

@@ -1,8 +1,8 @@
 #pragma once
 
 // Controlled schedules: one worker of the pool runs at a time, and a seed decides at which forks and waits another gets the turn. So rare
-// orders of events come often, and come again with the same seed. For tests: the shipped protocols, made slow. search.cpp, worker.cpp and
-// suspension.cpp call it where a worker offers, steals, suspends or finds nothing. README.md, "Controlled schedules".
+// orders of events come often, and come again with the same seed. For tests: the shipped protocols, made slow. It observes the pool, which tells
+// it where a worker offers, steals, suspends or finds nothing. README.md, "Controlled schedules".
 
 #include <condition_variable>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nopal/core/base/virtual_time.hpp"
+#include "nopal/core/observe/observer.hpp"
 #include "nopal/core/scheduler/schedule_choice.hpp"
 #include "nopal/options.hpp"
 
@@ -19,51 +20,47 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class stack;
 
-class controlled_schedule {
+class controlled_schedule final : public observer {
  public:
-  static constexpr unsigned no_worker = ~0u;
-
   /// `how` is not free.
   controlled_schedule(schedule_choice how, unsigned workers);
-  controlled_schedule(controlled_schedule const&) = delete;
-  controlled_schedule& operator=(controlled_schedule const&) = delete;
-  ~controlled_schedule();
+  ~controlled_schedule() override;
+  effects has() const noexcept override { return {.takes_turns = true}; }
 
   // ---- By worker i. Each of these returns when worker i has the turn. A worker that blocks by other means, or runs for long, loses its
   // turn, so that programs whose workers wait for each other in ways that nopal does not see come to their end all the same.
 
-  /// The worker's thread has begun. Before anything else. Until `leave` its std_sync::yield, sleep and wait give the turn away.
-  void enter(unsigned i) noexcept;
-  void leave() noexcept;
-  /// The worker waits for another, or lets others run: another that may find something gets the turn. False: there is none, and the turn
-  /// stays; what the worker waits for comes from outside of the pool.
-  bool make_way(unsigned i) noexcept;
+  /// The worker's thread has begun. Before anything else. Until `thread_ends` its std_sync::yield, sleep and wait give the turn away.
+  void thread_begins(unsigned i) noexcept override;
+  void thread_ends(unsigned i) noexcept override;
+  /// The worker lets others run: another that may find something gets the turn.
+  void makes_way(unsigned i) noexcept override { static_cast<void>(make_way(i)); }
   /// The worker has offered something: another may get the turn now, and steal it. True: the worker is to call this again at its next fork.
-  bool at_fork(unsigned i) noexcept;
+  bool offered(unsigned i) noexcept override;
   /// What the worker does next may as well happen after what others do: another may get the turn now. `left`: the stack that it has just
   /// left, which waits; or null.
-  void step(unsigned i, stack const* left) noexcept;
+  void may_come_later(unsigned i, stack const* left) noexcept override;
   /// The worker has found nothing. Waits until there is something new.
-  void idle(unsigned i) noexcept;
+  void found_nothing(unsigned i) noexcept override;
   /// The worker that worker i is to try first, as it got the turn at that one's fork: given once, then no_worker. Does not wait.
-  unsigned victim(unsigned i) noexcept;
+  unsigned victim(unsigned i) noexcept override;
 
   // ---- By any thread.
 
   /// Waits until all workers are idle, for tuning::until_rest of their CPU time at most, so that they are always found in the same state. By a
   /// thread outside the pool, before it brings work; and by the timer, before it wakes what is due.
-  void settle() noexcept;
+  void settle() noexcept override;
   /// Are all workers idle now?
-  bool at_rest() const noexcept;
+  bool at_rest() const noexcept override;
   /// There is something new to be found: if all workers are idle, one gets the turn.
-  void something_new() noexcept;
+  void something_new() noexcept override;
   /// From now on all run freely.
-  void end() noexcept;
+  void pool_ends() noexcept override;
   /// All threads have ended, and others are about to begin: they take turns again.
-  void begin_again() noexcept;
+  void pool_begins_again() noexcept override;
   /// How often a worker ran without having the turn, or a thread brought work while a worker ran. While it is 0 the same seed gives the
   /// same run.
-  std::uint64_t lost() const noexcept;
+  std::uint64_t lost_turns() const noexcept override;
 
  private:
   class own_time;
@@ -79,6 +76,9 @@ class controlled_schedule {
     std::int64_t used_at_turn = 0;  ///< CPU time, in nanoseconds, when it got the turn
   };
 
+  /// The worker waits for another, or lets others run: another that may find something gets the turn. False: there is none, and the turn
+  /// stays; what the worker waits for comes from outside of the pool.
+  bool make_way(unsigned i) noexcept;
   bool may_find(worker_state const& s) const noexcept { return !s.idle || s.seen != news_; }
   template <class Accept>
   unsigned first_after(unsigned from, Accept accept) const noexcept;

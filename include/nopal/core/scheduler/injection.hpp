@@ -12,8 +12,6 @@ namespace nopal::inline NOPAL_ABI::core {
 /// Puts `r` into worker i's open inbox. Some worker may have run it when this returns, and it may be gone; the caller keeps the pool alive.
 void inject(pool_state& pool, resumable& r, unsigned i) noexcept;
 
-/// Records in the pool's trace, if there is one, what the caller is about to inject: `submitted` or `spawned`. Any thread.
-void note_submission(pool_state& pool, traced what) noexcept;
 
 /// The index of a worker for something that comes from elsewhere: of one that sleeps, if there is one. Each search begins at another
 /// worker. O(workers).

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,18 +18,18 @@
 #include "nopal/core/deque/offered_in.hpp"
 #include "nopal/core/loop/loops_alone.hpp"
 #include "nopal/core/machine/topology.hpp"
+#include "nopal/core/observe/observer.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
-#include "nopal/core/scheduler/controlled_schedule.hpp"
 #include "nopal/core/scheduler/due_queue.hpp"
 #include "nopal/core/scheduler/live_pools.hpp"
 #include "nopal/core/scheduler/pending_work.hpp"
+#include "nopal/core/sleep/events.hpp"
 #include "nopal/core/sleep/naps.hpp"
 #include "nopal/core/sleep/parking.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/task/central_stacklet_list.hpp"
-#include "nopal/core/trace/pool_trace.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/options.hpp"
 
@@ -41,7 +42,6 @@ namespace nopal::inline NOPAL_ABI::core {
 struct frame;
 struct pool_state;
 class scheduler;
-class simulation;
 class blocking_threads;
 class timer;
 class worker;
@@ -65,8 +65,7 @@ struct entry_points {
 };
 
 struct pool_state {
-  pool_state(pool_options const& options, std::vector<place> where, std::unique_ptr<controlled_schedule> c,
-             std::unique_ptr<simulation> machine, std::unique_ptr<pool_trace> recording, timer& t, blocking_threads& b, entry_points e);
+  pool_state(pool_options const& options, std::vector<place> where, std::unique_ptr<observer> o, timer& t, blocking_threads& b, entry_points e);
   pool_state(pool_state const&) = delete;
   pool_state& operator=(pool_state const&) = delete;
   ~pool_state();
@@ -77,10 +76,11 @@ struct pool_state {
   bool const backs_off;                    ///< thieves pause after a search that found nothing: pool_options::back_off
   nopal::resume const resume;
   nopal::idle const idle;
-  std::string const name;                              ///< pool_options::name
-  std::unique_ptr<controlled_schedule> const control;  ///< null, unless the schedule is controlled
-  std::unique_ptr<simulation> const simulated;         ///< null, unless the machine is simulated: ../simulation/README.md
-  std::unique_ptr<pool_trace> const trace;             ///< null, unless what happens is recorded: ../trace/README.md
+  std::function<unsigned(unsigned, unsigned, std::uint64_t)> const choose_victim;  ///< experimental_options::victim; null: victim_table
+  std::string const name;                    ///< pool_options::name
+  std::unique_ptr<observer> const observed;  ///< is told what happens; null: nobody is
+  bool const takes_turns;                    ///< observer::effects
+  bool const has_own_clock;                  ///< observer::effects
 
   std::vector<place> const places;  ///< of each worker
 
@@ -92,6 +92,7 @@ struct pool_state {
   blocking_threads& blocking;  ///< for nopal::block_on
 
   std::vector<worker*> workers;  ///< complete before any thread runs
+  pool_events events;    ///< from outside of the pool: pool_options::experimental_options
   core::parking parking;
   core::naps naps;
   due_queue due;                               ///< stacks whose time limit has expired, in a pool that steals: due.hpp
@@ -127,7 +128,7 @@ struct pool_state {
   std::atomic<std::uint64_t> calls_ended{0};
 
   /// Is time other than the machine's? Then nothing is done because some of it has passed, outside the workers.
-  bool keeps_own_time() const noexcept { return control != nullptr || simulated != nullptr; }
+  bool keeps_own_time() const noexcept { return takes_turns || has_own_clock; }
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
 

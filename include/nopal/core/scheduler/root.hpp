@@ -26,7 +26,7 @@ struct alignas(16) root : resumable {
   /// Called once, last, when the result or the error is in place. The root may be gone when it returns.
   void (*finish)(root&) noexcept = nullptr;
   pool_state* pool = nullptr;
-  bool timed = false;        ///< it came from outside to a simulated machine, whose time counts while it runs
+  bool is_counted = false;   ///< it came from outside, and the pool's observer wants to be told when it begins and ends
   std::exception_ptr error;  ///< what the callable threw, or null
 };
 

@@ -48,7 +48,7 @@ class NOPAL_API scheduler {
   static void keep(scheduler& s) noexcept;
   /// The process ends: tells a leak checker of all that was kept.
   static void note_kept_for_leak_check() noexcept;
-  static void report_kept() noexcept;
+  static void tell_kept() noexcept;
 
   pool_state& state() noexcept { return state_; }
   pool_state const& state() const noexcept { return state_; }

@@ -27,7 +27,7 @@ bool wait_for_all(pool_state& pool, time_point deadline = time_point::max()) noe
 /// What wait_for_all would wait for, in words. By a thread outside the pool. Throws std::bad_alloc.
 std::string what_is_left(pool_state& pool);
 
-/// A job comes from outside to a simulated machine: its time counts from now on.
-void begin_simulated(pool_state& pool, root& r) noexcept;
+/// A thread outside is about to inject `r`: the pool's observer is told.
+void comes_from_outside(pool_state& pool, root& r) noexcept;
 
 }  // namespace nopal::core

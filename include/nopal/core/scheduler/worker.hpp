@@ -27,7 +27,6 @@
 #include "nopal/core/stop/region_cache.hpp"
 #include "nopal/core/stop/region_id.hpp"
 #include "nopal/core/task/fork_state.hpp"
-#include "nopal/core/trace/ring.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -199,16 +198,6 @@ class NOPAL_API worker : public fork_state {
   bool has_more() const noexcept {
     return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr || !due->empty() || !due_own.empty();
   }
-  /// Under a controlled schedule: others may run before this worker continues. `left`: the stack that it has just left; or null.
-  void step(stack const* left = nullptr) noexcept {
-    if (controlled_schedule* const c = pool_.control.get(); c != nullptr) [[unlikely]]
-      c->step(index_, left);
-  }
-  /// On a simulated machine: what comes now must come after all that others do earlier.
-  void reach() const noexcept {
-    if (pool_.simulated != nullptr) [[unlikely]]
-      reach_on_simulated();
-  }
 
   stack_cache stacks;
   block_cache blocks;
@@ -263,28 +252,12 @@ class NOPAL_API worker : public fork_state {
   inbox open;         ///< what any worker may take; any thread pushes
   inbox own;          ///< what only this worker's thread may run; any thread pushes
 
-  // ---- What is recorded of it: ../trace/README.md. Each of these is one test where nothing is.
-
-  trace_ring* trace = nullptr;  ///< null, unless the pool is traced; set before any thread runs
-  /// Records an event. Its fields: trace/event.hpp.
-  void note(traced what, std::uint64_t extra = 0, void const* text = nullptr, void const* object = nullptr) noexcept {
-    if (trace != nullptr) [[unlikely]]
-      trace->record(what, extra, text, object);
-  }
-  /// A strand begins here, in the function `code`.
-  template <class Code>
-  void note_begin(traced what, Code* code, void const* object = nullptr) noexcept {
-    if (trace != nullptr) [[unlikely]]
-      trace->begins(what, 0, reinterpret_cast<void const*>(code), object);
-  }
-  /// The worker has taken something from `victim`.
-  NOPAL_COLD void note_steal(worker const& victim) noexcept;
+  observer* const observed;  ///< the pool's, which is told what happens here; null: nobody
 
  private:
   std::uintptr_t lowest() const noexcept;
   bool offer_what_was_requested() noexcept;
   NOPAL_COLD void note_child_of(void const* join) noexcept;
-  void reach_on_simulated() const noexcept;
   // Where stacks stay no fork of a scope is fast. At the base of a stack; elsewhere nopal::stay may live on it.
   std::uintptr_t alarm_without_tasks() const noexcept { return pool_.resume == resume::anywhere ? no_tasks : no_alarm; }
 

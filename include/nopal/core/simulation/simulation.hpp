@@ -14,6 +14,7 @@
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/machine/topology.hpp"
+#include "nopal/core/observe/observer.hpp"
 #include "nopal/core/simulation/costs.hpp"
 #include "nopal/core/simulation/timeline.hpp"
 #include "nopal/simulation_report.hpp"
@@ -22,8 +23,10 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class timeline_entry;
 
-class simulation final : public virtual_time::domain, timeline {
+class simulation final : public observer, public virtual_time::domain, timeline {
  public:
+  static constexpr char kind{};  ///< for observer::find
+
   /// What it asks of its pool; any thread calls them.
   struct hands {
     std::function<void(unsigned)> ask;  ///< makes the next fork of that worker poll
@@ -31,50 +34,57 @@ class simulation final : public virtual_time::domain, timeline {
   };
   /// `where[i]`: the place of worker i. `cpus`: those that the process may use; the workers share one of them.
   simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus, hands h);
-  ~simulation();
+  ~simulation() override;
+  effects has() const noexcept override { return {.has_own_clock = true}; }
 
   // ---- By worker i. Each may pass the turn on, and returns when worker i has it.
 
   /// The worker's thread has begun. Before anything else.
-  void enter(unsigned i) noexcept;
+  void thread_begins(unsigned i) noexcept override;
   /// The worker's thread ends.
-  void leave(unsigned i) noexcept;
+  void thread_ends(unsigned i) noexcept override;
   /// What comes now must come after all that others do earlier: whoever is behind goes first.
-  void reach(unsigned i) noexcept;
+  void must_come_in_order(unsigned i) noexcept override;
   /// The worker's strand has polled: thieves about this time go first, and whoever else is far behind.
-  void polled(unsigned i) noexcept;
+  void polled(unsigned i) noexcept override;
   /// The worker is about to look at `victim`, as a thief.
-  void looks_at(unsigned i, unsigned victim) noexcept;
-  /// It pauses so often before it looks again.
-  void backs_off(unsigned i, std::uint64_t pauses) noexcept;
+  void tries(unsigned i, unsigned victim) noexcept override;
+  /// It pauses so often before it looks again. True.
+  bool pauses(unsigned i, std::uint64_t pauses) noexcept override;
   /// What it has taken from there is about to run.
-  void stole(unsigned i, unsigned victim) noexcept;
+  void took(worker& w, worker const& victim) noexcept override;
 
   // ---- By worker i, and nothing is passed on.
 
   /// From now on the worker searches, and what it does takes the time that the costs say; or no longer.
-  void searches(unsigned i, bool does) noexcept;
+  void searches(unsigned i, bool does) noexcept override;
   /// The strand has worked for so many nanoseconds: where the clock is given.
   void works(unsigned i, std::int64_t nanoseconds) noexcept;
   /// A job that came from outside begins to run. Simulated time counts from the first that does: until then it is the real time of a thread that
   /// is not simulated that passes, while workers look for what is not there yet.
-  void job_found(unsigned i) noexcept;
+  void job_begins(unsigned i) noexcept override;
   /// It has ended.
-  void job_ended(unsigned i) noexcept;
+  void job_ends(unsigned i) noexcept override;
 
   // ---- By the timer's thread, which is as a worker that is none: what it does has its time, and takes none.
 
-  void enter_timer() noexcept;
-  void leave_timer() noexcept;
+  bool needs_timer() const noexcept override { return true; }
+  void timer_begins() noexcept override;
+  void timer_ends() noexcept override;
 
   // ---- By any thread.
 
-  /// A job comes from outside: simulated time counts, once a worker has found it, until all such have ended.
-  void job_begins() noexcept;
+  /// A job comes from outside: simulated time counts, once a worker has found it, until all such have ended. True.
+  bool counts_job() noexcept override;
   /// From now on all run freely; all have been woken, or will be, by whoever calls.
-  void end() noexcept;
+  void pool_ends() noexcept override;
   /// All threads have ended, and others are about to begin. Throws std::system_error where the ticker's thread cannot be made.
-  void begin_again();
+  void pool_begins_again() override;
+  /// Reports what is new, to standard error or the file that NOPAL_SIMULATION names.
+  void pool_has_ended() noexcept override;
+  void process_ends() noexcept override;
+  /// The pool's; null: its machine is this one.
+  static simulation* of(pool_state const& pool) noexcept;
   simulation_report report() const;
   /// Something has run since this was asked last.
   bool is_news(simulation_report const& r) noexcept {
@@ -82,9 +92,10 @@ class simulation final : public virtual_time::domain, timeline {
   }
   simulation_costs const& costs() const noexcept { return costs_; }
   /// How often a worker lost the turn, since it waited for another in a way that the simulation does not see.
-  std::uint64_t lost() const noexcept;
+  std::uint64_t lost_turns() const noexcept override;
 
  private:
+  using timeline::no_worker;
   class own_time;
   using entry = timeline_entry;
   int distance(unsigned i, unsigned j) const noexcept { return std::max(1, machine_.distance(where_[i], where_[j])); }

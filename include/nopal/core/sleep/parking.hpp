@@ -13,6 +13,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/event_source.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -23,13 +24,15 @@ enum class thread_state : std::uint32_t {
   notified,  ///< told to wake; only the thread changes this
   occupied,  ///< asleep, while an external caller works in its place; only that caller changes this
   dozing,    ///< asleep for a moment, as it waits on top of its stack: no thief, and not to be occupied; any thread may call it
+  watching,  ///< waits in the pool's event source, not to be occupied; any thread may notify it
 };
 
-template <class Sync = std_sync>
+/// `Source`: where one of the threads waits for events from outside instead of sleeping.
+template <class Sync = std_sync, class Source = event_source>
 class basic_parking {
  public:
-  /// nodes[i] is the NUMA node of worker i, dense from 0.
-  explicit basic_parking(std::span<unsigned const> nodes) : workers_(nodes.size()) {
+  /// nodes[i] is the NUMA node of worker i, dense from 0. `events`: null, if there are none.
+  explicit basic_parking(std::span<unsigned const> nodes, Source* events = nullptr) : workers_(nodes.size()), source_{events} {
     unsigned count = 0;
     for (unsigned const n : nodes) count = n + 1 > count ? n + 1 : count;
     nodes_ = std::vector<node_entry>(count);
@@ -101,15 +104,24 @@ class basic_parking {
     return true;
   }
 
-  /// Wakes worker i's thread, which is a thief then. False: it was not parked.
-  bool notify(unsigned i) noexcept {
+  /// As park, but waits in the event source, which no other thread does. Nobody occupies the worker meanwhile.
+  template <class Predicate>
+  void watch(unsigned i, Predicate&& must_stay) noexcept {
     worker_entry& w = workers_[i];
-    if (!change(w, thread_state::parked, thread_state::notified)) return false;
-    // Counted on the thread's behalf, so that no other is woken for the same work; relaxed: as in start_searching.
-    nodes_[w.node_index].thieves.fetch_add(1, std::memory_order_relaxed);
-    Sync::wake(w.state);
-    return true;
+    node_entry& n = nodes_[w.node_index];
+    n.thieves.fetch_sub(1, std::memory_order_seq_cst);
+    w.state.store(raw(thread_state::watching), std::memory_order_seq_cst);  // before the reads below, as in park
+    bool const stays = (visible_work() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay();
+    if (!stays) source_->wait();  // not for long, if it was notified by now: that is a wake which this wait has not seen
+    if (change(w, thread_state::watching, thread_state::awake)) {
+      n.thieves.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in start_searching
+    } else {
+      w.state.store(raw(thread_state::awake), std::memory_order_relaxed);  // relaxed: as in park. notify has counted the thief.
+    }
   }
+
+  /// Wakes worker i's thread, which is a thief then. False: it was not parked, and did not watch.
+  bool notify(unsigned i) noexcept { return wake_parked(i) || wake_watching(i); }
 
   /// Worker i is about to offer work for so `many` others: wakes sleepers of its node until so many search, and of the next nodes for what is more
   /// than that has members; but `most` of a node. By that worker. O(workers).
@@ -169,7 +181,7 @@ class basic_parking {
     int n = 0;
     for (worker_entry const& w : workers_) {
       auto const s = static_cast<thread_state>(w.state.load(std::memory_order_relaxed));
-      n += s != thread_state::parked && s != thread_state::dozing ? 1 : 0;
+      n += s != thread_state::parked && s != thread_state::dozing && s != thread_state::watching ? 1 : 0;
     }
     for (node_entry const& e : nodes_) n -= e.thieves.load(std::memory_order_relaxed);
     return n > 0 ? static_cast<unsigned>(n) : 0;
@@ -179,6 +191,11 @@ class basic_parking {
   bool somebody_searches() const noexcept {
     for (node_entry const& n : nodes_)
       if (n.thieves.load(std::memory_order_relaxed) > 0) return true;  // relaxed: a hint
+    return false;
+  }
+  bool somebody_watches() const noexcept {
+    for (worker_entry const& w : workers_)
+      if (w.state.load(std::memory_order_relaxed) == raw(thread_state::watching)) return true;  // relaxed: a hint
     return false;
   }
   bool is_parked(unsigned i) const noexcept { return workers_[i].state.load(std::memory_order_relaxed) == raw(thread_state::parked); }
@@ -212,14 +229,34 @@ class basic_parking {
   void wake_if_no_thief(node_entry& n) noexcept {
     if (n.thieves.load(std::memory_order_seq_cst) <= 0) wake_one(n);
   }
+  // The thread that watches comes last: as long as it does, what comes from outside is seen at once.
   bool wake_one(node_entry& n) noexcept {
     for (unsigned const i : n.members)
-      if (notify(i)) return true;
+      if (wake_parked(i)) return true;
+    if (source_ == nullptr) return false;
+    for (unsigned const i : n.members)
+      if (wake_watching(i)) return true;
     return false;
+  }
+  bool wake_parked(unsigned i) noexcept {
+    worker_entry& w = workers_[i];
+    if (!change(w, thread_state::parked, thread_state::notified)) return false;
+    // Counted on the thread's behalf, so that no other is woken for the same work; relaxed: as in start_searching.
+    nodes_[w.node_index].thieves.fetch_add(1, std::memory_order_relaxed);
+    Sync::wake(w.state);
+    return true;
+  }
+  bool wake_watching(unsigned i) noexcept {
+    worker_entry& w = workers_[i];
+    if (source_ == nullptr || !change(w, thread_state::watching, thread_state::notified)) return false;
+    nodes_[w.node_index].thieves.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in wake_parked
+    source_->wake();
+    return true;
   }
 
   std::vector<worker_entry> workers_;
   std::vector<node_entry> nodes_;
+  Source* const source_;
   alignas(destructive_size) typename Sync::template atomic<unsigned> visible_work_{0};
   /// How many threads doze and were not called: fewer than all.
   alignas(destructive_size) typename Sync::template atomic<unsigned> dozing_{0};

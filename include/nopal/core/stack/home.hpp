@@ -21,7 +21,7 @@ namespace nopal::inline NOPAL_ABI::core {
 inline bool waits_on_top(worker const& w, void const* join) noexcept {
   pool_state const& p = w.pool();
   bool const must = w.here->stays != 0 || w.here->on_top != 0 || (join != nullptr && p.resume == resume::home);
-  return must && p.steals && p.workers.size() > 1 && p.control == nullptr;
+  return must && p.steals && p.workers.size() > 1 && !p.takes_turns;
 }
 
 /// Waits on the stack on which the caller runs, where waits_on_top, until `t` has happened. publish(with, t) makes `t` known to whoever is to

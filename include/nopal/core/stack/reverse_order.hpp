@@ -13,7 +13,7 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 /// Must what runs on `w` now keep the order, when it is left? By that worker. Under a controlled schedule, where time means nothing, no stack must.
-inline bool keeps_order(worker const& w) noexcept { return w.here->stays != 0 && w.pool().control == nullptr; }
+inline bool keeps_order(worker const& w) noexcept { return w.here->stays != 0 && !w.pool().takes_turns; }
 /// The thread is about to leave `s`, which keeps the order.
 NOPAL_COLD void left_in_order(worker& w, stack& s) noexcept;
 /// It runs `s` again.

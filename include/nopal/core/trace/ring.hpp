@@ -37,8 +37,12 @@ class trace_ring {
   NOPAL_COLD void searches() noexcept;
   /// The worker leaves the strand that has begun.
   NOPAL_COLD void leaves(traced kind, std::uint64_t extra, void const* text, void const* object) noexcept;
-  /// The worker's thread has rested (`slept`, `napped`) since `since`.
-  NOPAL_COLD void rested(traced kind, std::int64_t since) noexcept;
+  /// The worker's own thread is about to sleep; it has got up, and `slept`, or found a reason not to: then nothing is recorded.
+  NOPAL_COLD void rests() noexcept;
+  NOPAL_COLD void gets_up(bool slept) noexcept;
+  /// It naps; its nap has ended.
+  NOPAL_COLD void begins_nap() noexcept;
+  NOPAL_COLD void ends_nap() noexcept;
   /// The pool has `n` native stacks. Records it if that is not what it was the last time.
   NOPAL_COLD void stacks(std::uint64_t n) noexcept;
   /// A span begins. Returns its id, which no other span of the process has.
@@ -46,8 +50,6 @@ class trace_ring {
   NOPAL_COLD void end_span(std::uint64_t id) noexcept;
   /// Is that the id of a span that began in some ring? Else it is one of outside_spans.hpp.
   static bool is_workers(std::uint64_t id) noexcept { return id >> span_numbers != 0; }
-  /// The worker's thread is about to sleep; 0: it is awake. Other than the rest this may be called only by the worker's own thread.
-  void sleeps_since(std::int64_t t) noexcept { asleep_since_.store(t, std::memory_order_relaxed); }  // relaxed: one word, for a picture
 
   // ---- By any thread, one at a time.
 
@@ -60,13 +62,15 @@ class trace_ring {
     std::atomic<std::uint64_t> what{0}, a{0}, b{0};
   };
   void put(trace_event const& e) noexcept;
+  void rested(traced kind, std::int64_t since) noexcept;
 
   static constexpr unsigned span_numbers = 40;  // bits of an id that count the spans of one ring
 
   std::size_t const mask_;
   std::unique_ptr<place[]> const places_;
   std::atomic<std::uint64_t> count_{0};  // how many were recorded
-  std::atomic<std::int64_t> asleep_since_{0};
+  std::atomic<std::int64_t> asleep_since_{0};  // relaxed everywhere: one word, for a picture
+  std::int64_t naps_since_ = 0;
   bool runs_ = false;  // a strand has begun, and not ended
   std::uint64_t last_stacks_ = 0;
   std::uint64_t next_span_;

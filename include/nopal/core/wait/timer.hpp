@@ -1,8 +1,7 @@
 #pragma once
 
 // The timer: one thread a pool, started when it is first needed, which wakes waiters whose deadline expires. So a sleeping fiber costs
-// neither a worker nor a thread of its own. Stacks of workers use it; threads off a pool time their own sleep. On a simulated machine its thread
-// runs in that time. README.md, "Time limits". Next: basic_deadline.hpp, what the timer and a waiter share.
+// neither a worker nor a thread of its own. Stacks of workers use it; threads off a pool time their own sleep. README.md, "Time limits". Next: basic_deadline.hpp, what the timer and a waiter share.
 
 #include <array>
 #include <atomic>
@@ -25,8 +24,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-class controlled_schedule;
-class simulation;
+class observer;
 class timer_entry;
 
 class timer {
@@ -39,22 +37,24 @@ class timer {
   ~timer() { stop(); }
 
   /// What is called later: at most one request for each of these waits.
-  enum class later : unsigned char { report, trim, due };
+  enum class later : unsigned char { report, trim, due, events };
   /// Calls f(with) once, after `delay`, on the timer's thread. It replaces an earlier request for the same that has not run yet. False: the
   /// thread cannot be started, and nothing will be called. Any thread.
   bool call_after(later what, std::chrono::nanoseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
-  /// As call_after, by the timer's thread, under its mutex: what a waiter calls that it wakes.
+  /// As call_after, by the timer's thread, which may hold its mutex: what a waiter calls that it wakes.
   void call_after_here(later what, std::chrono::nanoseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
   /// Is the caller the timer's thread?
   bool is_here() const noexcept;
   /// Is the queue of entries empty? Any thread.
   bool idle() noexcept;
 
-  /// Before it wakes what is due, the timer waits until the workers of that schedule are idle: so what has run by then does not depend on the
-  /// machine's time. Null: there is none. Before any entry.
-  void wait_for_rest(controlled_schedule* of) noexcept { schedule_ = of; }
-  /// Starts the thread, which runs on that simulated machine: there no waiter may have to wait until it has begun. Throws std::system_error.
-  void start_on(simulation& machine);
+  /// The pool's observer; null: there is none. It is told when the thread begins and ends. Before any entry.
+  void is_observed(observer* by) noexcept { observed_ = by; }
+  /// Where workers take turns: before it wakes what is due, the timer waits until they are at rest. So what has run by then does not depend on the
+  /// machine's time. Before any entry.
+  void wait_for_rest() noexcept { waits_for_rest_ = true; }
+  /// Starts the thread, so that no waiter has to wait until it has begun. Throws std::system_error.
+  void start();
   /// Ends the thread. By the end of the pool, when no entry exists any more.
   void stop() noexcept;
 
@@ -77,17 +77,18 @@ class timer {
   std::atomic<std::uint32_t> changes_{0};  // of the first deadline, and of stopping_; the thread sleeps on it
   std::set<key> queue_;
   std::uint64_t entries_ = 0;  // so many have entered the queue
-  controlled_schedule* schedule_ = nullptr;
-  simulation* machine_ = nullptr;  // in whose time the thread runs; null: in this one's
+  observer* observed_ = nullptr;
+  bool waits_for_rest_ = false;
   struct request {
     time_point when = time_point::max();
     void (*f)(void*) noexcept = nullptr;
     void* with = nullptr;
   };
-  std::array<request, 3> requests_;  // by `later`
+  std::array<request, 4> requests_;  // by `later`
   std::string const name_;
   std::thread thread_;
   bool stopping_ = false;
+  bool calls_ = false;  // the thread has a request run, without the mutex; only that thread uses this
 };
 
 /// What may end one wait early: a place in the timer's queue, made before the waiter is published, so that starting it cannot fail; and a request

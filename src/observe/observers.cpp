@@ -1,0 +1,138 @@
+#include "observe/observers.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI::core {
+
+observer::~observer() = default;
+
+namespace {
+
+class several final : public observer {
+ public:
+  explicit several(std::vector<std::unique_ptr<observer>> all) : all_{std::move(all)} {}
+
+  effects has() const noexcept override {
+    effects sum;
+    for (auto const& o : all_) {
+      effects const its = o->has();
+      sum.takes_turns = sum.takes_turns || its.takes_turns;
+      sum.has_own_clock = sum.has_own_clock || its.has_own_clock;
+    }
+    return sum;
+  }
+  observer* find(void const* kind) noexcept override {
+    for (auto const& o : all_) {
+      if (observer* const found = o->find(kind); found != nullptr) return found;
+    }
+    return nullptr;
+  }
+
+  void thread_begins(unsigned i) noexcept override { tell(&observer::thread_begins, i); }
+  void thread_ends(unsigned i) noexcept override { tell(&observer::thread_ends, i); }
+  bool needs_timer() const noexcept override {
+    return std::ranges::any_of(all_, [](auto const& o) { return o->needs_timer(); });
+  }
+  void timer_begins() noexcept override { tell(&observer::timer_begins); }
+  void timer_ends() noexcept override { tell(&observer::timer_ends); }
+  void pool_ends() noexcept override { tell(&observer::pool_ends); }
+  void pool_has_ended() noexcept override { tell(&observer::pool_has_ended); }
+  void pool_begins_again() override { tell(&observer::pool_begins_again); }
+  void process_ends() noexcept override { tell(&observer::process_ends); }
+  std::uint64_t lost_turns() const noexcept override {
+    std::uint64_t sum = 0;
+    for (auto const& o : all_) sum += o->lost_turns();
+    return sum;
+  }
+
+  void comes(brought what, worker* by) noexcept override { tell(&observer::comes, what, by); }
+  void settle() noexcept override { tell(&observer::settle); }
+  bool at_rest() const noexcept override {
+    return std::ranges::all_of(all_, [](auto const& o) { return o->at_rest(); });
+  }
+  bool counts_job() noexcept override { return ask(&observer::counts_job); }
+  void something_new() noexcept override { tell(&observer::something_new); }
+
+  void job_begins(unsigned i) noexcept override { tell(&observer::job_begins, i); }
+  void job_ends(unsigned i) noexcept override { tell(&observer::job_ends, i); }
+  void strand_begins(worker& w, strand_kind what, void const* code, void const* object) noexcept override {
+    tell(&observer::strand_begins, w, what, code, object);
+  }
+  void strand_leaves(worker& w, waits_for const& why) noexcept override { tell(&observer::strand_leaves, w, why); }
+  void strand_resumes(worker& w, stack const& s, waits_for const* why) noexcept override { tell(&observer::strand_resumes, w, s, why); }
+  void waits_on_top(worker& w, stack const& s, waits_for const& why) noexcept override { tell(&observer::waits_on_top, w, s, why); }
+  void waited_on_top(worker& w, stack const& s, waits_for const& why) noexcept override { tell(&observer::waited_on_top, w, s, why); }
+  void task_waits(worker& w, frame const* task) noexcept override { tell(&observer::task_waits, w, task); }
+  void task_resumes(worker& w, frame const* task) noexcept override { tell(&observer::task_resumes, w, task); }
+  void runs_none(worker& w) noexcept override { tell(&observer::runs_none, w); }
+
+  bool offered(unsigned i) noexcept override { return ask(&observer::offered, i); }
+  void polled(unsigned i) noexcept override { tell(&observer::polled, i); }
+  void searches(unsigned i, bool does) noexcept override { tell(&observer::searches, i, does); }
+  void tries(unsigned i, unsigned v) noexcept override { tell(&observer::tries, i, v); }
+  void took(worker& w, worker const& v) noexcept override { tell(&observer::took, w, v); }
+  unsigned victim(unsigned i) noexcept override {
+    unsigned first = no_worker;
+    for (auto const& o : all_) {
+      if (unsigned const v = o->victim(i); first == no_worker) first = v;
+    }
+    return first;
+  }
+  void found_nothing(unsigned i) noexcept override { tell(&observer::found_nothing, i); }
+  bool pauses(unsigned i, std::uint64_t n) noexcept override { return ask(&observer::pauses, i, n); }
+  void sleeps(worker& w) noexcept override { tell(&observer::sleeps, w); }
+  void wakes(worker& w, bool slept) noexcept override { tell(&observer::wakes, w, slept); }
+  void naps(worker& w) noexcept override { tell(&observer::naps, w); }
+  void napped(worker& w) noexcept override { tell(&observer::napped, w); }
+
+  void may_come_later(unsigned i, stack const* left) noexcept override { tell(&observer::may_come_later, i, left); }
+  void must_come_in_order(unsigned i) noexcept override { tell(&observer::must_come_in_order, i); }
+  void makes_way(unsigned i) noexcept override { tell(&observer::makes_way, i); }
+
+ private:
+  template <class F, class... P>
+  void tell(F f, P&&... p) {
+    for (auto const& o : all_) ((*o).*f)(p...);
+  }
+  /// Tells all, and returns whether one of them says true.
+  template <class F, class... P>
+  bool ask(F f, P&&... p) {
+    bool any = false;
+    for (auto const& o : all_) any = ((*o).*f)(p...) || any;
+    return any;
+  }
+
+  std::vector<std::unique_ptr<observer>> const all_;
+};
+
+struct named {
+  std::unique_ptr<observer> (*make)(pool_state&);
+  named* next;
+};
+constinit std::atomic<named*> all_named{nullptr};  // the newest first; they stay until the process ends
+
+}  // namespace
+
+void observe_new_pools(std::unique_ptr<observer> (*make)(pool_state&)) {
+  auto* const mine = new named{make, all_named.load(std::memory_order_relaxed)};  // relaxed: the exchange sees whether it still is
+  // release: pairs with the acquire in add_named_observers. relaxed: as above.
+  while (!all_named.compare_exchange_weak(mine->next, mine, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+
+void add_named_observers(std::vector<std::unique_ptr<observer>>& these, pool_state& pool) {
+  // acquire: pairs with the release in observe_new_pools
+  for (named const* n = all_named.load(std::memory_order_acquire); n != nullptr; n = n->next) {
+    if (std::unique_ptr<observer> o = n->make(pool); o != nullptr) these.push_back(std::move(o));
+  }
+}
+
+std::unique_ptr<observer> as_one(std::vector<std::unique_ptr<observer>> these) {
+  if (these.empty()) return nullptr;
+  if (these.size() == 1) return std::move(these.front());
+  return std::make_unique<several>(std::move(these));
+}
+
+}  // namespace nopal::core

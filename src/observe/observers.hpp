@@ -1,0 +1,17 @@
+#pragma once
+
+// Several observers in one pool, and those that observe_new_pools has named. Next: nopal/core/observe/observer.hpp.
+
+#include <memory>
+#include <vector>
+
+#include "nopal/core/observe/observer.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+/// Makes those that new pools have, for `pool`, behind `these`. Throws what the makers do, and std::bad_alloc.
+void add_named_observers(std::vector<std::unique_ptr<observer>>& these, pool_state& pool);
+/// Null for none; the only one; or one that tells all, in their order. Throws std::bad_alloc.
+std::unique_ptr<observer> as_one(std::vector<std::unique_ptr<observer>> these);
+
+}  // namespace nopal::core

@@ -1,0 +1,37 @@
+#include "nopal/core/sleep/events.hpp"
+
+#include <chrono>
+
+#include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/search.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/wait/timer.hpp"
+
+namespace nopal::inline NOPAL_ABI {
+
+event_source::~event_source() = default;
+
+namespace core {
+
+// By the timer's thread. A worker that waits in the source has it watched: and asks again when it no longer does.
+static void look_at_events(void* with) noexcept {
+  auto& pool = *static_cast<pool_state*>(with);
+  if (pool.parking.somebody_watches()) return;
+  pool.events.poll();
+  look_at_events_later(pool);
+}
+
+void look_at_events_later(pool_state& pool) noexcept {
+  static_cast<void>(
+      pool.timer.call_after(timer::later::events, std::chrono::nanoseconds{tuning::between_polls}, look_at_events, &pool));
+}
+
+void watch_events(pool_state& pool, unsigned i) noexcept {
+  pool.parking.watch(i, [&] { return must_stay(pool, i); });
+  pool.events.leave();
+  pool.events.poll();
+  look_at_events_later(pool);
+}
+
+}  // namespace core
+}  // namespace nopal

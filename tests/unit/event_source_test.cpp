@@ -1,0 +1,214 @@
+// Events from outside: an epoll instance in which a worker waits that has nothing to do, and fibers that wait for bytes in pipes.
+
+#include "nopal/event_source.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "nopal/counter.hpp"
+#include "nopal/fiber.hpp"
+#include "nopal/native.hpp"
+#include "nopal/pool.hpp"
+#include "nopal/task.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+class epoll final : public nopal::event_source {
+ public:
+  epoll() {
+    if (all_ < 0 || woken_ < 0) throw std::system_error{errno, std::generic_category()};
+    epoll_event e{.events = EPOLLIN, .data = {.ptr = nullptr}};
+    ::epoll_ctl(all_, EPOLL_CTL_ADD, woken_, &e);
+  }
+  ~epoll() override {
+    ::close(woken_);
+    ::close(all_);
+  }
+  void poll() noexcept override {
+    std::array<epoll_event, 16> some;
+    int const n = ::epoll_wait(all_, some.data(), static_cast<int>(some.size()), 0);
+    for (int k = 0; k < n; ++k) {
+      auto* const c = static_cast<nopal::counter*>(some[static_cast<std::size_t>(k)].data.ptr);
+      eventfd_t before;
+      c != nullptr ? c->done() : static_cast<void>(::eventfd_read(woken_, &before));
+    }
+  }
+  void wait() noexcept override {
+    ++waits;
+    pollfd all{.fd = all_, .events = POLLIN, .revents = 0};
+    ::poll(&all, 1, -1);  // which takes nothing: epoll_wait would
+  }
+  void wake() noexcept override { ASSERT_EQ(::eventfd_write(woken_, 1), 0); }
+
+  /// Suspends the caller until there is something to read.
+  void await(int f) {
+    nopal::counter readable{1};
+    epoll_event e{.events = EPOLLIN | EPOLLONESHOT, .data = {.ptr = &readable}};
+    if (::epoll_ctl(all_, EPOLL_CTL_MOD, f, &e) != 0) ASSERT_EQ(::epoll_ctl(all_, EPOLL_CTL_ADD, f, &e), 0);
+    nopal::wait_for(readable);
+  }
+
+  std::atomic<unsigned> waits{0};
+
+ private:
+  int const all_ = ::epoll_create1(EPOLL_CLOEXEC);
+  int const woken_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+};
+
+struct pipe_pair {
+  int read = -1, write = -1;
+  pipe_pair() {
+    std::array<int, 2> f;
+    if (::pipe(f.data()) != 0) throw std::system_error{errno, std::generic_category()};
+    read = f[0], write = f[1];
+  }
+  pipe_pair(pipe_pair const&) = delete;
+  pipe_pair& operator=(pipe_pair const&) = delete;
+  ~pipe_pair() { ::close(read), ::close(write); }
+  void put(char c) const { ASSERT_EQ(::write(write, &c, 1), 1); }
+  char take() const {
+    char c = 0;
+    EXPECT_EQ(::read(read, &c, 1), 1);
+    return c;
+  }
+};
+
+struct events : testing::TestWithParam<nopal::pool_options> {
+  std::shared_ptr<epoll> const source = std::make_shared<epoll>();
+  nopal::pool_options with_source() {
+    nopal::pool_options o = GetParam();
+    o.experimental.events = source;
+    return o;
+  }
+};
+
+// A thread outside writes after the workers have gone to rest, and also while they have not.
+TEST_P(events, wake_a_fiber) {
+  nopal::pool pool{with_source()};
+  pipe_pair p;
+  for (int k = 0; k < 50; ++k) {
+    nopal::counter fiber;
+    pool.spawn(fiber, [&] {
+      source->await(p.read);
+      EXPECT_EQ(p.take(), static_cast<char>(k));
+    });
+    if (k % 10 == 0) std::this_thread::sleep_for(5ms);
+    p.put(static_cast<char>(k));
+    nopal::wait_for(fiber);
+  }
+}
+
+// A worker that waits in the source is woken for everything else.
+TEST_P(events, keep_nobody_from_a_job) {
+  nopal::pool pool{with_source()};
+  for (int k = 0; k < 100; ++k) {
+    if (k % 20 == 0) std::this_thread::sleep_for(3ms);
+    EXPECT_EQ(pool.submit([] { return 7; }).get(), 7);
+    EXPECT_EQ(pool.run([] { return 8; }), 8);
+    nopal::counter fiber;
+    pool.spawn(fiber, [] {
+      nopal::sleep_for(100us);
+      nopal::parallel_invoke([] { nopal::yield(); }, [] { nopal::yield(); });
+    });
+    nopal::wait_for(fiber);
+  }
+}
+
+// Each worker forks until the fiber has run: the timer looks into the source.
+TEST_P(events, come_where_all_are_busy) {
+  nopal::pool_options const o = with_source();
+  nopal::pool pool{o};
+  pipe_pair p;
+  std::atomic<bool> came{false};
+  nopal::counter fiber, busy;
+  pool.spawn(fiber, [&] {
+    source->await(p.read);
+    came = true;
+  });
+  auto const end = std::chrono::steady_clock::now() + 1min;
+  for (unsigned k = 0; k < o.workers; ++k) {
+    pool.spawn(busy, [&] {
+      while (!came && std::chrono::steady_clock::now() < end) nopal::parallel_invoke([] {}, [] {});
+      EXPECT_TRUE(came);
+    });
+  }
+  std::this_thread::sleep_for(5ms);
+  p.put('x');
+  nopal::wait_for(busy);
+  nopal::wait_for(fiber);
+}
+
+// Fibers hand a byte around a ring of pipes.
+TEST_P(events, go_around) {
+  nopal::pool pool{with_source()};
+  constexpr std::size_t n = 8;
+  std::array<pipe_pair, n> ring;
+  nopal::counter fibers;
+  for (std::size_t k = 0; k < n; ++k) {
+    pool.spawn(fibers, [&, k] {
+      for (int round = 0; round < 40; ++round) {
+        source->await(ring[k].read);
+        char const c = ring[k].take();
+        if (k + 1 < n || round < 39) ring[(k + 1) % n].put(static_cast<char>(c + 1));
+      }
+    });
+  }
+  ring[0].put(0);
+  nopal::wait_for(fibers);
+}
+
+TEST(events_at_rest, are_waited_for_in_the_source) {
+  auto const source = std::make_shared<epoll>();
+  nopal::pool pool{{.workers = 2, .experimental = {.events = source}}};
+  auto const end = std::chrono::steady_clock::now() + 1min;
+  while (source->waits == 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+  EXPECT_GT(source->waits, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(pools, events,
+                         testing::Values(nopal::pool_options{.workers = 1}, nopal::pool_options{.workers = 3},
+                                         nopal::pool_options{.workers = 2, .idle = nopal::idle::busy},
+                                         nopal::pool_options{.workers = 2, .steal = false},
+                                         nopal::pool_options{.workers = 2, .schedule = nopal::schedule::steal_at_random},
+                                         nopal::pool_options{.workers = 2, .resume = nopal::resume::home}),
+                         [](auto const& i) { return "number_" + std::to_string(i.index); });
+
+// A victim function of the program's own: each alike, and sometimes itself, or none.
+TEST(victims_by_function, are_tried) {
+  std::atomic<unsigned> asked{0};
+  nopal::pool_options o{.workers = 3};
+  o.experimental.victim = [&asked](unsigned, unsigned workers, std::uint64_t random) {
+    ++asked;
+    return static_cast<unsigned>(random % (workers + 1));
+  };
+  nopal::pool pool{o};
+  std::atomic<bool> stolen{false};
+  auto const end = std::chrono::steady_clock::now() + 1min;
+  pool.run([&] {
+    nopal::parallel_invoke(
+        [&] {
+          while (!stolen && std::chrono::steady_clock::now() < end) {
+          }
+        },
+        [&] { stolen = true; });
+  });
+  EXPECT_GT(asked, 0u);
+  EXPECT_GT(pool.stats().steals, 0u);
+}
+
+}  // namespace
