@@ -132,7 +132,7 @@ nopal_status nopal_pool_run(nopal_pool* pool, nopal_function fn, void* arg) {
 
 nopal_status nopal_shutdown(int64_t nanoseconds) {
   std::string left;
-  nopal_status const s = guarded([&] { left = nopal::shutdown(std::chrono::nanoseconds{nanoseconds}); });
+  nopal_status const s = guarded([&] { left = nopal::shutdown(std::chrono::nanoseconds{nanoseconds}).report(); });
   return s != NOPAL_OK || left.empty() ? s : fail(NOPAL_TIMEOUT, left.c_str());
 }
 

@@ -45,14 +45,15 @@ struct core::default_pool_maker {
     return *p;
   }
 
-  static std::string end(pool& p, time_point deadline) {
+  static shutdown_result end(pool& p, time_point deadline) {
     pool_state& state = p.state();
     if (unsigned const in = state.process.load(std::memory_order_seq_cst); in != 0 && in != process_number) {
       the_default_pool.store(nullptr, std::memory_order_relaxed);  // relaxed: no other thread of this process has the old one
       return {};
     }
     if (p.scheduler_->end_threads(deadline)) return {};
-    return "nopal::shutdown: the time limit has expired, and the default pool goes on; it has " + what_is_left(state) + "\n" + p.report();
+    return shutdown_result{"nopal::shutdown: the time limit has expired, and the default pool goes on; it has " + what_is_left(state) +
+                           "\n" + p.report()};
   }
 };
 
@@ -73,14 +74,14 @@ core::pool_state* core::default_pool_state_if_any() noexcept {
 
 core::pool_state& core::default_pool_state() { return default_pool_maker::state_of(default_pool()); }
 
-std::string core::shut_down(time_point deadline) {
+shutdown_result core::shut_down(time_point deadline) {
   if (current_or_null() != nullptr) {
     throw std::logic_error{
         "nopal::shutdown: called by a job, on a thread that works for a pool, which would wait for itself; call it on another thread, such "
         "as that of main"};
   }
   pool* const p = the_default_pool.load(std::memory_order_acquire);  // acquire: as in default_pool
-  return p != nullptr ? default_pool_maker::end(*p, deadline) : std::string{};
+  return p != nullptr ? default_pool_maker::end(*p, deadline) : shutdown_result{};
 }
 
 pool* pool::current() noexcept {

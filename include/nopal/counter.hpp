@@ -99,6 +99,9 @@ class NOPAL_API counter {
     return word_.load();
   }
 
+  /// As wait_for(*this, value).
+  core::waited wait(std::int64_t value = 0);
+
   /// For a task: `co_await left.reaches(0)` waits as wait_for(left, 0) does, also between fork and join, and throws what that throws.
   core::reach reaches(std::int64_t value) noexcept { return {{}, *this, value}; }
 
@@ -146,6 +149,8 @@ template <class Rep, class Period>
 bool wait_for(counter& c, std::int64_t value, std::chrono::duration<Rep, Period> timeout) {
   return wait_until(c, value, core::deadline_after(timeout));
 }
+
+inline core::waited counter::wait(std::int64_t value) { return wait_for(*this, value); }
 
 inline bool core::reach_awaiter::await_ready() {
   return wait([this] { wait_for(what_, target_); });

@@ -13,6 +13,7 @@
 #include "nopal/core/scheduler/fiber_record.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/counter.hpp"
+#include "nopal/fiber_name.hpp"
 #include "nopal/mutex.hpp"
 #include "nopal/named.hpp"
 #include "nopal/pool.hpp"

@@ -22,11 +22,16 @@ class future;
 
 namespace core {
 
-/// Where when_any and select find what a future waits for. Throws std::logic_error if the future is empty.
+/// Where when_any, when_all and select find what a future waits for. Throws std::logic_error if the future is empty.
 struct future_selection {
   template <class R>
   static completion& of(future<R> const& f, char const* caller) {
     return f.state(caller).done;
+  }
+  /// What its job has thrown; null: nothing. Once that has ended.
+  template <class R>
+  static std::exception_ptr thrown(future<R> const& f) {
+    return f.state("when_all").thrown();
   }
 };
 

@@ -1,36 +1,14 @@
 #pragma once
 
-// named: what a fiber, or a function, is called in the reports of its pool. Costs nothing where it is not used. Next: core/stack/stack.hpp,
-// where the name is kept; core/report/report.hpp, which shows it.
+// named: the name that fiber_name had before version 0.2. Next: fiber_name.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
-#include <string_view>
-
-#include "nopal/core/stack/stack.hpp"
+#include "nopal/fiber_name.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
-/// While it lives, whatever runs on the caller's native stack is called so in pool::report(), and in the message with which nopal ends a
-/// program.
-///
-///     nopal::spawn([&] { nopal::named const me{"loader"}; load(); });
-///
-/// Of a longer name the first 31 characters are shown; control characters are shown as ?. Names on one stack must end in reverse order, as
-/// they do in a function. On a thread that works for no pool it does nothing: threads have names of their own. In a task it must end before
-/// the next co_await, after which the task may be on another stack. Where a name ends on another stack or in another order, the program
-/// ends with a message. Throws nothing. O(1).
-class NOPAL_API named {
- public:
-  /// Copies `name`.
-  explicit named(std::string_view name) noexcept;
-  named(named const&) = delete;
-  named& operator=(named const&) = delete;
-  ~named();
-
- private:
-  core::stack_name name_;
-  core::stack* of_;
-};
+/// Deprecated: write fiber_name.
+using named NOPAL_DEPRECATED("write nopal::fiber_name") = fiber_name;
 
 }  // namespace nopal

@@ -26,5 +26,7 @@
 #include "nopal/stop.hpp"
 #include "nopal/task.hpp"
 #include "nopal/timed_mutex.hpp"
+#include "nopal/trace_span.hpp"
 #include "nopal/version.hpp"
+#include "nopal/when_all.hpp"
 #include "nopal/when_any.hpp"

@@ -55,12 +55,31 @@ enum class schedule {
 
 class event_source;
 
-/// What a pool may be told for experiments, and by libraries that bring it events. It may change with any version.
+/// What a pool may be told for experiments and tests, and by libraries that bring it events. It may change with any version.
 struct experimental_options {
-  /// Which worker a thief tries next, instead of pool_options::victims: called with the thief's index, the number of workers and a random
+  /// False: no worker takes anything from another, so every task stays on the worker where it began, unless it moves itself.
+  bool steal = true;
+  /// Which worker a thief tries next. Anything but `by_distance` is for experiments: a scan sends all thieves to the same victim at once.
+  nopal::victims victims = nopal::victims::by_distance;
+  /// False: a thief that has found nothing searches again without a pause. For experiments: thieves get into each other's way.
+  bool back_off = true;
+  /// Decides in which order workers try to steal from others, and a controlled schedule.
+  std::uint64_t seed = 0;
+  /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, random:SEED, pct:SEED, or
+  /// what ./nopal shrink has found (only:…): docs/debugging.md; simulate:MACHINE: `simulate`, below. Anything else there throws
+  /// std::invalid_argument.
+  nopal::schedule schedule = nopal::schedule::free;
+  /// Another machine than this one, which the pool simulates: "128" CPUs, "2x56" NUMA nodes and cores, or any text of hwloc's for
+  /// HWLOC_SYNTHETIC. Its workers, one for each CPU there unless `workers` or NOPAL_WORKERS says how many, run one at a time, each in a time of its own:
+  /// docs/simulation.md. Empty: NOPAL_SCHEDULE=simulate:MACHINE may say so, where `schedule` is free. Anything else, or a `schedule` beside it,
+  /// throws std::invalid_argument.
+  std::string simulate = {};
+  /// How the unused pages of native stacks go back to the system.
+  nopal::reclaim reclaim = nopal::reclaim::dontneed;
+  /// Which worker a thief tries next, instead of `victims`: called with the thief's index, the number of workers and a random
   /// number, by the thief, each time. What is no index of another worker means none, this time. It must come to each other worker again and again: the
   /// thief may be the only one that is awake. It must not fork, wait or throw.
-  std::function<unsigned(unsigned thief, unsigned workers, std::uint64_t random)> victim = {};
+  std::function<unsigned(unsigned thief, unsigned workers, std::uint64_t random)> choose_victim = {};
   /// What brings events from outside of the pool, and where a worker waits that has nothing to do: event_source.hpp. Null: nothing. A pool that is
   /// simulated, or whose schedule is not free, looks there once in a millisecond, and never waits there. No external caller of pool::run works in
   /// the place of the worker that waits there.
@@ -92,30 +111,19 @@ struct pool_options {
   /// NOPAL_MEMORY_LIMIT says, in MiB; where that is unset, empty or 0, half of what the process may use by the machine's memory, its cgroup
   /// and its limits (ulimit -v, -d). Anything else there throws.
   std::size_t memory_limit = 0;
-  nopal::reclaim reclaim = nopal::reclaim::dontneed;
+  /// Deprecated, as all that say so: the name before version 0.2 of what is in `experimental` now. It counts where `experimental` has its default.
+  NOPAL_DEPRECATED("write .experimental = {.reclaim = ...}") nopal::reclaim reclaim = nopal::reclaim::dontneed;
   /// Which thread resumes a native stack that has waited. `home` for code whose callers, between nopal's frames, keep something of their
   /// thread: a lock, a library with a record of its own for each thread (oneTBB, OpenMP, Python), errno. A worker waits idly where a join's children
   /// run elsewhere and offer nothing, and pool::run from outside hands each job over to a worker's thread. `nopal::stay` does the same for
   /// a stretch of code. Coroutine tasks move in any case.
   nopal::resume resume = nopal::resume::anywhere;
-  /// False: no worker takes anything from another, so every task stays on the worker where it began, unless it moves itself. For
-  /// experiments.
-  bool steal = true;
-  /// Which worker a thief tries next. Anything but `by_distance` is for experiments: a scan sends all thieves to the same victim at once.
-  nopal::victims victims = nopal::victims::by_distance;
-  /// False: a thief that has found nothing searches again without a pause. For experiments: thieves get into each other's way.
-  bool back_off = true;
-  /// Decides in which order workers try to steal from others, and a controlled schedule.
-  std::uint64_t seed = 0;
-  /// Where it is `free`, the environment variable NOPAL_SCHEDULE may say otherwise: always, never, random, random:SEED, pct:SEED, or
-  /// what ./nopal shrink has found (only:…): docs/debugging.md; simulate:MACHINE: `simulate`, below. Anything else there throws
-  /// std::invalid_argument.
-  nopal::schedule schedule = nopal::schedule::free;
-  /// Another machine than this one, which the pool simulates: "128" CPUs, "2x56" NUMA nodes and cores, or any text of hwloc's for
-  /// HWLOC_SYNTHETIC. Its workers, one for each CPU there unless `workers` or NOPAL_WORKERS says how many, run one at a time, each in a time of its own:
-  /// docs/simulation.md. Empty: NOPAL_SCHEDULE=simulate:MACHINE may say so, where `schedule` is free. Anything else, or a `schedule` beside it,
-  /// throws std::invalid_argument.
-  std::string simulate = {};
+  NOPAL_DEPRECATED("write .experimental = {.steal = ...}") bool steal = true;                                       ///< deprecated
+  NOPAL_DEPRECATED("write .experimental = {.victims = ...}") nopal::victims victims = nopal::victims::by_distance;  ///< deprecated
+  NOPAL_DEPRECATED("write .experimental = {.back_off = ...}") bool back_off = true;                                 ///< deprecated
+  NOPAL_DEPRECATED("write .experimental = {.seed = ...}") std::uint64_t seed = 0;                                   ///< deprecated
+  NOPAL_DEPRECATED("write .experimental = {.schedule = ...}") nopal::schedule schedule = nopal::schedule::free;     ///< deprecated
+  NOPAL_DEPRECATED("write .experimental = {.simulate = ...}") std::string simulate = {};                            ///< deprecated
   /// What the pool is called in its reports, and its threads in top, gdb and perf: name:0, name:1, … and name:timer. The system keeps 15
   /// characters of a thread's name: a longer one loses the end of `name`, never what follows it. Empty: the threads keep the name of the
   /// thread that made them. A control character in it throws.
@@ -136,6 +144,7 @@ struct pool_options {
   /// How many threads of their own the pool's nopal::block_on may have at once: from 1. They are started when they are needed, and end with
   /// the pool. Callers beyond these wait for one.
   unsigned blocking_threads = 64;
+  /// For experiments, for tests, and for libraries that bring events.
   experimental_options experimental = {};
 };
 

@@ -29,6 +29,7 @@
 #include "nopal/counter.hpp"
 #include "nopal/future.hpp"
 #include "nopal/options.hpp"
+#include "nopal/shutdown_result.hpp"
 #include "nopal/stats.hpp"
 #include "nopal/task.hpp"
 #if NOPAL_PROFILES
@@ -46,7 +47,7 @@ NOPAL_API NOPAL_COLD pool_state& default_pool_state();
 /// As default_pool_state, but null where that pool has not been made, or has no threads in this process.
 NOPAL_API pool_state* default_pool_state_if_any() noexcept;
 /// nopal::shutdown, until `deadline`.
-NOPAL_API NOPAL_COLD std::string shut_down(time_point deadline);
+NOPAL_API NOPAL_COLD shutdown_result shut_down(time_point deadline);
 struct default_pool_maker;
 }  // namespace core
 
@@ -222,12 +223,11 @@ class pool {
 NOPAL_API pool& default_pool();
 
 /// Ends the threads of the default pool: waits until everything has ended that was submitted to it, detached or spawned on it, and every call
-/// of its run, for at most `timeout`, any duration. Returns "" then, or if there is no such pool or thread. If the time limit expires first,
-/// the pool goes on, and what it still has to do is returned in words: how many jobs and fibers, and pool::report(). A reference to the pool
-/// stays valid. Whoever uses it later, or while this ends it, starts its threads again; nothing is lost. In the child of a fork it forgets
+/// of its run, for at most `timeout`, any duration. The result is true then, or if there is no such pool or thread. If the time limit expires first,
+/// the pool goes on, the result is false, and its report() says what the pool still has to do. A reference to the pool stays valid. Whoever uses it later, or while this ends it, starts its threads again; nothing is lost. In the child of a fork it forgets
 /// the pool of the parent, without waiting. Throws std::logic_error on a thread that works for a pool; std::bad_alloc.
 template <class Rep, class Period>
-std::string shutdown(std::chrono::duration<Rep, Period> timeout) {
+shutdown_result shutdown(std::chrono::duration<Rep, Period> timeout) {
   return core::shut_down(core::deadline_after(timeout));
 }
 

@@ -1,44 +1,14 @@
 #pragma once
 
-// span: a phase of the program, in the trace of its pool: docs/trace.md. Next: core/trace/README.md, "Spans".
+// span: the name that trace_span had before version 0.2. Next: trace_span.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
-#include <cstdint>
+#include "nopal/trace_span.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
-/// The name of a span: a string literal, since it is read when the trace is written. Anything else does not compile.
-class span_name {
- public:
-  consteval span_name(char const* literal) : text_{literal} {}  // NOLINT(google-explicit-constructor): span s{"phase"}
-  constexpr char const* text() const noexcept { return text_; }
-
- private:
-  char const* text_;
-};
-
-/// From its construction to its destruction, on whatever workers and threads that happens, and whatever waits lie between. Where a trace is
-/// recorded (pool_options::trace, NOPAL_TRACE) it shows this as a slice on a track of that name.
-///
-///     nopal::span s{"load"};
-///
-/// In any function, fiber or task, across co_await too, and on any thread. Throws nothing. Where nothing is recorded it costs a call and a
-/// load; where something is, some 50 ns.
-class NOPAL_API span {
- public:
-  explicit span(span_name name) noexcept;
-  span(span const&) = delete;
-  span& operator=(span const&) = delete;
-  ~span() {
-    if (id_ != 0) [[unlikely]]
-      end();
-  }
-
- private:
-  NOPAL_COLD void end() noexcept;
-
-  std::uint64_t id_;
-};
+/// Deprecated: write trace_span.
+using span NOPAL_DEPRECATED("write nopal::trace_span") = trace_span;
 
 }  // namespace nopal

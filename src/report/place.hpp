@@ -10,7 +10,7 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 /// In which of the program's functions the caller is, in words: "in f, loader". f is `function` or, if that is null, the innermost of the
-/// program's functions that call here; loader is the name of what runs on this stack (nopal::named). "" where neither is known. Throws
+/// program's functions that call here; loader is the name of what runs on this stack (nopal::fiber_name). "" where neither is known. Throws
 /// nothing.
 std::string place_of(void const* function) noexcept;
 

@@ -61,6 +61,21 @@ std::string why_refused() {
 
 }  // namespace
 
+// The options, in which `experimental` says all that deprecated names may say.
+struct scheduler::by_new_names {
+  pool_options options;
+  explicit by_new_names(pool_options const& o) : options{o} {
+    experimental_options& e = options.experimental;
+    e.steal = e.steal && o.steal;
+    e.back_off = e.back_off && o.back_off;
+    if (e.victims == victims::by_distance) e.victims = o.victims;
+    if (e.seed == 0) e.seed = o.seed;
+    if (e.schedule == schedule::free) e.schedule = o.schedule;
+    if (e.simulate.empty()) e.simulate = o.simulate;
+    if (e.reclaim == reclaim::dontneed) e.reclaim = o.reclaim;
+  }
+};
+
 // Reads the machine and checks the options against it, before anything is made.
 struct scheduler::site {
   cpu_limits cpus;
@@ -104,19 +119,16 @@ struct scheduler::site {
   }
 };
 
-scheduler::scheduler(pool_options const& options) : scheduler{options, (prepare_process(), site{options})} {}
+scheduler::scheduler(pool_options const& options) : scheduler{by_new_names(options)} {}
+scheduler::scheduler(by_new_names const& o) : scheduler{o.options, (prepare_process(), site{o.options})} {}
 
 scheduler::scheduler(pool_options const& o, site&& s)
     : timer_{o.name},
       blocking_{o.name, o.blocking_threads},
       on_thread_start_{o.on_thread_start},
       on_thread_stop_{o.on_thread_stop},
-      state_{o,
-             s.where,
-             s.attached.make(o, state_, {s.cpus, s.machine, s.where}),
-             timer_,
-             blocking_,
-             {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments, take_if_due}},
+      state_{o,      s.where,   s.attached.make(o, state_, {s.cpus, s.machine, s.where}),
+             timer_, blocking_, {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments, take_if_due}},
       may_pin_{s.pin},
       asked_to_pin_{o.pin.has_value()} {
   timer_.is_observed(state_.observed.get());
@@ -151,11 +163,12 @@ void scheduler::start_threads() {
 }
 
 void scheduler::make_worker(unsigned i, pool_options const& o, topology const& machine, bool fence) {
-  workers_.push_back(std::make_unique<worker>(state_, i, o.seed));
+  workers_.push_back(std::make_unique<worker>(state_, i, o.experimental.seed));
   worker& w = *workers_.back();
   state_.workers.push_back(&w);
-  w.search.victims = o.victims == victims::by_distance ? victim_table{machine, state_.places, i}
-                                                       : victim_table{o.victims, static_cast<unsigned>(state_.places.size()), i};
+  w.search.victims = o.experimental.victims == victims::by_distance
+                         ? victim_table{machine, state_.places, i}
+                         : victim_table{o.experimental.victims, static_cast<unsigned>(state_.places.size()), i};
   if (!fence) {
     w.work.hide_nothing();
     w.ready.hide_nothing();

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -104,6 +105,33 @@ TEST(adjacent_difference, throws_what_serial_execution_would_have_thrown_first) 
         }
       }
     }
+  });
+}
+
+// Where the function takes long, its second call would take as long as the scan.
+TEST(transform_scan, calls_a_slow_function_once) {
+  test::everywhere([] {
+    std::vector<std::atomic<int>> calls(100);
+    const auto slow = [&](std::size_t k) {
+      ++calls[k];
+      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds{50};
+      while (std::chrono::steady_clock::now() < end) {
+      }
+      return std::string(k % 3, static_cast<char>('a' + k % 26));
+    };
+    const auto all = std::views::iota(std::size_t{0}, calls.size());
+    std::vector<std::string> out(calls.size());
+    nopal::transform_inclusive_scan(all, out.begin(), std::plus<>{}, slow);
+    std::string sum;
+    for (const std::size_t k : all) {
+      sum += std::string(k % 3, static_cast<char>('a' + k % 26));
+      EXPECT_EQ(out[k], sum);
+      EXPECT_EQ(calls[k], 1);
+    }
+    nopal::transform_exclusive_scan(all, out.begin(), std::string{"b"}, std::plus<>{}, slow);
+    EXPECT_EQ(out[1], "b");
+    EXPECT_EQ(out[2], "bb");
+    for (const auto& n : calls) EXPECT_EQ(n, 2);
   });
 }
 

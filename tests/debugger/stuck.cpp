@@ -38,7 +38,7 @@ APART void take_first(two& t) {
   LAST;
 }
 APART void philosopher_one(two& t) {
-  nopal::named const me{"one"};
+  nopal::fiber_name const me{"one"};
   std::lock_guard const guard{t.first};
   t.one_has.release();
   t.other_has.acquire();
@@ -46,7 +46,7 @@ APART void philosopher_one(two& t) {
   LAST;
 }
 APART void philosopher_other(two& t) {
-  nopal::named const me{"other"};
+  nopal::fiber_name const me{"other"};
   std::lock_guard const guard{t.second};
   t.other_has.release();
   t.one_has.acquire();

@@ -2,4 +2,4 @@
 #include <nopal/nopal.hpp>
 #include <string>
 
-void phase(std::string const& name) { nopal::span const s{name.c_str()}; }
+void phase(std::string const& name) { nopal::trace_span const s{name.c_str()}; }

@@ -197,21 +197,22 @@ void busy_program(program& p, std::vector<unsigned> const& nodes) {
 }
 
 /// A strand offers, and waits in a long leaf until a thief has taken the offer: some thief must be awake.
-void offer_program(program& p, bool stops, bool caller) {
+void offer_program(program& p, bool stops, bool caller, bool events = false) {
   struct state {
+    source events;
     parking sleepers;
     model::atomic<int> offered{0};  // stands for the deque
     model::atomic<bool> stolen{false};
-    explicit state(std::vector<unsigned> const& nodes) : sleepers{std::span<unsigned const>{nodes}} {}
+    state(std::vector<unsigned> const& nodes, bool has) : sleepers{std::span<unsigned const>{nodes}, has ? &events : nullptr} {}
   };
-  auto& s = p.make<state>(std::vector<unsigned>{0, 0, 0});
+  auto& s = p.make<state>(std::vector<unsigned>{0, 0, 0}, events);
   p.thread([&s] {
     s.offered.store(1, relaxed);
     s.sleepers.offer();
     while (!s.stolen.load(acquire)) sync::relax();
   });
   for (unsigned i = 1; i < (stops ? 3U : 2U); ++i) {
-    p.thread([&s, i, stops] {
+    p.thread([&s, i, stops, events] {
       s.sleepers.start_searching(i);
       if (stops && i == 2) return s.sleepers.stop_searching(i);  // a thief that has found something else
       while (!s.stolen.load(relaxed)) {
@@ -220,7 +221,12 @@ void offer_program(program& p, bool stops, bool caller) {
           s.stolen.store(true, release);
           break;
         }
-        if (!s.sleepers.park(i, [] { return false; })) sync::relax();
+        if (events) {
+          s.sleepers.watch(i, [] { return false; });
+          sync::relax();
+        } else if (!s.sleepers.park(i, [] { return false; })) {
+          sync::relax();
+        }
       }
       s.sleepers.stop_searching(i);
     });
@@ -242,16 +248,21 @@ std::vector<model::scenario> scenarios() {
       {"a job for a worker that is occupied", [](program& p) { pool_program(p, {0}, {0}, true, true); }, 2, 1, 2},
       {"an offer to a thief", [](program& p) { offer_program(p, false, false); }, -1, 1, 2},
       {"an offer, and a thief that stops", [](program& p) { offer_program(p, true, false); }, -1, 1, 2},
+      {"an offer, a worker that watches and a thief that stops", [](program& p) { offer_program(p, true, false, true); }, -1, 1, 2},
       {"a job for a busy worker, a thief of its node", [](program& p) { busy_program(p, {0, 0}); }, -1, 1, 2},
       {"a job for a busy worker, a thief of another node", [](program& p) { busy_program(p, {0, 1}); }, -1, 1, 2},
       {"an offer, a caller that vacates, and a thief that stops", [](program& p) { offer_program(p, true, true); }, 2, 1, 3},
       {"a job, two workers of a node", [](program& p) { pool_program(p, {0, 0}, {0}, true, false); }, 1, 3, 2},
       {"a job, two workers of two nodes", [](program& p) { pool_program(p, {0, 1}, {0}, true, false); }, 1, 3, 2},
       {"two jobs for the only worker", [](program& p) { pool_program(p, {0}, {0, 0}, true, false); }, 3, 2, 2},
-      {"a job for the only worker, which watches", [](program& p) { pool_program(p, {0}, {0}, true, false, pool::bug::none, true); }, -1, 1, 2},
-      {"a job that only one may run, which watches", [](program& p) { pool_program(p, {0}, {0}, false, false, pool::bug::none, true); }, -1, 1, 2},
-      {"a job and a caller, a worker that watches", [](program& p) { pool_program(p, {0}, {0}, true, true, pool::bug::none, true); }, 2, 1, 2},
-      {"a job, a worker that watches and one that sleeps", [](program& p) { pool_program(p, {0, 0}, {0}, true, false, pool::bug::none, true); }, 1, 2, 2},
+      {"a job for the only worker, which watches", [](program& p) { pool_program(p, {0}, {0}, true, false, pool::bug::none, true); }, -1, 1,
+       2},
+      {"a job that only one may run, which watches", [](program& p) { pool_program(p, {0}, {0}, false, false, pool::bug::none, true); }, -1,
+       1, 2},
+      {"a job and a caller, a worker that watches", [](program& p) { pool_program(p, {0}, {0}, true, true, pool::bug::none, true); }, 2, 1,
+       2},
+      {"a job, a worker that watches and one that sleeps",
+       [](program& p) { pool_program(p, {0, 0}, {0}, true, false, pool::bug::none, true); }, 1, 2, 2},
   };
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using nopal::counter;
-using nopal::named;
+using nopal::fiber_name;
 using nopal::spawn;
 
 void locks() {
@@ -29,7 +29,7 @@ void locks() {
   counter left;
   for (int k = 0; k < 4; ++k) {
     spawn(left, [&] {
-      named const me{"one that locks"};
+      fiber_name const me{"one that locks"};
       for (int n = 0; n < 10; ++n) {
         m->lock();
         nopal::yield();

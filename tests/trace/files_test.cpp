@@ -170,7 +170,7 @@ TEST(trace_file, of_the_default_pool_is_written_at_exit) {
   trace_file const file{"exit"};
   in_a_process([&] {
     environment const e{file.name()};
-    nopal::span const before_any_pool{"all"};
+    nopal::trace_span const before_any_pool{"all"};
     nopal::parallel_invoke([] {}, [] {});
     std::exit(0);  // NOLINT(concurrency-mt-unsafe): neither the span nor the pool is destroyed
   });
@@ -207,7 +207,7 @@ TEST(trace_file, is_not_written_by_a_child) {
   trace_file const file{"child"};
   {
     nopal::pool pool{{.workers = 1, .trace = file.name()}};
-    nopal::span const s{"parent's"};
+    nopal::trace_span const s{"parent's"};
     pool.run([] {});
     in_a_process([] {});
     EXPECT_EQ(std::filesystem::file_size(file.name()), 0U);

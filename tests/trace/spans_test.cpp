@@ -46,8 +46,8 @@ TEST(span, has_a_track_of_its_name) {
   {
     nopal::pool pool{{.workers = 2, .name = "mill", .trace = file.name()}};
     pool.run([] {
-      nopal::span const outer{"outer"};
-      for (int k = 0; k < 3; ++k) nopal::span const inner{"inner"};
+      nopal::trace_span const outer{"outer"};
+      for (int k = 0; k < 3; ++k) nopal::trace_span const inner{"inner"};
     });
   }
   decoded::trace const t{file.name()};
@@ -75,7 +75,7 @@ TEST(span, covers_waits_and_moves) {
       nopal::counter done;
       for (int k = 0; k < fibers; ++k) {
         nopal::spawn(done, [&] {
-          nopal::span const s{"waits"};
+          nopal::trace_span const s{"waits"};
           all_wait.done();
           nopal::wait_for(all_wait);
         });
@@ -96,7 +96,7 @@ TEST(span, covers_waits_and_moves) {
 
 nopal::task<int> leaf() { co_return 1; }
 nopal::task<int> spanned(int depth) {
-  nopal::span const s{"task"};
+  nopal::trace_span const s{"task"};
   int a = 0, b = 0;
   if (depth == 0) co_return 1;
   co_await nopal::fork(&a, spanned, depth - 1);
@@ -122,11 +122,11 @@ TEST(span, of_a_thread_outside) {
   trace_file const file{"span_outside"};
   {
     nopal::pool pool{{.workers = 1, .trace = file.name()}};
-    nopal::span const s{"outer"};
+    nopal::trace_span const s{"outer"};
     {
-      nopal::span const before{"before"};
+      nopal::trace_span const before{"before"};
     }
-    std::thread{[] { nopal::span const other{"other thread"}; }}.join();
+    std::thread{[] { nopal::trace_span const other{"other thread"}; }}.join();
     pool.run([] {});
   }
   decoded::trace const t{file.name()};
@@ -138,7 +138,7 @@ TEST(span, of_a_thread_outside) {
 TEST(span, in_a_pool_that_is_not_traced) {
   nopal::pool pool{{.workers = 1}};
   EXPECT_EQ(pool.run([] {
-    nopal::span const s{"nowhere"};
+    nopal::trace_span const s{"nowhere"};
     return 7;
   }),
             7);

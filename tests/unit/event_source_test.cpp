@@ -192,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(pools, events,
 TEST(victims_by_function, are_tried) {
   std::atomic<unsigned> asked{0};
   nopal::pool_options o{.workers = 3};
-  o.experimental.victim = [&asked](unsigned, unsigned workers, std::uint64_t random) {
+  o.experimental.choose_victim = [&asked](unsigned, unsigned workers, std::uint64_t random) {
     ++asked;
     return static_cast<unsigned>(random % (workers + 1));
   };

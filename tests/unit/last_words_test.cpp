@@ -118,7 +118,7 @@ TEST_F(last_words, of_who_unlocks_and_who_destroys) {
     m.lock();
     nopal::counter left;
     nopal::spawn(left, [&] {
-      nopal::named const me{"thief"};
+      nopal::fiber_name const me{"thief"};
       guilty::unlocks(m);
     });
     nopal::wait_for(left);
@@ -138,13 +138,13 @@ TEST_F(last_words, of_a_name_on_another_stack) {
         nopal::pool pool{{.workers = 2}};
         pool.run(
             [](nopal::pool& p) -> nopal::task<> {
-              nopal::named const me{"wanderer"};
+              nopal::fiber_name const me{"wanderer"};
               unsigned const elsewhere = 1 - nopal::this_worker::index();
               co_await nopal::resume_on(p.worker(elsewhere));
             },
             pool);
       },
-      "nopal: a nopal::named ended on another native stack than its own");
+      "nopal: a nopal::fiber_name ended on another native stack than its own");
 }
 
 // What is thrown and not fatal says so too.

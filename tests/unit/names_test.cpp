@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using nopal::counter;
-using nopal::named;
+using nopal::fiber_name;
 using nopal::spawn;
 using nopal::wait_for;
 using test::report;
@@ -30,9 +30,9 @@ TEST(names, nest_and_are_cut) {
   counter left;
   pool.run([&] {
     spawn(left, [&] {
-      named const outer{"outer\nname"};
+      fiber_name const outer{"outer\nname"};
       {
-        named const inner{"a name of more than thirty-one characters"};
+        fiber_name const inner{"a name of more than thirty-one characters"};
         wait_for(one);
       }
       wait_for(two);
@@ -43,7 +43,7 @@ TEST(names, nest_and_are_cut) {
   report(pool, {" (outer?name) waits for"});
   two.done();
   wait_for(left);
-  named const off_a_pool{"nobody"};
+  fiber_name const off_a_pool{"nobody"};
   EXPECT_EQ(pool.report(), "nothing waits\n");
 }
 

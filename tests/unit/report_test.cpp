@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using nopal::counter;
-using nopal::named;
+using nopal::fiber_name;
 using nopal::spawn;
 using nopal::wait_for;
 using test::has;
@@ -89,11 +89,11 @@ TEST(report, says_that_two_wait_for_each_other) {
   counter left;
   pool.run([&] {
     spawn(left, [&] {
-      named const me{"giver"};
+      fiber_name const me{"giver"};
       from_first_to_second(a);
     });
     spawn(left, [&] {
-      named const me{"taker"};
+      fiber_name const me{"taker"};
       from_second_to_first(a);
     });
   });
@@ -160,7 +160,7 @@ TEST(report, says_that_the_owner_of_a_mutex_does_not_wait) {
   std::atomic<bool> locked{false}, go{false};
   pool.run([&] {
     spawn(left, [&] {
-      named const me{"busy"};
+      fiber_name const me{"busy"};
       m.lock();
       locked = true;
       while (!go) std::this_thread::yield();

@@ -10,15 +10,19 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <ranges>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/algorithm/internal/scan.hpp"
+#include "nopal/algorithm/internal/slow_partition.hpp"
+#include "nopal/core/loop/loop_clock.hpp"
 #include "nopal/core/loop/made_of.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -47,10 +51,58 @@ using made_by = std::conditional_t<std::same_as<Made, std::remove_cvref_t<std::i
 template <class Op, class T, class F, class I>
 concept scans_made = std::invocable<F&, std::iter_reference_t<I>> && scans<Op, T, std::ranges::iterator_t<made_range<F, I>>>;
 
+/// What f makes may be kept, and read twice: an object of its own, that refers to no element as a proxy does.
+template <class Op, class T, class F, class I, class Made = std::remove_cvref_t<std::invoke_result_t<F&, std::iter_reference_t<I>>>>
+concept keeps_made = !std::is_reference_v<std::invoke_result_t<F&, std::iter_reference_t<I>>> && std::move_constructible<Made> &&
+                     std::same_as<Made, made_by<F, I>> && scans<Op, T, const Made*>;
+/// By whose types it is remembered what f takes.
+template <class F, class I>
+struct making {};
+
+/// Does f take so long that its second call for each element costs more than to keep what the first has made? Unless that is known, makes the first.
+template <class F, class I, class Made>
+bool making_is_slow(const I& it, std::size_t n, F& f, std::optional<Made>& first) {
+  if (n < 2) return false;
+  if (shares_by_schedule()) return n < parallel_partition;
+  iteration_cost& cost = cost_of<making<F, I>>;
+  if (cost.ticks() < loop_tuning::worth_an_answer()) {
+    const std::uint64_t before = loop_ticks();
+    first.emplace(std::invoke(f, *it));
+    cost.learn(loop_ticks() - before, 1);
+  }
+  return cost.ticks() >= loop_tuning::worth_an_answer();
+}
+
+/// scan of f(element), if f takes long: it is called once for each. True; or false, and nothing has happened: f does not, or there is no memory to keep
+/// what it makes.
+template <bool Inclusive, class T, class I, class O, class Op, class F>
+bool scan_kept(const I& first, std::size_t n, O out, Op& op, F& f, std::optional<T>& init) {
+  using made = std::remove_cvref_t<std::invoke_result_t<F&, std::iter_reference_t<I>>>;
+  std::optional<made> begun;
+  if (!algorithms::making_is_slow(first, n, f, begun)) return false;
+  std::vector<std::optional<made>> kept;
+  try {
+    kept.resize(n);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  const std::size_t known = begun ? 1 : 0;
+  if (begun) kept[0].emplace(*std::move(begun));
+  algorithms::loop_at<making<F, I>>(n - known, [&](std::size_t from, std::size_t to) {
+    for (std::size_t k = from + known; k != to + known; ++k) kept[k].emplace(std::invoke(f, algorithms::ahead(first, k)[0]));
+  });
+  const auto values = std::views::transform(std::views::all(kept), [](const std::optional<made>& m) -> const made& { return *m; });
+  algorithms::scan<Inclusive, T>(std::ranges::begin(values), n, out, op, std::move(init));
+  return true;
+}
+
 template <bool Inclusive, class T, class I, class S, class O, class Op, class F>
 std::ranges::in_out_result<I, O> scan_made(I first, S last, O out, Op& op, F& f, std::optional<T> init) {
   const I end = algorithms::end_of(first, last);
   const auto n = static_cast<std::size_t>(end - first);
+  if constexpr (keeps_made<Op, T, F, I>) {
+    if (algorithms::scan_kept<Inclusive, T>(first, n, out, op, f, init)) return {end, algorithms::ahead(out, n)};
+  }
   made_range<F, I> made{std::ranges::subrange<I>{first, end}, made_of_element<F>{std::addressof(f)}};
   algorithms::scan<Inclusive, T>(std::ranges::begin(made), n, out, op, std::move(init));
   return {end, algorithms::ahead(out, n)};
@@ -105,8 +157,9 @@ struct transform_exclusive_scan_function : refuses_inserters {
 }  // namespace core::algorithms
 
 /// transform_inclusive_scan(first, last, out, op, f), with an initial value: transform_inclusive_scan(first, last, out, op, f, init), and both with a range
-/// in place of first and last: as inclusive_scan of f(element), as std::transform_inclusive_scan. f is called twice for each element at most, by
-/// several threads at once. All else is as for inclusive_scan, but that few numbers too are summed up in blocks.
+/// in place of first and last: as inclusive_scan of f(element), as std::transform_inclusive_scan. f is called once for each
+/// element where it takes long, else twice, and maybe once more for the first, by several threads at once. All else is as for inclusive_scan, but that
+/// few numbers too are summed up in blocks.
 inline constexpr core::algorithms::transform_inclusive_scan_function transform_inclusive_scan{};
 /// transform_exclusive_scan(first, last, out, init, op, f), transform_exclusive_scan(range, out, init, op, f): as exclusive_scan of f(element), as
 /// std::transform_exclusive_scan. All else is as for transform_inclusive_scan.

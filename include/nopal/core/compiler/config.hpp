@@ -31,6 +31,13 @@
 #define NOPAL_ENDS_BEFORE_IT_GOES
 #endif
 
+/// On names that go with the next version: `remedy` says what to write. Only a program that defines NOPAL_WARN_DEPRECATED hears of it in this one.
+#if defined(NOPAL_WARN_DEPRECATED)
+#define NOPAL_DEPRECATED(remedy) [[deprecated(remedy)]]
+#else
+#define NOPAL_DEPRECATED(remedy)
+#endif
+
 /// Kept out of line and away from the hot code: stealing, sleeping, growing, errors.
 #define NOPAL_COLD [[gnu::noinline, gnu::cold]]
 

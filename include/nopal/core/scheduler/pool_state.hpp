@@ -65,7 +65,8 @@ struct entry_points {
 };
 
 struct pool_state {
-  pool_state(pool_options const& options, std::vector<place> where, std::unique_ptr<observer> o, timer& t, blocking_threads& b, entry_points e);
+  pool_state(pool_options const& options, std::vector<place> where, std::unique_ptr<observer> o, timer& t, blocking_threads& b,
+             entry_points e);
   pool_state(pool_state const&) = delete;
   pool_state& operator=(pool_state const&) = delete;
   ~pool_state();
@@ -76,11 +77,11 @@ struct pool_state {
   bool const backs_off;                    ///< thieves pause after a search that found nothing: pool_options::back_off
   nopal::resume const resume;
   nopal::idle const idle;
-  std::function<unsigned(unsigned, unsigned, std::uint64_t)> const choose_victim;  ///< experimental_options::victim; null: victim_table
-  std::string const name;                    ///< pool_options::name
-  std::unique_ptr<observer> const observed;  ///< is told what happens; null: nobody is
-  bool const takes_turns;                    ///< observer::effects
-  bool const has_own_clock;                  ///< observer::effects
+  std::function<unsigned(unsigned, unsigned, std::uint64_t)> const choose_victim;  ///< experimental_options; null: victim_table
+  std::string const name;                                                          ///< pool_options::name
+  std::unique_ptr<observer> const observed;                                        ///< is told what happens; null: nobody is
+  bool const takes_turns;                                                          ///< observer::effects
+  bool const has_own_clock;                                                        ///< observer::effects
 
   std::vector<place> const places;  ///< of each worker
 
@@ -92,7 +93,7 @@ struct pool_state {
   blocking_threads& blocking;  ///< for nopal::block_on
 
   std::vector<worker*> workers;  ///< complete before any thread runs
-  pool_events events;    ///< from outside of the pool: pool_options::experimental_options
+  pool_events events;            ///< from outside of the pool: pool_options::experimental_options
   core::parking parking;
   core::naps naps;
   due_queue due;                               ///< stacks whose time limit has expired, in a pool that steals: due.hpp

@@ -25,7 +25,9 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 class NOPAL_API scheduler {
-  struct site;  // what the constructor learns of the machine
+  struct by_new_names;  // the options
+  struct site;          // what the constructor learns of the machine
+  explicit scheduler(by_new_names const& o);
 
  public:
   /// Throws std::invalid_argument for options that cannot be met, std::system_error when threads cannot be made or put on their CPUs.

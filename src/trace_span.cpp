@@ -1,6 +1,6 @@
 // Spans: recorded where they begin and end, which may be two workers. An id says where it began: on a worker, or outside.
 
-#include "nopal/span.hpp"
+#include "nopal/trace_span.hpp"
 
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/trace/outside_spans.hpp"
@@ -9,7 +9,7 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-span::span(span_name name) noexcept : id_{0} {
+trace_span::trace_span(span_name name) noexcept : id_{0} {
   NOPAL_PROBE2(span_begin, this, name.text());
   if (core::worker* const w = core::current_or_null(); w == nullptr) {
     id_ = core::begin_span_outside(name.text());
@@ -18,7 +18,7 @@ span::span(span_name name) noexcept : id_{0} {
   }
 }
 
-void span::end() noexcept {
+void trace_span::end() noexcept {
   NOPAL_PROBE1(span_end, this);
   if (!core::trace_ring::is_workers(id_)) return core::end_span_outside(id_);
   core::worker* const w = core::current_or_null();

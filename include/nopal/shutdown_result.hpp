@@ -1,0 +1,37 @@
+#pragma once
+
+// shutdown_result: what nopal::shutdown has come to. Plain data. Next: pool.hpp.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI {
+
+/// Whether all has ended, and what has not. `if (auto const s = nopal::shutdown(1s); !s) log(s.report());`
+class [[nodiscard]] shutdown_result {
+ public:
+  /// All has ended.
+  shutdown_result() = default;
+  /// `report` says what has not ended.
+  explicit shutdown_result(std::string report) noexcept : report_{std::move(report)} {}
+
+  /// Has everything ended that the default pool was given?
+  explicit operator bool() const noexcept { return report_.empty(); }
+  /// What has not, in words: how many jobs and fibers, and pool::report(). Empty where all has ended.
+  std::string const& report() const noexcept { return report_; }
+
+  // Deprecated: before version 0.2 the result was this text.
+  NOPAL_DEPRECATED("write report()") operator std::string const&() const noexcept {
+    return report_;
+  }  // NOLINT(google-explicit-constructor)
+  NOPAL_DEPRECATED("write if (result)") bool empty() const noexcept { return report_.empty(); }
+  friend bool operator==(shutdown_result const& a, std::string_view b) noexcept { return a.report_ == b; }
+
+ private:
+  std::string report_;
+};
+
+}  // namespace nopal
