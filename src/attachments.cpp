@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "nopal/core/scheduler/blocking_threads.hpp"
-#include "nopal/core/scheduler/controlled_schedule.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/schedules/controlled_schedule.hpp"
 #include "nopal/core/simulation/simulation.hpp"
 #include "nopal/core/trace/pool_trace.hpp"
 #include "observe/observers.hpp"
 #include "scheduler/option_checks.hpp"
-#include "scheduler/schedule_log.hpp"
+#include "schedules/schedule_log.hpp"
 #include "simulation/findings.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

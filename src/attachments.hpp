@@ -9,7 +9,7 @@
 #include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/observe/observer.hpp"
-#include "nopal/core/scheduler/schedule_choice.hpp"
+#include "nopal/core/schedules/schedule_choice.hpp"
 #include "nopal/options.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

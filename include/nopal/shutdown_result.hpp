@@ -11,7 +11,7 @@
 namespace nopal::inline NOPAL_ABI {
 
 /// Whether all has ended, and what has not. `if (auto const s = nopal::shutdown(1s); !s) log(s.report());`
-class [[nodiscard]] shutdown_result {
+class shutdown_result {
  public:
   /// All has ended.
   shutdown_result() = default;

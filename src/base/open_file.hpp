@@ -1,7 +1,7 @@
 #pragma once
 
 // Files that the user has named, which are written. A pipe that nobody reads is an error, neither a wait without end nor the end of the process.
-// Next: ../trace/trace_files.cpp, ../scheduler/schedule_log.cpp, ../simulation/findings.cpp.
+// Next: ../trace/trace_files.cpp, ../schedules/schedule_log.cpp, ../simulation/findings.cpp.
 
 #include <string_view>
 

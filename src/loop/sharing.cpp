@@ -4,11 +4,11 @@
 #include <cstdlib>
 
 #include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/loop/between_blocks.hpp"
 #include "nopal/core/loop/loop_clock.hpp"
 #include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/pool.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

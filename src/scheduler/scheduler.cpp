@@ -26,6 +26,7 @@
 #include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/machine/thread_limits.hpp"
 #include "nopal/core/scheduler/due.hpp"
+#include "nopal/core/scheduler/event_watch.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/leak_check.hpp"
 #include "nopal/core/scheduler/memory_limit.hpp"

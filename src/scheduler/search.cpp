@@ -9,6 +9,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/own_cpu.hpp"
+#include "nopal/core/scheduler/event_watch.hpp"
 #include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/reverse_order.hpp"
@@ -149,6 +150,30 @@ void const* pin_joins(worker& victim, void const*& far) noexcept {
   return near;
 }
 
+// The thief has taken the oldest of what is ready with `victim`: takes half of the rest too, as far as it is public. Fibers may be short, so that one by one takes longer than they do. The worker comes to the oldest of them next; others may take some from here.
+void take_half(worker& w, worker& victim) noexcept {
+  tell::took(w, victim);
+  deque::index n = std::min((victim.ready.bottom() - victim.ready.oldest()) / 2, tuning::most_taken);
+  if (n <= 0 || w.pool().takes_turns) return;
+  try {
+    w.ready.ensure_room(n);
+  } catch (std::bad_alloc const&) {
+    return;
+  }
+  resumable* newest = nullptr;
+  for (; n > 0; --n) {
+    deque::entry const e = victim.ready.steal(nullptr, false);
+    if (e == 0) break;
+    tell::tries(w, victim);
+    resumable* const r = continuation{e}.as_resumable();
+    r->next = std::exchange(newest, r);
+  }
+  while (newest != nullptr) {
+    resumable& r = *std::exchange(newest, newest->next);  // its link is read before it is offered
+    w.make_ready(r);
+  }
+}
+
 // Tries one other worker once: its deque, its ring, its open inbox. The owner and other thieves may be at all of these at the same time:
 // which of them gets what, deque/README.md says. `only`: see find_and_run.
 bool steal_from(worker& w, worker& victim, root const* only) noexcept {
@@ -175,7 +200,7 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   if (only != nullptr) return false;
   if (!victim.ready.looks_empty()) {
     if (deque::entry const e = victim.ready.steal(); e != 0) {
-      w.take_half(victim);
+      take_half(w, victim);
       tell::may_come_later(w);
       stop_searching(w);
       run(w, continuation{e});
@@ -228,7 +253,10 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   bool slept = pool.events.source() != nullptr && !pool.has_own_clock && pool.events.enter();
   if (slept) {
     w.count.add(counted::sleeps);
-    watch_events(pool, i);
+    pool.parking.watch(i, [&] { return must_stay(pool, i); });
+    pool.events.leave();
+    pool.events.poll();
+    look_at_events_later(pool);
   } else {
     slept = pool.parking.park(
         i, [&] { return must_stay(pool, i); },

@@ -7,7 +7,6 @@
 
 #include "nopal/core/stack/branch.hpp"
 #include "nopal/core/task/no_slot.hpp"
-#include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -72,10 +71,11 @@ bool worker::offer_what_was_requested() noexcept {
     if (pool_.steals && !std::exchange(strand.offered, true)) pool_.parking.offer();
     work.publish();
     pool_.naps.end();
-    if (tell::offered(*this)) [[unlikely]]
+    if (observed != nullptr && observed->offered(index_)) [[unlikely]]
       work.request();
   }
-  tell::polled(*this);
+  if (observed != nullptr) [[unlikely]]
+    observed->polled(index_);
   // A poll that no offer has preceded, at the call of a task, may have taken back the request of mode_changed or continue_in_region.
   if (strand.polls_always || offered_in{control_words::now(), region} != work.all_offered_in()) work.request();
   return stack_pointer() < work.limit();
@@ -96,33 +96,10 @@ void worker::offer_ready() noexcept {
   if (!std::exchange(ready_is_offered, true)) pool_.parking.offer();
   ready.publish();
   pool_.naps.end();
-  if (tell::offered(*this)) [[unlikely]]
-    ready.request();
-  tell::polled(*this);
-}
-
-// Fibers may be short, so that one by one takes longer than they do. The worker comes to the oldest of them next; others may take some from here.
-void worker::take_half(worker& victim) noexcept {
-  tell::took(*this, victim);
-  deque::index n = std::min((victim.ready.bottom() - victim.ready.oldest()) / 2, tuning::most_taken);
-  if (n <= 0 || pool_.takes_turns) return;
-  try {
-    ready.ensure_room(n);
-  } catch (std::bad_alloc const&) {
+  if (observed == nullptr) [[likely]]
     return;
-  }
-  resumable* newest = nullptr;
-  for (; n > 0; --n) {
-    deque::entry const e = victim.ready.steal(nullptr, false);
-    if (e == 0) break;
-    tell::tries(*this, victim);
-    resumable* const r = continuation{e}.as_resumable();
-    r->next = std::exchange(newest, r);
-  }
-  while (newest != nullptr) {
-    resumable& r = *std::exchange(newest, newest->next);  // its link is read before it is offered
-    make_ready(r);
-  }
+  if (observed->offered(index_)) ready.request();
+  observed->polled(index_);
 }
 
 // The ring is empty. Thieves may still look at it, and find nothing. The next make_ready polls, and offers the ring again.

@@ -56,6 +56,9 @@ void check_report(simulation_costs const& c) {
   if (!is_pipe(f)) ::close(f);  // a pipe stays open, since its reader would take it for ended
 }
 
+void simulation::pool_has_ended() noexcept { report_simulation(*this); }
+void simulation::process_ends() noexcept { report_simulation(*this); }
+
 void report_simulation(simulation& s) noexcept try {
   simulation_report const r = s.report();
   if (!s.is_news(r)) return;

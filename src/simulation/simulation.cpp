@@ -12,7 +12,6 @@
 #include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "simulation/entry.hpp"
-#include "simulation/findings.hpp"
 #include "simulation/interruption.hpp"
 #include "simulation/ticker.hpp"
 
@@ -399,9 +398,6 @@ void simulation::pool_begins_again() {
     w->sleeps_on = nullptr;
   }
 }
-
-void simulation::pool_has_ended() noexcept { report_simulation(*this); }
-void simulation::process_ends() noexcept { report_simulation(*this); }
 
 simulation* simulation::of(pool_state const& pool) noexcept {
   return pool.observed == nullptr ? nullptr : static_cast<simulation*>(pool.observed->find(&kind));

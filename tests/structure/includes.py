@@ -1,4 +1,4 @@
-"""Rules on who includes whom: no cycles, every source has a header, and a mutex needs no scheduler."""
+"""Rules on who includes whom: no cycles, every source has a header, a mutex needs no scheduler, and no room an observer."""
 
 import re
 from collections import deque
@@ -11,6 +11,10 @@ HEADER_OF = {"src/c.cpp": "include/nopal/nopal.h"}
 MUTEX = "include/nopal/mutex.hpp"
 NOT_FOR_MUTEX = re.compile(r"include/nopal/core/(scheduler/|(.*/)?(worker|scheduler)\.hpp$)")
 NOT_FOR_MUTEX_STANDARD = {"thread", "map", "set", "string", "vector", "iostream", "functional"}
+
+# Who observes the engine, and the only sources that may know them: what attaches them to a pool, and their own front ends.
+OBSERVERS = ("trace", "simulation", "schedules")
+KNOW_OBSERVERS = {"src/attachments.hpp", "src/attachments.cpp", "src/simulation.cpp", "src/trace_span.cpp"}
 
 Graph = dict[str, dict[str, Include]]  # of each node, the nodes that it includes and the first line that does
 
@@ -132,3 +136,18 @@ def _too_much_for_mutex(way: list[Include]) -> Problem:
         f"who includes nopal/mutex.hpp gets {last.name}: {names}",
         "declare what is needed of it, and include it in the source file",
     )
+
+
+def observers(tree: Tree) -> list[Problem]:
+    """No room of the engine includes an observer: these are told by nopal/core/observe."""
+    return [
+        Problem(include.file, include.line, f"includes an observer, {include.name}", "let observe/tell.hpp tell it, or attach it in src/attachments.cpp")
+        for file in [*tree.headers("include/nopal/"), *tree.headers("src/"), *tree.implementations()]
+        if file not in KNOW_OBSERVERS and not _is_observers(file)
+        for include in tree.includes(file)
+        if include.target is not None and _is_observers(include.target)
+    ]
+
+
+def _is_observers(file: str) -> bool:
+    return file.startswith(tuple(f"{root}{room}/" for root in (CORE, "src/") for room in OBSERVERS))

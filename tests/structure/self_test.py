@@ -55,12 +55,6 @@ BREAKING: dict[str, list[tuple[Files, str]]] = {
         ({"src/alone.c": ""}, "src/alone.c:1"),
         ({"include/nopal/wait_list.hpp": "", "src/wait_list.cpp": ""}, "src/wait_list.cpp:1"),
     ],
-    "length": [
-        ({"src/pool.cpp": "\n" * 401}, "src/pool.cpp:401"),
-        ({"tests/CMakeLists.txt": "\n" * 400 + "# no end of line"}, "tests/CMakeLists.txt:401"),
-        ({"bench/run.py": "\n" * 999}, "bench/run.py:401"),
-        ({"docs/models.md": "\n" * 999}, "docs/models.md:401"),
-    ],
     "rooms": [
         ({WORD: '#include "nopal/pool.hpp"\n'}, f"{WORD}:1"),
         ({WORD: '\n#include "../../nopal.h"\n'}, f"{WORD}:2"),
@@ -74,6 +68,11 @@ BREAKING: dict[str, list[tuple[Files, str]]] = {
         ({WORD: '// far\n#include "nopal/core/scheduler/worker.hpp"\n'}, f"{WORD}:2"),
         ({WORD: '#include "../worker.hpp"\n', "include/nopal/core/worker.hpp": ""}, f"{WORD}:1"),
         ({WORD: "#include <string>\n"}, f"{WORD}:1"),
+    ],
+    "observers": [
+        ({"src/scheduler/worker.cpp": '#include "nopal/core/trace/ring.hpp"\n', "include/nopal/core/trace/ring.hpp": ""}, "src/scheduler/worker.cpp:1"),
+        ({"src/pool.cpp": '\n#include "simulation/clock.hpp"\n', "src/simulation/clock.hpp": ""}, "src/pool.cpp:2"),
+        ({WORD: '#include "nopal/core/schedules/turn.hpp"\n', "include/nopal/core/schedules/turn.hpp": ""}, f"{WORD}:1"),
     ],
     "words": [
         ({WORD: "int a;  // The same\n"}, f"{WORD}:1"),
@@ -104,9 +103,12 @@ BREAKING: dict[str, list[tuple[Files, str]]] = {
 HARMLESS: dict[str, list[Files]] = {
     "cycles": [{WORD: '// #include "nopal/core/scheduler/worker.hpp"\n/*\n#include "word.hpp"\n*/\n'}],
     "named": [{"src/context/aarch64.S": ""}, {"src/wait/more.hpp": ""}],
-    "length": [{"src/pool.cpp": "\n" * 400}, {"docs/figures.csv": "\n" * 999}],
     "rooms": [{WAIT: "In nopal/core/wait/word.hpp.\n"}],
     "mutex": [{"include/nopal/mutex.hpp": "#include <atomic>\n// #include <thread>\n"}],
+    "observers": [
+        {"src/trace/ring.cpp": '#include "nopal/core/trace/ring.hpp"\n#include "trace/file.hpp"\n', "include/nopal/core/trace/ring.hpp": "", "src/trace/file.hpp": ""},
+        {"src/attachments.hpp": '#include "trace/file.hpp"\n', "src/trace/file.hpp": ""},
+    ],
     "words": [
         {WORD: "// A long line says\n// The same as the next.\n"},
         {WORD: 'int a = 1\'000; char const* b = "turns";  // turns\n'},
@@ -196,7 +198,7 @@ class FindsWhatItLooksFor(unittest.TestCase):
 
     def test_the_program_fails_and_says_where_and_what_to_do(self) -> None:
         root = self.write({"src/new.cpp": "", WORD: "x.load(std::memory_order_relaxed);\n"})
-        self.assertEqual(0, self.run_program(root, "cycles", "length").returncode)
+        self.assertEqual(0, self.run_program(root, "cycles", "rooms").returncode)
         result = self.run_program(root)
         self.assertEqual(WRONG, result.returncode)
         self.assertRegex(result.stdout, r"src/new\.cpp:1: implements no header.*\n    name it after the header")

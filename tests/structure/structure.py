@@ -12,10 +12,10 @@ from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
-from includes import cycles, mutex, named
+from includes import cycles, mutex, named, observers
 from namespaces import namespaces
 from rooms import rooms
-from texts import length, orders, words
+from texts import orders, words
 from tree import Problem, Tree
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ WRONG, UNUSABLE = 1, 2  # exit statuses
 
 
 RULES: dict[str, Callable[[Tree], list[Problem]]] = {
-    rule.__name__: rule for rule in (cycles, named, length, rooms, mutex, words, orders, namespaces)
+    rule.__name__: rule for rule in (cycles, named, rooms, mutex, observers, words, orders, namespaces)
 }
 
 

@@ -1,28 +1,16 @@
-"""Rules on what the files say: how long they are, which words they use, and that each memory order has its reason."""
+"""Rules on what the files say: which words they use, and that each memory order has its reason."""
 
 import re
 from collections.abc import Iterator
 
-from tree import CORE, FOLDERS, LANGUAGE, Problem, Source, Tree, blank
+from tree import CORE, LANGUAGE, Problem, Source, Tree, blank
 from words import RETIRED, Retired
-
-LONGEST = 400  # lines
-MEASURED = (*LANGUAGE, ".py", ".cmake", ".sh", ".md", "CMakeLists.txt")
 
 MARKER = re.compile(r"^[ \t]*(//+<?|/\*+<?|\*(?!/))", re.MULTILINE)  # what a line of a comment begins with
 
 ORDER = re.compile(r"\bmemory_order(_|::)(relaxed|acquire|release|acq_rel)\b|\b__ATOMIC_\w+|\b\w*fence(?= *\()")
 NEAR = 6  # lines
 NO_FUNCTION = re.compile(r"\s*(class|struct|union|enum|namespace|extern|public|protected|private)\b")
-
-
-def length(tree: Tree) -> list[Problem]:
-    """No file is longer than a person reads at once."""
-    return [
-        Problem(file, LONGEST + 1, f"has {count} lines, more than {LONGEST}", "split it, each part about one thing")
-        for file in tree.under(tuple(f"{folder}/" for folder in FOLDERS), MEASURED)
-        if (count := len(tree.source(file).lines)) > LONGEST
-    ]
 
 
 def words(tree: Tree) -> list[Problem]:

@@ -19,9 +19,9 @@
 
 namespace {
 
-using nopal::core::strand_kind;
 using nopal::core::observer;
 using nopal::core::pool_state;
+using nopal::core::strand_kind;
 using nopal::core::worker;
 
 struct numbers {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "../scale.hpp"
-#include "nopal/core/scheduler/controlled_schedule.hpp"
+#include "nopal/core/schedules/controlled_schedule.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/mutex.hpp"
 #include "nopal/native.hpp"

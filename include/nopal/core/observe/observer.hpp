@@ -55,7 +55,7 @@ class NOPAL_API observer {
   /// Worker i's thread has begun, before anything else of it runs; or ends.
   virtual void thread_begins(unsigned /*i*/) noexcept {}
   virtual void thread_ends(unsigned /*i*/) noexcept {}
-  /// The same of the thread that serves time limits. `needs_timer`: that one must run from the start.
+  /// As thread_begins and thread_ends, of the thread that serves time limits. `needs_timer`: it must run from the start.
   virtual bool needs_timer() const noexcept { return false; }
   virtual void timer_begins() noexcept {}
   virtual void timer_ends() noexcept {}
@@ -113,7 +113,7 @@ class NOPAL_API observer {
   virtual void found_nothing(unsigned /*i*/) noexcept {}
   /// The worker pauses so often before it looks again. True: the observer has let it.
   virtual bool pauses(unsigned /*i*/, std::uint64_t /*pauses*/) noexcept { return false; }
-  /// The worker's thread is about to sleep; it has got up: `slept`, unless there was a reason not to. The same of naps.
+  /// The worker's thread is about to sleep; it has got up: `slept`, unless there was a reason not to. So with naps.
   virtual void sleeps(worker& /*w*/) noexcept {}
   virtual void wakes(worker& /*w*/, bool /*slept*/) noexcept {}
   virtual void naps(worker& /*w*/) noexcept {}

@@ -12,7 +12,6 @@ namespace nopal::inline NOPAL_ABI::core {
 /// Puts `r` into worker i's open inbox. Some worker may have run it when this returns, and it may be gone; the caller keeps the pool alive.
 void inject(pool_state& pool, resumable& r, unsigned i) noexcept;
 
-
 /// The index of a worker for something that comes from elsewhere: of one that sleeps, if there is one. Each search begins at another
 /// worker. O(workers).
 unsigned choose_worker(pool_state& pool) noexcept;

@@ -98,8 +98,6 @@ class NOPAL_API worker : public fork_state {
       offer_ready();
     return true;
   }
-  /// The worker has taken the oldest of what is ready with `victim`: takes half of the rest too, as far as it is public.
-  void take_half(worker& victim) noexcept;
   /// The ring is empty: it counts no longer as visible work, until make_ready offers it again.
   void retract_ready() noexcept;
 

@@ -68,7 +68,7 @@ class trace_ring {
 
   std::size_t const mask_;
   std::unique_ptr<place[]> const places_;
-  std::atomic<std::uint64_t> count_{0};  // how many were recorded
+  std::atomic<std::uint64_t> count_{0};        // how many were recorded
   std::atomic<std::int64_t> asleep_since_{0};  // relaxed everywhere: one word, for a picture
   std::int64_t naps_since_ = 0;
   bool runs_ = false;  // a strand has begun, and not ended

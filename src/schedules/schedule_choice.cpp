@@ -1,4 +1,4 @@
-#include "nopal/core/scheduler/schedule_choice.hpp"
+#include "nopal/core/schedules/schedule_choice.hpp"
 
 #include <atomic>
 #include <cstdlib>

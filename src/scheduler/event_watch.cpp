@@ -1,9 +1,8 @@
-#include "nopal/core/sleep/events.hpp"
+#include "nopal/core/scheduler/event_watch.hpp"
 
 #include <chrono>
 
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/wait/timer.hpp"
 
@@ -22,15 +21,7 @@ static void look_at_events(void* with) noexcept {
 }
 
 void look_at_events_later(pool_state& pool) noexcept {
-  static_cast<void>(
-      pool.timer.call_after(timer::later::events, std::chrono::nanoseconds{tuning::between_polls}, look_at_events, &pool));
-}
-
-void watch_events(pool_state& pool, unsigned i) noexcept {
-  pool.parking.watch(i, [&] { return must_stay(pool, i); });
-  pool.events.leave();
-  pool.events.poll();
-  look_at_events_later(pool);
+  static_cast<void>(pool.timer.call_after(timer::later::events, std::chrono::nanoseconds{tuning::between_polls}, look_at_events, &pool));
 }
 
 }  // namespace core

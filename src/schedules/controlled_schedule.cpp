@@ -1,4 +1,4 @@
-#include "nopal/core/scheduler/controlled_schedule.hpp"
+#include "nopal/core/schedules/controlled_schedule.hpp"
 
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -14,7 +14,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/simulation/clock.hpp"
-#include "scheduler/schedule_log.hpp"
+#include "schedules/schedule_log.hpp"
 #include "simulation/interruption.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "nopal/core/scheduler/schedule_choice.hpp"
+#include "nopal/core/schedules/schedule_choice.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -1,4 +1,4 @@
-#include "scheduler/schedule_log.hpp"
+#include "schedules/schedule_log.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>

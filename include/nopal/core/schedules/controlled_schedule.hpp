@@ -13,7 +13,7 @@
 
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/observe/observer.hpp"
-#include "nopal/core/scheduler/schedule_choice.hpp"
+#include "nopal/core/schedules/schedule_choice.hpp"
 #include "nopal/options.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
