@@ -135,6 +135,29 @@ TEST(transform_scan, calls_a_slow_function_once) {
   });
 }
 
+// Whether what the function makes is kept depends on how long it takes, and the last bits of the sums do not.
+TEST(transform_scan, comes_to_the_same_bits_by_slow_and_by_fast_functions) {
+  test::everywhere([] {
+    for (const std::size_t n : {std::size_t{3}, std::size_t{100}, std::size_t{700}}) {
+      const auto term = [](std::size_t k) { return 1.0 / static_cast<double>(k + 1); };
+      const auto slow_term = [&](std::size_t k) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds{10};
+        while (std::chrono::steady_clock::now() < end) {
+        }
+        return term(k);
+      };
+      const auto all = std::views::iota(std::size_t{0}, n);
+      std::vector<double> fast(n), slow(n);
+      nopal::transform_inclusive_scan(all, fast.begin(), std::plus<>{}, term);
+      nopal::transform_inclusive_scan(all, slow.begin(), std::plus<>{}, slow_term);
+      EXPECT_TRUE(fast == slow) << n;
+      nopal::transform_exclusive_scan(all, fast.begin(), 0.1, std::plus<>{}, term);
+      nopal::transform_exclusive_scan(all, slow.begin(), 0.1, std::plus<>{}, slow_term);
+      EXPECT_TRUE(fast == slow) << n;
+    }
+  });
+}
+
 TEST(transform_scan, scans_as_std) {
   test::everywhere([] {
     for (const std::size_t n : test::sizes) {

@@ -92,7 +92,7 @@ bool scan_kept(const I& first, std::size_t n, O out, Op& op, F& f, std::optional
     for (std::size_t k = from + known; k != to + known; ++k) kept[k].emplace(std::invoke(f, algorithms::ahead(first, k)[0]));
   });
   const auto values = std::views::transform(std::views::all(kept), [](const std::optional<made>& m) -> const made& { return *m; });
-  algorithms::scan<Inclusive, T>(std::ranges::begin(values), n, out, op, std::move(init));
+  algorithms::scan<Inclusive, T, false>(std::ranges::begin(values), n, out, op, std::move(init));  // in the blocks of what is not kept
   return true;
 }
 

@@ -78,8 +78,9 @@ void sum_up_behind(std::vector<std::optional<T>>& sums, Op& op) {
   }
 }
 
-/// Writes the sums of what is before each element (exclusive) or up to it. `init` is what comes before all, if anything.
-template <bool Inclusive, class T, class I, class O, class Op>
+/// Writes the sums of what is before each element (exclusive) or up to it. `init` is what comes before all, if anything. `MayBePlain`: numbers
+/// that lie in memory are summed up as such, in other blocks than what is made on the way.
+template <bool Inclusive, class T, bool MayBePlain = true, class I, class O, class Op>
 void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
   static_assert(
       !std::is_rvalue_reference_v<std::iter_reference_t<I>>,
@@ -88,7 +89,7 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
   using first_pass = scan_pass<0, Inclusive, T, I, O, Op>;
   using between = scan_pass<1, Inclusive, T, I, O, Op>;
   using last_pass = scan_pass<2, Inclusive, T, I, O, Op>;
-  constexpr bool plainly = scans_plainly<T, I, Op>;
+  constexpr bool plainly = MayBePlain && scans_plainly<T, I, Op>;
   const blocks cut = scan_blocks(n, plainly);
   std::vector<std::optional<T>> sums(cut.count);  // [block]: of all before it, once they are known
   if (cut.count > 1) {

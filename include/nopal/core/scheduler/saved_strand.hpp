@@ -1,7 +1,7 @@
 #pragma once
 
 // A strand put aside: because a root runs on top of it, or because its stack is suspended. Only the worker that runs the strand does this.
-// Why each part is put aside, and what holds meanwhile: README.md, "A strand put aside". Next: stack/suspension.hpp, which leaves a stack.
+// Why each part is put aside, and what holds meanwhile: README.md, "A saved strand". Next: stack/suspension.hpp, which leaves a stack.
 
 #include <cstdint>
 
