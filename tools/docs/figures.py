@@ -55,6 +55,7 @@ KEYS = {
     "simulation-fibers": (("workload", "impl", "workers"), "simulated"),
     "simulation-check": (("workload", "impl", "workers"), "ratio"),
     "dear": (("algorithm", "size"), "best_peer_ratio"),
+    "scale": (("algorithm", "n", "element_ns", "machine", "clock"), "speedup"),
 }
 NUMBER = r"~?\d+(?:,\d{3})*(?:\.\d+)?(?: %)?"
 LINE = re.compile(rf"(?P<figures>{NUMBER}(?:(?:,| to) {NUMBER})*) (?P<how>=|from) (?P<what>.+)")
