@@ -59,7 +59,9 @@ class epoll final : public nopal::event_source {
   void await(int f) {
     nopal::counter readable{1};
     epoll_event e{.events = EPOLLIN | EPOLLONESHOT, .data = {.ptr = &readable}};
-    if (::epoll_ctl(all_, EPOLL_CTL_MOD, f, &e) != 0) ASSERT_EQ(::epoll_ctl(all_, EPOLL_CTL_ADD, f, &e), 0);
+    if (::epoll_ctl(all_, EPOLL_CTL_MOD, f, &e) != 0) {
+      ASSERT_EQ(::epoll_ctl(all_, EPOLL_CTL_ADD, f, &e), 0);
+    }
     nopal::wait_for(readable);
   }
 

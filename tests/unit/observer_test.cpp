@@ -124,7 +124,9 @@ TEST_P(observed, steals_are_told_by_victim) {
   EXPECT_GE(told, steals);  // some may have been stolen since
   EXPECT_GT(told, 0u);
   EXPECT_EQ(n.sleeps, n.wakes);
-  if (GetParam()) EXPECT_GT(std::filesystem::file_size(file), 0u);
+  if (GetParam()) {
+    EXPECT_GT(std::filesystem::file_size(file), 0u);
+  }
 }
 
 TEST_P(observed, what_waits_is_told) {
