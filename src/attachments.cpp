@@ -17,6 +17,10 @@ namespace nopal::inline NOPAL_ABI::core {
 attachments::attachments(pool_options const& o) : choice_{.how = o.experimental.schedule, .seed = o.experimental.seed} {
   choice_.machine = o.experimental.simulate;
   if (choice_.how == schedule::free && choice_.machine.empty()) choice_ = schedule_choice::from_environment();
+  if (!choice_.machine.empty() && o.experimental.events != nullptr) {
+    reject("simulate = \"" + choice_.machine +
+           "\" and an event source: its events come in the machine's time; leave one of them at its default");
+  }
   if (choice_.how == schedule::free || choice_.machine.empty()) return;
   reject("simulate = \"" + choice_.machine +
          "\" and a schedule that is not free: a simulated machine has its own; leave one of them at its default");

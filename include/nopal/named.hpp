@@ -1,6 +1,6 @@
 #pragma once
 
-// named: the name that fiber_name had before version 0.2. Next: fiber_name.hpp.
+// named: the earlier name of fiber_name. Next: fiber_name.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 

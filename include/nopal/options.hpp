@@ -80,8 +80,8 @@ struct experimental_options {
   /// number, by the thief, each time. What is no index of another worker means none, this time. It must come to each other worker again and again: the
   /// thief may be the only one that is awake. It must not fork, wait or throw.
   std::function<unsigned(unsigned thief, unsigned workers, std::uint64_t random)> choose_victim = {};
-  /// What brings events from outside of the pool, and where a worker waits that has nothing to do: event_source.hpp. Null: nothing. A pool that is
-  /// simulated, or whose schedule is not free, looks there once in a millisecond, and never waits there. No external caller of pool::run works in
+  /// What brings events from outside of the pool, and where a worker waits that has nothing to do: event_source.hpp. Null: nothing. A pool whose
+  /// schedule is not free looks there once in a millisecond, and never waits there; beside `simulate` it throws std::invalid_argument. No external caller of pool::run works in
   /// the place of the worker that waits there.
   std::shared_ptr<event_source> events = {};
 };
@@ -111,7 +111,7 @@ struct pool_options {
   /// NOPAL_MEMORY_LIMIT says, in MiB; where that is unset, empty or 0, half of what the process may use by the machine's memory, its cgroup
   /// and its limits (ulimit -v, -d). Anything else there throws.
   std::size_t memory_limit = 0;
-  /// Deprecated, as all that say so: the name before version 0.2 of what is in `experimental` now. It counts where `experimental` has its default.
+  /// Deprecated, as all that say so: the earlier name of what is in `experimental` now. It counts where `experimental` has its default.
   NOPAL_DEPRECATED("write .experimental = {.reclaim = ...}") nopal::reclaim reclaim = nopal::reclaim::dontneed;
   /// Which thread resumes a native stack that has waited. `home` for code whose callers, between nopal's frames, keep something of their
   /// thread: a lock, a library with a record of its own for each thread (oneTBB, OpenMP, Python), errno. A worker waits idly where a join's children

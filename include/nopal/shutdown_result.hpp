@@ -23,12 +23,14 @@ class shutdown_result {
   /// What has not, in words: how many jobs and fibers, and pool::report(). Empty where all has ended.
   std::string const& report() const noexcept { return report_; }
 
-  // Deprecated: before version 0.2 the result was this text.
-  NOPAL_DEPRECATED("write report()") operator std::string const&() const noexcept {
-    return report_;
-  }  // NOLINT(google-explicit-constructor)
+  // Deprecated: the result was this text before.
+  NOPAL_DEPRECATED("write report()") operator std::string() const { return report_; }  // NOLINT(google-explicit-constructor)
   NOPAL_DEPRECATED("write if (result)") bool empty() const noexcept { return report_.empty(); }
   friend bool operator==(shutdown_result const& a, std::string_view b) noexcept { return a.report_ == b; }
+  template <class Stream>
+  friend auto operator<<(Stream& to, shutdown_result const& r) -> decltype(to << r.report()) {
+    return to << r.report_;
+  }
 
  private:
   std::string report_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// span: the name that trace_span had before version 0.2. Next: trace_span.hpp.
+// span: the earlier name of trace_span. Next: trace_span.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 

@@ -20,6 +20,7 @@ class several final : public observer {
       effects const its = o->has();
       sum.takes_turns = sum.takes_turns || its.takes_turns;
       sum.has_own_clock = sum.has_own_clock || its.has_own_clock;
+      sum.counts_jobs = sum.counts_jobs || its.counts_jobs;
     }
     return sum;
   }
@@ -52,7 +53,7 @@ class several final : public observer {
   bool at_rest() const noexcept override {
     return std::ranges::all_of(all_, [](auto const& o) { return o->at_rest(); });
   }
-  bool counts_job() noexcept override { return ask(&observer::counts_job); }
+  void job_comes() noexcept override { tell(&observer::job_comes); }
   void something_new() noexcept override { tell(&observer::something_new); }
 
   void job_begins(unsigned i) noexcept override { tell(&observer::job_begins, i); }

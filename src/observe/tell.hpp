@@ -138,7 +138,7 @@ inline void settle(pool_state& pool) noexcept {
   if (pool.observed != nullptr) [[unlikely]]
     pool.observed->settle();
 }
-inline bool counts_job(pool_state& pool) noexcept { return pool.observed != nullptr && pool.observed->counts_job(); }
+inline void job_comes(pool_state& pool) noexcept { pool.observed->job_comes(); }
 inline void something_new(pool_state& pool) noexcept {
   if (pool.observed != nullptr) [[unlikely]]
     pool.observed->something_new();

@@ -19,9 +19,9 @@ void watch_for_stuck_pool(pool_state&) noexcept {}
 
 namespace {
 
-// Something waits, and neither visible work nor a deadline will wake it. Other workers run meanwhile.
+// Something waits, and neither visible work, nor a deadline, nor an event will wake it. Other workers run meanwhile.
 bool nothing_can_run(pool_state const& pool) noexcept {
-  if (pool.parking.visible_work() || !pool.timer.idle()) return false;
+  if (pool.parking.visible_work() || !pool.timer.idle() || pool.events.source() != nullptr) return false;
   bool some = false;
   for (unsigned i = 0; i < pool.size(); ++i) some = some || pool.parking.is_dozing(i);
   pool.stacks.for_each([&](stack const& s) { some = some || s.waits.load(std::memory_order_relaxed) != nullptr; });  // relaxed: a hint

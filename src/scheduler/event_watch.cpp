@@ -15,7 +15,7 @@ namespace core {
 // By the timer's thread. A worker that waits in the source has it watched: and asks again when it no longer does.
 static void look_at_events(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
-  if (pool.parking.somebody_watches()) return;
+  if (pool.events.somebody_waits()) return;
   pool.events.poll();
   look_at_events_later(pool);
 }

@@ -23,7 +23,7 @@ void inject(pool_state& pool, resumable& r, unsigned i) noexcept {
 unsigned choose_worker(pool_state& pool) noexcept {
   unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size();  // relaxed: any value will do
   for (unsigned k = 0; k < pool.size(); ++k) {
-    if (unsigned const i = (first + k) % pool.size(); pool.parking.is_parked(i)) return i;
+    if (unsigned const i = (first + k) % pool.size(); pool.parking.is_asleep(i)) return i;
   }
   return first;
 }

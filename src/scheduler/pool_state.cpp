@@ -29,6 +29,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       observed{std::move(its)},
       takes_turns{observed != nullptr && observed->has().takes_turns},
       has_own_clock{observed != nullptr && observed->has().has_own_clock},
+      counts_jobs{observed != nullptr && observed->has().counts_jobs},
       places{std::move(where)},
       stacklets{e.note_free_segments, this},
       memory_limit{choose_memory_limit(o.memory_limit)},

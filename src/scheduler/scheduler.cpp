@@ -155,7 +155,10 @@ void scheduler::start_threads() {
       start_thread(i);
       if (asked_to_pin_ && state_.pinned) wait_until_placed(i);
     }
-    if (state_.events.source() != nullptr) look_at_events_later(state_);
+    if (state_.events.source() != nullptr) {
+      timer_.start();
+      look_at_events_later(state_);
+    }
   } catch (...) {
     stop();
     throw;

@@ -250,14 +250,18 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   watch_for_stuck_pool(pool);
   std::optional<bound_to_cpu> while_it_sleeps;
   tell::sleeps(w);
-  bool slept = pool.events.source() != nullptr && !pool.has_own_clock && pool.events.enter();
-  if (slept) {
-    w.count.add(counted::sleeps);
-    pool.parking.watch(i, [&] { return must_stay(pool, i); });
+  bool slept = false;
+  if (pool.events.source() != nullptr && pool.events.enter()) {
+    slept = pool.parking.watch(
+        i, [&] { return must_stay(pool, i); },
+        [&] {
+          w.count.add(counted::sleeps);
+          pool.events.wait();
+        });
+    pool.events.source()->poll();
     pool.events.leave();
-    pool.events.poll();
-    look_at_events_later(pool);
-  } else {
+    if (slept) look_at_events_later(pool);
+  } else if (pool.events.source() == nullptr || pool.events.somebody_waits()) {  // else another looks there for a moment: nobody would wait
     slept = pool.parking.park(
         i, [&] { return must_stay(pool, i); },
         [&] {
@@ -336,7 +340,7 @@ bool search_once(worker& w, stack& mine) noexcept {
     tell::searches(w, true);
   }
   if (find_and_run(w, nullptr)) return true;  // another worker may run this stack now, and w must not be used
-  if (!pool.has_own_clock) pool.events.poll();
+  pool.events.poll();
 
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;

@@ -23,7 +23,9 @@ namespace nopal::inline NOPAL_ABI::core {
 
 void comes_from_outside(pool_state& pool, root& r) noexcept {
   tell::settle(pool);
-  r.is_counted = tell::counts_job(pool);
+  r.is_counted = pool.counts_jobs;
+  if (r.is_counted) [[unlikely]]
+    tell::job_comes(pool);
 }
 
 void submit(pool_state& pool, root& r) noexcept {
@@ -62,9 +64,11 @@ void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept {
   pool.needs_threads();
   tell::comes(pool, brought::fiber);
   tell::settle(pool);
-  if (pool.observed != nullptr) [[unlikely]] {
-    std::unique_ptr<counted_fiber> told{new (std::nothrow) counted_fiber{fiber}};
-    if (told != nullptr && tell::counts_job(pool)) return inject(pool, *told.release(), choose_worker(pool));
+  if (pool.counts_jobs) [[unlikely]] {
+    if (auto* const counted = new (std::nothrow) counted_fiber{fiber}; counted != nullptr) {
+      tell::job_comes(pool);
+      return inject(pool, *counted, choose_worker(pool));
+    }
   }
   inject(pool, fiber, choose_worker(pool));
 }

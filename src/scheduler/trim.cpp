@@ -68,7 +68,7 @@ void look(void* with) noexcept {
     spare_memory& m = pool.workers[i]->spare;
     if (!m.much.load(std::memory_order_relaxed)) continue;  // relaxed: a hint
     again = true;
-    if (!pool.parking.is_parked(i)) continue;  // it was left a moment ago, and is about to be parked
+    if (!pool.parking.is_asleep(i)) continue;  // it was left a moment ago, and is about to be parked
     if (std::uint64_t const uses = m.uses.load(std::memory_order_relaxed); uses != m.uses_before) {  // relaxed: a hint
       m.uses_before = uses;
       continue;

@@ -335,17 +335,16 @@ bool simulation::wake_sleepers(std::atomic<std::uint32_t> const& a, bool all, un
   return any;
 }
 
-bool simulation::counts_job() noexcept {
+void simulation::job_comes() noexcept {
   virtual_time::not_interrupted const me{virtual_time::here()};  // of another simulated machine, maybe
   lock guard{mutex_};
   all_present_.wait(guard, [this] { return present_ == workers_.size() || ended_; });
-  if (jobs_++ != 0) return true;
+  if (jobs_++ != 0) return;
   found_ = false;
   began_ = last_end_ = latest();
   for (auto& w : workers_) {  // time has passed until now, in which nothing happened
     if (w->now == state::ready || w->now == state::runs) w->clock = began_;
   }
-  return true;
 }
 
 void simulation::job_begins(unsigned i) noexcept {

@@ -129,7 +129,7 @@ bool others_are_stalled(worker const& w) noexcept {
   pool_state const& p = w.pool();
   return std::all_of(p.workers.begin(), p.workers.end(), [&](worker const* other) {
     unsigned const i = other->index();
-    bool const sleeps = p.parking.is_dozing(i) || p.parking.is_parked(i);
+    bool const sleeps = p.parking.is_dozing(i) || p.parking.is_asleep(i);
     return other == &w || sleeps || other->stalled.load(std::memory_order_relaxed);  // relaxed: a hint
   });
 }

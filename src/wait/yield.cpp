@@ -1,5 +1,6 @@
 #include "nopal/core/wait/yield.hpp"
 
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
@@ -19,8 +20,9 @@ bool yield_stack() noexcept {
   }
   if (!w->has_more()) return true;
   // Else an inbox's turn might be next, in which this stack is alone soon: it would go on before what is ready. Where something lies there already,
-  // its turn stays: so strands that yield, and what they begin, keep nothing that comes from outside from its own.
-  if (w->open.empty() && w->own.empty()) w->search.ready_taken = 0;
+  // its turn stays: so strands that yield, and what they begin, keep nothing that comes from outside from its own. After an inbox's turn comes that of the
+  // oldest, which stays, too.
+  if (w->open.empty() && w->own.empty() && w->search.ready_taken / tuning::fairness % 2 == 0) w->search.ready_taken = 0;
   waiting_stack me;
   me.pool = &w->pool();
   me.worker = w->index();

@@ -148,7 +148,7 @@ struct pool {
       }
       auto const stays = [&] { return must_stay(i); };
       if (has_events && !in_source.exchange(true, acquire)) {
-        sleepers.watch(i, stays);
+        sleepers.watch(i, stays, [&] { events.wait(); });
         in_source.store(false, release);
         sync::relax();
       } else if (!sleepers.park(i, stays)) {
@@ -222,7 +222,7 @@ void offer_program(program& p, bool stops, bool caller, bool events = false) {
           break;
         }
         if (events) {
-          s.sleepers.watch(i, [] { return false; });
+          s.sleepers.watch(i, [] { return false; }, [&s] { s.events.wait(); });
           sync::relax();
         } else if (!s.sleepers.park(i, [] { return false; })) {
           sync::relax();

@@ -230,6 +230,42 @@ TEST(fiber_test, a_yield_lets_all_begin_that_was_spawned) {
       .get();
 }
 
+// Two that wake each other and one that yields: the oldest of what is ready has its turn.
+TEST(fiber_test, yields_do_not_keep_the_oldest_from_its_turn) {
+  nopal::pool pool{{.workers = 1}};
+  pool.submit([] {
+        std::atomic<bool> over{false};
+        bool begun = false;
+        counter left;
+        spawn(left, [&] {
+          begun = true;
+          over = true;
+        });  // the oldest
+        nopal::channel<int> there{1}, back{1};
+        spawn(left, [&] {
+          while (there.pop()) back.push(1);
+        });
+        spawn(left, [&] {
+          for (long k = 0; k < 200'000 && !over; ++k) {
+            there.push(1);
+            back.pop();
+          }
+          over = true;
+          there.close();
+        });
+        spawn(left, [&] {
+          while (!over) nopal::yield();
+        });
+        spawn(left, [&] {
+          while (!over) nopal::yield();
+        });
+        while (!over) nopal::yield();
+        EXPECT_TRUE(begun);
+        wait_for(left);
+      })
+      .get();
+}
+
 TEST(fiber_test, many_that_yield_cost_no_more_each) {
   nopal::pool pool{{.workers = 1}};
   pool.submit([] {

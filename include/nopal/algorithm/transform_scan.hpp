@@ -51,15 +51,19 @@ using made_by = std::conditional_t<std::same_as<Made, std::remove_cvref_t<std::i
 template <class Op, class T, class F, class I>
 concept scans_made = std::invocable<F&, std::iter_reference_t<I>> && scans<Op, T, std::ranges::iterator_t<made_range<F, I>>>;
 
-/// What f makes may be kept, and read twice: an object of its own, that refers to no element as a proxy does.
+/// What f makes may be kept, and read twice: a number, or what the sums are too; nothing that may refer to what the next call changes.
 template <class Op, class T, class F, class I, class Made = std::remove_cvref_t<std::invoke_result_t<F&, std::iter_reference_t<I>>>>
-concept keeps_made = !std::is_reference_v<std::invoke_result_t<F&, std::iter_reference_t<I>>> && std::move_constructible<Made> &&
-                     std::same_as<Made, made_by<F, I>> && scans<Op, T, const Made*>;
+concept keeps_made =
+    !std::is_reference_v<std::invoke_result_t<F&, std::iter_reference_t<I>>> && std::move_constructible<Made> &&
+    std::same_as<Made, made_by<F, I>> && (std::same_as<Made, T> || std::is_arithmetic_v<Made>) && scans<Op, T, const Made*>;
+/// So many bytes are kept at most.
+inline constexpr std::size_t most_kept = std::size_t{1} << 26;
 /// By whose types it is remembered what f takes.
 template <class F, class I>
 struct making {};
 
-/// Does f take so long that its second call for each element costs more than to keep what the first has made? Unless that is known, makes the first.
+/// Does f take so long that its second call for each element costs more than to keep what the first has made? Makes the first, unless it is known that
+/// it does.
 template <class F, class I, class Made>
 bool making_is_slow(const I& it, std::size_t n, F& f, std::optional<Made>& first) {
   if (n < 2) return false;
@@ -73,13 +77,12 @@ bool making_is_slow(const I& it, std::size_t n, F& f, std::optional<Made>& first
   return cost.ticks() >= loop_tuning::worth_an_answer();
 }
 
-/// scan of f(element), if f takes long: it is called once for each. True; or false, and nothing has happened: f does not, or there is no memory to keep
-/// what it makes.
+/// scan of f(element), if f takes long: it is called once for each. False, and nothing is written: f does not, or what it makes is too much to keep.
 template <bool Inclusive, class T, class I, class O, class Op, class F>
 bool scan_kept(const I& first, std::size_t n, O out, Op& op, F& f, std::optional<T>& init) {
   using made = std::remove_cvref_t<std::invoke_result_t<F&, std::iter_reference_t<I>>>;
   std::optional<made> begun;
-  if (!algorithms::making_is_slow(first, n, f, begun)) return false;
+  if (n > most_kept / sizeof(std::optional<made>) || !algorithms::making_is_slow(first, n, f, begun)) return false;
   std::vector<std::optional<made>> kept;
   try {
     kept.resize(n);
@@ -158,7 +161,8 @@ struct transform_exclusive_scan_function : refuses_inserters {
 
 /// transform_inclusive_scan(first, last, out, op, f), with an initial value: transform_inclusive_scan(first, last, out, op, f, init), and both with a range
 /// in place of first and last: as inclusive_scan of f(element), as std::transform_inclusive_scan. f is called once for each
-/// element where it takes long, else twice, and maybe once more for the first, by several threads at once. All else is as for inclusive_scan, but that
+/// element where it takes long and makes numbers or sums, which are kept, up to 64 MiB; else twice, and maybe once more for the first; by several threads
+/// at once. All else is as for inclusive_scan, but that
 /// few numbers too are summed up in blocks.
 inline constexpr core::algorithms::transform_inclusive_scan_function transform_inclusive_scan{};
 /// transform_exclusive_scan(first, last, out, init, op, f), transform_exclusive_scan(range, out, init, op, f): as exclusive_scan of f(element), as

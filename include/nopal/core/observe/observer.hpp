@@ -40,6 +40,7 @@ class NOPAL_API observer {
   struct effects {
     bool takes_turns = false;    ///< one worker runs at a time, and the observer says which: then no clock decides anything in the pool
     bool has_own_clock = false;  ///< the workers' time is not the machine's: then no other thread works in a worker's place
+    bool counts_jobs = false;    ///< it wants to be told when jobs from outside begin and end
   };
 
   virtual ~observer();
@@ -75,8 +76,8 @@ class NOPAL_API observer {
   /// A thread outside is about to bring work, or the timer to wake what is due: returns once the workers are at rest, or would not come to it.
   virtual void settle() noexcept {}
   virtual bool at_rest() const noexcept { return true; }
-  /// True: a job that comes now is to be told when it begins and when it ends.
-  virtual bool counts_job() noexcept { return false; }
+  /// A job comes, of which job_begins and job_ends will be told. Where an observer of the pool counts jobs; then all are told.
+  virtual void job_comes() noexcept {}
   /// Something lies where workers find it.
   virtual void something_new() noexcept {}
 
@@ -135,7 +136,7 @@ class NOPAL_API observer {
 };
 
 /// From now on each pool that is made calls `make` and tells what it returns; null: nothing. The pool is not complete yet: its address may be kept, and
-/// its workers are there once a thread begins. Any thread. Throws std::bad_alloc.
+/// its workers are there once a thread begins. `make` stays until the process ends. Any thread. Throws std::bad_alloc.
 NOPAL_API void observe_new_pools(std::unique_ptr<observer> (*make)(pool_state&));
 
 }  // namespace nopal::core

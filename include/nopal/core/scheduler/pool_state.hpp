@@ -82,6 +82,7 @@ struct pool_state {
   std::unique_ptr<observer> const observed;                                        ///< is told what happens; null: nobody is
   bool const takes_turns;                                                          ///< observer::effects
   bool const has_own_clock;                                                        ///< observer::effects
+  bool const counts_jobs;                                                          ///< observer::effects
 
   std::vector<place> const places;  ///< of each worker
 

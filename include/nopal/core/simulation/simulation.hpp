@@ -35,7 +35,7 @@ class simulation final : public observer, public virtual_time::domain, timeline 
   /// `where[i]`: the place of worker i. `cpus`: those that the process may use; the workers share one of them.
   simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus, hands h);
   ~simulation() override;
-  effects has() const noexcept override { return {.has_own_clock = true}; }
+  effects has() const noexcept override { return {.has_own_clock = true, .counts_jobs = true}; }
 
   // ---- By worker i. Each may pass the turn on, and returns when worker i has it.
 
@@ -74,8 +74,8 @@ class simulation final : public observer, public virtual_time::domain, timeline 
 
   // ---- By any thread.
 
-  /// A job comes from outside: simulated time counts, once a worker has found it, until all such have ended. True.
-  bool counts_job() noexcept override;
+  /// A job comes from outside: simulated time counts, once a worker has found it, until all such have ended.
+  void job_comes() noexcept override;
   /// From now on all run freely; all have been woken, or will be, by whoever calls.
   void pool_ends() noexcept override;
   /// All threads have ended, and others are about to begin. Throws std::system_error where the ticker's thread cannot be made.

@@ -26,6 +26,14 @@ class pool_events {
     source_->poll();
     leave();
   }
+  /// Waits in the source, which the caller has entered. By a worker.
+  void wait() noexcept {
+    waits_.store(true, std::memory_order_relaxed);  // relaxed, here and below: a hint for the timer
+    source_->wait();
+    waits_.store(false, std::memory_order_relaxed);
+  }
+  /// Does a worker wait there?
+  bool somebody_waits() const noexcept { return waits_.load(std::memory_order_relaxed); }  // relaxed: as in wait
   /// True: no other thread is in it until `leave`.
   bool enter() noexcept {
     return !taken_.exchange(true, std::memory_order_acquire);
@@ -35,6 +43,7 @@ class pool_events {
  private:
   std::shared_ptr<event_source> const source_;
   alignas(destructive_size) std::atomic<bool> taken_{false};
+  std::atomic<bool> waits_{false};
 };
 
 }  // namespace nopal::core

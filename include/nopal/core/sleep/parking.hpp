@@ -59,7 +59,7 @@ class basic_parking {
   /// After add, a job was pushed into worker i's inbox: wakes somebody unless a thief of its node will find it.
   void announce(unsigned i) noexcept {
     if (nodes_[workers_[i].node_index].thieves.load(std::memory_order_seq_cst) > 0) return;
-    if (notify(i)) return;
+    if (wake_parked(i)) return;
     for (node_entry& n : nodes_) {
       if (n.thieves.load(std::memory_order_seq_cst) > 0 || wake_one(n)) return;
     }
@@ -104,20 +104,21 @@ class basic_parking {
     return true;
   }
 
-  /// As park, but waits in the event source, which no other thread does. Nobody occupies the worker meanwhile.
-  template <class Predicate>
-  void watch(unsigned i, Predicate&& must_stay) noexcept {
+  /// As park, but waits in the event source, by wait(), as no other thread does. Nobody occupies the worker meanwhile.
+  template <class Predicate, class Wait>
+  bool watch(unsigned i, Predicate&& must_stay, Wait&& wait) noexcept {
     worker_entry& w = workers_[i];
     node_entry& n = nodes_[w.node_index];
     n.thieves.fetch_sub(1, std::memory_order_seq_cst);
     w.state.store(raw(thread_state::watching), std::memory_order_seq_cst);  // before the reads below, as in park
     bool const stays = (visible_work() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay();
-    if (!stays) source_->wait();  // not for long, if it was notified by now: that is a wake which this wait has not seen
+    if (!stays) wait();  // not for long, if it was notified by now: that is a wake which this wait has not seen
     if (change(w, thread_state::watching, thread_state::awake)) {
       n.thieves.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in start_searching
     } else {
       w.state.store(raw(thread_state::awake), std::memory_order_relaxed);  // relaxed: as in park. notify has counted the thief.
     }
+    return !stays;
   }
 
   /// Wakes worker i's thread, which is a thief then. False: it was not parked, and did not watch.
@@ -193,12 +194,12 @@ class basic_parking {
       if (n.thieves.load(std::memory_order_relaxed) > 0) return true;  // relaxed: a hint
     return false;
   }
-  bool somebody_watches() const noexcept {
-    for (worker_entry const& w : workers_)
-      if (w.state.load(std::memory_order_relaxed) == raw(thread_state::watching)) return true;  // relaxed: a hint
-    return false;
-  }
   bool is_parked(unsigned i) const noexcept { return workers_[i].state.load(std::memory_order_relaxed) == raw(thread_state::parked); }
+  /// Parked, or waiting in the event source.
+  bool is_asleep(unsigned i) const noexcept {
+    std::uint32_t const s = workers_[i].state.load(std::memory_order_relaxed);
+    return s == raw(thread_state::parked) || s == raw(thread_state::watching);
+  }
   bool is_dozing(unsigned i) const noexcept { return workers_[i].state.load(std::memory_order_relaxed) == raw(thread_state::dozing); }
 
  private:
