@@ -261,6 +261,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
     pool.events.source()->poll();
     pool.events.leave();
     if (slept) look_at_events_later(pool);
+    slept = slept || w.has_more();                                               // as in search_once
   } else if (pool.events.source() == nullptr || pool.events.somebody_waits()) {  // else another looks there for a moment: nobody would wait
     slept = pool.parking.park(
         i, [&] { return must_stay(pool, i); },
@@ -340,7 +341,10 @@ bool search_once(worker& w, stack& mine) noexcept {
     tell::searches(w, true);
   }
   if (find_and_run(w, nullptr)) return true;  // another worker may run this stack now, and w must not be used
-  pool.events.poll();
+  if (pool.events.source() != nullptr) {
+    pool.events.poll();
+    if (w.has_more()) return true;  // what only this thread may run is nothing that must_stay sees
+  }
 
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;
