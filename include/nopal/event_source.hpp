@@ -1,7 +1,7 @@
 #pragma once
 
-// event_source: what brings events to a pool whose workers have nothing to do: epoll, io_uring, MPI. pool_options::experimental_options names it. Next:
-// options.hpp; core/sleep/README.md, "Events", how workers wait in it, and why no wake-up is lost.
+// event_source: what brings events to a pool whose workers have nothing to do: epoll, io_uring, MPI. It is given to a pool by
+// pool_options::experimental. Next: options.hpp; core/sleep/README.md, "Events", how workers wait in it, and why no wake-up is lost.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -17,8 +17,8 @@ class NOPAL_API event_source {
   event_source& operator=(event_source const&) = delete;
   virtual ~event_source();
 
-  /// Looks once, does not wait, and tells those who wait for what has happened: counter::done, promise and channel functions that do not wait
-  /// themselves. It must not fork or wait. By a worker between two strands, or the pool's timer thread.
+  /// Looks once, does not wait, and tells those who wait for what has happened, by counter::done and other functions that do not wait. It
+  /// must not fork or wait. By a worker between two strands, or the pool's timer thread.
   virtual void poll() noexcept = 0;
   /// Waits until something happens, or until `wake` is called, or has been since the last wait. It may return for no reason. Then `poll` is called.
   virtual void wait() noexcept = 0;

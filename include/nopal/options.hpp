@@ -76,13 +76,13 @@ struct experimental_options {
   std::string simulate = {};
   /// How the unused pages of native stacks go back to the system.
   nopal::reclaim reclaim = nopal::reclaim::dontneed;
-  /// Which worker a thief tries next, instead of `victims`: called with the thief's index, the number of workers and a random
-  /// number, by the thief, each time. What is no index of another worker means none, this time. It must come to each other worker again and again: the
-  /// thief may be the only one that is awake. It must not fork, wait or throw.
+  /// Which worker a thief tries next, instead of `victims`: called by the thief, each time, with its index, the number of workers and a random
+  /// number. What is no index of another worker means none, this time. It must come to each other worker again and again: the thief may be
+  /// the only one that is awake. It must not fork, wait or throw.
   std::function<unsigned(unsigned thief, unsigned workers, std::uint64_t random)> choose_victim = {};
   /// What brings events from outside of the pool, and where a worker waits that has nothing to do: event_source.hpp. Null: nothing. A pool whose
-  /// schedule is not free looks there once in a millisecond, and never waits there; beside `simulate` it throws std::invalid_argument. No external caller of pool::run works in
-  /// the place of the worker that waits there.
+  /// schedule is not free looks there once in a millisecond, and never waits there; beside `simulate` it throws std::invalid_argument. No
+  /// external caller of pool::run works in the place of the worker that waits there.
   std::shared_ptr<event_source> events = {};
 };
 

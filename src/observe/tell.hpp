@@ -67,13 +67,8 @@ inline void runs_none(worker& w) noexcept {
 inline void job_begins(worker& w) noexcept { w.observed->job_begins(w.index()); }
 inline void job_ends(worker& w) noexcept { w.observed->job_ends(w.index()); }
 
-// ---- What is offered, and who comes for it.
+// ---- Who comes for what is offered.
 
-inline bool offered(worker& w) noexcept { return w.observed != nullptr && w.observed->offered(w.index()); }
-inline void polled(worker& w) noexcept {
-  if (w.observed != nullptr) [[unlikely]]
-    w.observed->polled(w.index());
-}
 inline void searches(worker& w, bool does) noexcept {
   if (w.observed != nullptr) [[unlikely]]
     w.observed->searches(w.index(), does);

@@ -9,13 +9,12 @@
 #include <memory>
 #include <string>
 
+#include "../fib.hpp"
 #include "nopal/core/observe/observer.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
-#include "nopal/native.hpp"
 #include "nopal/pool.hpp"
-#include "nopal/task.hpp"
 
 namespace {
 
@@ -79,34 +78,19 @@ struct observed : testing::TestWithParam<bool> {
   std::string file;
 };
 
-long fib(long k) {
-  if (k < 2) return k;
-  long a = 0, b = 0;
-  nopal::parallel_invoke([&] { a = fib(k - 1); }, [&] { b = fib(k - 2); });
-  return a + b;
-}
-nopal::task<long> fib_of_tasks(long k) {
-  if (k < 2) co_return k;
-  long a = 0, b = 0;
-  co_await nopal::fork(&a, fib_of_tasks, k - 1);
-  co_await nopal::call(&b, fib_of_tasks, k - 2);
-  co_await nopal::join;
-  co_return a + b;
-}
-
 TEST_P(observed, steals_are_told_by_victim) {
   std::uint64_t steals = 0;
   {
     nopal::pool p{options(4)};
     for (int k = 0; k < 20 || (steals == 0 && k < 2000); ++k) {
-      EXPECT_EQ(p.run([] { return fib(16); }), 987);
-      EXPECT_EQ(p.run(fib_of_tasks, 16L), 987);
+      EXPECT_EQ(p.run(test::native::fib, 16L), 987);
+      EXPECT_EQ(p.run(test::fib_task, 16L), 987);
       steals = p.stats().steals;
     }
     EXPECT_EQ(n.ends, 0u);
     counts = nullptr;  // as long as this is read no more, pools that begin now are not observed
     nopal::pool other{{.workers = 2}};
-    EXPECT_EQ(other.run([] { return fib(10); }), 55);
+    EXPECT_EQ(other.run(test::native::fib, 10L), 55);
     counts = &n;
     steals = p.stats().steals;
     nopal::counter fiber;

@@ -22,7 +22,7 @@
 #include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/algorithm/internal/scan.hpp"
 #include "nopal/algorithm/internal/slow_partition.hpp"
-#include "nopal/core/loop/loop_clock.hpp"
+#include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/loop/made_of.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -62,27 +62,15 @@ inline constexpr std::size_t most_kept = std::size_t{1} << 26;
 template <class F, class I>
 struct making {};
 
-/// Does f take so long that its second call for each element costs more than to keep what the first has made? Makes the first, unless it is known that
-/// it does.
-template <class F, class I, class Made>
-bool making_is_slow(const I& it, std::size_t n, F& f, std::optional<Made>& first) {
-  if (n < 2) return false;
-  if (shares_by_schedule()) return n < parallel_partition;
-  iteration_cost& cost = cost_of<making<F, I>>;
-  if (cost.ticks() < loop_tuning::worth_an_answer()) {
-    const std::uint64_t before = loop_ticks();
-    first.emplace(std::invoke(f, *it));
-    cost.learn(loop_ticks() - before, 1);
-  }
-  return cost.ticks() >= loop_tuning::worth_an_answer();
-}
-
 /// scan of f(element), if f takes long: it is called once for each. False, and nothing is written: f does not, or what it makes is too much to keep.
 template <bool Inclusive, class T, class I, class O, class Op, class F>
 bool scan_kept(const I& first, std::size_t n, O out, Op& op, F& f, std::optional<T>& init) {
   using made = std::remove_cvref_t<std::invoke_result_t<F&, std::iter_reference_t<I>>>;
+  if (n > most_kept / sizeof(std::optional<made>)) return false;
+  // What f makes of the first, unless it is known to take so long that its second call costs more than to keep this.
   std::optional<made> begun;
-  if (n > most_kept / sizeof(std::optional<made>) || !algorithms::making_is_slow(first, n, f, begun)) return false;
+  const auto make = [&] { begun.emplace(std::invoke(f, *first)); };
+  if (!algorithms::turns_out<making<F, I>>(n, make, [](double ticks) { return ticks >= loop_tuning::worth_an_answer(); })) return false;
   std::vector<std::optional<made>> kept;
   try {
     kept.resize(n);
@@ -160,10 +148,9 @@ struct transform_exclusive_scan_function : refuses_inserters {
 }  // namespace core::algorithms
 
 /// transform_inclusive_scan(first, last, out, op, f), with an initial value: transform_inclusive_scan(first, last, out, op, f, init), and both with a range
-/// in place of first and last: as inclusive_scan of f(element), as std::transform_inclusive_scan. f is called once for each
-/// element where it takes long and makes numbers or sums, which are kept, up to 64 MiB; else twice, and maybe once more for the first; by several threads
-/// at once. All else is as for inclusive_scan, but that
-/// few numbers too are summed up in blocks.
+/// in place of first and last: as inclusive_scan of f(element), as std::transform_inclusive_scan. f is called by several threads at once: once for each
+/// element where it takes long and makes numbers or sums, which are kept, up to 64 MiB; else twice, and maybe once more for the first. All else
+/// is as for inclusive_scan, but that few numbers too are summed up in blocks.
 inline constexpr core::algorithms::transform_inclusive_scan_function transform_inclusive_scan{};
 /// transform_exclusive_scan(first, last, out, init, op, f), transform_exclusive_scan(range, out, init, op, f): as exclusive_scan of f(element), as
 /// std::transform_exclusive_scan. All else is as for transform_inclusive_scan.

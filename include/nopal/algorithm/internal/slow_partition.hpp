@@ -25,16 +25,21 @@ inline bool is_slow(double ticks, std::size_t n) noexcept {
   return n > 1 && ticks >= loop_tuning::worth_an_answer() && ticks * static_cast<double>(n) >= loop_tuning::worth_values() && could_share();
 }
 
-/// How long ask() takes: whether n such calls are worth to be made in parallel. `Site`: by its type that is remembered.
-template <class Site, class Ask>
-bool turns_out_slow(std::size_t n, const Ask& ask) {
+/// Is slow(ticks) true of what one of n calls takes, as ask() is? `Site`: by its type that is remembered. Does not ask where it is known to be.
+template <class Site, class Ask, class Slow>
+bool turns_out(std::size_t n, const Ask& ask, const Slow& slow) {
   if (n < 2) return false;
   if (shares_by_schedule()) return n < parallel_partition;
-  if (algorithms::is_slow(cost_of<Site>.ticks(), n)) return true;
+  if (slow(cost_of<Site>.ticks())) return true;
   const std::uint64_t before = loop_ticks();
   ask();
   cost_of<Site>.learn(loop_ticks() - before, 1);
-  return algorithms::is_slow(cost_of<Site>.ticks(), n);
+  return slow(cost_of<Site>.ticks());
+}
+/// How long ask() takes: whether n such calls are worth to be made in parallel. As turns_out.
+template <class Site, class Ask>
+bool turns_out_slow(std::size_t n, const Ask& ask) {
+  return algorithms::turns_out<Site>(n, ask, [n](double ticks) { return algorithms::is_slow(ticks, n); });
 }
 
 /// The answer about an element that was at a place: twice the place, and 1 if it belongs to the left.

@@ -1,7 +1,7 @@
 #pragma once
 
 // Events from outside of a pool: who looks into its event source, one thread at a time. README.md, "Events". Next: parking.hpp, where a worker waits
-// in it; ../scheduler/event_watch.hpp, who does so, and the timer that looks while all workers are busy.
+// in it; ../scheduler/event_watch.hpp, the timer that looks while none does.
 
 #include <atomic>
 #include <memory>
@@ -35,10 +35,9 @@ class pool_events {
   /// Does a worker wait there?
   bool somebody_waits() const noexcept { return waits_.load(std::memory_order_relaxed); }  // relaxed: as in wait
   /// True: no other thread is in it until `leave`.
-  bool enter() noexcept {
-    return !taken_.exchange(true, std::memory_order_acquire);
-  }  // acquire: pairs with leave, for what belongs to the source
-  void leave() noexcept { taken_.store(false, std::memory_order_release); }  // release: as above
+  // acquire and release: each other's partner, for what belongs to the source
+  bool enter() noexcept { return !taken_.exchange(true, std::memory_order_acquire); }
+  void leave() noexcept { taken_.store(false, std::memory_order_release); }
 
  private:
   std::shared_ptr<event_source> const source_;
