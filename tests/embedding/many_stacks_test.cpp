@@ -369,7 +369,8 @@ TEST_F(many_stacks_death, take_only_what_is_touched_where_the_program_has_locked
   }
 }
 
-// Where a thread goes to sleep it looks how much its deque holds, which has room for as many forks as fit on a stack.
+// Where a thread goes to sleep it looks how much its deque holds, which has room for as many forks as fit on a stack: of 65,000 pieces of
+// 2 MiB here. Each new stack that is put away takes 512 looks, at its topmost GiB, and there are some of them.
 TEST_F(many_stacks, a_worker_of_huge_stacks_goes_to_sleep_with_few_system_calls) {
   if (test::sanitized || test::emulated()) GTEST_SKIP() << "whose shadow memory does not fit into the machine";
   std::optional<nopal::pool> pool;
@@ -384,7 +385,7 @@ TEST_F(many_stacks, a_worker_of_huge_stacks_goes_to_sleep_with_few_system_calls)
     pool->run([] { nopal::parallel_invoke([] {}, [] {}); });
     EXPECT_TRUE(test::rests());
   }
-  EXPECT_LT(looks, 100u * rounds);
+  EXPECT_LT(looks, 1000u * rounds);
 }
 
 }  // namespace
