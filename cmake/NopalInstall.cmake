@@ -13,9 +13,11 @@ else()
   set(nopal_kind shared)
 endif()
 
-install(TARGETS nopal nopal_profile EXPORT nopalTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+list(TRANSFORM nopal_companions PREPEND nopal_ OUTPUT_VARIABLE nopal_companion_targets)
+install(TARGETS nopal nopal_core ${nopal_companion_targets} EXPORT nopalTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+foreach(folder IN LISTS nopal_include_folders)
+  install(DIRECTORY "${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+endforeach()
 install(EXPORT nopalTargets FILE nopal-${nopal_kind}-targets.cmake NAMESPACE nopal:: DESTINATION "${nopal_package_dir}")
 
 configure_file("${PROJECT_SOURCE_DIR}/cmake/nopal-kind.cmake.in" "${PROJECT_BINARY_DIR}/nopal-${nopal_kind}.cmake" @ONLY)

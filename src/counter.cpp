@@ -5,7 +5,7 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/in_exit.hpp"
-#include "nopal/core/profile/signals.hpp"
+#include "nopal/core/observe/measured.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/stop/stopped.hpp"
 #include "report/held_exceptions.hpp"

@@ -19,7 +19,7 @@
 #include "nopal/pool.hpp"
 #include "nopal/semaphore.hpp"
 #if NOPAL_PROFILES
-#include "nopal/core/profile/fiber_profile.hpp"
+#include "nopal/profile/fiber_profile.hpp"
 #endif
 
 namespace nopal::inline NOPAL_ABI {

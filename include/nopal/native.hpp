@@ -14,7 +14,7 @@
 #include <memory>
 #include <source_location>
 
-#include "nopal/core/profile/forks.hpp"
+#include "nopal/profile/forks.hpp"
 #endif
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"
@@ -56,7 +56,7 @@ consteval bool may_invoke() {
 }
 
 #if NOPAL_PROFILES
-/// As invoke_here, measured: core/profile/forks.hpp.
+/// As invoke_here, measured: nopal/profile/forks.hpp.
 template <class... F>
 NOPAL_INLINE void invoke_at(std::source_location const& where, std::remove_reference_t<F>&... f) {
   if constexpr (core::may_invoke<F...>()) {

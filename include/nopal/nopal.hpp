@@ -14,19 +14,27 @@
 #include "nopal/latch.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
-#include "nopal/profile.hpp"
 #include "nopal/prometheus.hpp"
 #include "nopal/scratch.hpp"
 #include "nopal/select.hpp"
 #include "nopal/shared_mutex.hpp"
-#include "nopal/simulation.hpp"
-#include "nopal/span.hpp"
 #include "nopal/stats.hpp"
 #include "nopal/stay.hpp"
 #include "nopal/stop.hpp"
 #include "nopal/task.hpp"
 #include "nopal/timed_mutex.hpp"
-#include "nopal/trace_span.hpp"
 #include "nopal/version.hpp"
 #include "nopal/when_all.hpp"
 #include "nopal/when_any.hpp"
+
+// What companions add, where they are.
+#if __has_include("nopal/profile.hpp")
+#include "nopal/profile.hpp"
+#endif
+#if __has_include("nopal/simulation.hpp")
+#include "nopal/simulation.hpp"
+#endif
+#if __has_include("nopal/trace_span.hpp")
+#include "nopal/span.hpp"
+#include "nopal/trace_span.hpp"
+#endif

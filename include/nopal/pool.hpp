@@ -33,7 +33,7 @@
 #include "nopal/stats.hpp"
 #include "nopal/task.hpp"
 #if NOPAL_PROFILES
-#include "nopal/core/profile/fiber_profile.hpp"
+#include "nopal/profile/fiber_profile.hpp"
 #endif
 
 namespace nopal::inline NOPAL_ABI {

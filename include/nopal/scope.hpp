@@ -23,7 +23,7 @@
 #if NOPAL_PROFILES
 #include <source_location>
 
-#include "nopal/core/profile/forks.hpp"
+#include "nopal/profile/forks.hpp"
 #endif
 
 namespace nopal::inline NOPAL_ABI {

@@ -11,7 +11,7 @@
 #include "nopal/core/task/make_child.hpp"
 #include "nopal/core/task/promise.hpp"
 #if NOPAL_PROFILES
-#include "nopal/core/profile/task_profile.hpp"
+#include "nopal/profile/task_profile.hpp"
 #endif
 
 namespace nopal::inline NOPAL_ABI {

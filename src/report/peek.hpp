@@ -1,6 +1,6 @@
 #pragma once
 
-// Reading memory that may be gone at any moment: for reports, which copy what lies on stacks that others run. Next: unwinder.hpp, which
+// Reading memory that may be gone at any moment: for reports, which copy what lies on stacks that others run. Next: code_names.hpp, which
 // walks such a copy.
 
 #include <cstddef>

@@ -11,13 +11,13 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/task/fork_state.hpp"
-#include "report/code_map.hpp"
+#include "report/code_names.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
 std::string place_of(void const* function) noexcept {
   try {
-    code_map code;
+    std::unique_ptr<code_names> const code = code_names::make();
     std::array<std::uintptr_t, 48> pcs;
     std::size_t n = 0;
     if (function != nullptr) {
@@ -27,7 +27,7 @@ std::string place_of(void const* function) noexcept {
     }
     std::string in;
     for (std::size_t k = 0; k < n && in.empty(); ++k) {  // the innermost is enough: the line also has to say what to do
-      if (function_name const& f = code.name(pcs[k]); f.is_users) in = "in " + f.text;
+      if (function_name const& f = code->name(pcs[k]); f.is_users) in = "in " + f.text;
     }
     stack const* const here = state_here()->here;
     // relaxed: the caller runs on this stack, so it wrote the name itself.

@@ -1,7 +1,7 @@
 #pragma once
 
 // Where in the program something happened: for what an exception says, and for the last line of a program that misuses nopal. Any thread.
-// Next: code_map.hpp, which names the functions.
+// Next: code_names.hpp, which names the functions.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // What waits for what, in words. Other stacks run meanwhile, and what they waited for may be gone. So nothing of theirs is dereferenced: it
 // is copied, as a debugger would, and the copy counts only if the stack still waits afterwards, by the same number. Next: peek.hpp, the
-// copying; unwinder.hpp, who called whom.
+// copying; code_names.hpp, who called whom.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -25,10 +25,9 @@
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
-#include "report/code_map.hpp"
+#include "report/code_names.hpp"
 #include "report/held_exceptions.hpp"
 #include "report/peek.hpp"
-#include "report/unwinder.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -89,7 +88,7 @@ std::string label_of(stack const& s) {
 
 /// Copies what the stack `s` says of its wait. `walks`: with the functions it waits in. False: it does not wait, or was resumed meanwhile.
 /// Any worker may resume it at any moment; it is not unmapped meanwhile.
-bool copy_wait(stack const& s, code_map const& code, bool walks, std::vector<std::byte>& buffer, one_wait& w) {
+bool copy_wait(stack const& s, code_names const& code, bool walks, std::vector<std::byte>& buffer, one_wait& w) {
   // acquire: both pair with the releases of begins_to_wait, for the saved stack pointer and all that lies above it.
   std::uint64_t const number = s.wait_number.load(std::memory_order_acquire);
   waits_for const* const at = s.waits.load(std::memory_order_acquire);
@@ -118,7 +117,7 @@ bool copy_wait(stack const& s, code_map const& code, bool walks, std::vector<std
   if (s.wait_number.load(std::memory_order_relaxed) != number || s.waits.load(std::memory_order_relaxed) != at) return false;
   if (copied != 0) {
     std::array<std::uintptr_t, 64> pcs;
-    std::size_t const n = walk(code, {reinterpret_cast<std::uintptr_t>(sp), {buffer.data(), copied}}, pcs);
+    std::size_t const n = code.walk({reinterpret_cast<std::uintptr_t>(sp), {buffer.data(), copied}}, pcs);
     w.code.assign(pcs.begin(), pcs.begin() + static_cast<std::ptrdiff_t>(n));
   }
   return true;
@@ -136,7 +135,7 @@ std::string label_of(pid_t thread) {
   return print("thread %d", static_cast<int>(thread)) + (name[0] != '\0' ? " (" + std::string{name.data()} + ")" : "");
 }
 
-std::vector<one_wait> waiting_stacks(stack_pool const& stacks, code_map const& code) {
+std::vector<one_wait> waiting_stacks(stack_pool const& stacks, code_names const& code) {
   std::vector<one_wait> all;
   std::vector<std::byte> buffer(32 * 1024);
   stacks.for_each([&](stack const& s) {
@@ -261,12 +260,12 @@ std::string deadlocks(waits_seen const& seen) {
 }  // namespace
 
 std::string report(pool_state const& pool) {
-  code_map code;
-  std::vector<one_wait> all = waiting_stacks(pool.stacks, code);
+  std::unique_ptr<code_names> const code = code_names::make();
+  std::vector<one_wait> all = waiting_stacks(pool.stacks, *code);
   std::size_t const of_stacks = all.size();
   for (one_wait& w : waiting_threads()) all.push_back(std::move(w));
   if (all.empty()) return "nothing waits\n";
-  for (one_wait& w : all) w.in = where(code, w.code.data(), w.code.size());
+  for (one_wait& w : all) w.in = where(*code, w.code.data(), w.code.size());
   waits_seen const seen{std::move(all), pool.stacks};
   std::string text = pool.name == "nopal" ? std::string{} : "the pool " + pool.name + ": ";
   text += of_stacks == 1 ? "1 native stack waits\n" : std::to_string(of_stacks) + " native stacks wait\n";

@@ -14,7 +14,6 @@
 #include <string>
 #include <system_error>
 
-#include "attachments.hpp"
 #include "nopal/core/architecture/shadow_stack.hpp"
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/in_exit.hpp"
@@ -38,7 +37,7 @@
 #include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/strand_loop.hpp"
-#include "report/debug_layout.hpp"
+#include "observe/attachments.hpp"
 #include "report/report_on_signal.hpp"
 #include "scheduler/option_checks.hpp"
 
@@ -128,7 +127,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
       blocking_{o.name, o.blocking_threads},
       on_thread_start_{o.on_thread_start},
       on_thread_stop_{o.on_thread_stop},
-      state_{o,      s.where,   s.attached.make(o, state_, {s.cpus, s.machine, s.where}),
+      state_{o,      s.where,   s.attached.make({o, state_, s.cpus, s.machine, s.where}),
              timer_, blocking_, {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments, take_if_due}},
       may_pin_{s.pin},
       asked_to_pin_{o.pin.has_value()} {
@@ -140,7 +139,6 @@ scheduler::scheduler(pool_options const& o, site&& s)
   state_.stacks.use_check(check_memory_of_stacks, &state_,
                           std::max(tuning::least_stacks_between_looks, state_.memory_limit / state_.stacks.stack_size() / 2));
   state_.in_list.enter(state_, state_.name.c_str());
-  asm volatile("" : : "r"(&nopal_debug));  // so that the linker keeps it
   start_threads();
 }
 

@@ -10,7 +10,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/profile/procedure.hpp"
+#include "nopal/core/observe/measured.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/give_away.hpp"

@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-FOLDERS = ["include", "src", "tests", "bench", "examples", "integrations", "packaging", "docs", "tools"]
+FOLDERS = ["include", "src", "companions", "tests", "bench", "examples", "integrations", "packaging", "docs", "tools"]
 ENDINGS = {".hpp", ".cpp", ".h", ".c"}
 
 

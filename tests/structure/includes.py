@@ -1,9 +1,10 @@
-"""Rules on who includes whom: no cycles, every source has a header, a mutex needs no scheduler, and no room an observer."""
+"""Rules on who includes whom: no cycles, every source has a header, a mutex needs no scheduler, and the core no companion."""
 
 import re
 from collections import deque
+from pathlib import PurePosixPath
 
-from tree import CORE, Include, Problem, Tree
+from tree import COMPANIONS, CORE, Include, Problem, Tree
 
 # Sources whose header has another name.
 HEADER_OF = {"src/c.cpp": "include/nopal/nopal.h"}
@@ -12,9 +13,11 @@ MUTEX = "include/nopal/mutex.hpp"
 NOT_FOR_MUTEX = re.compile(r"include/nopal/core/(scheduler/|(.*/)?(worker|scheduler)\.hpp$)")
 NOT_FOR_MUTEX_STANDARD = {"thread", "map", "set", "string", "vector", "iostream", "functional"}
 
-# Who observes the engine, and the only sources that may know them: what attaches them to a pool, and their own front ends.
-OBSERVERS = ("trace", "simulation", "schedules")
-KNOW_OBSERVERS = {"src/attachments.hpp", "src/attachments.cpp", "src/simulation.cpp", "src/trace_span.cpp"}
+# What the core may include of companions, each where a macro says that it is there: the hooks of what is compiled with NOPAL_PROFILE, and all in nopal.hpp.
+HOOKS = "companions/profile/include/nopal/profile/"
+UMBRELLA = "include/nopal/nopal.hpp"
+# What the table of companions names, and nothing else: src/observe/companion.hpp.
+IN_TABLE = re.compile(r"companions/\w+/src/companion\.cpp")
 
 Graph = dict[str, dict[str, Include]]  # of each node, the nodes that it includes and the first line that does
 
@@ -24,6 +27,10 @@ def possible_headers(source: str) -> list[str]:
     if source in HEADER_OF:
         return [HEADER_OF[source]]
     stem = source.removeprefix("src/").rsplit(".", 1)[0]
+    if source.startswith(COMPANIONS):  # its header lies beside it, or is one for users
+        folder, name = stem.split("/src/", 1)
+        folders = [f"{folder}/src/", f"{folder}/include/nopal/", f"{folder}/include/nopal/{PurePosixPath(folder).name}/"]
+        return [f"{place}{name}.hpp" for place in folders]
     folders = [CORE, "src/"] if "/" in stem else [CORE, "src/", "include/nopal/"]
     return [f"{folder}{stem}{ending}" for folder in folders for ending in (".hpp", ".h")]
 
@@ -35,7 +42,7 @@ def header_of(tree: Tree, source: str) -> str | None:
 def named(tree: Tree) -> list[Problem]:
     """Every source under src implements a header of its name, and has a name of its own where Meson writes _ for /."""
     sources = list(tree.implementations())
-    unnamed = [_unnamed(source) for source in sources if header_of(tree, source) is None]
+    unnamed = [_unnamed(source) for source in sources if header_of(tree, source) is None and not IN_TABLE.fullmatch(source)]
     of_name: dict[str, str] = {}
     return unnamed + [
         Problem(source, 1, f"is {first} to Meson, which writes _ for /", "rename one of them: a project of Meson's builds both into one object")
@@ -68,7 +75,7 @@ def cycles(tree: Tree) -> list[Problem]:
 
 
 def _with_header(tree: Tree, include: Include) -> str:
-    header = header_of(tree, include.file) if include.file.startswith("src/") else None
+    header = header_of(tree, include.file) if include.file.startswith(("src/", COMPANIONS)) else None
     return f"{include} (and implements {header})" if header not in (None, include.file) else str(include)
 
 
@@ -76,7 +83,7 @@ def _graph(tree: Tree) -> Graph:
     """Who includes whom, with each source merged into its header."""
     sources = {source: header_of(tree, source) or source for source in tree.implementations()}
     graph: Graph = {}
-    for file in [*tree.headers("include/nopal/"), *tree.headers("src/"), *sources]:
+    for file in [*tree.headers("include/nopal/"), *tree.headers("src/"), *tree.headers(COMPANIONS), *sources]:
         node = sources.get(file, file)
         includes = graph.setdefault(node, {})
         for include in tree.includes(file):
@@ -138,16 +145,21 @@ def _too_much_for_mutex(way: list[Include]) -> Problem:
     )
 
 
-def observers(tree: Tree) -> list[Problem]:
-    """No room of the engine includes an observer: these are told by nopal/core/observe."""
+def companions(tree: Tree) -> list[Problem]:
+    """The core includes no companion, but for the hooks of a profile."""
     return [
-        Problem(include.file, include.line, f"includes an observer, {include.name}", "let observe/tell.hpp tell it, or attach it in src/attachments.cpp")
-        for file in [*tree.headers("include/nopal/"), *tree.headers("src/"), *tree.implementations()]
-        if file not in KNOW_OBSERVERS and not _is_observers(file)
+        Problem(
+            include.file,
+            include.line,
+            f"the core includes a companion, {include.name}",
+            "let src/observe/tell.hpp tell it, or let it take part by src/observe/companion.hpp",
+        )
+        for file in [*tree.headers("include/nopal/"), *tree.headers("src/"), *tree.under("src/", (".cpp", ".c"))]
+        if file != UMBRELLA
         for include in tree.includes(file)
-        if include.target is not None and _is_observers(include.target)
+        if include.target is not None and include.target.startswith(COMPANIONS) and not _is_hook(include)
     ]
 
 
-def _is_observers(file: str) -> bool:
-    return file.startswith(tuple(f"{root}{room}/" for root in (CORE, "src/") for room in OBSERVERS))
+def _is_hook(include: Include) -> bool:
+    return include.target is not None and include.target.startswith(HOOKS) and include.file.startswith("include/")

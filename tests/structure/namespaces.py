@@ -17,7 +17,7 @@ def namespaces(tree: Tree) -> list[Problem]:
 def _outside(tree: Tree) -> list[Problem]:
     return [
         Problem(file, source.line_at(match.start()), "opens nopal without its inline namespace", REMEDY)
-        for file in tree.under(("include/", "src/"), (".hpp", ".cpp"))
+        for file in tree.library((".hpp", ".cpp"))
         for source in [tree.source(file)]
         for match in OPENS.finditer(source.code)
     ]
@@ -27,7 +27,7 @@ def _without_name(tree: Tree) -> list[Problem]:
     """Headers for which NOPAL_ABI would be a namespace of that name."""
     return [
         Problem(header, 1, "opens the inline namespace, and does not know its name", "include nopal/core/compiler/abi.h")
-        for header in tree.under(("include/", "src/"), (".hpp",))
+        for header in tree.library((".hpp",))
         if "inline NOPAL_ABI" in tree.source(header).code and not _reaches(tree, header, set())
     ]
 

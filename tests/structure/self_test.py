@@ -69,10 +69,10 @@ BREAKING: dict[str, list[tuple[Files, str]]] = {
         ({WORD: '#include "../worker.hpp"\n', "include/nopal/core/worker.hpp": ""}, f"{WORD}:1"),
         ({WORD: "#include <string>\n"}, f"{WORD}:1"),
     ],
-    "observers": [
-        ({"src/scheduler/worker.cpp": '#include "nopal/core/trace/ring.hpp"\n', "include/nopal/core/trace/ring.hpp": ""}, "src/scheduler/worker.cpp:1"),
-        ({"src/pool.cpp": '\n#include "simulation/clock.hpp"\n', "src/simulation/clock.hpp": ""}, "src/pool.cpp:2"),
-        ({WORD: '#include "nopal/core/schedules/turn.hpp"\n', "include/nopal/core/schedules/turn.hpp": ""}, f"{WORD}:1"),
+    "companions": [
+        ({"src/scheduler/worker.cpp": '#include "trace/src/ring.hpp"\n', "companions/trace/src/ring.hpp": ""}, "src/scheduler/worker.cpp:1"),
+        ({"src/pool.cpp": '\n#include "nopal/span.hpp"\n', "companions/trace/include/nopal/span.hpp": ""}, "src/pool.cpp:2"),
+        ({WORD: '#include "nopal/turn.hpp"\n', "companions/profile/include/nopal/turn.hpp": ""}, f"{WORD}:1"),
     ],
     "words": [
         ({WORD: "int a;  // The same\n"}, f"{WORD}:1"),
@@ -105,9 +105,10 @@ HARMLESS: dict[str, list[Files]] = {
     "named": [{"src/context/aarch64.S": ""}, {"src/wait/more.hpp": ""}],
     "rooms": [{WAIT: "In nopal/core/wait/word.hpp.\n"}],
     "mutex": [{"include/nopal/mutex.hpp": "#include <atomic>\n// #include <thread>\n"}],
-    "observers": [
-        {"src/trace/ring.cpp": '#include "nopal/core/trace/ring.hpp"\n#include "trace/file.hpp"\n', "include/nopal/core/trace/ring.hpp": "", "src/trace/file.hpp": ""},
-        {"src/attachments.hpp": '#include "trace/file.hpp"\n', "src/trace/file.hpp": ""},
+    "companions": [
+        {"companions/trace/src/ring.cpp": '#include "trace/src/ring.hpp"\n#include "trace/src/file.hpp"\n', "companions/trace/src/ring.hpp": "", "companions/trace/src/file.hpp": ""},
+        {WORD: '#include "nopal/profile/hook.hpp"\n', "companions/profile/include/nopal/profile/hook.hpp": ""},
+        {"include/nopal/nopal.hpp": '#include "nopal/span.hpp"\n', "companions/trace/include/nopal/span.hpp": ""},
     ],
     "words": [
         {WORD: "// A long line says\n// The same as the next.\n"},

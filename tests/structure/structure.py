@@ -12,7 +12,7 @@ from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
-from includes import cycles, mutex, named, observers
+from includes import companions, cycles, mutex, named
 from namespaces import namespaces
 from rooms import rooms
 from texts import orders, words
@@ -23,7 +23,7 @@ WRONG, UNUSABLE = 1, 2  # exit statuses
 
 
 RULES: dict[str, Callable[[Tree], list[Problem]]] = {
-    rule.__name__: rule for rule in (cycles, named, rooms, mutex, observers, words, orders, namespaces)
+    rule.__name__: rule for rule in (cycles, named, rooms, mutex, companions, words, orders, namespaces)
 }
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from tree import CORE, LANGUAGE, Problem, Source, Tree, blank
+from tree import LANGUAGE, Problem, Source, Tree, blank
 from words import RETIRED, Retired
 
 MARKER = re.compile(r"^[ \t]*(//+<?|/\*+<?|\*(?!/))", re.MULTILINE)  # what a line of a comment begins with
@@ -15,7 +15,7 @@ NO_FUNCTION = re.compile(r"\s*(class|struct|union|enum|namespace|extern|public|p
 
 def words(tree: Tree) -> list[Problem]:
     """No retired word, and no comment that begins with "The same"."""
-    files = [*tree.under(("include/", "src/"), (*LANGUAGE, ".md")), *tree.under(("docs/", "README.md"), ".md")]
+    files = [*tree.library((*LANGUAGE, ".md")), *tree.under(("docs/", "README.md"), ".md")]
     return [problem for file in files for problem in _words_of_file(tree.source(file))]
 
 
@@ -54,7 +54,7 @@ def _is_continued(source: Source, line: int) -> bool:
 
 def orders(tree: Tree) -> list[Problem]:
     """Each memory order but seq_cst, and each fence, has a comment near it that can give its reason."""
-    files = tree.under((CORE, "src/"), (".hpp", ".h", ".cpp", ".c"))
+    files = tree.library((".hpp", ".h", ".cpp", ".c"))
     return [problem for file in files for problem in _orders_of_file(tree.source(file))]
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
-FOLDERS = ("include", "src", "tests", "bench", "examples", "docs")
+FOLDERS = ("include", "src", "companions", "tests", "bench", "examples", "docs")
 CORE = "include/nopal/core/"
+COMPANIONS = "companions/"
 LANGUAGE = (".hpp", ".h", ".cpp", ".c", ".S")  # what has comments as C++ has them
 
 TOKEN = re.compile(
@@ -104,6 +105,7 @@ class Tree:
         self._known = set(self.files)
         self.source = cache(self._source)
         self.includes = cache(self._includes)
+        self.companions = cache(self.companions)
 
     def __contains__(self, path: str) -> bool:
         return path in self._known
@@ -111,11 +113,19 @@ class Tree:
     def under(self, folders: str | tuple[str, ...], endings: str | tuple[str, ...]) -> list[str]:
         return [path for path in self.files if path.startswith(folders) and path.endswith(endings)]
 
+    def library(self, endings: str | tuple[str, ...]) -> list[str]:
+        """What the library is made of, or says in its folders: no tests."""
+        return [path for path in self.under(("include/", "src/", COMPANIONS), endings) if not path.startswith(COMPANIONS) or "/tests/" not in path]
+
     def headers(self, folder: str) -> list[str]:
         return self.under(folder, (".hpp", ".h"))
 
     def implementations(self) -> list[str]:
-        return self.under("src/", (".cpp", ".c"))
+        return [path for path in self.under(("src/", COMPANIONS), (".cpp", ".c")) if path.startswith("src/") or "/src/" in path]
+
+    def companions(self) -> list[str]:
+        """Their folders."""
+        return sorted({"/".join(path.split("/")[:2]) + "/" for path in self.under(COMPANIONS, "")})
 
     def _source(self, path: str) -> Source:
         return Source(path, (self.root / path).read_text(encoding="utf-8", errors="replace"))
@@ -126,7 +136,7 @@ class Tree:
         return [Include(path, source.line_at(i.start("name")), i["name"], self._target(path, i["name"])) for i in found]
 
     def _target(self, file: str, name: str) -> str | None:
-        places = (str(PurePosixPath(file).parent), "include", "src")
+        places = (str(PurePosixPath(file).parent), "include", "src", "companions", *(f"{folder}include" for folder in self.companions()))
         return next((path for place in places if (path := _join(place, name)) in self), None)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a deleted function template for each name that the headers call something by: a namespace of users that includes it has them all.
 
-    names.py FILE INCLUDE      of the headers below INCLUDE
+    names.py FILE INCLUDE...   of the headers below each INCLUDE
 """
 
 import re
@@ -21,8 +21,8 @@ def called(text: str) -> set[str]:
 
 
 def main() -> None:
-    file, include = (Path(a) for a in sys.argv[1:])
-    names = set().union(*(called(header.read_text()) for header in include.rglob("*.hpp")))
+    file, *includes = (Path(a) for a in sys.argv[1:])
+    names = set().union(*(called(header.read_text()) for include in includes for header in include.rglob("*.hpp")))
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(f"template <class... A>\nvoid {name}(A&&...) = delete;\n" for name in sorted(names)))
 

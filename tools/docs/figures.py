@@ -350,7 +350,7 @@ def check(page: Path, repository: Path = REPOSITORY) -> list[str]:
 
 def pages(repository: Path = REPOSITORY) -> list[Path]:
     found = [repository / "README.md", *sorted((repository / "docs").rglob("*.md")), *sorted((repository / "bench").glob("*.md"))]
-    return [page for page in [*found, *sorted((repository / "include").rglob("*.md"))] if page.is_file()]
+    return [page for page in [*found, *sorted((repository / "include").rglob("*.md")), *sorted((repository / "companions").rglob("*.md"))] if page.is_file()]
 
 
 def main() -> int:

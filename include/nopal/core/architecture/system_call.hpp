@@ -1,7 +1,7 @@
 #pragma once
 
 // Does a thread that a signal has interrupted wait in the kernel for another thread? A system call that begins again once the handler has
-// returned leaves the program counter at its own instruction, and its arguments where they were. Next: src/simulation/interruption.cpp, which
+// returned leaves the program counter at its own instruction, and its arguments where they were. Next: companions/simulation/src/interruption.cpp, which
 // asks.
 
 #include <linux/futex.h>

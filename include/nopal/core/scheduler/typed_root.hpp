@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/profile/root_profile.hpp"
+#include "nopal/core/observe/profile_hooks.hpp"
 #include "nopal/core/scheduler/root.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/arguments.hpp"

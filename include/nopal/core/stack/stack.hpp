@@ -10,7 +10,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/resumable.hpp"
-#include "nopal/core/profile/procedure_words.hpp"
+#include "nopal/core/observe/measured_words.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
@@ -151,7 +151,7 @@ class stack : public context, public resumable {
 
   unsigned maker = 0;             ///< the worker that has made it
   std::uint64_t known_pages = 0;  ///< that it held when its unused pages were looked at last; by its owner
-  procedure_words measured{};     ///< what is measured of what runs on it; touched only by whoever runs it
+  measured_words measured{};      ///< what is measured of what runs on it; touched only by whoever runs it
   bool stolen = false;  ///< it was left at a scope's fork and then taken from a deque or an inbox: written by the worker that takes it
 
  private:

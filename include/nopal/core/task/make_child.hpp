@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/profile/noted.hpp"
+#include "nopal/core/observe/profile_hooks.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/child.hpp"
 #include "nopal/eventually.hpp"

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "nopal/core/base/own_mutex.hpp"
-#include "nopal/core/profile/procedure.hpp"
+#include "nopal/core/observe/measured.hpp"
 #include "nopal/core/wait/event.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 

@@ -1,0 +1,69 @@
+#pragma once
+
+// Fibers that are measured: what nopal/fiber.hpp spawns instead of the closures themselves. Next: forks.hpp, the hooks;
+// core/scheduler/fiber_record.hpp, which the closure lies in.
+
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/scheduler/fiber_record.hpp"
+#include "nopal/core/task/arguments.hpp"
+#include "nopal/profile/forks.hpp"
+#include "nopal/profile/signals.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+/// What a fiber's closure is made of.
+template <class Given>
+struct fiber_given : measured_given<Given> {
+  void const* counter;
+};
+
+/// A fiber's closure. When it has ended, those who wait for its counter follow it.
+template <class F>
+struct measured_fiber {
+  procedure_start start;
+  void const* counter;
+  F f;
+
+  template <class Given>
+  explicit measured_fiber(fiber_given<Given>&& g) : start{std::move(g.start)}, counter{g.counter}, f(static_cast<Given>(*g.closure)) {}
+  void operator()() && {
+    struct signals_at_end {
+      void const* counter;
+      ~signals_at_end() {
+        if (counter != nullptr) signal_from_here(counter);
+      }
+    };
+    running_procedure const p{start};
+    signals_at_end const s{counter};
+    static_cast<void>(static_cast<called_once<F>>(f)());
+  }
+};
+
+/// May a fiber be made of `F`? If not, the plain spawn says why.
+template <class F>
+inline constexpr bool may_be_fiber =
+    std::is_invocable_v<called_once<std::decay_t<F>>> && !returns_task<called_once<std::decay_t<F>>> &&
+    std::is_constructible_v<std::decay_t<F>, F&&> && alignof(std::decay_t<F>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
+/// As spawn, or spawn_counted where `c` is not null, of a fiber that is measured.
+template <class Counter, class F>
+void spawn_measured(pool_state* to, pool_state& (*otherwise)(), Counter* c, std::source_location const& where, F&& f) {
+  if constexpr (!may_be_fiber<F>) {
+    core::spawn(to, otherwise, c, static_cast<F&&>(f));
+  } else {
+    if (c != nullptr) c->add();
+    try {
+      using given = fiber_given<F&&>;
+      core::spawn_checked<measured_fiber<std::decay_t<F>>>(to, otherwise, c, given{{start_of_fiber(where), std::addressof(f)}, c});
+    } catch (...) {
+      if (c != nullptr) c->done();
+      throw;
+    }
+  }
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,158 @@
+#pragma once
+
+// The hooks of what ordinary functions fork: the functions of a parallel_invoke, the children of a scope, and fibers. Each
+// wraps what is called in another type, so that all below is instantiated anew, and what is compiled without NOPAL_PROFILE
+// stays as it was. Called by nopal/native.hpp, nopal/scope.hpp and nopal/fiber.hpp. Next: procedure.hpp.
+
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/task/arguments.hpp"
+#include "nopal/profile/procedure.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+/// From its construction to its destruction a procedure runs on this stack. It may be suspended meanwhile.
+class running_procedure {
+ public:
+  explicit running_procedure(procedure_start const& s) noexcept { procedure_.begin(s); }
+  running_procedure(running_procedure const&) = delete;
+  running_procedure& operator=(running_procedure const&) = delete;
+  ~running_procedure() { procedure_.end(); }
+
+ private:
+  procedure procedure_;
+};
+
+// ---- parallel_invoke.
+
+/// One parallel_invoke, in the frame of the function that calls it. From its construction to its destruction that function does not run.
+class measured_invoke {
+ public:
+  measured_invoke(std::source_location const& where, unsigned functions) noexcept
+      : parent_{procedure_here()}, functions_{functions}, site_{parent_ != nullptr ? site_at(where) : site_unknown} {
+    if (parent_ != nullptr) parent_->leave();
+  }
+  measured_invoke(measured_invoke const&) = delete;
+  measured_invoke& operator=(measured_invoke const&) = delete;
+  ~measured_invoke() {
+    if (parent_ == nullptr) return;
+    parent_->join(joined_);
+    parent_->come_back();
+  }
+  bool measures() const noexcept { return parent_ != nullptr; }
+  /// What the nth function begins with. The last one continues its caller: it is what comes behind the last fork. By the worker
+  /// that calls it.
+  procedure_start start(unsigned n) noexcept {
+    procedure_start s = parent_->start_of_child(site_, &joined_, n, n);
+    s.returns = n + 1 != functions_;
+    return s;
+  }
+
+ private:
+  procedure* const parent_;
+  measured_join joined_;
+  unsigned const functions_;
+  site_id const site_;
+};
+
+/// One of its functions. F: as it was given, a reference.
+template <class F>
+struct measured_function {
+  measured_invoke* of;
+  std::remove_reference_t<F>* function;
+  unsigned n;
+  void operator()() const {
+    if (!of->measures()) return call();
+    running_procedure const p{of->start(n)};
+    call();
+  }
+
+ private:
+  void call() const { static_cast<void>(static_cast<F>(*function)()); }
+};
+
+// ---- Children of scopes, and fibers.
+
+/// What a closure is made of, in the full expression of the fork. Given: as the closure was given, a reference.
+template <class Given>
+struct measured_given {
+  procedure_start start;
+  std::remove_reference_t<Given>* closure;
+};
+
+/// A closure that is measured where it is called.
+template <class F>
+struct measured_closure {
+  procedure_start start;
+  F f;
+
+  template <class Given>
+  explicit measured_closure(measured_given<Given>&& g) : start{std::move(g.start)}, f(static_cast<Given>(*g.closure)) {}
+  void operator()() && {
+    running_procedure const p{start};
+    static_cast<void>(static_cast<called_once<F>>(f)());
+  }
+};
+
+/// What a scope keeps of its children. Touched only by whoever runs the scope's function, but for `joined`.
+struct measured_scope {
+  measured_join joined;
+  unsigned forked = 0;
+};
+
+/// One fork of a scope: from its construction to its destruction the scope's function does not run.
+class measured_fork {
+ public:
+  measured_fork(measured_scope& s, std::source_location const& where) noexcept : parent_{procedure_here()} {
+    if (parent_ == nullptr) return;
+    parent_->leave();
+    start_ = parent_->start_of_child(site_at(where), &s.joined, s.forked++);
+  }
+  measured_fork(measured_fork const&) = delete;
+  measured_fork& operator=(measured_fork const&) = delete;
+  ~measured_fork() {
+    if (parent_ == nullptr) return;
+    parent_->continue_behind_fork();
+    parent_->come_back();
+  }
+  procedure_start const& start() const noexcept { return start_; }
+
+ private:
+  procedure* const parent_;
+  procedure_start start_;
+};
+
+/// A scope's join: from its construction to its destruction the scope's function does not run.
+class measured_scope_join {
+ public:
+  explicit measured_scope_join(measured_scope& s) noexcept : scope_{s}, parent_{procedure_here()} {
+    if (parent_ != nullptr) parent_->leave();
+  }
+  measured_scope_join(measured_scope_join const&) = delete;
+  measured_scope_join& operator=(measured_scope_join const&) = delete;
+  ~measured_scope_join() {
+    if (parent_ == nullptr) return;
+    parent_->join(scope_.joined);
+    parent_->come_back();
+  }
+
+ private:
+  measured_scope& scope_;
+  procedure* const parent_;
+};
+
+/// What a fiber begins with that is spawned here: it is what others take, so that its beginning has the burden.
+inline procedure_start start_of_fiber(std::source_location const& where) noexcept {
+  procedure* const p = procedure_here();
+  if (p == nullptr) return {};
+  p->leave();
+  procedure_start s = p->start_of_child(site_at(where), nullptr, 0, 1);
+  s.returns = false;  // whoever waits for it counts the return: signals.hpp
+  p->come_back();
+  return s;
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,39 @@
+#pragma once
+
+// Where the paths of children meet their parent's: keeps the longest. It lies beside the join of the scope, parallel_invoke or
+// task. Any number of children's workers at once; the parent takes the result once all have ended, which the join itself
+// orders. Next: procedure.hpp.
+
+#include <cstdint>
+#include <vector>
+
+#include "nopal/core/base/sync.hpp"
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/spin_lock.hpp"
+#include "nopal/profile/point.hpp"
+#include "nopal/profile/what_if.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+class measured_join {
+ public:
+  /// A child has come to its end, at `at`. Of paths of equal length the one of the child that was forked first counts, whatever
+  /// the schedule.
+  NOPAL_API void arrive(point&& at, unsigned order) noexcept;
+  /// As arrive, besides, where a place is asked of. `known`: its length is.
+  void arrive_in_series(child_in_series const& c, bool known) noexcept;
+  /// The parent, which is at `mine`, continues behind its children. True: its path is now a child's. It is as new afterwards.
+  NOPAL_API bool take_into(point& mine) noexcept;
+  /// Where a place is asked of: how far the parent is behind its children, which was at `mine`. False: some length is not known.
+  bool take_in_series(std::uint64_t& mine) noexcept;
+
+ private:
+  basic_spin_lock<std_sync> lock_;
+  bool has_one_ = false;
+  unsigned order_ = 0;  // of the child whose path it is
+  point latest_;
+  bool series_known_ = true;
+  std::vector<child_in_series> series_;
+};
+
+}  // namespace nopal::core

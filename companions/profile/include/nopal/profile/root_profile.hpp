@@ -1,0 +1,68 @@
+#pragma once
+
+// The hooks of jobs. A job that its caller waits for is a call: the caller does not run meanwhile, and continues behind it. One
+// that is submitted is a fork, whose future joins it. Called by
+// core/scheduler/typed_root.hpp; without NOPAL_PROFILE core/observe/profile_hooks.hpp is in its place. Next: procedure.hpp.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include "nopal/profile/procedure.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+class NOPAL_PROFILED root_profile {
+ public:
+  /// By whoever gives the job to a pool. `waits`: it does nothing else until the job has ended.
+  explicit root_profile(bool waits) noexcept : parent_{procedure_here()} {
+    if (parent_ == nullptr) return;
+    parent_->leave();
+    start_ = parent_->start_of_child(site_of_jobs, &ended_, 0, waits ? 0 : 1);
+    start_.returns = !waits;
+    if (waits) return;
+    parent_->come_back();
+    parent_ = nullptr;
+  }
+  root_profile(root_profile const&) = delete;
+  root_profile& operator=(root_profile const&) = delete;
+  ~root_profile() { caller_continues(); }
+
+  /// The job begins, on some worker: what its task begins with.
+  void begin_task() noexcept { measured_here() = {nullptr, &start_}; }
+  /// The job begins, and is an ordinary function: it runs while the result lives.
+  class running {
+   public:
+    explicit running(root_profile const& r) noexcept { job_.begin(r.start_); }
+    running(running const&) = delete;
+    running& operator=(running const&) = delete;
+    ~running() { job_.end(); }
+
+   private:
+    procedure job_;
+  };
+  running begin_function() const noexcept { return running{*this}; }
+
+  /// The job has ended, and the caller takes its result.
+  void taken() noexcept {
+    if (parent_ != nullptr) return caller_continues();
+    procedure* const p = procedure_here();
+    if (p == nullptr || p->in.region != start_.in.region) return;
+    p->leave();
+    p->join(ended_);
+    p->series_known = false;  // it need not be who submitted the job
+    p->come_back();
+  }
+
+ private:
+  void caller_continues() noexcept {
+    if (parent_ == nullptr) return;
+    parent_->join(ended_);
+    parent_->come_back();
+    parent_ = nullptr;
+  }
+
+  procedure* parent_;  // of a job that its caller waits for, until it has ended
+  procedure_start start_;
+  measured_join ended_;
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,53 @@
+#pragma once
+
+// How a worker's thread comes into a simulation, and out. Next: simulation.cpp.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "nopal/core/architecture/clock_ticks.hpp"
+#include "simulation/src/timeline.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+/// While it lives, worker i's thread is in the simulation, with the lock and with the turn, for which it waits if it has lost it. Then its clock
+/// runs on. Nothing waits, and nothing counts, once the simulation has ended.
+class timeline_entry {
+ public:
+  /// `lost`: so many nanoseconds before were no work.
+  timeline_entry(timeline& whole, unsigned i, std::int64_t lost = 0) noexcept
+      : of_{whole},
+        index_{i},
+        me_{whole.at(i).time.get()},
+        worked_{std::max<std::int64_t>(0, whole.stop_watch(i) - lost)},
+        guard{whole.mutex_} {
+    if (of_.ended_) return;
+    timeline::worker_state& w = of_.at(i);
+    if (w.away.load(std::memory_order_relaxed)) of_.comes_back(i);  // relaxed: under the lock
+    of_.advance(w, worked_, timeline::working);
+    if (of_.holder() == i) return;
+    w.now = timeline::state::ready;
+    of_.come_in();
+    of_.wait_for_turn(guard, i);
+  }
+  timeline_entry(timeline_entry const&) = delete;
+  timeline_entry& operator=(timeline_entry const&) = delete;
+  ~timeline_entry() {
+    bool const goes = goes_on();
+    if (goes) of_.set_alarm(index_, clock_ticks());
+    guard.unlock();
+    if (goes) of_.start_watch(index_);
+  }
+  bool goes_on() const noexcept { return !of_.ended_; }
+
+ private:
+  timeline& of_;
+  unsigned const index_;
+  virtual_time::not_interrupted const me_;
+  std::int64_t const worked_;
+
+ public:
+  timeline::lock guard;
+};
+
+}  // namespace nopal::core

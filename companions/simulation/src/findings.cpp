@@ -1,0 +1,79 @@
+#include "simulation/src/findings.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <system_error>
+
+#include "base/open_file.hpp"
+#include "nopal/simulation_report.hpp"
+#include "simulation/src/simulation.hpp"
+#include "simulation/src/ticker.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+simulation_report simulation::report() const {
+  std::lock_guard const guard{mutex_};
+  simulation_report r;
+  r.elapsed = std::chrono::nanoseconds{elapsed_ + (jobs_ != 0 ? last_end_ - began_ : 0)};
+  r.workers = static_cast<unsigned>(where_.size());
+  r.distances = distances_;
+  r.steals.resize(distances_.size());
+  r.lost_turns = lost_;
+  r.switches = switches_;
+  std::int64_t used = used_ + (ticker_ != nullptr ? ticker_->used() : 0);
+  for (auto const& w : workers_) {
+    if (w->cpu_time != clockid_t{}) used += stopwatch::used(w->cpu_time);
+  }
+  r.outside = std::max(std::chrono::nanoseconds{}, std::chrono::nanoseconds{stopwatch::used(CLOCK_PROCESS_CPUTIME_ID) - used});
+  for (unsigned i = 0; i < r.workers; ++i) {
+    auto const& w = workers_[i];
+    r.working += std::chrono::nanoseconds{w->spent[working]};
+    r.searching += std::chrono::nanoseconds{w->spent[searching]};
+    r.waking += std::chrono::nanoseconds{w->spent[waking]};
+    r.asleep += std::chrono::nanoseconds{w->spent[asleep]};
+    r.disturbed += std::chrono::nanoseconds{w->disturbed.load(std::memory_order_relaxed)};  // relaxed: a sum; the worker may add to it now
+    r.wakeups += w->wakeups;
+    for (std::size_t k = 0; k < r.steals.size(); ++k) r.steals[k] += w->stolen[k];
+  }
+  return r;
+}
+
+void check_report(simulation_costs const& c) {
+  if (c.report.empty()) return;
+  int const f = open_for_writing(c.report.c_str(), O_APPEND);
+  if (f < 0) {
+    int const error = errno;
+    throw std::system_error{error, std::generic_category(),
+                            "nopal::pool: NOPAL_SIMULATION: the report \"" + c.report + "\" " + remedy_for(error) + ": report=FILE"};
+  }
+  if (!is_pipe(f)) ::close(f);  // a pipe stays open, since its reader would take it for ended
+}
+
+void simulation::pool_has_ended() noexcept { report_simulation(*this); }
+void simulation::process_ends() noexcept { report_simulation(*this); }
+
+void report_simulation(simulation& s) noexcept try {
+  simulation_report const r = s.report();
+  if (!s.is_news(r)) return;
+  std::string const& file = s.costs().report;
+  if (file.empty()) {
+    std::fputs(("nopal: simulated " + to_text(r)).c_str(), stderr);
+    return;
+  }
+  int const f = open_for_writing(file.c_str(), O_APPEND);
+  int error = f < 0 ? errno : write_all(f, to_json(r) + '\n');
+  if (f >= 0 && ::close(f) != 0 && error == 0) error = errno;
+  if (error == 0) return;
+  std::fprintf(stderr, "nopal: NOPAL_SIMULATION: the report %s cannot be written: %s; make room, or name another file: report=FILE\n",
+               file.c_str(), std::strerror(error));
+} catch (std::exception const&) {  // no memory for the text
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,140 @@
+#include "simulation/src/interruption.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/architecture/system_call.hpp"
+#include "nopal/core/base/virtual_time.hpp"
+#include "simulation/src/thread_alarm.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+namespace {
+
+constexpr int interruption = SIGURG;
+
+// On a worker's thread, in the middle of whatever that does.
+void on_interruption(int, siginfo_t* why, void* context) {
+  int const before = errno;
+  if (virtual_time* const v = virtual_time::here(); v != nullptr && v->may_be_interrupted()) {
+    v->interrupted(waits_at_futex(context), why->si_code == SI_TIMER);
+  }
+  errno = before;
+}
+
+// Measures the gap that an alarm makes in what its thread does.
+class gap final : public virtual_time {
+ public:
+  std::uint64_t ticks(thread_alarm& alarm) noexcept {
+    came_ = false;
+    alarm.set(20'000);
+    std::uint64_t before = 0, now = clock_ticks();
+    for (std::uint64_t const begun = now; !came_ && now - begun < patience; now = clock_ticks()) before = now;
+    return clock_ticks() - before;
+  }
+  std::int64_t now() noexcept override { return 0; }
+  void relax() noexcept override {}
+  void yield() noexcept override {}
+  void sleep(std::int64_t) noexcept override {}
+  void wait(std::atomic<std::uint32_t>&, std::uint32_t, std::int64_t) noexcept override {}
+  void reach() noexcept override {}
+  void interrupted(bool, bool) noexcept override { came_ = true; }
+
+ private:
+  static constexpr std::uint64_t patience = 100'000'000;  // where no signal comes
+  bool volatile came_ = false;
+};
+
+}  // namespace
+
+std::int64_t cost_of_alarm(double ticks_in_a_nanosecond) noexcept {
+  static std::int64_t const cost = [=] {
+    sigset_t before;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+    let_interrupt_this_thread();
+    thread_alarm alarm;
+    alarm.begin(static_cast<pid_t>(::syscall(SYS_gettid)));
+    gap g;
+    virtual_time* const its = virtual_time::here();
+    virtual_time::set_here(&g);
+    std::array<std::uint64_t, 15> all{};
+    if (alarm.is_there()) {
+      for (std::uint64_t& t : all) t = g.ticks(alarm);
+    }
+    alarm.end();
+    virtual_time::set_here(its);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    std::ranges::sort(all);
+    return static_cast<std::int64_t>(static_cast<double>(all[all.size() / 2]) / ticks_in_a_nanosecond);
+  }();
+  return cost;
+}
+
+bool is_asleep(int thread) noexcept {
+  std::array<char, 256> text{};
+  std::snprintf(text.data(), text.size(), "/proc/self/task/%d/stat", thread);
+  int const f = ::open(text.data(), O_RDONLY | O_CLOEXEC);
+  if (f < 0) return false;
+  ssize_t const n = ::read(f, text.data(), text.size() - 1);
+  ::close(f);
+  if (n <= 0) return false;
+  text[static_cast<std::size_t>(n)] = '\0';
+  char const* const behind_name = std::strrchr(text.data(), ')');  // of "number (name) state …"
+  return behind_name != nullptr && std::strlen(behind_name) > 2 && behind_name[2] == 'S';
+}
+
+void take_interruptions() noexcept {
+  static bool const handled = [] {
+    struct sigaction s{};
+    s.sa_sigaction = on_interruption;
+    s.sa_flags = SA_RESTART | SA_ONSTACK | SA_SIGINFO;
+    return ::sigaction(interruption, &s, nullptr) == 0;
+  }();
+  static_cast<void>(handled);
+}
+
+void let_interrupt_this_thread() noexcept {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, interruption);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+static constexpr long again = 50'000;  // nanoseconds: the thread may hold a lock when the signal comes, and goes on
+
+void thread_alarm::begin(pid_t thread) noexcept {
+  sigevent e{};
+  e.sigev_notify = SIGEV_THREAD_ID;
+  e.sigev_signo = interruption;
+  e._sigev_un._tid = thread;
+  is_there_ = ::timer_create(CLOCK_MONOTONIC, &e, &id_) == 0;
+}
+
+void thread_alarm::end() noexcept {
+  if (is_there_) ::timer_delete(id_);
+  is_there_ = is_set_ = false;
+}
+
+void thread_alarm::set(std::int64_t nanoseconds) noexcept {
+  if (is_there_) set_to(std::max<std::int64_t>(1, nanoseconds));
+}
+
+void thread_alarm::set_to(std::int64_t nanoseconds) noexcept {
+  is_set_ = nanoseconds != 0;
+  timespec const first{static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
+  itimerspec const t{{0, is_set_ ? again : 0}, first};
+  static_cast<void>(::timer_settime(id_, 0, &t, nullptr));
+}
+
+void interrupt(pthread_t thread) noexcept { static_cast<void>(::pthread_kill(thread, interruption)); }
+
+}  // namespace nopal::core

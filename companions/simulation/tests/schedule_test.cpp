@@ -1,0 +1,232 @@
+// Controlled schedules: what a seed decides, and that it decides it again.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "nopal/fiber.hpp"
+#include "nopal/mutex.hpp"
+#include "nopal/native.hpp"
+#include "nopal/scope.hpp"
+#include "nopal/task.hpp"
+#include "scale.hpp"
+#include "simulation/src/controlled_schedule.hpp"
+
+namespace {
+
+using nopal::parallel_invoke;
+using nopal::task;
+
+/// Which worker came by, in what order.
+class log {
+ public:
+  void note(int where) {
+    std::lock_guard const guard{mutex_};
+    lines_.push_back(where * 100 + static_cast<int>(nopal::this_worker::index()));
+  }
+  std::vector<int> take() { return std::move(lines_); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<int> lines_;
+};
+
+task<int> tree_of_tasks(log& l, int n) {
+  l.note(n);
+  if (n < 2) co_return n;
+  int a = 0;
+  int b = 0;
+  co_await nopal::fork(&a, tree_of_tasks, std::ref(l), n - 1);
+  co_await nopal::call(&b, tree_of_tasks, std::ref(l), n - 2);
+  co_await nopal::join;
+  l.note(n);
+  co_return a + b;
+}
+
+int tree_of_calls(log& l, int n) {
+  l.note(n);
+  if (n < 2) return n;
+  int a = 0;
+  int b = 0;
+  parallel_invoke([&] { a = tree_of_calls(l, n - 1); }, [&] { b = tree_of_calls(l, n - 2); });
+  l.note(n);
+  return a + b;
+}
+
+int tree_of_scopes(log& l, int n) {
+  l.note(n);
+  if (n < 2) return n;
+  int a = 0;
+  nopal::scope s;
+  s.fork([&] { a = tree_of_scopes(l, n - 1); });
+  int const b = tree_of_scopes(l, n - 2);
+  s.join();
+  l.note(n);
+  return a + b;
+}
+
+int tree_of_fibers(log& l, int n) {
+  l.note(n);
+  if (n < 2) return n;
+  int a = 0;
+  nopal::counter left;
+  nopal::spawn(left, [&] { a = tree_of_fibers(l, n - 1); });
+  int const b = tree_of_fibers(l, n - 2);
+  nopal::wait_for(left);
+  l.note(n);
+  return a + b;
+}
+
+struct run {
+  std::vector<int> order;
+  std::uint64_t steals;
+  bool replayable;
+
+  run(nopal::schedule how, std::uint64_t seed, unsigned workers, int (*program)(log&, int), int n, int expected) {
+    nopal::pool pool{{.workers = workers, .seed = seed, .schedule = how}};
+    log l;
+    EXPECT_EQ(pool.run(program, std::ref(l), n), expected);
+    order = l.take();
+    steals = pool.stats().steals;
+    replayable = pool.stats().lost_turns == 0;
+  }
+};
+
+int tasks_from_a_function(log& l, int n) { return nopal::sync_wait(tree_of_tasks, std::ref(l), n); }
+
+constexpr auto programs = {tasks_from_a_function, tree_of_calls, tree_of_scopes, tree_of_fibers};
+
+TEST(schedule, the_same_seed_gives_the_same_run) {
+  for (auto* const program : programs) {
+    std::set<std::vector<int>> all;
+    int compared = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      run const once{nopal::schedule::steal_at_random, seed, 3, program, 8, 21};
+      run const again{nopal::schedule::steal_at_random, seed, 3, program, 8, 21};
+      all.insert(once.order);
+      if (!once.replayable || !again.replayable) continue;  // the machine kept a worker from its turn
+      ++compared;
+      EXPECT_EQ(once.order, again.order);
+    }
+    EXPECT_GE(all.size(), 15u);
+    EXPECT_GE(compared, 10);
+  }
+}
+
+TEST(schedule, never_steals_nothing_that_was_forked) {
+  for (auto* const program : {tasks_from_a_function, tree_of_calls, tree_of_scopes}) {
+    run const r{nopal::schedule::steal_never, 1, 3, program, 10, 55};
+    if (!r.replayable) continue;
+    EXPECT_LE(r.steals, 1u);  // the job itself
+    for (int const line : r.order) EXPECT_EQ(line % 100, r.order.front() % 100);
+  }
+}
+
+TEST(schedule, always_steals_wherever_somebody_is_idle) {
+  for (auto* const program : {tasks_from_a_function, tree_of_calls, tree_of_scopes}) {
+    // 88 forks: at the first, and whenever a thief has come to the end of what it has stolen
+    run const r{nopal::schedule::steal_always, 1, 3, program, 10, 55};
+    EXPECT_GE(r.steals, 10u);
+  }
+}
+
+TEST(schedule, a_worker_that_waits_for_another_loses_its_turn) {
+  nopal::pool pool{{.workers = 2, .schedule = nopal::schedule::steal_never}};
+  std::atomic<bool> flag{false};
+  pool.run([&] {
+    parallel_invoke(
+        [&] {
+          while (!flag) std::this_thread::yield();
+        },
+        [&] { flag = true; });
+  });
+  EXPECT_GE(pool.stats().lost_turns, 1u);
+}
+
+// Nobody is told of the second fork, since nobody has come since the first: a worker that has looked in vain must look again some time.
+TEST(schedule, what_no_thief_was_told_of_is_found) {
+  for (auto const how : {nopal::schedule::steal_never, nopal::schedule::steal_at_random}) {
+    nopal::pool pool{{.workers = 3, .schedule = how}};
+    for (int k = 0; k < 2; ++k) {
+      std::atomic<bool> flag{false};
+      pool.run([&] {
+        parallel_invoke([] {}, [] {});
+        std::this_thread::sleep_for(std::chrono::milliseconds{150});  // the others come, look and find nothing
+        parallel_invoke(
+            [&] {
+              while (!flag) std::this_thread::yield();
+            },
+            [&] { flag = true; });
+      });
+    }
+  }
+}
+
+// A wake-up may come wherever a waiter stands on its way to sleep.
+TEST(schedule, finds_the_window_of_the_lost_wake_up) {
+  for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(test::scaled(300)); ++seed) {
+    nopal::pool pool{{.workers = 2, .seed = seed, .schedule = nopal::schedule::steal_at_random}};
+    pool.run([&] {
+      nopal::counter ping{1}, pong{1}, left;
+      nopal::mutex m;
+      int turns = 0;
+      nopal::spawn(left, [&] {
+        ping.done();
+        nopal::wait_for(pong);
+        std::lock_guard const guard{m};
+        ++turns;
+      });
+      nopal::spawn(left, [&] {
+        nopal::wait_for(ping);
+        pong.done();
+        std::lock_guard const guard{m};
+        ++turns;
+      });
+      nopal::wait_for(left);
+      EXPECT_EQ(turns, 2);
+    });
+  }
+}
+
+TEST(schedule, has_a_name_in_the_environment) {
+  using nopal::core::schedule_choice;
+  EXPECT_EQ(schedule_choice::parse("always").how, nopal::schedule::steal_always);
+  EXPECT_EQ(schedule_choice::parse("never:3").how, nopal::schedule::steal_never);
+  EXPECT_EQ(schedule_choice::parse("random").seed, 0u);
+  EXPECT_EQ(schedule_choice::parse("random:18446744073709551615").seed, ~std::uint64_t{0});
+  nopal::core::schedule_choice const pct = schedule_choice::parse("pct:7:d=2:k=500");
+  EXPECT_EQ(pct.how, nopal::schedule::by_priority);
+  EXPECT_EQ(pct.seed, 7u);
+  EXPECT_EQ(pct.depth, 2u);
+  EXPECT_EQ(pct.steps, 500u);
+  nopal::core::schedule_choice const only = schedule_choice::parse("only:random:7:12>1,2.40>0");
+  EXPECT_TRUE(only.only_listed);
+  ASSERT_EQ(only.list.size(), 2u);
+  EXPECT_EQ(only.list[0].pool, 0u);
+  EXPECT_EQ(only.list[0].at, 12u);
+  EXPECT_EQ(only.list[0].to, 1u);
+  EXPECT_EQ(only.list[1].pool, 2u);
+  EXPECT_EQ(only.list[1].at, 40u);
+  EXPECT_TRUE(schedule_choice::parse("only:pct:7").list.empty());
+  for (char const* const wrong :
+       {"sometimes", "random:", "pct:1:d=0", "pct:1:d=101", "pct:1:x=2", "random:1:d=2", "only", "only:7", "only:always:7",
+        "only:random:1:7", "only:random:1:7>x", "random:-1", "random:18446744073709551616", "random:7x", ":7"}) {
+    try {
+      schedule_choice::parse(wrong);
+      ADD_FAILURE() << wrong;
+    } catch (std::invalid_argument const& e) {
+      EXPECT_NE(std::string{e.what()}.find(std::string{"NOPAL_SCHEDULE = \""} + wrong + '"'), std::string::npos) << e.what();
+      EXPECT_NE(std::string{e.what()}.find("random:7"), std::string::npos) << e.what();
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,88 @@
+#include "trace/src/outside_spans.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <new>
+#include <unordered_map>
+#include <utility>
+
+#include "nopal/core/base/tuning.hpp"
+#include "trace/src/at_fork.hpp"
+#include "trace/src/shared_ring.hpp"
+#include "trace/src/spans_outside.hpp"
+#include "trace/src/trace_files.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+namespace {
+
+// Never freed: any thread may record at any time.
+constinit std::atomic<shared_ring*> recorded{nullptr};
+constinit std::atomic<bool> environment_was_read{false};
+// How many of the events there are of the process of which this is the fork. Under the lock of trace_files, as what follows.
+constinit std::size_t parents = 0;
+// Of the spans there, whether each was taken: by its event's number.
+std::vector<bool>& taken() {
+  static auto* const all = new std::vector<bool>;
+  return *all;
+}
+
+}  // namespace
+
+// Spans may begin before the first pool is made, which turns this on. Where the environment asks for traces it is on from the first span.
+NOPAL_COLD static void read_environment() noexcept {
+  hold_traces();
+  try {
+    if (trace_files::by_environment() != nullptr) record_spans_outside();
+  } catch (std::bad_alloc const&) {  // these spans are not recorded
+  }
+  environment_was_read.store(true, std::memory_order_relaxed);  // relaxed: once more does no harm
+  release_traces();
+}
+
+std::uint64_t begin_span_outside(char const* name) noexcept {
+  // relaxed: as in read_environment
+  if (!environment_was_read.load(std::memory_order_relaxed)) [[unlikely]]
+    read_environment();
+  shared_ring* const r = recorded.load(std::memory_order_acquire);  // acquire: pairs with the release below, for the ring
+  return r != nullptr ? r->record(traced::span_began, name) + 1 : 0;
+}
+
+void end_span_outside(std::uint64_t id) noexcept {
+  shared_ring* const r = recorded.load(std::memory_order_acquire);  // acquire: as above
+  if (r != nullptr) r->record(traced::span_ended, nullptr, id);
+}
+
+void record_spans_outside() {
+  // relaxed: under the lock
+  if (recorded.load(std::memory_order_relaxed) == nullptr)
+    recorded.store(new shared_ring{tuning::spans_outside}, std::memory_order_release);
+}
+
+std::vector<traced_span> take_spans_outside(bool open_ones) {
+  shared_ring const* const r = recorded.load(std::memory_order_relaxed);  // relaxed: under the lock, with which it was stored
+  if (r == nullptr) return {};
+  std::size_t const n = r->size();
+  taken().resize(n, false);
+  std::unordered_map<std::uint64_t, std::int64_t> ends;
+  for (std::size_t k = 0; k < n; ++k) {
+    if (trace_event const e = r->at(k); e.kind() == traced::span_ended) ends.insert({e.b, e.time});
+  }
+  std::vector<traced_span> spans;
+  for (std::size_t k = parents; k < n; ++k) {
+    trace_event const e = r->at(k);
+    if (e.kind() != traced::span_began || taken()[k]) continue;
+    auto const end = ends.find(k + 1);
+    if (end == ends.end() && !open_ones) continue;
+    spans.push_back({e.text(), e.time, end != ends.end() ? end->second : traced_span::still_open});
+    taken()[k] = true;
+  }
+  return spans;
+}
+
+void forget_spans_outside() noexcept {
+  shared_ring const* const r = recorded.load(std::memory_order_relaxed);  // relaxed: in the child's only thread
+  if (r != nullptr) parents = r->size();
+}
+
+}  // namespace nopal::core

@@ -1,0 +1,43 @@
+#pragma once
+
+// Events that threads record which do not work for the pool: several at once. It keeps the oldest, as many as fit, and counts the rest. No
+// lock and no allocation either. README.md, "Threads outside". Next: pool_trace.hpp, outside_spans.hpp, each of which has one.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "nopal/core/compiler/config.hpp"
+#include "trace/src/event.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+class shared_ring {
+ public:
+  /// `room`: how many events are kept. Throws std::bad_alloc.
+  explicit shared_ring(std::size_t room) : room_{room}, places_{std::make_unique<place[]>(room)} {}
+
+  /// Records an event, now. Any thread. Returns its number, which no other event here has.
+  NOPAL_COLD std::uint64_t record(traced kind, void const* text = nullptr, std::uint64_t b = 0) noexcept;
+
+  /// How many there are; some of the last may not be there yet. Any thread.
+  std::size_t size() const noexcept;
+  /// How many did not fit. Any thread.
+  std::uint64_t dropped() const noexcept;
+  /// The event of number i < size(); one of kind `nothing` if it is not there yet. Any thread.
+  trace_event at(std::size_t i) const noexcept;
+
+ private:
+  struct place {
+    std::atomic<std::uint64_t> what{0};
+    std::int64_t time = 0;  // these are written before `what`, and never again
+    std::uint64_t a = 0, b = 0;
+  };
+
+  std::size_t const room_;
+  std::unique_ptr<place[]> const places_;
+  std::atomic<std::uint64_t> next_{0};
+};
+
+}  // namespace nopal::core

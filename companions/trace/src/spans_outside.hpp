@@ -1,0 +1,17 @@
+#pragma once
+
+// What outside_spans.hpp has recorded, for whoever writes files: trace_files.cpp, under its lock.
+
+#include <vector>
+
+#include "nopal/core/compiler/abi.h"
+#include "trace/src/span_tracks.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+/// From now on spans of threads outside are recorded. Throws std::bad_alloc.
+void record_spans_outside();
+/// The spans that have ended, each once; `open_ones`: also those that have not. Throws std::bad_alloc.
+std::vector<traced_span> take_spans_outside(bool open_ones);
+
+}  // namespace nopal::core

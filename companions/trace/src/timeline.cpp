@@ -1,0 +1,214 @@
+#include "trace/src/timeline.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "report/code_names.hpp"
+#include "trace/src/perfetto.hpp"
+#include "trace/src/span_tracks.hpp"
+#include "trace/src/track_ids.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+namespace {
+
+constexpr unsigned rank_of_stacks = 1, rank_of_outside = 2, rank_of_lanes = 3;
+
+/// A moment on one lane: an event as it was recorded, or the beginning of a rest, of which only the end was recorded.
+struct moment {
+  std::int64_t time;
+  std::uint32_t lane;
+  bool rest_begins;
+  trace_event const* event;  // null: the thread sleeps, and has not got up yet
+};
+
+/// The name of the slice that a strand is; null: the event begins none.
+char const* name_of_strand(traced kind) noexcept {
+  switch (kind) {
+    case traced::strand: return "fiber";
+    case traced::job: return "job";
+    case traced::callers_job: return "job, by its caller";
+    case traced::task: return "stolen task";
+    case traced::moved_task: return "moved task";
+    case traced::branch: return "stolen branch";
+    case traced::child: return "child";
+    default: return nullptr;
+  }
+}
+
+/// Is the event at `k` a `strand` of which the next one says more?
+bool is_told_again(std::vector<trace_event> const& events, std::size_t k) noexcept {
+  if (events[k].kind() != traced::strand || k + 1 == events.size()) return false;
+  traced const next = events[k + 1].kind();
+  return next == traced::resumed || name_of_strand(next) != nullptr;
+}
+
+bool is_rest(traced kind) noexcept { return kind == traced::slept || kind == traced::napped; }
+
+/// All moments of all lanes in the order of time, those of one lane in the order in which they were recorded.
+std::vector<moment> in_order(traced_pool const& pool) {
+  std::vector<moment> all;
+  for (std::uint32_t lane = 0; lane < pool.lanes.size(); ++lane) {
+    auto const& events = pool.lanes[lane].events;
+    for (std::size_t k = 0; k < events.size(); ++k) {
+      if (is_told_again(events, k)) continue;
+      if (is_rest(events[k].kind())) all.push_back({static_cast<std::int64_t>(events[k].a), lane, true, &events[k]});
+      all.push_back({events[k].time, lane, false, &events[k]});
+    }
+    if (pool.lanes[lane].asleep_since != 0) all.push_back({pool.lanes[lane].asleep_since, lane, true, nullptr});
+  }
+  // As recorded, where times are equal. The events of one lane lie one behind the other.
+  std::sort(all.begin(), all.end(), [](moment const& x, moment const& y) {
+    return std::tuple{x.time, x.lane, x.event, !x.rest_begins} < std::tuple{y.time, y.lane, y.event, !y.rest_begins};
+  });
+  return all;
+}
+
+class drawing {
+ public:
+  drawing(std::string& file, std::uint32_t addition, traced_pool const& pool)
+      : to_{file, addition}, pool_{pool}, addition_{addition}, lanes_(pool.lanes.size()) {}
+
+  void draw() {
+    make_tracks();
+    for (std::uint32_t k = 0; k < lanes_.size(); ++k) say_dropped(pool_.lanes[k], track_of(k));
+    say_dropped(pool_.outside, outside());
+    for (moment const& m : in_order(pool_)) at(m);
+    for (trace_event const& e : pool_.outside.events) {
+      to_.instant(e.time, outside(), e.kind() == traced::submitted ? "job submitted" : "fiber spawned");
+    }
+    add_spans(to_, pool_track(), track_kind::spans, addition_, spans_.all());
+  }
+
+ private:
+  struct lane {
+    bool strand_open = false;
+  };
+
+  std::uint64_t pool_track() const noexcept { return track_id(track_kind::pool, pool_.number); }
+  std::uint64_t track_of(std::uint64_t worker) const noexcept { return track_id(track_kind::lane, pool_.number, worker); }
+  std::uint64_t outside() const noexcept { return track_id(track_kind::outside, pool_.number); }
+  std::uint64_t stacks() const noexcept { return track_id(track_kind::stacks, pool_.number); }
+
+  void make_tracks() {
+    std::uint64_t const process = add_process(to_);
+    to_.track(pool_track(), process, "pool " + pool_.name, static_cast<unsigned>(pool_.number));
+    to_.counter(stacks(), pool_track(), "native stacks", rank_of_stacks);
+    to_.track(outside(), pool_track(), "threads outside", rank_of_outside);
+    for (std::uint32_t k = 0; k < lanes_.size(); ++k)
+      to_.track(track_of(k), pool_track(), "worker " + std::to_string(k), rank_of_lanes + k);
+  }
+
+  void say_dropped(trace_copy const& c, std::uint64_t track) {
+    if (c.dropped == 0 || c.events.empty()) return;
+    to_.instant(c.events.front().time, track, "events dropped", trace_notes{}.number("how_many", c.dropped));
+  }
+
+  void begin(moment const& m, std::string const& name, trace_notes const& notes = {}, trace_flow flow = {}) {
+    end_strand(m);
+    to_.begin(m.time, track_of(m.lane), name, notes, flow);
+    lanes_[m.lane].strand_open = true;
+  }
+  void end_strand(moment const& m) {
+    if (std::exchange(lanes_[m.lane].strand_open, false)) to_.end(m.time, track_of(m.lane));
+  }
+  void instant(moment const& m, std::string const& name, trace_notes const& notes = {}, trace_flow flow = {}) {
+    to_.instant(m.time, track_of(m.lane), name, notes, flow);
+  }
+
+  // While the thread rests an external caller may work in its place: its strands lie within the rest.
+  void rest(moment const& m) {
+    end_strand(m);
+    if (m.rest_begins) {
+      to_.begin(m.time, track_of(m.lane), m.event != nullptr && m.event->kind() == traced::napped ? "nap" : "sleep");
+    } else {
+      to_.end(m.time, track_of(m.lane));
+    }
+  }
+
+  // A stack waits: an arrow leads from here to where it is resumed.
+  void suspended(moment const& m) {
+    trace_event const& e = *m.event;
+    std::uint64_t const flow = next_flow();
+    left_[e.extra()] = flow;
+    trace_notes notes;
+    notes.text("waits_for", e.text()).address("stack", e.extra() << stack_bits);
+    if (e.b != 0) notes.address("object", e.b);
+    instant(m, e.kind() == traced::suspended ? "suspended" : "waits where it is", notes, {flow, 0});
+    end_strand(m);
+  }
+  void resumed(moment const& m) {
+    trace_event const& e = *m.event;
+    auto const flow = left_.find(e.extra());
+    std::string const name = e.text() != nullptr ? std::string{"after "} + e.text() : "function of a scope";
+    begin(m, name, trace_notes{}.address("stack", e.extra() << stack_bits), {0, flow != left_.end() ? flow->second : 0});
+    if (flow != left_.end()) left_.erase(flow);
+  }
+
+  void stole(moment const& m) {
+    std::uint64_t const victim = m.event->extra();
+    std::uint64_t const flow = next_flow();
+    if (victim < lanes_.size()) to_.instant(m.time, track_of(victim), "stolen", trace_notes{}.number("thief", m.lane), {flow, 0});
+    instant(m, "steal", trace_notes{}.number("victim", victim).number("thief", m.lane), {0, flow});
+  }
+
+  void at(moment const& m) {
+    if (m.event == nullptr || is_rest(m.event->kind())) return rest(m);
+    trace_event const& e = *m.event;
+    switch (e.kind()) {
+      case traced::ended: return end_strand(m);
+      case traced::resumed: return resumed(m);
+      case traced::suspended:
+      case traced::stays_waiting: return suspended(m);
+      case traced::suspended_task: return instant(m, "suspended", trace_notes{}.text("waits_for", "a join").address("task", e.b));
+      case traced::joined: return instant(m, "task resumed", trace_notes{}.address("task", e.b));
+      case traced::stole: return stole(m);
+      case traced::stacks: return to_.count(m.time, stacks(), e.a);
+      case traced::submitted: return instant(m, "job submitted");
+      case traced::spawned: return instant(m, "fiber spawned");
+      case traced::span_began:
+      case traced::span_ended: return spans_.add(e);
+      default: break;
+    }
+    if (char const* const name = name_of_strand(e.kind()); name != nullptr) begin(m, name, about_strand(e));
+  }
+
+  trace_notes about_strand(trace_event const& e) {
+    trace_notes notes;
+    // As if it were a return address: the name is that of the function in which the byte before it lies.
+    if (function_name const& f = code_->name(e.a + 1); f.is_users && !f.text.empty()) notes.text("function", f.text);
+    if (e.b != 0) notes.address("task", e.b);
+    return notes;
+  }
+
+  std::uint64_t next_flow() noexcept { return track_id(track_kind::flow, addition_, ++flows_); }
+
+  static constexpr unsigned stack_bits = 12;
+
+  perfetto_trace to_;
+  traced_pool const& pool_;
+  std::uint32_t const addition_;
+  std::vector<lane> lanes_;
+  std::unique_ptr<code_names> const code_ = code_names::make();
+  span_pairs spans_;
+  std::map<std::uint64_t, std::uint64_t> left_;  // the arrow that begins where this stack was left
+  std::uint64_t flows_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t add_process(perfetto_trace& to) {
+  std::uint64_t const id = track_id(track_kind::process);
+  to.process(id, ::getpid(), program_invocation_short_name);
+  return id;
+}
+
+void add_timeline(std::string& file, std::uint32_t addition, traced_pool const& pool) { drawing{file, addition, pool}.draw(); }
+
+}  // namespace nopal::core

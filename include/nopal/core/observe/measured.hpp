@@ -1,0 +1,64 @@
+#pragma once
+
+// What a profile measures on a stack, as the engine knows it: it stops the clock while the strand there waits. Nothing is measured in a program
+// that has no profile; then all that is left is two words of each native stack and a test where a strand waits. The companion profile
+// implements it: nopal/profile/procedure.hpp.
+
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/observe/measured_words.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+class measured_strand {
+ public:
+  measured_strand(measured_strand const&) = default;
+  measured_strand& operator=(measured_strand const&) = default;
+  /// It does not run from now on; on this stack nothing is measured.
+  virtual void leave() noexcept = 0;
+  /// It runs from now on, on this stack.
+  virtual void come_back() noexcept = 0;
+  /// It has waited for `what`, and follows those who have signalled that. Between leave and come_back.
+  virtual void follow_signals(void const* what) noexcept = 0;
+
+ protected:
+  measured_strand() = default;
+  ~measured_strand() = default;
+};
+
+/// The words of the stack, or the thread, that runs the caller.
+NOPAL_API measured_words& measured_here() noexcept;
+
+/// While it lives, nothing is measured on this stack: the strand that ran there waits, or the scheduler works.
+class pause_in_profile {
+ public:
+  pause_in_profile() noexcept : left_{measured_here().running} {
+    if (left_ != nullptr) [[unlikely]]
+      left_->leave();
+  }
+  pause_in_profile(pause_in_profile const&) = delete;
+  pause_in_profile& operator=(pause_in_profile const&) = delete;
+  ~pause_in_profile() {
+    if (left_ != nullptr) [[unlikely]]
+      left_->come_back();
+  }
+  measured_strand* left() const noexcept { return left_; }
+
+ private:
+  measured_strand* left_;
+};
+
+/// A wait for `what`: a pause, and if it `came`, the path of what is measured follows what was signalled.
+class wait_in_profile {
+ public:
+  explicit wait_in_profile(void const* what) noexcept : what_{what} {}
+  void came() noexcept {
+    if (pause_.left() != nullptr) [[unlikely]]
+      pause_.left()->follow_signals(what_);
+  }
+
+ private:
+  void const* what_;
+  pause_in_profile pause_;
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,19 @@
+#pragma once
+
+// Where a profile finds what it measures. Next: measured.hpp.
+
+#include "nopal/core/compiler/abi.h"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+class measured_strand;
+struct procedure_start;
+
+/// Two words of each native stack, which stay with it whatever thread runs it; and of each thread that works for no pool. Only what runs
+/// there touches them.
+struct measured_words {
+  measured_strand* running;         ///< what is measured now; null: nothing is
+  procedure_start const* starting;  ///< of the task whose function is about to be called
+};
+
+}  // namespace nopal::core

@@ -1,0 +1,31 @@
+#pragma once
+
+// What the options of a pool, or the environment, switch on: the parts that companions take in it. Next: companion.hpp.
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "observe/companion.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+class attachments {
+ public:
+  /// Throws std::invalid_argument, also where the options ask for a companion that the library was built without.
+  explicit attachments(pool_options const& o);
+
+  /// Is the machine another than this one?
+  bool makes_up_machine() const noexcept { return machine_.has_value(); }
+  /// The machine on which the workers run. Throws std::system_error.
+  topology machine(cpu_limits const& cpus) const { return machine_ ? *machine_ : topology::load(cpus.cpus); }
+
+  /// All observers of the pool as one; null: it has none. Throws std::invalid_argument, std::system_error, std::bad_alloc.
+  std::unique_ptr<observer> make(pool_site const& site) const;
+
+ private:
+  std::vector<std::unique_ptr<attachment>> all_;
+  std::optional<topology> machine_;
+};
+
+}  // namespace nopal::core
