@@ -87,7 +87,7 @@ template <class F, class... G>
 NOPAL_INLINE void parallel_invoke(F&& f, G&&... g) {
   if constexpr (core::may_invoke<F, G...>()) core::invoke_here<F, G...>(f, g...);
 }
-#else  // A place cannot follow arguments of any number.
+#else  // A place cannot follow arguments of any number: of more than eight functions it is not known.
 template <class... F>
 NOPAL_PROFILED NOPAL_INLINE void parallel_invoke(F&&... f) {
   core::invoke_at<F...>(std::source_location{}, f...);
@@ -103,6 +103,21 @@ NOPAL_PROFILED NOPAL_INLINE void parallel_invoke(F&& f, G&& g, H&& h, std::sourc
 template <class F, class G, class H, class I>
 NOPAL_PROFILED NOPAL_INLINE void parallel_invoke(F&& f, G&& g, H&& h, I&& i, std::source_location where = std::source_location::current()) {
   core::invoke_at<F, G, H, I>(where, f, g, h, i);
+}
+template <class F, class G, class H, class I, class J>
+NOPAL_PROFILED NOPAL_INLINE void parallel_invoke(F&& f, G&& g, H&& h, I&& i, J&& j,
+                                                 std::source_location where = std::source_location::current()) {
+  core::invoke_at<F, G, H, I, J>(where, f, g, h, i, j);
+}
+template <class F, class G, class H, class I, class J, class K>
+NOPAL_PROFILED NOPAL_INLINE void parallel_invoke(F&& f, G&& g, H&& h, I&& i, J&& j, K&& k,
+                                                 std::source_location where = std::source_location::current()) {
+  core::invoke_at<F, G, H, I, J, K>(where, f, g, h, i, j, k);
+}
+template <class F, class G, class H, class I, class J, class K, class L>
+NOPAL_PROFILED NOPAL_INLINE void parallel_invoke(F&& f, G&& g, H&& h, I&& i, J&& j, K&& k, L&& l,
+                                                 std::source_location where = std::source_location::current()) {
+  core::invoke_at<F, G, H, I, J, K, L>(where, f, g, h, i, j, k, l);
 }
 template <class F, class G, class H, class I, class J, class K, class L, class M>
 NOPAL_PROFILED NOPAL_INLINE void parallel_invoke(F&& f, G&& g, H&& h, I&& i, J&& j, K&& k, L&& l, M&& m,

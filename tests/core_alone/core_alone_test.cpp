@@ -64,7 +64,8 @@ TEST(core_alone, names_the_companion_that_an_option_needs) {
   EXPECT_EQ(refusal({.simulate = "2x4"}),
             "nopal::pool: simulate = \"2x4\" needs nopal's companion simulation, and this program is linked without it; link nopal::nopal");
   EXPECT_EQ(refusal({.schedule = nopal::schedule::steal_always}),
-            "nopal::pool: a schedule that is not free needs nopal's companion simulation, and this program is linked without it; link nopal::nopal");
+            "nopal::pool: a schedule that is not free needs nopal's companion simulation, and this program is linked without it; link "
+            "nopal::nopal");
   EXPECT_THROW((nopal::pool{{.workers = 1, .trace = "/dev/null"}}), std::invalid_argument);
   EXPECT_EQ(refusal({}), "accepted");
 }

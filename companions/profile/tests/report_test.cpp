@@ -63,6 +63,26 @@ TEST(profile_report, tells_places_apart) {
   }
 }
 
+constexpr unsigned before_invokes = __LINE__ + 2;
+void two_to_eight() {
+  auto const f = [] {};
+  nopal::parallel_invoke(f, f);
+  nopal::parallel_invoke(f, f, f);
+  nopal::parallel_invoke(f, f, f, f);
+  nopal::parallel_invoke(f, f, f, f, f);
+  nopal::parallel_invoke(f, f, f, f, f, f);
+  nopal::parallel_invoke(f, f, f, f, f, f, f);
+  nopal::parallel_invoke(f, f, f, f, f, f, f, f);
+}
+TEST(profile_report, knows_the_place_of_two_to_eight_functions) {
+  auto const r = in_calls(2, two_to_eight);
+  for (unsigned n = 2; n <= 8; ++n) {
+    auto const* const site = at_line(r, before_invokes + n - 1);
+    ASSERT_NE(site, nullptr) << n << '\n' << r.table();
+    EXPECT_EQ(site->procedures, n);
+  }
+}
+
 nopal::profile_report asked(unsigned workers, unsigned line, std::string const& file = "report_test.cpp") {
   nopal::pool_options options;
   options.workers = workers;
