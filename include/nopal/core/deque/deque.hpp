@@ -321,7 +321,7 @@ class basic_deque {
     // m from now on reads the new split_ and waits for the lock.
     Sync::heavy_fence();
     b = bottom_.load(std::memory_order_acquire);  // pairs with the release in push and pop; that of pub_ then publishes what lies below
-    if (b <= s) {  // the owner pops and pushes at this place all the time: back off
+    if (b <= s) {                                 // the owner pops and pushes at this place all the time: back off
       failures_ = failures_ < tuning::most_force_backoffs ? failures_ + 1 : failures_;
       not_before_ = Sync::now() + (tuning::force_backoff << failures_);
     } else {

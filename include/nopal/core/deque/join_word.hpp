@@ -17,10 +17,9 @@ namespace nopal::inline NOPAL_ABI::core {
 /// Invariant: the count is (steals announced by the parent's join) - (children arrived). The parent announces once. Before that the count
 /// is at most 0 and no arrival can bring it from 1 to 0; afterwards exactly one arrival can. Hence exactly one of {the parent, the last
 /// child} sees the scope complete. Proof: README.md, "Join". 2^37 steals of one scope do not wrap it.
-///
 /// `modes` sums the digests of control words: plus those in which thieves have resumed the parent, minus those in which the children that
-/// lost it have ended. In a complete scope it is 0 if each thief had the mode that serial execution would have had: modes_agree. A count
-/// below 0 borrows 1 from it; the borrow ends when the count is no longer negative.
+/// lost it have ended. In a complete scope it is 0 if each thief had the mode that serial execution would have had: modes_agree. While the
+/// count is below 0, `modes` reads 1 too low.
 template <class Sync = std_sync>
 class basic_join_word {
  public:

@@ -21,10 +21,10 @@ namespace nopal::inline NOPAL_ABI::core {
 /// State of a worker's thread, as far as other threads may change it. Which thread may change which state: README.md, "States".
 enum class thread_state : std::uint32_t {
   awake,     ///< searches, or runs a strand; only the thread changes this
-  parked,  ///< asleep, or about to be; any thread may notify it or occupy its worker
+  parked,    ///< asleep, or about to be; any thread may notify it or occupy its worker
   notified,  ///< woken by another thread; only the thread changes this
   occupied,  ///< asleep, while an external caller works in its place; only that caller changes this
-  dozing,  ///< asleep for a moment, as it waits on top of its stack: no thief, and not to be occupied; any thread may call it
+  dozing,    ///< asleep for a moment, as it waits on top of its stack: no thief, and not to be occupied; any thread may call it
   watching,  ///< waits in the pool's event source, not to be occupied; any thread may notify it
 };
 
