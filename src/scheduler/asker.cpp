@@ -9,7 +9,7 @@ void const* asker() noexcept {
   if (here->works()) return here;
   // A thread that works for no pool keeps its native stack, so this address stays its own.
   thread_local char thread;
-  asm volatile("" ::: "memory");  // so that no caller takes two calls for one
+  asm volatile("" ::: "memory");  // so that no caller merges two calls into one
   return &thread;
 }
 

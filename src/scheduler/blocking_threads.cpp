@@ -73,7 +73,7 @@ void blocking_threads::stop() noexcept {
   threads_.clear();
   idle_ = 0;
   begun_ = 0;
-  stopping_ = false;  // no thread but this one knows them now; a pool that starts again may need them again
+  stopping_ = false;  // only this thread knows them now; a pool that starts again may need threads again
 }
 
 unsigned blocking_threads::all_idle() const noexcept {
@@ -81,7 +81,7 @@ unsigned blocking_threads::all_idle() const noexcept {
   return waiting_ == 0 && idle_ == n ? n : 0;
 }
 
-// On a simulated machine: the call runs in the machine's time, also by the deadline of its region, and then takes as long in simulated time.
+// On a simulated machine: the call runs in real time, also until the deadline of its region, and then takes as long in simulated time.
 NOPAL_COLD static void call_from_simulated(blocking_call& c) {
   time_point const begun = now_here();
   std::optional<held_region> until;

@@ -5,12 +5,12 @@
 
 #include "nopal/core/base/tuning.hpp"
 
-// glibc's, not in other C libraries. Small blocks that are freed go back to the system by it only.
+// glibc's only. Without it small blocks that are freed do not go back to the system.
 extern "C" int malloc_trim(std::size_t) __attribute__((weak));
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// Workers may get and put meanwhile.
+// Workers may get and put at the same time.
 bool central_block_list::trim() noexcept {
   std::array<block*, sizes> all;
   std::size_t n;

@@ -12,8 +12,8 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// By the timer's thread, later: a request that came while its worker changed its own limit is lost, and a thief that was to find what is due
-// may have found something else. So whoever has not looked is asked again, less often each time.
+// By the timer's thread, later. A request that came while its worker changed its own limit is lost, and a thief that was to find what is
+// due may have found something else. So a worker that has not looked is asked again, less often each time.
 void ask_again(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
   bool any = false;

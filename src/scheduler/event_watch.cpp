@@ -12,7 +12,7 @@ event_source::~event_source() = default;
 
 namespace core {
 
-// By the timer's thread. A worker that waits in the source has it watched: and asks again when it no longer does.
+// By the timer's thread. While a worker waits in the source, nothing else need look; that worker asks the timer again when it leaves.
 static void look_at_events(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
   if (pool.events.somebody_waits()) return;

@@ -56,8 +56,8 @@ unsigned occupy(pool_state& pool) noexcept {
   return last.index = occupy_another(pool);
 }
 
-// The body of the stack that an external caller runs on: its root first, then the search for strands of that root. If the stack was never
-// suspended, it returns to the caller's own stack, else it leaves for the stack on which the thread that works here now began.
+// The body of the stack that an external caller runs on: its job first, then the search for strands of that job. If the stack was never
+// suspended, it returns to the caller's own stack. Otherwise it leaves for the stack on which the thread that works here now began.
 void run_job_of_caller(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
   tell::strand_begins(*current(), strand_kind::callers_job, current()->occupant.job->start);
@@ -67,8 +67,8 @@ void run_job_of_caller(context& c) noexcept {
   leave_for_thread(mine);
 }
 
-// Runs the root in the place of a sleeping worker's thread, and waits until the root has ended. While the caller occupies the worker, its
-// thread sleeps on: what is put into the worker's inboxes, that thread or another worker finds. False: no worker sleeps, there is no
+// Runs the job in the place of a sleeping worker's thread, and waits until the job has ended. While the caller occupies the worker, the
+// worker's thread still sleeps: it finds what is put into its inboxes later, if no other worker does. False: no worker sleeps, there is no
 // memory for a native stack, or stacks stay in this pool; nothing has happened.
 bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
   if (pool.resume == resume::home) return false;  // a stack of the job would have to stay with the caller's thread, which leaves
@@ -89,7 +89,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
     w.home_frame = __builtin_frame_address(0);
     w.here = s;
     if (s->run_from(home, run_job_of_caller)) w.stacks.put(s);
-    // If thieves have taken all that was spawned, the ring is no visible work. If not, the worker's thread gets up for the rest: see
+    // If thieves have taken all that was spawned, the ring is no visible work. If not, the worker's thread wakes for the rest: see
     // must_stay.
     if (w.ready_is_offered && w.ready.empty()) [[unlikely]]
       w.retract_ready();
@@ -104,7 +104,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
   return true;
 }
 
-// Gives the root to some worker, and waits until it has ended.
+// Gives the job to some worker, and waits until it has ended.
 void run_elsewhere(pool_state& pool, root& r, event& done) noexcept {
   r.run = run_injected_root;
   tell::comes(pool, brought::job);
@@ -126,7 +126,7 @@ void run_on_worker(worker& w, pool_state& pool, root& r, event& done) {
   run_elsewhere(pool, r, done);
 }
 
-// A call by a thread that does not work for this pool. While it lives, shutdown does not end the threads of the default pool.
+// A call by a thread that does not work for this pool. While this object lives, shutdown does not end the threads of the default pool.
 class call_from_outside {
  public:
   explicit call_from_outside(pool_state& pool) noexcept : counted_by_{pool.is_default ? &pool : nullptr} {
@@ -140,7 +140,7 @@ class call_from_outside {
   }
 
  private:
-  pool_state* const counted_by_;  // only the default pool is there afterwards, whatever other threads do
+  pool_state* const counted_by_;  // only the default pool still exists afterwards, whatever other threads do
 };
 
 }  // namespace
@@ -162,8 +162,7 @@ bool run_if_one_sleeps(pool_state& pool, root& r, event& done) noexcept {
   return run_as_worker(pool, r, done);
 }
 
-// With the pool ends the thread's alternate signal stack: the next pool, maybe at the same address, must make it another, in
-// occupy_another.
+// The thread's alternate signal stack ends with the pool. The next pool, maybe at the same address, must make another, in occupy_another.
 void forget_last_worker() noexcept { last = {}; }
 
 }  // namespace nopal::core

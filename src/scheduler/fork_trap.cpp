@@ -20,7 +20,7 @@ constinit std::size_t bytes = 0;
 
 }  // namespace
 
-// The state ends where the memory that faults begins: what a worker has beyond its fork_state lies there.
+// The state ends where the memory that faults begins. What a worker has beyond its fork_state would be there.
 void fall_into_fork_trap() noexcept {
   if (!state_here()->works()) return;
   auto const page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));

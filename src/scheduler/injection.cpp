@@ -28,9 +28,9 @@ unsigned choose_worker(pool_state& pool) noexcept {
   return first;
 }
 
-// The task may end as soon as it is pushed, and with it the last that keeps the other pool alive. So if this thread does not work for that
-// pool, the pool has something pending until this function no longer uses it. If it does, the pool's end joins this thread, or must not
-// begin, since the thread is in pool::run.
+// The task may end as soon as it is pushed, and nothing else may keep the other pool alive. So if this thread does not work for that pool,
+// the pool has something pending until this function no longer uses it. If it does, the pool's end joins this thread, or must not begin,
+// since the thread is in pool::run.
 void send(move_request& m) noexcept {
   worker& to = *m.to;
   pool_state& there = to.pool();

@@ -1,4 +1,4 @@
-// A strand makes way for what is due; and the poll, at which it does.
+// A strand that makes way for what is due, and the poll, at which it does so.
 
 #include "nopal/core/scheduler/interruption.hpp"
 
@@ -17,9 +17,9 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// The caller's strand has offered things, which thieves may take meanwhile: it goes into the ring, in the order of the deque, and the stack
-// on top of it. So the worker comes back to this stack as soon as what is due has ended or waits again, and then to the newest fork first, as it
-// would have.
+// The caller's strand has offered entries, which thieves may still take: they go into the ring, in the order of the deque, and the stack on
+// top of them. So the worker resumes this stack as soon as what is due has ended or waits again, and then takes the newest fork first, as
+// it would have.
 void put_aside(worker& w) noexcept {
   waits_for const why{"its turn, since a time limit of another stack has expired", nullptr};
   if (waits_on_top(w, nullptr)) {
@@ -44,9 +44,9 @@ void put_aside(worker& w) noexcept {
 }
 
 NOPAL_COLD void run_due(worker& w) noexcept {
-  if (!w.pool().takes_turns && std_sync::now() < w.next_interruption) return;  // where workers take turns no clock decides
-  // A thread that has left a stack on top of which it should wait runs only what is its own, and what descends from that wait: stays.md of
-  // ../stack. It does not come to the ring.
+  if (!w.pool().takes_turns && std_sync::now() < w.next_interruption) return;  // under a controlled schedule no clock decides
+  // A thread that has left a stack on top of which it should wait runs only its own work and what descends from that wait: stays.md of
+  // ../stack. It does not look into the ring.
   if (w.search.left == nullptr || (w.stack_stays() && !w.due_own.looks_empty())) put_aside(w);
 }
 
@@ -58,7 +58,7 @@ void let_due_run() noexcept {
     run_due(w);
 }
 
-// What is due runs first, while what the strand has offered is where thieves find it: then this strand goes on, maybe on another worker.
+// What is due runs first, while the strand's offers are where thieves find them. Then this strand continues, maybe on another worker.
 bool worker::poll() noexcept {
   let_due_run();
   return current()->offer_what_was_requested();

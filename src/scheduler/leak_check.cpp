@@ -8,13 +8,13 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// Destructors that the loader calls would be too late. Without memory to note f, LeakSanitizer may see leaks that are none.
+// Destructors that the loader calls would be too late. If there is no memory to register f, LeakSanitizer may report leaks that are none.
 void call_before_leak_check(void (*f)() noexcept) noexcept {
   if (leaks_are_looked_for()) static_cast<void>(std::atexit(f));
 }
 
-// Other threads still work for the pool. What they change meanwhile is a matter of the moment, as the check itself is. A context that was
-// left lies in a frame of the stack that it describes; with AddressSanitizer, in other memory, where that stack's frames may be too.
+// Other threads still work for the pool, so what this notes holds for a moment only, as the check itself does. A context that was left is
+// in a frame of the stack that it describes; with AddressSanitizer, in other memory, where that stack's frames may be too.
 void note_for_leak_check(pool_state const& pool) noexcept {
   if (!leaks_are_looked_for()) return;
   new_stacks_are_leak_roots.store(true, std::memory_order_relaxed);  // relaxed: see there
@@ -22,7 +22,7 @@ void note_for_leak_check(pool_state const& pool) noexcept {
       [](stack const& s) { add_leak_root(s.low(), static_cast<std::size_t>(reinterpret_cast<std::byte const*>(&s + 1) - s.low())); });
   for (worker const* w : pool.workers) {
     for (void const* left : {w->home_frame, static_cast<void const*>(w->home), w->thread_frame, static_cast<void const*>(w->thread_home)}) {
-      add_mapping_as_leak_root(left);  // the first two may be a caller's, which has gone: then they say nothing
+      add_mapping_as_leak_root(left);  // the first two may be a caller's that has left: then nothing is mapped there, or nothing of use
     }
   }
 }

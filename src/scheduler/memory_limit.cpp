@@ -29,7 +29,7 @@ constexpr std::uint64_t mib = std::uint64_t{1} << 20;
       static_cast<unsigned long long>(p.memory_limit / mib), static_cast<unsigned long long>(depth), deep);
 }
 
-// How many tasks nest below the one that is about to begin, up to the root of its job.
+// Number of tasks above the one that is about to begin, up to its job.
 std::uint64_t depth_of(std::uintptr_t parent_word) noexcept {
   std::uint64_t n = 0;
   while ((parent_word & kind_mask) != rooted && (parent_word & ~parent_bits) != 0) {
@@ -41,7 +41,7 @@ std::uint64_t depth_of(std::uintptr_t parent_word) noexcept {
 
 }  // namespace
 
-// Old stacks may grow too, so it looks again the sooner the nearer the limit is; but no more often than after a quarter more stacks.
+// Stacks that exist may grow too: the nearer the limit, the sooner the next check. But at least a quarter more stacks come first.
 std::uint64_t check_memory_of_stacks(void* pool) noexcept {
   auto const& p = *static_cast<pool_state const*>(pool);
   std::uint64_t const live = p.stacks.live();
@@ -51,7 +51,7 @@ std::uint64_t check_memory_of_stacks(void* pool) noexcept {
   return std::max({tuning::least_stacks_between_looks, live / 4, (p.memory_limit - stacks - frames) / p.stacks.stack_size()});
 }
 
-// Each sync_wait may begin an arena of its own, so it counts what all of them have, however small this one is.
+// Each sync_wait may begin an arena of its own. So all arenas count, however small this one is.
 void check_memory_of_frames(fork_state const& here, std::size_t n, std::uintptr_t parent_word) noexcept {
   pool_state const& p = static_cast<worker const&>(here).pool();
   stacklet const* const top = here.arena.segment();

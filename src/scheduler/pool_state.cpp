@@ -8,7 +8,6 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// The NUMA node of each worker.
 static std::vector<unsigned> nodes_of(std::vector<place> const& places) {
   std::vector<unsigned> nodes;
   nodes.reserve(places.size());

@@ -25,8 +25,8 @@ constinit std::mutex default_pool_changes;
 
 namespace {
 
-// A fork copies a lock as it is: if another thread held it, nobody would ever unlock it in the child. So the thread that forks takes those
-// that do not belong to one pool, and gives them back on both sides.
+// A fork copies a lock as it is: if another thread held it, no thread could unlock it in the child. So the thread that forks takes the
+// locks that do not belong to one pool, and releases them on both sides.
 void before_fork() noexcept {
   default_pool_changes.lock();
   virtual_time::before_fork();
@@ -77,8 +77,8 @@ bool count_forks() noexcept {
   return done;
 }
 
-// Not only when the first pool is made: another thread may fork at that moment, and threads that work for no pool take these locks before.
-// When this object is loaded, before the program's own constructors, there is no such thread.
+// When this object is loaded, not when the first pool is made: another thread may fork at that moment, and threads that work for no pool
+// take these locks before. When this object is loaded, before the program's own constructors, there is no such thread.
 [[gnu::constructor(101)]] void count_forks_from_the_start() noexcept { static_cast<void>(count_forks()); }
 
 constinit std::atomic<bool> stays{false};
@@ -86,8 +86,8 @@ constinit std::atomic<bool> stays{false};
 }  // namespace
 
 void prepare_process() {
-  if (!count_forks()) throw std::bad_alloc{};    // as it was when this object was loaded, or the pool is made before
-  if (!stays.load(std::memory_order_relaxed)) {  // relaxed: once more does no harm
+  if (!count_forks()) throw std::bad_alloc{};    // most often done already, when this object was loaded
+  if (!stays.load(std::memory_order_relaxed)) {  // relaxed: a second call does no harm
     stay_loaded();
     stays.store(true, std::memory_order_relaxed);  // relaxed: as above
   }

@@ -48,12 +48,12 @@ namespace {
 // At most one pool of the process pins by default: two would put their workers on the same CPUs. The process_number of that process, or 0.
 std::atomic<unsigned> some_pool_is_pinned{0};
 
-// What `keep` has kept.
+// The pools kept by `keep`.
 constinit std::atomic<scheduler*> kept{nullptr};
 
-// Why the system has refused a thread: the limit that is all but reached, if one is known.
+// Why the system has refused a thread: the limit that is almost reached, if one is known.
 std::string why_refused() {
-  constexpr std::uint64_t all_but = 16;  // others start and end threads meanwhile
+  constexpr std::uint64_t all_but = 16;  // other threads start and end at the same time
   if (auto const limit = limit_below(read_thread_limits(), all_but))
     return limit->in_words() + "; ask for fewer workers, or " + limit->remedy;
   return "ask for fewer workers, or raise the limits on threads and memory";
@@ -61,7 +61,7 @@ std::string why_refused() {
 
 }  // namespace
 
-// The options, in which `experimental` says all that deprecated names may say.
+// The options, with the deprecated names copied into `experimental`.
 struct scheduler::by_new_names {
   pool_options options;
   explicit by_new_names(pool_options const& o) : options{o} {
@@ -142,7 +142,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
   start_threads();
 }
 
-// Of all workers, none of which has a thread.
+// For all workers, none of which has a thread.
 void scheduler::start_threads() {
   // relaxed: the exchange decides which pool pins, and orders nothing
   state_.pinned = may_pin_ && (asked_to_pin_ || some_pool_is_pinned.exchange(process_number, std::memory_order_relaxed) != process_number);
@@ -195,13 +195,13 @@ void scheduler::start_thread(unsigned i) {
   }
 }
 
-// On the thread of worker i, which begins: moves it to its CPU, and says what came of it.
+// On the thread of worker i, which begins: moves it to its CPU, and stores the result.
 void scheduler::place_this_thread(unsigned i) noexcept {
   placed_.store(static_cast<std::uint32_t>(move_to_cpu(state_.places[i].cpu)), std::memory_order_seq_cst);
   std_sync::wake(placed_);
 }
 
-// On the thread that makes the pool, where pinning was asked for: the thread of worker i has begun, and the next one has not. Throws where
+// On the thread that makes the pool, if the options ask for pinning: the thread of worker i has begun, and the next one has not. Throws if
 // that thread could not be moved.
 void scheduler::wait_until_placed(unsigned i) {
   std::uint32_t error = not_placed;
@@ -216,7 +216,7 @@ void scheduler::wait_until_placed(unsigned i) {
 // Out of line, since GCC 12 warns otherwise that the address of a pool which is a local variable dangles.
 void scheduler::belongs_to(pool& p) noexcept { state_.owner = &p; }
 
-// Calls what the program wants to be called on worker i's thread, if that is anything.
+// Calls the program's hook on worker i's thread, if there is one.
 static void call_hook(std::function<void(unsigned)> const& f, unsigned i, char const* name) noexcept {
   if (!f) return;
   try {
@@ -227,8 +227,8 @@ static void call_hook(std::function<void(unsigned)> const& f, unsigned i, char c
   }
 }
 
-// The body of worker i's thread. It leaves its own stack for the worker's first one, and resumes its own when the pool ends: then maybe at
-// the end of another native stack than that first one.
+// The body of worker i's thread. It leaves its own stack for the worker's first one. When the pool ends, its own stack is resumed, maybe by
+// another native stack than that first one.
 void scheduler::run_thread(unsigned i) noexcept {
   take_own_signals();
   take_alternate_stack();
@@ -241,7 +241,7 @@ void scheduler::run_thread(unsigned i) noexcept {
   context home;
   w.home = w.thread_home = &home;
   w.home_frame = w.thread_frame = __builtin_frame_address(0);
-  w.here = w.stacks.get();  // the constructor has put one there, or the thread that worked here before
+  w.here = w.stacks.get();  // put there by the constructor, or by the thread that worked here before
   w.here->begin(search_for_work);
   observer* const observed = state_.observed.get();
   if (observed != nullptr) observed->thread_begins(i);
@@ -259,14 +259,14 @@ void scheduler::stop() noexcept {
   if (state_.observed != nullptr) state_.observed->pool_ends();
   for (std::thread& t : threads_) t.join();
   threads_.clear();
-  blocking_.stop();                                                         // nothing waits for a call any more
-  timer_.stop();                                                            // before the workers go: its thread reads their states
+  blocking_.stop();  // no strand waits for a call any more
+  timer_.stop();     // before the workers are destroyed: the timer's thread reads their states
   if (holds_pin_) some_pool_is_pinned.store(0, std::memory_order_relaxed);  // relaxed: it orders nothing, as in the constructor
 }
 
 scheduler::~scheduler() {
   wait_for_all(state_);
-  state_.in_list.leave();  // before the workers go, which debuggers look at
+  state_.in_list.leave();  // before the workers are destroyed, which debuggers read
   stop();
   if (state_.observed != nullptr) state_.observed->pool_has_ended();
   forget_last_worker();
@@ -285,7 +285,7 @@ void scheduler::end(scheduler* s) noexcept {
 }
 
 void scheduler::keep(scheduler& s) noexcept {
-  s.next_kept_ = kept.load(std::memory_order_relaxed);  // relaxed: the exchange below sees whether it still is
+  s.next_kept_ = kept.load(std::memory_order_relaxed);  // relaxed: the exchange below checks it
   // release: pairs with the load in note_kept_for_leak_check. relaxed: as above.
   while (!kept.compare_exchange_weak(s.next_kept_, &s, std::memory_order_release, std::memory_order_relaxed)) {
   }
@@ -303,7 +303,7 @@ void scheduler::tell_kept() noexcept {
   }
 }
 
-// The process ends. In the child of a fork there is nothing to look at: what its parent's threads pointed to it cannot know.
+// The process ends. The child of a fork has nothing to report: it cannot know what its parent's threads pointed to.
 void scheduler::note_kept_for_leak_check() noexcept {
   // acquire: pairs with the release in keep
   for (scheduler const* s = kept.load(std::memory_order_acquire); s != nullptr; s = s->next_kept_) {
@@ -311,9 +311,8 @@ void scheduler::note_kept_for_leak_check() noexcept {
   }
 }
 
-// Any thread may bring work at any time. It counts the work, then looks whether there are threads; this thread says that there are none,
-// then looks at the counts. So either this thread sees the work, and the threads stay; or the other waits for the lock, and starts them
-// again.
+// Any thread may bring work at any time. It counts the work, then looks whether there are threads; this thread stores that there are none,
+// then reads the counts. So either this thread sees the work, and the threads stay; or the other waits for the lock, and starts them again.
 bool scheduler::end_threads(time_point deadline) noexcept {
   while (wait_for_all(state_, deadline)) {
     std::lock_guard const guard{default_pool_changes};

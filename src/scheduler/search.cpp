@@ -23,7 +23,8 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// The worker has found something, and is no thief any more. Where work is visible, the last thief of a node, or one that was woken, wakes others.
+// The worker has found something, and is no thief any more. While there is visible work, the last thief of a node, or one that was woken,
+// wakes others.
 void stop_searching(worker& w) noexcept {
   search_state& s = w.search;
   w.forget_joins();
@@ -37,14 +38,14 @@ void stop_searching(worker& w) noexcept {
   s.nap = tuning::shortest_nap;
 }
 
-// Runs what was taken from a ring: a resumable that has its mode.
+// Runs what was taken from a ring: its mode is already set.
 void run(worker& w, resumable& r) noexcept {
   tell::strand_begins(w, strand_kind::ready, r.run);
   r.run(r, w);
 }
 void run(worker& w, continuation c) noexcept { run(w, *c.as_resumable()); }
 
-// Runs what was taken from a deque, where it was offered in `in`.
+// Runs what was taken from a deque, in the mode and region in which it was offered.
 void run_stolen(worker& w, continuation c, offered_in const& in) noexcept {
   if (c.is_frame()) return run_stolen_task(w, *c.as_frame(), in);
   c.as_resumable()->mode = in.mode;
@@ -53,7 +54,7 @@ void run_stolen(worker& w, continuation c, offered_in const& in) noexcept {
 }
 
 // Runs the oldest of what only this worker's thread may run. Only one, since it may suspend this stack: the others stay in a list that no
-// other thread knows of. Other threads may push into the inbox meanwhile.
+// other thread knows. Other threads may push into the inbox at the same time.
 bool run_own(worker& w) noexcept {
   if (resumable* const r = w.due_own.take(); r != nullptr) {
     stop_searching(w);
@@ -64,7 +65,7 @@ bool run_own(worker& w) noexcept {
     stop_searching(w);
     resume_stack(*s);
   }
-  if (!w.own.empty()) w.take_own();  // also behind strands that yield again and again
+  if (!w.own.empty()) w.take_own();  // also after strands that yield again and again
   resumable* const first = w.search.own;
   if (first == nullptr) return false;
   w.search.own = first->next;
@@ -73,21 +74,22 @@ bool run_own(worker& w) noexcept {
   return true;
 }
 
-// Runs what is due, before anything else. What any worker may run was visible work by itself.
+// Runs what is due, before anything else. What any worker may run counts as visible work.
 bool run_due(worker& w) noexcept {
   if (!w.due_own.looks_empty()) return run_own(w);
   resumable* const r = w.due->take();
   if (r == nullptr) return false;
-  if (w.pool().steals) w.pool().parking.retract();  // before it wakes others for what is visible
+  if (w.pool().steals) w.pool().parking.retract();  // before this worker wakes others for the rest
   stop_searching(w);
   run(w, *r);
   return true;
 }
 
-// Runs the newest of what is ready, since that is in the cache. One in tuning::fairness times it runs the oldest, every other of these
-// nothing if the inboxes have something: so two fibers that wake each other keep nothing else from starting. Thieves may be at the ring.
+// Runs the newest ready entry, since that is in the cache. Every tuning::fairness-th time it runs the oldest; every second such time it
+// runs nothing if the inboxes have something. So two fibers that wake each other keep nothing else from starting. Thieves may be at the
+// ring.
 bool run_ready(worker& w) noexcept {
-  if (w.search.own != nullptr) [[unlikely]] {  // by turns
+  if (w.search.own != nullptr) [[unlikely]] {  // in alternation
     w.search.own_was_last = !w.search.own_was_last;
     if (w.search.own_was_last) return run_own(w);
   }
@@ -114,8 +116,8 @@ bool run_ready(worker& w) noexcept {
 }
 
 // Empties an inbox, this worker's or another's. Other threads may push or take at the same time, but each resumable is taken by one. The
-// oldest is run here. The others go to this worker's ring, the newest first, so that this worker comes to the next oldest next, and thieves
-// to the newest.
+// oldest is run here. The others go to this worker's ring, the newest first, so that this worker takes the next oldest next, and thieves
+// the newest.
 bool take_jobs(worker& w, worker& victim) noexcept {
   resumable* const first = victim.open.take_all();
   if (first == nullptr) return false;
@@ -130,7 +132,7 @@ bool take_jobs(worker& w, worker& victim) noexcept {
       w.make_room_for_ready();
       resumable& r = *std::exchange(newest, newest->next);  // its link is read before it is offered
       w.make_ready(r);
-      if (steals) w.pool().parking.retract();  // the job was visible work by itself; in the ring it counts as a part of that
+      if (steals) w.pool().parking.retract();  // the job was counted by itself; the ring counts it now
     }
   } catch (std::bad_alloc const&) {
     while (newest != nullptr) w.open.push(std::exchange(newest, newest->next));
@@ -150,7 +152,8 @@ void const* pin_joins(worker& victim, void const*& far) noexcept {
   return near;
 }
 
-// The thief has taken the oldest of what is ready with `victim`: takes half of the rest too, as far as it is public. Fibers may be short, so that one by one takes longer than they do. The worker comes to the oldest of them next; others may take some from here.
+// The thief has taken the oldest ready entry of `victim`: takes half of the public rest too, since taking short fibers one by one may cost
+// more than they do. The worker runs the oldest of them next; others may steal the rest from it.
 void take_half(worker& w, worker& victim) noexcept {
   tell::took(w, victim);
   deque::index n = std::min((victim.ready.bottom() - victim.ready.oldest()) / 2, tuning::most_taken);
@@ -174,8 +177,8 @@ void take_half(worker& w, worker& victim) noexcept {
   }
 }
 
-// Tries one other worker once: its deque, its ring, its open inbox. The owner and other thieves may be at all of these at the same time:
-// which of them gets what, deque/README.md says. `only`: see find_and_run.
+// Tries one other worker once: its deque, its ring, its open inbox. The owner and other thieves may be at all of these at the same time;
+// deque/README.md says which of them gets what. `only`: see find_and_run.
 bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   w.count.add(counted::steal_attempts);
   tell::tries(w, victim);
@@ -210,7 +213,7 @@ bool steal_from(worker& w, worker& victim, root const* only) noexcept {
   return take_jobs(w, victim);
 }
 
-// The worker that the thief tries as its k-th. No index of another: none.
+// The worker that the thief tries as its k-th. An index that is no other worker's: none.
 unsigned next_victim(worker& w, unsigned k) noexcept {
   pool_state& pool = w.pool();
   if (pool.choose_victim) [[unlikely]]
@@ -219,9 +222,11 @@ unsigned next_victim(worker& w, unsigned k) noexcept {
   return victims.scans() ? victims.in_order(k) : victims.pick(w.search.random());
 }
 
-// Searches the inboxes and other workers once, and runs what it finds. `only`: null; or the root whose strands alone may be taken. O(workers).
+// Searches the inboxes and other workers once, and runs what it finds. `only`: null; or the job, of whose strands alone it takes some.
+// O(workers).
 bool find_and_run(worker& w, root const* only) noexcept {
-  // By turns, since each may be refilled for ever: also what this thread alone may run by something that waits for what another worker has.
+  // In alternation, since each source may be refilled for ever. Also work that only this thread may run, if it waits for something that
+  // another worker holds.
   bool const own_first = w.search.own_first = !w.search.own_first;
   bool const has_own = !w.occupant.here;  // an external caller leaves these to the worker's thread
   if (only == nullptr && !own_first && take_jobs(w, w)) return true;
@@ -229,7 +234,7 @@ bool find_and_run(worker& w, root const* only) noexcept {
   pool_state& pool = w.pool();
   if (only == nullptr && own_first && take_jobs(w, w)) return true;
   if (pool.steals && !w.search.victims.empty() && (only != nullptr || pool.parking.visible_work())) {
-    // As many tries as there are other workers, before the caller considers to sleep. Each victim is drawn anew, or is the next of a scan.
+    // As many tries as there are other workers, before the caller considers sleep. Each victim is drawn anew, or is the next of a scan.
     for (unsigned k = 0; k + 1 < pool.size(); ++k) {
       unsigned const victim = next_victim(w, k);
       if (victim < pool.size() && victim != w.index() && steal_from(w, *pool.workers[victim], only)) return true;
@@ -239,7 +244,7 @@ bool find_and_run(worker& w, root const* only) noexcept {
 }
 
 // The worker's thread has found nothing for long, and counts as a thief. It sleeps, unless it must stay awake as the last thief of its
-// node, or something waits for it. While it sleeps an external caller may occupy the worker. True: it slept, and all fields of the worker
+// node, or something waits for it. While it sleeps, an external caller may occupy the worker. True: it slept, and all fields of the worker
 // that are not reset here are as an external caller may have left them. Out of line: its frame takes a page for the affinity masks, and all
 // fibers run on top of search_on's.
 NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
@@ -262,7 +267,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
     pool.events.leave();
     if (slept) look_at_events_later(pool);
     slept = slept || w.has_more();                                               // as in search_once
-  } else if (pool.events.source() == nullptr || pool.events.somebody_waits()) {  // else another looks there for a moment: nobody would wait
+  } else if (pool.events.source() == nullptr || pool.events.somebody_waits()) {  // else another thread polls now: nobody would wait
     slept = pool.parking.park(
         i, [&] { return must_stay(pool, i); },
         [&] {
@@ -283,7 +288,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   return true;
 }
 
-// Before a long nap the worker requests work of all others, so that the next fork of each is news, which ends the nap. True: news did.
+// Before a long nap the worker requests work of all others, so that the next fork of each ends the nap. True: something new ended it.
 bool nap_for(worker& w, std::int64_t nanoseconds) noexcept {
   if (nanoseconds < tuning::nap_until_news) {
     std_sync::sleep(nanoseconds);
@@ -306,7 +311,7 @@ void nap(worker& w) noexcept {
   s.nap = ended_by_news ? tuning::shortest_nap : std::min(2 * s.nap, tuning::longest_nap);
 }
 
-// Pauses before the next search: longer each time, and for a random part, so that thieves do not come all at once. Ends early when visible
+// Pauses before the next search: longer each time, plus a random part, so that thieves do not all come at once. Ends early when visible
 // work appears or disappears.
 void back_off(worker& w, bool work_was_visible) noexcept {
   if (!w.pool().backs_off) return static_cast<void>(tell::pauses(w, 1));
@@ -318,7 +323,7 @@ void back_off(worker& w, bool work_was_visible) noexcept {
   for (std::uint64_t k = 0; k < pause && w.pool().parking.visible_work() == work_was_visible; ++k) cpu_relax();
 }
 
-// Searches once, where workers take turns: first the worker at whose fork this one got the turn.
+// Searches once under a controlled schedule: first the worker whose fork let this one run.
 void search_in_turn(worker& w) noexcept {
   pool_state& pool = w.pool();
   unsigned const victim = w.observed->victim(w.index());
@@ -334,7 +339,7 @@ bool search_once(worker& w, stack& mine) noexcept {
     search_in_turn(w);
     return true;
   }
-  pool.mode.adopt();  // what the strand before has left would be a trap for us; whatever runs next adopts its own
+  pool.mode.adopt();  // the mode of the strand before would be a trap here; what runs next adopts its own
   search_state& s = w.search;
   if (!std::exchange(s.searching, true)) {
     pool.parking.start_searching(w.index());
@@ -343,7 +348,7 @@ bool search_once(worker& w, stack& mine) noexcept {
   if (find_and_run(w, nullptr)) return true;  // another worker may run this stack now, and w must not be used
   if (pool.events.source() != nullptr) {
     pool.events.poll();
-    if (w.has_more()) return true;  // what only this thread may run is nothing that must_stay sees
+    if (w.has_more()) return true;  // must_stay does not see what only this thread may run
   }
 
   std::int64_t const now = std_sync::now();
@@ -360,9 +365,9 @@ bool search_once(worker& w, stack& mine) noexcept {
   return true;
 }
 
-// Searches once, by a worker's thread that has left a stack on top of which it should wait. It runs what is for this thread alone, that stack
-// above all, and what descends from the join at which that waits. It is no thief, and takes nothing else. False: all others wait like this. Then
-// it must search for anything.
+// Searches once, by a worker's thread that has left a stack on top of which it should wait. It runs what is for this thread alone, that
+// stack first, and what descends from the join at which that stack waits. It is no thief, and takes nothing else. False: all others wait
+// like this, so it must search for anything.
 bool search_below_join(worker& w) noexcept {
   search_state& s = w.search;
   top_wait& t = *s.left;
@@ -391,7 +396,7 @@ bool search_below_join(worker& w) noexcept {
   return true;
 }
 
-// Searches once, by an external caller, for strands of its own root. False: the root has ended, or there has been nothing to help with for
+// Searches once, by an external caller, for strands of its own job. False: the job has ended, or there has been nothing to help with for
 // long, or the worker's thread is needed.
 bool search_as_external_caller(worker& w) noexcept {
   event const& done = *w.occupant.done;

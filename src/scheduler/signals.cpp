@@ -8,7 +8,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// All signals but those that a thread brings upon itself, and SIGPROF, which is sent to whichever thread uses the processor.
+// All signals but those that a thread causes itself, and SIGPROF, which is sent to the thread that uses the processor.
 sigset_t all_but_own() noexcept {
   sigset_t set;
   ::sigfillset(&set);

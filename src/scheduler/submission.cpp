@@ -43,7 +43,7 @@ void submit(pool_state& pool, root& r) noexcept {
 
 namespace {
 
-// A fiber from outside whose begin and end the observer is told.
+// A fiber from outside, which tells the observer when it begins and ends.
 struct counted_fiber : resumable {
   resumable& fiber;
   explicit counted_fiber(resumable& f) noexcept : resumable{begin}, fiber{f} {}
@@ -86,7 +86,7 @@ void spawn_again(worker& w, resumable& fiber) noexcept {
 namespace {
 
 // seq_cst, of which acquire pairs with the release of each count that a fiber has finished: a fiber that is counted here was spawned
-// before, and is in the sum of the spawned fibers, which is read later. So with the calls of run on the default pool.
+// before, and is in the sum of the spawned fibers, which is read later. Likewise the calls of run on the default pool.
 std::uint64_t finished(pool_state const& pool) noexcept {
   std::uint64_t n = pool.calls_ended.load(std::memory_order_seq_cst);
   for (worker const* w : pool.workers) n += w->count.read(counted::fibers_finished, std::memory_order_seq_cst);
@@ -98,9 +98,10 @@ std::uint64_t begun(pool_state const& pool) noexcept {
   return n;
 }
 
-// How the end of a pool waits. On a worker of another pool it suspends the stack: what this pool still runs may wait for that very worker.
+// How the end of a pool waits. On a worker of another pool it suspends the stack, since what this pool still runs may wait for that very
+// worker.
 
-// Returns how much was submitted before; or `not_ended`, which is no such number, where the deadline has passed: what was pending then may end
+// Returns how much was submitted before; or `not_ended`, which is no such number, if the deadline has passed: what was pending then may end
 // before none_since looks, and have spawned a fiber since the fibers were counted.
 constexpr std::uint64_t not_ended = ~std::uint64_t{0};
 std::uint64_t wait_until_nothing_is_pending(pending_work& pending, time_point deadline) noexcept {
@@ -118,7 +119,7 @@ std::uint64_t wait_until_nothing_is_pending(pending_work& pending, time_point de
       sleep_until_set(none, {"the end of a pool", nullptr});
     } else if (!none.wait_for(std::max<std::int64_t>(0, std::chrono::nanoseconds{deadline - std::chrono::steady_clock::now()}.count()))) {
       if (pending.do_not_wake(me)) return not_ended;
-      none.wait();  // until it is no longer touched
+      none.wait();  // until the waker no longer touches it
     }
   }
 }
@@ -137,9 +138,9 @@ void wait_for_fibers_a_while() noexcept {
 
 }  // namespace
 
-// The pool ends. Its workers still run fibers and roots, which may spawn and submit more. Both sums only grow, and a fiber or root that
-// runs is counted as begun or submitted, not as finished. So if nothing was pending, the sums were equal, and none of them had grown when
-// it was read again, then nothing ran in between, and nothing can begin any more.
+// The pool ends. Its workers still run fibers and jobs, which may spawn and submit more. Both sums only grow, and a fiber or job that runs
+// is counted as begun or submitted, not as finished. So if nothing was pending, the sums were equal, and none of them had grown when it was
+// read again, then nothing ran in between, and nothing can begin any more.
 bool wait_for_all(pool_state& pool, time_point deadline) noexcept {
   for (;;) {
     std::uint64_t const before = begun(pool);

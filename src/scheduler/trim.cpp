@@ -13,7 +13,7 @@ namespace {
 
 void look(void* with) noexcept;
 
-// The timer looks at the pool's memory later, if it is not to do so already.
+// Asks the timer to look at the pool's memory later, unless it was asked already.
 void look_later(pool_state& pool) noexcept {
   // relaxed, here and below: hints.
   if (pool.looks_at_memory.load(std::memory_order_relaxed) || pool.looks_at_memory.exchange(true, std::memory_order_relaxed)) return;
@@ -26,8 +26,8 @@ bool lists_hold_much(pool_state const& pool) noexcept {
          pool.blocks.spare() > tuning::chains_kept_idle;
 }
 
-// Do the buffers of a ring or deque hold much? How far its bottom has come says nothing: each pop by the owner takes that back. No system call
-// where they are small; all old ones together are smaller than the new one.
+// True if the buffers of a ring or deque hold much. The bottom says nothing about that, since each pop by the owner lowers it. No system
+// call if they are small; all old ones together are smaller than the new one.
 template <class Deque>
 bool holds_much(Deque const& d) noexcept {
   if (static_cast<std::size_t>(2 * d.capacity()) * sizeof(deque::entry) <= tuning::little_memory) return false;
@@ -36,7 +36,8 @@ bool holds_much(Deque const& d) noexcept {
   return held > tuning::little_memory;
 }
 
-// From here until it works again (works_again) the worker counts as one that holds much. By the worker's owner. `mine`: the stack on which its thread sleeps, or the one that an external caller has left.
+// From here until works_again the worker may count as one that holds much. By the worker's owner. `mine`: the stack on which its thread
+// sleeps, or the one that an external caller has left.
 void note(worker& w, stack* mine) noexcept {
   spare_memory& m = w.spare;
   bool const much = w.arena.spare() > tuning::little_memory || holds_much(w.ready) || holds_much(w.work) ||
@@ -59,7 +60,7 @@ void give_back_all(worker& w, stack& mine) noexcept {
   w.pool().stacks.give_back_below(mine, below);
 }
 
-// By the timer's thread. Workers sleep, run, and are occupied meanwhile. What was used since the last look stays until the next.
+// By the timer's thread. Workers may sleep, run, and be occupied at the same time. What was used since the last look stays until the next.
 void look(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
   pool.looks_at_memory.store(false, std::memory_order_relaxed);  // relaxed: a hint
@@ -95,7 +96,7 @@ void spare_before_sleep(worker& w, stack& mine) noexcept {
   note(w, &mine);
 }
 
-// Also where no worker ever sleeps. relaxed: a hint; what is put at the end of the pool is freed with the list.
+// Also in a pool where no worker ever sleeps. relaxed: a hint; what is put at the end of the pool is freed with the list.
 void note_free_segments(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
   if (!pool.keeps_own_time() && !pool.stopping.load(std::memory_order_relaxed)) look_later(pool);

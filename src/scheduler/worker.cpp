@@ -44,20 +44,20 @@ bool worker::fits_here() const noexcept {
 
 void worker::begin_strand() noexcept {
   rewind_if_empty();
-  assert(work.has_room_for(most_entries_));  // where foreign entries lie below: see make_room_for_strand
+  assert(work.has_room_for(most_entries_));  // foreign entries may lie below: see make_room_for_strand
   strand.floor = work.bottom();
   alarm = no_alarm;
   work.set_limit_and_request(lowest());  // the first fork offers itself
 }
 
 void worker::end_strand() noexcept {
-  rewind_if_empty();  // for the strand below, if one was put aside: task/README.md, "Depth"
+  rewind_if_empty();  // for the strand below, if one is saved: task/README.md, "Depth"
   retract_offers();
   busy_with.store(nullptr, std::memory_order_relaxed);  // relaxed: a hint
   forget_joins();
 }
 
-// Where the deque is not empty, because the strand begins on top of another that waits, the joins of that one are true of all of it.
+// If the deque is not empty, the strand begins on top of another that waits. Then the joins of that strand hold for all entries.
 void worker::note_child_of(void const* join) noexcept {
   if (!work.empty()) return;
   void const* const above = far.get() != nullptr ? far.get() : near.get();
@@ -65,7 +65,7 @@ void worker::note_child_of(void const* join) noexcept {
 }
 
 // A thief has requested work, or the stack is low. Thieves may be at the deque now. Afterwards the strand counts as visible work, and the
-// older half of what was private is public, unless a thief holds the deque's lock, which takes by force.
+// older half of what was private is public, unless a thief holds the deque's lock and takes by force.
 bool worker::offer_what_was_requested() noexcept {
   if (work.was_requested() && !work.empty()) {
     if (pool_.steals && !std::exchange(strand.offered, true)) pool_.parking.offer();
@@ -90,7 +90,7 @@ void worker::offer_all() noexcept {
 }
 
 // The ring does not count as visible work yet, or a thief has requested some of it. Thieves may be at the ring. Afterwards it counts, and
-// the older half of what was private is public, unless a thief holds the ring's lock, which takes by force.
+// the older half of what was private is public, unless a thief holds the ring's lock and takes by force.
 void worker::offer_ready() noexcept {
   if (!pool_.steals) return ready.set_limit(0);
   if (!std::exchange(ready_is_offered, true)) pool_.parking.offer();

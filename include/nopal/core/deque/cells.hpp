@@ -19,10 +19,10 @@ namespace nopal::inline NOPAL_ABI::core {
 NOPAL_COLD void* map_guarded(std::size_t bytes) noexcept;
 /// Gives back what map_guarded(bytes) gave.
 NOPAL_COLD void unmap_guarded(void* memory, std::size_t bytes) noexcept;
-/// Does the address lie in the page behind memory from map_guarded that ends at `end`?
+/// True if `address` is in the guard page behind the memory from map_guarded that ends at `end`.
 bool is_guarded_end(void const* end, void const* address) noexcept;
 
-/// A power of two of words, all zero. Guarded: an access behind the last is a fault that stack_overflow.hpp reports.
+/// A power of two of words, all zero. Guarded: an access behind the last word is a fault that stack_overflow.hpp reports.
 template <class Cell, bool Guarded>
 class cells {
  public:
@@ -40,12 +40,12 @@ class cells {
     }
   }
 
-  /// Gives pages of cells back to the system. By the deque's owner, while it is empty: a thief may read a cell meanwhile, but its exchange
-  /// fails whatever it reads.
+  /// Gives the cells' pages back to the system. By the deque's owner, while the deque is empty. A thief may still read a cell, but its
+  /// exchange fails whatever it reads.
   void discard() const noexcept { discard_inside(first_, static_cast<std::size_t>(mask + 1) * sizeof(Cell)); }
 
-  /// How many bytes of them are in memory; it stops counting above `enough`. Guarded cells may be as many as a stack of 1 TiB has room for, and
-  /// are used from the first on: so it looks no further than there.
+  /// Bytes of the cells that are in memory; the count stops above `enough`. There may be as many guarded cells as forks fit on a stack of 1
+  /// TiB. They are used from the first on, so the count looks at the first 2 * `enough` bytes only.
   std::size_t resident(std::size_t enough) const noexcept {
     std::size_t const all = static_cast<std::size_t>(mask + 1) * sizeof(Cell);
     return resident_inside(first_, Guarded ? std::min(all, 2 * enough) : all, enough);

@@ -1,6 +1,7 @@
 #pragma once
 
-// One entry of a deque: a word that says what to run. Whoever takes it, owner or thief, runs it. Next: fork_protocol.hpp, which pushes one.
+// One entry of a deque: a word that says what to run. The worker that takes it, owner or thief, runs it. Next: fork_protocol.hpp, which
+// pushes one.
 
 #include <cstdint>
 
@@ -10,13 +11,13 @@ namespace nopal::inline NOPAL_ABI::core {
 
 struct frame;
 
-/// A task's frame, or a resumable; among these a native stack is told apart, since it cannot be resumed on top of another. A frame has tag
-/// 0: so the fork path pushes its address as it is, and a frame needs no function pointer.
+/// A task's frame, or a resumable. A resumable that is a native stack has a tag of its own, since it cannot be resumed on top of another
+/// stack. A frame has tag 0: the fork path pushes its address as it is, and a frame needs no function pointer.
 class continuation {
  public:
   explicit continuation(std::uintptr_t word) noexcept : word_{word} {}
   explicit continuation(frame* f) noexcept : word_{reinterpret_cast<std::uintptr_t>(f)} {}
-  /// A reference: a pointer to a derived class would cost a test for null.
+  /// A reference: converting a pointer to a derived class would cost a test for null.
   explicit continuation(resumable& r) noexcept : word_{reinterpret_cast<std::uintptr_t>(&r) | resumable_tag} {}
   static continuation of_stack(resumable& s) noexcept {
     return continuation{reinterpret_cast<std::uintptr_t>(&s) | resumable_tag | stack_tag};

@@ -28,22 +28,23 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// How places in the buffer follow from indices. Nested: a worker's own continuations, whose places are the depth of the forks. Ring: the
-/// closures that a worker has spawned, of which others may take the old ones for ever while it adds new ones.
+/// How an index maps to a place in the buffer. Nested: a worker's own continuations; the place is the depth of the fork. Ring: the closures
+/// that a worker has spawned; the place is the index modulo the capacity, since others may take old entries for ever while the worker adds
+/// new ones.
 enum class places { nested, ring };
 
 template <class Sync = std_sync, places Places = places::nested>
 class basic_deque {
   static constexpr bool is_ring = Places == places::ring;
-  // On nopal's own stacks what nests is bounded: ../task/README.md, "Depth". On a foreign stack, whose size is unknown, a push beyond the
-  // last place must be noticed, and push has no instruction to spare. It takes one place after the other, so a guard page is enough.
+  // On nopal's own stacks the nesting is bounded: ../task/README.md, "Depth". On a foreign stack, whose size is unknown, a push beyond the
+  // last place must be noticed, and push has no instruction to spare. Pushes fill the places in order, so one guard page is enough.
   static constexpr bool is_guarded = !is_ring && std::is_base_of_v<std_sync, Sync>;
 
  public:
   using entry = std::uintptr_t;  ///< never 0
   using index = std::int64_t;
 
-  /// The limit of an owner that has been requested to publish: above every address, so that its next fork polls.
+  /// The limit of an owner that a thief has asked to publish: above every address, so that the owner's next fork polls.
   static constexpr std::uintptr_t requested = ~std::uintptr_t{0};
   explicit basic_deque(index capacity = 1 << 12) {
     buffers_.push_back(std::make_unique<buffer>(capacity));
@@ -52,7 +53,7 @@ class basic_deque {
     buffer_.store(newest_, std::memory_order_relaxed);  // relaxed: no other thread knows this deque yet
   }
 
-  // ---- The owner. No other thread may call these. It reads bottom_, which only it writes, relaxed.
+  // ---- The owner. No other thread may call these. bottom_ is written by the owner only, so the owner reads it relaxed.
   /// There must be room: ensure_room bounds the depth to which entries can be pushed.
   NOPAL_INLINE void push(entry e) noexcept {
     index const b = bottom_.load(std::memory_order_relaxed);
@@ -62,7 +63,7 @@ class basic_deque {
     store_successor(bottom_, b);
   }
 
-  /// Takes back the newest entry, which the caller knows. True: done. False: pop_slow decides.
+  /// Takes back the newest entry, which the caller knows. True: it is the caller's. False: pop_slow decides.
   NOPAL_INLINE bool pop() noexcept {
     index const b = bottom_.load(std::memory_order_relaxed) - 1;
     // release: as in push; a thief that reads this value must see every older cell (relaxed would not continue the release sequence).
@@ -72,8 +73,8 @@ class basic_deque {
     return at_least(b, split_);
   }
 
-  /// After pop() said no: thieves may be at the entry. True: it is the caller's. False: it was stolen and the deque is empty. Older entries
-  /// may become private again, so that the next pops are cheap, but none below `floor`.
+  /// After pop() failed: thieves may be at the entry. True: it is the caller's. False: it was stolen and the deque is empty. May make older
+  /// entries private again, so that the next pops are cheap, but none below `floor`.
   NOPAL_COLD bool pop_slow(index floor = 0) noexcept {
     lock_.lock();
     index const b = bottom_.load(std::memory_order_relaxed);
@@ -103,28 +104,28 @@ class basic_deque {
     return mine;
   }
 
-  /// Undoes a pop() that said no. release: as in push.
+  /// Rolls back a pop() that failed. release: as in push.
   void unpop() noexcept { bottom_.store(bottom_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
-  /// True: a thief has requested work, or the native stack has grown below the limit: see publish and set_limit.
+  /// True: a thief has requested work, or the native stack has grown below the limit. See publish and set_limit.
   NOPAL_INLINE bool must_poll() const noexcept { return stack_below(limit_); }  // relaxed: a hint, requesting again is always right
 
-  /// `low`: the lowest address to which the owner's native stack may grow by forks. Takes back a request. relaxed: limit_ is a hint.
+  /// `low`: the lowest address to which forks may grow the owner's native stack. Clears a request. relaxed: limit_ is a hint.
   void set_limit(std::uintptr_t low) noexcept {
     low_ = low;
     limit_.store(hides_ ? low : requested, std::memory_order_relaxed);
   }
-  /// As set_limit, and makes the owner's next fork poll.
+  /// As set_limit, and the owner's next fork polls.
   NOPAL_INLINE void set_limit_and_request(std::uintptr_t low) noexcept {
     low_ = low;
     limit_.store(requested, std::memory_order_relaxed);
   }
-  /// As set_limit, for a caller that had changed the limit for a while: a request from meanwhile stays.
+  /// As set_limit, for a caller that restores the limit after a change. A request that came in between stays.
   void set_limit_back(std::uintptr_t low) noexcept {
     low_ = low;
     if (!was_requested()) limit_.store(low, std::memory_order_relaxed);
   }
-  /// Without heavy_fence: every fork polls and publishes, nothing private is ever taken by force.
+  /// For a system without heavy_fence: every fork polls and publishes, and no thief takes private entries by force.
   void hide_nothing() noexcept {
     hides_ = false;
     request();
@@ -136,7 +137,7 @@ class basic_deque {
     if (!was_requested()) limit_.store(requested, std::memory_order_relaxed);
   }
 
-  /// Answers a request: offers the older half of the private entries. Thieves may take them from then on.
+  /// Answers a request: offers the older half of the private entries. From then on thieves may take them.
   NOPAL_COLD void publish() noexcept {
     if (!hides_) return publish_all();
     limit_.store(low_, std::memory_order_relaxed);
@@ -147,28 +148,29 @@ class basic_deque {
     lock_.unlock();
   }
 
-  /// Offers everything. Afterwards pop() says no until something is pushed.
+  /// Offers every entry. Afterwards pop() fails until something is pushed.
   NOPAL_COLD void publish_all() noexcept {
     lock_.lock();
     expose(bottom_.load(std::memory_order_relaxed));
     lock_.unlock();
   }
 
-  /// Only while the deque is empty: its next entry goes to the buffer's first place. An entry's place is the depth of the fork that made
-  /// it, so that between two rewinds the depth bounds the buffer, and push needs no wrap-around. Why only then: README.md, "Rewind".
+  /// Only while the deque is empty: puts the next entry at the buffer's first place. An entry's place is the depth of the fork that made
+  /// it. So the depth between two rewinds bounds the buffer, and push needs no wrap-around. Why only then: README.md, "Rewind".
   void rewind() noexcept {
     if constexpr (is_ring) return;
     if (!rewound()) shift_to(-bottom_.load(std::memory_order_relaxed));
   }
   bool rewound() const noexcept { return bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed) == 0; }
 
-  /// Room for `n` more pushes. Throws std::bad_alloc. Old buffers stay, since thieves may read them: less than the new one in all.
+  /// Makes room for `n` more pushes. Throws std::bad_alloc. Old buffers stay, since thieves may read them; together they are smaller than
+  /// the new one.
   NOPAL_COLD void ensure_room(index n) {
     index const b = bottom_.load(std::memory_order_relaxed);
     index const t = top_.load(std::memory_order_relaxed);
     index const shift = shift_.load(std::memory_order_relaxed);
     index const used = is_ring ? b - t : b + shift;
-    know_room();  // acquires top_, of which t is no later value: the thieves' reads come before the next use of their places
+    know_room();  // acquires top_, of which t is no later value: the thieves' reads come before their places are used again
     if (used + n <= newest_->mask + 1) return;
     index capacity = 2 * (newest_->mask + 1);
     while (used + n > capacity) capacity *= 2;
@@ -181,46 +183,46 @@ class basic_deque {
     newest_ = bigger.get();
     cells_ = newest_->first() + shift;
     // release: pairs with the acquire in take; a thief that gets the new buffer sees its cells. A thief that learns through pub_ of entries
-    // pushed after this sees the new buffer as well; a thief that still has the old buffer reads only entries copied from it.
+    // pushed after this sees the new buffer too; a thief that still has the old buffer reads only entries copied from it.
     buffer_.store(newest_, std::memory_order_release);
     buffers_.push_back(std::move(bigger));
     know_room();
   }
 
-  /// Does the buffer take `n` more pushes? relaxed: written by the owner only.
+  /// True if the buffer has room for `n` more pushes. relaxed: written by the owner only.
   bool has_room_for(index n) const noexcept
     requires(!is_ring)
   {
     return bottom_.load(std::memory_order_relaxed) + shift_.load(std::memory_order_relaxed) + n <= capacity();
   }
 
-  /// From now on must_grow says when there is no room for `n` more pushes. Throws std::bad_alloc.
+  /// Makes must_grow() true when there is no room for `n` more pushes. Throws std::bad_alloc.
   void reserve(index n) {
     reserve_ = n;
     ensure_room(n);
   }
   NOPAL_INLINE bool must_grow() const noexcept { return bottom_.load(std::memory_order_relaxed) > full_at_; }
 
-  /// The newest entry, if there is one: before a pop by an owner that does not know it.
+  /// The newest entry, if there is one. For an owner that does not know what it will pop.
   entry newest() const noexcept {
     index const b = bottom_.load(std::memory_order_relaxed) - 1;
     return cells_[is_ring ? b & newest_->mask : b].load(std::memory_order_relaxed);
   }
 
-  /// The control words and the stop region in which all that the deque holds was offered: set only while it is empty. relaxed: as shift_.
+  /// The control words and the stop region in which all entries were offered. Set only while the deque is empty. relaxed: as shift_.
   void set_offered_in(offered_in const& o) noexcept { offered_in_.store(o.word(), std::memory_order_relaxed); }
   offered_in all_offered_in() const noexcept { return offered_in::of(offered_in_.load(std::memory_order_relaxed)); }
 
-  /// The entry at an index from oldest() to below bottom(): by then a thief may have taken it.
+  /// The entry at an index from oldest() to below bottom(). A thief may already have taken it.
   entry at(index i) const noexcept {
     index const place = is_ring ? i : i + shift_.load(std::memory_order_relaxed);
     return newest_->at(place & newest_->mask).load(std::memory_order_relaxed);
   }
 
-  /// The index of the oldest entry, a moment ago, and the places that there are.
+  /// The index of the oldest entry, a moment ago; and the number of places.
   index oldest() const noexcept { return top_.load(std::memory_order_relaxed); }
   index capacity() const noexcept { return newest_->mask + 1; }
-  /// f(buffer) for each buffer, also the old ones, whose cells it may look at or give back (cells::discard). By the owner.
+  /// Calls f(buffer) for each buffer, old ones too. f may read the cells or give them back (cells::discard). By the owner.
   template <class F>
   void for_each_buffer(F f) const {
     for (auto const& b : buffers_) f(*b);
@@ -230,14 +232,15 @@ class basic_deque {
   index bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
   /// The owner's own test: by top_ and not by split_, which a thief may have raised for a moment. acquire: pairs with the exchange in take;
-  /// whoever has taken what was there has read its places, which are used again.
+  /// each thief has read its place before the owner uses that place again.
   bool empty() const noexcept { return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_acquire); }
 
   // ---- Thieves: any thread, the owner too.
-  /// Is there anything, public or private? relaxed: a hint.
+  /// True if there is no entry, public or private. relaxed: a hint.
   bool looks_empty() const noexcept { return bottom_.load(std::memory_order_relaxed) <= top_.load(std::memory_order_relaxed); }
   /// Takes the oldest entry; 0: none, or another thread was faster. `accept(entry)` may refuse the entry, which then stays. The owner may
-  /// push and pop meanwhile. If it `waits` it may wait for the owner's answer to a request, tuning::request_patience at most. `in`: the entry's.
+  /// push and pop at the same time. `waits`: wait for the owner's answer to a request, at most tuning::request_patience. `in`: gets what
+  /// the entry was offered in.
   template <class Accept>
   entry steal(Accept&& accept, offered_in* in = nullptr, bool waits = true) noexcept {
     for (bool again : {true, false}) {
@@ -260,10 +263,10 @@ class basic_deque {
 
   entry steal(offered_in* in = nullptr, bool waits = true) noexcept { return steal(anything, in, waits); }
 
-  /// Does an access to `address` mean that more was pushed than there is room for? Called by the owner's stack-overflow handler.
+  /// True if a fault at `address` means a push beyond the last place. Called by the owner's stack-overflow handler.
   bool guards(void const* address) const noexcept { return is_guarded && is_guarded_end(newest_->end(), address); }
 
-  /// How often thieves have taken by force, and how often they retreated from what they wanted. relaxed: counts.
+  /// How often thieves have taken by force, and how often such a thief retreated. relaxed: counts.
   std::uint64_t forces() const noexcept { return forces_.load(std::memory_order_relaxed); }
   std::uint64_t retreats() const noexcept { return retreats_.load(std::memory_order_relaxed); }
 
@@ -277,14 +280,14 @@ class basic_deque {
 
   template <class Accept>
   entry take(index t, index p, Accept&& accept, offered_in* in) noexcept {
-    // In a ring the cell may hold a later entry, whose index is a multiple of the capacity higher: then top_ has passed t.
+    // In a ring the cell may hold a later entry, whose index is higher by a multiple of the capacity. Then top_ has passed t.
     index const shift = shift_.load(std::memory_order_relaxed);  // relaxed: pub_ has brought it
     buffer const* r = buffer_.load(std::memory_order_acquire);   // acquire: pairs with ensure_room
     entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
     if (!accept(e)) return 0;
-    if (in != nullptr) *in = all_offered_in();  // pub_ has brought it
-    // One word decides between this thief, the others, and the owner's exchange for the last entry. Success means that top_ was t all
-    // along since it was read, so the cell was neither reclaimed nor used again. release: the read of the cell comes before its next use;
+    if (in != nullptr) *in = all_offered_in();  // relaxed: pub_ has brought it
+    // One word decides between this thief, other thieves, and the owner's exchange for the last entry. Success means that top_ has been t
+    // since this thief read it, so the cell was neither reclaimed nor used again. release: the read of the cell comes before its next use;
     // pairs with the owner's acquires of top_.
     if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_release, std::memory_order_relaxed)) return 0;
     if (t + 1 >= p) request();  // that was the last public one
@@ -305,8 +308,8 @@ class basic_deque {
     }
   }
 
-  // The owner has not answered. Lock held, nothing public; the owner may push and pop. Publishes about half of the private entries on its
-  // behalf, or leaves everything as it was. relaxed where nothing else is said: the lock, or the fence, orders it.
+  // Publishes about half of the private entries on behalf of an owner that has not answered, or leaves everything as it was. Lock held,
+  // nothing public; the owner may push and pop. relaxed where nothing else is said: the lock, or the fence, orders it.
   void force() noexcept {
     if (!hides_ || (failures_ != 0 && Sync::now() < not_before_)) return;
     index const s = split_.load(std::memory_order_relaxed);
@@ -314,8 +317,8 @@ class basic_deque {
     if (b <= s) return;
     index m = s + (b - s + 1) / 2;
     split_.store(m, std::memory_order_relaxed);  // tentative: pub_ does not follow yet, so no thief takes these
-    // Pairs with light_fence in pop. Afterwards the load below sees bottom_ of each pop that read the old split_; a pop that goes below m
-    // from now on has read the new one and waits for the lock.
+    // Pairs with light_fence in pop. Each pop that read the old split_ has stored a bottom_ that the load below sees. A pop that goes below
+    // m from now on reads the new split_ and waits for the lock.
     Sync::heavy_fence();
     b = bottom_.load(std::memory_order_acquire);  // pairs with the release in push and pop; that of pub_ then publishes what lies below
     if (b <= s) {                                 // the owner pops and pushes at this place all the time: back off
@@ -337,14 +340,14 @@ class basic_deque {
 
   // By the owner, while the deque is empty.
   void shift_to(index shift) noexcept {
-    // relaxed: a thief that learns of an entry pushed later, through pub_, sees the new shift. One that knows only older entries may read
+    // relaxed: a thief that learns through pub_ of an entry pushed later sees the new shift. A thief that knows only older entries may read
     // a wrong cell, but inside the buffer, and its exchange fails: top_ has passed every entry of an empty deque.
     shift_.store(shift, std::memory_order_relaxed);
     cells_ = newest_->first() + shift;
     know_room();
   }
 
-  void know_room() noexcept {  // acquire: pairs with a thief's exchange; a cell of a ring is used again only after it was read
+  void know_room() noexcept {  // acquire: pairs with a thief's exchange; a cell of a ring is used again only after the thief has read it
     index const first = is_ring ? top_.load(std::memory_order_acquire) : -shift_.load(std::memory_order_relaxed);
     full_at_ = newest_->mask + 1 + first - reserve_;
   }
@@ -370,11 +373,11 @@ class basic_deque {
     pub_.store(m, std::memory_order_release);    // release: pairs with the acquire in steal
   }
 
-  // The owner's line: everything that push and pop write.
+  // The owner's line: all that push and pop write.
   alignas(destructive_size) atomic<index> bottom_{0};
   cell* cells_;  // where the entry with index 0 would be
   buffer* newest_;
-  index full_at_ = 0;  // up to this bottom there is room for reserve_ more
+  index full_at_ = 0;  // while bottom_ is at most this, there is room for reserve_ more
   index reserve_ = 1;
   std::uintptr_t low_ = 0;
   bool hides_ = true;

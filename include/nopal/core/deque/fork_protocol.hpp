@@ -13,8 +13,8 @@ template <class Worker>
 NOPAL_INLINE void make_offer(Worker& w, continuation c) noexcept {
   w.work.push(c.word());
 }
-/// Takes back the newest offer of `w`, which is the calling worker now: the native stack may have moved since make_offer. False: the offer is
-/// not private any more, and the front end's cold path finds out whether a thief has it.
+/// Takes back the newest offer of `w`, which is the calling worker now; the native stack may have moved since make_offer. False: the offer
+/// is not private any more, and the front end's slow path finds out whether a thief has it.
 template <class Worker>
 NOPAL_INLINE bool take_back(Worker& w) noexcept {
   return w.work.pop();

@@ -1,7 +1,7 @@
 #pragma once
 
-// The join word: the split counter of Nowa, wait-free, one read-modify-write a side. A child that lost its parent arrives there, the parent
-// announces itself at its join. Next: kept_exception.hpp; ../task/frame.hpp, ../stack/branch.hpp and ../stack/children.hpp, where it lies.
+// The join word: the split counter of Nowa, wait-free, one read-modify-write a side. A child that lost its parent arrives at it; the parent
+// announces itself at its join. Next: kept_exception.hpp; ../task/frame.hpp, ../stack/branch.hpp and ../stack/children.hpp, which have one.
 
 #include <cstdint>
 
@@ -14,46 +14,42 @@ namespace nopal::inline NOPAL_ABI::core {
 ///
 ///     | modes 24 bits | count, signed, 38 bits | recorded 2 | locked 1 |
 ///
-/// Invariant: the count is (steals announced by the parent's join) - (children arrived). The parent announces once, so before
-/// that the count is at most 0 and no arrival can bring it from 1 to 0; afterwards exactly one arrival can. Hence exactly one of
-/// {the parent, the last child} sees the scope complete. Proof: README.md, "Join". 2^37 steals of one scope do
-/// not wrap it.
-///
-/// `modes`, above the count, sums the digests of control words: those in which thieves have resumed the parent, less those in which the
-/// children have ended that lost it. In a complete scope it is 0, if each thief had the mode that serial execution would have had: modes_agree.
-/// A count below 0 takes 1 from it, which
-/// comes back.
+/// Invariant: the count is (steals announced by the parent's join) - (children arrived). The parent announces once. Before that the count
+/// is at most 0 and no arrival can bring it from 1 to 0; afterwards exactly one arrival can. Hence exactly one of {the parent, the last
+/// child} sees the scope complete. Proof: README.md, "Join". 2^37 steals of one scope do not wrap it.
+/// `modes` sums the digests of control words: plus those in which thieves have resumed the parent, minus those in which the children that
+/// lost it have ended. In a complete scope it is 0 if each thief had the mode that serial execution would have had: modes_agree. While the
+/// count is below 0, `modes` reads 1 too low.
 template <class Sync = std_sync>
 class basic_join_word {
  public:
-  /// A child whose parent was stolen has ended. True: the parent waits at its join and this was the last child; the caller
-  /// now owns the parent.
+  /// A child whose parent was stolen has ended. True: the parent waits at its join and this was the last child; the caller now owns the
+  /// parent.
   ///
-  /// acq_rel: release, so that whoever completes the scope sees this child's results; acquire, so that the last child, whose worker resumes
-  /// the parent, sees those of the others. Pairs with every other arrive and with announce.
+  /// acq_rel: release, so that the one that completes the scope sees this child's results; acquire, so that the last child, whose worker
+  /// resumes the parent, sees those of the others. Pairs with every other arrive and with announce.
   bool arrive(std::uint64_t digest = 0) noexcept { return count(word_.fetch_sub(one + in_place(digest), std::memory_order_acq_rel)) == 1; }
 
-  /// The parent stands at its join, after it was stolen `steals` times. True: all children have arrived and it continues.
-  /// False: the last child resumes it, maybe at once. acq_rel as in arrive; release: the parent's own frame, for the last child.
-  /// `digests`: the sum of those of the steals.
+  /// The parent is at its join, after `steals` steals. True: all children have arrived and it continues. False: the last child resumes it,
+  /// maybe at once. `digests`: the sum of the steals' digests. acq_rel as in arrive; release: the parent's own frame, for the last child.
   bool announce(std::int64_t steals, std::uint64_t digests = 0) noexcept {
     return count(word_.fetch_add(steals * one + in_place(digests), std::memory_order_acq_rel)) == -steals;
   }
 
-  /// Have `steals` children arrived, before the parent has announced? Then it need not announce. acquire: pairs with arrive.
+  /// True if `steals` children have arrived before the parent has announced. Then it need not announce. acquire: pairs with arrive.
   bool complete(std::int64_t steals) const noexcept { return count(word_.load(std::memory_order_acquire)) == -steals; }
 
-  /// Has each thief of the parent had the mode that the child it was taken from has ended in? By the sole owner of a complete scope that was
-  /// announced. relaxed: arrive or announce has acquired it.
+  /// True if each thief of the parent had the mode in which the child it took the parent from has ended. By the sole owner of a complete
+  /// scope that was announced. relaxed: arrive or announce has acquired it.
   bool modes_agree() const noexcept { return (word_.load(std::memory_order_relaxed) >> shift) == 0; }
 
-  /// Asks the child that has the later part of the work to stop, since the result will be dropped. Of a branch, whose `modes` are 0; by its owner,
-  /// before it waits. relaxed, and is_asked too: a hint, which hands nothing over.
+  /// Asks the child with the later part of the work to stop, since its result will be dropped. For a branch, whose `modes` are 0. By its
+  /// owner, before it waits. relaxed, also in is_asked: a hint that hands nothing over.
   void ask() noexcept { word_.fetch_or(asked, std::memory_order_relaxed); }
-  /// By the thief that runs the branch, or by what it has forked.
+  /// By the thief that runs the branch, or by what the branch has forked.
   bool is_asked() const noexcept { return (word_.load(std::memory_order_relaxed) & asked) != 0; }
 
-  /// Was an exception recorded? By the sole owner of a complete scope. relaxed: arrive or announce has acquired it.
+  /// True if an exception was recorded. By the sole owner of a complete scope. relaxed: arrive or announce has acquired it.
   bool due() noexcept { return (word_.load(std::memory_order_relaxed) & recorded) != 0; }
 
   /// Starts the next scope. True: an exception was recorded in this one. By the sole owner of a complete scope.
@@ -64,11 +60,11 @@ class basic_join_word {
     return was_due;
   }
 
-  /// Starts the next scope with what was recorded in this one, which has something. By the sole owner of a complete scope. relaxed: as reset.
+  /// Starts the next scope with what was recorded in this one, if something was. By the sole owner of a complete scope. relaxed: as reset.
   void keep_recorded() noexcept { word_.store(recorded, std::memory_order_relaxed); }
 
-  /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. Before the caller arrives. For exceptions, so the
-  /// others spin at first.
+  /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. By a child that has not arrived. Exceptions are
+  /// rare, so a second caller spins at first.
   template <class F>
   void record(F&& f) noexcept {
     // acquire, within: pairs with the release below, by the recorder before
@@ -78,8 +74,8 @@ class basic_join_word {
     word_.fetch_and(~locked, std::memory_order_release);  // release: pairs with the acquire above, by the next recorder
   }
 
-  /// Calls f() if something was recorded in this scope, while nobody records. By a child that has not arrived. relaxed: a hint; the lock orders what
-  /// was recorded.
+  /// Calls f() if something was recorded in this scope, while no other thread records. By a child that has not arrived. relaxed: a hint;
+  /// the lock orders what was recorded.
   template <class F>
   void look_if_recorded(F&& f) noexcept {
     if ((word_.load(std::memory_order_relaxed) & recorded) == 0) return;

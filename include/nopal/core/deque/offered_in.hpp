@@ -1,7 +1,7 @@
 #pragma once
 
-// What all that a deque holds was offered in, and what a thief takes over with an entry: the floating-point mode and the stop region. Why
-// one of them for a whole deque suffices: ../scheduler/README.md, "Floating-point mode", and ../stop/README.md. Next: deque.hpp.
+// The floating-point mode and the stop region in which all entries of a deque were offered. A thief adopts them with an entry. Why one of
+// each is enough for a whole deque: ../scheduler/README.md, "Floating-point mode", and ../stop/README.md. Next: deque.hpp.
 
 #include <bit>
 #include <cstdint>
@@ -16,7 +16,7 @@ struct offered_in {
   region_id region;
 
   bool operator==(offered_in const&) const = default;
-  /// As one word, which a thief reads at once.
+  /// As one word, so that a thief reads both at once.
   std::uint64_t word() const noexcept { return std::bit_cast<std::uint64_t>(*this); }
   static offered_in of(std::uint64_t word) noexcept { return std::bit_cast<offered_in>(word); }
 };

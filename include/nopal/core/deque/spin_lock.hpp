@@ -1,7 +1,7 @@
 #pragma once
 
-// The lock of a deque's slow steps: the owner's when pop said no or when it publishes, and those of a thief that takes by force. Held for a
-// few instructions; longer by a thief that waits for a heavy_fence. Next: deque.hpp.
+// The lock of a deque's slow steps: of the owner when a pop failed or when it publishes, and of a thief that takes by force. Held for a few
+// instructions; longer by a thief that waits for a heavy_fence. Next: deque.hpp.
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"

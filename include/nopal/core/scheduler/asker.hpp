@@ -1,13 +1,13 @@
 #pragma once
 
-// Whose an object is that belongs to one worker at a time: combinable.hpp keeps one for each.
+// Identity of the current worker or thread. combinable.hpp keeps one object for each.
 
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// An address that stands for the worker for which the caller works, or for its thread if it works for no pool: no two that run at once have the same.
-/// Never inlined: a caller that changes threads must ask again, and no compiler may keep what it got.
+/// An address that stands for the caller's worker, or for the caller's thread if it works for no pool. No two that run at once have the
+/// same. Never inlined: a caller that changes threads must ask again, and no compiler may keep the result.
 NOPAL_API [[gnu::noinline]] void const* asker() noexcept;
 
 }  // namespace nopal::core

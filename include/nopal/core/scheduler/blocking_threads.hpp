@@ -1,7 +1,7 @@
 #pragma once
 
-// Threads for calls that block: nopal::block_on hands its call over to one of them, and its worker runs others meanwhile. They are started
-// when they are needed, up to a limit, and end with the pool. Next: ../../block_on.hpp.
+// Threads for calls that block. nopal::block_on hands its call over to one of them, and its worker runs other work until the call ends.
+// They are started when they are needed, up to a limit, and end with the pool. Next: ../../block_on.hpp.
 
 #include <atomic>
 #include <chrono>
@@ -18,9 +18,9 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// One call. It lies in the frame of whoever waits for its end.
+/// One call. It is stored in the frame of the strand that waits for its end.
 struct blocking_call {
-  void (*run)(blocking_call& me) noexcept;  ///< calls, and keeps what comes of it
+  void (*run)(blocking_call& me) noexcept;  ///< calls, and keeps the result
   region_id region = no_region;             ///< in which it runs: the caller's, which holds it
   std::chrono::nanoseconds took{};          ///< by the steady clock
   event done;                               ///< set by the thread, whose last access of the call this is
@@ -35,12 +35,12 @@ class blocking_threads {
   blocking_threads& operator=(blocking_threads const&) = delete;
   ~blocking_threads() { stop(); }
 
-  /// Gives `c` to a thread: one that is idle, a new one, or the first that becomes idle. Any thread. Throws std::system_error if there is no
-  /// thread and none can be started, std::bad_alloc; then nothing has happened.
+  /// Gives `c` to a thread: an idle one, a new one, or the first that becomes idle. Any thread. Throws std::system_error if there is no
+  /// thread and none can be started, or std::bad_alloc; then nothing has happened.
   void give(blocking_call& c);
-  /// Ends the threads, when no call is left. By the end of the pool.
+  /// Ends the threads when no call is left. By the end of the pool.
   void stop() noexcept;
-  /// How many threads there are, if all are idle and no call waits for one; else none. Any thread, without a lock.
+  /// The number of threads if all are idle and no call waits for one; else 0. Any thread, without a lock.
   unsigned all_idle() const noexcept;
 
  private:
@@ -49,15 +49,15 @@ class blocking_threads {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  blocking_call* first_ = nullptr;  // what waits for a thread, oldest first
+  blocking_call* first_ = nullptr;  // calls that wait for a thread, oldest first
   blocking_call* last_ = nullptr;
   std::vector<std::thread> threads_;
   std::string const name_;
   unsigned const limit_;
   // Changed under the mutex.
-  std::atomic<unsigned> waiting_{0};  // how many are between first_ and last_
-  std::atomic<unsigned> idle_{0};     // how many threads wait for a call; each call that waits takes one of them
-  std::atomic<unsigned> begun_{0};    // how many threads there are
+  std::atomic<unsigned> waiting_{0};  // calls between first_ and last_
+  std::atomic<unsigned> idle_{0};     // threads that wait for a call; each call that waits takes one of them
+  std::atomic<unsigned> begun_{0};    // threads that there are
   bool stopping_ = false;
 };
 

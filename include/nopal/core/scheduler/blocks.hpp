@@ -1,7 +1,7 @@
 #pragma once
 
-// Small blocks of memory, for fibers that have not started: these come and go too fast for malloc. Each worker has a cache, which only the
-// worker uses; chains of blocks pass between the caches by a central free list. Next: fiber_record.hpp, what lies in them.
+// Small blocks of memory, for fibers that have not started; malloc is too slow for these. Each worker has a cache, which only the worker
+// uses; chains of blocks pass between the caches by a central free list. Next: fiber_record.hpp, which is stored in them.
 
 #include <array>
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// A free block. It lies in the memory of the block itself.
+/// A free block. It is stored in the memory of the block itself.
 struct block {
   block* next;        ///< in its chain
   block* next_chain;  ///< in the central free list; undefined elsewhere
@@ -42,7 +42,7 @@ class central_block_list {
       while (chain != nullptr) free(std::exchange(chain, chain->next_chain));
   }
 
-  /// Gives the memory of a chain back. O(n).
+  /// Frees the memory of a chain. O(n).
   static void free(block* b) noexcept {
     while (b != nullptr) ::operator delete(std::exchange(b, b->next));
   }
@@ -59,7 +59,7 @@ class central_block_list {
   }
   /// Chains in the list, a moment ago. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return count_.load(std::memory_order_relaxed); }
-  /// Gives all chains back, if none was taken since the last call. False: one was. By the pool's timer.
+  /// Frees all chains if none was taken since the last call. False: one was. By the pool's timer.
   bool trim() noexcept;
 
   /// Adds a chain. Locks a mutex.
@@ -73,12 +73,12 @@ class central_block_list {
   own_mutex mutex_;
   std::array<block*, sizes> chains_{};
   std::atomic<std::size_t> count_{0};           // of all chains; written under the mutex
-  std::uint64_t taken_ = 0, taken_before_ = 0;  // how many chains, and how many by the last trim
-  std::size_t freed_ = 0;                       // chains since the C library was asked to give back; the timer's
+  std::uint64_t taken_ = 0, taken_before_ = 0;  // chains taken: in all, and by the last trim
+  std::size_t freed_ = 0;                       // chains since the last request to the C library to give memory back; the timer's
 };
 
 /// A worker's free blocks, by size: one chain that it takes from and adds to, and one whole chain, so that a worker that gets and puts in
-/// turn does not go to the central list each time. Owner only. A block may be put into another cache than it was taken from.
+/// turn does not use the central list each time. Owner only. A block may be put into another cache than it was taken from.
 class block_cache {
  public:
   explicit block_cache(central_block_list& central_list) noexcept : central_list_{central_list} {}
@@ -91,7 +91,7 @@ class block_cache {
     }
   }
 
-  /// A block of at least `size` bytes. A few instructions, and a mutex or malloc once in chain_length times at most. Throws std::bad_alloc.
+  /// A block of at least `size` bytes. A few instructions, and a mutex or malloc at most once in chain_length times. Throws std::bad_alloc.
   NOPAL_INLINE void* get(std::size_t size) {
     if (size > central_block_list::largest) [[unlikely]]
       return ::operator new(size);
@@ -130,7 +130,7 @@ class block_cache {
     l.count = central_block_list::chain_length - 1;
     return chain;
   }
-  // The chain is whole: it is kept, and the whole one before it goes to the central list.
+  // The chain is whole: keeps it, and puts the whole one before it into the central list.
   NOPAL_COLD void pass_on(std::size_t c) noexcept {
     list& l = lists_[c];
     if (block* const chain = std::exchange(l.full, std::exchange(l.first, nullptr)); chain != nullptr) central_list_.put(chain, c);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What each worker counts: one number for each kind of event, in one table with its public name. Whoever works as the worker counts. Next:
-// statistics.hpp, which reads the numbers.
+// What each worker counts: one number for each kind of event, in one table with its public name. The thread that works as the worker
+// counts. Next: statistics.hpp, which reads the numbers.
 
 #include <array>
 #include <atomic>
@@ -27,7 +27,7 @@ enum class counted : unsigned char {
   how_many,
 };
 
-/// The member of worker_stats for each of these, in the order of `counted`.
+/// The member of worker_stats for each counter, in the order of `counted`.
 inline constexpr std::array<std::uint64_t worker_stats::*, static_cast<std::size_t>(counted::how_many)> public_counters{
     &worker_stats::steals,   &worker_stats::steal_attempts, &worker_stats::suspensions,    &worker_stats::serial_forks,
     &worker_stats::sleeps,   &worker_stats::wakeups,        &worker_stats::fibers_spawned, &worker_stats::fibers_finished,

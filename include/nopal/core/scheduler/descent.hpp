@@ -1,8 +1,8 @@
 #pragma once
 
-// A join from which everything descends that a worker's deque holds. A thread that waits on top of its stack takes nothing else:
-// ../stack/home.hpp. The owner writes it where a strand begins and ends; a thief pins it while it takes an entry. Proof: ../stack/README.md,
-// "Stacks that stay".
+// The join that all entries of a worker's deque descend from. A thread that waits on top of its stack takes nothing else:
+// ../stack/home.hpp. The owner writes it where a strand begins and ends; a thief pins it while it takes an entry. Proof:
+// ../stack/README.md, "Stacks that stay".
 
 #include <cstdint>
 
@@ -17,13 +17,13 @@ class basic_descent {
   // ---- The owner.
   /// relaxed: only the owner writes the address.
   void const* get() const noexcept { return to_pointer(word_.load(std::memory_order_relaxed)); }
-  /// While the deque is empty; or null. Returns when no thief has it pinned: that takes one theft.
+  /// While the deque is empty, or with null. Waits until no thief has it pinned: as long as one theft takes.
   void set(void const* join) noexcept {
     std::uintptr_t known = word_.load(std::memory_order_relaxed) & ~pinned;  // relaxed: as get
     auto const to = reinterpret_cast<std::uintptr_t>(join);
     if (known == to) return;
-    // release: pairs with pin, for the deque, empty or with nothing in it that does not descend from `join`. acquire: pairs with unpin: what
-    // the owner pushes from now on no thief takes that had pinned the old one. relaxed where it fails: it is tried again.
+    // release: pairs with pin, for the deque, empty or with nothing in it that does not descend from `join`. acquire: pairs with unpin; a
+    // thief that had pinned the old join takes nothing that the owner pushes from now on. relaxed where it fails: it is tried again.
     for (int round = 0; !word_.compare_exchange_weak(known, to, std::memory_order_acq_rel, std::memory_order_relaxed); ++round) {
       known &= ~pinned;
       Sync::give_way(round);
@@ -31,9 +31,9 @@ class basic_descent {
   }
 
   // ---- Thieves: any thread.
-  /// What it is, a moment ago. relaxed: a hint, for pin.
+  /// The join, a moment ago. relaxed: a hint, for pin.
   void const* look() const noexcept { return get(); }
-  /// Is it `join`, and does no other thief have it pinned? Then it stays so until unpin. acquire: pairs with set.
+  /// True if the join is `join` and no other thief has it pinned. It stays so until unpin. acquire: pairs with set.
   bool pin(void const* join) noexcept {
     auto known = reinterpret_cast<std::uintptr_t>(join);
     // relaxed: the exchange decides

@@ -1,7 +1,7 @@
 #pragma once
 
-// The queue of what is due: stacks whose time limit has expired, the oldest first. Whoever takes takes one, so that all that are free share them,
-// and none gets behind anything else. Next: due.hpp, which fills it; search.hpp, which empties it.
+// The queue of what is due: stacks whose time limit has expired, the oldest first. A worker takes one at a time, so that all free workers
+// share them and none waits behind other work. Next: due.hpp, which fills it; search.hpp, which empties it.
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
@@ -10,11 +10,11 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Any thread may call all of it.
+/// Any thread may call every member.
 class due_queue {
  public:
-  /// Another thread may run `r` at once, and `r` may be gone. seq_cst: the store of first_ comes before the pusher's read of the parking states,
-  /// in one order with a parker's store of its state and read of empty(), as that of an inbox (../sleep/README.md).
+  /// Another thread may run `r` at once, and `r` may be gone. seq_cst: the store of first_ comes before the pusher's read of the parking
+  /// states, in one order with a parker's store of its state and read of empty(), as for an inbox (../sleep/README.md).
   void push(resumable& r) noexcept {
     r.next = nullptr;
     lock_.lock();

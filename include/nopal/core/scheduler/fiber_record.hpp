@@ -1,8 +1,8 @@
 #pragma once
 
-// A fiber before it starts: its closure, in a small block of memory, in the ring of the worker that spawned it, or in an inbox. Once started, a fiber is
-// what runs on a native stack, and has no object of its own. Next: blocks.hpp, the memory; search.hpp, which starts it; submission.hpp,
-// where a fiber is spawned from outside the pool.
+// A fiber before it starts: its closure, in a small block of memory, in the ring of the worker that spawned it, or in an inbox. Once
+// started, a fiber is what runs on a native stack, and has no object of its own. Next: blocks.hpp, the memory; search.hpp, which starts it;
+// submission.hpp, where a fiber is spawned from outside the pool.
 
 #include <exception>
 #include <memory>
@@ -26,14 +26,14 @@ namespace nopal::inline NOPAL_ABI::core {
 template <class F, class Counter>
 struct fiber_record final : resumable {
   Counter* done;
-  stored_control_words words;  ///< of whoever spawns it, who sets them last of all: it runs in that mode
+  stored_control_words words;  ///< the spawner's, stored last of all: the fiber runs in that mode
   F f;
 
   template <class G>
   fiber_record(Counter* c, G&& closure) : resumable{start}, done{c}, f(static_cast<G&&>(closure)) {}
 
   /// resumable::run: runs the fiber to its end, at the base of a native stack. The closure may suspend, so another worker may end the fiber
-  /// than the one that started it.
+  /// than started it.
   static void start(resumable& r, worker& w) noexcept {
     auto* const self = static_cast<fiber_record*>(&r);
     self->words.adopt();
@@ -59,7 +59,7 @@ struct fiber_record final : resumable {
   }
 };
 
-/// Spawns a fiber that is known to be well-formed. `to`: the pool; null: the caller's pool, or otherwise() where the caller works for none.
+/// Spawns a fiber that is known to be well-formed. `to`: the pool; null: the caller's pool, or otherwise() if the caller works for none.
 /// Throws std::bad_alloc, and what copying the closure throws; nothing has happened then.
 template <class closure, class Counter, class F>
 NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Counter* c, F&& f) {
@@ -69,7 +69,7 @@ NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Coun
     record* made = nullptr;
     ~unspawned() {
       if (at == nullptr) [[likely]]
-        return;  // operator delete would look too, but behind a call
+        return;  // operator delete would test it too, but behind a call
       if (made != nullptr) std::destroy_at(made);
       ::operator delete(at);
     }

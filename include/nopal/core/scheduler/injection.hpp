@@ -1,7 +1,7 @@
 #pragma once
 
-// How something to run reaches a worker from elsewhere: it is put into the worker's inbox, and a thread that will find it there is woken.
-// Any thread may call. README.md, "Injection". Next: sleep/inbox.hpp, sleep/parking.hpp; search.hpp, where it is found.
+// How a worker gets something to run from elsewhere: it is put into the worker's inbox, and a thread that will find it there is woken. Any
+// thread may call. README.md, "Injection". Next: sleep/inbox.hpp, sleep/parking.hpp; search.hpp, where it is found.
 
 #include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
@@ -9,11 +9,11 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Puts `r` into worker i's open inbox. Some worker may have run it when this returns, and it may be gone; the caller keeps the pool alive.
+/// Puts `r` into worker i's open inbox. `r` may have run, and may be gone, when this returns; the caller keeps the pool alive.
 void inject(pool_state& pool, resumable& r, unsigned i) noexcept;
 
-/// The index of a worker for something that comes from elsewhere: of one that sleeps, if there is one. Each search begins at another
-/// worker. O(workers).
+/// Index of a worker for something that comes from elsewhere: a sleeping worker, if there is one. Each search begins at another worker.
+/// O(workers).
 unsigned choose_worker(pool_state& pool) noexcept;
 
 /// Sends a task to the one worker that is to run it, of any pool. The task may have ended when this returns.

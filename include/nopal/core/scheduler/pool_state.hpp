@@ -55,10 +55,10 @@ struct entry_points {
   void (*run_stolen_task)(worker& w, frame& f, offered_in const& in) noexcept;
   /// Resumes a native stack that was left at a fork of a scope.
   resumable::run_function run_left_stack;
-  /// The pool has no threads in this process, and is used. Starts them again if shutdown has ended them; ends the program with a message if
+  /// The pool is used and has no threads in this process. Starts them again if shutdown has ended them; ends the program with a message if
   /// they are in the parent of a fork.
   void (*find_threads)(pool_state& pool) noexcept;
-  /// The list of segments holds much that no arena uses. `pool`: the pool_state.
+  /// The list of segments holds many that no arena uses. `pool`: the pool_state.
   void (*note_free_segments)(void* pool) noexcept;
   /// A stack was woken that worker `left_by` has left: due.hpp, take_if_due.
   bool (*take_if_due)(pool_state& pool, resumable& r, unsigned left_by, bool home) noexcept;
@@ -79,7 +79,7 @@ struct pool_state {
   nopal::idle const idle;
   std::function<unsigned(unsigned, unsigned, std::uint64_t)> const choose_victim;  ///< experimental_options; null: victim_table
   std::string const name;                                                          ///< pool_options::name
-  std::unique_ptr<observer> const observed;                                        ///< is told what happens; null: nobody is
+  std::unique_ptr<observer> const observed;                                        ///< gets a call for each event; null: there is none
   bool const takes_turns;                                                          ///< observer::effects
   bool const has_own_clock;                                                        ///< observer::effects
   bool const counts_jobs;                                                          ///< observer::effects
@@ -98,15 +98,15 @@ struct pool_state {
   core::parking parking;
   core::naps naps;
   due_queue due;                               ///< stacks whose time limit has expired, in a pool that steals: due.hpp
-  std::chrono::nanoseconds ask_again_after{};  ///< when those that have not looked there are asked again; the timer's
+  std::chrono::nanoseconds ask_again_after{};  ///< when workers that have not looked there are asked again; the timer's
   std::atomic<bool> stopping{false};           ///< the workers' threads are to end
   pending_work pending;
-  std::atomic<std::uint64_t> spawned_outside{0};    ///< fibers that were spawned by threads which do not work for this pool
-  std::atomic<unsigned> next_worker{0};             ///< where the next choice of a worker begins
-  std::atomic<bool> looks_at_memory{false};         ///< the timer will look at what nothing uses: trim.cpp
-  std::atomic<bool> stacks_stay{false};             ///< some stack has had to: from then on workers tell from which joins they descend
-  loops_alone alone;                                ///< loops that ran alone while the threads slept: loop/sharing.hpp
-  bool pinned = false;                              ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
+  std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
+  std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
+  std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: trim.cpp
+  std::atomic<bool> stacks_stay{false};  ///< some stack has had to: from then on workers note which joins their strands descend from
+  loops_alone alone;                     ///< loops that ran alone while the threads slept: loop/sharing.hpp
+  bool pinned = false;                   ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
   control_words const mode = control_words::now();  ///< of the thread that makes the pool; a worker's between strands
   held_region const everything_region{make_region({}, time_point::max(), no_region)};
   stop_region& everything = *everything_region;  ///< all that the pool runs: pool::request_stop
@@ -114,13 +114,13 @@ struct pool_state {
 
   // ---- Where the threads are. README.md, "The process".
 
-  scheduler* whole = nullptr;        ///< what this is the shared part of
+  scheduler* whole = nullptr;        ///< the scheduler that this is the shared part of
   bool is_default = false;           ///< shutdown may end its threads; set before any job runs
   std::atomic<unsigned> process{0};  ///< the process_number in which the threads run; 0: in none
   bool has_threads() const noexcept {
     return process.load(std::memory_order_seq_cst) == process_number;  // seq_cst: pairs with the store in end_threads
   }
-  /// By whoever brings work, once it is counted: afterwards the pool has threads.
+  /// By a thread that brings work, once the work is counted: afterwards the pool has threads.
   void needs_threads() noexcept {
     if (!has_threads()) [[unlikely]]
       call.find_threads(*this);
@@ -129,12 +129,12 @@ struct pool_state {
   alignas(destructive_size) std::atomic<std::uint64_t> calls_begun{0};
   std::atomic<std::uint64_t> calls_ended{0};
 
-  /// Is time other than the machine's? Then nothing is done because some of it has passed, outside the workers.
+  /// True if the pool's time is not the machine's. Then only workers act on time that has passed.
   bool keeps_own_time() const noexcept { return takes_turns || has_own_clock; }
 
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
 
-  live_pool in_list;  ///< last: it leaves the list before anything else goes
+  live_pool in_list;  ///< last: the pool leaves the list before anything else is destroyed
 };
 
 }  // namespace nopal::core

@@ -1,7 +1,7 @@
 #pragma once
 
 // A root: one job that was given to a pool, from its submission to its result. Next: typed_root.hpp adds the callable and the result;
-// external_caller.hpp and submission.hpp bring it to a worker; task/strand_loop.hpp runs it.
+// external_caller.hpp and submission.hpp give it to a worker; task/strand_loop.hpp runs it.
 
 #include <exception>
 
@@ -13,9 +13,9 @@ namespace nopal::inline NOPAL_ABI::core {
 struct pool_state;
 
 /// Aligned so that a task can keep parent_bits beside its address, as beside a parent's. One thread at a time uses it: the submitter, then
-/// the worker that runs it, and its waiter after the end.
+/// the worker that runs it, then its waiter.
 struct alignas(16) root : resumable {
-  /// By the submitter, in whose floating-point mode and stop region it is to run.
+  /// By the submitter: the job runs in its floating-point mode and stop region.
   root() noexcept {
     mode = control_words::now();
     region = region_to_hand_over();
@@ -26,7 +26,7 @@ struct alignas(16) root : resumable {
   /// Called once, last, when the result or the error is in place. The root may be gone when it returns.
   void (*finish)(root&) noexcept = nullptr;
   pool_state* pool = nullptr;
-  bool is_counted = false;   ///< it came from outside, and the pool's observer wants to be told when it begins and ends
+  bool is_counted = false;   ///< it came from outside, and the pool's observer counts it
   std::exception_ptr error;  ///< what the callable threw, or null
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A strand put aside: because a root runs on top of it, or because its stack is suspended. Only the worker that runs the strand does this.
-// Why each part is put aside, and what holds meanwhile: README.md, "A saved strand". Next: stack/suspension.hpp, which leaves a stack.
+// A saved strand: a job runs on top of it, or its stack is suspended. Only the worker that runs the strand saves it. Why each part is
+// saved, and what holds until it is restored: README.md, "A saved strand". Next: stack/suspension.hpp, which leaves a stack.
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// While it lives, the strand that ran on the worker is kept here, in a frame of its native stack, and another strand may run on the
-/// worker, on an arena of its own. The destructor restores it on the worker that runs this stack then.
+/// Saves the strand that runs on the worker, in a frame of its native stack. Until the destructor another strand may run on the worker, on
+/// an arena of its own. The destructor restores the saved strand on the worker that runs this stack then.
 class saved_strand {
  public:
   explicit saved_strand(worker& w) noexcept;

@@ -30,31 +30,31 @@ class NOPAL_API scheduler {
   explicit scheduler(by_new_names const& o);
 
  public:
-  /// Throws std::invalid_argument for options that cannot be met, std::system_error when threads cannot be made or put on their CPUs.
+  /// Throws std::invalid_argument for options that cannot be met, std::system_error if threads cannot be made or put on their CPUs.
   explicit scheduler(pool_options const& options);
   scheduler(scheduler const&) = delete;
   scheduler& operator=(scheduler const&) = delete;
   /// Waits for everything that was submitted and spawned, and ends the threads. By a thread outside the pool, in the process that made it.
   ~scheduler();
-  /// Destroys `s`; by the destructor of a pool. In the child of a fork, which has none of the threads, and where a static pool is destroyed
-  /// since one of its own jobs has called exit, it neither waits nor frees anything. If a job destroys its pool otherwise, it ends the program
-  /// with a message.
+  /// Destroys `s`; by the destructor of a pool. It neither waits nor frees anything in the child of a fork, which has none of the threads,
+  /// and where a static pool is destroyed since one of its own jobs has called exit. If a job destroys its pool otherwise, it ends the
+  /// program with a message.
   static void end(scheduler* s) noexcept;
 
-  /// Waits for everything, and for calls of run, and ends the threads. False: `deadline` has passed before, and nothing has happened. Work that
-  /// comes later, or meanwhile, starts them again. For the default pool, by a thread outside it.
+  /// Waits for everything, and for calls of run, and ends the threads. False: `deadline` has passed first, and nothing has happened. Work
+  /// that arrives later starts the threads again. For the default pool, by a thread outside it.
   bool end_threads(time_point deadline) noexcept;
   /// Starts the threads again, if end_threads has ended them. Under default_pool_changes. Throws std::system_error.
   void need_threads();
   /// Keeps `s` for the life of the process, where a leak checker finds it. Once.
   static void keep(scheduler& s) noexcept;
-  /// The process ends: tells a leak checker of all that was kept.
+  /// The process ends: tells a leak checker of all kept pools.
   static void note_kept_for_leak_check() noexcept;
   static void tell_kept() noexcept;
 
   pool_state& state() noexcept { return state_; }
   pool_state const& state() const noexcept { return state_; }
-  /// Says what pool::current() returns on its workers. Before any job is given to them.
+  /// Sets what pool::current() returns on its workers. Before any job is given to them.
   void belongs_to(pool& p) noexcept;
   unsigned workers() const noexcept { return state_.size(); }
   /// i < workers()
@@ -84,7 +84,7 @@ class NOPAL_API scheduler {
   bool holds_pin_ = false;          // this is the pool of the process that pins by default
 
   static constexpr std::uint32_t not_placed = ~std::uint32_t{0};
-  std::atomic<std::uint32_t> placed_{not_placed};  // what came of the move of the thread that begins: 0, or an error number
+  std::atomic<std::uint32_t> placed_{not_placed};  // result of the move of the thread that begins: 0, or an error number
 };
 
 }  // namespace nopal::core

@@ -9,16 +9,15 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// The body of each fresh native stack, entry_points::search: search_on, and then the stack is left for the thread's own.
+/// The body of each fresh native stack, entry_points::search: calls search_on, then leaves the stack for the thread's own.
 void search_for_work(context& stack) noexcept;
 /// Searches at the base of `mine`, which runs here, and runs what it finds. Returns when the pool ends, or when an external caller works
-/// here and is to vacate the worker. Whatever runs on top of this frame may suspend the stack, and another worker of this pool may resume
-/// it.
+/// here and must vacate the worker. What runs on top of this frame may suspend the stack, and another worker of this pool may resume it.
 void search_on(stack& mine) noexcept;
 
-/// Must worker i's thread not sleep, or get up, as something waits for it or the pool ends? By any thread. seq_cst loads, after the
-/// thread's state has been stored: they pair with the pushes to the inboxes and with the store of `stopping`, which come before a look at
-/// that state. The ring needs no partner: only the thread itself fills it, or an external caller before the thread has the worker again.
+/// True if worker i must stay awake, as something waits for it or the pool ends. Any thread. seq_cst loads, after the thread's state has
+/// been stored: they pair with the pushes to the inboxes and with the store of `stopping`, which come before a look at that state. The ring
+/// needs no partner: only the thread itself fills it, or an external caller before the thread has the worker again.
 bool must_stay(pool_state const& pool, unsigned i) noexcept;
 
 }  // namespace nopal::core

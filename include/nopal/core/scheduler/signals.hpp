@@ -1,8 +1,8 @@
 #pragma once
 
-// Which signals the threads of a pool take: none that is meant for the program, so that these go to the threads that the program made, or
-// to its signalfd or sigwait. Not blocked are only the signals that tell a thread of what it has done itself, and SIGPROF, for profilers.
-// By scheduler.cpp and wait/timer.cpp, which make threads. Next: thread_name.hpp.
+// Which signals the threads of a pool take. None that is meant for the program: these are left to the threads that the program made, or to
+// its signalfd or sigwait. Only the signals that a thread causes itself, and SIGPROF for profilers, are not blocked. By scheduler.cpp and
+// wait/timer.cpp, which make threads. Next: thread_name.hpp.
 
 #include <signal.h>
 
@@ -10,8 +10,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// While it lives, the calling thread blocks all signals but those, so that a thread which it makes begins with that mask. Afterwards the
-/// mask is what it was.
+/// While it lives, the calling thread blocks all other signals, so that a thread which it makes begins with that mask. The destructor
+/// restores the mask.
 class only_own_signals {
  public:
   only_own_signals() noexcept;
@@ -23,8 +23,8 @@ class only_own_signals {
   sigset_t before_;
 };
 
-/// The calling thread, which belongs to a pool and has just begun, blocks all signals but those, and takes those even if its maker had
-/// blocked them.
+/// By a thread of a pool that has just begun: blocks all other signals, and unblocks those, even if the maker of the thread had blocked
+/// them.
 void take_own_signals() noexcept;
 
 }  // namespace nopal::core

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a worker and the pool's timer tell each other of memory that nothing uses. Plain data, in each worker. Next: trim.hpp, which gives
-// that memory back.
+// How a worker and the pool's timer agree on memory that nothing uses. Plain data, in each worker. Next: trim.hpp, which gives that memory
+// back.
 
 #include <atomic>
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// relaxed, all of them: hints. Who misses one sees it the next time, since the timer looks again as long as a sleeping worker holds much.
+/// relaxed, all of them: hints. A thread that misses one sees it the next time, since the timer looks again as long as a sleeping worker
+/// holds much.
 struct spare_memory {
   std::atomic<bool> much{false};       ///< the worker held much when it was left, and has not worked since; written by its owner
   std::atomic<std::uint64_t> uses{0};  ///< how often it was left; written by its owner
   std::atomic<bool> wanted{false};     ///< the timer wants it back
-  std::uint64_t uses_before = 0;       ///< when the timer looked last; the timer's
-  /// The worker works again, or searches on. By its owner.
+  std::uint64_t uses_before = 0;       ///< at the timer's last look; the timer's
+  /// The worker works again, or continues its search. By its owner.
   void works_again() noexcept { much.store(false, std::memory_order_relaxed); }
 };
 

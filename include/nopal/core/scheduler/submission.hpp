@@ -1,7 +1,7 @@
 #pragma once
 
-// Work whose submitter does not wait for it on the spot: submitted roots, and fibers that are spawned from outside the pool. Its end, too:
-// a pool waits for all of it. README.md, "The end of a pool". Next: injection.hpp, which brings the work to a worker.
+// Work whose submitter does not wait for it on the spot: submitted jobs, and fibers that are spawned from outside the pool. Also its end: a
+// pool waits for all of it. README.md, "The end of a pool". Next: injection.hpp, which gives the work to a worker.
 
 #include <string>
 
@@ -13,21 +13,21 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Gives the root to the pool: to the calling worker's inbox, if that belongs to the pool, else to that of a sleeping worker. Any thread.
-/// The root may have ended when this returns. Its finish drops the stop region, which is held for it from here on.
+/// Gives the job to the pool: to the calling worker's inbox, if that worker belongs to the pool, else to a sleeping worker's. Any thread.
+/// The job may have ended when this returns. Its finish drops the stop region, which is held for it from here on.
 NOPAL_API void submit(pool_state& pool, root& r) noexcept;
 /// Gives a fiber to the pool, by a thread that does not work for it. The fiber may have ended when this returns.
 NOPAL_API void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept;
-/// Adds a fiber to the ring of `w`, the calling worker, or to its inbox where there is no memory for the ring to grow.
+/// Adds a fiber to the ring of `w`, the calling worker, or to its inbox if there is no memory for the ring to grow.
 void spawn_again(worker& w, resumable& fiber) noexcept;
-/// Waits until everything that was submitted and spawned has ended, also what is submitted and spawned meanwhile, and in the default pool
-/// each call of run. False: `deadline` has passed before. By a thread outside the pool; on a worker of another pool it suspends the stack,
-/// and has no deadline.
+/// Waits until everything that was submitted and spawned has ended, also what is submitted and spawned during the wait, and in the default
+/// pool each call of run. False: `deadline` has passed first. By a thread outside the pool; on a worker of another pool it suspends the
+/// stack, and has no deadline.
 bool wait_for_all(pool_state& pool, time_point deadline = time_point::max()) noexcept;
-/// What wait_for_all would wait for, in words. By a thread outside the pool. Throws std::bad_alloc.
+/// Says in words what wait_for_all would wait for. By a thread outside the pool. Throws std::bad_alloc.
 std::string what_is_left(pool_state& pool);
 
-/// A thread outside is about to inject `r`: the pool's observer is told.
+/// A thread outside is about to inject `r`: tells the pool's observer.
 void comes_from_outside(pool_state& pool, root& r) noexcept;
 
 }  // namespace nopal::core

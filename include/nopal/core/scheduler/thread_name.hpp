@@ -1,6 +1,6 @@
 #pragma once
 
-// What a thread of a pool is called, for top, gdb and perf. By scheduler.cpp and wait/timer.cpp, on a thread that has just begun.
+// The name of a pool's thread, for top, gdb and perf. By scheduler.cpp and wait/timer.cpp, on a thread that has just begun.
 
 #include <string_view>
 
@@ -8,7 +8,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Names the calling thread name:what, in the 15 characters that the system keeps: of a longer `name` the end is left out. Does nothing if
+/// Names the calling thread name:what, in the 15 characters that the system keeps; cuts off the end of a longer `name`. Does nothing if
 /// `name` is empty.
 void name_this_thread(std::string_view name, std::string_view what) noexcept;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A root with its callable, arguments and result: what pool::run, submit and detach make of a job. Next: root.hpp, the part of it that the
+// A job with its callable, arguments and result: what pool::run, submit and detach make of it. Next: root.hpp, the part of it that the
 // scheduler knows.
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct result_of_run<task<T>> {
   using type = T;
 };
 
-/// A callable, its arguments and its result. F, A...: references, as they were given. How they are kept: task/arguments.hpp.
+/// A callable, its arguments and its result. F, A...: references, as they were given. How the arguments are kept: task/arguments.hpp.
 template <way How, class F, class... A>
 class NOPAL_PROFILED typed_root : public root {
   using arguments = checked<How, F, A...>::arguments::type;
@@ -74,7 +74,7 @@ class NOPAL_PROFILED typed_root : public root {
     }
   }
 
-  /// The address of the function that is called, for messages; null if the callable is none.
+  /// Address of the called function, for messages; null if the callable is no pointer to a function.
   void const* function() const noexcept {
     using kept = std::remove_cvref_t<callable>;
     if constexpr (std::is_pointer_v<kept> && std::is_function_v<std::remove_pointer_t<kept>>) {
@@ -123,7 +123,7 @@ class NOPAL_PROFILED typed_root : public root {
   [[no_unique_address]] root_profile profile_{How == way::waits};
 };
 
-/// The job of pool::run: it lies in the frame of the caller, which waits for it.
+/// The job of pool::run. It is stored in the frame of the caller, which waits for it.
 template <class F, class... A>
 class NOPAL_PROFILED awaited_root final : public typed_root<way::waits, F, A...> {
  public:
@@ -133,8 +133,8 @@ class NOPAL_PROFILED awaited_root final : public typed_root<way::waits, F, A...>
   event done;
 };
 
-/// An exception left a job that pool::detach was given, or one of pool::submit whose future is gone: ends the program, but not if it is
-/// `stopped`, which was asked for. `function`: what was called; null if the message is to name the closure whose code has called here.
+/// An exception left a job that pool::detach was given, or one of pool::submit whose future is gone. Ends the program, unless the exception
+/// is `stopped`, which was asked for. `function`: what was called; null if the message is to name the closure whose code has called here.
 NOPAL_API NOPAL_COLD void detached_threw(std::exception_ptr const& e, void const* function) noexcept;
 NOPAL_API NOPAL_COLD void dropped_threw(std::exception_ptr const& e, void const* function) noexcept;
 
@@ -147,8 +147,8 @@ struct shared_result {
   /// The exception, or null. After the end.
   virtual std::exception_ptr thrown() const noexcept = 0;
   completion done;
-  /// The future was destroyed by an exception on its way, which counts more than what the job throws. By the future, before it gives up its
-  /// share, and read by whoever gives up the last one: the count of shares orders the two.
+  /// The future was destroyed by an exception that unwinds, which counts more than what the job throws. Written by the future, before it
+  /// gives up its share, and read by the thread that gives up the last one: the count of shares orders the two.
   bool dropped_by_exception = false;
 };
 
@@ -161,7 +161,7 @@ class NOPAL_PROFILED submitted_root final : public typed_root<way::submits, F, A
     this->finish = [](root& r) noexcept {
       auto& self = static_cast<submitted_root&>(r);
       pool_state& owner = *self.pool;
-      auto const alive = std::move(self.self_);  // until here it keeps itself alive, also if the future is dropped
+      auto const alive = std::move(self.self_);  // until here the job keeps itself alive, also if the future is dropped
       drop_region(self.region);                  // which submit holds
       self.done.set();
       owner.pending.finished();

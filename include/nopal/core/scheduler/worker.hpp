@@ -1,8 +1,9 @@
 #pragma once
 
 // A worker: a deque, the strand it runs, and what it needs to find more. Its thread runs the search for work at the base of a native stack;
-// an external caller of pool::run may occupy a worker whose thread sleeps. So "the worker" in a comment is whichever thread works as it
-// now; only that one may call what does not say otherwise. Next: search.hpp, what it does between strands; strand.hpp, what it runs.
+// an external caller of pool::run may occupy a worker whose thread sleeps. "The worker" in a comment is the thread that works as it now.
+// Only that thread may call a function whose comment does not say otherwise. Next: search.hpp, what it does between strands; strand.hpp,
+// what it runs.
 
 #include <atomic>
 #include <cstdint>
@@ -34,7 +35,7 @@ class event;
 struct root;
 class top_wait;
 
-/// What only the search for work touches: search.cpp.
+/// What only the search for work uses: search.cpp.
 struct search_state {
   search_state(std::uint64_t seed, unsigned index) noexcept : random{seed, index} {}
 
@@ -42,12 +43,12 @@ struct search_state {
   bool woken = false;                                ///< it has slept, and has found nothing since
   std::int64_t idle_since = 0;                       ///< in nanoseconds; 0: not idle
   std::uint64_t backoff = tuning::shortest_backoff;  ///< pauses before its next search, at least
-  /// What only the worker's thread may run and it alone knows of, the oldest first: it has taken this from its inbox `own`, or put it there
-  /// itself.
+  /// What only the worker's thread may run and only the thread knows of, the oldest first: the thread has taken it from its inbox `own`, or
+  /// put it there itself.
   resumable* own = nullptr;
   resumable* newest_own = nullptr;  ///< undefined where `own` is null
-  std::int64_t below_since = 0;     ///< since when search_below_join has found only such, in nanoseconds; 0: not searched so yet
-  bool own_was_last = false;        ///< the thread has taken the last thing that it ran from there, and not from the ring
+  std::int64_t below_since = 0;     ///< when search_below_join began to find only such, in nanoseconds; 0: not searched so yet
+  bool own_was_last = false;        ///< the last thing that the thread ran came from there, not from the ring
   bool own_first = false;           ///< the last search looked there before it looked into the inbox `open`
   top_wait* left = nullptr;         ///< where the thread has left stacks that it should wait on top of, the newest first: stack/home.hpp
   stack* left_in_order = nullptr;   ///< stacks that the thread has left inside nopal::stay, the newest first: stack/reverse_order.hpp
@@ -61,7 +62,7 @@ struct search_state {
 struct occupant {
   bool here = false;      ///< false: there is none, and the rest means nothing
   root* job = nullptr;    ///< what it waits for
-  event* done = nullptr;  ///< is set when that has ended
+  event* done = nullptr;  ///< set when that has ended
 };
 
 class NOPAL_API worker : public fork_state {
@@ -70,7 +71,7 @@ class NOPAL_API worker : public fork_state {
 
   deque work;  ///< what the strand has forked
 
-  /// The stop region in which the strand runs: ../stop/README.md. Between strands it means nothing.
+  /// The stop region in which the strand runs: ../stop/README.md. Undefined between strands.
   region_id region = no_region;
 
   /// What is ready to run: fibers that this worker has spawned, stacks that it has woken, and jobs from an inbox that it has emptied.
@@ -81,27 +82,27 @@ class NOPAL_API worker : public fork_state {
     if (ready.must_grow()) [[unlikely]]
       ready.ensure_room(1);
   }
-  /// Adds `r` to what is ready, where there is room, and sees to it that some worker finds it.
+  /// Adds `r` to what is ready, if there is room, and makes sure that some worker finds it.
   NOPAL_INLINE void make_ready(resumable& r) noexcept {
     ready.push(continuation{r}.word());
     if (ready.must_poll()) [[unlikely]]
-      offer_ready();  // also where it does not yet count as visible work
+      offer_ready();  // also if it does not yet count as visible work
   }
-  /// Counts the ring as visible work if it is not counted yet, and makes some of what is in it public. Nothing in a pool that does not
+  /// Counts the ring as visible work if it is not counted yet, and makes some of its entries public. Does nothing in a pool that does not
   /// steal.
   NOPAL_COLD void offer_ready() noexcept;
-  /// Takes back the newest of what is ready, which is to run next. If a thief has requested some of the rest, it need not wait until that has
-  /// ended. False: thieves were faster, and nothing is ready.
+  /// Takes back the newest ready entry, which is to run next. If a thief has requested some of the rest, offers that first. False: thieves
+  /// were faster, and nothing is ready.
   NOPAL_INLINE bool pop_ready() noexcept {
     if (!ready.pop() && !ready.pop_slow()) return false;
     if (ready.must_poll() && !ready.empty()) [[unlikely]]
       offer_ready();
     return true;
   }
-  /// The ring is empty: it counts no longer as visible work, until make_ready offers it again.
+  /// The ring is empty: it no longer counts as visible work, until make_ready offers it again.
   void retract_ready() noexcept;
 
-  /// Where dropped results of one word go. Any thread that ends a child without a slot writes it, relaxed, since it is never read.
+  /// Where dropped results of one word are stored. Any thread that ends a child without a slot writes it, relaxed, since it is never read.
   alignas(destructive_size) std::uint64_t sink = 0;
 
   pool_state& pool() const noexcept { return pool_; }
@@ -111,12 +112,12 @@ class NOPAL_API worker : public fork_state {
 
   core::strand strand;
 
-  /// A strand begins, on an empty arena, where the deque has room for most_entries().
+  /// A strand begins, on an empty arena, on a deque that has room for most_entries().
   void begin_strand() noexcept;
-  /// Nothing is left of the strand: its offers count no longer as visible work.
+  /// The strand has nothing left: its offers no longer count as visible work.
   void end_strand() noexcept;
-  /// An ordinary function begins on this stack, and no task's frame lies here: see fork_state::no_tasks. Its forks need not watch how much
-  /// of the stack is left, since a fork of an ordinary function takes no more of it than any call does.
+  /// An ordinary function begins on this stack, which has no task's frame: see fork_state::no_tasks. Its forks need not watch how much of
+  /// the stack is left, since a fork of an ordinary function takes no more of it than any call.
   void begin_without_tasks() noexcept {
     // A coroutine function that is called directly here finds no parent and no slot, and ends the program with a message.
     parent_word = 0;
@@ -124,11 +125,10 @@ class NOPAL_API worker : public fork_state {
     alarm = here->stays != 0 ? no_alarm : alarm_without_tasks();
     work.set_limit_and_request(0);  // the first fork offers itself
   }
-  /// A job that is an ordinary function (a fiber) begins at the base of a stack. The deque is empty and rewound, and is so again at
-  /// end_job.
+  /// A job that is an ordinary function (a fiber) begins at the base of a stack. The deque is empty and rewound, also at end_job.
   NOPAL_INLINE void begin_job() noexcept {
-    // As a rule a fiber that has just ended here has left all as it must be. To look costs less than to write the same again: what ends a
-    // fiber, an atomic operation, waits for each store before it.
+    // Usually a fiber that has just ended here has left all as it must be. Comparing costs less than writing the same values again: the
+    // atomic operation that ends a fiber waits for each store before it.
     if (strand.floor == work.bottom() && parent_word == 0 && slot == no_slot_ && alarm == alarm_without_tasks() && work.limit() == 0) {
       return work.request();
     }
@@ -141,21 +141,21 @@ class NOPAL_API worker : public fork_state {
     busy_with.store(nullptr, std::memory_order_relaxed);  // relaxed: a hint
     forget_joins();
   }
-  /// Lets the next entry go to the first place of the deque's buffer, if the deque is empty.
+  /// Puts the next entry at the first place of the deque's buffer, if the deque is empty.
   void rewind_if_empty() noexcept {
     if (!work.rewound() && work.empty()) work.rewind();
   }
-  /// The index below which pops must not make entries private again. Such an entry belongs to a strand put aside; or it is a parent whose
-  /// child was the first in the arena's topmost segment, and if its pop said yes, the arena would not be tidied. (After a strand has moved,
-  /// a segment's floor is an index of another deque. No native frame depends on it then.)
+  /// The index below which pops must not make entries private again. An entry below it belongs to a saved strand; or it is a parent whose
+  /// child was the first in the arena's topmost segment: if its pop succeeded at once, the arena would not be tidied. (After a strand has
+  /// moved, a segment's floor is an index of another deque. No native frame depends on it then.)
   deque::index floor() const noexcept;
 
-  /// What the worker does where must_poll says yes: it lets run what is due, and offers what a thief has requested. True: the native stack is
-  /// low. Another worker may run the caller afterwards. By the current worker.
+  /// The worker's slow path when must_poll is true: runs what is due, and offers what a thief has requested. True: the native stack is low.
+  /// Another worker may run the caller afterwards. By the current worker.
   NOPAL_COLD static bool poll() noexcept;
-  /// The strand waits where it is: offers all that it has forked, since nobody polls.
+  /// The strand waits where it is: offers all that it has forked, since it will not poll.
   NOPAL_COLD void offer_all() noexcept;
-  /// What the strand runs next has the mode `m`, and will offer in it.
+  /// The strand continues in the mode `m`, and will offer in it.
   void continue_in(control_words m) noexcept {
     m.adopt();
     work.request();  // the next fork polls: may_offer_here
@@ -165,26 +165,26 @@ class NOPAL_API worker : public fork_state {
     if (std::exchange(strand.offered, false)) pool_.parking.retract();
   }
 
-  /// Must the stack that runs here stay with its thread? stack/home.hpp.
+  /// True if the stack that runs here must stay with its thread. stack/home.hpp.
   bool stack_stays() const noexcept { return here->stays != 0 || pool_.resume == resume::home; }
-  /// Does the thread wait on top of a stack, or has it left one on which it should?
+  /// True if the thread waits on top of a stack, or has left a stack on top of which it should wait.
   bool waits_on_top() const noexcept { return here->on_top != 0 || search.left != nullptr; }
-  /// Has the native stack room for another strand on top of this one? No while the caller runs on a stack that the program made itself.
+  /// True if the native stack has room for another strand on top of this one. False on a stack that the program made itself.
   bool fits_here() const noexcept;
   /// The most entries that one strand has in the deque at once.
   deque::index most_entries() const noexcept { return most_entries_; }
-  /// Makes room in the deque for another strand on top of this one, whatever that nests. Throws std::bad_alloc.
+  /// Makes room in the deque for another strand on top of this one, however deep that nests. Throws std::bad_alloc.
   void make_room_for_strand() {
     if (!work.empty()) work.ensure_room(most_entries_);
   }
 
-  /// Adds `r` behind what only this worker's thread may run. By that thread.
+  /// Appends `r` to what only this worker's thread may run. By that thread.
   void add_own(resumable& r) noexcept {
     r.next = nullptr;
     (search.own != nullptr ? search.newest_own->next : search.own) = &r;
     search.newest_own = &r;
   }
-  /// Takes what lies in the inbox `own` behind that. By that thread.
+  /// Appends what the inbox `own` holds to that. By that thread.
   void take_own() noexcept {
     for (resumable* r = own.take_all(); r != nullptr;) {
       resumable* const next = r->next;
@@ -192,7 +192,7 @@ class NOPAL_API worker : public fork_state {
       r = next;
     }
   }
-  /// Is anything in this worker's deque, ring or inboxes?
+  /// True if this worker's deque, ring or inboxes hold anything.
   bool has_more() const noexcept {
     return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr || !due->empty() || !due_own.empty();
   }
@@ -203,17 +203,17 @@ class NOPAL_API worker : public fork_state {
   region_cache spare_regions;                ///< for the branches that the worker steals
   spare_memory spare;                        ///< what goes back to the system later
   alignas(destructive_size) counters count;  ///< written by the worker, read by any thread
-  /// The root whose strand runs here: a hint, for external callers, which help with their own root only. Written by the worker, read by every thief
-  /// that tries it: so it does not lie beside what the owner writes at each fork.
+  /// The job whose strand runs here: a hint, for external callers, which help with their own job only. Written by the worker, read by every
+  /// thief that tries it: so it is not on a line that the owner writes at each fork.
   std::atomic<root*> busy_with{nullptr};
-  /// Joins from which descends what the deque holds: the nearest that is known, and the farthest, from which the nearest descends.
+  /// Joins that the entries of the deque descend from: the nearest that is known, and the farthest, which the nearest descends from.
   descent near, far;
-  /// A child of `join` begins here, or a root that is waited for there. The thief has set from what the child descends.
+  /// A child of `join` begins here, or a job that is waited for there. The thief has already set what the child descends from.
   void begin_child_of(void const* join) noexcept {
     if (pool_.stacks_stay.load(std::memory_order_relaxed)) [[unlikely]]
       note_child_of(join);  // relaxed: a hint
   }
-  /// Whoever has pinned the near one reads the far one that goes with it: so the far one changes while the near one is null.
+  /// A thread that has pinned the near one reads the far one that belongs to it. So the far one changes only while the near one is null.
   void descends_from(void const* nearest, void const* farthest) noexcept {
     if (farthest != far.get()) {
       near.set(nullptr);
@@ -226,7 +226,7 @@ class NOPAL_API worker : public fork_state {
     search.below_since = 0;
     stalled.store(false, std::memory_order_relaxed);  // relaxed: a hint
   }
-  /// The strand has ended, or is left: the deque is empty.
+  /// The strand has ended or was left: the deque is empty.
   void forget_joins() noexcept {
     if (near.get() != nullptr || far.get() != nullptr) [[unlikely]]
       descends_from(nullptr, nullptr);
@@ -241,22 +241,22 @@ class NOPAL_API worker : public fork_state {
   void const* home_frame = nullptr;      ///< an address on the stack `home`, for LeakSanitizer
   void const* thread_frame = nullptr;    ///< an address on the stack `thread_home`
   std::int64_t next_outermost_poll = 0;  ///< polled_fork_ended: the time from which on another is due
-  std::atomic<bool> stalled{false};      ///< the thread runs only what is its own, and has for long; any thread reads it
+  std::atomic<bool> stalled{false};      ///< the thread has run only its own work for long; any thread reads it
   bool ready_is_offered = false;         ///< the ring counts as visible work
-  std::int64_t next_interruption = 0;    ///< due.cpp: the time from which on the strand may be put aside again
+  std::int64_t next_interruption = 0;    ///< due.cpp: the time from which on the strand may be saved again
   due_queue* due;                        ///< the pool's, or in a pool that does not steal due_here
   due_queue due_here;
   due_queue due_own;  ///< those that only this worker's thread may run
   inbox open;         ///< what any worker may take; any thread pushes
   inbox own;          ///< what only this worker's thread may run; any thread pushes
 
-  observer* const observed;  ///< the pool's, which is told what happens here; null: nobody
+  observer* const observed;  ///< the pool's, which gets a call for each event here; null: none
 
  private:
   std::uintptr_t lowest() const noexcept;
   bool offer_what_was_requested() noexcept;
   NOPAL_COLD void note_child_of(void const* join) noexcept;
-  // Where stacks stay no fork of a scope is fast. At the base of a stack; elsewhere nopal::stay may live on it.
+  // A pool where stacks stay forks no scope by the fast path. For the base of a stack; elsewhere nopal::stay may live on it.
   std::uintptr_t alarm_without_tasks() const noexcept { return pool_.resume == resume::anywhere ? no_tasks : no_alarm; }
 
   pool_state& pool_;
@@ -265,7 +265,7 @@ class NOPAL_API worker : public fork_state {
   deque::index const most_entries_;
 };
 
-/// The worker whose strand runs here. Only where one does; never keep the result across anything that can suspend.
+/// The worker whose strand runs here. Only if there is one; never keep the result across anything that can suspend.
 NOPAL_INLINE worker* current() noexcept { return static_cast<worker*>(state_here()); }
 /// The worker whose strand runs here, or null on a thread that works for no pool now.
 inline worker* current_or_null() noexcept {

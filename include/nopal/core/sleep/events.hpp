@@ -1,7 +1,7 @@
 #pragma once
 
-// Events from outside of a pool: who looks into its event source, one thread at a time. README.md, "Events". Next: parking.hpp, where a worker waits
-// in it; ../scheduler/event_watch.hpp, the timer that looks while none does.
+// Events from outside of a pool: which thread looks into the pool's event source; one at a time. README.md, "Events". Next: parking.hpp,
+// where a worker waits in it; ../scheduler/event_watch.hpp, the timer that looks while no worker waits.
 
 #include <atomic>
 #include <memory>
@@ -17,7 +17,7 @@ class pool_events {
  public:
   explicit pool_events(std::shared_ptr<event_source> source) noexcept : source_{std::move(source)} {}
 
-  /// Null: the pool has none.
+  /// Null if the pool has none.
   event_source* source() const noexcept { return source_.get(); }
 
   /// Looks once, if there is a source and no other thread is in it. Any thread.
@@ -32,10 +32,10 @@ class pool_events {
     source_->wait();
     waits_.store(false, std::memory_order_relaxed);
   }
-  /// Does a worker wait there?
+  /// True if a worker waits in the source.
   bool somebody_waits() const noexcept { return waits_.load(std::memory_order_relaxed); }  // relaxed: as in wait
-  /// True: no other thread is in it until `leave`.
-  // acquire and release: each other's partner, for what belongs to the source
+  /// True: the caller is in the source, and no other thread is until `leave`.
+  // acquire and release pair with each other, for what belongs to the source
   bool enter() noexcept { return !taken_.exchange(true, std::memory_order_acquire); }
   void leave() noexcept { taken_.store(false, std::memory_order_release); }
 

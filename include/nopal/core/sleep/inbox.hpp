@@ -1,8 +1,8 @@
 #pragma once
 
-// The inbox: how work reaches a worker from outside its deque. Any number of producers on any threads, no lock; whoever takes, takes all,
-// so that an idle thief may empty a busy worker's inbox. Next: parking.hpp, which wakes the taker; ../scheduler/injection.hpp, which uses
-// both.
+// The inbox: how work reaches a worker by another way than its deque. Any number of producers on any threads, no lock. A taker takes
+// everything, so an idle thief may empty a busy worker's inbox. Next: parking.hpp, which wakes the taker; ../scheduler/injection.hpp, which
+// uses both.
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
@@ -10,11 +10,11 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// A stack of resumables that is only ever emptied at once: no node is read while another thread may take it, hence no ABA.
+/// A stack of resumables that is always emptied at once. No node is read while another thread may take it, hence no ABA.
 template <class Sync = std_sync>
 class basic_inbox {
  public:
-  /// From the exchange on another thread may run `r`, and `r` may be gone. seq_cst: the push comes before the pusher's read of the parking
+  /// From the exchange on, another thread may run `r`, and `r` may be gone. seq_cst: the push comes before the pusher's read of the parking
   /// states, in one order with a parker's store of its state and read of empty() (README.md, "Why no wake-up is lost"). It releases the job
   /// to take_all.
   void push(resumable* r) noexcept {
@@ -23,7 +23,7 @@ class basic_inbox {
     while (!head_.compare_exchange_weak(head, r, std::memory_order_seq_cst, std::memory_order_relaxed));
   }
 
-  /// Everything, oldest first; null if there is nothing.
+  /// Takes everything, oldest first; null if there is nothing.
   resumable* take_all() noexcept {
     if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;    // relaxed: a hint; parkers ask empty()
     resumable* newest = head_.exchange(nullptr, std::memory_order_acquire);  // acquire: pairs with push

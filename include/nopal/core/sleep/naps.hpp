@@ -1,8 +1,8 @@
 #pragma once
 
-// Naps: the one thief of a node that must stay awake, though it has found nothing for long, sleeps for a while between its searches, longer
-// each time. Whoever offers something new ends the nap. No protocol rests on this: a nap ends by itself, so a notice that comes too early to
-// be seen costs at most tuning::longest_nap. README.md, "Naps". Next: parking.hpp; ../scheduler/search.hpp, whose thief naps.
+// Naps. The one thief of a node that must stay awake, though it has long found nothing, sleeps between its searches, longer each time. A
+// thread that offers something new ends the nap. No protocol rests on this: a nap ends by itself, so a notice that comes too early to be
+// seen costs at most tuning::longest_nap. README.md, "Naps". Next: parking.hpp; ../scheduler/search.hpp, whose thief naps.
 
 #include <atomic>
 #include <cstdint>
@@ -21,7 +21,7 @@ class naps {
     std_sync::wait_for(word_, somebody_naps, nanoseconds);
     return word_.load(std::memory_order_relaxed) != somebody_naps;
   }
-  /// There is something new: wakes all that nap. By any thread, after it has offered it. One load where nobody naps.
+  /// There is something new: wakes all that nap. By any thread, after it has offered it. One load if no thread naps.
   void end() noexcept {
     if (word_.load(std::memory_order_relaxed) == somebody_naps) wake();
   }
@@ -30,7 +30,7 @@ class naps {
   static constexpr std::uint32_t nobody_naps = 0, somebody_naps = 1;
 
   NOPAL_COLD void wake() noexcept {
-    // relaxed: as above; of several threads that come with news one wakes
+    // relaxed: as above; of several threads with something new, one wakes
     if (word_.exchange(nobody_naps, std::memory_order_relaxed) == somebody_naps) std_sync::wake_all(word_);
   }
 

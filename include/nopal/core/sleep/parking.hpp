@@ -1,9 +1,10 @@
 #pragma once
 
-// Parking: who sleeps, who is woken, and whose worker an external caller of pool::run occupies. The adaptive scheduler of the paper's
-// Section III-D: while there is visible work, one thief per NUMA node stays awake; when there is none, all sleep and the pool uses no CPU.
-// Why no wake-up is lost, and why each order is as it is: README.md. Any thread may call what has no actor named. Next:
-// ../scheduler/injection.hpp, which announces work; ../scheduler/search.hpp, which parks; ../scheduler/external_caller.hpp, which occupies.
+// Parking: which worker sleeps, which is woken, and whose worker an external caller of pool::run occupies. The adaptive scheduler of the
+// paper's Section III-D: while there is visible work, one thief per NUMA node stays awake; when there is none, all sleep and the pool uses
+// no CPU. Why no wake-up is lost, and why each order is as it is: README.md. Any thread may call a function whose comment names no actor.
+// Next: ../scheduler/injection.hpp, which announces work; ../scheduler/search.hpp, which parks; ../scheduler/external_caller.hpp, which
+// occupies.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,21 +18,21 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What a worker's thread does, as far as others may change it. Who may change which state: README.md, "States".
+/// State of a worker's thread, as far as other threads may change it. Which thread may change which state: README.md, "States".
 enum class thread_state : std::uint32_t {
   awake,     ///< searches, or runs a strand; only the thread changes this
   parked,    ///< asleep, or about to be; any thread may notify it or occupy its worker
-  notified,  ///< told to wake; only the thread changes this
+  notified,  ///< woken by another thread; only the thread changes this
   occupied,  ///< asleep, while an external caller works in its place; only that caller changes this
   dozing,    ///< asleep for a moment, as it waits on top of its stack: no thief, and not to be occupied; any thread may call it
   watching,  ///< waits in the pool's event source, not to be occupied; any thread may notify it
 };
 
-/// `Source`: where one of the threads waits for events from outside instead of sleeping.
+/// `Source`: where one thread at a time waits for events from outside instead of sleeping.
 template <class Sync = std_sync, class Source = event_source>
 class basic_parking {
  public:
-  /// nodes[i] is the NUMA node of worker i, dense from 0. `events`: null, if there are none.
+  /// nodes[i] is the NUMA node of worker i, dense from 0. `events`: null if there are none.
   explicit basic_parking(std::span<unsigned const> nodes, Source* events = nullptr) : workers_(nodes.size()), source_{events} {
     unsigned count = 0;
     for (unsigned const n : nodes) count = n + 1 > count ? n + 1 : count;
@@ -42,21 +43,21 @@ class basic_parking {
     }
   }
 
-  // ---- Visible work: how many strands and rings have offered some, and how many jobs lie in open inboxes. While it is not 0, somebody must
+  // ---- Visible work: the strands and rings that have offered some, plus the jobs in open inboxes. While it is not 0, some thread must
   // search.
 
-  /// seq_cst: the parker's read, in one order with the additions below.
+  /// seq_cst: the parker's read is in one order with the additions below.
   bool visible_work() const noexcept { return visible_work_.load(std::memory_order_seq_cst) != 0; }
 
-  /// A strand offers its first continuation, or a ring its first entry: every node shall have a thief. By the owner. seq_cst: the addition
-  /// comes before the reads of `thieves` and `state`.
+  /// A strand offers its first continuation, or a ring its first entry: makes sure that each node has a thief. By the owner. seq_cst: the
+  /// addition comes before the reads of `thieves` and `state`.
   void offer() noexcept {
     visible_work_.fetch_add(1, std::memory_order_seq_cst);
     for (node_entry& n : nodes_) wake_if_no_thief(n);
   }
   /// A job is about to be pushed into an inbox.
   void add() noexcept { visible_work_.fetch_add(1, std::memory_order_seq_cst); }
-  /// After add, a job was pushed into worker i's inbox: wakes somebody unless a thief of its node will find it.
+  /// A job, counted by add, was pushed into worker i's inbox: wakes a thread unless a thief of its node will find the job.
   void announce(unsigned i) noexcept {
     if (nodes_[workers_[i].node_index].thieves.load(std::memory_order_seq_cst) > 0) return;
     if (wake_parked(i)) return;
@@ -64,14 +65,15 @@ class basic_parking {
       if (n.thieves.load(std::memory_order_seq_cst) > 0 || wake_one(n)) return;
     }
   }
-  /// Takes back `n` of what offer and add have counted. relaxed: no partner; a thief that still sees the work searches once more.
+  /// Subtracts `n` that offer and add have counted. relaxed: no partner; a thief that still sees the work searches once more.
   void retract(unsigned n = 1) noexcept { visible_work_.fetch_sub(n, std::memory_order_relaxed); }
 
   // ---- Thieves: worker i's own thread.
 
-  /// It searches from now on. relaxed: no partner; a count too low for a moment costs a wake-up too many, see node_entry::thieves.
+  /// The thread searches from now on. relaxed: no partner; a count too low for a moment costs a wake-up too many, see node_entry::thieves.
   void start_searching(unsigned i) noexcept { nodes_[workers_[i].node_index].thieves.fetch_add(1, std::memory_order_relaxed); }
-  /// It found something. While there is visible work the last thief of a node wakes a successor, and any thief so `many` as it says.
+  /// The thread has found something. While there is visible work, it wakes `many` others of its node; the node's last thief wakes at least
+  /// one.
   void stop_searching(unsigned i, unsigned many = 0) noexcept {
     node_entry& n = nodes_[workers_[i].node_index];
     if (n.thieves.fetch_sub(1, std::memory_order_seq_cst) <= 1 && many == 0) many = 1;
@@ -79,8 +81,8 @@ class basic_parking {
     }
   }
 
-  /// Sleeps, unless there is visible work and no other thief in the node, or must_stay(). The caller counts as a thief before and after.
-  /// True: it slept, after asleep(), and an external caller may have worked in its place.
+  /// Sleeps, unless must_stay(), or unless there is visible work and the node has no other thief. The caller counts as a thief before and
+  /// after. True: it slept, after asleep(), and an external caller may have worked in its place.
   template <class Predicate, class Asleep = void (*)()>
   bool park(unsigned i, Predicate&& must_stay, Asleep&& asleep = [] {}) noexcept {
     worker_entry& w = workers_[i];
@@ -91,7 +93,7 @@ class basic_parking {
       if (change(w, thread_state::parked, thread_state::awake)) {
         n.thieves.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in start_searching
         return false;
-      }  // else somebody has notified the thread or occupied its worker meanwhile, and has the duty to see what there is
+      }  // else another thread has notified this one or occupied its worker, and has the duty to see what there is
     }
     asleep();
     for (;;) {
@@ -104,7 +106,7 @@ class basic_parking {
     return true;
   }
 
-  /// As park, but waits in the event source, by wait(), as no other thread does. Nobody occupies the worker meanwhile.
+  /// As park, but waits in the event source, by wait(). No other thread is in the source, and none occupies the worker.
   template <class Predicate, class Wait>
   bool watch(unsigned i, Predicate&& must_stay, Wait&& wait) noexcept {
     worker_entry& w = workers_[i];
@@ -112,7 +114,7 @@ class basic_parking {
     n.thieves.fetch_sub(1, std::memory_order_seq_cst);
     w.state.store(raw(thread_state::watching), std::memory_order_seq_cst);  // before the reads below, as in park
     bool const stays = (visible_work() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay();
-    if (!stays) wait();  // not for long, if it was notified by now: that is a wake which this wait has not seen
+    if (!stays) wait();  // ends at once if the thread was notified already: the source keeps that wake
     if (change(w, thread_state::watching, thread_state::awake)) {
       n.thieves.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in start_searching
     } else {
@@ -121,11 +123,11 @@ class basic_parking {
     return !stays;
   }
 
-  /// Wakes worker i's thread, which is a thief then. False: it was not parked, and did not watch.
+  /// Wakes worker i's thread, which is a thief from then on. False: it was neither parked nor watching.
   bool notify(unsigned i) noexcept { return wake_parked(i) || wake_watching(i); }
 
-  /// Worker i is about to offer work for so `many` others: wakes sleepers of its node until so many search, and of the next nodes for what is more
-  /// than that has members; but `most` of a node. By that worker. O(workers).
+  /// Worker i is about to offer work for `many` others. Wakes sleepers of its node until `many` search, at most `most` of one node; then
+  /// those of the next nodes, for the part of `many` that exceeds the members so far. By that worker. O(workers).
   void wake_several(unsigned i, int many, int most) noexcept {
     unsigned const own = workers_[i].node_index;
     for (std::size_t k = 0; k < nodes_.size() && many > 0; ++k) {
@@ -139,19 +141,20 @@ class basic_parking {
 
   // ---- What only one worker's thread may run.
 
-  /// Something was pushed for worker i's thread alone: wakes that, wherever it sleeps.
+  /// Something was pushed that only worker i's thread may run: wakes the thread, wherever it sleeps.
   void call(unsigned i) noexcept {
     worker_entry& w = workers_[i];
     if (notify(i) || !change(w, thread_state::dozing, thread_state::awake)) return;
     dozing_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in doze
     Sync::wake(w.state);
   }
-  /// Sleeps for so many nanoseconds at most, unless must_wake() or until it is called. By worker i's own thread, which is no thief. False, and
-  /// nothing has happened: all other workers doze, and none of them was called.
+  /// Sleeps for at most so many nanoseconds, until must_wake() or a call. By worker i's own thread, which is no thief. False, and nothing
+  /// has happened: all other workers doze, and none of them was called.
   template <class Predicate>
   bool doze(unsigned i, Predicate&& must_wake, std::int64_t nanoseconds) noexcept {
     // relaxed: a count on which no other word depends; the exchange keeps it below the number of workers. Read by an addition of 0, which
-    // gets the latest number. Whoever calls a thread takes it off at once, so that the caller itself does not count one that is about to run.
+    // gets the latest number. A thread that calls another subtracts it at once, so that the caller does not count as dozing a thread that
+    // is about to run.
     unsigned n;
     do {
       n = dozing_.fetch_add(0, std::memory_order_relaxed);
@@ -170,14 +173,14 @@ class basic_parking {
   /// Takes worker i from its sleeping thread, with everything that belongs to the worker. False: the thread does not sleep, or another
   /// caller works in its place.
   bool occupy(unsigned i) noexcept { return change(workers_[i], thread_state::parked, thread_state::occupied); }
-  /// Gives worker i back to its thread, and wakes that if park would not have slept. must_stay(): as in park, for that thread.
+  /// Gives worker i back to its thread, and wakes that thread if park would not have slept. must_stay(): as in park, for that thread.
   template <class Predicate>
   void vacate(unsigned i, Predicate&& must_stay) noexcept {
     worker_entry& w = workers_[i];
     w.state.store(raw(thread_state::parked), std::memory_order_seq_cst);
     if ((visible_work() && nodes_[w.node_index].thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) notify(i);
   }
-  /// How many workers neither sleep, doze nor search, a moment ago. O(workers). relaxed: a hint.
+  /// Number of workers that neither sleep, doze nor search, a moment ago. O(workers). relaxed: a hint.
   unsigned at_work() const noexcept {
     int n = 0;
     for (worker_entry const& w : workers_) {
@@ -187,8 +190,7 @@ class basic_parking {
     for (node_entry const& e : nodes_) n -= e.thieves.load(std::memory_order_relaxed);
     return n > 0 ? static_cast<unsigned>(n) : 0;
   }
-  // relaxed: hints.
-  /// Is any thread awake that has found nothing?
+  /// True if some thread searches or naps. relaxed, also below: hints.
   bool somebody_searches() const noexcept {
     for (node_entry const& n : nodes_)
       if (n.thieves.load(std::memory_order_relaxed) > 0) return true;  // relaxed: a hint
@@ -210,8 +212,8 @@ class basic_parking {
     unsigned node_index = 0;
   };
   struct alignas(destructive_size) node_entry {
-    /// Threads of this node that search: never more than there are. A thread that is notified is counted after it was told, so the count
-    /// may be too low for a moment, even negative. That costs a wake-up too many; a count too high could lose one.
+    /// Threads of this node that search: never more than there are. notify counts a thread after it has changed the state, so the count may
+    /// be too low for a moment, even negative. That costs a wake-up too many; a count too high could lose one.
     typename Sync::template atomic<int> thieves{0};
     std::vector<unsigned> members;
     node_entry() = default;
@@ -222,15 +224,16 @@ class basic_parking {
 
   static bool change(worker_entry& w, thread_state from, thread_state to) noexcept {
     std::uint32_t s = raw(from);
-    // seq_cst: the read pairs with the store of `parked`, in park and vacate. acquire: whoever occupies the worker sees what its last owner
-    // wrote; the exchange continues that owner's release, so that the thread sees it too. relaxed: a failure is no use of the worker.
+    // seq_cst: the read pairs with the store of `parked`, in park and vacate. acquire: a caller that occupies the worker sees what its last
+    // owner wrote; the exchange continues that owner's release, so that the thread sees it too. relaxed: a failed exchange uses nothing of
+    // the worker.
     return w.state.load(std::memory_order_seq_cst) == s &&
            w.state.compare_exchange_strong(s, raw(to), std::memory_order_acquire, std::memory_order_relaxed);
   }
   void wake_if_no_thief(node_entry& n) noexcept {
     if (n.thieves.load(std::memory_order_seq_cst) <= 0) wake_one(n);
   }
-  // The thread that watches comes last: as long as it does, what comes from outside is seen at once.
+  // The watching thread is woken last: while it watches, events from outside are seen at once.
   bool wake_one(node_entry& n) noexcept {
     for (unsigned const i : n.members)
       if (wake_parked(i)) return true;
@@ -242,7 +245,7 @@ class basic_parking {
   bool wake_parked(unsigned i) noexcept {
     worker_entry& w = workers_[i];
     if (!change(w, thread_state::parked, thread_state::notified)) return false;
-    // Counted on the thread's behalf, so that no other is woken for the same work; relaxed: as in start_searching.
+    // Counted on the thread's behalf, so that no other is woken for the same work. relaxed: as in start_searching.
     nodes_[w.node_index].thieves.fetch_add(1, std::memory_order_relaxed);
     Sync::wake(w.state);
     return true;
@@ -259,7 +262,7 @@ class basic_parking {
   std::vector<node_entry> nodes_;
   Source* const source_;
   alignas(destructive_size) typename Sync::template atomic<unsigned> visible_work_{0};
-  /// How many threads doze and were not called: fewer than all.
+  /// Threads that doze and were not called: fewer than all.
   alignas(destructive_size) typename Sync::template atomic<unsigned> dozing_{0};
 };
 
