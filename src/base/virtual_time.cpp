@@ -16,7 +16,7 @@ constinit std::atomic<virtual_time::domain*> virtual_time::domains{nullptr};
 constinit std::atomic<unsigned> simulated_machines{0};
 
 void come_in_order() noexcept {
-  if (virtual_time* const v = virtual_time::here(); v != nullptr) v->reach();
+  if (virtual_time* const v = virtual_time::here(); v != nullptr) v->come_in_order();
 }
 
 time_point simulated_now() noexcept {

@@ -79,18 +79,18 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
   worker& w = *pool.workers[i];
   stack* const s = w.stacks.get();
   if (s != nullptr) {
-    context home;
+    context own;
     fork_state* const outside = state_here();
     work_for(&w);
     w.occupant = {true, &r, &done};
     w.search.idle_since = 0;
     w.spare.works_again();
-    w.home = &home;
-    w.home_frame = __builtin_frame_address(0);
+    w.began_on = &own;
+    w.began_on_frame = __builtin_frame_address(0);
     w.here = s;
-    if (s->run_from(home, run_job_of_caller)) w.stacks.put(s);
+    if (s->run_from(own, run_job_of_caller)) w.stacks.put(s);
     // If thieves have taken all that was spawned, the ring is no visible work. If not, the worker's thread wakes for the rest: see
-    // must_stay.
+    // must_stay_awake.
     if (w.ready_is_offered && w.ready.empty()) [[unlikely]]
       w.retract_ready();
     tell::runs_none(w);
@@ -98,7 +98,7 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
     note_spare_memory(w);
     work_for(outside);
   }
-  pool.parking.vacate(i, [&] { return must_stay(pool, i); });
+  pool.parking.vacate(i, [&] { return must_stay_awake(pool, i); });
   if (s == nullptr) return false;
   sleep_until_set(done, {"a job", nullptr});
   return true;

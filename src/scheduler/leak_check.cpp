@@ -21,7 +21,8 @@ void note_for_leak_check(pool_state const& pool) noexcept {
   pool.stacks.for_each(
       [](stack const& s) { add_leak_root(s.low(), static_cast<std::size_t>(reinterpret_cast<std::byte const*>(&s + 1) - s.low())); });
   for (worker const* w : pool.workers) {
-    for (void const* left : {w->home_frame, static_cast<void const*>(w->home), w->thread_frame, static_cast<void const*>(w->thread_home)}) {
+    for (void const* left : {w->began_on_frame, static_cast<void const*>(w->began_on), w->thread_began_on_frame,
+                             static_cast<void const*>(w->thread_began_on)}) {
       add_mapping_as_leak_root(left);  // the first two may be a caller's that has left: then nothing is mapped there, or nothing of use
     }
   }

@@ -238,14 +238,14 @@ void scheduler::run_thread(unsigned i) noexcept {
   call_hook(on_thread_start_, i, "on_thread_start");
   worker& w = *workers_[i];
   work_for(&w);
-  context home;
-  w.home = w.thread_home = &home;
-  w.home_frame = w.thread_frame = __builtin_frame_address(0);
+  context own;
+  w.began_on = w.thread_began_on = &own;
+  w.began_on_frame = w.thread_began_on_frame = __builtin_frame_address(0);
   w.here = w.stacks.get();  // put there by the constructor, or by the thread that worked here before
   w.here->begin(search_for_work);
   observer* const observed = state_.observed.get();
   if (observed != nullptr) observed->thread_begins(i);
-  switch_to(home, *w.here);
+  switch_to(own, *w.here);
   if (observed != nullptr) observed->thread_ends(i);
   work_for(nullptr);
   call_hook(on_thread_stop_, i, "on_thread_stop");
@@ -253,7 +253,8 @@ void scheduler::run_thread(unsigned i) noexcept {
 
 // Ends the threads. Nothing is submitted any more; the workers search, or sleep.
 void scheduler::stop() noexcept {
-  state_.stopping.store(true, std::memory_order_seq_cst);  // before notify looks at the threads' states: pairs with the load in must_stay
+  state_.stopping.store(true,
+                        std::memory_order_seq_cst);  // before notify looks at the threads' states: pairs with the load in must_stay_awake
   for (unsigned i = 0; i < workers(); ++i) state_.parking.call(i);
   state_.naps.end();
   if (state_.observed != nullptr) state_.observed->pool_ends();

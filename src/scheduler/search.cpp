@@ -258,7 +258,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   bool slept = false;
   if (pool.events.source() != nullptr && pool.events.enter()) {
     slept = pool.parking.watch(
-        i, [&] { return must_stay(pool, i); },
+        i, [&] { return must_stay_awake(pool, i); },
         [&] {
           w.count.add(counted::sleeps);
           pool.events.wait();
@@ -269,7 +269,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
     slept = slept || w.has_more();                                               // as in search_once
   } else if (pool.events.source() == nullptr || pool.events.somebody_waits()) {  // else another thread polls now: nobody would wait
     slept = pool.parking.park(
-        i, [&] { return must_stay(pool, i); },
+        i, [&] { return must_stay_awake(pool, i); },
         [&] {
           w.count.add(counted::sleeps);
           if (pool.pinned) while_it_sleeps.emplace(pool.places[i].cpu);
@@ -281,7 +281,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   if (!slept) return false;
   w.count.add(counted::wakeups);
   w.search.woken = true;
-  w.home = w.thread_home;
+  w.began_on = w.thread_began_on;
   w.here = &mine;
   w.search.idle_since = 0;
   w.search.nap = tuning::shortest_nap;
@@ -334,7 +334,7 @@ void search_in_turn(worker& w) noexcept {
 // Searches once, by the worker's own thread, and pauses or sleeps if it finds nothing. False: the pool ends.
 bool search_once(worker& w, stack& mine) noexcept {
   pool_state& pool = w.pool();
-  if (pool.stopping.load(std::memory_order_relaxed)) return false;  // relaxed: a hint; must_stay reads it again before a sleep
+  if (pool.stopping.load(std::memory_order_relaxed)) return false;  // relaxed: a hint; must_stay_awake reads it again before a sleep
   if (pool.takes_turns) [[unlikely]] {
     search_in_turn(w);
     return true;
@@ -348,7 +348,7 @@ bool search_once(worker& w, stack& mine) noexcept {
   if (find_and_run(w, nullptr)) return true;  // another worker may run this stack now, and w must not be used
   if (pool.events.source() != nullptr) {
     pool.events.poll();
-    if (w.has_more()) return true;  // must_stay does not see what only this thread may run
+    if (w.has_more()) return true;  // must_stay_awake does not see what only this thread may run
   }
 
   std::int64_t const now = std_sync::now();
@@ -400,7 +400,7 @@ bool search_below_join(worker& w) noexcept {
 // long, or the worker's thread is needed.
 bool search_as_external_caller(worker& w) noexcept {
   event const& done = *w.occupant.done;
-  if (done.is_set() || must_stay(w.pool(), w.index())) return false;
+  if (done.is_set() || must_stay_awake(w.pool(), w.index())) return false;
   if (find_and_run(w, w.occupant.job)) return true;
   search_state& s = w.search;
   std::int64_t const now = std_sync::now();
@@ -414,7 +414,7 @@ bool search_as_external_caller(worker& w) noexcept {
 
 }  // namespace
 
-bool must_stay(pool_state const& pool, unsigned i) noexcept {
+bool must_stay_awake(pool_state const& pool, unsigned i) noexcept {
   worker const& w = *pool.workers[i];
   return pool.stopping.load(std::memory_order_seq_cst) || !w.own.empty() || !w.open.empty() || !w.ready.empty() || !w.due->empty() ||
          !w.due_own.empty();

@@ -14,10 +14,8 @@ namespace nopal::inline NOPAL_ABI::core {
 static constexpr std::size_t least_native_fork = sizeof(branch);
 
 worker::worker(pool_state& pool, unsigned index, std::uint64_t seed)
-    : stacks{pool.stacks, index},
-      blocks{pool.blocks},
-      search{seed, index},
-      due{pool.steals ? &pool.due : &due_here},
+    : worker_at_forks{pool, index},
+      worker_between_strands{pool, index, seed, due_here},
       observed{pool.observed.get()},
       pool_{pool},
       index_{index},

@@ -43,8 +43,8 @@ static void leave_for(suspension& s, stack& next) noexcept {
 // published no other worker knows of it. When suspend returns true the worker may be another one: its deque is empty, and so was its arena.
 bool suspend(suspension& s) noexcept {
   worker& w = *current();
-  bool const must_stay = w.stack_stays();
-  int const error_number = must_stay ? errno : 0;
+  bool const stack_stays = w.stack_stays();
+  int const error_number = stack_stays ? errno : 0;
   if (!w.work.empty() && !w.orphans.get(w.work)) return false;
   stack* const next = w.stacks.get();
   if (next == nullptr) return false;
@@ -58,8 +58,8 @@ bool suspend(suspension& s) noexcept {
   s.left->body = nullptr;           // its body cannot return: the worker that resumes this stack is not where run_from was called
   s.run = publish_left_stack;
   next->begin(w.pool().call.search);
-  if (must_stay) s.left->home = w.index();
-  if (must_stay && keeps_order(w)) left_in_order(w, *s.left);
+  if (stack_stays) s.left->home = w.index();
+  if (stack_stays && keeps_order(w)) left_in_order(w, *s.left);
   void const* const near = w.near.get();
   void const* const far = w.far.get();
   region_id const region = w.region;
@@ -74,7 +74,7 @@ bool suspend(suspension& s) noexcept {
   }
   current()->descends_from(near, far);
   current()->region = region;
-  if (must_stay) [[unlikely]] {
+  if (stack_stays) [[unlikely]] {
     s.left->home = stack::anywhere;
     if (s.left->in_order) resumed_in_order(*current(), *s.left);
     errno = error_number;  // on the thread that has left the stack
@@ -156,7 +156,7 @@ void resume_at_home(stack& s) noexcept {
 
 // The pool ends, or an external caller vacates its worker.
 void leave_for_thread(stack& mine) noexcept {
-  mine.leave(*current()->home, [](stack& free) noexcept { current()->stacks.put(&free); });
+  mine.leave(*current()->began_on, [](stack& free) noexcept { current()->stacks.put(&free); });
   die_resumed_twice();
 }
 

@@ -91,7 +91,7 @@ struct pool {
     }
   }
   unsigned workers() const { return static_cast<unsigned>(open.size()); }
-  bool must_stay(unsigned i) const noexcept {
+  bool must_stay_awake(unsigned i) const noexcept {
     return stopping.load(seq_cst) || (planted != bug::sleeps_without_a_test && !open[i]->empty());
   }
 
@@ -146,7 +146,7 @@ struct pool {
         run_all(found, steals);
         continue;
       }
-      auto const stays = [&] { return must_stay(i); };
+      auto const stays = [&] { return must_stay_awake(i); };
       if (has_events && !in_source.exchange(true, acquire)) {
         sleepers.watch(i, stays, [&] { events.wait(); });
         in_source.store(false, release);
@@ -161,7 +161,7 @@ struct pool {
   void visit(unsigned i) {
     if (!sleepers.occupy(i)) return;
     use(i);
-    sleepers.vacate(i, [&] { return must_stay(i); });
+    sleepers.vacate(i, [&] { return must_stay_awake(i); });
   }
 };
 

@@ -121,7 +121,7 @@ TEST_P(loops_stop, what_has_thrown_before_them) {
 TEST(loops_stop_off_a_pool, where_they_were_called) {
   std::stop_source source;
   std::atomic<long> begun{0};
-  std::thread asker{[&] {
+  std::thread current_identity{[&] {
     while (begun == 0) std::this_thread::yield();
     source.request_stop();
   }};
@@ -130,7 +130,7 @@ TEST(loops_stop_off_a_pool, where_they_were_called) {
           source.get_token(),
           [&] { nopal::parallel_for(std::int64_t{0}, for_ever, [&](std::int64_t) { begun.store(1, std::memory_order_relaxed); }); }),
       nopal::stopped);
-  asker.join();
+  current_identity.join();
 }
 
 // What is known to be short is run without asking anybody, but not by a thread that may be asked to stop.

@@ -96,7 +96,7 @@ class office {
   }
   bool occupy(unsigned i) { return parking_.occupy(i); }
   void vacate(unsigned i) {
-    parking_.vacate(i, [&] { return must_stay(i); });
+    parking_.vacate(i, [&] { return must_stay_awake(i); });
   }
   bool all_sleep() const {
     for (unsigned i = 0; i < workers(); ++i) {
@@ -106,7 +106,7 @@ class office {
   }
 
  private:
-  bool must_stay(unsigned i) const { return stopping_.load(std::memory_order_seq_cst) || !inboxes_[i].empty(); }
+  bool must_stay_awake(unsigned i) const { return stopping_.load(std::memory_order_seq_cst) || !inboxes_[i].empty(); }
 
   void work(unsigned i) {
     sow(seed_, i);
@@ -118,7 +118,7 @@ class office {
         looking = false;
         idle = 0;
       } else if (++idle > chaos_sync::random() % 8) {
-        parking_.park(i, [&] { return must_stay(i); });
+        parking_.park(i, [&] { return must_stay_awake(i); });
         idle = 0;
       }
       std::this_thread::yield();

@@ -43,7 +43,7 @@ class controlled_schedule::own_time final : public virtual_time {
     sleep_on(a, expected, nanoseconds < 0 ? a_while : std::min(nanoseconds, a_while));
   }
   void interrupted(bool, bool) noexcept override {}
-  void reach() noexcept override {}
+  void come_in_order() noexcept override {}
 
  private:
   controlled_schedule& of_;

@@ -46,7 +46,7 @@ class gap final : public virtual_time {
   void yield() noexcept override {}
   void sleep(std::int64_t) noexcept override {}
   void wait(std::atomic<std::uint32_t>&, std::uint32_t, std::int64_t) noexcept override {}
-  void reach() noexcept override {}
+  void come_in_order() noexcept override {}
   void interrupted(bool, bool) noexcept override { came_ = true; }
 
  private:

@@ -43,7 +43,7 @@ class simulation::own_time final : public virtual_time {
     of.sleep(index, &a, expected, nanoseconds);
   }
   void interrupted(bool waits, bool by_alarm) noexcept override { of.interrupted(index, waits, by_alarm); }
-  void reach() noexcept override { of.must_come_in_order(index); }
+  void come_in_order() noexcept override { of.must_come_in_order(index); }
 
  private:
   simulation& of;

@@ -17,7 +17,7 @@
 
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/loop/made_of.hpp"
-#include "nopal/core/scheduler/asker.hpp"
+#include "nopal/core/scheduler/current_identity.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -76,7 +76,7 @@ class combinable {
   /// The object of the worker that asks. It is the caller's until it next forks, joins or waits: then the caller may work on another worker, and
   /// another strand on this one. Throws std::bad_alloc, and what making the object throws.
   T& local() {
-    const void* const who = core::asker();
+    const void* const who = core::current_identity();
     std::atomic<node*>& list = lists_[place_of(who)];
     // Acquire, with the release below: who finds its object finds it made. Only its own worker adds it, and so finds it the next time.
     for (node* it = list.load(std::memory_order::acquire); it != nullptr; it = it->next) {
@@ -143,7 +143,7 @@ class combinable {
  private:
   /// Objects of different workers share no cache line.
   struct alignas(core::tuning::destructive_size) alignas(T) node {
-    node(const void* asker, const std::function<T()>& make) : value(make()), who{asker} {}
+    node(const void* worker, const std::function<T()>& make) : value(make()), who{worker} {}
     T value;
     const void* who;
     node* next = nullptr;

@@ -35,7 +35,7 @@ class virtual_time {
   /// is a timer's.
   virtual void interrupted(bool waits, bool by_alarm) noexcept = 0;
   /// All that others do earlier comes first: in_order.hpp. May pass the turn on.
-  virtual void reach() noexcept = 0;
+  virtual void come_in_order() noexcept = 0;
 
   /// While one lives, the thread whose time it is holds a lock that others need to go on: a signal does not stop it there.
   class not_interrupted {

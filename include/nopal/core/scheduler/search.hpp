@@ -18,6 +18,6 @@ void search_on(stack& mine) noexcept;
 /// True if worker i must stay awake, as something waits for it or the pool ends. Any thread. seq_cst loads, after the thread's state has
 /// been stored: they pair with the pushes to the inboxes and with the store of `stopping`, which come before a look at that state. The ring
 /// needs no partner: only the thread itself fills it, or an external caller before the thread has the worker again.
-bool must_stay(pool_state const& pool, unsigned i) noexcept;
+bool must_stay_awake(pool_state const& pool, unsigned i) noexcept;
 
 }  // namespace nopal::core

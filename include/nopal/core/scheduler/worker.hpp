@@ -65,18 +65,62 @@ struct occupant {
   event* done = nullptr;  ///< set when that has ended
 };
 
-class NOPAL_API worker : public fork_state {
- public:
-  worker(pool_state& pool, unsigned index, std::uint64_t seed);
+/// What its owner touches at a fork.
+struct worker_at_forks : fork_state {
+  worker_at_forks(pool_state& pool, unsigned index) : stacks{pool.stacks, index} {}
 
   deque work;  ///< what the strand has forked
-
   /// The stop region in which the strand runs: ../stop/README.md. Undefined between strands.
   region_id region = no_region;
+  core::strand strand;
+  stack_cache stacks;
+};
 
+/// What other threads touch, too.
+struct worker_for_others {
   /// What is ready to run: fibers that this worker has spawned, stacks that it has woken, and jobs from an inbox that it has emptied.
   /// Thieves take the oldest.
   basic_deque<std_sync, places::ring> ready;
+  inbox open;  ///< what any worker may take; any thread pushes
+  inbox own;   ///< what only this worker's thread may run; any thread pushes
+  due_queue due_here;
+  due_queue due_own;  ///< those that only this worker's thread may run
+  /// Where dropped results of one word are stored. Any thread that ends a child without a slot writes it, relaxed, since it is never read.
+  alignas(destructive_size) std::uint64_t sink = 0;
+  alignas(destructive_size) counters count;  ///< written by the worker, read by any thread
+  /// The job whose strand runs here: a hint, for external callers, which help with their own job only. Written by the worker, read by every
+  /// thief that tries it: so it is not on a line that the owner writes at each fork.
+  std::atomic<root*> busy_with{nullptr};
+  /// Joins that the entries of the deque descend from: the nearest that is known, and the farthest, which the nearest descends from.
+  descent near, far;
+  std::atomic<bool> stalled{false};  ///< the thread has run only its own work for long; any thread reads it
+};
+
+/// What the worker uses between strands, and where it leaves its stack.
+struct worker_between_strands {
+  worker_between_strands(pool_state& pool, unsigned index, std::uint64_t seed, due_queue& of_worker)
+      : search{seed, index}, due{pool.steals ? &pool.due : &of_worker}, blocks{pool.blocks} {}
+
+  search_state search;
+  core::occupant occupant;
+  context* began_on = nullptr;           ///< the stack on which the thread that works here now began: resumed when its search for work ends
+  context* thread_began_on = nullptr;    ///< the stack on which the worker's thread began
+  void const* began_on_frame = nullptr;  ///< an address on the stack `began_on`, for LeakSanitizer
+  void const* thread_began_on_frame = nullptr;  ///< an address on the stack `thread_began_on`
+  std::int64_t next_outermost_poll = 0;         ///< polled_fork_ended: the time from which on another is due
+  std::int64_t next_interruption = 0;           ///< due.cpp: the time from which on the strand may be saved again
+  bool ready_is_offered = false;                ///< the ring counts as visible work
+  due_queue* due;                               ///< the pool's, or in a pool that does not steal due_here
+  block_cache blocks;
+  orphan_memory orphans;       ///< for the tasks in the deque when a stack is left
+  region_cache spare_regions;  ///< for the branches that the worker steals
+  spare_memory spare;          ///< what goes back to the system later
+};
+
+class NOPAL_API worker : public worker_at_forks, public worker_for_others, public worker_between_strands {
+ public:
+  worker(pool_state& pool, unsigned index, std::uint64_t seed);
+
   /// Makes room in the ring for one more. Throws std::bad_alloc.
   NOPAL_INLINE void make_room_for_ready() {
     if (ready.must_grow()) [[unlikely]]
@@ -102,15 +146,10 @@ class NOPAL_API worker : public fork_state {
   /// The ring is empty: it no longer counts as visible work, until make_ready offers it again.
   void retract_ready() noexcept;
 
-  /// Where dropped results of one word are stored. Any thread that ends a child without a slot writes it, relaxed, since it is never read.
-  alignas(destructive_size) std::uint64_t sink = 0;
+  observer* const observed;  ///< the pool's, which gets a call for each event here; null: none
 
   pool_state& pool() const noexcept { return pool_; }
   unsigned index() const noexcept { return index_; }
-
-  // ---- The running strand.
-
-  core::strand strand;
 
   /// A strand begins, on an empty arena, on a deque that has room for most_entries().
   void begin_strand() noexcept;
@@ -197,17 +236,6 @@ class NOPAL_API worker : public fork_state {
     return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr || !due->empty() || !due_own.empty();
   }
 
-  stack_cache stacks;
-  block_cache blocks;
-  orphan_memory orphans;                     ///< for the tasks in the deque when a stack is left
-  region_cache spare_regions;                ///< for the branches that the worker steals
-  spare_memory spare;                        ///< what goes back to the system later
-  alignas(destructive_size) counters count;  ///< written by the worker, read by any thread
-  /// The job whose strand runs here: a hint, for external callers, which help with their own job only. Written by the worker, read by every
-  /// thief that tries it: so it is not on a line that the owner writes at each fork.
-  std::atomic<root*> busy_with{nullptr};
-  /// Joins that the entries of the deque descend from: the nearest that is known, and the farthest, which the nearest descends from.
-  descent near, far;
   /// A child of `join` begins here, or a job that is waited for there. The thief has already set what the child descends from.
   void begin_child_of(void const* join) noexcept {
     if (pool_.stacks_stay.load(std::memory_order_relaxed)) [[unlikely]]
@@ -231,26 +259,6 @@ class NOPAL_API worker : public fork_state {
     if (near.get() != nullptr || far.get() != nullptr) [[unlikely]]
       descends_from(nullptr, nullptr);
   }
-
-  // ---- The worker between strands.
-
-  search_state search;
-  core::occupant occupant;
-  context* home = nullptr;               ///< the stack on which the thread that works here now began: resumed when its search for work ends
-  context* thread_home = nullptr;        ///< the stack on which the worker's thread began
-  void const* home_frame = nullptr;      ///< an address on the stack `home`, for LeakSanitizer
-  void const* thread_frame = nullptr;    ///< an address on the stack `thread_home`
-  std::int64_t next_outermost_poll = 0;  ///< polled_fork_ended: the time from which on another is due
-  std::atomic<bool> stalled{false};      ///< the thread has run only its own work for long; any thread reads it
-  bool ready_is_offered = false;         ///< the ring counts as visible work
-  std::int64_t next_interruption = 0;    ///< due.cpp: the time from which on the strand may be saved again
-  due_queue* due;                        ///< the pool's, or in a pool that does not steal due_here
-  due_queue due_here;
-  due_queue due_own;  ///< those that only this worker's thread may run
-  inbox open;         ///< what any worker may take; any thread pushes
-  inbox own;          ///< what only this worker's thread may run; any thread pushes
-
-  observer* const observed;  ///< the pool's, which gets a call for each event here; null: none
 
  private:
   std::uintptr_t lowest() const noexcept;

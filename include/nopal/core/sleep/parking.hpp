@@ -81,15 +81,15 @@ class basic_parking {
     }
   }
 
-  /// Sleeps, unless must_stay(), or unless there is visible work and the node has no other thief. The caller counts as a thief before and
+  /// Sleeps, unless must_stay_awake(), or unless there is visible work and the node has no other thief. The caller counts as a thief before and
   /// after. True: it slept, after asleep(), and an external caller may have worked in its place.
   template <class Predicate, class Asleep = void (*)()>
-  bool park(unsigned i, Predicate&& must_stay, Asleep&& asleep = [] {}) noexcept {
+  bool park(unsigned i, Predicate&& must_stay_awake, Asleep&& asleep = [] {}) noexcept {
     worker_entry& w = workers_[i];
     node_entry& n = nodes_[w.node_index];
     n.thieves.fetch_sub(1, std::memory_order_seq_cst);
     w.state.store(raw(thread_state::parked), std::memory_order_seq_cst);  // before the reads below; release: pairs with change, in occupy
-    if ((visible_work() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) {
+    if ((visible_work() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay_awake()) {
       if (change(w, thread_state::parked, thread_state::awake)) {
         n.thieves.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in start_searching
         return false;
@@ -108,12 +108,12 @@ class basic_parking {
 
   /// As park, but waits in the event source, by wait(). No other thread is in the source, and none occupies the worker.
   template <class Predicate, class Wait>
-  bool watch(unsigned i, Predicate&& must_stay, Wait&& wait) noexcept {
+  bool watch(unsigned i, Predicate&& must_stay_awake, Wait&& wait) noexcept {
     worker_entry& w = workers_[i];
     node_entry& n = nodes_[w.node_index];
     n.thieves.fetch_sub(1, std::memory_order_seq_cst);
     w.state.store(raw(thread_state::watching), std::memory_order_seq_cst);  // before the reads below, as in park
-    bool const stays = (visible_work() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay();
+    bool const stays = (visible_work() && n.thieves.load(std::memory_order_seq_cst) <= 0) || must_stay_awake();
     if (!stays) wait();  // ends at once if the thread was notified already: the source keeps that wake
     if (change(w, thread_state::watching, thread_state::awake)) {
       n.thieves.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in start_searching
@@ -173,12 +173,12 @@ class basic_parking {
   /// Takes worker i from its sleeping thread, with everything that belongs to the worker. False: the thread does not sleep, or another
   /// caller works in its place.
   bool occupy(unsigned i) noexcept { return change(workers_[i], thread_state::parked, thread_state::occupied); }
-  /// Gives worker i back to its thread, and wakes that thread if park would not have slept. must_stay(): as in park, for that thread.
+  /// Gives worker i back to its thread, and wakes that thread if park would not have slept. must_stay_awake(): as in park, for that thread.
   template <class Predicate>
-  void vacate(unsigned i, Predicate&& must_stay) noexcept {
+  void vacate(unsigned i, Predicate&& must_stay_awake) noexcept {
     worker_entry& w = workers_[i];
     w.state.store(raw(thread_state::parked), std::memory_order_seq_cst);
-    if ((visible_work() && nodes_[w.node_index].thieves.load(std::memory_order_seq_cst) <= 0) || must_stay()) notify(i);
+    if ((visible_work() && nodes_[w.node_index].thieves.load(std::memory_order_seq_cst) <= 0) || must_stay_awake()) notify(i);
   }
   /// Number of workers that neither sleep, doze nor search, a moment ago. O(workers). relaxed: a hint.
   unsigned at_work() const noexcept {

@@ -61,7 +61,7 @@ void resume_after_top(worker& w, stack& s) noexcept;
 /// Resumes a stack that was left at a fork of a scope. By the worker that has taken it from a deque or an inbox: resumable::run of each
 /// stack.
 void run_left_stack(resumable& r, worker& w) noexcept;
-/// Leaves `mine`, from its base, and resumes the own stack of the thread that works here: worker::home. `mine` is free then.
+/// Leaves `mine`, from its base, and resumes the own stack of the thread that works here: worker::began_on. `mine` is free then.
 [[noreturn]] void leave_for_thread(stack& mine) noexcept;
 
 }  // namespace nopal::core

@@ -1,10 +1,10 @@
-#include "nopal/core/scheduler/asker.hpp"
+#include "nopal/core/scheduler/current_identity.hpp"
 
 #include "nopal/core/task/fork_state.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
-void const* asker() noexcept {
+void const* current_identity() noexcept {
   fork_state const* const here = state_here();
   if (here->works()) return here;
   // A thread that works for no pool keeps its native stack, so this address stays its own.
