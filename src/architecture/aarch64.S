@@ -2,8 +2,8 @@
    fork, by nopal/scope.hpp. The offsets are those of context_frame in include/nopal/core/architecture/context_layout.hpp, which asserts
    each. No member of nopal::core::context is known here: callers pass the address of its stack pointer. */
 
-/* Branch target identification, where the compiler is told -mbranch-protection: what is called through a register begins with a landing
-   pad. A switch jumps to a return address, where there is none: under this protection it returns there, which is not checked. */
+/* Branch target identification, if compiled with -mbranch-protection: code that is called through a register begins with a landing pad. A
+   switch jumps to a return address, where there is none: under this protection it returns there, which is not checked. */
 #if defined(__ARM_FEATURE_BTI_DEFAULT)
 #define LANDING_PAD hint #34   /* bti c */
 #define GO_TO_X30 ret
@@ -57,7 +57,7 @@
         str     x10, [x0]
         .endm
 
-/* Leaves the stack, whose pointer stays in x19, calls x3(x2) on the stack that ends at x1, where the unwinder stops, and comes back. */
+/* Leaves the stack, whose pointer stays in x19, calls x3(x2) on the stack that ends at x1, where the unwinder stops, and returns. */
         .macro call_there
         leave_stack
         mov     x19, sp
@@ -70,7 +70,7 @@
         .cfi_restore_state
         .endm
 
-/* After call_there: returns null. The body has given back all registers but x19, x29 and x30 as it found them. */
+/* After call_there: returns null. The body has preserved all registers but x19, x29 and x30. */
         .macro return_null
         ldr     x19, [sp]
         ldp     x29, x30, [sp, #80]
@@ -154,7 +154,7 @@ nopal_context_fork:
         .cfi_endproc
         .size   nopal_context_fork, . - nopal_context_fork
 
-/* Where a fresh stack begins, see first_context_frame: x19 is the context, x20 its body. The unwinder stops here. */
+/* The first code on a fresh stack, see first_context_frame: x19 is the context, x20 its body. The unwinder stops here. */
         .globl  nopal_context_start
         .hidden nopal_context_start
         .type   nopal_context_start, %function

@@ -2,9 +2,9 @@
    fork, by nopal/scope.hpp. The offsets are those of context_frame in include/nopal/core/architecture/context_layout.hpp, which asserts
    each. No member of nopal::core::context is known here: callers pass the address of its stack pointer. */
 
-/* Control-flow enforcement, where the compiler is told -fcf-protection: what is called or jumped to through a register begins with
-   endbr64. A switch jumps to a return address, where there is no endbr64: the jump is marked notrack. This file is marked for indirect
-   branches only, not for shadow stacks, which know one stack a thread: so the loader leaves those off. */
+/* Control-flow enforcement, if compiled with -fcf-protection: code that is called or jumped to through a register begins with endbr64.
+   A switch jumps to a return address, where there is no endbr64: the jump is marked notrack. This file is marked for indirect branches
+   only, not for shadow stacks, which know one stack a thread: so the loader leaves those off. */
 #if defined(__CET__) && (__CET__ & 1)
 #define ENDBR endbr64
 #define NOTRACK notrack
@@ -76,8 +76,8 @@ nopal_context_switch:
         .cfi_startproc
         ENDBR
         leave_stack
-        /* mxcsr is loaded in any case, with its sticky flags: whoever ran meanwhile may have other ones. The x87 control word is loaded
-           only where it differs, since that takes longer than to look. */
+        /* mxcsr is always loaded, with its sticky flags: the stack that is left may have other ones. The x87 control word is loaded only
+           if it differs, since loading takes longer than comparing. */
         movzwl  4(%rsp), %eax
         ldmxcsr (%rsi)
         cmpw    4(%rsi), %ax
@@ -109,7 +109,7 @@ nopal_context_switch:
         .cfi_offset r14, -40
         .cfi_offset r13, -48
         .cfi_offset r12, -56
-2:      fnclex  /* a flag of the other stack would trap where this word unmasks it */
+2:      fnclex  /* a flag of the other stack would trap if this word unmasks it */
         fldcw   4(%rsp)
         jmp     1b
         .cfi_endproc
@@ -117,8 +117,8 @@ nopal_context_switch:
 
 /* after_switch* nopal_context_call(void** left, void* top, context& with, void (*body)(context&))
    Calls body(with) on the fresh stack that ends at `top`. The stack that is left has the layout above, so that a switch can resume it
-   too. Where body returns, this function returns null, with mxcsr and the x87 control word as they were, and the processor has predicted both
-   returns. */
+   too. When body returns, this function returns null, with mxcsr and the x87 control word as they were, and the processor has predicted
+   both returns. */
         .globl  nopal_context_call
         .hidden nopal_context_call
         .type   nopal_context_call, @function
@@ -163,15 +163,15 @@ nopal_context_call:
         .cfi_offset r14, -40
         .cfi_offset r13, -48
         .cfi_offset r12, -56
-2:      fnclex  /* a flag of the other stack would trap where this word unmasks it */
+2:      fnclex  /* a flag of the other stack would trap if this word unmasks it */
         fldcw   4(%rsp)
         jmp     1b
         .cfi_endproc
         .size   nopal_context_call, . - nopal_context_call
 
 /* after_switch* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*))
-   As nopal_context_call, but the control words stay as the body has left them, as after any call. The body gives back the other
-   registers as it found them, so only rbx is fetched. Visible to programs: forks inline the call to it. */
+   As nopal_context_call, but the control words stay as the body has left them, as after any call. The body preserves the other registers,
+   so only rbx is loaded. Visible to programs: forks inline the call to it. */
         .globl  nopal_context_fork
         .type   nopal_context_fork, @function
         .p2align 4
@@ -194,7 +194,7 @@ nopal_context_fork:
         .cfi_endproc
         .size   nopal_context_fork, . - nopal_context_fork
 
-/* Where a fresh stack begins, see first_context_frame: r12 is the context, r13 its body. The unwinder stops here. */
+/* The first code on a fresh stack, see first_context_frame: r12 is the context, r13 its body. The unwinder stops here. */
         .globl  nopal_context_start
         .hidden nopal_context_start
         .type   nopal_context_start, @function

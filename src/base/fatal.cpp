@@ -10,7 +10,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// The message is flushed first, in case that the search for the function's name fails.
+// The message is flushed first, in case the search for the function's name fails.
 [[noreturn]] static void die_saying(char const* what, void const* function) noexcept {
   std::fputs("nopal: ", stderr);
   std::fputs(what, stderr);

@@ -1,4 +1,4 @@
-// The C library does not tell. But who runs in exit was called by it: so its frame lies on the stack.
+// The C library does not tell. But exit has called the functions that run in it, so its frame is on the stack.
 
 #include "nopal/core/base/in_exit.hpp"
 
@@ -23,7 +23,7 @@ _Unwind_Reason_Code look_at_frame(_Unwind_Context* frame, void* data) {
   auto& w = *static_cast<walk*>(data);
   int before = 0;
   auto pc = _Unwind_GetIPInfo(frame, &before);
-  // A return address lies behind the call, which may be the last instruction of its function. The function below looks one byte before it.
+  // A return address is behind the call, which may be the last instruction of its function. The function below looks one byte before it.
   if (before != 0) ++pc;
   void const* const function = _Unwind_FindEnclosingFunction(reinterpret_cast<void*>(pc));  // NOLINT(performance-no-int-to-ptr)
   w.found = function != nullptr && (function == w.exit || function == reinterpret_cast<void const*>(&std::exit));
@@ -32,7 +32,7 @@ _Unwind_Reason_Code look_at_frame(_Unwind_Context* frame, void* data) {
 
 }  // namespace
 
-// In a program that is not position-independent the address of exit is a stub in the program; the loader knows the function.
+// In a program that is not position-independent the address of exit is that of a stub in the program; the loader knows the function.
 bool is_in_exit() noexcept {
   walk w{&::dlsym != nullptr ? ::dlsym(RTLD_NEXT, "exit") : nullptr};
   _Unwind_Backtrace(look_at_frame, &w);

@@ -11,7 +11,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// Where nobody reads a pipe an ordinary open waits for a reader.
+// If no process reads a pipe, an ordinary open waits for a reader.
 int open_for_writing(char const* name, int also) noexcept {
   int file = -1;
   do file = ::open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | also, 0666);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Files that the user has named, which are written. A pipe that nobody reads is an error, neither a wait without end nor the end of the process.
-// Next: ../trace/trace_files.cpp, ../schedules/schedule_log.cpp, ../simulation/findings.cpp.
+// Files for writing that the user has named. A pipe without a reader is an error, and neither an endless wait nor the end of the process.
+// Next: companions/trace/src/trace_files.cpp, companions/simulation/src/schedule_log.cpp, companions/simulation/src/findings.cpp.
 
 #include <string_view>
 
@@ -9,14 +9,14 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Opens it, and makes it if it is not there. `also`: O_APPEND, O_TRUNC, or 0. Returns the file; or -1, with errno: ENXIO for a pipe that no
-/// process has open for reading.
+/// Opens it, and makes it if it does not exist. `also`: O_APPEND, O_TRUNC, or 0. Returns the file; or -1, with errno: ENXIO for a pipe that
+/// no process has open for reading.
 int open_for_writing(char const* name, int also) noexcept;
-/// What to do where that has failed with `error`: the second half of a message that begins with the file's name.
+/// What to do if that has failed with `error`: the second half of a message that begins with the file's name.
 char const* remedy_for(int error) noexcept;
-/// Writes all of it. Returns an error number, or 0. No SIGPIPE comes of it.
+/// Writes all of it. Returns an error number, or 0. Raises no SIGPIPE.
 int write_all(int file, std::string_view bytes) noexcept;
-/// Is the open file a pipe? Whoever closes it ends it for its reader.
+/// True if the open file is a pipe. Closing it ends it for its reader.
 bool is_pipe(int file) noexcept;
 
 }  // namespace nopal::core

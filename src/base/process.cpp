@@ -7,7 +7,7 @@ constinit unsigned process_number = 1;
 static constinit std::atomic<fork_hook*> hooks{nullptr};
 
 void call_at_fork(fork_hook& h) noexcept {
-  h.next = hooks.load(std::memory_order_relaxed);  // relaxed: the exchange sees whether it still is
+  h.next = hooks.load(std::memory_order_relaxed);  // relaxed: the exchange checks it
   // release: pairs with the acquires below. relaxed: as above.
   while (!hooks.compare_exchange_weak(h.next, &h, std::memory_order_release, std::memory_order_relaxed)) {
   }

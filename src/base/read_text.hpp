@@ -1,6 +1,7 @@
 #pragma once
 
-// Words and numbers in a text, as in an environment variable. For schedule_choice.cpp, costs.cpp, topology.cpp, cpus.cpp and report_on_signal.cpp.
+// Words and numbers in a text, as in an environment variable. For schedule_choice.cpp, costs.cpp, topology.cpp, cpus.cpp and
+// report_on_signal.cpp.
 
 #include <charconv>
 #include <string_view>
@@ -10,7 +11,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What stands before the next `c`, which is taken off `text` with it; all of it, if there is none.
+/// The text before the next `c`, which is removed from `text` together with it; all of it, if there is no `c`.
 inline std::string_view take_until(std::string_view& text, char c) noexcept {
   std::size_t const end = text.find(c);
   std::string_view const part = text.substr(0, end);
@@ -18,7 +19,7 @@ inline std::string_view take_until(std::string_view& text, char c) noexcept {
   return part;
 }
 
-/// The whole text is a number that T can hold, which goes to `n`. False: it is not, and `n` is as it was.
+/// True if the whole text is a number that T can hold: stored in `n`. False: `n` is unchanged.
 template <class T>
 bool read_all(std::string_view text, T& n) noexcept {
   T read{};

@@ -16,7 +16,7 @@ struct reading {
   clock::time_point time;
 };
 
-// Both clocks at one time: of several pairs the closest, since the thread may lose its CPU between the two.
+// Both clocks at one time: the closest of several pairs, since the thread may lose its CPU between the two.
 reading both() noexcept {
   reading best{};
   auto closest = clock::duration::max();

@@ -2,13 +2,13 @@
 
 #include <dlfcn.h>
 
-// Not in programs that are linked statically, which unload nothing.
+// Weak for programs that are linked statically: these have neither, and unload nothing.
 #pragma weak dladdr
 #pragma weak dlopen
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// The loader finds the object by the name that it has noted, whether or not there still is such a file.
+// The loader finds the object by its recorded name, also if there is no such file any more.
 void stay_loaded() noexcept {
   if (&::dladdr == nullptr || &::dlopen == nullptr) return;
   Dl_info self{};

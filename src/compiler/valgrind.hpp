@@ -1,9 +1,9 @@
 #pragma once
 
-// What Valgrind is told of native stacks: where they lie. Otherwise memcheck takes a switch from one to another for a frame that begins or
-// ends, and reports what is above the stack pointer of the stack that was left. Where this library was compiled without Valgrind's headers,
-// or for a processor without its requests, nothing. Each request is a few instructions that do nothing outside Valgrind. docs/valgrind.md.
-// For stack_pool.cpp.
+// Tells Valgrind where native stacks are. Otherwise memcheck takes a switch from one to another for a frame that begins or ends, and
+// reports what is above the stack pointer of the stack that was left. Does nothing if this library was compiled without Valgrind's headers,
+// or for a processor without its requests. Each request is a few instructions that do nothing outside Valgrind. docs/valgrind.md. For
+// stack_pool.cpp.
 
 #include <cstddef>
 
@@ -23,7 +23,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 #if NOPAL_VALGRIND
 
-/// The memory of a native stack was mapped. Returns what valgrind_forgets wants.
+/// The memory of a native stack was mapped. Returns the argument of valgrind_forgets.
 inline unsigned valgrind_learns(std::byte* low, std::byte* top) noexcept {
   return static_cast<unsigned>(VALGRIND_STACK_REGISTER(low, top));
 }

@@ -18,7 +18,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// How many iterations a strand of the loop runs at once. Each strand has its own.
+// The number of iterations that a strand of the loop runs at once. Each strand has its own.
 class pace {
  public:
   pace(loop& l, bool by_schedule) noexcept : loop_{l}, fixed_{by_schedule || l.exact}, cost_{l.cost.ticks()} {
@@ -33,24 +33,24 @@ class pace {
 
   // The least number of iterations that are worth a block: those that take loop_tuning::block().
   std::uint64_t quick() const noexcept { return quick_; }
-  // The first block of a loop: what is known of its cost is a guess.
+  // The first block of a loop: the known cost is a guess.
   std::uint64_t first() const noexcept { return fixed_ ? quick_ : std::min(guessed(), to_grain(loop_.count / loop_tuning::first_part)); }
-  // A block of a stretch of `size` iterations, of which `workers` may want to have some: what takes longer than need be saves looks, and
-  // does no harm while it is a small part of all.
+  // A block of a stretch of `size` iterations, of which `workers` may want some. A block longer than necessary saves looks, and does no
+  // harm while it is a small part of all.
   std::uint64_t of(std::uint64_t size, std::uint64_t workers) const noexcept {
     if (fixed_) return quick_;
     if (is_guess_) return guessed();
     std::uint64_t const harmless = std::min(size / 4, loop_.count / (loop_tuning::blocks_of_a_worker * workers));
     return harmless <= quick_ ? quick_ : to_grain(std::min(harmless, loop_tuning::longest_block * quick_));
   }
-  // A block of a loop that runs alone. `for_ever`: nobody could share it. Each is followed by a look at more than a comparison.
+  // A block of a loop that runs alone. `for_ever`: no thread could share it. After each block the loop does more than a comparison.
   std::uint64_t alone(std::uint64_t size, bool for_ever) const noexcept {
     if (fixed_) return quick_;
     return std::max(of(size, 1), (for_ever ? loop_tuning::longest_block : 2) * quick_);
   }
-  // Is a block worth the clock?
+  // True if a block is worth reading the clock.
   bool times() const noexcept { return !fixed_; }
-  // A block of `n` iterations took so many ticks. What an iteration costs may change within a loop; a short block says little.
+  // A block of `n` iterations took so many ticks. The cost of an iteration may change within a loop; a short block says little.
   void learn(std::uint64_t n, std::uint64_t ticks) noexcept {
     double const iterations = static_cast<double>(n);
     cost_ = std::max(static_cast<double>(ticks), loop_tuning::block() / loop_tuning::most_growth) / iterations;
@@ -58,7 +58,7 @@ class pace {
     if (!fixed_) reckon();
   }
   bool is_known() const noexcept { return cost_ > 0; }
-  // Does one iteration take so long that a fork for each is no matter?
+  // True if one iteration takes so long that a fork for each does not matter.
   bool is_slow() const noexcept { return !fixed_ && cost_ >= loop_tuning::worth_a_steal(); }
   double ticks_for(std::uint64_t n) const noexcept { return cost_ * static_cast<double>(n); }
   void remember() const noexcept { loop_.cost.learn(cost_); }
@@ -72,7 +72,7 @@ class pace {
   loop& loop_;
   bool const fixed_;
   double cost_;           // of an iteration, in ticks; 0: not known
-  bool is_guess_ = true;  // it is that of earlier loops with a body of this type, which may have had other data
+  bool is_guess_ = true;  // the cost of earlier loops with a body of this type, which may have had other data
   std::uint64_t quick_;
 };
 
@@ -85,7 +85,7 @@ void run_block(loop& l, std::uint64_t from, std::uint64_t to) {
     throw_if_stopped();
     l.run(l.body, from, to);
   } catch (...) {
-    // What comes later is not begun; what lies earlier runs to its end, since serial execution may meet an exception there first.
+    // Later iterations begin no more; earlier ones run to their end, since serial execution may meet an exception there first.
     std::uint64_t end = l.end.load(std::memory_order_relaxed);  // relaxed: as is_over
     while (to < end && !l.end.compare_exchange_weak(end, to, std::memory_order_relaxed)) {
     }
@@ -125,10 +125,10 @@ class stretch {
     }
   }
 
-  // What this strand has found out is of use to the next loop.
+  // Stores the cost that this strand has measured for the next loop.
   void remember() const noexcept { pace_.remember(); }
 
-  // Runs one block, and finds out what it costs where that is of use.
+  // Runs one block, and measures its cost if that is of use.
   void run_timed(std::uint64_t from, std::uint64_t to) {
     if (!pace_.times()) return run_block(loop_, from, to);
     std::uint64_t const began = loop_ticks();
@@ -154,8 +154,8 @@ class stretch {
 
   bool can_split(std::uint64_t size) const noexcept { return size > pace_.quick() && size > loop_.grain; }
 
-  // The earlier half of what was split: in blocks, and split again where a thief asks for more. Iterations that take long are all offered
-  // before the first of them begins: thieves that come meanwhile need not wait for its end.
+  // The earlier half of what was split: in blocks, and split again when a thief requests more. Iterations that take long are all offered
+  // before the first of them begins, so that a thief need not wait for its end.
   void run_earlier(std::uint64_t from, std::uint64_t to) {
     if (pace_.is_slow() && can_split(to - from)) return run(from, to);
     std::uint64_t const workers = current()->pool().size();
@@ -174,17 +174,17 @@ class stretch {
   pace pace_;
 };
 
-// A loop begins alone, on whichever thread calls it: what is short ends here.
+// A loop begins alone, on the thread that calls it: a short one ends here.
 class beginning {
  public:
   beginning(loop& l, bool by_schedule) noexcept : loop_{l}, pace_{l, by_schedule}, by_schedule_{by_schedule}, from_{l.from} {}
 
-  // Is the loop, from what is known of earlier ones, so long that it is shared at once?
+  // True if the loop, by the cost of earlier ones, is so long that it is shared at once.
   bool is_long() const noexcept {
     return pace_.is_known() && rest() >= loop_tuning::worth_a_wake() && worth_sharing(loop_tuning::long_enough(), rest());
   }
 
-  // Runs blocks until the loop has ended: true. Or until the rest is worth sharing.
+  // Runs blocks until the loop has ended: true. Or until the rest is worth sharing: false.
   bool run() {
     std::uint64_t size = from_ == 0 ? pace_.first() : pace_.alone(loop_.count - from_, false);
     std::uint64_t before = loop_ticks();
@@ -238,7 +238,7 @@ class beginning {
   bool const by_schedule_;
   std::uint64_t from_;
   std::uint64_t began_ = 0;
-  bool rest_was_long_ = false;  // long enough for a thief, had one been awake
+  bool rest_was_long_ = false;  // long enough for a thief that is awake
 };
 
 }  // namespace

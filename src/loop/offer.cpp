@@ -12,7 +12,7 @@ NOPAL_COLD static void wait_a_moment_by_own_clock(branch const& later) noexcept 
   while (!later.join.complete(1) && std_sync::now() - began < moment) std_sync::relax();
 }
 
-// After a pop that said no, bottom is the index of the entry. A thief that has taken it has raised top above that.
+// After a pop that failed, bottom is the index of the entry. A thief that has taken it has raised top above that.
 void wait_a_moment(branch const& later) noexcept {
   worker const& w = *current();
   if (w.work.oldest() <= w.work.bottom() || w.pool().takes_turns) return;

@@ -15,16 +15,16 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// Where nobody would come: what is not worth a pool, even if the loop takes so many times as long as its first part may mislead it by.
+// The limit if no thread would come. A loop that takes `cold` times as long, as its first part may hide, is still not worth a pool.
 double longest_alone() noexcept { return loop_tuning::worth_a_pool() / static_cast<double>(loop_tuning::cold); }
 
-// Loops between which no more time lies are in a row: threads that were woken for one are still awake for the next.
+// Loops are in a row if at most this is between them: threads that were woken for one are still awake for the next.
 std::uint64_t soon(pool_state const& pool) noexcept {
   return static_cast<std::uint64_t>(static_cast<double>(pool.search_before_sleep) / 1000 * ticks_per_microsecond());
 }
 
-// Waking a thread is paid once, and it stays awake for a while. So it is worth it for one long loop, or for many in a row, of which this
-// one knows only those that have ended.
+// Waking a thread is paid once, and it stays awake for a while. So one long loop is worth it, or many in a row, of which this one knows
+// only those that have ended.
 bool is_worth(pool_state& pool, double elapsed, double rest) noexcept {
   if (!pool.steals || pool.size() == 1 || rest < loop_tuning::worth_a_steal()) return false;
   if (pool.parking.somebody_searches()) return true;

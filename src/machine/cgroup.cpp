@@ -10,7 +10,7 @@ namespace {
 
 using at_group = std::function<void(std::string const& folder, int version)>;
 
-// Files are named by strings here: a std::filesystem::path of libstdc++ 12 is destroyed twice over where /= finds no memory.
+// Files are named by strings here: libstdc++ 12 destroys a std::filesystem::path twice if its /= finds no memory.
 
 /// The path of a group without dots, as "/a/b", or "" for the root. Nothing for one above the root.
 std::optional<std::string> normal(std::string_view group) {
@@ -33,7 +33,7 @@ std::optional<std::string> normal(std::string_view group) {
 
 /// From `group` up to and including `root`.
 void up_from(std::string const& root, std::string_view group, int version, at_group const& at) {
-  // A process outside the root of its cgroup namespace is told a path like /../other: nothing of it can be seen from here.
+  // A process outside the root of its cgroup namespace is given a path like /../other: nothing of it can be seen from here.
   std::optional<std::string> below = normal(group);
   if (!below) return;
   for (;; below->resize(below->rfind('/'))) {

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// Both are in microseconds. A quota of -1 or "max" is the kernel's "no limit"; the rest of what fails here is garbled.
+/// Both are in microseconds. A quota of -1 or "max" is the kernel's "no limit"; other text that fails here is garbled.
 double quota_of(std::string_view quota, std::string_view period) {
   std::int64_t granted = 0;
   std::int64_t every = 0;
@@ -29,7 +29,7 @@ double quota_of(std::string_view quota, std::string_view period) {
   return static_cast<double>(granted) / static_cast<double>(every);
 }
 
-// Files are named by strings here: a std::filesystem::path of libstdc++ 12 is destroyed twice over where /= finds no memory.
+// Files are named by strings here: libstdc++ 12 destroys a std::filesystem::path twice if its /= finds no memory.
 std::string first_word(std::string const& file) {
   std::string word;
   std::ifstream{file} >> word;
@@ -68,7 +68,7 @@ double read_cgroup_quota(fs::path const& proc_self_cgroup, fs::path const& cgrou
 }
 
 std::vector<int> read_affinity(affinity_reader read) {
-  constexpr int most_cpus = 1 << 22;  // far beyond any kernel: a reader that always says EINVAL must not loop for ever
+  constexpr int most_cpus = 1 << 22;  // far beyond any kernel: a reader that always returns EINVAL must not loop for ever
   for (int room = CPU_SETSIZE; room <= most_cpus; room *= 2) {
     struct mask_free {
       void operator()(cpu_set_t* mask) const { CPU_FREE(mask); }

@@ -27,7 +27,7 @@ namespace {
 
 constexpr char const* synthetic_variable = "HWLOC_SYNTHETIC";
 
-/// The value of a variable of the environment; null where it is empty, too.
+/// The value of a variable of the environment; null also if it is empty.
 char const* value_of(char const* variable) noexcept {
   char const* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
   return value != nullptr && *value != '\0' ? value : nullptr;
@@ -60,7 +60,7 @@ struct hwloc_free {
 using machine_ptr = std::unique_ptr<hwloc_topology, hwloc_free>;
 using bitmap_ptr = std::unique_ptr<hwloc_bitmap_s, hwloc_free>;
 
-/// hwloc crashes where an allocation of its own fails. Is there as much memory as it may want, and more?
+/// True if there is as much memory as hwloc may want, and more: it crashes if an allocation of its own fails.
 bool is_memory_for_hwloc() noexcept {
   std::size_t const bytes = (std::size_t{1} << 20) + std::thread::hardware_concurrency() * (std::size_t{16} << 10);
   void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -73,8 +73,8 @@ machine_ptr new_machine() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   machine_ptr machine{raw};
-  // Only what carries CPUs and memory. Without the flag, hwloc binds the calling thread to every CPU in turn to ask its CPUID:
-  // that took two thirds of the time, disturbs what runs there, and tells nothing that Linux has not told already.
+  // Only what carries CPUs and memory. Without the flag, hwloc binds the calling thread to every CPU in turn to ask its CPUID: that took
+  // two thirds of the time, disturbs what runs there, and adds nothing to what Linux has told already.
   if (hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE) != 0) return nullptr;
   if (hwloc_topology_set_type_filter(raw, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE) != 0) return nullptr;
   if (hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING) != 0) return nullptr;
@@ -107,7 +107,7 @@ class hwloc_reader {
   static topology_tree synthetic(char const* from, char const* description) {
     machine_ptr const machine = new_machine();
     if (!machine) throw std::bad_alloc{};
-    // Left to itself, hwloc takes the real machine without a word if it does not understand the variable.
+    // By itself, hwloc silently uses the real machine if it does not understand the variable.
     if (hwloc_topology_set_synthetic(machine.get(), description) != 0 || hwloc_topology_load(machine.get()) != 0) {
       throw std::invalid_argument{std::string{from} + " \"" + description +
                                   "\" is not a topology that hwloc understands; unset it to use the "
@@ -124,8 +124,8 @@ class hwloc_reader {
     return std::move(made_);
   }
 
-  /// `core` and `memory` are the nearest objects above that are a core and that have memory of their own. A PU's node is
-  /// the nearest memory, not the first in its nodeset: far memory (CXL) hangs higher, fast memory (HBM) beside it is the same node.
+  /// `core` and `memory` are the nearest objects above that are a core and that have memory of their own. A PU's node is the nearest
+  /// memory, not the first in its nodeset: far memory (CXL) is higher in the tree, fast memory (HBM) beside it is the same node.
   void visit(hwloc_obj_t object, unsigned parent, int depth, hwloc_obj_t core, hwloc_obj_t memory) {
     unsigned const self = made_.add(parent, depth);
     if (object->type == HWLOC_OBJ_CORE) core = object;
@@ -156,7 +156,7 @@ topology_tree read_synthetic_topology(char const* from, char const* description)
 
 #else
 
-// Programs of other makers share the other variables: these describe this machine, as a rule, to save time.
+// Other vendors' programs share the other variables: usually these describe this machine, to save time.
 std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus) {
   char const* const description = value_of(synthetic_variable);
   if (description == nullptr) return read_linux_topology(allowed_cpus, "/sys");

@@ -26,7 +26,7 @@ class folder {
     if (fd_ >= 0) ::close(fd_);
   }
 
-  /// What the file holds, without the end of its line; empty where it cannot be read. Good until the next call.
+  /// The content of the file, without the end of its line; empty if it cannot be read. Valid until the next call.
   std::string_view read(std::string const& name) {
     if (room_.empty()) room_.resize(1 << 12);
     int const file = ::openat(fd_, name.c_str(), O_RDONLY | O_CLOEXEC);
@@ -72,7 +72,7 @@ constexpr level levels[]{{"/topology/core_cpus_list", "/topology/thread_siblings
                          {"/topology/die_cpus_list", "", false},
                          {"/topology/package_cpus_list", "/topology/core_siblings_list", false}};
 
-/// All numbers of the list, each below `limit`; none where it is garbled.
+/// All numbers of the list, each below `limit`; none if it is garbled.
 std::vector<int> numbers_in(std::string_view list, std::int64_t limit) {
   std::vector<int> all;
   bool const good = for_each_range(list, [&](std::int64_t first, std::int64_t last) {
@@ -84,8 +84,8 @@ std::vector<int> numbers_in(std::string_view list, std::int64_t limit) {
   return all;
 }
 
-/// Sets of CPUs that share something lie in one another or apart, so they are a tree. A CPU is named by its position among those allowed.
-/// Each function that returns a bool says no where the files contradict each other.
+/// Sets of CPUs that share something are nested or disjoint, so they are a tree. A CPU is named by its position among those allowed. Each
+/// function that returns a bool returns false if the files contradict each other.
 class linux_reader {
  public:
   linux_reader(std::vector<int> const& allowed_cpus, std::string const& sys) : files_{sys + "/devices/system"}, cpus_{allowed_cpus} {
@@ -108,7 +108,7 @@ class linux_reader {
  private:
   using cpu_set = std::vector<unsigned>;  // ascending
 
-  /// The CPUs of the list that are allowed; nothing where it is garbled.
+  /// The CPUs of the list that are allowed; nothing if it is garbled.
   std::optional<cpu_set> positions_in(std::string_view list) const {
     cpu_set all;
     bool const good = for_each_range(list, [&](std::int64_t first, std::int64_t last) {
@@ -142,7 +142,7 @@ class linux_reader {
   }
 
   /// Reads one file of each CPU that is in no set of this level yet: the CPUs of one set all have the same list. `owner`: gets, for each
-  /// CPU, the first of its set; or null. `some`: becomes true where there is any such file.
+  /// CPU, the first of its set; or null. `some`: set to true if there is any such file.
   bool read_level(std::string const& name, std::string const& older_name, cpu_set* owner, bool& some) {
     std::vector<bool> told(cpus_.size());
     for (unsigned i = 0; i < cpus_.size(); ++i) {
@@ -163,7 +163,7 @@ class linux_reader {
     return true;
   }
 
-  /// Every CPU is on exactly one node, or no file tells of nodes.
+  /// Every CPU is on exactly one node, or no file names a node.
   bool read_nodes() {
     std::vector<int> const nodes = numbers_in(files_.read("node/online"), most_nodes);
     std::size_t placed = 0;
@@ -222,7 +222,7 @@ class linux_reader {
     }
   }
 
-  /// Nodes are numbered as the tree meets them.
+  /// Nodes are numbered in the order of the tree.
   unsigned dense(unsigned node) {
     if (node == unknown) return 0;
     if (dense_.size() <= node) dense_.resize(node + 1, unknown);

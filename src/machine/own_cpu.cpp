@@ -12,12 +12,12 @@ bool holds(cpu_mask const& m, int cpu) noexcept { return CPU_ISSET_S(static_cast
 bool equal(cpu_mask const& a, cpu_mask const& b) noexcept { return CPU_EQUAL_S(cpu_mask::bytes, a.sets.data(), b.sets.data()); }
 
 int read_mask(cpu_mask& m) noexcept { return ::sched_getaffinity(0, cpu_mask::bytes, m.sets.data()) == 0 ? 0 : errno; }
-// Giving a mask back fails only if a cpuset has lost all of its CPUs since: then the kernel has chosen others already.
+// Restoring a mask fails only if a cpuset has lost all of its CPUs since: then the kernel has chosen others already.
 int set_mask(cpu_mask const& m) noexcept { return ::sched_setaffinity(0, cpu_mask::bytes, m.sets.data()) == 0 ? 0 : errno; }
 
 void add(cpu_mask& m, int cpu) noexcept { CPU_SET_S(static_cast<std::size_t>(cpu), cpu_mask::bytes, m.sets.data()); }
 
-/// The mask that the calling thread has, and that of `cpu` alone. 0, or an error number.
+/// The mask of the calling thread, and that of `cpu` alone. Returns 0, or an error number.
 int read_masks(int cpu, cpu_mask& now, cpu_mask& one) noexcept {
   if (int const error = read_mask(now); error != 0) return error;
   if (!holds(now, cpu)) return EINVAL;

@@ -18,7 +18,7 @@ namespace nopal::inline NOPAL_ABI::core {
 namespace {
 
 // Each worker has the stack of its thread, that thread's alternate stack, a deque and a ring, each with a guard page, which is a mapping of
-// its own. Its native stacks are not counted: how many mappings these take is for the kernel to say.
+// its own. Its native stacks are not counted: how many mappings they take depends on the kernel.
 constexpr std::uint64_t mappings_each = 8;
 
 template <class Number = std::uint64_t>
@@ -28,7 +28,7 @@ std::optional<Number> number_in(std::string const& file) {
   return in >> n ? std::optional{n} : std::nullopt;
 }
 
-// How many lines a file has, in a buffer of its own: where there is no room for another mapping there may be no memory for a stream's.
+// Number of lines of a file, in a buffer of its own: if there is no room for another mapping there may be no memory for a stream's.
 std::optional<std::uint64_t> lines_in(std::string const& file) noexcept {
   int const in = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (in < 0) return {};
@@ -56,7 +56,7 @@ std::optional<std::uint64_t> field_in(std::string const& file, std::string_view 
   return {};
 }
 
-// How many threads there are in the system: /proc/loadavg is "0.1 0.2 0.3 running/all last".
+// Number of threads in the system: /proc/loadavg is "0.1 0.2 0.3 running/all last".
 std::uint64_t threads_of_all(std::string const& proc) {
   std::ifstream in{proc + "/loadavg"};
   std::string skipped, counts;
@@ -68,7 +68,7 @@ std::uint64_t threads_of_all(std::string const& proc) {
   return n;
 }
 
-// Does the kernel leave this process's user any number of threads? It does for root, and for who may raise the limit.
+// True if the kernel allows this process's user any number of threads: root, and a process that may raise the limit.
 bool may_exceed_nproc(std::string const& proc) {
   constexpr unsigned sys_admin = 21, sys_resource = 24;
   std::uint64_t const may = field_in(proc + "/self/status", "CapEff:", 16).value_or(0);

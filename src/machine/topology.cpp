@@ -61,15 +61,15 @@ topology topology::load(std::vector<int> const& allowed_cpus) {
 
 namespace {
 
-// hwloc's words, as "pack:2 [numa] core:14 pu:2": each number is how many there are in one of what stands before. Are they few enough for
-// hwloc to build them all? What it does not understand it refuses itself.
+// Takes hwloc's words, as "pack:2 [numa] core:14 pu:2": each number is how many there are in one of the level before. True if they are few
+// enough for hwloc to build them all. hwloc itself refuses what it does not understand.
 bool may_be_counted(std::string_view description) {
   std::uint64_t pus = 1;
   int brackets = 0;
   while (!description.empty()) {
     std::string_view word = take_until(description, ' ');
     for (char const c : word) brackets += (c == '[' || c == '(') ? 1 : (c == ']' || c == ')') ? -1 : 0;
-    if (brackets != 0 || word.ends_with(']')) continue;  // memory, which stands beside
+    if (brackets != 0 || word.ends_with(']')) continue;  // memory, beside the levels
     word = word.substr(0, word.find('('));
     std::uint64_t n = 0;
     if (!read_all(word.substr(word.find(':') + 1), n)) continue;
@@ -89,7 +89,8 @@ topology topology::made_up(std::string const& description) {
     throw std::invalid_argument{name + " has " + pus + " CPUs, more than the limit of " + std::to_string(tuning::most_workers) +
                                 "; ask for fewer"};
   };
-  // "128" or "2x56" is ours; hwloc would take a lone number for the width of a level, and build any number of CPUs before it can be counted.
+  // "128" or "2x56" is ours; hwloc would take a lone number for the width of a level, and build any number of CPUs before they can be
+  // counted.
   if (description.find_first_not_of("0123456789x") != description.npos) {
     check("too many", may_be_counted(description));
     topology machine{read_synthetic_topology(what.c_str(), description.c_str())};
@@ -144,7 +145,7 @@ int topology::distance(unsigned a, unsigned b) const noexcept {
   unsigned y = tree_.leaves[b];
   int const deepest = std::max(vertices[x].depth, vertices[y].depth);
   while (x != y) {
-    // The deeper climbs; at equal depth either may, since both are below the common ancestor.
+    // The deeper vertex climbs; at equal depth either may, since both are below the common ancestor.
     unsigned& deeper = vertices[x].depth >= vertices[y].depth ? x : y;
     deeper = vertices[deeper].parent;
   }

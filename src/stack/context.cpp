@@ -1,5 +1,5 @@
-// The switch between native stacks, but for its assembly (src/architecture): what the sanitizers and the C++ runtime must be told at each,
-// and how a fresh stack begins.
+// The switch between native stacks, but for its assembly (src/architecture): what it tells the sanitizers and the C++ runtime, and how a
+// fresh stack begins.
 
 #include "nopal/core/stack/context.hpp"
 
@@ -21,8 +21,8 @@ namespace nopal::inline NOPAL_ABI::core {
 
 extern "C" {
 void nopal_context_start();
-// The Itanium C++ ABI's __cxa_get_globals, where a thread's handled exceptions are. libc++abi declares it nowhere, and libstdc++ as a
-// function whose result the compiler may keep, which it must not across a switch.
+// The Itanium C++ ABI's __cxa_get_globals, where a thread's handled exceptions are. libc++abi does not declare it; libstdc++ declares it as
+// a function whose result the compiler may keep, which it must not across a switch.
 void* nopal_runtime_get_globals() noexcept asm("__cxa_get_globals");
 [[noreturn]] [[gnu::visibility("hidden"), gnu::used]] void nopal_context_begin(after_switch* a, context* here,
                                                                                void (*body)(context&)) noexcept;
@@ -30,7 +30,7 @@ void* nopal_runtime_get_globals() noexcept asm("__cxa_get_globals");
 
 namespace {
 
-// The context that this thread left last. Its bounds AddressSanitizer tells only after the switch.
+// The context that this thread left last. AddressSanitizer tells its bounds only after the switch.
 #if NOPAL_ASAN
 constinit thread_local context* just_left = nullptr;
 [[gnu::noinline]] void note_left(context* c) noexcept { just_left = c; }
@@ -101,7 +101,7 @@ void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context
   c.handled = {};
   c.fake_stack = nullptr;
 #if NOPAL_TSAN
-  // A new one each time: in the shadow of its calls those that left for good would stay, until it is full.
+  // A new record each time: calls that left for good would stay in the old one's shadow, until it is full.
   forget(c);
   c.fiber = c.left_on = __tsan_create_fiber(0);
 #endif

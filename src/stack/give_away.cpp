@@ -1,4 +1,4 @@
-// The owner's last steps at a deque that it leaves.
+// The owner empties a deque that it leaves.
 
 #include "nopal/core/stack/give_away.hpp"
 
@@ -16,7 +16,7 @@ static void run_orphan(resumable& r, worker& w) noexcept {
 }
 
 // The owner is about to leave the strand. Thieves may take entries at the same time. The owner takes the oldest as they do, so that
-// invariant 1 holds: who has lost an entry has lost all older ones.
+// invariant 1 holds: a strand that has lost an entry has lost all older ones.
 template <class Put>
 static void empty_deque(worker& w, orphan_memory& memory, Put put) noexcept {
   while (!w.work.empty()) {
@@ -36,7 +36,7 @@ static void empty_deque(worker& w, orphan_memory& memory, Put put) noexcept {
       put(o);
     }
   }
-  memory.clear();  // what thieves took needs none
+  memory.clear();  // for the entries that thieves took
   w.work.rewind();
 }
 

@@ -1,4 +1,4 @@
-// What a thread does on top of its stack while that waits.
+// What a thread runs on top of its stack while that waits.
 
 #include "nopal/core/stack/home.hpp"
 
@@ -30,8 +30,8 @@ bool has_room_on_top(worker& w) noexcept {
   }
 }
 
-// Runs what was taken from a victim, where it was offered in `in`, and descends from `join`. It ends here, or waits here: this is the same
-// worker afterwards.
+// Runs what was taken from a victim, was offered in `in`, and descends from `join`. It ends here, or waits here: this is the same worker
+// afterwards.
 void run_on_top(worker& w, continuation c, offered_in const& in, void const* join) noexcept {
   stack& here = *w.here;
   saved_strand const waits{w};
@@ -47,7 +47,7 @@ void run_on_top(worker& w, continuation c, offered_in const& in, void const* joi
   --here.on_top;
 }
 
-// Takes what the victim offers, if all that it offers descends from the join. While the thief has pinned that, it stays so.
+// Takes what the victim offers, if all that it offers descends from the join. A pin keeps that true.
 deque::entry steal_from_below(worker& w, worker& victim, void const* join, bool stacks, offered_in& in) noexcept {
   descent* const d = victim.near.look() == join ? &victim.near : victim.far.look() == join ? &victim.far : nullptr;
   if (d == nullptr || victim.work.looks_empty() || !d->pin(join)) return 0;
@@ -58,7 +58,8 @@ deque::entry steal_from_below(worker& w, worker& victim, void const* join, bool 
   return e;
 }
 
-// Has the thread, which waits for `why`, something to run that only it may run, and now? Stacks that have come home out of their turn are not.
+// True if the thread, which waits for `why`, has something that only it may run, and now. A stack that has come home before its turn does
+// not count.
 bool has_own(worker& w, waits_for const& why) noexcept {
   w.take_own();
   while (w.search.own != nullptr && only_awaits_turn(*w.search.own)) {
@@ -69,7 +70,7 @@ bool has_own(worker& w, waits_for const& why) noexcept {
   return w.search.own != nullptr || !w.due_own.empty() || next_in_order(w, &why) != nullptr;
 }
 
-// Returns when `t` has happened: true; or when the thread must leave the stack.
+// True: `t` has happened. False: the thread must leave the stack.
 bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
   std::optional<sleeping_thread> listed;
   std::int64_t idle_since = 0;
@@ -101,7 +102,7 @@ bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
   }
 }
 
-// Leaves the stack until it comes home; publish as that of suspend. False: there is no memory for another stack.
+// Leaves the stack until it comes home; `publish` as in suspend. False: there is no memory for another stack.
 template <class Publish>
 bool leave(worker& w, top_wait& t, waits_for const& why, Publish publish) noexcept {
   t.older = std::exchange(w.search.left, &t);
@@ -115,7 +116,7 @@ bool leave(worker& w, top_wait& t, waits_for const& why, Publish publish) noexce
 
 }  // namespace
 
-// Has this thread, run for long nothing but what is its own? That may wait for something, and look again and again.
+// True if this thread has run only its own work for long. That may wait for something, and look again and again.
 bool is_stalled(worker& w) noexcept {
   std::int64_t const now = std_sync::now();
   if (w.search.below_since == 0) w.search.below_since = now;
@@ -124,7 +125,7 @@ bool is_stalled(worker& w) noexcept {
   return true;
 }
 
-// So nobody runs what they wait for, though now and then a thread is awake. A moment's hint: whoever finds it wrong looks again.
+// Then no thread runs what they wait for, though now and then one is awake. A hint: a thread that finds it wrong looks again.
 bool others_are_stalled(worker const& w) noexcept {
   pool_state const& p = w.pool();
   return std::all_of(p.workers.begin(), p.workers.end(), [&](worker const* other) {
@@ -176,7 +177,7 @@ void wait_on_top(waits_for const& why, void const* join, bool (*publish)(void* w
   if (publish(with, t)) {
     stack& here = *w.here;
     tell::waits_on_top(w, here, why);
-    w.offer_all();  // this thread answers no requests
+    w.offer_all();  // this thread will not answer requests
     while (!wait_here(w, t, why) && !leave(w, t, why, [&](stack&) noexcept { return !t.leave(); })) std_sync::yield();
     tell::waited_on_top(*current(), here, why);
   }

@@ -12,7 +12,7 @@ void resume(join_waiter waiting) noexcept {
   resume_at_home(waiting.left());
 }
 
-// The children run elsewhere, and may arrive at any time. Either they all have, or the last one resumes this stack.
+// The children run elsewhere, and may arrive at any time. Either all have arrived, or the last one resumes this stack.
 void wait_at_join(join_word& j, std::int64_t n, join_waiter& waiting) noexcept {
   waits_for const why{"a join", nullptr, wait_kind::join};
   if (waits_on_top(*current(), &j)) {

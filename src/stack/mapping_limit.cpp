@@ -20,12 +20,12 @@ namespace {
 
 constinit own_mutex counting;
 constinit std::array<char, 8192> buffer{};  // under `counting`: the caller's stack may be nearly full
-constinit std::int64_t again_at = 0;        // under `counting`: not before this time are they counted again, after a refusal
+constinit std::int64_t again_at = 0;        // under `counting`: after a refusal, mappings are not counted again before this time
 
-// Mappings that may be made before they are counted again.
+// Mappings that may be made before the next count.
 constinit std::atomic<long> credit{tuning::mappings_uncounted};
 
-// relaxed, here and below, wherever `credit` is used: a count, which orders nothing.
+// relaxed, wherever `credit` is used: a count, which orders nothing.
 bool take(long n) noexcept {
   if (credit.fetch_sub(n, std::memory_order_relaxed) >= n) return true;
   credit.fetch_add(n, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// What parallel_invoke's forks do where work was requested, the stack is low, or the branch was stolen.
+// The slow path of parallel_invoke's forks: work was requested, the stack is low, or the branch was stolen.
 
 #include "nopal/core/stack/native_fork.hpp"
 
@@ -17,8 +17,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// Makes room in the deque for the forks that fit into the next `nesting` bytes of a foreign stack: the size of our own stacks bounds how
-// many forks nest on one, that of a foreign stack is unknown.
+// Makes room in the deque for the forks that fit into the next `nesting` bytes of a foreign stack. The size of our own stacks bounds how
+// many forks nest on one; that of a foreign stack is unknown.
 static bool has_room_on_foreign_stack(worker& w) noexcept {
   if (!w.work.must_grow()) return true;
   try {
@@ -36,7 +36,7 @@ bool may_fork_natively(worker& w) noexcept {
     w.count.add(counted::serial_forks);
     return false;
   }
-  if (w.stacks.empty()) {  // a join that waits will need one
+  if (w.stacks.empty()) {  // for a join that waits
     stack* const s = w.stacks.get();
     if (s == nullptr) {
       w.count.add(counted::serial_forks);
@@ -57,9 +57,9 @@ void poll_natively() noexcept {
   }
 }
 
-// The pop of a branch said no: its entry is no longer private, and thieves may be at the deque. Either the entry is still there, and the
-// branch is the caller's: false. Or a thief runs the branch, and the deque is empty: then the worker waits, on another stack, until the
-// thief arrives, and this is true; the worker may be another one afterwards. `drops`: what the branch does is of no use any more.
+// The pop of a branch failed: its entry is no longer private, and thieves may be at the deque. False: the entry is still there, and the
+// branch is the caller's. True: a thief runs the branch, and the deque is empty; the worker has waited, on another stack, until the thief
+// has arrived, and may be another one now. `drops`: the result of the branch will be dropped.
 static bool wait_if_stolen(branch& b, bool drops) noexcept {
   {
     worker& w = *current();
@@ -90,7 +90,7 @@ void give_up(branch& b) noexcept {
   if (b.join.reset()) std::destroy_at(&b.error());
 }
 
-// A branch that lies on the stack of a scope's function is a part of that function, and no later child of the scope.
+// A branch on the stack of a scope's function is a part of that function, and no later child of the scope.
 static region_id region_of_branch(branch const& b) noexcept {
   if (b.region == no_region) return no_region;
   stop_region const& r = region_of(b.region);
@@ -98,8 +98,9 @@ static region_id region_of_branch(branch const& b) noexcept {
   return is_own ? r.outer() : b.region;
 }
 
-// A worker has taken the branch from a deque or an inbox. The branch lies in the frame of its owner, which runs the first half, or waits,
-// or is about to. Once this worker has arrived the branch may be gone, unless the owner waits: then this worker resumes the owner's stack.
+// A worker has taken the branch from a deque or an inbox. The branch is in the frame of its owner, which runs the first half, or waits, or
+// is about to wait. Once this worker has arrived the branch may be gone, unless the owner waits: then this worker resumes the owner's
+// stack.
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   tell::strand_begins(w, strand_kind::branch, body);
   b.mode.adopt();

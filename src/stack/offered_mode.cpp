@@ -12,13 +12,13 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// Thieves may be at the deque. What it holds has the deque's mode and region, and goes where any worker may take it, as if it were stolen: the oldest
-// first, as always. So it costs the strand no work that others could have had: they would have come to the new entries last.
+// Thieves may be at the deque. Its entries have the deque's mode and region. They go where any worker may take them, as if they were
+// stolen: the oldest first, as always. The strand loses nothing by that: thieves would have taken the new entries last.
 bool may_offer_here(worker& w) noexcept {
   control_words const now = control_words::now();
   bool const outermost = w.work.empty();
   if (!w.strand.offered) w.strand.polls_always = false;
-  // Changed without a word below a fork: it may change so again, between two forks.
+  // The mode was changed below a fork without a call to nopal: it may change again in this way, between two forks.
   if (w.strand.offered && now != w.strand.declared && !outermost) w.strand.polls_always = true;
   w.strand.declared = now;
   offered_in const here{now, w.region};

@@ -1,4 +1,4 @@
-// Counting the tasks in a deque, and memory for as many.
+// Counts the tasks in a deque, and gets memory for them.
 
 #include "nopal/core/stack/orphan_memory.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// The owner of the deque may have to leave it. Thieves may take entries meanwhile: then there is more memory than is needed.
+// The owner of the deque may have to leave it. Thieves may take entries at the same time: then there is more memory than is needed.
 bool orphan_memory::get(deque const& d) noexcept {
   deque::index wanted = 0;
   for (deque::index i = d.oldest(); i < d.bottom(); ++i) {

@@ -37,8 +37,8 @@ outside_children& outside_children::of(children& c, pool_state& (*pool)(), void 
 }
 
 void outside_children::lock() noexcept { lock_bit<std_sync>(word_, locked); }
-// release: the list; pairs with the acquire of lock_bit by whoever locks next. Meanwhile only lock_bit writes the word, and sets a bit that
-// is set.
+// release: the list; pairs with the acquire of lock_bit by the next thread that locks. While the lock is held only lock_bit writes the
+// word, and sets a bit that is set.
 void outside_children::unlock(std::uint32_t kept) noexcept { word_.fetch_and(kept, std::memory_order_release); }
 
 void outside_children::add(outside_child& c) noexcept {
@@ -55,7 +55,7 @@ void outside_children::add(outside_child& c) noexcept {
 }
 
 // A worker has found the carrier in an inbox or a ring. The scope's thread may add children, take some, or have joined. The carrier is put
-// into the ring before the child begins: so another worker takes the next child meanwhile, or this worker does if the child waits.
+// into the ring before the child begins: so another worker can take the next child, or this worker does if the child waits.
 void outside_children::carry(resumable& r, worker& w) noexcept {
   auto& self = static_cast<outside_children&>(r);
   self.lock();
@@ -93,7 +93,7 @@ outside_child* outside_children::take_newest() noexcept {
   return c;
 }
 
-// The scope's thread joins, and children may be in the list. Where no worker sleeps, all of them run or search: one of them will take the
+// The scope's thread joins, and children may be in the list. If no worker sleeps, all of them run or search: one of them will take the
 // carrier.
 void outside_children::help() noexcept {
   if (made_on_ != nullptr) {
@@ -128,7 +128,7 @@ void outside_children::help() noexcept {
 void outside_children::join(children& c) noexcept {
   auto const forked = static_cast<std::int64_t>(c.steals());
   if (!c.join.complete(forked)) {
-    pool_.needs_threads();  // in the child of a fork nobody runs them
+    pool_.needs_threads();  // in the child of a fork no worker runs them
     help();
     event done;
     c.done = &done;

@@ -26,7 +26,7 @@ constinit std::array<char, 1024> text{};  // under `writing`: the caller's stack
   va_end(rest);
 }
 
-// A limit of the process: 0 if there is none.
+// A limit of the process; 0 if there is none.
 unsigned long limit_on(int what) noexcept {
   rlimit l{};
   return ::getrlimit(static_cast<decltype(RLIMIT_AS)>(what), &l) == 0 && l.rlim_cur != RLIM_INFINITY
@@ -34,7 +34,7 @@ unsigned long limit_on(int what) noexcept {
              : 0;
 }
 
-// Is the number of mappings what refuses?
+// Names the number of mappings, if that is the limit that was met.
 bool say_mappings() noexcept {
   mapping_counts const m = count_mappings();
   if (m.have == 0 || m.have < m.most - mappings_left(m.most) - m.most / 64) return false;
@@ -44,7 +44,7 @@ bool say_mappings() noexcept {
   return true;
 }
 
-// Is it a limit of the process? `word`: which word of /proc/self/statm tells what counts against it, in pages.
+// Names a limit of the process, if it was met. `word`: the word of /proc/self/statm that counts against it, in pages.
 bool say_limit(int what, char const* called, int word, std::size_t size) noexcept {
   unsigned long const most = limit_on(what);
   long const pages = read_number("/proc/self/statm", word);
@@ -55,7 +55,7 @@ bool say_limit(int what, char const* called, int word, std::size_t size) noexcep
   return true;
 }
 
-// Is there nothing left of 2^47 bytes?
+// Names the address space, if most of 2^47 bytes are used.
 bool say_address_space() noexcept {
   constexpr int nearly = 46;
   long const pages = read_number("/proc/self/statm");

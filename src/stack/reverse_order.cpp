@@ -27,12 +27,12 @@ void await_turn(stack& s) noexcept {
   s.looked_for_turn = std_sync::now();
 }
 
-// Does another worker run something? The thread itself is at work where it does not count as a thief.
+// True if another worker runs something. This thread itself counts as at work unless it counts as a thief.
 static bool others_work(worker const& w) noexcept { return w.pool().parking.at_work() > (w.search.searching ? 0U : 1U); }
 
 static bool waits_at_join(waits_for const& why) noexcept { return why.kind == wait_kind::join; }
 
-// How often the thread looks before a stack goes on though newer ones have not ended, of which all wait at joins, or not.
+// Polls after which a stack continues out of its turn. `all_join`: all newer stacks wait at joins.
 static std::uint32_t patience(worker const& w, bool all_join) noexcept {
   std::uint32_t const looks = all_join ? tuning::looks_while_newer_join : tuning::looks_for_turn;
   return others_work(w) ? looks * tuning::times_while_others_work : looks;
@@ -46,7 +46,7 @@ stack* next_in_order(worker& w, waits_for const* here) noexcept {
   bool all_join = here == nullptr || !keeps_order(w) || waits_at_join(*here);  // what is newer than s
   for (stack* s = newest; s != nullptr; s = s->left_before) {
     if (!s->awaits_turn) {
-      // relaxed: this thread has left it, and it waits until this thread resumes it
+      // relaxed: this thread has left the stack, which waits until this thread resumes it
       waits_for const* const why = s->waits.load(std::memory_order_relaxed);
       all_join = all_join && why != nullptr && waits_at_join(*why);
       continue;

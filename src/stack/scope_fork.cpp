@@ -1,4 +1,4 @@
-// A scope's forks where the fast way is closed, the parent was stolen, or a child has thrown; and its join.
+// The slow path of a scope's forks: the fast way is closed, the parent was stolen, or a child has thrown. And the scope's join.
 
 #include "nopal/core/stack/scope_fork.hpp"
 
@@ -35,8 +35,8 @@ void parent_stolen(children& c, after_switch* a) noexcept {
   parent_continues_elsewhere(c);
 }
 
-// The first function of a child's stack. run_child returns if the child owns its parent in the end; where the parent was stolen it does
-// not, see parent_lost. Then this returns to the parent's stack, as a call does; or switches to it, where call_on had to switch here.
+// The first function of a child's stack. run_child returns if the child owns its parent in the end; if the parent was stolen it does not,
+// see parent_lost. Then this returns to the parent's stack, as a call does; or switches to it, if call_on had to switch here.
 static void on_child_stack(context& s) noexcept {
   auto& mine = static_cast<stack&>(s);
   child& c = *mine.to_run;
@@ -46,8 +46,8 @@ static void on_child_stack(context& s) noexcept {
   mine.leave(parent, [](stack& free) noexcept { current()->stacks.put(&free); });
 }
 
-// Runs `c` on `s` while this stack is offered. True: the child has taken it back, on this worker. False: a thief has resumed it, maybe on
-// another worker.
+// Runs `c` on `s` while this stack is offered. True: the child has taken this stack back, on this worker. False: a thief has resumed it,
+// maybe on another worker.
 static bool fork_on(stack& s, child& c, child::run_function run) noexcept {
   worker& before = *current();
   stack& parent = *before.here;
@@ -76,8 +76,8 @@ bool must_list(children const& c) noexcept {
   return (has_list || (c.state == 0 && w->stack_stays())) && w->ready.empty();
 }
 
-// A scope forks in a state that the fast way excludes: work was requested, the deque must grow, there is no stack at hand, an exception is
-// being handled, or tasks lie on this stack. Or the build has a sanitizer. Nothing is offered yet. Without memory the child is called here.
+// A scope forks in a state that the fast way excludes: work was requested, the deque must grow, no stack is at hand, an exception is being
+// handled, or tasks are on this stack. Or the build has a sanitizer. Nothing is offered yet. Without memory the child is called here.
 void fork_child(child& c, child::run_function run) {
   worker& w = *current();
   if (w.here != own_stack(*c.of)) {
@@ -99,7 +99,7 @@ void fork_child(child& c, child::run_function run) {
     fork_on(*s, c, run);
     return polled_fork_ended();
   }
-  region_id later;  // the strand that is put aside continues in it, if the fork has begun one
+  region_id later;  // the saved strand continues in it, if the fork has begun one
   {
     saved_strand const strand{w};
     w.begin_strand();
@@ -120,9 +120,9 @@ void child_had_thrown(children& c) noexcept {
   begin_children_after_failure(*current(), c, is_first);
 }
 
-// The pop of the parent said no: its entry is no longer private, and thieves may be at the deque. Either the entry is still there, and this
-// returns. Or a thief runs the parent: then this child arrives. If it was the last one and the parent waits at its join, this worker
-// resumes the parent's stack; else it searches for work on this stack, on which no frame is of use any more.
+// The pop of the parent failed: its entry is no longer private, and thieves may be at the deque. If the entry is still there, this returns.
+// Otherwise a thief runs the parent, and this child arrives. If it was the last one and the parent waits at its join, this worker resumes
+// the parent's stack; else it searches for work on this stack, whose frames are no longer needed.
 void parent_lost(children& c) noexcept {
   worker& w = *current();
   if (w.work.pop_slow(w.floor())) return;
@@ -134,7 +134,7 @@ void parent_lost(children& c) noexcept {
   w.pool().call.search(mine);
 }
 
-// All children have arrived: no other worker knows of the scope. It is ready for its next forks then.
+// All children have arrived: no other worker knows of the scope. Makes it ready for its next forks.
 static std::exception_ptr take_from(children& c) noexcept {
   c.state = 0;
   if (c.join.due()) return c.first.take(c.join);

@@ -1,4 +1,4 @@
-// What AddressSanitizer must forget of a stack. Without it nothing is here.
+// What AddressSanitizer must forget of a stack. Without it this file is empty.
 
 #include "nopal/core/stack/stack.hpp"
 

@@ -1,4 +1,4 @@
-// The stack-overflow handler: the alternate stacks that it runs on, what it says, what it passes on, and how it is installed.
+// The stack-overflow handler: its alternate stacks, what it prints, what it passes on, and how it is installed.
 
 #include "nopal/core/stack/stack_overflow.hpp"
 
@@ -48,20 +48,20 @@ namespace {
 
 // ---- Alternate stacks. Each is a mapping: a guard page, which ends a handler that needs more, then the stack.
 
-// Known once a handler is installed.
+// Set once a handler is installed.
 std::size_t page = 4096;
 std::size_t largest_frame = 4096;  // that the kernel pushes for a handler, with all registers of this processor
 std::size_t alternate_bytes = 0;   // without the guard
 
-// What the calling thread has. The handler reads it.
+// The calling thread's alternate stack. The handler reads it.
 struct alternate {
   std::byte* low = nullptr;  // the low end of the stack that we gave the thread
   bool has_some = false;     // the thread has that stack or, as far as we know, one of the program's
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local alternate mine;  // a signal handler may not call a function for its address
 
-// Gives it back where a thread ends. A thread_local object with a destructor would do, but where the C library finds no memory to note
-// that destructor it ends the program.
+// Its destructor, thread_ends, unmaps the stack. A thread_local object with a destructor would do, but the C library ends the program
+// if it has no memory to register that destructor.
 pthread_key_t key;
 bool have_key = false;  // written under `changes`, before any pool lets a thread read it
 
@@ -73,14 +73,14 @@ bool disable() noexcept {
   return ::sigaltstack(&none, nullptr) == 0;
 }
 
-// The thread ends. Where the program has put another alternate stack in the place of ours, that stays.
+// The thread ends. If the program has put another alternate stack in the place of ours, that stays.
 void thread_ends(void* memory) noexcept {
   auto* const low = static_cast<std::byte*>(memory);
   stack_t now{};
   bool const known = ::sigaltstack(nullptr, &now) == 0;
   if (known && (now.ss_flags & SS_ONSTACK) != 0) return;  // a handler on it ends the thread
   if (!known || (now.ss_sp == low && !disable())) {
-    // The kernel refuses: then the thread takes no more signals, so that no handler runs on a stack that is gone.
+    // The kernel refuses: then the thread takes no more signals, so that no handler runs on a stack that is unmapped.
     sigset_t all;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -107,7 +107,7 @@ void map_alternate_stack() noexcept {
   unmap(low);
 }
 
-// ---- What the handler says. Everything here may be called in a signal handler.
+// ---- What the handler prints. All of this may be called in a signal handler.
 
 class message {
  public:
@@ -125,7 +125,7 @@ class message {
     return add("the native stack at 0x").add(reinterpret_cast<std::uintptr_t>(s.base()), 16).add(" of worker ").add(w.index());
   }
   [[noreturn]] void die() const noexcept {
-    static_cast<void>(::write(STDERR_FILENO, text_.data(), size_) < 0);  // then there is nowhere to say so
+    static_cast<void>(::write(STDERR_FILENO, text_.data(), size_) < 0);  // if that fails there is nowhere to say so
     ::signal(SIGABRT, SIG_DFL);
     std::abort();
   }
@@ -145,8 +145,8 @@ std::uintptr_t interrupted_stack_pointer([[maybe_unused]] void const* where) noe
 #endif
 }
 
-// The kernel found no room for the frame of some other signal's handler, which runs on the native stack, and sent SIGSEGV
-// instead, without an address.
+// The kernel found no room for the frame of some other signal's handler, which runs on the native stack, and sent SIGSEGV instead, without
+// an address.
 bool left_no_room_for_a_handler(stack const& s, siginfo_t const& info, void const* where) noexcept {
   std::uintptr_t const sp = interrupted_stack_pointer(where);
   return info.si_code == SI_KERNEL && s.holds(sp) && sp < reinterpret_cast<std::uintptr_t>(s.low()) + 128 + largest_frame;
@@ -214,7 +214,7 @@ void say_what_overflowed(siginfo_t const& info, void const* where) noexcept {
 struct link {
   int signal;
   struct sigaction before{};       // written before our handler is installed
-  std::atomic<bool> spent{false};  // the handler before was for one signal only (SA_RESETHAND), and has had it
+  std::atomic<bool> spent{false};  // the handler before was for one signal only (SA_RESETHAND), which it has had
   bool in_chain = false;           // our handler is installed, or, as far as we know, the program's handler calls it
 };
 constinit std::array<link, 2> links{{{.signal = SIGSEGV}, {.signal = SIGBUS}}};
@@ -223,13 +223,13 @@ constinit std::array<link, 2> links{{{.signal = SIGSEGV}, {.signal = SIGBUS}}};
 bool has(struct sigaction const& a, unsigned flag) noexcept { return (static_cast<unsigned>(a.sa_flags) & flag) != 0; }
 bool is_default_or_ignored(struct sigaction const& a) noexcept { return a.sa_handler == SIG_DFL || a.sa_handler == SIG_IGN; }
 
-// Was the signal sent, and not caused by what the thread has just done? Then it does not happen again when the handler returns.
+// True if the signal was sent, and not caused by the thread itself. Then it does not happen again when the handler returns.
 bool was_sent(int signal, siginfo_t const& info) noexcept {
   return info.si_code <= 0 || (signal == SIGBUS && info.si_code == BUS_MCEERR_AO);
 }
 
-// Sends the signal again, which waits until the handler has returned, and then finds no handler: so it ends the program where the thread
-// is, and for the reason that is known. A fault would happen again by itself, but not one that the kernel has made of another signal.
+// Sends the signal again. It waits until the handler has returned, and then finds no handler: so it ends the program where the thread is,
+// and for the reason that is known. A fault would happen again by itself, but not one that the kernel has made of another signal.
 void act_by_default(int signal, siginfo_t* info) noexcept {
   struct sigaction none{};
   none.sa_handler = SIG_DFL;
@@ -268,8 +268,7 @@ void install(link& l) noexcept {
   struct sigaction ours{};
   ours.sa_sigaction = on_fault;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  // The kernel does for our handler what it would have done for the one before: which signals it blocks, and whether it restarts a system
-  // call.
+  // The kernel treats our handler as it would have treated the one before: which signals it blocks, and whether it restarts a system call.
   if (!is_default_or_ignored(now)) {
     ours.sa_mask = now.sa_mask;
     ours.sa_flags |= now.sa_flags & (SA_RESTART | SA_NODEFER);
@@ -280,8 +279,8 @@ void install(link& l) noexcept {
   l.in_chain = ::sigaction(l.signal, &ours, nullptr) == 0;
 }
 
-// Installs again what was there before. Nothing happens where the program has put a handler above ours: that may call ours, whose code is
-// never unloaded.
+// Installs again what was there before. Does nothing if the program has put a handler above ours: that may call ours, whose code is never
+// unloaded.
 void restore(link& l) noexcept {
   struct sigaction now{};
   if (!l.in_chain || ::sigaction(l.signal, nullptr, &now) != 0) return;
@@ -332,8 +331,8 @@ void give_back_alternate_stack() noexcept {
   mine.has_some = false;
   if (mine.low == nullptr) return;
   mine.has_some = true;
-  // A handler may run on it, or the program may have put another one in its place and put ours back later: then it goes when the thread
-  // ends.
+  // A handler may run on it, or the program may have put another one in its place and put ours back later: then it is unmapped when the
+  // thread ends.
   stack_t now{};
   if (::sigaltstack(nullptr, &now) != 0 || now.ss_sp != mine.low || (now.ss_flags & SS_ONSTACK) != 0 || !disable()) return;
   if (have_key) ::pthread_setspecific(key, nullptr);

@@ -1,4 +1,4 @@
-// Making native stacks, and giving their pages back.
+// Makes native stacks, and gives their pages back.
 
 #include "nopal/core/stack/stack_pool.hpp"
 
@@ -23,7 +23,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// Forks and joins, also where they need a stack, leave errno as it is. In functions that stay on one thread.
+// Forks and joins leave errno as it is, also if they need a stack. For functions that stay on one thread.
 struct keeps_errno {
   int const before = errno;
   ~keeps_errno() { errno = before; }
@@ -36,10 +36,10 @@ std::uintptr_t word(void const* p) noexcept { return reinterpret_cast<std::uintp
 constexpr std::size_t colours = 32;
 constexpr std::size_t colour_step = 64 * 13;
 
-// How much of a stack the kernel is asked about, the topmost: a question for each 2 MiB takes a microsecond, which for a TiB is half a second.
+// The topmost part of a stack that the kernel is asked about. A question for each 2 MiB takes a microsecond, half a second for a TiB.
 constexpr std::size_t most_asked_about = std::size_t{1} << 30;
 
-// How many pages of the topmost GiB of [from, from + bytes) are in memory, counted 512 at a time. No value where the kernel does not say.
+// Pages of the topmost GiB of [from, from + bytes) that are in memory, counted 512 at a time. No value if the kernel does not say.
 std::optional<std::uint64_t> resident_in(std::byte* from, std::size_t bytes, std::size_t page) noexcept {
   if (bytes > most_asked_about) {
     from += bytes - most_asked_about;
@@ -101,7 +101,7 @@ void stack_pool::put(stack* s) noexcept {
   {
     std::lock_guard const guard{mutex_};
     if (spare() < keep_) {
-      // Under the lock: no other thread may take the stack before its pages are gone, or it would lose what it has written.
+      // Under the lock: no other thread may take the stack before its pages are given back, or it would lose what it has written.
       give_back(*s);
       s->next_ = free_;
       free_ = s;
@@ -118,7 +118,7 @@ void stack_pool::set_free(std::size_t n) noexcept {
   least_free_ = std::min(least_free_, n);
 }
 
-// Workers may get and put meanwhile. What nobody has needed lies last in the list.
+// Workers may get and put at the same time. Stacks that no worker has needed are last in the list.
 void stack_pool::trim(std::size_t n) noexcept {
   stack* unused = nullptr;
   {
@@ -137,7 +137,7 @@ void stack_pool::trim(std::size_t n) noexcept {
 bool stack_pool::holds_many_pages(stack& s, std::uintptr_t sp) const noexcept {
   valgrind_lets_use(s.high_water_page(), sizeof(std::uint64_t));
   if (s.high_water_mark_stands()) return false;
-  constexpr std::size_t looked_at = 512, few = 8;  // what went deep has touched most of the pages just below the mark
+  constexpr std::size_t looked_at = 512, few = 8;  // a frame that went deep has touched most of the pages just below the mark
   auto const all = static_cast<std::size_t>(s.high_water_page() - s.low());
   std::size_t const bytes = std::min(all, looked_at * page_);
   if (resident_in(s.high_water_page() - bytes, bytes, page_).value_or(0) > few) return true;
@@ -159,7 +159,7 @@ void stack_pool::unlink(stack_region& r) noexcept {
   if (r.after != nullptr) r.after->before = r.before;
 }
 
-// As many places as there are already, and fewer where the system refuses that.
+// As many places as there are already, or fewer if the system refuses that.
 stack_region* stack_pool::add_region() noexcept {
   std::size_t const most = std::clamp(stack_region::most_bytes / size_, std::size_t{1}, stack_region::most_places);
   for (std::size_t places = std::min(std::max(places_, tuning::first_places), most); places != 0; places /= 2) {
@@ -207,7 +207,7 @@ stack* stack_pool::make(unsigned maker) noexcept {
     s->older_ = all_;
     if (all_ != nullptr) all_->newer_ = s;
     all_ = s;
-    live_.store(live() + 1, std::memory_order_relaxed);  // relaxed: under the mutex; who reads it elsewhere wants a picture
+    live_.store(live() + 1, std::memory_order_relaxed);  // relaxed: under the mutex; other readers want a hint
     peak_ = std::max(peak_, live());
     tally& t = tallies_[maker];
     t.peak = std::max(t.peak, ++t.live);
@@ -286,15 +286,15 @@ std::uint64_t stack_pool::most_pages_held(unsigned running) const noexcept {
   return most_held_.load(std::memory_order_relaxed) + running * (deepest < 2 ? 0 : deepest - 2);
 }
 
-// Gives back the whole pages from `from`, which begins a page, up to `to`. How many were in memory and are not any more; no value where they
-// stay or the kernel does not say.
+// Gives back the whole pages from `from`, where a page begins, up to `to`. Returns how many of them were in memory; no value if they stay
+// or the kernel does not say.
 std::optional<std::uint64_t> stack_pool::give_back_between(stack& s, std::byte* from, std::byte* to) noexcept {
   keeps_errno const here;
   if (how_ == reclaim::none) return {};
   auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
   if (bytes == 0) return 0;
-  // Where none is in memory, none need go back. Where the kernel does not say how many are, none is counted; nor is what lies deeper than it
-  // was asked about.
+  // If none is in memory, none is given back. If the kernel does not say how many are, none is counted; nor are those deeper than it was
+  // asked about.
   std::optional<std::uint64_t> const pages = resident_in(from, bytes, page_);
   if (pages == std::uint64_t{0} && bytes <= most_asked_about) return 0;
   bool gone = false;
@@ -314,7 +314,7 @@ std::optional<std::uint64_t> stack_pool::give_back_between(stack& s, std::byte* 
 
 template <class F>
 void stack_pool::count_resident(F f) const noexcept {
-  std::lock_guard const guard{mutex_};  // no stack ends meanwhile
+  std::lock_guard const guard{mutex_};  // no stack ends in between
   for (stack const* s = all_; s != nullptr; s = s->older_) f(*s, resident_in(s->low(), s->mapped() - page_, page_).value_or(0));
 }
 
@@ -339,7 +339,7 @@ stack_counts stack_pool::counts(unsigned maker) const noexcept {
 }
 
 stack_counts stack_pool::counts() const noexcept {
-  std::lock_guard const guard{mutex_};  // so that no stack is counted before the peak has risen to it
+  std::lock_guard const guard{mutex_};  // so that no stack is counted before the peak includes it
   stack_counts all{live(), peak_, 0, 0, 0};
   for (tally const& t : tallies_) {  // relaxed: these counters order nothing
     all.unmaps += t.unmaps.load(std::memory_order_relaxed);
@@ -349,7 +349,7 @@ stack_counts stack_pool::counts() const noexcept {
   return all;
 }
 
-// The thread may have been interrupted anywhere, under the mutex too: so it does not wait for that.
+// The interrupted thread may hold the mutex: so this does not wait for it.
 stack const* stack_pool::guarded_at(void const* address) const noexcept {
   std::unique_lock const guard{mutex_, std::try_to_lock};
   if (!guard) return nullptr;

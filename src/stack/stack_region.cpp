@@ -1,4 +1,4 @@
-// Mapping regions, guarding their places, and giving their memory back.
+// Maps regions, guards their places, and gives their memory back.
 
 #include "nopal/core/stack/stack_region.hpp"
 
@@ -41,12 +41,12 @@ bool is_resident(std::byte* at, std::size_t page) noexcept {
 }  // namespace
 
 stack_region* stack_region::map(std::size_t size, std::size_t page, std::size_t places, int& error) noexcept {
-  // Its accessible places, and the rest; else two for each place, when that is opened.
+  // For the region's accessible places, and the rest. Without guard markers each place takes two more, when it is opened.
   constexpr long own = 2;
   error = ENOMEM;
   if (!may_map(own)) return nullptr;
-  // A place more than needed, less a page, holds aligned ones; what lies before and behind those goes back at once. All is mapped without
-  // access: so it counts as no memory, and nothing of it comes into memory where the program has locked what it will map.
+  // A mapping of one place more than needed, less a page, holds aligned ones; the parts before and behind those are unmapped at once. All
+  // is mapped without access: so it counts as no memory, and none of it comes into memory if the program has locked what it will map.
   std::size_t const bytes = places * size + size - page;
   void* const all = map_bytes(bytes, PROT_NONE);
   if (all == MAP_FAILED) {
@@ -64,7 +64,7 @@ stack_region* stack_region::map(std::size_t size, std::size_t page, std::size_t 
     unmapped(own);
     return nullptr;
   }
-  // Where the kernel does not take a part back, the region keeps it.
+  // If the kernel does not unmap a part, the region keeps it.
   r->from_ = from == first || ::munmap(from, static_cast<std::size_t>(first - from)) == 0 ? first : from;
   r->to_ = end == from + bytes || ::munmap(end, static_cast<std::size_t>(from + bytes - end)) == 0 ? end : from + bytes;
   r->mappings_ = own;
@@ -78,7 +78,7 @@ stack_region* stack_region::map(std::size_t size, std::size_t page, std::size_t 
 // Learns from the first page of a fresh region what the kernel does. False: the system refuses.
 bool stack_region::learn() noexcept {
   if (::mprotect(first_, page_, PROT_READ | PROT_WRITE) != 0) return false;
-  // Where the program has locked what it will map (mlockall with MCL_FUTURE), a page that becomes accessible comes into memory; with
+  // If the program has locked what it will map (mlockall with MCL_FUTURE), a page that becomes accessible comes into memory; with
   // MCL_ONFAULT it does not, but takes no guard either.
   bool locked = is_resident(first_, page_);
   bool guarded = mark_guard(first_, page_);
@@ -102,9 +102,9 @@ stack_region::~stack_region() {
   unmapped(mappings_);
 }
 
-// The program has locked its memory. What lies here stays locked, but only once it is touched: else each place would take memory as a
-// whole. Locked memory takes no guards, so all places get theirs while it is not. False: the system has no memory for the guards. Then it
-// stays unlocked, and so it does where the system refuses to lock it again.
+// The program has locked its memory. The region stays locked, but page by page when it is touched: else each place would take memory as a
+// whole. Locked memory takes no guards, so all places get theirs while it is unlocked. False: the system has no memory for the guards. Then
+// it stays unlocked, and also if the system refuses to lock it again.
 bool stack_region::lock_as_touched() const noexcept {
   std::size_t const bytes = places_ * size_;
   ::munlock(first_, bytes);
@@ -120,7 +120,7 @@ bool stack_region::guard_all() const noexcept {
   return true;
 }
 
-// Makes a place accessible. A guard comes first: so where the program has locked the region since, nothing comes into memory by that.
+// Makes a place accessible. The guard comes first: if the program has locked the region since, that brings nothing into memory.
 bool stack_region::open(std::size_t place) noexcept {
   std::byte* const base = first_ + place * size_;
   if (markers_) {
@@ -171,7 +171,7 @@ bool stack_region::discard(std::byte* from, std::size_t bytes) const noexcept {
 }
 
 bool stack_region::remap(std::byte* from, std::size_t bytes) const noexcept {
-  // Where the program has locked its memory, a new mapping would come into memory as a whole; and the advice is refused.
+  // If the program has locked its memory, a new mapping would come into memory as a whole; and the advice is refused.
   if (::madvise(from, page_, MADV_DONTNEED) != 0) return discard(from, bytes);
   void* const at = ::mmap(from, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (at == MAP_FAILED) return false;

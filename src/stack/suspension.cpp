@@ -20,7 +20,7 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 // A worker has left its stack and runs on the next one: the stack that was left is wholly saved, and no thread runs it. Reports see from
-// now on that it waits. Its pages go back before it is published: afterwards another worker may run it.
+// now on that it waits. Its pages are given back before it is published: afterwards another worker may run it.
 static void publish_left_stack(after_switch& a) noexcept {
   auto& s = static_cast<suspension&>(a);
   stack& left = *s.left;
@@ -86,11 +86,11 @@ bool suspend(suspension& s) noexcept {
   die("a native stack that was given back was resumed; this is a fault of nopal, or memory was overwritten");
 }
 
-// What `s` waited for has happened, and this worker owns `s`: no other worker knows of it any more. The stack that is left goes to the
+// What `s` waited for has happened, and this worker owns `s`: no other worker knows of it any more. The stack that is left is put into the
 // cache from the other side, where no thread runs it.
 void resume_stack(stack& s) noexcept {
   worker& w = *current();
-  assert(w.work.empty());  // so what the frames on `s` have offered is not here: their pops say no
+  assert(w.work.empty());  // so what the frames on `s` have offered is not here: their pops fail
   w.work.rewind();
   w.count.add(counted::switches);
   tell::strand_resumes(w, s);
@@ -107,7 +107,7 @@ void resume_stack(stack& s) noexcept {
 void run_left_stack(resumable& r, worker& w) noexcept {
   auto& s = static_cast<stack&>(r);
   s.stolen = true;
-  w.region = s.region;  // which nothing changes before the parent's function continues
+  w.region = s.region;  // nothing changes it before the parent's function continues
   resume_stack(s);
 }
 

@@ -5,8 +5,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// A thread from outside the pool may tell the last that the pool has to run, and the pool's destructor would not wait for it: so it counts as
-// pending work.
+// A thread from outside the pool may report the last event that the pool has to run for, and the pool's destructor would not wait for that
+// thread: so it counts as pending work.
 void top_wait::resume() noexcept {
   stack& s = stack_;
   pool_state& p = pool_;

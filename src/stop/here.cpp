@@ -28,7 +28,7 @@ region_id region_handed_over() noexcept {
 }
 
 bool asked_in_region() noexcept {
-  region_id id = region_to_hand_over();  // in the region of later children runs the scope's function, too
+  region_id id = region_to_hand_over();  // in the region of later children the scope's function runs, too
   bool is_shielded = false;
   for (; id != no_region; id = region_of(id).outer()) {
     stop_region const& r = region_of(id);

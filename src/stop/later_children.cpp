@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::uint64_t after_all = std::numeric_limits<std::uint64_t>::max();
 
-// Without memory what follows is not asked. Nor where the function has entered another region since it began the last one: that one ends
-// first.
+// Without memory the later children are not asked. Nor if the function has entered another region since it began the last one: that region
+// ends first.
 void begin(worker& w, children& c, std::uint64_t epoch) noexcept {
-  if (c.owner == nullptr) return;  // its children lie in a list
+  if (c.owner == nullptr) return;  // its children are in a list
   if (w.region != c.later && (c.later != no_region || w.region != c.around)) return;
   c.later = no_region;
   w.region = c.around;
@@ -36,7 +36,7 @@ void note_first(worker const& w, children& c) noexcept {
 }  // namespace
 
 // The child from under which the parent was stolen may still run in the region of the epoch before. If that was one of later children, it
-// is that child's now, who may have given it back already: it is not read here.
+// is that child's now, which may have given it back already: it is not read here.
 void begin_later_children(worker& w, children& c, bool is_first) noexcept {
   if (is_first) note_first(w, c);
   hold_for_lost_child(listened_to(!is_first && w.region == c.later ? c.around : w.region));
@@ -71,8 +71,8 @@ void end_later_children(worker& w, children& c) noexcept {
   c.later = no_region;
 }
 
-// The children of an inner scope run in the region of the outer one's later children, as those do: they are serially later, too. But what
-// they throw must not leave the outer scope's function, and hide what made it be thrown.
+// The children of an inner scope run in the region of the outer one's later children, and are serially later too. But what they throw must
+// not leave the outer scope's function, and hide the exception that was first.
 std::exception_ptr earlier_than(std::exception_ptr e) noexcept {
   worker& w = *current();
   if (w.region == no_region || e == nullptr) return e;
@@ -86,7 +86,7 @@ std::exception_ptr earlier_than(std::exception_ptr e) noexcept {
   return c.first.look(c.join);
 }
 
-// A child that arrives later may have thrown earlier in serial order, but not the other way round: so what is asked once stays so.
+// A child that arrives later may have thrown earlier in serial order, but not the other way round: so once asked, it stays asked.
 bool asks_later_children(stop_region const& r) noexcept {
   children& c = *r.children_of();
   bool asks = false;

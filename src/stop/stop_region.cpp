@@ -1,4 +1,4 @@
-// The table of stop regions, and how one begins and ends.
+// The table of stop regions, and how a region begins and ends.
 
 #include "nopal/core/stop/stop_region.hpp"
 
@@ -12,13 +12,13 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// The table. Segment k has 64 << k regions, and ids count through the segments from 1 on. What was allocated stays, since a region that has
-// ended is used again; the segments together are at most twice what was once used at the same time.
+// The table. Segment k has 64 << k regions, and ids count through the segments from 1 on. Allocated segments stay, since a region that has
+// ended is used again; together they are at most twice what was once used at the same time.
 class region_table {
  public:
   static stop_region& at(region_id id) noexcept {
     auto const [k, index] = place(id);
-    // acquire: pairs with grow. Whoever has an id has got it from its maker, which orders the two; so relaxed would do, and costs the same.
+    // acquire: pairs with grow. An id comes from its maker, which orders the two; so relaxed would do, and costs the same.
     return segments_[k].load(std::memory_order_acquire)[index];
   }
 
@@ -35,11 +35,11 @@ class region_table {
     free_ = &r;
   }
 
-  // The outer region may be asked at any time, and so may the token.
+  // The outer region may be asked to stop at any time, and so may the token.
   static region_id make(std::stop_token&& t, time_point deadline, region_id outer) {
     stop_region& r = get();
     r.request.reset();
-    r.holders_.store(whole, std::memory_order_relaxed);  // relaxed: nobody else has its id
+    r.holders_.store(whole, std::memory_order_relaxed);  // relaxed: no other thread has its id
     r.outer_ = outer;
     r.is_shielded_ = false;
     r.asked_by_ = nullptr;
@@ -61,7 +61,7 @@ class region_table {
     at(id).is_shielded_ = true;
     return id;
   }
-  // A lost child counts so much less that its drop, where it comes before its hold, never seems to be the last.
+  // A lost child counts so much less that its drop, if it comes before its hold, never seems to be the last.
   static constexpr std::int64_t whole = std::int64_t{1} << 32;
   static constexpr std::int64_t lost_child = 1;
 
@@ -69,7 +69,7 @@ class region_table {
   static void hold(stop_region& r, std::int64_t n) noexcept { r.holders_.fetch_add(n, std::memory_order_relaxed); }
   static void drop(stop_region& r, std::int64_t n) noexcept {
     for (stop_region* x = &r; x != nullptr; n = whole) {
-      // acq_rel: release, so that whoever is last comes after all that others did in it; acquire, by the last
+      // acq_rel: release, so that the last comes after all that others did in it; acquire, by the last
       if (x->holders_.fetch_sub(n, std::memory_order_acq_rel) != n) return;
       x = end(*x);
     }
@@ -90,7 +90,7 @@ class region_table {
     return {k, static_cast<std::size_t>(n - (first_size << k))};
   }
 
-  // Nobody holds `r` any more, so nothing runs in it, and nobody listens. Its token and the region around it may be asked at this moment:
+  // `r` has no holder any more, so nothing runs in it, and nothing listens. Its token and the region around it may be asked at this moment:
   // afterwards neither knows of it. Returns the region around it, which is held for it.
   static stop_region* end(stop_region& r) noexcept {
     r.token_.reset();
@@ -118,7 +118,7 @@ class region_table {
   static inline constinit stop_region* free_ = nullptr;
 };
 
-// Whoever destroys the callback meanwhile waits inside the standard library until this has ended, where a thread that has no turn would not be seen.
+// A thread that destroys the callback at this time waits inside the standard library, unseen by a simulated machine, until this has ended.
 void stop_region::asked_by_token::operator()() const noexcept {
   virtual_time::not_interrupted const me{virtual_time::here()};
   region->request.make();

@@ -21,11 +21,10 @@ void arena::enter(stacklet* s, std::byte* top) noexcept {
   top_ = top;
 }
 
-// What an arena may keep: twice the topmost segment, which is what its next growth wants. A larger one was made for a single allocation.
+// The largest segment that an arena keeps: twice the topmost, the size of its next growth. A larger one was made for a single allocation.
 std::size_t arena::most_to_keep() const noexcept { return 2 * (segment_ != nullptr ? segment_->size : first_size); }
 
-// Keeps the segment that was left last, which the next growth wants. To keep the largest instead would leave a size out when the arena
-// grows again.
+// Keeps the segment that was left last, for the next growth. Keeping the largest instead would skip a size when the arena grows again.
 void arena::keep_or_return(stacklet* s) noexcept {
   if (s->size > most_to_keep()) {
     central_list_->put(s);

@@ -18,7 +18,7 @@ std::atomic<std::size_t> used_by_all{0};
 constexpr std::size_t class_of(std::size_t size) noexcept { return static_cast<std::size_t>(std::countr_zero(size)); }
 
 stacklet* make(std::size_t size) {
-  // nothrow: so std::bad_alloc is thrown here and nowhere else, whatever the program put in operator new's place.
+  // nothrow: so std::bad_alloc is thrown here only, also if the program has replaced operator new.
   void* const p = ::operator new(size, std::align_val_t{alignof(stacklet)}, std::nothrow);
   if (p == nullptr) throw std::bad_alloc{};
   auto* const s = ::new (p) stacklet{};  // NOLINT(clang-analyzer-cplusplus.PlacementNew): its callers ask for a segment at least
@@ -74,7 +74,7 @@ central_stacklet_list::chain central_stacklet_list::take_excess() noexcept {
 
 // ---- Without the mutex.
 
-// Nobody else knows these segments meanwhile: whoever needs one then gets a new one. The first page of each stays, since its head lies there.
+// No other thread knows these segments: a worker that needs one gets a new one. The first page of each stays, since it holds the head.
 void central_stacklet_list::discard(chain which) noexcept {
   if (which.first == nullptr) return;
   for (stacklet* s = which.first; s != nullptr; s = s->below) discard_inside(s->begin(), s->size - sizeof(stacklet));
@@ -126,7 +126,7 @@ void central_stacklet_list::trim() noexcept {
     std::lock_guard const guard{mutex_};
     for (size_class& c : by_size_) {
       stacklet** end = &c.touched.first;
-      for (std::size_t k = c.least; k < c.count; ++k) end = &(*end)->below;  // what was put last stays: it is in the cache
+      for (std::size_t k = c.least; k < c.count; ++k) end = &(*end)->below;  // the segments put last stay: they are in the cache
       chain old{std::exchange(*end, nullptr)};
       while (stacklet* const s = old.pop()) {
         changed(std::size_t{0} - s->size);
@@ -139,7 +139,7 @@ void central_stacklet_list::trim() noexcept {
 }
 
 std::size_t central_stacklet_list::used_at_most() const noexcept {
-  auto const here = static_cast<std::int64_t>(used());  // less than nothing where more was put back than got
+  auto const here = static_cast<std::int64_t>(used());  // below 0 if more was put back than got
   return here <= 0 ? 0 : std::min(static_cast<std::size_t>(here), used_by_all.load(std::memory_order_relaxed));
 }
 

@@ -31,15 +31,15 @@ void die_called_directly() noexcept {
 
 // ---- Memory.
 
-// The arena's topmost segment is full. Thieves may be at the deque. Adds a segment, which whoever started this child has to leave again
-// once the child has returned. A caller learns that from the alarm: the stack pointer of this function's caller, which is the child's
-// function or, where that was inlined, the caller itself. A forker learns it from its pop, since its entry is public from now on and stays
-// so (worker::floor). Thieves may take it meanwhile.
+// The arena's topmost segment is full. Thieves may be at the deque. Adds a segment, which the worker that started this child must leave
+// again once the child has returned. A caller learns that from the alarm: the stack pointer of this function's caller, which is the child's
+// function or, if that was inlined, the caller itself. A forker learns it from its pop, since its entry is public from now on and stays so
+// (worker::floor). Thieves may take it before that.
 void* grow_arena(fork_state& here, std::size_t n) {
   if (!here.works() || here.parent_word == 0) die_called_directly();
   check_memory_of_frames(here, n, here.parent_word);
   void* const p = here.arena.grow(n);
-  if (here.arena.segment()->below == nullptr) return p;  // no task's frame lies below it
+  if (here.arena.segment()->below == nullptr) return p;  // no task's frame is below it
   worker& w = static_cast<worker&>(here);
   w.arena.segment()->alarm = w.alarm;
   w.arena.segment()->floor = w.work.bottom();
@@ -56,9 +56,9 @@ void* allocate_in_body(worker& w, std::size_t n, frame const& of) {
 
 // ---- Unwinding to the loop at the stack's base.
 
-// A task must stay suspended, and its worker returns to the loop. Nothing of the strand is private in the deque any more: so from now on
-// every pop on the way down fails and is undone, and every called parent finds alarm 0 and suspends. Thieves may run the forked ones
-// meanwhile.
+// A task must stay suspended, and its worker returns to the loop. No entry of the strand is private any more: so from now on every pop on
+// the way down fails and is rolled back, and every called parent finds alarm 0 and suspends. Thieves may run the forked parents at the same
+// time.
 static bool unwind(worker& w, strand::next_step then) noexcept {
   w.strand.unwinding = true;
   w.strand.next = then;
@@ -66,16 +66,16 @@ static bool unwind(worker& w, strand::next_step then) noexcept {
   return true;
 }
 
-// A child has returned, with an exception or the first frame of a segment: puts the alarm back and leaves an empty segment.
+// A child has returned, with an exception or the first frame of a segment: restores the alarm and leaves an empty segment.
 static void settle(worker& w) noexcept {
   if (w.strand.threw) w.alarm = w.strand.alarm_before;
   if (std::uintptr_t const a = w.arena.tidy(); a != arena::keep) w.alarm = a;
 }
 
 // A forked child has returned, and its parent's entry is not private. Thieves may be at that entry. Either everything unwinds; or the entry
-// is public and still there, which pop_slow decides between this worker and the thieves; or it was stolen, and with it all older ones. In
-// that case a thief may run the parent already: the loop tells p's join that the child has ended, once the native frames below, of tasks
-// that are suspended, have returned.
+// is public and still there, and pop_slow decides between this worker and the thieves; or it was stolen, and with it all older ones. Then a
+// thief may run the parent already: the loop tells p's join that the child has ended, after the native frames below, of suspended tasks,
+// have returned.
 bool forked_returned(worker& w, frame* p) {
   if (w.strand.unwinding) {
     w.work.unpop();
@@ -159,9 +159,9 @@ void prepare_to_offer(worker& w) {
 
 // ---- Moves and deferred starts.
 
-// The task is suspended, and no other worker has it. Its ancestors may lie in the deque, where thieves may take them, and need memory once
-// the loop gives them away. That memory suffices: until then the deque can only get shorter, since whatever runs while everything unwinds
-// leaves it as it was, or empty.
+// The task is suspended, and no other worker has it. Its ancestors may be in the deque, where thieves may take them; the rest needs memory
+// once the loop gives them away. That memory suffices: until then the deque can only get shorter, since what runs during unwinding leaves
+// it as it was, or empty.
 bool move_task(worker& w, move_request& m) {
   if (!m.memory.get(w.work)) throw std::bad_alloc{};
   w.work.publish_all();
@@ -171,12 +171,12 @@ bool move_task(worker& w, move_request& m) {
   return unwind(w, strand::next_step::move);
 }
 
-// The native stack is low: the loop goes as deep again once the strand is at its base, above the entries that are there now. README.md,
+// The native stack is low: once the strand is at its base, the loop nests as deep again, above the entries that are there now. README.md,
 // "Depth".
 void prepare_to_defer(worker& w) { w.work.ensure_room(w.most_entries()); }
 
-// The arguments lie in the arena, and the parent is suspended. A forked one may be stolen from now on: its child starts in the loop all the
-// same.
+// The arguments are in the arena, and the parent is suspended. A forked parent may be stolen from now on: its child still starts in the
+// loop.
 void defer_start(worker& w, deferred_start* d) noexcept {
   w.work.publish_all();
   d->mode = control_words::now();

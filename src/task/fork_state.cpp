@@ -2,12 +2,12 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// The state of threads that work for no pool: its arena has no segment, so that a task that is born there ends the program with a message
+// The state of threads that work for no pool. Its arena has no segment, so that a task that is born there ends the program with a message
 // in grow_arena. The assembly files in src/architecture begin each thread's word with its address.
 extern "C" {
 constinit fork_state nopal_no_worker;
 }
-// That of threads in a stop region, whose loops must all ask whether they are to stop.
+// The state of threads in a stop region, whose loops must all ask whether they must stop.
 static constinit fork_state no_worker_in_region;
 
 void work_for(fork_state* s) noexcept { write_thread_word<thread_word::state>(s != nullptr ? s : &nopal_no_worker); }

@@ -13,7 +13,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-constexpr std::uint64_t never_stolen = 0;  // the epoch of a child that lies above its parent in one arena
+constexpr std::uint64_t never_stolen = 0;  // the epoch of a child above its parent in one arena
 
 /// What the strand runs next: a task, a deferred start, or nothing.
 struct next {
@@ -30,12 +30,12 @@ void root_ended(worker& w, root& r) noexcept {
 }
 
 // A child of `p` has ended here after `p` was stolen. Another worker may run `p`, and p's other children; or `p` waits at its join. Tells
-// the join, after which this worker must not touch `p`, unless it was the last child of a parent that waits: then `p` is returned, to be
+// the join. After that this worker must not touch `p`, unless this was the last child of a parent that waits: then returns `p`, to be
 // resumed here. `ended_in`: the mode in which the child has ended, as the parent's fork had it; for a function leaves the mode as it was.
 frame* arrive(worker& w, frame* p, control_words ended_in) noexcept {
-  w.rewind_if_empty();  // where p was stolen from here, all older entries were too; where from elsewhere, a saved strand's may lie here
-  // If something is left in the arena, it is p and its ancestors: then the child was forked before p was ever stolen in this scope.
-  // Otherwise the child lay at the bottom of an arena that began with p's theft.
+  w.rewind_if_empty();  // if p was stolen from here, so were all older entries; otherwise a saved strand's may be here
+  // If the arena still holds something, it is p and its ancestors: then the child was forked before p was ever stolen in this scope.
+  // Otherwise the child was at the bottom of an arena that began with p's theft.
   bool const holds_parent = !w.arena.empty();
   w.strand.not_started = false;
   if (w.strand.threw) keep_exception(w, p, holds_parent ? never_stolen : w.arena.epoch);
@@ -65,15 +65,15 @@ frame* parent_to_resume(worker& w, std::uintptr_t parent_of_it) noexcept {
       w.alarm = worker::no_alarm;
       return nullptr;
     default:
-      // Nothing of this strand need be left in the deque; entries below the floor belong to saved strands, and are not popped here.
+      // The deque may hold nothing of this strand; entries below the floor belong to saved strands, and are not popped here.
       if (w.work.bottom() == w.strand.floor || (!w.work.pop() && !w.work.pop_slow(w.floor()))) return arrive(w, p, control_words::now());
       if (w.strand.threw) child_failed(w, p);
       return p;
   }
 }
 
-// The task is suspended and moves. Thieves may take its ancestors out of the deque; those have no native frames any more, so they go where
-// any worker may take them, as if stolen. Once the task is sent it may run, and end, on the other worker.
+// The task is suspended and moves. Thieves may take its ancestors out of the deque. The rest have no native frames any more, so they go
+// where any worker may take them, as if stolen. Once the task is sent it may run, and end, on the other worker.
 void send_away(worker& w, move_request& m) noexcept {
   m.task->arena = w.arena.detach();
   give_everything_away(w, m.memory);
@@ -81,7 +81,7 @@ void send_away(worker& w, move_request& m) noexcept {
   send(m);
 }
 
-// Every native frame of the strand has unwound. Does what the cold path has left to do in strand.next, and returns what to run then.
+// Every native frame of the strand has unwound. Does what the slow path has left to do in strand.next, and returns what to run then.
 next after_unwinding(worker& w) noexcept {
   strand& s = w.strand;
   s.unwinding = false;
@@ -109,7 +109,7 @@ void loop(next n) noexcept {
       parent_of_it = reinterpret_cast<std::uintptr_t>(n.deferred->parent) | n.deferred->how;
       n.deferred->start(n.deferred);
     }
-    // Back at the base, with no native frame of the strand above; but another worker may run this native stack by now.
+    // Back at the base, with no native frame of the strand above. Another worker may run this native stack now.
     worker& w = *current();
     w.here->origin = below;
     w.alarm = worker::no_alarm;
@@ -164,8 +164,8 @@ void run_injected_root(resumable& r, worker& w) noexcept {
   run_root(w, static_cast<root&>(r));
 }
 
-// The thief owns the task now, which it runs on its own empty arena. The arena in which the task lies stays with the child that runs above
-// it, on the worker from which the task was stolen.
+// The thief owns the task now, and runs it on its own empty arena. The arena that holds the task stays with the child that runs above it,
+// on the worker from which the task was stolen.
 void run_stolen_task(worker& w, frame& f, offered_in const& in) noexcept {
   tell::strand_begins(w, strand_kind::task, f.resume_function, &f);
   in.mode.adopt();
@@ -175,8 +175,8 @@ void run_stolen_task(worker& w, frame& f, offered_in const& in) noexcept {
   run_strand(w, f);
 }
 
-// This worker owns the task now, which has come with the arena that it lies in. One that comes without begins an empty arena here, whose
-// epoch is its own.
+// This worker owns the task now, which has come with the arena that holds it. A task without one begins an empty arena here, with its own
+// epoch.
 void run_moved_task(resumable& r, worker& w) noexcept {
   r.mode.adopt();
   w.region = r.region;

@@ -12,7 +12,7 @@ namespace nopal::inline NOPAL_ABI::core {
 void stack_waits::start(timer_entry& e) noexcept { e.start(); }
 
 // The awaited condition does not hold yet. As soon as publish has made `me` known, a waker may wake it, and another worker may resume this
-// stack before publish has returned. It leaves `me` woken, or never published.
+// stack before publish has returned. On return `me` was woken, or was never published.
 void await_wake(sleeper& me, waits_for why, bool (*publish)(void* with) noexcept, void* with) noexcept {
   if (worker* const w = current_or_null(); w != nullptr) {
     me.thread = nullptr;  // it may have waited before, as a thread
@@ -27,7 +27,7 @@ void await_wake(sleeper& me, waits_for why, bool (*publish)(void* with) noexcept
       });
     }
     if (suspend(why, false, [=](stack&) noexcept { return !publish(with); })) return;
-    // There is no memory for another stack. The worker waits where it is, and wait_on_worker suspends this stack once there is some.
+    // There is no memory for another stack. The worker waits where it is; wait_on_worker suspends this stack once there is memory.
     event done;
     me.thread = &done;
     if (publish(with)) wait_on_worker(*current(), done, why);

@@ -10,8 +10,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// The awaited condition does not hold yet. The timer, or a request to stop, may wake `me` from when publish starts the entry. The entry's end takes
-// the locks of both once more: afterwards neither accesses `me`.
+// The awaited condition does not hold yet. The timer, or a request to stop, may wake `me` as soon as publish starts the entry. The entry's
+// end takes the locks of both once more: afterwards neither accesses `me`.
 bool await_wake_until(waiter& me, waits_for why, time_point deadline, bool (*publish)(void* with, timer_entry* entry) noexcept,
                       void* with) {
   stop_region* const region = region_of_wait();

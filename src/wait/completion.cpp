@@ -22,7 +22,8 @@ void completion::wait() {
   in_order();
   if (is_set()) return;
   if (wait_may_end_early()) [[unlikely]] {
-    // Also a thread that works for no pool: the event knows no request. What sets the completion keeps it alive until that has ended.
+    // Also on a thread that works for no pool, since the event knows no request. The setter keeps the completion alive until set has
+    // returned.
     if (!for_stacks_.wait_until(0, time_point::max(), "a future", wait_kind::nothing_more)) throw_stopped();
     return;
   }

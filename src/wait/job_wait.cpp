@@ -14,8 +14,8 @@ void wait_for_job(event& done, void const* job) noexcept {
   wait_on_worker(*w, done, {"a job", nullptr, job != nullptr ? wait_kind::join : wait_kind::nothing_more}, job);
 }
 
-// The job has not ended. Where there is no memory for another stack the worker sleeps on the event, and tries again every millisecond: what
-// the job needs may need this very worker. It leaves the event set.
+// The job has not ended. Without memory for another stack the worker sleeps on the event, and tries to suspend again every millisecond:
+// what the job needs may need this very worker. On return the event is set.
 void wait_on_worker(worker& w, event& done, waits_for why, void const* join) noexcept {
   waiting_stack me;
   me.pool = &w.pool();

@@ -27,8 +27,8 @@ timer_entry::timer_entry(timer* t, waiter& w, time_point when, stop_region* regi
   t->start_thread();
 }
 
-// As soon as one of the two knows the waiter, that may wake it. Its frame stays until this has started the other: the end of the entry takes the
-// lock bit of the request first.
+// As soon as the timer or the request knows the waiter, it may wake it. The waiter's frame stays until this has started the other: the end
+// of the entry takes the lock bit of the request first.
 void timer_entry::start() noexcept {
   if (region_ == nullptr) return start_timer();
   stop_.start(region_->request, [this]() noexcept { start_timer(); });
@@ -51,7 +51,7 @@ timer_entry::~timer_entry() {
   if (limit_.waits) timer_->queue_.erase(at_);
 }
 
-// Under the mutex, whose holder the thread may wait for. seq_cst: pairs with the load in serve.
+// Under the mutex, for which the timer's thread may wait. seq_cst: pairs with the load in serve.
 void timer::changes() noexcept {
   changes_.fetch_add(1, std::memory_order_seq_cst);
   std_sync::wake(changes_);
@@ -95,7 +95,8 @@ bool timer::idle() noexcept {
   return queue_.empty();
 }
 
-// The program may have bound the thread that started the timer, and its CPUs were inherited. The timer's thread runs on any CPU of the process.
+// The program may have bound the thread that started the timer, whose CPUs were inherited. The timer's thread runs on any CPU of the
+// process.
 static void run_anywhere() noexcept {
   cpu_set_t all;
   // If the kernel refuses, the thread stays on the CPUs that it has.
@@ -113,11 +114,11 @@ void timer::loop() noexcept {
   observed_->timer_ends();
 }
 
-// The timer's thread: sleeps until the first deadline or request, then serves it. Waiters enter and leave the queue meanwhile, under the
-// mutex. A request runs without the mutex, since it may take long; a waiter is woken under it, as basic_deadline needs.
+// The timer's thread: sleeps until the first deadline or request, then serves it. Waiters enter and leave the queue at the same time, under
+// the mutex. A request runs without the mutex, since it may take long; a waiter is woken under it, as basic_deadline needs.
 void timer::serve() noexcept {
   std::unique_lock guard{mutex_};
-  bool settled = false;  // the workers are at rest, where they take turns
+  bool settled = false;  // the workers are at rest, under a controlled schedule
   while (!stopping_) {
     request& call_next = *std::ranges::min_element(requests_, {}, &request::when);
     time_point const next = std::min(call_next.when, queue_.empty() ? time_point::max() : queue_.begin()->when);
@@ -144,7 +145,7 @@ void timer::serve() noexcept {
       observed_->settle();
       guard.lock();
     } else {
-      settled = waits_for_rest_ && !observed_->at_rest();  // where they do not come to rest, all that is due comes at once
+      settled = waits_for_rest_ && !observed_->at_rest();  // if they do not come to rest, all that is due is woken at once
       timer_entry& t = *queue_.begin()->entry;
       queue_.erase(queue_.begin());
       t.limit_.expire();
@@ -159,7 +160,7 @@ void timer::stop() noexcept {
     changes();
   }
   if (thread_.joinable()) thread_.join();
-  stopping_ = false;  // no thread but this one knows the timer now; a pool that starts again may need it again
+  stopping_ = false;  // only this thread knows the timer now; a pool that starts again may need it again
 }
 
 }  // namespace nopal::core

@@ -11,7 +11,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 static void run_waiting_stack(resumable& r, worker&) noexcept { resume_stack(*static_cast<waiting_stack&>(r).what); }
 
-// The worker that gets a stack. Where nothing is stolen, the stack stays with the worker that left it.
+// The worker that gets a stack. If nothing is stolen, the stack stays with the worker that left it.
 static unsigned choose_for(pool_state& p, unsigned left_by) noexcept { return p.steals ? choose_worker(p) : left_by; }
 
 void waiting_stack::resume() noexcept {

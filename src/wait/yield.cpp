@@ -19,15 +19,15 @@ bool yield_stack() noexcept {
     return true;
   }
   if (!w->has_more()) return true;
-  // Else an inbox's turn might be next, in which this stack is alone soon: it would go on before what is ready. Where something lies there already,
-  // its turn stays: so strands that yield, and what they begin, keep nothing that comes from outside from its own. After an inbox's turn comes that of the
-  // oldest, which stays, too.
+  // If the next turn were an inbox's, this stack, soon alone there, would continue before what is ready; so the turns begin anew. If an
+  // inbox has something already, its turn stays: so strands that yield, and what they begin, never hold up what comes from outside. After
+  // an inbox's turn comes that of the oldest, which stays, too.
   if (w->open.empty() && w->own.empty() && w->search.ready_taken / tuning::fairness % 2 == 0) w->search.ready_taken = 0;
   waiting_stack me;
   me.pool = &w->pool();
   me.worker = w->index();
   me.what = w->here;
-  static_cast<void>(suspend(why, false, [&](stack&) noexcept {  // without memory it is the caller's turn
+  static_cast<void>(suspend(why, false, [&](stack&) noexcept {  // without memory the caller continues
     me.resume_later();
     return false;
   }));

@@ -1,7 +1,7 @@
 #pragma once
 
-// The processor's constant clock: some nanoseconds to read, where the system's takes some twenty. Its readings say how long something took,
-// roughly; nothing that must be right depends on them. Next: ../loop/pace.hpp.
+// The processor's constant clock: some nanoseconds to read, where the system's takes some twenty. Its readings say roughly how long
+// something took; no correctness depends on them. Next: ../loop/pace.hpp.
 
 #include <cstdint>
 #if !defined(__x86_64__) && !defined(__aarch64__)
@@ -24,7 +24,7 @@ NOPAL_INLINE std::uint64_t clock_ticks() noexcept {
 #endif
 }
 
-/// So many ticks are about a microsecond. On x86-64 nobody says how many; all that run now have 2000 to 4000.
+/// So many ticks are about a microsecond. On x86-64 the number cannot be read; all current processors have 2000 to 4000.
 inline double ticks_per_microsecond() noexcept {
 #if defined(__x86_64__)
   return 2500;

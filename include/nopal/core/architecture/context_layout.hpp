@@ -3,7 +3,7 @@
 // What a native stack that no thread runs holds at its stack pointer: the registers that the ABI lets a function keep.
 // nopal_context_switch, nopal_context_call and nopal_context_fork write and read them by numbers (src/architecture/*.S); the assertions
 // here pin each number. Beside those files only two places know the layout: stack/context.cpp makes the frame of a fresh stack,
-// report/unwinder.cpp reads that of one that waits. Next: stack/context.hpp.
+// companions/debug/src/unwinder.cpp reads that of one that waits. Next: stack/context.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,8 +28,8 @@ static_assert(offsetof(context_frame, r12) == 8 && offsetof(context_frame, r13) 
 static_assert(offsetof(context_frame, r15) == 32 && offsetof(context_frame, rbx) == 40 && offsetof(context_frame, rbp) == 48);
 static_assert(offsetof(context_frame, return_address) == 56 && sizeof(context_frame) == 64);
 
-/// The frame of a stack on which nothing has run: the first switch to it arrives at `start`, nopal_context_start, which finds the context
-/// in r12 and its body in r13. The control words are the calling thread's, as a new thread would have them.
+/// The frame of a stack on which nothing has run: the first switch to it jumps to `start`, nopal_context_start, which finds the context in
+/// r12 and its body in r13. The control words are the calling thread's, as a new thread would have them.
 inline context_frame first_context_frame(std::uintptr_t start, std::uintptr_t context, std::uintptr_t body) noexcept {
   context_frame f{};
   asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(f.mxcsr), "=m"(f.x87_control));
@@ -56,8 +56,8 @@ static_assert(offsetof(context_frame, x28) == 72 && offsetof(context_frame, x29)
 static_assert(offsetof(context_frame, d8) == 96 && offsetof(context_frame, d10) == 112 && offsetof(context_frame, d12) == 128);
 static_assert(offsetof(context_frame, d14) == 144 && offsetof(context_frame, fpcr) == 160 && sizeof(context_frame) == 176);
 
-/// The frame of a stack on which nothing has run: the first switch to it arrives at `start`, nopal_context_start, which finds the context
-/// in x19 and its body in x20. The control word is the calling thread's, as a new thread would have it.
+/// The frame of a stack on which nothing has run: the first switch to it jumps to `start`, nopal_context_start, which finds the context in
+/// x19 and its body in x20. The control word is the calling thread's, as a new thread would have it.
 inline context_frame first_context_frame(std::uintptr_t start, std::uintptr_t context, std::uintptr_t body) noexcept {
   context_frame f{};
   asm volatile("mrs %0, fpcr" : "=r"(f.fpcr));

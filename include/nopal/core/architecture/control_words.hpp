@@ -1,8 +1,8 @@
 #pragma once
 
 // The floating-point control words of the running thread: what rounding, flushing to zero and trapping depend on, in one word. Each strand
-// has its own. Only cold paths call these. Who carries them: ../scheduler/README.md, "Floating-point mode". Next: ../deque/deque.hpp, which
-// hands them to thieves.
+// has its own. Only slow paths call these. What carries them: ../scheduler/README.md, "Floating-point mode". Next: ../deque/deque.hpp,
+// which gives them to thieves.
 
 #include <cstdint>
 
@@ -11,13 +11,13 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 /// On x86-64 the control bits of mxcsr (10 bits) and of the x87 control word (10 bits); on 64-bit Arm those of fpcr (22 bits). The sticky
-/// flags, which say what exceptions there were, are none of them.
+/// flags, which say what exceptions there were, do not belong to them.
 struct control_words {
   std::uint32_t bits;  ///< undefined until set
 
   /// Those of the calling thread. A few nanoseconds.
   static control_words now() noexcept;
-  /// Makes them those of the calling thread. Writes only what differs, since that costs more than to look.
+  /// Makes them those of the calling thread. Writes only what differs, since writing costs more than reading.
   void adopt() const noexcept;
 
   bool operator==(control_words const&) const = default;
@@ -83,8 +83,8 @@ inline void control_words::adopt() const noexcept {
 
 #endif
 
-/// Control words as the processor stores them, for who keeps them often: a fiber that has not started. A processor may take 14 cycles to
-/// read mxcsr (Zen 5), and one to write it. So whoever knows which it is to have writes it without a look.
+/// Control words as the processor stores them, for an object that keeps them often: a fiber that has not started. A processor may take 14
+/// cycles to read mxcsr (Zen 5), and one to write it. So a known value is written without a comparison.
 struct stored_control_words {
 #if defined(__x86_64__)
   std::uint32_t mxcsr;  ///< with its sticky flags
@@ -112,8 +112,8 @@ struct stored_control_words {
 #endif
 };
 
-/// A number below 2^24 for each value, so that sums of such numbers are equal only where the values were. It has the least 24 bits of a
-/// join word's highest: ../deque/join_word.hpp.
+/// A number below 2^24 for each value, so that sums of such numbers are equal only if the values were. Its 24 bits are the highest of a
+/// join word: ../deque/join_word.hpp.
 constexpr std::uint64_t digest(control_words c) noexcept {
   constexpr std::uint64_t mask = (std::uint64_t{1} << 24) - 1;
   std::uint64_t x = c.bits & mask;  // each step is a permutation of the 24-bit numbers

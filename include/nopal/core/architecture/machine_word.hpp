@@ -1,6 +1,6 @@
 #pragma once
 
-// What a processor does in one instruction where compilers take two, or know no way to say it. Used by the deque's push and pop, and by
+// What a processor does in one instruction where compilers use two, or have no expression for it. Used by the deque's push and pop, and by
 // every loop that waits. Next: ../base/sync.hpp.
 
 #include <atomic>
@@ -20,8 +20,8 @@ NOPAL_INLINE void cpu_relax() noexcept {
 #endif
 }
 
-/// Do the two functions below take one instruction for this atomic? Compilers take two. A model's atomics, and ThreadSanitizer, get the
-/// plain C++, which is what the models check.
+/// True if the two functions below take one instruction for this atomic, where compilers use two. A model's atomics, and ThreadSanitizer,
+/// get the plain C++, which is what the models check.
 template <class Atomic>
 inline constexpr bool is_machine_word =
 #if defined(__x86_64__) && !NOPAL_TSAN

@@ -10,7 +10,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Where the caller's native stack ends now.
+/// The present end of the caller's native stack.
 NOPAL_INLINE std::uintptr_t stack_pointer() noexcept {
   std::uintptr_t sp;
 #if defined(__x86_64__)

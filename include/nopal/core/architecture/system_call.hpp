@@ -1,8 +1,8 @@
 #pragma once
 
-// Does a thread that a signal has interrupted wait in the kernel for another thread? A system call that begins again once the handler has
-// returned leaves the program counter at its own instruction, and its arguments where they were. Next: companions/simulation/src/interruption.cpp, which
-// asks.
+// Whether a thread that a signal has interrupted waits in the kernel for another thread. A system call that begins again once the handler
+// has returned leaves the program counter at its own instruction, and its arguments where they were. Next:
+// companions/simulation/src/interruption.cpp, which asks.
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -15,8 +15,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Inside the handler of a signal with SA_RESTART and SA_SIGINFO, of its third argument. True: the thread waited at a futex, as it does for a
-/// lock, or was just about to. False where this is not known of the architecture.
+/// Inside the handler of a signal with SA_RESTART and SA_SIGINFO, of its third argument. True: the thread waited at a futex, as it does for
+/// a lock, or was about to. False on an architecture for which this is not known.
 inline bool waits_at_futex(void const* context) noexcept {
 #if defined(__x86_64__)
   constexpr std::uint16_t instruction = 0x050f;  // syscall

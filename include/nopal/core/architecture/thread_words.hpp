@@ -1,10 +1,11 @@
 #pragma once
 
-// The two words that each thread has of its own, and the only way to them. Compilers assume that a function stays on one thread. So they
-// may keep a thread-local's address, and do: Clang 16 at -O1, GCC and Clang where the model of thread-locals makes the address dear. But a
-// native stack may continue on another thread after any call that suspends it. So these words are no thread-locals for the compiler, which
-// never has an address to keep: the assembly file of each architecture defines them, and what follows reads and writes them relative to the
-// thread register, in one go. Next: ../task/fork_state.hpp and ../stack/context.hpp, which say what the words mean.
+// The two words that each thread has of its own, and the only access to them. Compilers assume that a function stays on one thread. So they
+// may keep a thread-local's address, and do: Clang 16 at -O1, GCC and Clang where the model of thread-locals makes the address costly. But
+// a native stack may continue on another thread after any call that suspends it. So these words are no thread-locals for the compiler,
+// which never has an address to keep: the assembly file of each architecture defines them, and the functions here read and write them
+// relative to the thread register, in one go. Next: ../task/fork_state.hpp and ../stack/context.hpp, which say what the words
+// mean.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +22,9 @@ struct thread_words {
 enum class thread_word : std::size_t { state = offsetof(thread_words, state), handled = offsetof(thread_words, handled) };
 static_assert(offsetof(thread_words, state) == 0 && offsetof(thread_words, handled) == 8 && sizeof(thread_words) == 16);
 
-/// A stand-in for "what thread this is", never read or written when the program runs. For the compiler each read of a thread word reads it,
-/// and every call whose body the compiler does not see may write it; each call that suspends is one of those. So a value is kept until the
-/// next such call and no longer. (used: link-time optimisation, which sees all bodies, must assume that it may change too.)
+/// A stand-in for the identity of the thread, never read or written when the program runs. For the compiler each read of a thread word
+/// reads it, and every call whose body the compiler does not see may write it; each call that suspends is one of those. So a value is kept
+/// until the next such call and no longer. (used: link-time optimisation, which sees all bodies, must assume that it may change too.)
 struct which_thread {
   char unread;
 };
@@ -69,7 +70,7 @@ NOPAL_INLINE std::uintptr_t this_thread() noexcept {
 
 #elif defined(__aarch64__)
 
-// volatile does what any_thread does above: as an operand in memory that would cost an address in a register.
+// volatile does what any_thread does above: as an operand in memory, any_thread would cost an address in a register.
 
 #if NOPAL_TLS_BY_OFFSET
 NOPAL_INLINE std::uintptr_t thread_words_offset() noexcept {

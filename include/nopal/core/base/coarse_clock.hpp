@@ -1,7 +1,7 @@
 #pragma once
 
-// The system's coarse clock: for ages in reports, which are read by people. It says the steady clock's time of the kernel's last tick, 1 to
-// 10 ms ago. Reading it is some 3 ns on any machine, since it reads no hardware. Next: ../stack/stack.hpp, which keeps when a wait began.
+// The system's coarse clock: for ages in reports, which people read. It has the steady clock's time of the kernel's last tick, 1 to 10 ms
+// ago. Reading it takes some 3 ns on any machine, since it reads no hardware. Next: ../stack/stack.hpp, which keeps when a wait began.
 
 #include <cstdint>
 

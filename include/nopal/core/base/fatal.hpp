@@ -10,22 +10,22 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Prints `what` in one line on stderr, with the program's function that has called the library where that can be known, and aborts.
+/// Prints `what` in one line on stderr, with the program's function that has called the library if that can be known, and aborts.
 NOPAL_API [[noreturn]] NOPAL_COLD void die(char const* what) noexcept;
-/// As die, with what printf would make of `format` and the rest, up to 1023 bytes. `function`: an address in the program's function that
-/// the line is about; null: the function that has called the library.
+/// As die, with the text that printf would make of `format` and the rest, up to 1023 bytes. `function`: an address in the program's
+/// function that the line is about; null: the function that has called the library.
 NOPAL_API [[noreturn, gnu::format(printf, 2, 3)]] NOPAL_COLD void die_in(void const* function, char const* format, ...) noexcept;
-/// As die, where an object was destroyed while it is used: but nothing happens where the process is about to end, for static objects are
-/// destroyed then while fibers go on.
+/// As die, for an object that was destroyed while it is used. Does nothing if the process is about to end, since static objects are
+/// destroyed then while fibers still run.
 NOPAL_API NOPAL_COLD void die_unless_in_exit(char const* what) noexcept;
-/// The exception that the caller, a handler of all exceptions, handles. Where that is none of C++ the thread is about to end, by pthread_exit
-/// or since it was cancelled, which a job must not do to a thread of nopal's: then this ends the program with a message.
+/// The exception that the caller, a handler of all exceptions, handles. If it is not one of C++, the thread is about to end, by
+/// pthread_exit or by cancellation, which a job must not do to a thread of nopal's: then this ends the program with a message.
 NOPAL_API NOPAL_COLD std::exception_ptr caught() noexcept;
-/// What an exception says, valid as long as `e` lives. `e` is not null.
+/// The message of an exception, valid as long as `e` lives. `e` is not null.
 NOPAL_API NOPAL_COLD char const* message_of(std::exception_ptr const& e) noexcept;
 
-/// Adds the name of the program's function to die's line; `function` as in die_in. In report/place.cpp: fatal errors happen in every room, and
-/// the code that reads symbol tables stands above all of them. A plain call, so that each program that holds die() holds that too.
+/// Adds the name of the program's function to die's line; `function` as in die_in. In report/place.cpp: fatal errors happen in every room,
+/// and the code that reads symbol tables is above all of them. A plain call, so that each program that holds die() holds that too.
 void print_place(void const* function) noexcept;
 
 }  // namespace nopal::core

@@ -1,13 +1,13 @@
 #pragma once
 
-// Is the process about to end, by exit or since main has returned? Then static objects are destroyed while fibers and jobs still use them,
-// which is no mistake of the program: nobody waits for them. Any thread. Next: fatal.hpp, which asks.
+// Whether the process is about to end, by exit or since main has returned. Then static objects are destroyed while fibers and jobs still
+// use them, which is no mistake of the program: no thread waits for them. Any thread. Next: fatal.hpp, which asks.
 
 #include "nopal/core/compiler/abi.h"
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Does the calling thread run functions that were given to atexit, or destructors of static objects, since it has called exit? False if
+/// True if the calling thread has called exit, and runs functions that were given to atexit, or destructors of static objects. False if
 /// that cannot be found out. Walks the stack.
 bool is_in_exit() noexcept;
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A lock of the library's own, held for a moment. A worker of a simulated machine that holds it is not stopped there, or every other that
-// needs it would wait in the kernel, where nobody sees in whose time. Next: virtual_time.hpp.
+// A lock of the library's own, held for a moment. A worker of a simulated machine that holds it is not stopped in that time: every other
+// that needs it would wait in the kernel, unseen by the simulation. Next: virtual_time.hpp.
 
 #include <mutex>
 
@@ -10,7 +10,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// As std::mutex. Whoever holds it neither suspends nor lets others run.
+/// As std::mutex. Its holder neither suspends nor lets others run.
 class own_mutex {
  public:
   void lock() noexcept {

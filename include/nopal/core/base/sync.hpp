@@ -1,7 +1,7 @@
 #pragma once
 
-// What the protocols (deque, join word, inbox, parking, the words that are waited for) ask of the machine, in one place. Each is a template
-// over it, so that a model checker can put its own in and run the very source that ships: tests/model/explorer.hpp. Any thread. Next:
+// What the protocols (deque, join word, inbox, parking, the words of waits) ask of the machine, in one place. Each is a template over it,
+// so that a model checker can put its own in and run the very source that ships: tests/model/explorer.hpp. Any thread. Next:
 // ../deque/deque.hpp, the first protocol on the path.
 
 #include <atomic>
@@ -14,14 +14,15 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 /// Makes every thread of this process pass a full fence before it returns: the thief's half of an asymmetric pair, whose other half,
-/// std_sync::light_fence, is a mere compiler barrier. About 20 µs when the others run, 0.2 µs when they sleep. Only where it is available.
+/// std_sync::light_fence, is a mere compiler barrier. About 20 µs when the others run, 0.2 µs when they sleep. Only if it is available.
 NOPAL_API NOPAL_COLD void heavy_fence() noexcept;
 
-/// Registers this process with the kernel for heavy_fence. Once registered, a further call costs one system call. False where the kernel has none: the deque then hides nothing from
-/// thieves.
+/// Registers this process with the kernel for heavy_fence. Once registered, a further call costs one system call. False if the kernel has
+/// none: the deque then hides nothing from thieves.
 bool heavy_fence_available() noexcept;
 
-/// Sleeps and wakes in the machine's time, whatever the thread's is. `nanoseconds` below 0: for ever. As std_sync's wait and wake else.
+/// Sleeps and wakes in the machine's time, also on a simulated thread. `nanoseconds` below 0: for ever. Otherwise as std_sync's wait and
+/// wake.
 void sleep_on(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept;
 void wake_up(std::atomic<std::uint32_t>& a, int threads) noexcept;
 
@@ -29,7 +30,7 @@ void wake_up(std::atomic<std::uint32_t>& a, int threads) noexcept;
 struct NOPAL_API std_sync {
   template <class T>
   using atomic = std::atomic<T>;
-  /// Plain data that only one thread uses at a time, because the atomics around it say so. A model checks that.
+  /// Plain data that only one thread uses at a time, since the atomics around it order that. A model checks that.
   template <class T>
   using plain = T;
 
@@ -53,11 +54,11 @@ struct NOPAL_API std_sync {
   /// Wakes one sleeper on `a`, or all. They use the address of `a` only: the object may be gone.
   static void wake(std::atomic<std::uint32_t>& a) noexcept;
   static void wake_all(std::atomic<std::uint32_t>& a) noexcept;
-  /// Lets another thread run: a thread that waits for a lock may be on the CPU of the one that holds it.
+  /// Lets another thread run: the holder of a lock may need the CPU of the thread that waits for it.
   static void yield() noexcept;
-  /// Lets the thread run that is waited for, which may have lost its CPU to the caller. `round` says how often the caller has done so before:
-  /// it yields first, and then sleeps, longer each time. For a yield does not help where the kernel prefers the caller: a real-time thread
-  /// gets its CPU back at once, whatever waits for it.
+  /// Lets the thread run that the caller waits for, which may have lost its CPU to the caller. `round`: how often the caller has done so
+  /// before. Yields first, and then sleeps, longer each time: a yield does not help if the kernel prefers the caller, as a real-time
+  /// thread, which gets its CPU back at once.
   static void give_way(int round) noexcept;
   /// Sleeps for so many nanoseconds.
   static void sleep(std::int64_t nanoseconds) noexcept;

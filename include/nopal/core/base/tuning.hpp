@@ -1,7 +1,7 @@
 #pragma once
 
-// Every bare number of the scheduler, with its unit and why it is what it is. A number that belongs to a data layout lies beside that
-// layout. Next: sync.hpp, which hands some of them to the protocols.
+// Every bare number of the scheduler, with its unit and its reason. A number that belongs to a data layout is beside that layout. Next:
+// sync.hpp, which gives some of them to the protocols.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace nopal::inline NOPAL_ABI::core::tuning {
 
 // ---- The machine.
 
-/// How far apart, in bytes, words must lie that two threads write: the adjacent-line prefetcher fetches pairs of 64-byte lines.
+/// Distance in bytes between words that two threads write: the adjacent-line prefetcher fetches pairs of 64-byte lines.
 inline constexpr std::size_t destructive_size = 128;
 
 // ---- A pool.
 
 /// The most workers of one pool: enough for any machine, and few enough that a wrong number is an error and not a swapped-out machine.
 inline constexpr unsigned most_workers = 1 << 14;
-/// A pool of so many workers reads the limits on threads before it makes any: 0.1 ms, and less than it takes to make so many.
+/// A pool of so many workers reads the limits on threads before it makes any: 0.1 ms, less than making so many takes.
 inline constexpr unsigned workers_to_check = 256;
 /// The least and the most bytes of a native stack. Fewer would not hold the guard page, the reserve and a few frames. Each stack is cut out
 /// of twice as much address space, of which there are 2^47 bytes.
@@ -28,88 +28,88 @@ inline constexpr std::size_t most_stack = std::size_t{1} << 40;
 /// Unused native stacks that stay mapped, for each worker, with at most two pages of memory each: mapping one costs several system calls,
 /// and a thousand fibers that wait at once are not many.
 inline constexpr std::size_t kept_stacks = 1024;
-/// How many of the process's mappings (vm.max_map_count: 65,530) native stacks leave to the program: malloc, threads and shared objects need
+/// Mappings of the process (vm.max_map_count: 65,530) that native stacks leave to the program: malloc, threads and shared objects need
 /// some. But never more than a quarter.
 inline constexpr long mappings_left = 4096;
-/// So many mappings native stacks take before the mappings of the process are counted, which costs 0.8 us for each; and, after a refusal,
-/// so many nanoseconds pass before they are counted again.
+/// So many mappings native stacks take before the mappings of the process are counted, which costs 0.8 us for each; and after a refusal so
+/// many nanoseconds pass before they are counted again.
 inline constexpr long mappings_uncounted = 1024;
 inline constexpr std::int64_t mappings_counted_again = 1'000'000'000;
-/// The places of a pool's first mapping for native stacks; each further one has as many as there are already, within stack_region's limits.
+/// The places of a pool's first mapping for native stacks. Each further one has as many as there are already, within stack_region's limits.
 inline constexpr std::size_t first_places = 8;
-/// So many of its topmost pages a stack keeps when it waits at a join, whether frames lie there or not: loops wait there often, and need them
-/// again at once. A page that is given back and touched again costs some microseconds.
+/// Topmost pages that a stack keeps when it waits at a join, with frames on them or not: loops wait there often, and need them again at
+/// once. A page that is given back and touched again costs some microseconds.
 inline constexpr std::size_t pages_kept_at_join = 4;
-/// After so many new stacks, at least, a pool may look again how much all of them hold: one system call for each that there is.
+/// After at least so many new stacks, a pool may look again how much all of them hold: one system call for each stack.
 inline constexpr std::uint64_t least_stacks_between_looks = 64;
-/// How many unused native stacks a worker keeps for itself while it sleeps.
+/// Unused native stacks that a worker keeps for itself while it sleeps.
 inline constexpr std::size_t stacks_kept_asleep = 4;
 
 // ---- Memory that nothing uses.
 
-/// What nothing has used for one to three times as many milliseconds goes back to the system, but for `little_memory` bytes of each kind,
-/// and so many free native stacks and chains of blocks of a pool. Jobs that come more often find their memory as they have left it.
+/// Memory that nothing has used for one to three times as many milliseconds goes back to the system, but for `little_memory` bytes of each
+/// kind, and so many free native stacks and chains of blocks of a pool. Jobs that come more often find their memory as they have left it.
 inline constexpr int unused_memory_stays = 300;
 inline constexpr std::size_t little_memory = std::size_t{1} << 20;
 inline constexpr std::size_t stacks_kept_idle = 64;
 inline constexpr std::size_t chains_kept_idle = 16;
-/// The C library is asked to give back what was freed where this many chains were, 2 to 16 MiB: it looks through all that it has.
+/// The C library is asked to give back what was freed once this many chains were, 2 to 16 MiB: it looks through all that it has.
 inline constexpr std::size_t chains_worth_a_trim = 256;
 
 // ---- A worker that finds nothing.
 
-/// A thread that was woken, and finds something, wakes so many others of its node, while there is visible work: so all are awake after as many
-/// wake-ups in a row as the logarithm of their number. Waking costs it some 4 us each, and one that comes in vain sleeps again after
-/// search_before_sleep. 4 would have 16,384 us of work on 64 workers done in 398 us instead of 409, and 256 us in 133 instead of 127.
+/// A thread that was woken, and finds something, wakes so many others of its node, while there is visible work: so all are awake after as
+/// many wake-ups in a row as the logarithm of their number. Each costs it some 4 us, and a thread woken in vain sleeps again after
+/// search_before_sleep. With 4, 16,384 us of work on 64 workers would take 398 us instead of 409, and 256 us of work 133 instead of 127.
 inline constexpr unsigned woken_by_one = 3;
-/// Who is about to offer much wakes so many of a node at once: those that it can call before the first of them is awake, some 25 us later, and
-/// wakes others.
+/// A worker that is about to offer much wakes so many of a node at once: those that it can call before the first of them is awake, some 25
+/// us later, and wakes others.
 inline constexpr int woken_at_once = 6;
 /// How long an idle thread searches before it sleeps, in nanoseconds. A caller that runs one small job after another finds it awake.
 inline constexpr std::int64_t search_before_sleep = 100'000;
-/// After this part of search_before_sleep, in nanoseconds, an idle thread lets other threads have the CPU between its searches.
+/// After this part of search_before_sleep, in nanoseconds, an idle thread yields its CPU between its searches.
 inline constexpr std::int64_t search_before_yield = search_before_sleep / 4;
 /// After so many nanoseconds the one thief of a node that must stay awake naps between its searches. The first nap takes shortest_nap
-/// nanoseconds, and each is twice as long as the last, up to longest_nap: then it searches 200 times a second, which is 0.3 % of a CPU. What
-/// is new ends a nap; one shorter than nap_until_news is not worth the system call by which it would be ended.
+/// nanoseconds, and each is twice as long as the last, up to longest_nap: then it searches 200 times a second, which is 0.3 % of a CPU.
+/// Something new ends a nap; one shorter than nap_until_news is not worth the system call that would end it.
 inline constexpr std::int64_t search_before_naps = 2'000'000;
 inline constexpr std::int64_t shortest_nap = 20'000;
 inline constexpr std::int64_t nap_until_news = 200'000;
 inline constexpr std::int64_t longest_nap = 5'000'000;
-/// Pauses of the processor between two searches of a worker, at least: doubled after each search in vain, and up to twice as many at
-/// random, so that thieves do not come all at once. 32 and their jitter are 1 to 5 us.
+/// The least pauses of the processor between two searches of a worker: doubled after each search in vain, and up to twice as many at
+/// random, so that thieves do not all come at once. 32 and their jitter are 1 to 5 us.
 inline constexpr std::uint64_t shortest_backoff = 4;
 inline constexpr std::uint64_t longest_backoff = 32;
-/// Pauses of the processor between two searches of an external caller that waits for its own job in a worker's place. They do not grow:
-/// what counts is how soon it sees that its job has ended.
+/// Pauses of the processor between two searches of an external caller that waits for its own job in a worker's place. They do not grow: the
+/// caller must soon see that its job has ended.
 inline constexpr int pauses_of_external_caller = 8;
-/// In nanoseconds: so often the timer looks for events from outside while no worker waits for them.
+/// Nanoseconds between two looks of the timer for events from outside, while no worker waits for them.
 inline constexpr std::int64_t between_polls = 1'000'000;
-/// One in so many times a worker takes the oldest of what is ready instead of the newest, or what came from outside. So seldom, the cost of
-/// fairness stays below the noise. A power of two.
+/// Once in so many times a worker takes the oldest of what is ready instead of the newest, or what came from outside. That seldom, the cost
+/// of fairness stays below the noise. A power of two.
 inline constexpr unsigned fairness = 64;
-/// Besides the fiber that it runs a thief takes no more than so many at once: others may come for some to the same victim.
+/// Besides the fiber that it runs, a thief takes at most so many at once: others may want some from the same victim.
 inline constexpr std::int64_t most_taken = 32;
-/// One in so many times an external caller tries another worker than its last: the worker on its own CPU may be free again.
+/// Once in so many times an external caller tries another worker than its last: the worker on its own CPU may be free again.
 inline constexpr unsigned tries_another_worker = 64;
 
-/// A thread that waits at a join on top of its stack sleeps between two looks at the workers that run the join's children, in nanoseconds: doubled each time it
-/// finds nothing there. It is woken at once when the wait has ended.
+/// Nanoseconds that a thread which waits at a join on top of its stack sleeps between two looks at the workers that run the join's
+/// children: doubled each time it finds nothing there. It is woken at once when the wait has ended.
 inline constexpr std::int64_t shortest_doze = 20'000;
 inline constexpr std::int64_t longest_doze = 1'000'000;
-/// So often a thread looks, once in a millisecond at most, whether the turn of a stack has come, which is when those have ended that the thread has left
-/// later inside nopal::stay. Then the stack goes on all the same, since one of these may wait for it. Looks, not time: where the thread gets
-/// little of a CPU, so do others. A library whose frames end in another order may crash; strands that hand over to each other inside
-/// nopal::stay wait so long each time.
+/// Polls, one in a millisecond at most, by which a thread waits for the turn of a stack: until those have ended that it has left later
+/// inside nopal::stay. Then the stack continues out of its turn, since one of these may wait for it. We count polls, so a starved process
+/// waits longer. A library whose frames end in another order may crash; strands that hand over to each other inside nopal::stay wait so
+/// long each time.
 inline constexpr std::uint32_t looks_for_turn = 300;
-/// Where all of the newer stacks wait at joins. What they wait for ends by itself, unless it waits in turn for what is no join.
+/// If all newer stacks wait at joins. What they wait for ends by itself, unless it waits in turn for what is no join.
 inline constexpr std::uint32_t looks_while_newer_join = 3'000;
-/// So many times as often while other workers run something, which may be what the newer stacks wait for.
+/// So many times as many while other workers run something, which may be what the newer stacks wait for.
 inline constexpr std::uint32_t times_while_others_work = 5;
-/// After so many nanoseconds in which a thread that has left such a stack has run only what is for it alone, it counts as waiting: that may look
-/// again and again for something that nobody runs if all threads are such.
+/// A thread that has left such a stack and has run only its own work for so many nanoseconds counts as waiting: that work may poll for ever
+/// for something that no thread runs, if all threads are like this.
 inline constexpr std::int64_t stalled = 10'000'000;
-/// Nanoseconds that it sleeps at a wait that is no join: nothing is to be looked for until it is called.
+/// Nanoseconds that it sleeps at a wait that is no join: there is nothing to look for until it is called.
 inline constexpr std::int64_t doze_until_called = 1'000'000'000;
 
 // ---- The depth of forks.
@@ -121,35 +121,34 @@ inline constexpr std::int64_t most_nested_forks = nesting / 16;
 
 // ---- Waiting.
 
-/// What is due is asked for at once, and again after so many nanoseconds, doubled each time up to longest_between_requests. A worker puts its
-/// strand aside for it once in between_interruptions at most, which costs a few microseconds: 10 % of the time in the worst case.
+/// Nanoseconds until what is due is asked for again, after the first time: doubled each time up to longest_between_requests. A worker saves
+/// its strand for it at most once in between_interruptions, which costs a few microseconds: 10 % of the time in the worst case.
 inline constexpr std::int64_t between_requests = 100'000;
 inline constexpr std::int64_t longest_between_requests = 1'000'000;
 inline constexpr std::int64_t between_interruptions = 100'000;
-/// Where there is no memory for another native stack a worker waits where it is. It tries again to suspend its stack, once in so many polls
-/// of what it waits for, or after so many nanoseconds.
+/// Without memory for another native stack a worker waits where it is. It tries again to suspend its stack, once in so many polls of what
+/// it waits for, or after so many nanoseconds.
 inline constexpr int polls_before_suspending_again = 100;
 inline constexpr std::int64_t wait_without_stack = 1'000'000;
-/// How often a waiter polls a mutex before it suspends: that takes less time than suspending does. And how often it is woken in vain before
-/// the mutex is handed over to it.
+/// How often a waiter polls a mutex before it suspends: that takes less time than suspending. And how often it is woken in vain before the
+/// mutex is handed over to it.
 inline constexpr int mutex_spins = 10;
 inline constexpr unsigned mutex_wakeups_in_vain = 2;
 /// A lock bit, or the lock of a deque, is held for a few instructions. If it is not free after so many pauses, its holder has lost its CPU:
-/// then the waiter gives up its own.
+/// then the waiter yields its own.
 inline constexpr int lock_pauses = 64;
-/// After so many yields in vain it sleeps, for so many nanoseconds, doubled each time, most_longer_sleeps times at most: 20 us to 1.3 ms. The
-/// holder needs no more than the first, once it has a CPU.
+/// After so many yields in vain it sleeps, for so many nanoseconds, doubled each time, at most most_longer_sleeps times: 20 us to 1.3 ms.
+/// The holder needs no more than the first, once it has a CPU.
 inline constexpr int yields_before_sleep = 16;
 inline constexpr long sleep_for_holder = 20'000;
 inline constexpr int most_longer_sleeps = 6;
 /// A thief that has requested work polls so often for the answer before it requests again, and pauses so often before each poll.
 inline constexpr int request_polls = 8;
 inline constexpr int request_pauses = 4;
-/// After so many nanoseconds a thief that got no answer takes by force: an owner that forks answers in a few, an owner in a long leaf
-/// never.
+/// After so many nanoseconds without an answer a thief takes by force: an owner that forks answers in a few, an owner in a long leaf never.
 inline constexpr std::int64_t request_patience = 5'000;
 /// A thief whose force was in vain, since the owner pops and pushes at one place all the time, waits so many nanoseconds before the next:
-/// doubled each time, most_force_backoffs times at most. 100 us to 3.2 ms.
+/// doubled each time, at most most_force_backoffs times. 100 us to 3.2 ms.
 inline constexpr std::int64_t force_backoff = 50'000;
 inline constexpr int most_force_backoffs = 6;
 /// A fork or call that has polled with an empty deque makes the next poll too, to see whether the floating-point mode has changed: at most
@@ -165,22 +164,22 @@ inline constexpr int end_of_fibers = 1;  // in milliseconds
 
 /// The most that pool_options::trace_events may be: 32 GiB for each worker.
 inline constexpr std::size_t most_trace_events = std::size_t{1} << 30;
-/// How many beginnings and ends of spans are kept of threads that work for no pool.
+/// Beginnings and ends of spans that are kept of threads that work for no pool.
 inline constexpr std::size_t spans_outside = std::size_t{1} << 16;
 
 // ---- Controlled schedules.
 
-/// A worker that has made no decision for so long does not run, or waits for another one.
+/// A worker that has made no decision for so long is not running, or waits for another one.
 inline constexpr int undecided = 50;  // in milliseconds
-/// Unless it gets no CPU: it has used less than so many nanoseconds in its turn, and does not sleep. And a thread that has not begun yet is
-/// waited for so many times longer.
+/// Unless it gets no CPU: it has used less than so many nanoseconds while it was to run, and does not sleep. A thread that has not begun
+/// yet gets so many times longer.
 inline constexpr std::int64_t turn_of_cpu_time = 40'000'000;
 inline constexpr unsigned looks_at_unbegun = 40;
-/// A worker that knows of nothing to be found waits so many times longer before it takes over: it may have missed something, since a thief
-/// may fail to find what is there, and not everything offered is news.
+/// A worker that knows of nothing to find waits so many times longer before it takes over: it may have missed something, since a thief may
+/// fail to find what is there, and not every offer is something new.
 inline constexpr unsigned longer_without_news = 4;
-/// How long an external caller, and the timer, wait until all workers are idle: CPU time of these. Workers without work need no longer to notice
-/// that there is none.
+/// How long an external caller, and the timer, wait until all workers are idle: CPU time of these. Workers without work need no longer to
+/// notice that.
 inline constexpr int until_rest = 5;  // in milliseconds
 
 }  // namespace nopal::core::tuning

@@ -1,8 +1,8 @@
 #pragma once
 
-// Virtual time: a thread for which time is not the machine's. What std_sync does that takes or measures time (now, relax, wait, wake, …) asks
-// this thread's virtual time instead, so that the shipped protocols run in simulated time, unchanged. Where there is none, which is always but
-// in a simulated pool, that is one look at a word of the thread. Next: sync.hpp; ../simulation/simulation.hpp, which has one a worker.
+// Virtual time: the time of a thread in a simulated pool. The functions of std_sync that take or measure time (now, relax, wait, wake, …)
+// ask this thread's virtual time instead, so that the shipped protocols run in simulated time, unchanged. On any other thread that is one
+// look at a word of the thread. Next: sync.hpp; companions/simulation/src/simulation.hpp, which has one a worker.
 
 #include <atomic>
 #include <cstdint>
@@ -21,23 +21,23 @@ class virtual_time {
   virtual_time& operator=(virtual_time const&) = delete;
   virtual ~virtual_time() = default;
 
-  /// As the functions of std_sync that are called so. Whatever may pass the turn on to another thread says so.
+  /// As the functions of std_sync with these names. A function that may let another thread run says so.
   virtual std::int64_t now() noexcept = 0;
-  virtual bool is_simulated() const noexcept { return false; }  ///< is now() other than the machine's?
-  virtual bool is_given() const noexcept { return false; }      ///< does now() go on only by what the program says that it takes?
-  virtual void relax() noexcept = 0;                            ///< may pass the turn on
-  virtual void yield() noexcept = 0;                            ///< may pass the turn on
-  virtual void sleep(std::int64_t nanoseconds) noexcept = 0;    ///< may pass the turn on
-  /// Sleeps until woken, or for so many nanoseconds, or `for_ever`, if `a` still holds `expected`. May pass the turn on.
+  virtual bool is_simulated() const noexcept { return false; }  ///< true if now() is not the machine's
+  virtual bool is_given() const noexcept { return false; }      ///< true if now() advances only by times that the program gives
+  virtual void relax() noexcept = 0;                            ///< may let another thread run
+  virtual void yield() noexcept = 0;                            ///< may let another thread run
+  virtual void sleep(std::int64_t nanoseconds) noexcept = 0;    ///< may let another thread run
+  /// Sleeps until woken, or for so many nanoseconds, or `for_ever`, if `a` still holds `expected`. May let another thread run.
   virtual void wait(std::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds) noexcept = 0;
-  /// The thread was interrupted by a signal: whoever is behind it in time goes first. Inside the handler. `waits`: it waited
-  /// in the kernel for another thread; then all others go on, and this thread with them once it has what it waits for. `by_alarm`: the signal
+  /// A signal has interrupted the thread: threads that are behind it in time run first. Inside the handler. `waits`: it waited in the
+  /// kernel for another thread; then all others continue, and this thread with them once it has what it waits for. `by_alarm`: the signal
   /// is a timer's.
   virtual void interrupted(bool waits, bool by_alarm) noexcept = 0;
-  /// All that others do earlier comes first: in_order.hpp. May pass the turn on.
+  /// All that others do earlier comes first: in_order.hpp. May let another thread run.
   virtual void come_in_order() noexcept = 0;
 
-  /// While one lives, the thread whose time it is holds a lock that others need to go on: a signal does not stop it there.
+  /// While one lives, the thread of that time holds a lock that others need: a signal does not stop it there.
   class not_interrupted {
    public:
     explicit not_interrupted(virtual_time* v) noexcept : of_{v} {
@@ -54,7 +54,7 @@ class virtual_time {
    private:
     virtual_time* const of_;
   };
-  /// As not_interrupted, of the calling thread, from one to the other. Only by what simulated machines do not come and go under.
+  /// As not_interrupted, for the calling thread, between the two calls. Only for locks under which no simulated machine begins or ends.
   NOPAL_API NOPAL_COLD static void hold_here() noexcept;
   NOPAL_API NOPAL_COLD static void let_go_here() noexcept;
   bool may_be_interrupted() const noexcept { return locks_ == 0; }
@@ -67,7 +67,7 @@ class virtual_time {
   /// This thread's; null: time is the machine's. Never inlined, since a thread may leave a stack and another continue on it.
   static virtual_time* here() noexcept;
   static void set_here(virtual_time* v) noexcept;
-  /// The process forks: by the thread that does, before and after. The child has none of the simulated threads, and no simulated time.
+  /// The process forks: by the thread that forks, before and after. The child has none of the simulated threads, and no simulated time.
   static void before_fork() noexcept;
   static void after_fork(bool in_child) noexcept;
 
@@ -80,8 +80,8 @@ class virtual_time {
    protected:
     domain() = default;
     ~domain() = default;
-    /// From now on, until it leaves, `wake` is called for each word on which any thread of the process wakes others. The last that a
-    /// constructor does, and the first that a destructor does.
+    /// From now on, until it leaves, calls `wake` for each word on which any thread of the process wakes others. The last step of a
+    /// constructor, and the first of a destructor.
     void enter_list() noexcept;
     void leave_list() noexcept;
     virtual bool wake(std::atomic<std::uint32_t> const& a, bool all) noexcept = 0;

@@ -1,9 +1,9 @@
 #ifndef NOPAL_CORE_SANITIZERS_H
 #define NOPAL_CORE_SANITIZERS_H
 
-/* Which sanitizer this file is compiled with, in C and in C++. The library and all that includes it must have the same: a sanitizer that is
-   told of only some of the switches between stacks reports what never happened. So each object refers to one of three functions, and the
-   library has only its own. Where they differ the program does not link, and the linker names what is wrong. Next: config.hpp. */
+/* Which sanitizer this file is compiled with, in C and in C++. The library and all that includes it must have the same: a sanitizer that
+   learns of only some of the switches between stacks reports errors that never happened. So each object refers to one of three functions,
+   and the library has only its own. If they differ the program does not link, and the linker names what is wrong. Next: config.hpp. */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define NOPAL_ASAN 1

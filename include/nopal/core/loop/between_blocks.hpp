@@ -1,6 +1,6 @@
 #pragma once
 
-// What a loop looks at between two of its blocks, to be split. (Before each block it asks too whether it is to stop: ../stop/here.hpp.) Next:
+// What a loop tests between two of its blocks, to be split. (Before each block it also tests whether it must stop: ../stop/here.hpp.) Next:
 // offer.hpp, how it splits.
 
 #include "nopal/core/compiler/config.hpp"
@@ -9,11 +9,11 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Does a thief ask the caller for work? By the worker that runs the loop now. One comparison, that of each fork; the answer may also be
-/// yes for no reason.
+/// True if a thief has requested work from the caller. By the worker that runs the loop now. One comparison, as at each fork; it may also
+/// be true for no reason.
 NOPAL_INLINE bool between_blocks(worker& w) noexcept { return w.work.must_poll(); }
 
-/// Where a loop forks nothing, and at its beginning, since short loops may come one after the other: what is due runs first. Any thread;
+/// Where a loop forks nothing, and at its beginning, since short loops may come one after the other: runs what is due first. Any thread;
 /// another worker may run the caller afterwards.
 NOPAL_INLINE void let_due_run_between_blocks() noexcept {
   if (worker* const w = current_or_null(); w != nullptr && between_blocks(*w)) [[unlikely]]

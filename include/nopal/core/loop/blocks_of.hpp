@@ -18,16 +18,15 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What runs one block: the engine calls it by pointer, so that its code is that of a function of its own, and vectorises as the serial
-/// loop.
+/// Runs one block. The engine calls it by pointer, so that its code is that of a function of its own, and vectorises as the serial loop.
 template <class Blocks>
 [[gnu::noinline]] void run_block_of(void* blocks, std::uint64_t from, std::uint64_t to) {
   (*static_cast<Blocks*>(blocks))(from, to);
 }
 
-/// How a block calls the body. A small closure of plain values and references is copied for each block: then no store of its own can
-/// change what it has captured, as far as the compiler knows, and the loop vectorises as if it were written there. Every other body is
-/// called where it is.
+/// How a block calls the body. A small closure of plain values and references is copied for each block: then the compiler knows that no
+/// store of the body changes what it has captured, and vectorises the loop as if it were written there. Every other body is called where it
+/// is.
 template <class Body, class... Index>
 inline constexpr bool copied_for_a_block = false;
 template <class Body, class... Index>
@@ -35,18 +34,19 @@ template <class Body, class... Index>
 inline constexpr bool copied_for_a_block<Body, Index...> = sizeof(Body) <= 64 && std::is_invocable_v<Body const&, Index...>;
 template <class Body, bool Copied>
 using body_of_block = std::conditional_t<Copied, std::remove_const_t<Body>, Body&>;
-/// What that is made from: a copy is made of a constant, since a constructor for anything would take what is none.
+/// The source of that copy. A copy is made from a constant: otherwise a constructor that takes anything would win over the copy
+/// constructor.
 template <class Body, bool Copied>
 using source_of_body = std::conditional_t<Copied, Body const&, Body&>;
 
-/// The loops with this body have cost so much. One for each type of body in the process.
+/// The cost of an iteration in loops with this body. One for each type of body in the process.
 template <class Body>
 inline constinit iteration_cost cost_of{};
 
-/// Runs as much of a loop as it may without asking anybody, and returns how many iterations that were: all or none, as a rule. On threads that
-/// work for no pool, which begin most loops after a rest: then each line of memory that is not touched counts, so no constant is read either.
-/// A loop that is short, as far as is known, runs in two blocks. The first shows what it costs: bodies of one type may be as different as what
-/// they call.
+/// Runs as much of a loop as it may without asking, and returns how many iterations that were: usually all or none. On threads that work
+/// for no pool, which begin most loops after a rest: then each line of memory that is touched counts, so no constant is read either. A loop
+/// that is short by all that is known runs in two blocks. The first shows what it costs: bodies of one type may differ as much as the
+/// functions that they call.
 template <class Blocks>
 NOPAL_INLINE std::uint64_t run_unasked(Blocks& blocks, std::uint64_t count, std::uint64_t grain, iteration_cost& cost) {
   if (count > loop_tuning::longest_unasked) [[unlikely]]
@@ -57,7 +57,7 @@ NOPAL_INLINE std::uint64_t run_unasked(Blocks& blocks, std::uint64_t count, std:
     return 0;
   std::uint64_t from = 0;
   std::uint64_t to = std::min(count, to_grain(count / loop_tuning::first_part, grain));
-  std::uint64_t may_take = limit * loop_tuning::cold;  // were it the whole loop
+  std::uint64_t may_take = limit * loop_tuning::cold;  // as if it were the whole loop
   std::uint64_t const began = clock_ticks();
   for (;;) {
     run_block_of<Blocks>(&blocks, from, to);
@@ -72,7 +72,7 @@ NOPAL_INLINE std::uint64_t run_unasked(Blocks& blocks, std::uint64_t count, std:
   }
 }
 
-/// Runs blocks(from, to) for parts of [0, count). `Body`: the user's, by whose type costs are remembered.
+/// Runs blocks(from, to) for parts of [0, count). `Body`: the user's; costs are remembered by its type.
 template <class Body, class Blocks>
 void run_blocks(std::uint64_t count, grain g, bool exact, Blocks& blocks) {
   std::uint64_t const grain = std::max<std::uint64_t>(g.iterations, 1);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A reduction over leaves whose tree depends on their number only: so its result has the same bits on any number of workers, whatever is
-// stolen. Called by ../../algorithm/reduce.hpp and transform_reduce.hpp. README.md, "Reductions". Next: offer.hpp; sharing.hpp.
+// A reduction over leaves whose tree depends on their number only: so its result has the same bits on any number of workers, for any
+// steals. Called by ../../algorithm/reduce.hpp and transform_reduce.hpp. README.md, "Reductions". Next: offer.hpp; sharing.hpp.
 
 #include <algorithm>
 #include <atomic>
@@ -22,12 +22,12 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// By whose type the costs of the elements of a tree are remembered.
+/// The costs of a tree's elements are remembered by this type.
 template <class Site>
 struct tree_of {};
 
-/// `Leaf`: T leaf(k), for k from 0. `Join`: T join(T&& left, T&& right). Both are called on many workers at once, but each once only for
-/// each leaf and each inner node of the tree.
+/// `Leaf`: T leaf(k), for k from 0. `Join`: T join(T&& left, T&& right). Both are called on many workers at once, but only once for each
+/// leaf and each inner node of the tree.
 template <class T, class Leaf, class Join>
 class fixed_tree {
  public:
@@ -53,7 +53,7 @@ class fixed_tree {
       return share(0, leaves_, all);
     }
     began_ = loop_ticks();
-    first_.emplace(serial(0, few));  // shows what leaves and joins cost, or whether what was known is still true
+    first_.emplace(serial(0, few));  // shows what leaves and joins cost, or whether the known cost still holds
     few_ = few;
     auto const took = static_cast<double>(loop_ticks() - began_);
     reckon(took / static_cast<double>(few));
@@ -69,14 +69,14 @@ class fixed_tree {
   }
 
  private:
-  // What a part ends with that comes after one that has thrown: its own result is dropped.
+  // Ends a part that comes after one that has thrown: its own result is dropped.
   struct not_needed {};
 
   static std::uint64_t middle(std::uint64_t from, std::uint64_t to) noexcept { return from + (to - from) / 2; }
 
   bool is_first(std::uint64_t from, std::uint64_t to) const noexcept { return to == few_ && from == 0; }
-  // A leaf costs so many ticks. A fork in each part that takes two microseconds or more: a thief that asks while the earliest leaves are run
-  // could not have what lies behind the part that they are in.
+  // A leaf costs so many ticks. Each part that takes two microseconds or more is a fork: a thief that requests work during the earliest
+  // leaves could not have what is behind the part that they are in.
   void reckon(double per_leaf) noexcept {
     constexpr double most = 1 << 30;
     double const leaves = per_leaf * most > loop_tuning::worth_a_steal() ? loop_tuning::worth_a_steal() / per_leaf : most;
@@ -85,7 +85,7 @@ class fixed_tree {
   }
 
   T one(std::uint64_t k) {
-    if (k >= end_.load(std::memory_order_relaxed)) throw not_needed{};  // relaxed: it only spares work
+    if (k >= end_.load(std::memory_order_relaxed)) throw not_needed{};  // relaxed: it only saves work
     try {
       throw_if_stopped();
       return leaf_(k);
@@ -102,14 +102,14 @@ class fixed_tree {
       throw;
     }
   }
-  // Leaves after `k` are not begun any more.
+  // Leaves after `k` begin no more.
   NOPAL_COLD void throws_at(std::uint64_t k) noexcept {
     std::uint64_t end = end_.load(std::memory_order_relaxed);  // relaxed: as in one
     while (k + 1 < end && !end_.compare_exchange_weak(end, k + 1, std::memory_order_relaxed)) {
     }
   }
 
-  // By the thread that began, nothing of the tree is offered. What turns out long is shared from there on.
+  // By the thread that began, nothing of the tree is offered. When it turns out long, the rest is shared.
   T alone(std::uint64_t from, std::uint64_t to) {
     if (to - from == 1) return one(from);
     if (is_first(from, to)) return std::move(*first_);
@@ -159,7 +159,7 @@ class fixed_tree {
     return both(std::move(*left), std::move(*later.result), to - 1);
   }
 
-  // On a worker, with something offered: runs without a fork until a thief asks for more.
+  // On a worker, with something offered: runs without a fork until a thief requests more.
   T below_offer(std::uint64_t from, std::uint64_t to) {
     if (to - from == 1) return one(from);
     if (is_first(from, to)) return std::move(*first_);
@@ -199,11 +199,11 @@ class fixed_tree {
   std::uint64_t const leaves_;
   std::uint64_t const size_;
   std::uint64_t forked_from_ = 2;    ///< parts of so many leaves are worth a fork
-  std::uint64_t between_looks_ = 2;  ///< or, where nothing is offered, a look at the clock in their middle
-  eventually<T> first_;              ///< what the first leaves have come to, once they have been worked out before the others
-  std::uint64_t few_ = 0;            ///< so many
+  std::uint64_t between_looks_ = 2;  ///< or, if nothing is offered, a look at the clock in their middle
+  eventually<T> first_;              ///< the value of the first leaves, once they have been computed before the others
+  std::uint64_t few_ = 0;            ///< their number
   std::uint64_t began_ = 0;
-  /// Leaves from here on are not begun any more, since something before them has thrown.
+  /// Leaves from here on begin no more, since something before them has thrown.
   std::atomic<std::uint64_t> end_;
 };
 

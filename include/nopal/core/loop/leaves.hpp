@@ -1,7 +1,7 @@
 #pragma once
 
-// How a range is cut into the leaves of a reduction, and what one leaf is reduced to: by the number of its elements, and by types, only.
-// Called by ../../algorithm/transform_reduce.hpp. Next: fixed_tree.hpp, which joins what the leaves have come to.
+// How a range is cut into the leaves of a reduction, and the value of one leaf: by the number of its elements, and by types, only. Called
+// by ../../algorithm/transform_reduce.hpp. Next: fixed_tree.hpp, which joins the values of the leaves.
 
 #include <algorithm>
 #include <array>
@@ -25,13 +25,14 @@ inline constexpr bool commutes =
      std::is_same_v<Op, std::bit_or<>> || std::is_same_v<Op, std::bit_or<T>> || std::is_same_v<Op, std::bit_xor<>> ||
      std::is_same_v<Op, std::bit_xor<T>>);
 
-/// Do values V come to the same T in any grouping, by an operation that commutes? Whole numbers do, but a truth value is not what they are cut to.
+/// True if values V give the same T in any grouping, by an operation that commutes. Whole numbers do, but not if they are converted to
+/// bool.
 template <class T, class V>
 inline constexpr bool groups_at_will =
     std::is_integral_v<T> && std::is_integral_v<V> && (!std::is_same_v<T, bool> || std::is_same_v<V, bool>);
 
-/// Elements of a leaf, in a range of `n`. 256 leaves at least where there are so many elements, since each may take long, as what joins them
-/// may; some thousand in a long range.
+/// Elements of a leaf, in a range of `n`. At least 256 leaves if there are so many elements, since each element may take long, and so may
+/// joining; some thousand in a long range.
 constexpr std::uint64_t leaf_size(std::uint64_t n) noexcept {
   std::uint64_t root = 1;  // the power of two that is at most the square root of n, or half of it
   while (root * root * 4 <= n && root < (std::uint64_t{1} << 20)) root *= 2;
@@ -39,8 +40,8 @@ constexpr std::uint64_t leaf_size(std::uint64_t n) noexcept {
   std::uint64_t const few = root < n / leaves ? root : n / leaves;
   return few > 0 ? few : 1;
 }
-/// As leaf_size, where what joins elements takes no more than some nanoseconds. `cheap`: as do the elements. If not, their values are worked out in
-/// parallel: see slow_values.hpp. `at_will`: see groups_at_will; leaves may become longer as soon as there are 256 of them.
+/// As leaf_size, if joining elements takes no more than some nanoseconds. `cheap`: the elements take no longer either. If not, their values
+/// are computed in parallel: see slow_values.hpp. `at_will`: see groups_at_will; leaves may become longer once there are 256 of them.
 constexpr std::uint64_t long_leaf_size(std::uint64_t n, bool cheap, bool at_will = false) noexcept {
   constexpr std::uint64_t least = 1024;
   constexpr std::uint64_t many = 4096;
@@ -50,8 +51,8 @@ constexpr std::uint64_t long_leaf_size(std::uint64_t n, bool cheap, bool at_will
   return size < least ? least : size;
 }
 
-/// Reduces the elements from, ..., to - 1, at least one, from left to right. `each(k, use)` calls use(x) with element k, and returns what that
-/// does: an element may refer to what lives as long as that call, and no longer.
+/// Reduces the elements from, ..., to - 1, at least one, from left to right. `each(k, use)` calls use(x) with element k, and returns what
+/// that returns: an element may refer to an object that lives only as long as that call.
 template <class T, class Op, class Each>
 T fold(std::uint64_t from, std::uint64_t to, Op& op, Each& each) {
   T sum = each(from, [](auto&& x) { return core::made_of<T>(static_cast<decltype(x)>(x)); });
@@ -61,7 +62,7 @@ T fold(std::uint64_t from, std::uint64_t to, Op& op, Each& each) {
   return sum;
 }
 
-/// The value as it would be if it had been kept in memory: no operation that uses it is contracted with the one that has made it.
+/// The value as if it had been stored in memory: no operation that uses it is contracted with the one that has made it.
 template <class V>
 NOPAL_INLINE V rounded(V x) noexcept {
 #if defined(__GNUC__) && !defined(__clang__)
@@ -70,9 +71,9 @@ NOPAL_INLINE V rounded(V x) noexcept {
   return x;
 }
 
-/// A sum so far of numbers that come in their order: from left to right, if there are few, or if they are whole and every grouping comes to
-/// the same. Else in 16 lanes, of which lane j has every 16th from the j-th on, and at the end the lanes in pairs: so the processor adds
-/// several at once, whatever its vectors, and the order is always the same. `AtWill`: see groups_at_will.
+/// A sum so far of numbers in their order: from left to right, if there are few, or if they are whole and every grouping gives the same.
+/// Otherwise in 16 lanes: lane j has every 16th number from the j-th on, and at the end the lanes are added in pairs. So the processor adds
+/// several at once, with any vectors, and the order is always the same. `AtWill`: see groups_at_will.
 template <class T, class Op, bool AtWill>
 class sum_in_lanes {
  public:
@@ -102,7 +103,7 @@ class sum_in_lanes {
   [[gnu::noinline]] void add_in_a_row(std::uint64_t from, std::uint64_t to, Each& each) {
     if (from == from_) each(from++, [&](auto&& x) { sums_[0] = static_cast<T>(rounded(x)); });
     T sum = sums_[0];
-    // Where the grouping does not matter a compiler makes several sums at once.
+    // If the grouping does not matter, a compiler makes several sums at once.
 #if defined(__clang__)
 #pragma clang loop interleave_count(8)
 #else
@@ -123,7 +124,7 @@ class sum_in_lanes {
   template <class Each>
   [[gnu::noinline]] void add_in_lanes(std::uint64_t from, std::uint64_t to, Each& each) {
     std::uint64_t k = from;
-    std::array<T, lanes> sums;  // with constant indices only, so that it lies in registers
+    std::array<T, lanes> sums;  // with constant indices only, so that it stays in registers
     if (k == from_ && to - k >= lanes) {
       for (std::size_t j = 0; j < lanes; ++j) sums[j] = each(k + j, [](auto&& x) { return static_cast<T>(rounded(x)); });
       k += lanes;
@@ -154,7 +155,7 @@ class sum_in_lanes {
   std::array<T, lanes> sums_;
 };
 
-/// What one leaf comes to. A function of its own: with two copies of the code a compiler might contract one to fused operations and not the
+/// The value of one leaf. A function of its own: with two copies of the code a compiler might contract one to fused operations and not the
 /// other.
 template <class T, class Op, class Each>
 [[gnu::noinline]] T reduce_leaf(std::uint64_t from, std::uint64_t to, Op& op, Each& each) {

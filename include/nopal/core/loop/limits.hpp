@@ -17,7 +17,7 @@ concept loop_index = std::is_integral_v<I> && !std::is_same_v<std::remove_cv_t<I
 template <class A, class B>
 using index_of = std::conditional_t<std::is_same_v<A, B>, A, std::common_type_t<A, B>>;
 
-/// Throws std::invalid_argument: `first` is negative, and the index has no sign.
+/// Throws std::invalid_argument: `first` is negative, and the index type is unsigned.
 NOPAL_API [[noreturn]] NOPAL_COLD void reject_negative(std::int64_t first, unsigned bits);
 
 template <loop_index I>
@@ -25,16 +25,16 @@ struct limits {
   I first;
   std::uint64_t count;
 
-  /// The value of iteration k, and for k == count the one past the last. Every value between two limits can be counted without a sign: so
-  /// the whole range of a type is no special case.
+  /// The value of iteration k, and for k == count the one past the last. Every value between two limits can be counted by an unsigned
+  /// number, so the whole range of a type is no special case.
   NOPAL_INLINE I at(std::uint64_t k) const noexcept {
     using bits = std::make_unsigned_t<I>;
     return static_cast<I>(static_cast<bits>(static_cast<bits>(first) + static_cast<bits>(k)));
   }
 };
 
-/// The limits of [first, last); none if last is not above first. Throws std::invalid_argument where the two types have no common one that
-/// holds `first`: a negative number, and a type without a sign.
+/// The limits of [first, last); none if last is not above first. Throws std::invalid_argument if the two types have no common one that
+/// holds `first`: a negative number, and an unsigned type.
 template <loop_index A, loop_index B>
 constexpr limits<index_of<A, B>> limits_of(A first, B last) {
   using index = index_of<A, B>;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The clock by which loops and algorithms find out what elements cost. Called by loop.cpp, sharing.cpp, fixed_tree.hpp, slow_values.hpp and the
-// algorithms. Next: pace.hpp, what is made of it.
+// The clock by which loops and algorithms measure what elements cost. Called by loop.cpp, sharing.cpp, fixed_tree.hpp, slow_values.hpp and
+// the algorithms. Next: pace.hpp, which uses the measured cost.
 
 #include <cstdint>
 
@@ -9,8 +9,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// In ticks of clock_ticks(). On a simulated machine whose times are given, by the caller's clock there: what takes no real time may cost
-/// much. Any thread.
+/// In ticks of clock_ticks(). On a simulated machine with given times, by the caller's clock there: what takes no real time may cost much.
+/// Any thread.
 NOPAL_API std::uint64_t loop_ticks() noexcept;
 
 }  // namespace nopal::core

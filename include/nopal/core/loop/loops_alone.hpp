@@ -1,6 +1,6 @@
 #pragma once
 
-// How long loops have run alone, one after the other, while a pool's threads slept: each of them too short to wake one, and together not.
+// How long loops have run alone, one after the other, while a pool's threads slept: each too short to wake a thread, but not all together.
 // Any number of threads. Called by sharing.hpp; each pool has one, ../scheduler/pool_state.hpp.
 
 #include <atomic>
@@ -20,7 +20,7 @@ class loops_alone {
     ticks_.store((in_a_row ? ticks_.load(std::memory_order_relaxed) : 0) + ticks, std::memory_order_relaxed);
     last_end_.store(now, std::memory_order_relaxed);
   }
-  /// The ticks that the last loops in a row have taken, if the last has ended `soon` ticks before now or less.
+  /// The ticks that the last loops in a row have taken, if the last has ended at most `soon` ticks before now.
   std::uint64_t ticks(std::uint64_t now, std::uint64_t soon) const noexcept {
     return now - last_end_.load(std::memory_order_relaxed) < soon ? ticks_.load(std::memory_order_relaxed) : 0;  // relaxed: see note
   }

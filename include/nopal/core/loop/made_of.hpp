@@ -1,7 +1,7 @@
 #pragma once
 
-// How reductions and scans make a value of an element alone, and of two operands, and how they call functions of elements. Called by leaves.hpp,
-// ../../algorithm/internal/scan.hpp and ../../algorithm/transform_reduce.hpp.
+// How reductions and scans make a value of an element alone, and of two operands, and how they call functions of elements. Called by
+// leaves.hpp, ../../algorithm/internal/scan.hpp and ../../algorithm/transform_reduce.hpp.
 
 #include <functional>
 #include <type_traits>
@@ -11,8 +11,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// A T made of an element. Of another T it is the copy that std::copyable asks for, from a constant: a constructor for anything, a
-/// `template <class U> T(U&&)`, would win where the element is no constant, and make something else.
+/// A T made of an element. Of another T it is the copy that std::copyable asks for, from a constant: for an element that is no constant a
+/// constructor that takes anything, a `template <class U> T(U&&)`, would win, and make something else.
 template <class T, class X>
 NOPAL_INLINE constexpr T made_of(X&& x) {
   if constexpr (std::is_lvalue_reference_v<X> && std::is_same_v<std::remove_cvref_t<X>, T> && std::is_copy_constructible_v<T>) {
@@ -22,8 +22,8 @@ NOPAL_INLINE constexpr T made_of(X&& x) {
   }
 }
 
-/// op(a, b) as a T. op is called by name: std::invoke would convert an operand to what op takes, and that would be gone before a reference to it,
-/// which op returns, is read. So std::max of longs joins ints.
+/// op(a, b) as a T. op is called directly: std::invoke would convert an operand to what op takes, and the converted operand would be gone
+/// before a reference to it, which op returns, is read. So std::max of longs joins ints.
 template <class T, class Op, class A, class B>
 NOPAL_INLINE constexpr T joined(Op& op, A&& a, B&& b) {
   if constexpr (!requires { op(static_cast<A&&>(a), static_cast<B&&>(b)); }) {  // a pointer to a member function
@@ -35,7 +35,7 @@ NOPAL_INLINE constexpr T joined(Op& op, A&& a, B&& b) {
   }
 }
 
-/// use(f(x...)). f is called by name, as in joined: what it refers to may be what an x was converted to, and lasts as long as use.
+/// use(f(x...)). f is called directly, as in joined: its result may refer to a converted x, which lives until use returns.
 template <class Use, class F, class... X>
 NOPAL_INLINE constexpr decltype(auto) use_result(Use& use, F& f, X&&... x) {
   if constexpr (requires { f(static_cast<X&&>(x)...); }) {

@@ -21,8 +21,8 @@ enum class offered {
   ended,       ///< both have run
 };
 
-/// A pop of `later` said no. If a thief has it, it ends soon as a rule: both parts are parts of one loop, and were halves of it. So the
-/// worker waits here for as long as leaving the stack would take, before it does. By the worker.
+/// A pop of `later` failed. If a thief has it, it usually ends soon: both parts were halves of one loop. So the worker waits here for as
+/// long as leaving the stack would take, before it leaves the stack. By the worker.
 NOPAL_API NOPAL_COLD void wait_a_moment(branch const& later) noexcept;
 
 /// Runs `earlier` while `later` is offered to thieves, as fork_and_poll and fork_offered of ../stack/invoke.hpp do. Throws what `earlier`
@@ -55,7 +55,7 @@ offered run_while_offered(branch& later, Earlier earlier) {
   return core::branch_lost(later) ? offered::ended : offered::taken_back;
 }
 
-/// A thief asks for work, and the loop does not fork here: publishes what the deque holds. By a worker; another one may run the caller
+/// A thief has requested work, and the loop does not fork here: publishes what the deque holds. By a worker; another one may run the caller
 /// afterwards.
 inline void answer_request() noexcept {
   std::uintptr_t const limit = current()->work.limit();

@@ -1,6 +1,6 @@
 #pragma once
 
-// How many iterations one block of a loop has: as many as take some microseconds, or a small part of the whole where that is more. Called
+// The number of iterations in one block of a loop: as many as take some microseconds, or a small part of the whole if that is more. Called
 // by loop.cpp. Why neither alone: README.md, "Blocks". Next: loop.hpp.
 
 #include <atomic>
@@ -10,21 +10,21 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// So many iterations of a loop, rounded down to what a block may have, but one at least. A multiple of 64 has no end that vector loops must run
-/// one by one. `grain`: at least 1.
+/// `n` iterations, rounded down to what a block may have, but at least one. A multiple of 64 leaves no rest that vector loops must run one
+/// by one. `grain`: at least 1.
 constexpr std::uint64_t to_grain(std::uint64_t n, std::uint64_t grain) noexcept {
   if (grain != 1) return n >= grain ? n / grain * grain : grain;
   if (n >= 64) return n & ~std::uint64_t{63};
   return n > 0 ? n : 1;
 }
 
-/// What an iteration has cost in earlier runs of the same loop: one for each type of body, so that short loops need not find out anew. Any
-/// number of threads. A guess: a loop that is wrong about it is corrected after its first block.
+/// What an iteration has cost in earlier runs of the same loop: one for each type of body, so that short loops need not measure anew. Any
+/// number of threads. A guess: a loop for which it is wrong corrects it after its first block.
 class iteration_cost {
  public:
   /// In ticks; 0: not known.
   float ticks() const noexcept { return ticks_.load(std::memory_order_relaxed); }  // relaxed: a hint
-  /// Written only where it is wrong by a quarter, so that loops on all workers share the line.
+  /// Written only if it is wrong by a quarter, so that loops on all workers share the line.
   void learn(double measured) noexcept {
     double const known = ticks();
     if (measured < known * 0.75 || measured > known * 1.25) {

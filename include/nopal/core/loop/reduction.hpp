@@ -17,13 +17,13 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What each(k, use) calls use with, without its reference.
+/// The type with which each(k, use) calls use, without its reference.
 template <class Each>
 using element_of = typename decltype(std::declval<Each&>()(
     std::uint64_t{0}, [](auto&& x) { return std::type_identity<std::remove_cvref_t<decltype(x)>>{}; }))::type;
 
-/// op(init, x0, x1, ...) of `count` elements, as the leaves and the tree group them. each(k, use): calls use(x) with element k, and returns what
-/// that does. `Site`: by its type costs are remembered. `Cheap`: no element takes more than some nanoseconds.
+/// op(init, x0, x1, ...) of `count` elements, as the leaves and the tree group them. each(k, use): calls use(x) with element k, and returns
+/// what that returns. `Site`: costs are remembered by its type. `Cheap`: no element takes more than some nanoseconds.
 template <class Site, bool Cheap, class T, class Op, class Each>
 T reduce_by_number(std::uint64_t count, T init, Op& op, Each& each, grain g) {
   if (count == 0) return static_cast<T&&>(init);  // GCC 12 would prefer a T(T&)

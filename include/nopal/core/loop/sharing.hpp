@@ -9,24 +9,25 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Is there anybody to share a loop with? Not in a pool of one worker, or one that does not steal. By whichever thread runs the loop.
+/// True if there are others to share a loop with. False in a pool of one worker, or one that does not steal. By the thread that runs the
+/// loop.
 NOPAL_API bool could_share() noexcept;
-/// Shall the rest of a loop be offered, which has run for `elapsed` ticks and will run for `rest` more? By whichever thread runs it.
+/// True if the rest of a loop should be offered that has run for `elapsed` ticks and will run for `rest` more. By the thread that runs it.
 ///
-/// On a worker that has offered something already, only if a thief asks for more. Else at once if thieves are awake and the rest takes some
-/// microseconds; if they sleep, later, or after many short loops in a row, since waking them costs some microseconds here, and they come
+/// On a worker that has offered something already, only if a thief requests more. Else at once if thieves are awake and the rest takes some
+/// microseconds. If they sleep, later, or after many short loops in a row, since waking them costs some microseconds here, and they run
 /// after some tens.
 NOPAL_API bool worth_sharing(double elapsed, double rest) noexcept;
-/// A loop is about to be shared that will run for `rest` ticks: wakes workers that sleep, if it has something for more than one. By a worker.
+/// A loop is about to be shared that will run for `rest` ticks: wakes sleeping workers, if it has something for more than one. By a worker.
 NOPAL_API void wake_for(double rest) noexcept;
 /// A loop that began at this reading of the clock has ended, and was not shared.
 NOPAL_API void ended_alone(std::uint64_t began) noexcept;
 
-/// Tells threads outside which loops are so short that they need not ask: those that nobody would share. By run_loop: so it is as new as the
+/// Tells threads outside which loops are so short that they need not ask: no thread would share them. By run_loop: so it is as new as the
 /// last loop that has asked.
 void note_who_shares(bool by_schedule) noexcept;
 
-/// Does the pool run under a controlled schedule, or might the default pool? Then all is shared at once, and nothing depends on time.
+/// True if the pool runs under a controlled schedule, or the default pool might. Then all is shared at once, and nothing depends on time.
 NOPAL_API bool shares_by_schedule() noexcept;
 
 }  // namespace nopal::core

@@ -1,9 +1,8 @@
 #pragma once
 
-// Values of elements, each of which may cost nanoseconds or seconds, while what is done with them in their order costs little: sums of what a
-// function makes of elements, the greatest of projections. They are worked out where they are used as long as that is quick; else in parallel
-// first, each for itself, into memory. What is done with them is the same both ways. Called by leaves.hpp and
-// ../../algorithm/internal/extremes.hpp.
+// Values of elements, each of which may cost nanoseconds or seconds, while using them in their order costs little: sums of a function of
+// elements, the greatest of projections. While they are quick they are computed where they are used; else in parallel first, each for
+// itself, into memory. They are used the same way in both cases. Called by leaves.hpp and ../../algorithm/internal/extremes.hpp.
 
 #include <cstdint>
 #include <memory>
@@ -20,23 +19,23 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Values that are worked out beforehand: numbers, so that nothing must be undone if one of them throws.
+/// Values that are computed beforehand: numbers, so that nothing must be undone if one of them throws.
 template <class V>
 inline constexpr bool can_be_kept = std::is_arithmetic_v<V>;
 
-/// What values of `n` elements are taken to cost. Of many no more than a thousand count: they must be dear each for itself, since going by
+/// The assumed cost of the values of `n` elements. Of many no more than a thousand count: each must be costly by itself, since a detour by
 /// memory takes a nanosecond.
 inline double cost_of_values(double ticks, std::uint64_t n) noexcept {
   return ticks * static_cast<double>(n < loop_tuning::longest_guess ? n : loop_tuning::longest_guess);
 }
 
-/// By whose type the costs of values are remembered that are worked out in parallel.
+/// The costs of values that are computed in parallel are remembered by this type.
 template <class Site>
 struct values_of {};
 
-/// Calls use(from, to, each) for parts that together are [from, to), in their order, as few as may be; each(k, f) calls f with the value of
-/// element k, or with a copy that was made before. A part ends `step` elements after `from`, or a power of 8 as many, or at `to`. `Site`: by
-/// its type costs are remembered. Throws what serial execution would have thrown first.
+/// Calls use(from, to, each) for parts that together are [from, to), in their order, as few as possible; each(k, f) calls f with the value
+/// of element k, or with a copy that was made before. A part ends `step` elements after `from`, or a power of 8 times as many, or at `to`.
+/// `Site`: costs are remembered by its type. Throws what serial execution would have thrown first.
 template <class Site, class V, class Each, class Use>
 NOPAL_COLD void use_slow_values(std::uint64_t from, std::uint64_t to, std::uint64_t step, Each& each, Use& use) {
   iteration_cost& cost = cost_of<Site>;
@@ -67,7 +66,8 @@ NOPAL_COLD void use_slow_values(std::uint64_t from, std::uint64_t to, std::uint6
   use(at, to, worked_out);
 }
 
-/// As use_slow_values, but at once where the elements are known to be quick, unless they are the `first` of many: those may show that this has changed.
+/// As use_slow_values, but directly if the elements are known to be quick, unless they are the `first` of many: those may show that this
+/// has changed.
 template <class Site, class V, class Each, class Use>
 NOPAL_INLINE void use_values(std::uint64_t from, std::uint64_t to, std::uint64_t step, bool first, Each& each, Use& use) {
   double const known = cost_of<Site>.ticks();

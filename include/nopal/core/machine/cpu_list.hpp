@@ -1,7 +1,6 @@
 #pragma once
 
-// Lists of CPUs and of NUMA nodes as Linux writes them: "0-3,8,10-11". For cpus.cpp and linux_topology.cpp, on any thread. Next:
-// cpus.hpp.
+// Lists of CPUs and of NUMA nodes as Linux writes them: "0-3,8,10-11". For cpus.cpp and linux_topology.cpp, on any thread. Next: cpus.hpp.
 
 #include <algorithm>
 #include <charconv>
@@ -12,8 +11,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Calls take(first, last) with each range of `list`, as long as it returns true. False where it returned false, or where `list` is empty
-/// or garbled. A range may be of any length: never count through one that has not been compared with something.
+/// Calls take(first, last) with each range of `list`, as long as it returns true. Returns false if it returned false, or if `list` is empty
+/// or garbled. A range may be of any length: never count through one that was not compared with a bound.
 template <class F>
 bool for_each_range(std::string_view list, F&& take) {
   while (!list.empty() && (list.back() == '\n' || list.back() == ' ')) list.remove_suffix(1);

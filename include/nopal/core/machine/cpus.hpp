@@ -1,7 +1,7 @@
 #pragma once
 
-// How many CPUs this process may really use: what the affinity mask holds and what the cgroup pays for, never the machine's
-// count. For scheduler.cpp, when a pool is made, on any thread. README.md, "How many CPUs". Next: topology.hpp, how those CPUs lie.
+// How many CPUs this process may really use: what the affinity mask holds and what the cgroup pays for, never the machine's count. For
+// scheduler.cpp, when a pool is made, on any thread. README.md, "How many CPUs". Next: topology.hpp, where those CPUs are.
 
 #include <sched.h>
 
@@ -15,42 +15,42 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What the kernel let the calling thread have when it was read.
+/// What the kernel allowed the calling thread when it was read.
 struct cpu_limits {
   /// OS indices of the CPUs in the affinity mask, ascending, never empty.
   std::vector<int> cpus;
-  /// CPUs' worth of time per second that the cgroup grants (1.5 is one and a half CPUs); infinity where nothing limits it.
+  /// CPUs' worth of time per second that the cgroup grants (1.5 is one and a half CPUs); infinity if nothing limits it.
   double quota = std::numeric_limits<double>::infinity();
-  /// The mask holds every online CPU and the quota does not bind: only then is pinning polite.
+  /// The mask holds every online CPU and the quota does not bind: only then do pools pin by default.
   bool whole_machine = false;
 
-  /// How many threads can make progress at once: max(1, min(CPUs, quota rounded up)). A part of a CPU counts as one, since
-  /// rounding down would leave paid time unused.
+  /// How many threads can make progress at once: max(1, min(CPUs, quota rounded up)). A part of a CPU counts as one, since rounding down
+  /// would leave paid time unused.
   unsigned usable() const noexcept;
 };
 
-/// Reads the limits of the calling thread. Never fails: what cannot be read does not limit. A few system calls and
-/// small files, well below 0.1 ms.
+/// Reads the limits of the calling thread. Never fails: what cannot be read does not limit. A few system calls and small files, well below
+/// 0.1 ms.
 cpu_limits read_cpu_limits();
 
-/// The cgroup's CPU quota in CPUs, or infinity. `proc_self_cgroup` is a file like /proc/self/cgroup, `cgroup_root` a folder
-/// like /sys/fs/cgroup.
+/// The cgroup's CPU quota in CPUs, or infinity. `proc_self_cgroup` is a file like /proc/self/cgroup, `cgroup_root` a folder like
+/// /sys/fs/cgroup.
 ///
-/// Version 2: cpu.max of the group and of all its ancestors. Version 1: cpu.cfs_quota_us / cpu.cfs_period_us, likewise, in the
-/// hierarchy that has the cpu controller. The smallest of all that are found wins. Going up to the root also serves a container
-/// that is told a path from outside it and sees its own group mounted as the root. Files that are missing, garbled or
-/// not positive mean no limit; nothing is thrown but std::bad_alloc.
+/// Version 2: cpu.max of the group and of all its ancestors. Version 1: cpu.cfs_quota_us / cpu.cfs_period_us, likewise, in the hierarchy
+/// that has the cpu controller. The smallest of all counts. The ancestors up to the root also serve a container that is given a path from
+/// outside it and sees its own group mounted as the root. Files that are missing, garbled or not positive mean no limit; throws nothing but
+/// std::bad_alloc.
 double read_cgroup_quota(std::filesystem::path const& proc_self_cgroup, std::filesystem::path const& cgroup_root);
 
 /// The signature of sched_getaffinity: 0, or -1 with errno.
 using affinity_reader = int (*)(pid_t thread, std::size_t bytes, cpu_set_t* mask);
 
-/// The CPUs in the calling thread's affinity mask, ascending. The mask given to `read` starts at 1024 CPUs and doubles on
-/// EINVAL, which is how kernels made for more say that it is too short. Empty if it cannot be read.
+/// The CPUs in the calling thread's affinity mask, ascending. The mask given to `read` starts at 1024 CPUs and doubles on EINVAL, by which
+/// kernels made for more CPUs say that it is too short. Empty if it cannot be read.
 std::vector<int> read_affinity(affinity_reader read = ::sched_getaffinity);
 
-/// Whether `cpus` (ascending) holds every CPU of `list`, which is in the kernel's format: "0-3,8,10-11". An empty or garbled
-/// list: false, since it tells nothing.
+/// True if `cpus` (ascending) holds every CPU of `list`, which is in the kernel's format: "0-3,8,10-11". False if the list is empty or
+/// garbled.
 bool holds_every_cpu(std::vector<int> const& cpus, std::string_view list);
 
 }  // namespace nopal::core

@@ -21,15 +21,16 @@ struct cpu_mask {
   static constexpr std::size_t bytes = sizeof(cpu_set_t) * 16;
 };
 
-/// Moves the calling thread to `cpu`, and leaves its affinity mask as it was. 0; or an error number, and the thread stays where it is:
-/// EINVAL if the CPU is not in its mask. The system may move the thread again. Some 10 us.
+/// Moves the calling thread to `cpu`, and leaves its affinity mask as it was. Returns 0; or an error number, and the thread stays where it
+/// is: EINVAL if the CPU is not in its mask. The system may move the thread again. Some 10 us.
 NOPAL_COLD int move_to_cpu(int cpu) noexcept;
 
-/// The calling thread, and what it starts, runs on these CPUs from now on; where the system does not allow that, or there are none, where it did.
+/// From now on the calling thread, and what it starts, runs on these CPUs. Changes nothing if there are none or the system does not allow
+/// it.
 NOPAL_COLD void keep_to_cpus(std::vector<int> const& cpus) noexcept;
 
-/// While it exists, the thread that made it is bound to one CPU of its mask, if it can be. The thread only sleeps meanwhile. Afterwards it
-/// has its mask again, unless somebody else has given it a new one meanwhile. Four system calls in all.
+/// While it exists, the thread that made it is bound to one CPU of its mask, if possible. The thread only sleeps in that time. Afterwards
+/// it has its mask again, unless another thread or process has set a new one. Four system calls in all.
 class bound_to_cpu {
  public:
   explicit bound_to_cpu(int cpu) noexcept;

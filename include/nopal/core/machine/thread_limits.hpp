@@ -1,7 +1,7 @@
 #pragma once
 
-// How many threads this process may still start: what the system, the user, the cgroup and the address space leave. For scheduler.cpp, when
-// a pool is made or cannot be, on any thread. README.md, "How many threads". Next: cpus.hpp, how many can run.
+// How many threads this process may still start, by the limits of the system, the user, the cgroup and the address space. For
+// scheduler.cpp, when a pool is made or cannot be, on any thread. README.md, "How many threads". Next: cpus.hpp, how many can run.
 
 #include <cstdint>
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// One limit, and what is used up of it.
+/// One limit, and how much of it is used.
 struct thread_limit {
-  std::string name;    ///< as its file or command calls it
+  std::string name;    ///< its name in the system: of its file or command
   std::string unit;    ///< what it counts
   std::string remedy;  ///< how to raise it
   std::uint64_t most;
@@ -23,17 +23,17 @@ struct thread_limit {
 
   /// How many more threads fit.
   std::uint64_t room() const noexcept { return used < most ? (most - used) / each : 0; }
-  /// "N is M units, K are in use": for messages, which go on.
+  /// "N is M units, of which K are in use": the beginning of a message.
   std::string in_words() const;
 };
 
-/// Where the limits are read: other folders for tests.
+/// The folders from which the limits are read: tests set others.
 struct limit_files {
   std::string proc = "/proc";
   std::string cgroups = "/sys/fs/cgroup";
 };
 
-/// All limits that can be read; what cannot does not limit. Some files, of which /proc/self/maps has a line for each mapping: 1 ms for ten
+/// All limits that can be read; others do not limit. Some files, of which /proc/self/maps has a line for each mapping: 1 ms for ten
 /// thousand of these. Throws std::bad_alloc.
 std::vector<thread_limit> read_thread_limits(limit_files const& where = {});
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// How the CPUs lie: read when a pool is made. It says where worker i goes, which NUMA node that is, and how far two workers are apart. It
+// Where the CPUs are: read when a pool is made. It says where worker i runs, which NUMA node that is, and how far two workers are apart. It
 // never changes, so any thread may use it. README.md, "How far apart". Next: victim.hpp, which worker a thief tries.
 
 #include <string>
@@ -17,42 +17,42 @@ class topology {
   /// The topology of this machine, restricted to `allowed_cpus` (OS indices, ascending; empty: all): of_linux.
   ///
   /// If hwloc's variables describe another machine, hwloc reads that instead. HWLOC_SYNTHETIC, set and not empty, is a made-up machine,
-  /// whole, whatever is allowed: for tests of placement on any machine. HWLOC_XMLFILE, HWLOC_FSROOT and the like work as in any program
-  /// of hwloc's. If hwloc cannot read that machine, or sees other CPUs than those allowed, the answer is flat(allowed_cpus): no pool fails
-  /// for it. A nopal that was built without hwloc takes no notice of these variables, but for HWLOC_SYNTHETIC, which it refuses.
+  /// whole, whatever is allowed: for tests of placement on any machine. HWLOC_XMLFILE, HWLOC_FSROOT and the like work as in any program of
+  /// hwloc's. If hwloc cannot read that machine, or sees other CPUs than those allowed, the result is flat(allowed_cpus): no pool fails for
+  /// it. A nopal that was built without hwloc ignores these variables, but refuses HWLOC_SYNTHETIC.
   ///
-  /// The last answer is kept for the process and given again while `allowed_cpus` and all HWLOC_ variables stay the same.
+  /// The last result is kept for the process and returned again while `allowed_cpus` and all HWLOC_ variables stay the same.
   ///
   /// Throws std::invalid_argument if HWLOC_SYNTHETIC is not a topology, or if there is no hwloc to understand it.
   static topology load(std::vector<int> const& allowed_cpus);
-  /// A machine that somebody has made up: "128" CPUs, all alike; "2x56", two NUMA nodes of 56 cores each; or any text that hwloc takes for
-  /// HWLOC_SYNTHETIC, as "pack:2 numa:2 core:14 pu:2". Throws std::invalid_argument for what is none of these, has more PUs than a pool may have
-  /// workers, or needs hwloc where nopal was built without it.
+  /// A made-up machine: "128" CPUs, all alike; "2x56", two NUMA nodes of 56 cores each; or any text that hwloc takes for HWLOC_SYNTHETIC,
+  /// as "pack:2 numa:2 core:14 pu:2". Throws std::invalid_argument for any other text, if there are more PUs than a pool may have workers,
+  /// or if it needs hwloc and nopal was built without it.
   static topology made_up(std::string const& description);
-  /// Around a fork, by the thread that forks: the lock on the last answer is held meanwhile.
+  /// Around a fork, by the thread that forks: the lock on the last result is held in between.
   static void before_fork() noexcept;
   static void after_fork() noexcept;
 
   /// What Linux tells of the machine in the files under `sys`, restricted to `allowed_cpus` (ascending; empty: those online).
   ///
-  /// The tree holds each set of CPUs that share something once: a core, a cache, a cluster, a die, a package, a NUMA node. Files that are
-  /// missing or empty tell nothing. Where one is garbled, where two sets overlap in part, or where a CPU occurs nowhere, it is
+  /// The tree holds once each set of CPUs that share something: a core, a cache, a cluster, a die, a package, a NUMA node. Files that are
+  /// missing or empty tell nothing. If one is garbled, if two sets overlap in part, or if no file names a CPU, the result is
   /// flat(allowed_cpus). Throws nothing but std::bad_alloc. A tenth of a millisecond on a small machine; one small file for each set.
   static topology of_linux(std::vector<int> const& allowed_cpus, std::string const& sys = "/sys");
 
   /// One NUMA node, every CPU its own core, all at distance 1.
   static topology flat(std::vector<int> cpus);
 
-  /// False if made up or read from a file: its CPUs are then none of ours, and nothing may be pinned to them.
+  /// False if made up or read from a file: its CPUs are not this machine's, and nothing may be pinned to them.
   bool is_this_machine() const noexcept { return tree_.this_machine; }
-  /// How many NUMA nodes have CPUs here; at least 1.
+  /// Number of NUMA nodes that have CPUs here; at least 1.
   unsigned nodes() const noexcept { return tree_.nodes; }
-  /// How many leaves the tree has; at least 1.
+  /// Number of leaves of the tree; at least 1.
   unsigned pus() const noexcept { return static_cast<unsigned>(tree_.places.size()); }
 
-  /// Where each of `workers` workers goes. First the first hardware thread of every core in the order of the tree, so that
-  /// neighbours in number are neighbours on the machine and few workers share one node; only then, in the same order, the
-  /// second hardware thread of every core, and so on. More workers than PUs go round again. Linear in `workers`.
+  /// Where each of `workers` workers runs. First the first hardware thread of every core in the order of the tree, so that neighbours in
+  /// number are neighbours on the machine and few workers share one node; only then, in the same order, the second hardware thread of every
+  /// core, and so on. More workers than PUs begin again at the first. Linear in `workers`.
   std::vector<place> spread(unsigned workers) const;
 
   /// r_ij of Eq. (6): the edges from the lowest common ancestor of PUs a and b down to the deeper of the two; 0 if a == b.

@@ -1,7 +1,7 @@
 #pragma once
 
-// The tree of a machine as plain data: what the readers in src/machine (linux_topology.cpp, hwloc_topology.cpp) fill in, and topology
-// answers from. Next: topology.hpp.
+// The tree of a machine as plain data. The readers in src/machine (linux_topology.cpp, hwloc_topology.cpp) make it, and topology reads it.
+// Next: topology.hpp.
 
 #include <vector>
 
@@ -13,12 +13,12 @@ namespace nopal::inline NOPAL_ABI::core {
 struct place {
   int cpu = 0;        ///< the OS index of the CPU
   unsigned node = 0;  ///< the NUMA node: dense from 0 over the nodes that have CPUs we may use
-  unsigned pu = 0;    ///< the leaf of the tree, from 0 in the order of the tree: what topology::distance takes
+  unsigned pu = 0;    ///< the leaf of the tree, from 0 in the order of the tree: the argument of topology::distance
 
   bool operator==(place const&) const = default;
 };
 
-/// What CPUs share, as a tree. Its leaves are processing units (PUs), that is hardware threads. Filled in by one thread.
+/// What CPUs share, as a tree. Its leaves are processing units (PUs), that is hardware threads. Made by one thread.
 struct topology_tree {
   struct vertex {
     unsigned parent;  ///< its index: parents come before their children, and the root is its own parent
@@ -32,7 +32,7 @@ struct topology_tree {
   unsigned nodes = 1;            ///< NUMA nodes that have CPUs here
   bool this_machine = true;      ///< false: made up, or read from a file
 
-  /// Adds a vertex, and gives its index. The first is the root, for any `parent` that is 0.
+  /// Adds a vertex, and returns its index. The first is the root, with a `parent` of 0.
   unsigned add(unsigned parent, int depth) {
     vertices.push_back({parent, depth});
     return static_cast<unsigned>(vertices.size() - 1);

@@ -14,9 +14,9 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// For one worker i, a distribution over all others: P(j) ∝ w_ij = 1 / (n_ij r_ij²), Eq. (6), where r_ij is their distance in
-/// the tree and n_ij how many workers are at that distance from i. So each ring around i weighs 1/r², however many it holds.
-/// Workers that share i's PU (r = 0) belong to the ring r = 1.
+/// For one worker i, a distribution over all others: P(j) ∝ w_ij = 1 / (n_ij r_ij²), Eq. (6). r_ij is their distance in the tree, n_ij how
+/// many workers are at that distance from i. So each ring around i weighs 1/r², however many it holds. Workers that share i's PU (r = 0)
+/// belong to the ring r = 1.
 class victim_table {
  public:
   /// A table without victims.
@@ -26,19 +26,19 @@ class victim_table {
   /// and space (16 bytes each). Empty for fewer than two workers.
   victim_table(topology const& machine, std::span<place const> workers, unsigned self);
 
-  /// The table of worker `self` of `workers` in which all others are alike: Eq. (6) where all distances are one. Linear as well. For
-  /// experiments: `how` is uniform, or scan, where thieves do not draw.
+  /// The table of worker `self` of `workers` in which all others are alike: Eq. (6) with all distances one. Linear as well. For
+  /// experiments: `how` is uniform; or scan, with which thieves do not draw.
   victim_table(nopal::victims how, unsigned workers, unsigned self) : scans_{how == nopal::victims::scan} {
     for (unsigned j = 0; j < workers; ++j) {
       if (j != self) columns_.push_back({0, j, j});
     }
   }
 
-  /// There is no victim and pick must not be called.
+  /// True if there is no victim. Then pick must not be called.
   bool empty() const noexcept { return columns_.empty(); }
 
-  /// The victim that a uniform 64-bit `random` stands for; never `self`. Not for an empty table. Constant time: one
-  /// multiplication, one load, one comparison.
+  /// The victim for a uniform 64-bit `random`; never `self`. Not for an empty table. Constant time: one multiplication, one load, one
+  /// comparison.
   unsigned pick(std::uint64_t random) const noexcept {
     // random / 2^64 * columns: its whole part chooses the column, its fraction, again uniform, the half of the column.
     auto const scaled = static_cast<wide>(random) * columns_.size();
@@ -46,12 +46,12 @@ class victim_table {
     return static_cast<std::uint64_t>(scaled) < chosen.keep ? chosen.own : chosen.alias;
   }
 
-  /// Thieves try all workers in order, and do not draw.
+  /// True if thieves try all workers in order, and do not draw.
   bool scans() const noexcept { return scans_; }
   /// The k-th victim of such a scan, from 0.
   unsigned in_order(unsigned k) const noexcept { return columns_[k].own; }
 
-  /// The probability with which pick gives `victim`, worked out from the table itself. Linear in the number of workers.
+  /// The probability with which pick returns `victim`, computed from the table itself. Linear in the number of workers.
   double probability(unsigned victim) const noexcept;
 
  private:
@@ -82,7 +82,7 @@ inline victim_table::victim_table(topology const& machine, std::span<place const
     if (in_ring[r] != 0) total += 1 / static_cast<double>(r * r);
   }
 
-  // Vose's construction. Shares are scaled so that a column holds 1; a column that is short is filled by one that has too much.
+  // Vose's construction. Shares are scaled so that a column holds 1; a share above 1 fills up the columns of shares below 1.
   std::vector<double> share;
   std::vector<std::size_t> poor, rich;
   for (std::size_t j = 0; j < workers.size(); ++j) {
@@ -91,8 +91,7 @@ inline victim_table::victim_table(topology const& machine, std::span<place const
     double const weight = 1 / (static_cast<double>(in_ring[r]) * static_cast<double>(r * r));
     share.push_back(weight / total * static_cast<double>(workers.size() - 1));
     (share.back() < 1 ? poor : rich).push_back(columns_.size());
-    // A column is its own alias until it is filled. One that is never filled, being 1 up to rounding, then gives `own` whatever `keep`
-    // says.
+    // A column is its own alias until it is filled. One that is never filled, being 1 up to rounding, then gives `own` for any `keep`.
     columns_.push_back({0, static_cast<unsigned>(j), static_cast<unsigned>(j)});
   }
   while (!poor.empty() && !rich.empty()) {

@@ -74,7 +74,7 @@ struct pool_state {
   entry_points const call;
   bool const steals;
   std::int64_t const search_before_sleep;  ///< how long an idle thread searches before it sleeps, in nanoseconds: pool_options::keep_warm
-  bool const backs_off;                    ///< thieves pause after a search that found nothing: pool_options::back_off
+  bool const backs_off;                    ///< thieves pause after a search that found nothing: experimental_options::back_off
   nopal::resume const resume;
   nopal::idle const idle;
   std::function<unsigned(unsigned, unsigned, std::uint64_t)> const choose_victim;  ///< experimental_options; null: victim_table

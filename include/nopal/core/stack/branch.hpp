@@ -1,8 +1,8 @@
 #pragma once
 
-// A branch: the later half of a fork in an ordinary function, offered as a closure that lies in the forking function's frame. Made by
-// invoke.hpp; run by the owner, who pops it, or by the worker that takes it. Next on the path: native_fork.hpp, which runs a stolen one and
-// suspends the stack that waits for it.
+// A branch: the later half of a fork in an ordinary function, offered as a closure in the forking function's frame. Made by invoke.hpp; run
+// by the owner, which pops it, or by the worker that takes it. Next on the path: native_fork.hpp, which runs a stolen one and suspends the
+// stack that waits for it.
 
 #include <exception>
 #include <new>
@@ -14,7 +14,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// A resumable: it lies in a deque, or in an inbox if the owner had to give it away, as it is.
+/// A resumable: the same object is in a deque, or in an inbox if the owner had to give it away.
 struct branch : resumable {
   /// Counts the one steal that can happen to this branch, and guards the exception.
   join_word join;
@@ -25,9 +25,9 @@ struct branch : resumable {
   branch& operator=(branch const&) = delete;
 
   /// What the stolen branch has thrown; alive if the join word says "recorded". By the owner, once the thief has arrived: branch_lost or
-  /// give_up destroys it. It lies in the place of `next`: only a branch that no worker has begun lies in a queue.
+  /// give_up destroys it. It is stored in the place of `next`: only a branch that no worker has begun is in a queue.
   std::exception_ptr& error() noexcept { return *std::launder(reinterpret_cast<std::exception_ptr*>(&next)); }
-  /// Keeps what the branch has thrown. By the thief, with the join word's lock, before it arrives.
+  /// Keeps what the branch has thrown. By the thief, under the join word's lock, before it arrives.
   void keep(std::exception_ptr e) noexcept { ::new (static_cast<void*>(&next)) std::exception_ptr{std::move(e)}; }
   static_assert(sizeof(std::exception_ptr) == sizeof(resumable*) && alignof(std::exception_ptr) <= alignof(resumable*));
 };

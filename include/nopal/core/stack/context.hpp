@@ -11,14 +11,14 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What runs after a switch, first of all on the stack that was switched to. By then the stack that was left is wholly saved, so this is
-/// the place to publish it. It may lie in the frame that was left: then run() must not touch it any more once it has published that stack.
+/// What runs first on the stack that was switched to. The stack that was left is wholly saved then, so this is the place to publish it. The
+/// object may be in the frame that was left: then run() must not touch it once it has published that stack.
 struct after_switch {
   void (*run)(after_switch&) noexcept;
 };
 
 /// The exceptions that are being handled on one stack: __cxa_eh_globals of the Itanium C++ ABI. They are the thread's only while it runs
-/// that stack. Without this a `throw;` on another thread, after the stack has moved, ends the program.
+/// that stack. Without this, a `throw;` on another thread, after the stack has moved, ends the program.
 struct handled_exceptions {
   void* caught = nullptr;
   unsigned uncaught = 0;
@@ -28,7 +28,7 @@ struct handled_exceptions {
 /// True: the calling thread handles no exception. False: it may handle one, or has not yet learned where the C++ runtime keeps them. Ask
 /// again after every switch: the thread may be another.
 NOPAL_INLINE bool handles_none() noexcept { return static_cast<handled_exceptions*>(read_thread_word<thread_word::handled>())->none(); }
-/// Moves what the calling thread handles into `h`. Where the C++ runtime keeps it is learned once by each thread.
+/// Moves what the calling thread handles into `h`. Each thread learns once where the C++ runtime keeps it.
 NOPAL_COLD void put_away_handled(handled_exceptions& h) noexcept;
 /// Moves `h` back: from now on the calling thread handles it.
 NOPAL_COLD void put_back_handled(handled_exceptions& h) noexcept;
@@ -39,8 +39,8 @@ struct context {
 
   void (*body)(context&) = nullptr;  ///< not null while the body may return: see call_on
 
-  // Where the stack lies, for AddressSanitizer. The sanitizer says it itself when a stack is left: that may be a thread's own, or a foreign
-  // stack that the program has switched to.
+  // Bounds of the stack, for AddressSanitizer. The sanitizer itself gives them when a stack is left: that may be a thread's own, or a
+  // foreign stack that the program has switched to.
   void const* bottom = nullptr;
   std::size_t size = 0;
 
@@ -50,33 +50,33 @@ struct context {
 };
 
 /// Makes `c` a fresh stack that ends at `top` (16-byte aligned): the first switch to it runs `body`, which must not return and must let no
-/// exception out. By whoever owns `c`, while no thread runs it.
+/// exception out. By the owner of `c`, while no thread runs it.
 void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept;
 
 extern "C" {
 /// Leaves the stack on which the caller runs, stores its pointer in *left, and returns `a` on the stack whose saved pointer is `to`.
 after_switch* nopal_context_switch(void** left, void* to, after_switch* a) noexcept;
 /// Leaves the stack on which the caller runs, stores its pointer in *left, and calls body(with) on the fresh stack that ends at `top`.
-/// Where body returns, this returns null. It also returns when a worker has switched to the stack that was left: then what it returns is
-/// for finish_switch. For callers that handle no exception (handles_none), and not under sanitizers.
+/// Returns null when body returns. Also returns when a worker has switched to the stack that was left: then the result is for
+/// finish_switch. For callers that handle no exception (handles_none), and not under sanitizers.
 after_switch* nopal_context_fork(void** left, void* top, void* with, void (*body)(void*));
 /// Calls body(with) on a fresh stack as nopal_context_fork does, but restores the processor's control words when body returns.
 after_switch* nopal_context_call(void** left, void* top, context& with, void (*body)(context&)) noexcept;
 }
-/// Finishes a switch to `here`, on which the caller runs, where nopal_context_fork or nopal_context_call returned because of that switch:
+/// Finishes a switch to `here`, on which the caller runs, if nopal_context_fork or nopal_context_call returned because of that switch:
 /// tells the sanitizers and the C++ runtime, and runs `a` if it is not null.
 void finish_switch(context& here, after_switch* a) noexcept;
 
 /// Frees what the sanitizers keep of `c`, which no thread runs now or will run again.
 void forget(context& c) noexcept;
 
-/// Will the stack that is left be resumed?
+/// Whether the stack that is left will be resumed.
 enum class leaving { for_now, for_good };
 
-/// Leaves `from`, on which the caller runs, and resumes `to`, where `a` is run first if it is not null. Returns when some thread has
+/// Leaves `from`, on which the caller runs, and resumes `to`, which first runs `a` if that is not null. Returns when some thread has
 /// switched to `from` again: maybe another thread, so no thread-local may be cached across this call. `from` may be resumed elsewhere as
-/// soon as `a` has published it. About 40 instructions. Inlined, and the switch ends in a jump, since the processor would predict each
-/// return wrong.
+/// soon as `a` has published it. About 40 instructions. Inlined, and the switch ends in a jump, since the processor would mispredict each
+/// return.
 #if defined(__x86_64__) && !NOPAL_ASAN && !NOPAL_TSAN
 NOPAL_INLINE void switch_to(context& from, context& to, after_switch* a = nullptr, leaving = leaving::for_now) noexcept {
   if (!handles_none()) [[unlikely]]
@@ -95,7 +95,7 @@ void switch_to(context& from, context& to, after_switch* a = nullptr, leaving ho
 /// thread.
 NOPAL_INLINE bool call_on(context& from, context& to, std::byte* bottom, std::byte* top, void (*body)(context&)) noexcept {
 #if !NOPAL_ASAN && !NOPAL_TSAN
-  // With no exception being handled the two stacks may share that state until one is left.
+  // While no exception is being handled, the two stacks may share that state until one is left.
   if (handles_none()) [[likely]] {
     to.body = body;
     after_switch* const a = nopal_context_call(&from.sp, top, to, body);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Whatever ends on a native stack has unlocked what it locked there. A mutex belongs to the stack on which it was locked, so one that is left
-// locked would belong to whatever runs on that stack next. Next: ../../mutex.hpp, which counts; ../scheduler/fiber_record.hpp and
+// A strand that ends on a native stack has unlocked what it locked there. A mutex belongs to the stack on which it was locked: if it were
+// left locked, it would belong to what runs on that stack next. Next: ../../mutex.hpp, which counts; ../scheduler/fiber_record.hpp and
 // ../task/strand_loop.hpp, which check.
 
 #include "nopal/core/compiler/config.hpp"
@@ -9,7 +9,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// How many mutexes belonged to a native stack when something began there.
+/// The number of mutexes that belonged to a native stack when something began there.
 class held_mutexes {
  public:
   explicit held_mutexes(stack const& here) noexcept : before_{here.mutexes} {}

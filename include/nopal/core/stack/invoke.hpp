@@ -1,8 +1,7 @@
 #pragma once
 
-// The fork of parallel_invoke: the later half is offered as a branch that lies in the forking function's frame, and the first half is
-// called. Called by ../../native.hpp, on a worker. Next on the path: branch.hpp; deque/fork_protocol.hpp; native_fork.hpp, where the branch
-// was stolen.
+// The fork of parallel_invoke: the later half is offered as a branch in the forking function's frame, and the first half is called. Called
+// by ../../native.hpp, on a worker. Next on the path: branch.hpp; deque/fork_protocol.hpp; native_fork.hpp, where the branch was stolen.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +20,8 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 /// How a branch keeps its callable. A small temporary is copied into the branch: the original then needs no address, and on the fast path
-/// no memory. A large or over-aligned one is in memory anyway, and one whose move is not a copy of its bytes stays where it is: of those
-/// the branch keeps a reference.
+/// no memory. Otherwise the branch keeps a reference: a large or over-aligned callable is in memory anyway, and one whose move is not a
+/// copy of its bytes stays where it is.
 template <class F>
 struct stored_as {
   using type = std::remove_reference_t<F>&;
@@ -36,7 +35,7 @@ struct stored_as<F> {
 template <class F>
 using stored = stored_as<F>::type;
 
-/// Calls f as it was given: by its name, or as a temporary.
+/// Calls f as it was given: as an lvalue, or as a temporary.
 template <class F>
 NOPAL_INLINE void call_once(std::remove_reference_t<F>& f) {
   static_cast<void>(static_cast<F&&>(f)());
@@ -72,8 +71,8 @@ NOPAL_INLINE void fork_offered(std::remove_reference_t<F>& f, std::remove_refere
   if (!core::branch_lost(later)) call_once<G>(g);
 }
 
-/// must_poll said yes: a thief has requested work, or the native stack has grown below the limit. Forks if the stack and the memory allow,
-/// else calls both. The limit is afterwards what it was.
+/// must_poll was true: a thief has requested work, or the native stack has grown below the limit. Forks if the stack and the memory allow,
+/// else calls both. Restores the limit.
 template <class F, class G>
 NOPAL_COLD void fork_and_poll(stored<F> f, stored<G> g) {
   worker* const w = current();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Who waits at the join of an ordinary function: a stack that was left, or a thread on top of its stack. Lies in branch.hpp and children.hpp.
-// Next: join_wait.hpp, how it waits.
+// The waiter at the join of an ordinary function: a stack that was left, or a thread on top of its stack. Stored in branch.hpp and
+// children.hpp. Next: join_wait.hpp, how it waits.
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Memory for orphaned continuations: tasks that lie in a deque whose owner leaves its stack, or moves. They go into an inbox, which links
-// what lies in it. A branch and a stack are resumables and have room for that link; a task's frame has not. Used by a worker, and by a task
-// that moves. Next: give_away.hpp, which takes from it.
+// Memory for orphaned continuations: tasks in a deque whose owner leaves its stack, or moves. They go into an inbox, which links its
+// entries. A branch and a stack are resumables and have room for that link; a task's frame has not. Used by a worker, and by a task that
+// moves. Next: give_away.hpp, which takes from it.
 
 #include <new>
 #include <utility>
@@ -15,13 +15,13 @@ namespace nopal::inline NOPAL_ABI::core {
 
 struct frame;
 
-/// A task that is in no deque, on its way through an inbox: resumed by the worker that takes this, which frees it.
+/// A task that is in no deque, on its way through an inbox. The worker that takes this frees it, and resumes the task.
 struct orphaned_continuation : resumable {
   frame* what;
   explicit orphaned_continuation(frame* f) noexcept : what{f} {}
 };
 
-/// Memory that a worker gets before it gives anything away: once it has begun to leave a stack it cannot fail. Owner only.
+/// Memory that a worker gets before it gives anything away: from there on, leaving a stack cannot fail. Owner only.
 class NOPAL_API orphan_memory {
  public:
   orphan_memory() noexcept = default;
@@ -29,8 +29,7 @@ class NOPAL_API orphan_memory {
   orphan_memory& operator=(orphan_memory&&) = delete;
   ~orphan_memory() { clear(); }
 
-  /// Gets memory for all tasks that are in `d` now, by the owner of `d`. False: there was too little; what there was is kept for the next
-  /// try.
+  /// Gets memory for all tasks that are in `d` now, by the owner of `d`. False: there was too little; what it got is kept for the next try.
   bool get(deque const& d) noexcept;
   /// The continuation of `f`. There must be memory for it.
   orphaned_continuation& take(frame* f) noexcept {
@@ -38,7 +37,7 @@ class NOPAL_API orphan_memory {
     resumable* const r = std::exchange(first_, first_->next);
     return *::new (static_cast<void*>(r)) orphaned_continuation{f};
   }
-  /// Frees what is left.
+  /// Frees the rest.
   void clear() noexcept;
 
  private:

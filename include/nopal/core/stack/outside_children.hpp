@@ -1,9 +1,9 @@
 #pragma once
 
-// The children of a scope that has no stack to offer and that no worker has begun: its thread works for no pool, or its stack stays. So it
-// puts them into this list. One job of the pool, the carrier, brings them to the workers. Why each child begins once a worker is free, and
-// who frees what: README.md, "Scopes off a pool". Called by ../../scope.hpp and scope_fork.cpp. Next: scheduler/submission.hpp, which puts the
-// carrier into an inbox.
+// The children, not yet begun, of a scope that has no stack to offer: its thread works for no pool, or its stack stays. So it puts them
+// into this list. One job of the pool, the carrier, takes them to the workers. Why each child begins once a worker is free, and which
+// thread frees what: README.md, "Scopes off a pool". Called by ../../scope.hpp and scope_fork.cpp. Next: scheduler/submission.hpp, which
+// puts the carrier into an inbox.
 
 #include <atomic>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct pool_state;
 class stack;
 class worker;
 
-/// A child in the list. It belongs to whoever has taken it out.
+/// A child in the list. It belongs to the thread that takes it out.
 struct outside_child {
   /// Runs the closure on the calling worker, frees this, and arrives at the join: from then on the scope may be gone.
   void (*run)(outside_child&) noexcept;
@@ -37,20 +37,20 @@ struct outside_child {
   ~outside_child() { drop_region(region); }
 };
 
-/// What one scope has forked since its last join. It is the carrier, too: each time that a worker runs it as a job, it brings one child,
-/// and is put into the worker's ring again if there are more.
+/// What one scope has forked since its last join. It is the carrier, too: each time that a worker runs it as a job, it takes one child, and
+/// is put into the worker's ring again if there are more.
 class NOPAL_API outside_children : resumable {
  public:
   /// The list of `c`, which the first fork makes. By the scope's thread. Ends the program with a message if the scope belongs to another
-  /// stack. Throws std::bad_alloc and what pool() throws: then nothing has happened. pool() gives the pool whose workers run the children;
-  /// begin_all(list) takes all that are in the list, and runs them in parallel, on a worker.
+  /// stack. Throws std::bad_alloc and what pool() throws: then nothing has happened. pool() returns the pool whose workers run the
+  /// children; begin_all(list) takes all that are in the list, and runs them in parallel, on a worker.
   static outside_children& of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&) noexcept);
-  /// Adds `c`, the youngest. By the scope's thread. A worker begins it once it is free, unless the joining thread takes it before.
+  /// Adds `c`, the newest. By the scope's thread. A worker begins it once it is free, unless the joining thread takes it before.
   void add(outside_child& c) noexcept;
-  /// Takes the youngest child out of the list, for the caller to run. Null: the list is empty. By a worker.
+  /// Takes the newest child out of the list, for the caller to run. Null: the list is empty. By a worker.
   outside_child* take_newest() noexcept;
-  /// Returns when all children have ended. By the scope's thread, which runs what is still in the list, the newest first: on its stack, if
-  /// that stays; else as a sleeping worker, if there is one. Afterwards this may be gone.
+  /// Returns when all children have ended. By the scope's thread. Runs what is still in the list, the newest first: on the thread's stack,
+  /// if that stays; else as a sleeping worker, if there is one. Afterwards this may be gone.
   void join(children& c) noexcept;
 
  private:
@@ -66,8 +66,8 @@ class NOPAL_API outside_children : resumable {
 
   // The bits of word_.
   static constexpr std::uint32_t locked = 1;   ///< held for a few instructions
-  static constexpr std::uint32_t carried = 2;  ///< the carrier lies in an inbox or a ring, or searches the list: it will find what is there
-  static constexpr std::uint32_t left = 4;     ///< the scope is done: the carrier frees this when it runs next
+  static constexpr std::uint32_t carried = 2;  ///< the carrier is in an inbox or a ring, or searches the list: it will find what is there
+  static constexpr std::uint32_t left = 4;     ///< the scope has ended: the carrier frees this when it runs next
 
   stack* const made_on_;  // the stack on which the scope's function runs, if that stays; null off a pool
   pool_state& pool_;

@@ -21,7 +21,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// A child and its closure, which lies in the fork's full expression until it is moved or copied to the child's stack. F: the type that is
+/// A child and its closure, which is in the fork's full expression until it is moved or copied to the child's stack. F: the type that is
 /// kept; Given: the type with which it was given, a reference.
 template <class F, class Given>
 struct child_of : child {
@@ -59,7 +59,7 @@ struct child_of : child {
   }
 };
 
-/// A child that was forked off a pool, with its closure. It has memory of its own.
+/// A child that was forked off a pool, with its closure, in memory of its own.
 template <class F>
 struct outside_child_of final : outside_child {
   F f;
@@ -71,7 +71,7 @@ struct outside_child_of final : outside_child {
   static void run_and_free(outside_child& c) noexcept {
     children& of = c.of;
     auto& self = static_cast<outside_child_of&>(c);
-    // Not yet adopted: the scope's thread may run it at its join, in another mode.
+    // Not adopted for the whole job: the scope's thread may run the child at its join, in another mode.
     control_words const before = control_words::now();
     region_id const region_before = current()->region;
     current()->region = self.region;

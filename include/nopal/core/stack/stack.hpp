@@ -1,8 +1,8 @@
 #pragma once
 
-// One native stack: a place in a mapping, with a guard page. All strands run on these, never on a thread's own stack, so that any worker may resume
-// them. Who owns one at each event: README.md, "Where a stack goes at each event". Next: stack_region.hpp, where they lie; stack_pool.hpp,
-// which makes and keeps them; suspension.hpp, which leaves them.
+// One native stack: a place in a mapping, with a guard page. All strands run on these, never on a thread's own stack, so that any worker
+// may resume them. Which thread owns one at each event: README.md, "Where a stack goes at each event". Next: stack_region.hpp, which holds
+// their places; stack_pool.hpp, which makes and keeps them; suspension.hpp, which leaves them.
 
 #include <atomic>
 #include <cstddef>
@@ -27,12 +27,12 @@ struct stack_name {
 };
 
 /// One native stack. Its place is a power of two of bytes, aligned to its size. From the low end: guard page, room, this object, the
-/// colour. The colour lets stacks begin at different cache sets: their tops, all aligned alike, would otherwise meet in the same ones.
+/// colour. The colour lets stacks begin at different cache sets: otherwise their tops, all aligned alike, would share the same sets.
 ///
 ///      | guard |  room, grows down        |  stack  | colour |
 ///    base    low()                      top()                base + size
 ///
-/// A resumable: left at a fork of a scope, it lies in a deque as it is, and from there perhaps in an inbox.
+/// A resumable: left at a fork of a scope, it is in a deque as it is, and from there perhaps in an inbox.
 class stack : public context, public resumable {
  public:
   stack(stack const&) = delete;
@@ -42,23 +42,23 @@ class stack : public context, public resumable {
   std::byte* top() noexcept { return reinterpret_cast<std::byte*>(this); }
   /// The whole place, in bytes: pool_options::stack_size, rounded up to a power of two.
   std::size_t mapped() const noexcept { return mapped_; }
-  /// Does an access to `address` mean that this stack has overflowed?
+  /// True if an access to `address` means that this stack has overflowed.
   bool guards(void const* address) const noexcept {
     auto const a = static_cast<std::byte const*>(address);
     return a >= base() && a < low_;
   }
   std::byte* base() const noexcept { return low_ - page_; }
-  /// What traces call it: the number of its place, in units of 4 KiB.
+  /// The number that traces show: that of its place, in units of 4 KiB.
   std::uint64_t number() const noexcept { return reinterpret_cast<std::uintptr_t>(base()) >> 12; }
-  /// Does the address lie in this place? A running function's stack pointer does not while the function is on a stack that the program
-  /// made and switched to itself. The worker's native stack is this one even then: README.md, "Foreign stacks".
+  /// True if the address is in this place. A function's stack pointer is not, while the function runs on a stack that the program made and
+  /// switched to itself. The worker's native stack is this one even then: README.md, "Foreign stacks".
   bool holds(std::uintptr_t address) const noexcept { return address - reinterpret_cast<std::uintptr_t>(base()) < mapped_; }
-  /// The lowest address that forks of tasks, and forks below tasks, may reach. What lies below is for the ordinary functions that tasks call: `reserve` bytes, or a quarter
-  /// of a stack smaller than four times that.
+  /// The lowest address that forks of tasks, and forks below tasks, may reach. The space below is for the ordinary functions that tasks
+  /// call: `reserve` bytes, or a quarter of a stack smaller than four times that.
   std::uintptr_t fork_limit() const noexcept { return fork_limit_; }
   static constexpr std::size_t reserve = std::size_t{64} << 10;
 
-  /// Leaves this stack, on which the caller runs, for good: no worker will resume it. Resumes `to`, and there calls free(*this) first.
+  /// Leaves this stack, on which the caller runs, for good: no worker will resume it. Resumes `to`, and first calls free(*this) there.
   void leave(context& to, void (*free)(stack&) noexcept) noexcept {
     last_.self = this;
     last_.free = free;
@@ -80,12 +80,11 @@ class stack : public context, public resumable {
   /// Leaves `from` and runs `what` on this stack at once. True: `what` has returned, which it may do while returns() holds, and this stack
   /// is free for the caller. False: `from` was resumed by a switch.
   NOPAL_INLINE bool run_from(context& from, void (*what)(context&)) noexcept { return call_on(from, *this, low_, top(), what); }
-  /// May the body return to the stack that run_from left? Not where run_from had to switch, and no longer once this stack was left
-  /// itself.
+  /// True if the body may return to the stack that run_from left. False where run_from had to switch, and once this stack was left itself.
   bool returns() const noexcept { return body != nullptr; }
 
-  /// Sets the high-water mark: a word in the second page from the top, below what the search for work needs. While it stands, nothing has
-  /// gone far beyond it since it was set, so that there is nothing to give back. (A frame may skip it, with an array that it does not use:
+  /// Sets the high-water mark: a word in the second page from the top, below what the search for work needs. While it stands, no frame has
+  /// reached far beyond it since it was set, so there is nothing to give back. (A frame may skip it, with an array that it does not use:
   /// then what was touched below stays until some other frame has reached the mark.) By the stack's owner, while no thread runs it.
   void set_high_water_mark() noexcept {
     if (!NOPAL_ASAN) *mark() = standing;  // AddressSanitizer would take this for a use of a frame that has ended
@@ -97,31 +96,31 @@ class stack : public context, public resumable {
   child* to_run = nullptr;
   void (*run_child)(child&, bool) = nullptr;
 
-  // For reports, which copy what lies on this stack while any worker may resume it. If the stack waits before and after the copy, and its
-  // wait has the same number both times, then it and what it waits for were at rest meanwhile: report/README.md.
+  // For reports, which copy the frames of the stack while any worker may resume it. If the stack waits before and after the copy, and its
+  // wait has the same number both times, then it and what it waits for were at rest in between: report/README.md.
   /// What the stack waits for, in the frame that waits: from when the stack is saved until it is resumed; else null.
   std::atomic<waits_for const*> waits{nullptr};
   /// How often it has waited.
   std::atomic<std::uint64_t> wait_number{0};
-  /// Since when, by the coarse clock.
+  /// When it began to wait, by the coarse clock.
   std::atomic<std::int64_t> waits_since{0};
   /// The innermost name of what runs on it; or null.
   std::atomic<stack_name const*> name{nullptr};
 
-  /// For debuggers: what was stolen and runs at the base of this stack, or of what runs on top of it: the address of a branch, or that of a
-  /// task's frame and 1; or 0. By whoever runs it.
+  /// For debuggers: what was stolen and runs at the base of this stack, or of what runs on top of it. The address of a branch, or that of a
+  /// task's frame plus 1; or 0. By the worker that runs it.
   std::uintptr_t origin = 0;
 
-  /// From now on, the time `now`, the stack waits. By the worker that has just left it, on another stack. release: both pair with the acquire
-  /// loads in copy_wait (src/report/report.cpp), for the saved stack pointer, the time, and all that lies above the stack pointer.
+  /// From now on, the time `now`, the stack waits. By the worker that has just left it, on another stack. release: both pair with the
+  /// acquire loads in copy_wait (src/report/report.cpp), for the saved stack pointer, the time, and all frames above the stack pointer.
   void begins_to_wait(waits_for const& why, std::int64_t now) noexcept {
     waits_since.store(now, std::memory_order_relaxed);                                              // relaxed: the stores below release it
     wait_number.store(wait_number.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // relaxed: only the owner writes it
     waits.store(&why, std::memory_order_release);
   }
   /// From now on the stack does not wait. By the worker that resumes it, before it runs. The release fence pairs with the acquire fence in
-  /// copy_wait: a report that has copied anything that the stack writes from then on reads null here, and throws its copy away. relaxed:
-  /// the fence orders it.
+  /// copy_wait: a report that has copied anything that the stack writes from then on reads null here, and drops its copy. relaxed: the
+  /// fence orders it.
   void begins_to_run() noexcept {
     waits.store(nullptr, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
@@ -130,15 +129,16 @@ class stack : public context, public resumable {
   // A stack that stays is resumed only by the thread that left it: home.hpp.
   static constexpr unsigned anywhere = ~0U;
   unsigned home = anywhere;  ///< the worker whose thread must resume it; written by that thread before the stack is published
-  unsigned stays = 0;        ///< how many nopal::stay live in frames on it; touched only by whoever runs it
-  unsigned on_top = 0;       ///< how many strands run on top of frames that wait; touched only by whoever runs it
+  unsigned stays = 0;        ///< how many nopal::stay live in frames on it; touched only by the worker that runs it
+  unsigned on_top = 0;       ///< how many strands run on top of frames that wait; touched only by the worker that runs it
   // While its thread has left it inside nopal::stay; touched only by that thread: reverse_order.hpp.
   bool in_order = false;
-  stack* left_before = nullptr;      ///< by the same thread, and not resumed yet; or null
+  stack* left_before = nullptr;      ///< the one that the same thread left before, and has not resumed yet; or null
   bool awaits_turn = false;          ///< what it waited for has happened
   std::uint32_t looks_for_turn = 0;  ///< how often the thread has looked since then, in vain
-  std::int64_t looked_for_turn = 0;  ///< when it did so last, in nanoseconds
-  /// The stack on its way to its home's inbox: a resumable of its own, since its other one may only resume a stack left at a scope's fork.
+  std::int64_t looked_for_turn = 0;  ///< when it last looked, in nanoseconds
+  /// The stack on its way to its home's inbox: a resumable of its own, since the stack's other one may only resume a stack left at a
+  /// scope's fork.
   struct on_its_way : resumable {
     stack* it = nullptr;
   } on_its_way;
@@ -146,12 +146,12 @@ class stack : public context, public resumable {
   // By whatever runs on this stack, which owns what it locks: ../../mutex.hpp.
   /// How many mutexes belong to it, with the one that it waits for.
   unsigned mutexes = 0;
-  /// The last that it has locked, for messages: it may be gone.
+  /// The last that it has locked, for messages; the mutex may be gone.
   void const* last_mutex = nullptr;
 
   unsigned maker = 0;             ///< the worker that has made it
-  std::uint64_t known_pages = 0;  ///< that it held when its unused pages were looked at last; by its owner
-  measured_words measured{};      ///< what is measured of what runs on it; touched only by whoever runs it
+  std::uint64_t known_pages = 0;  ///< pages that it held when its unused pages were last looked at; by its owner
+  measured_words measured{};      ///< what is measured of what runs on it; touched only by the worker that runs it
   bool stolen = false;  ///< it was left at a scope's fork and then taken from a deque or an inbox: written by the worker that takes it
 
  private:
@@ -171,8 +171,7 @@ class stack : public context, public resumable {
         fork_limit_{reinterpret_cast<std::uintptr_t>(low) + (reserve < mapped / 4 ? reserve : mapped / 4)} {}
 
 #if NOPAL_ASAN
-  /// The frames in which the stack was left will never end. AddressSanitizer must not take what it remembers of them for that of later
-  /// frames.
+  /// The frames in which the stack was left will never end. AddressSanitizer must not take what it keeps of them for that of later frames.
   void forget_frames() noexcept;
   /// The stack's content is gone, and with it what AddressSanitizer remembers of it.
   void forget_content() noexcept;
@@ -180,7 +179,7 @@ class stack : public context, public resumable {
   void forget_content() noexcept {}
 #endif
 
-  // Frees the stack after the switch. It lies here and not in a frame: what AddressSanitizer keeps of a stack's frames ends when that stack
+  // Frees the stack after the switch. Stored here and not in a frame: what AddressSanitizer keeps of a stack's frames ends when that stack
   // is left for good.
   struct last_switch : after_switch {
     stack* self;

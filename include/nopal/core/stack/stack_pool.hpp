@@ -1,7 +1,8 @@
 #pragma once
 
-// The native stacks of one pool, and the few that each worker keeps at hand. What goes back to the system, and when: README.md, "Space".
-// Called by the scheduler, suspension.hpp and scope_fork.hpp. Next: suspension.hpp, where a worker that leaves its stack takes another.
+// The native stacks of one pool, and the few that each worker keeps at hand. Which pages go back to the system, and when: README.md,
+// "Space". Called by the scheduler, suspension.hpp and scope_fork.hpp. Next: suspension.hpp, where a worker that leaves its stack takes
+// another.
 
 #include <array>
 #include <atomic>
@@ -21,21 +22,21 @@ namespace nopal::inline NOPAL_ABI::core {
 
 /// What native stacks have cost so far.
 struct stack_counts {
-  std::uint64_t live;            ///< there are now
+  std::uint64_t live;            ///< that exist now
   std::uint64_t peak;            ///< the most at any time
   std::uint64_t unmaps;          ///< times that pages of a stack went back to the system; no mapping ends by that
-  std::uint64_t purges;          ///< those of the unmaps that were of a free stack
-  std::uint64_t pages_returned;  ///< how many pages the unmaps gave back, as far as the kernel says
+  std::uint64_t purges;          ///< unmaps of a free stack
+  std::uint64_t pages_returned;  ///< pages that the unmaps gave back, as far as the kernel says
 };
 
-/// All stacks of one pool. At most `keep` free ones stay in it, all but their topmost pages given back; the others end: their place holds no
-/// memory then, and a region without stacks is unmapped.
+/// All stacks of one pool. It keeps at most `keep` free ones, with the pages of all but their topmost given back. Other free stacks end:
+/// their place holds no memory then, and a region without stacks is unmapped.
 class NOPAL_API stack_pool {
  public:
   /// `stack_size`: bytes of each. `makers`: how many workers make stacks; they are numbered from 0. `when_left`: what resumes a stack that
   /// was left at a fork of a scope. Throws std::bad_alloc.
   stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1, resumable::run_function when_left = nullptr);
-  /// From now on check(with) is called when there are many more stacks than at the last call: it says how many more may be made until the
+  /// From now on calls check(with) when there are many more stacks than at the last call; check returns how many more may be made until the
   /// next. Before any other thread knows the pool.
   void use_check(std::uint64_t (*check)(void* with) noexcept, void* with, std::uint64_t first) noexcept {
     check_ = check;
@@ -49,50 +50,51 @@ class NOPAL_API stack_pool {
 
   /// The bytes of each stack: a power of two.
   std::size_t stack_size() const noexcept { return size_; }
-  /// A free stack, which is the caller's then. Null: there is no memory, address space or mapping for one more; the first time that is said
+  /// A free stack, which is the caller's then. Null: there is no memory, address space or mapping for one more; the first time, prints that
   /// on stderr. Any thread. Takes a mutex; makes one, in the name of `maker`, if none is free.
   stack* get(unsigned maker = 0) noexcept;
-  /// As get, and says nothing.
+  /// As get, and prints nothing.
   stack* try_get(unsigned maker) noexcept;
   /// `s` is free. By its owner, any thread. Takes a mutex; gives its pages back to the system, or ends it.
   void put(stack* s) noexcept;
 
-  /// Gives back what lies unused below `sp` in `s`, as pool_options::reclaim says. By the owner of `s`, which no thread runs. Nothing
-  /// happens where `sp` lies in another mapping: then it is unknown how much of `s` is in use. One or two system calls.
+  /// Gives back the unused pages below `sp` in `s`, as experimental_options::reclaim says. By the owner of `s`, which no thread runs. Does
+  /// nothing if `sp` is in another mapping: then it is unknown how much of `s` is in use. One or two system calls.
   void give_back_below(stack& s, void const* sp) noexcept;
-  /// Gives back `s`, of which nothing is in use, but for its two topmost pages. By its owner. No system call while its high-water mark
+  /// Gives back all pages of `s` but its two topmost. Nothing on `s` is in use. By its owner. No system call while its high-water mark
   /// stands.
   void give_back(stack& s) noexcept;
 
-  /// How many stacks there are, a moment ago. Any thread. relaxed: for a picture.
+  /// Number of stacks, a moment ago. Any thread. relaxed: nothing depends on it.
   std::uint64_t live() const noexcept { return live_.load(std::memory_order_relaxed); }
   /// Free stacks, a moment ago. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return free_count_.load(std::memory_order_relaxed); }
-  /// Ends the free stacks that nobody has needed since the last call, but for `n`. By the pool's timer. O(free stacks).
+  /// Ends the free stacks that no worker has needed since the last call, but for `n`. By the pool's timer. O(free stacks).
   void trim(std::size_t n) noexcept;
-  /// Does `s` hold more than a few pages below its high-water mark? By its owner. One system call, and none while the mark stands; where the
-  /// answer is no, the mark stands afterwards, if `s` does not run, or above it only.
+  /// True if `s` holds more than a few pages below its high-water mark. By its owner. One system call, and none while the mark stands. If
+  /// it returns false the mark stands afterwards, provided that `s` does not run, or runs only above the mark.
   bool holds_many_pages(stack& s, std::uintptr_t sp) const noexcept;
 
   /// The counts of all stacks. Any thread.
   stack_counts counts() const noexcept;
   /// The counts of the stacks that `maker` has made. Any thread.
   stack_counts counts(unsigned maker) const noexcept;
-  /// Pages of memory that all stacks hold now; their owners may change that meanwhile. Any thread. One mincore for every 512 pages; of a stack's topmost GiB only.
+  /// Pages of memory that all stacks hold now; their owners may change that at the same time. Any thread. One mincore for every 512 pages;
+  /// of a stack's topmost GiB only.
   std::uint64_t resident_pages() const noexcept;
   /// Pages of memory that the stacks of each maker hold now. Any thread. Throws std::bad_alloc.
   std::vector<std::uint64_t> resident_pages_by_maker() const;
-  /// What all stacks have held at their most, from their own marks: the stacks whose pages went back, each as deep as it was used before that,
-  /// and `running` more of the deepest, of which two pages are counted already. 0 where no pages go back. Any thread.
+  /// The most that all stacks have held, by their own marks: each stack whose pages went back, as deep as it was used before that, plus the
+  /// deepest once more for each of `running`, less the two pages counted already. 0 if no pages go back. Any thread.
   std::uint64_t most_pages_held(unsigned running) const noexcept;
-  /// Calls f(stack) for each stack, under the mutex: no stack begins or ends meanwhile, but any may run.
+  /// Calls f(stack) for each stack, under the mutex: no stack begins or ends in between, but any may run.
   template <class F>
   void for_each(F f) const {
     std::lock_guard const guard{mutex_};
     for (stack const* s = all_; s != nullptr; s = s->older_) f(*s);
   }
 
-  /// The stack whose guard page holds `address`; null: none, or another thread makes or ends a stack now. In a signal handler. O(stacks).
+  /// The stack whose guard page holds `address`; null: none, or another thread is making or ending a stack. In a signal handler. O(stacks).
   stack const* guarded_at(void const* address) const noexcept;
 
  private:
@@ -135,14 +137,14 @@ class NOPAL_API stack_pool {
   std::atomic<std::uint64_t> live_{0};      // written under the mutex
   std::uint64_t peak_ = 0;
   std::uint64_t made_ = 0;      // draws the colours
-  int error_ = 0;               // what the system said when it refused a stack
+  int error_ = 0;               // why the system refused a stack
   std::vector<tally> tallies_;  // by maker
   // Pages: what the stacks hold by what is known of each, the most of that, and the most of one stack. relaxed: they order nothing.
   std::atomic<std::uint64_t> held_{0}, most_held_{0}, deepest_{0};
   std::atomic<bool> said_refusal_{false};  // relaxed: which thread finds it false is all that matters
 };
 
-/// The free stacks that one worker keeps: the usual get and put cost neither a lock nor a system call. By whoever runs the worker.
+/// The free stacks that one worker keeps: a usual get or put costs neither a lock nor a system call. By the worker.
 class stack_cache {
  public:
   explicit stack_cache(stack_pool& pool, unsigned maker = 0) noexcept : pool_{pool}, maker_{maker} {}
@@ -157,7 +159,7 @@ class stack_cache {
       return pool_.get(maker_);
     return kept_[--count_];
   }
-  /// `s` is free. Its pages stay as they are, unless the cache is full.
+  /// `s` is free. Its pages stay, unless the cache is full.
   NOPAL_INLINE void put(stack* s) noexcept {
     if (count_ == most) [[unlikely]]
       return pool_.put(s);
@@ -167,9 +169,9 @@ class stack_cache {
   /// The most stacks that one worker keeps: each of the nested forks of scopes takes and puts one. An array, since a list would make each
   /// fork wait for the one before.
   static constexpr std::size_t most = 256;
-  /// Gives all but `n` stacks to the pool: before the worker sleeps.
+  /// Gives all but `n` stacks to the pool, before the worker sleeps.
   void trim(std::size_t n) noexcept;
-  /// Gives back what its stacks hold, but for their two topmost pages.
+  /// Gives back the pages of its stacks, but for the two topmost of each.
   void give_back() noexcept;
   /// The stack that was put last; or null.
   stack* newest() const noexcept { return empty() ? nullptr : kept_[count_ - 1]; }

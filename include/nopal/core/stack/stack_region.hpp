@@ -1,8 +1,8 @@
 #pragma once
 
 // A region: one mapping that is cut into native stacks of one size, its places. The kernel allows a process some 65,530 mappings, and a
-// stack with a guard page of its own would take two of them; a region takes two in all, where the kernel knows guard pages that need no
-// mapping (MADV_GUARD_INSTALL, Linux 6.13). All members are called under the mutex of the stack_pool that has the region, unless it says
+// stack with a guard page of its own would take two of them. A region takes two in all, if the kernel knows guard pages that need no
+// mapping (MADV_GUARD_INSTALL, Linux 6.13). All members are called under the mutex of the stack_pool that has the region, unless they say
 // otherwise. Next: stack_pool.hpp, which makes regions; mapping_limit.hpp, which says whether the process may map more.
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Where stacks lie. Each place is as many bytes as a stack, and aligned to them. A place that no stack has holds no memory but the page
+/// Places for stacks. Each place is as many bytes as a stack, and aligned to them. A place that no stack has holds no memory but the page
 /// table of its guard.
 class stack_region {
  public:
@@ -22,26 +22,26 @@ class stack_region {
   static constexpr std::size_t most_bytes = std::size_t{1} << 30;
 
   /// Maps a region of `places` places of `size` bytes, a power of two. Null: there is no memory, no address space, or no mapping for it,
-  /// and `error` is what the system said.
+  /// and `error` is the system's reason.
   static stack_region* map(std::size_t size, std::size_t page, std::size_t places, int& error) noexcept;
   stack_region(stack_region const&) = delete;
   stack_region& operator=(stack_region const&) = delete;
-  /// Unmaps it. Needs no mutex, once nobody else knows the region.
+  /// Unmaps it. Needs no mutex, once no other thread knows the region.
   ~stack_region();
 
   bool full() const noexcept { return used_ == places_; }
   bool unused() const noexcept { return used_ == 0; }
   std::size_t places() const noexcept { return places_; }
 
-  /// The lowest free place, all but its first page accessible, which is the guard. The content is unknown. Null: the system refuses, and
-  /// `error` is what it said. The region is not full.
+  /// The lowest free place, all accessible but its first page, which is the guard. The content is unknown. Null: the system refuses, and
+  /// `error` is its reason. The region is not full.
   std::byte* take(int& error) noexcept;
-  /// The place at `base` is free, and what it held is gone: see clear.
+  /// The place at `base` is free, and its content is gone: see clear.
   void put(std::byte* base) noexcept;
-  /// Gives back all memory of the place at `base`, but for its guard. By whoever has taken the place; needs no mutex.
+  /// Gives back all memory of the place at `base`, but for its guard. By the thread that has taken the place; needs no mutex.
   void clear(std::byte* base) const noexcept { discard(base + page_, size_ - page_); }
-  /// Gives back the pages [from, from + bytes), also where the program has locked its memory (mlockall). False: the pages stay. By whoever
-  /// has taken the place in which they lie; needs no mutex.
+  /// Gives back the pages [from, from + bytes), also if the program has locked its memory (mlockall). False: the pages stay. By the thread
+  /// that has taken the place in which they are; needs no mutex.
   bool discard(std::byte* from, std::size_t bytes) const noexcept;
 
   /// As discard, by a new mapping in the place of the pages.

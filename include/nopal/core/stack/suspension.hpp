@@ -17,22 +17,22 @@ namespace nopal::inline NOPAL_ABI::core {
 
 struct pool_state;
 
-/// One suspension of a stack. It lies in a frame on that stack: so it may be gone once publish has made the stack known.
+/// One suspension of a stack. It is in a frame on that stack, so it may be gone once publish has made the stack known.
 struct suspension : after_switch {
-  stack* left;    ///< the stack that was left: filled in by suspend
+  stack* left;    ///< the stack that was left: set by suspend
   waits_for why;  ///< for reports
   bool reclaims;  ///< the unused pages of the stack go back to the system
-  /// Makes the stack known to whoever is to resume it: from then on neither the stack nor this may be touched. The worker that has left the
-  /// stack calls it, on another one. True: what the stack waits for has happened already, no other worker will resume it, and this one does
-  /// at once.
+  /// Makes the stack known to the thread that will resume it: from then on neither the stack nor this may be touched. The worker that has
+  /// left the stack calls it, on another one. True: what the stack waits for has happened already, no other worker will resume it, and this
+  /// one does at once.
   bool (*publish)(suspension&) noexcept;
 };
 
 /// Suspends the stack on which the caller runs: returns true once a worker has resumed it. That may be another worker, on another thread.
-/// The worker that left it meanwhile searches for work on a stack of its cache. False: there is no memory for that stack, or for the tasks
+/// Until then the worker that left it searches for work on a stack of its cache. False: there is no memory for that stack, or for the tasks
 /// in the deque, and nothing has happened. By a worker.
 bool suspend(suspension& s) noexcept;
-/// Suspends the stack as above, for the reason `why`; publish(stack) is suspension::publish. It may lie in the frame that is left.
+/// Suspends the stack as above, for the reason `why`; publish(stack) is suspension::publish. It may be in the frame that is left.
 template <class Publish>
 bool suspend(waits_for why, bool reclaims, Publish publish) noexcept {
   static_assert(std::is_nothrow_invocable_r_v<bool, Publish&, stack&>);
@@ -46,17 +46,19 @@ bool suspend(waits_for why, bool reclaims, Publish publish) noexcept {
   return suspend(s);
 }
 
-/// Resumes `s`, which the caller owns and which may run here (home.hpp). By a worker, at the base of its stack, which is free then; the deque is empty.
+/// Resumes `s`, which the caller owns and which may run here (home.hpp). By a worker, at the base of its stack, which is free then; the
+/// deque is empty.
 [[noreturn]] void resume_stack(stack& s) noexcept;
 /// Sends `s`, which the caller owns, to the thread that left it. Any thread; the caller keeps the pool alive. `s` may be gone afterwards.
 void bring_home(pool_state& pool, stack& s) noexcept;
-/// Is `r` a stack on its way home that must wait there for its turn (reverse_order.hpp)? Then to run it notes that it has come.
+/// True if `r` is a stack on its way home that must wait there for its turn (reverse_order.hpp). Then running `r` only notes that it has
+/// arrived.
 bool only_awaits_turn(resumable const& r) noexcept;
-/// Resumes `s`, which the caller owns, if it may run on the calling worker's thread, and does not return then. Else sends it home. As
-/// resume_stack otherwise.
+/// Resumes `s`, which the caller owns, if it may run on the calling worker's thread; then it does not return. Else sends it home. Otherwise
+/// as resume_stack.
 void resume_at_home(stack& s) noexcept;
-/// Lets the calling worker's thread resume `s`, which the caller owns and which does not stay, where it waits on top of no stack any more: `s`
-/// descends from what the thread waits for, and all others may be blocked by a lock that its frames hold.
+/// Lets the calling worker's thread resume `s`, which the caller owns and which does not stay, once the thread waits on top of no stack any
+/// more. `s` descends from what the thread waits for, and a lock that its frames hold may block all other threads.
 void resume_after_top(worker& w, stack& s) noexcept;
 /// Resumes a stack that was left at a fork of a scope. By the worker that has taken it from a deque or an inbox: resumable::run of each
 /// stack.

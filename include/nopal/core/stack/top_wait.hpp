@@ -1,7 +1,7 @@
 #pragma once
 
 // A wait on top of a stack: the stack stays, and its thread does not leave it, or leaves it late. Two sides touch it: the waiter, and the
-// thread that makes happen what is waited for. Next: home.hpp, what the waiter does meanwhile. Proof: README.md, "Stacks that stay".
+// waker, which makes the event happen. Next: home.hpp, what the waiter runs until then. Proof: README.md, "Stacks that stay".
 
 #include <cstdint>
 
@@ -12,17 +12,17 @@ namespace nopal::inline NOPAL_ABI::core {
 struct pool_state;
 class stack;
 
-/// The word between the two sides. It lies in the waiting frame.
+/// The word between the two sides. It is in the waiting frame.
 template <class Sync = std_sync>
 class basic_top_wait {
  public:
-  /// By the other side, once; afterwards this may be gone. True: the stack has been left, and the caller owns it. acq_rel and more: release,
-  /// for what the waiter waited for; acquire: pairs with leave. seq_cst: before the look at the waiter's state in parking.call.
+  /// By the waker, once; afterwards this may be gone. True: the stack has been left, and the caller owns it. acq_rel and more: release, for
+  /// what the waiter waited for; acquire: pairs with leave. seq_cst: before the read of the waiter's state in parking.call.
   bool happens() noexcept { return word_.exchange(happened_, std::memory_order_seq_cst) == left_; }
   /// By the waiter. seq_cst, of which acquire pairs with happens: after the store of its state in parking.doze.
   bool has_happened() const noexcept { return word_.load(std::memory_order_seq_cst) == happened_; }
-  /// By the waiter, which has left its stack. False: it has happened, and the other side does not know that the stack was left. release: pairs
-  /// with happens, for the stack. acquire, where it fails: pairs with happens, as has_happened.
+  /// By the waiter, which has left its stack. False: the event has happened, and the waker does not know that the stack was left. release:
+  /// pairs with happens, for the stack. acquire, where it fails: pairs with happens, as has_happened.
   bool leave() noexcept {
     std::uint32_t w = waits_;
     return word_.compare_exchange_strong(w, left_, std::memory_order_release, std::memory_order_acquire);
@@ -39,7 +39,7 @@ class top_wait : public basic_top_wait<> {
   /// On the stack that runs on worker `i`. `j`: the join word or the root that is waited for; null: something else.
   top_wait(stack& s, pool_state& p, unsigned i, void const* j) noexcept : join{j}, stack_{s}, pool_{p}, worker_{i} {}
 
-  /// What is waited for has happened: tells the waiter's thread, or sends its stack home. Once, by any thread; afterwards this may be gone.
+  /// The event has happened: tells the waiter's thread, or sends its stack home. Once, by any thread; afterwards this may be gone.
   void resume() noexcept;
 
   void const* const join;

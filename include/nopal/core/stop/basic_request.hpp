@@ -1,7 +1,7 @@
 #pragma once
 
-// A request to stop: it is made once and stays, and it tells those that listen. Any thread makes it, listens, and asks whether it was made.
-// README.md, "A request", says why no listener waits for ever, and why none is told after it has left. Next: basic_stop_wait.hpp and
+// A request to stop: it is made once and stays, and it notifies its listeners. Any thread makes it, listens, and asks whether it was made.
+// README.md, "A request", says why no listener waits for ever, and why none is notified after it has left. Next: basic_stop_wait.hpp and
 // stop_region.hpp, the two that listen.
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class basic_request {
   using plain = typename Sync::template plain<T>;
 
  public:
-  /// One that is told of the request. It lies in the frame of a waiter, or in a region.
+  /// The request notifies it. It is in the frame of a waiter, or in a region.
   struct listener {
     /// Called once, under the lock bit of the request: it must not block, nor leave or enter any list of this request.
     void (*tell)(listener&) noexcept;
@@ -31,10 +31,10 @@ class basic_request {
     explicit listener(void (*f)(listener&) noexcept) noexcept : tell{f} {}
   };
 
-  /// Was it made? Once true it stays so. acquire: pairs with make, for what the requester wrote before.
+  /// True if the request was made. Once true it stays so. acquire: pairs with make, for what the requester wrote before.
   bool is_made() const noexcept { return (word_.load(std::memory_order_acquire) & made) != 0; }
 
-  /// Lets `l` be told, and calls also() before it can be. False: the request was made, `l` is in no list, and also() was not called.
+  /// Enters `l`, and calls also() before it can be notified. False: the request was made, `l` is in no list, and also() was not called.
   template <class Also>
   bool add(listener& l, Also also) noexcept {
     if (lock() != 0) {
@@ -46,17 +46,17 @@ class basic_request {
     unlock(0);
     return true;
   }
-  /// From now on `l` is not told; if it is being told, or also() is being called, this waits for the end of that. It need not be listed.
+  /// From now on `l` is not notified. If its notification or also() is running, this waits for the end of that. `l` need not be listed.
   void remove(listener& l) noexcept {
     std::uint32_t const was = lock();
     if (l.listed) unlink(l);
     unlock(was);
   }
-  /// Makes the request, and tells all that listen, the newest first. Any number of times. O(listeners). Others enter and leave between two
-  /// of them.
+  /// Makes the request, and notifies all listeners, the newest first. Any number of times. O(listeners). Others may enter and leave between
+  /// two of them.
   void make() noexcept {
     lock();
-    // release: pairs with is_made. Before anybody is told: whoever was told finds it made.
+    // release: pairs with is_made. Before any listener is notified: each finds the request made.
     word_.store(made | locked, std::memory_order_release);
     for (listener* l = first_; l != nullptr; l = first_) {
       unlink(*l);
@@ -66,7 +66,8 @@ class basic_request {
     }
     unlock(made);
   }
-  /// Nobody listens, and it is not made any more. By the only one that knows of it. relaxed: whoever hands it on orders that.
+  /// Afterwards no listener is in the list, and the request is not made. By the only thread that knows of it. relaxed: the thread that
+  /// hands it on orders that.
   void reset() noexcept { word_.store(0, std::memory_order_relaxed); }
 
  private:
@@ -74,7 +75,7 @@ class basic_request {
   static constexpr std::uint32_t made = 2;
 
   std::uint32_t lock() noexcept { return lock_bit<Sync>(word_, locked) & made; }
-  // release: pairs with lock_bit, for the list. Meanwhile lock_bit only sets a bit that is set.
+  // release: pairs with lock_bit, for the list. While the lock is held lock_bit only sets a bit that is set.
   void unlock(std::uint32_t state) noexcept { word_.store(state, std::memory_order_release); }
 
   void link(listener& l) noexcept {

@@ -7,8 +7,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// The lock bit of the request guards it, from start until the waiter takes that bit once more, by end. `told` the waiter may also read
-/// without it once it is woken: only the claimer writes it, before the wake-up.
+/// The lock bit of the request guards it, from start until the waiter takes that bit once more, in end. Once woken, the waiter may also
+/// read `told` without it: only the claimer writes it, before the wake-up.
 template <class Sync, class Waiter>
 struct basic_stop_wait : basic_request<Sync>::listener {
   using request = basic_request<Sync>;
@@ -19,13 +19,13 @@ struct basic_stop_wait : basic_request<Sync>::listener {
   explicit basic_stop_wait(Waiter& w) noexcept
       : request::listener{[](typename request::listener& l) noexcept { static_cast<basic_stop_wait&>(l).end_wait(); }}, who{w} {}
 
-  /// From now on `r` ends the wait; at once where it was made before, and then also() is not called. By the waiter, whose other wakers may
-  /// know it already.
+  /// From now on `r` ends the wait. If it was made before, it ends the wait at once, and also() is not called. By the waiter, whose other
+  /// wakers may know it already.
   template <class Also>
   void start(request& r, Also also) noexcept {
     if (!r.add(*this, also)) end_wait();
   }
-  /// Before the waiter's frame ends, however the wait has ended.
+  /// Before the waiter's frame ends, for whatever reason the wait has ended.
   void end(request& r) noexcept { r.remove(*this); }
 
  private:

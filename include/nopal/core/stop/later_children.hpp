@@ -1,8 +1,8 @@
 #pragma once
 
-// What a scope forks after a child that throws is serially later, and is asked to stop. Nothing that was forked before it is, nor the
-// scope's function: what that throws would hide the exception. README.md, "Exceptions". Called by the cold ends of a scope's forks and by
-// its join, by the worker that runs the parent or the child. Next: ../stack/scope_fork.hpp.
+// What a scope forks after a child that throws is serially later, and is asked to stop. What was forked before that child is not asked; nor
+// is the scope's function, since an exception of its own would hide the first one. README.md, "Exceptions". Called by the slow paths of a
+// scope's forks and by its join, by the worker that runs the parent or the child. Next: ../stack/scope_fork.hpp.
 
 #include <exception>
 
@@ -22,14 +22,14 @@ void begin_later_children(worker& w, children& c, bool is_first) noexcept;
 void begin_children_after_failure(worker& w, children& c, bool is_first) noexcept;
 /// A child that lost its parent has ended, and is about to arrive.
 void end_lost_child(worker& w, children const& c) noexcept;
-/// All children have ended: the scope's function runs in the region again in which it did before. By that function.
+/// All children have ended: the scope's function runs again in the region in which it ran before. By that function.
 void end_later_children(worker& w, children& c) noexcept;
-/// A scope's join is about to throw `e`. Where its children were asked since a child of a scope around, of the same function or one that
-/// has called it, has thrown, and `e` says no more than that: waits for all children of that scope, and returns what serial execution would
-/// have met first. That scope keeps it, too. By the scope's function.
+/// A scope's join is about to throw `e`. If its children were asked to stop because a child of an outer scope has thrown, and `e` says no
+/// more than that, waits for all children of the outer scope, and returns the exception that serial execution would have met first. The
+/// outer scope keeps it, too. Outer scope: of the same function, or of one that has called it. By the scope's function.
 std::exception_ptr earlier_than(std::exception_ptr e) noexcept;
 
-/// Has a child thrown that is serially earlier than those in `r`, which is a region of later children? By one of these.
+/// True if a child has thrown that is serially earlier than those in `r`, a region of later children. By one of these.
 bool asks_later_children(stop_region const& r) noexcept;
 
 }  // namespace nopal::core

@@ -1,8 +1,8 @@
 #pragma once
 
-// What runs in a branch that was stolen is serially later than the first half of its fork. If that throws, the branch is asked to stop: its
-// result will be dropped. Nothing else is asked, and above all nothing earlier: README.md, "Exceptions". Next: ../stack/native_fork.hpp,
-// where one begins.
+// The region of a stolen branch. The branch is serially later than the first half of its fork. If that half throws, the branch is asked to
+// stop, since its result will be dropped. Nothing earlier is asked: README.md, "Exceptions". Next: ../stack/native_fork.hpp, where one
+// begins.
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/join_word.hpp"
@@ -13,8 +13,8 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class stop_region;
 
-/// While it lives, the strand that it was made by runs in a region of its own, inside of the region before, which is asked by `join`. In a
-/// frame of that strand; its end may come on another worker. Without memory there is no such region, and the branch is not asked.
+/// While it lives, the strand that made it runs in a region of its own, inside of the region before, and `join` asks it to stop. In a frame
+/// of that strand; it may end on another worker. Without memory there is no such region, and the branch is not asked.
 class NOPAL_API later_region {
  public:
   later_region(worker& w, join_word const& join) noexcept;

@@ -14,7 +14,7 @@ namespace nopal::inline NOPAL_ABI::core {
 struct children;
 class stop_region;
 
-/// By the worker only. A region may be given back to the cache of another worker than it was taken from.
+/// By the worker only. A region may be put into another worker's cache than it was taken from.
 class NOPAL_API region_cache {
  public:
   region_cache() noexcept = default;
@@ -24,10 +24,10 @@ class NOPAL_API region_cache {
 
   /// A region inside of `outer` that `join` asks. Throws std::bad_alloc.
   stop_region& get(join_word const& join, region_id outer);
-  /// A region inside of `outer` that is asked by the children of `c` which were forked before so many steals of its parent. Throws
+  /// A region inside of `outer` that is asked to stop by the children of `c` forked before so many steals of its parent. Throws
   /// std::bad_alloc.
   stop_region& get(children& c, std::uint64_t epoch, region_id outer);
-  /// Nothing runs in `r` any more.
+  /// `r` is free: nothing runs in it any more.
   void put(stop_region& r) noexcept;
 
  private:

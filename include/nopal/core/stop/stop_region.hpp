@@ -1,7 +1,7 @@
 #pragma once
 
 // A stop region: what runs inside of one call of with_stop, or as one job that was submitted with a token, and all that this begins. Its
-// request is made by its token, and by the region around it. Any thread. Next: here.hpp, the region in which the caller runs.
+// token, or the region around it, makes its request. Any thread. Next: here.hpp, the region in which the caller runs.
 
 #include <atomic>
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace nopal::inline NOPAL_ABI::core {
 struct children;
 class stack;
 
-/// It lies in a table, at an address that stays: so whoever has its id finds it without a lock. It ends when nobody holds it any more: the
-/// frame that made it, jobs, fibers, regions inside of it. Forks need not hold it, since they end before what they are joined by.
+/// It is in a table, at an address that stays: so its id finds it without a lock. It ends with its last holder: the frame that made it,
+/// jobs, fibers, regions inside of it. Forks need not hold it, since they end before the frame that joins them.
 ///
-/// A region of a stolen branch is simpler: it lives as long as the frame of the thief that runs the branch, and nobody holds it. So is that
+/// A region of a stolen branch is simpler: it lives as long as the frame of the thief that runs the branch, and has no holders. So is that
 /// of the later children of a scope. later_region.hpp, later_children.hpp.
 class NOPAL_API stop_region : private basic_request<>::listener {
  public:
@@ -36,27 +36,27 @@ class NOPAL_API stop_region : private basic_request<>::listener {
 
   region_id id() const noexcept { return self_; }
   /// The innermost region around what runs here that has a token or a deadline, or is a shield; this one, unless it is one of a stolen
-  /// branch. It is what jobs, fibers and inner regions inherit, and what waits listen to. no_region: there is none.
+  /// branch. Jobs, fibers and inner regions inherit it, and waits listen to it. no_region: there is none.
   region_id listened_to() const noexcept { return listened_to_; }
-  /// Of a region of a stolen branch: what asks it, and the region around it. Null, for all others.
+  /// Of a region of a stolen branch: the join word that asks it, and the region around it. Null for all others.
   join_word const* asked_by() const noexcept { return asked_by_; }
   region_id outer() const noexcept { return outer_; }
-  /// Of a region of a scope's later children: the scope, and the stack of its function. Null, for all others.
+  /// Of a region of a scope's later children: the scope, and the stack of its function. Null for all others.
   children* children_of() const noexcept { return children_of_; }
   stack const* parents_stack() const noexcept { return parents_stack_; }
-  /// How often it was used, as one of a stolen branch or of later children: so whoever has known it finds out that it is another now.
-  /// relaxed: it changes on the stack of whoever asks, or the region is alive.
+  /// How often it was used as one of a stolen branch or of later children: so code that has known it can tell that it is another now.
+  /// relaxed: it changes on the stack of the code that asks, or the region is alive.
   std::uint32_t uses() const noexcept { return uses_.load(std::memory_order_relaxed); }
   /// All children that have thrown and were forked before so many steals of the parent are earlier than those in this region.
   std::uint64_t epoch() const noexcept { return epoch_; }
-  /// From now on all that have thrown are earlier than `epoch`. By the only one that runs in it.
+  /// From now on all children that have thrown are earlier than `epoch`. By the only strand that runs in it.
   void comes_after(std::uint64_t epoch) noexcept { epoch_ = epoch; }
 
-  /// Ends all waits in it that can end early, and is seen by all that ask: no later than this, by the steady clock.
+  /// Ends all waits in it that can end early; polls see it. No later than this, by the steady clock.
   time_point deadline() const noexcept { return deadline_; }
-  /// Does no pool ask what runs in it? So it is with a shield, of which nobody asks anything, and with what lies inside of one.
+  /// True if no pool's request reaches what runs in it: for a shield, which no request reaches, and for regions inside of one.
   bool is_shielded() const noexcept { return is_shielded_; }
-  /// Is what runs in it asked to stop? A clock is read only where there is a deadline that has not passed.
+  /// True if what runs in it is asked to stop. Reads a clock only if there is a deadline that has not passed.
   bool asks() const noexcept { return request.is_made() || (deadline_ != time_point::max() && now_by(deadline_) >= deadline_); }
 
  private:
@@ -67,7 +67,7 @@ class NOPAL_API stop_region : private basic_request<>::listener {
     void operator()() const noexcept;
   };
 
-  std::atomic<std::int64_t> holders_{0};  // of each a `whole`, of lost children 1
+  std::atomic<std::int64_t> holders_{0};  // a `whole` for each holder, 1 for each lost child
   std::atomic<std::uint32_t> uses_{0};
   region_id self_ = no_region;
   region_id outer_ = no_region;
@@ -84,26 +84,26 @@ class NOPAL_API stop_region : private basic_request<>::listener {
 
 /// The region of that id, which is not no_region and is held.
 NOPAL_API stop_region& region_of(region_id id) noexcept;
-/// What is handed over by code that runs in `r` on the stack `here`: the region around, if that code is the function of a scope in whose
-/// region of later children it runs.
+/// The region that code hands over which runs in `r` on the stack `here`: the region around, if that code is the function of a scope in
+/// whose region of later children it runs.
 inline region_id region_without_own_scope(region_id r, stack const& here) noexcept {
   if (r == no_region) return r;
   stop_region const& x = region_of(r);
   return x.children_of() != nullptr && x.parents_stack() == &here ? x.outer() : r;
 }
-/// What waits in that region listen to, or no_region.
+/// The region that waits in that region listen to, or no_region.
 inline region_id listened_to(region_id id) noexcept { return id != no_region ? region_of(id).listened_to() : no_region; }
-/// A region inside of `outer`, which may be no_region, and is none of a stolen branch: nothing of it runs yet, and the caller holds it. It
-/// is asked to stop by `t`, by `outer`, and where the earlier of `deadline` and that of `outer` passes. Throws std::bad_alloc.
+/// A region inside of `outer`, which may be no_region, and is none of a stolen branch. Nothing runs in it yet, and the caller holds it. `t`
+/// and `outer` ask it to stop, and so does the earlier of `deadline` and that of `outer` when it passes. Throws std::bad_alloc.
 NOPAL_API region_id make_region(std::stop_token t, time_point deadline, region_id outer);
 /// A region in which nothing is asked to stop. Throws as make_region.
 NOPAL_API region_id make_shield();
 /// Holds a region that the caller knows to be held.
 NOPAL_API NOPAL_COLD void hold_region(region_id id) noexcept;
-/// Holds it no longer. Afterwards it may be another one. May wait for a request that is just being made.
+/// Holds it no longer. Afterwards it may be another one. May wait for a request that is being made.
 NOPAL_API NOPAL_COLD void drop_region(region_id id) noexcept;
 
-/// As the two above, for a child of a scope that has lost its parent, which the scope's function may join after the region of both has
+/// As the two above, for a child of a scope that has lost its parent. The scope's function may join that child after the region of both has
 /// ended: the parent's thief holds the region, which is that of its function now, and the child drops it. These may come in any order.
 void hold_for_lost_child(region_id id) noexcept;
 void drop_for_lost_child(region_id id) noexcept;
@@ -111,7 +111,7 @@ void drop_for_lost_child(region_id id) noexcept;
 /// Holds a region while it lives.
 class held_region {
  public:
-  /// Takes over what make_region has given.
+  /// Takes over the region that make_region returned.
   explicit held_region(region_id made) noexcept : id_{made} {}
   held_region(held_region const&) = delete;
   held_region& operator=(held_region const&) = delete;
@@ -123,12 +123,12 @@ class held_region {
   region_id const id_;
 };
 
-/// For region_cache: a region in which nothing runs, and that nobody else knows. Throws std::bad_alloc.
+/// For region_cache: a region in which nothing runs, and that no other thread knows. Throws std::bad_alloc.
 stop_region& free_region();
 /// Gives it back.
 void free_again(stop_region& r) noexcept;
 
-// ---- Around a fork of the process, by the thread that forks: the table is locked meanwhile.
+// ---- Around a fork of the process, by the thread that forks: the table is locked in between.
 
 void hold_regions() noexcept;
 void release_regions() noexcept;

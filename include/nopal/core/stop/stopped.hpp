@@ -1,6 +1,6 @@
 #pragma once
 
-// What leaves code that was asked to stop. Plain data: core/stop/here.hpp throws it, ../../stop.hpp shows it.
+// The exception that leaves code which was asked to stop. Plain data: core/stop/here.hpp throws it, ../../stop.hpp shows it.
 
 #include <exception>
 
@@ -8,7 +8,7 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-/// Thrown by stop_point, and by waits that end early, where the caller was asked to stop.
+/// Thrown by stop_point, and by waits that end early, if the caller was asked to stop.
 class NOPAL_API stopped : public std::exception {
  public:
   stopped() noexcept = default;
@@ -19,7 +19,7 @@ class NOPAL_API stopped : public std::exception {
 };
 
 namespace core {
-/// Is it a nopal::stopped? What has left a fiber or a job so was asked for, and is no failure that somebody has to hear of.
+/// True if it is a nopal::stopped. What has left a fiber or a job that way was asked for, and is no failure to report.
 NOPAL_API NOPAL_COLD bool is_stopped(std::exception_ptr const& e) noexcept;
 }  // namespace core
 

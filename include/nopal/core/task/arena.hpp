@@ -2,9 +2,9 @@
 
 // The arena: a segmented stack of stacklets for coroutine frames, each segment twice as large as the one below (Section III-A of the
 // libfork paper). Allocation is a bump, freeing is strictly last-in first-out. A frame never moves: when a parent is stolen, its arena
-// stays with it, and the thief runs it on an empty one. An empty arena owns no memory: it costs nothing and can be had without failing.
-// Only the worker that runs the strand may call; no member is safe against another thread. README.md, "Arena hand-over". Next:
-// stacklet.hpp, one segment; central_stacklet_list.hpp, where segments come from; promise.hpp, which allocates here.
+// stays with it, and the thief runs it on an empty one. An empty arena owns no memory: getting one is free and cannot fail. Only the worker
+// that runs the strand may call; no member is safe against another thread. README.md, "Arena hand-over". Next: stacklet.hpp, one segment;
+// central_stacklet_list.hpp, which has free segments; promise.hpp, which allocates here.
 
 #include <cstddef>
 #include <cstdint>
@@ -47,36 +47,36 @@ class NOPAL_API arena {
   /// libfork paper.
   void* grow(std::size_t n);
 
-  /// Frees `p`, the newest live allocation. It may have been the only one of its segment: then tidy() comes before the next allocation.
+  /// Frees `p`, the newest live allocation. If it was the only one of its segment, tidy() must come before the next allocation.
   NOPAL_INLINE void release(void* p) noexcept {
     poison(p, static_cast<std::size_t>(top_ - static_cast<std::byte*>(p)));
     top_ = static_cast<std::byte*>(p);
   }
 
-  /// Leaves the topmost segment if it is empty, and not a first one of usual size. The arena keeps that segment for its next growth, against
-  /// hot splitting, unless it is more than twice as large as the one below. Not part of release, where its branch would cost 1 to 2 ns a
-  /// fork: grow_arena (cold_path.hpp) sees to it that the worker that started the frame calls tidy. Returns the alarm to restore, or
+  /// Leaves the topmost segment if it is empty, and not a first one of usual size. The arena keeps that segment for its next growth,
+  /// against hot splitting, unless it is more than twice as large as the one below. Not part of release, where its branch would cost 1 to 2
+  /// ns a fork: grow_arena (cold_path.hpp) makes sure that the worker that started the frame calls tidy. Returns the alarm to restore, or
   /// `keep`: the alarm stays as it is.
   std::uintptr_t tidy() noexcept;
   static constexpr std::uintptr_t keep = 1;
 
-  /// Bytes of the segments in which nothing lies.
+  /// Bytes of the segments that hold nothing.
   std::size_t spare() const noexcept {
     return (kept_ != nullptr ? kept_->size : 0) + (segment_ != nullptr && empty() && segment_->below == nullptr ? segment_->size : 0);
   }
-  /// Leaves those segments to the central list, but for small ones.
+  /// Gives those segments to the central list, but for small ones.
   void put_spare() noexcept;
 
   bool empty() const noexcept { return top_ == base_; }
   std::byte* top() const noexcept { return top_; }
   stacklet* segment() const noexcept { return segment_; }
 
-  /// Takes the segments out, or null where they are empty, and leaves an empty arena.
+  /// Takes the segments out, and leaves an empty arena. Null if the segments were empty.
   stacklet* detach() noexcept;
-  /// Continues with what detach gave, also on another worker. This arena must be empty.
+  /// Continues with the segments that detach returned, also on another worker. This arena must be empty.
   void attach(stacklet* s) noexcept;
 
-  /// How often the frame whose children lie at the bottom of this arena had been stolen: strand_loop.cpp takes it for the epoch of a child
+  /// How often the frame whose children are at the bottom of this arena had been stolen. strand_loop.cpp uses it as the epoch of a child
   /// that has thrown and lost its parent.
   std::uint64_t epoch = 0;
 
@@ -89,14 +89,14 @@ class NOPAL_API arena {
   static void poison(void* p, std::size_t n) noexcept;
   static void unpoison(void* p, std::size_t n) noexcept;
 
-  // Where an arena without segments is full; not null, so that adding to it is defined.
+  // Bounds of an arena without segments, which is full; not null, so that adding to it is defined.
   [[gnu::visibility("hidden")]] static inline constinit std::byte nothing_[16]{};
 
   std::byte* top_ = nothing_;
   std::byte* end_ = nothing_;
-  std::byte* base_ = nothing_;   // where the topmost segment begins
+  std::byte* base_ = nothing_;   // begin of the topmost segment
   stacklet* segment_ = nullptr;  // the topmost
-  stacklet* kept_ = nullptr;     // one empty segment, for the next growth, of most_to_keep() at most
+  stacklet* kept_ = nullptr;     // one empty segment, for the next growth, of at most most_to_keep()
   central_stacklet_list* central_list_ = nullptr;
 };
 

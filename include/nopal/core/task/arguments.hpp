@@ -1,7 +1,7 @@
 #pragma once
 
 // What may be given to a child or a job, and how its callable and each argument are stored: one rule for fork, call, submit, detach, run
-// and sync_wait. All of it happens while compiling, but for store_callable, which the caller of fork or call runs. Next: make_child.hpp and
+// and sync_wait. All at compile time, but for store_callable, which the caller of fork or call runs. Next: make_child.hpp and
 // scheduler/typed_root.hpp, which store them so.
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<task<T>> = true;
 
-/// Who calls the callable, and which objects still live then.
+/// How the callable is called, and which objects still live then.
 enum class way {
   forks,    ///< a child, while its parent continues: only what has a name still lives
   calls,    ///< a child, while its parent waits in co_await call(…): temporaries of that expression live until the child ends
@@ -47,7 +47,7 @@ struct refused {
   refused await_resume() const noexcept;
 };
 
-/// What F(A...) returns; `refused` where F cannot be called so.
+/// What F(A...) returns; `refused` if F cannot be called so.
 template <class F, class... A>
 struct returned_by {
   using type = refused;
@@ -60,11 +60,11 @@ struct returned_by<F, A...> {
 template <class F, class... A>
 inline constexpr bool returns_task = is_task<typename returned_by<F, A...>::type>;
 
-/// How a stored callable is called, which happens once: as a temporary, or as a named object where it can be called only so.
+/// How a stored callable is called, once: as a temporary, or as a named object if it can be called only so.
 template <class F, class... A>
 using called_once = std::conditional_t<std::is_invocable_v<F&&, A...>, F&&, F&>;
 
-/// What is wrong with a callable and its arguments. Each but `none` has a message in `explained`.
+/// What is wrong with a callable and its arguments. `explained` has a message for each but `none`.
 enum class mistake {
   none,
   arguments,          ///< the callable cannot be called with them
@@ -82,8 +82,8 @@ enum class mistake {
   uncopyable_argument  ///< for unknown parameters
 };
 
-/// How one argument A is stored for the parameter P: `type`. Where the caller waits, references may also be bound to temporaries, and what
-/// must be converted for a reference first is stored converted.
+/// How one argument A is stored for the parameter P: `type`. If the caller waits, references may also be bound to temporaries; an argument
+/// that must be converted for a reference is stored converted.
 template <way How, class P, class A>
 struct stored_argument {
   static constexpr bool outlives_expression = How == way::forks || How == way::submits;  // of the child or job
@@ -103,7 +103,7 @@ struct stored_argument<How, object_through<Object>, A> {
   using type = std::conditional_t<How == way::submits, std::decay_t<A>, A>;
 };
 
-/// How all arguments are stored: `type`, a pack. A...: the arguments as they were given, references.
+/// How all arguments are stored: `type`, a pack. A...: references to the arguments as they were given.
 template <way How, class List, class... A>
 struct stored_arguments;
 template <way How, class... P, class... A>
@@ -121,8 +121,8 @@ struct stored_arguments<How, unknown_parameters, A...> {
   using type = pack<std::conditional_t<How == way::waits, A, std::decay_t<A>>...>;
 };
 
-/// Has a callable that is given its first Given arguments a reference parameter with a default argument? That argument's life ends with the
-/// callable's own call; a coroutine that refers to it lives longer.
+/// True if a callable that is given its first Given arguments has a reference parameter with a default argument. That argument's life ends
+/// with the callable's own call; a coroutine that refers to it lives longer.
 template <std::size_t Given, class List>
 inline constexpr bool refers_to_defaults = false;
 template <std::size_t Given, class... P>
@@ -131,14 +131,14 @@ inline constexpr bool refers_to_defaults<Given, parameter_list<P...>> = []<std::
   return ((I >= Given && std::is_reference_v<P> && (std::is_rvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>)) || ...);
 }(std::index_sequence_for<P...>{});
 
-/// Does a callable F, as it was given, live as long as a forked child? Functions do, and closures that have a name. A temporary closure
+/// True if a callable F, as it was given, lives as long as a forked child. Functions do, and closures that have a name. A temporary closure
 /// without captures is as good as any other object of its type, and a std::reference_wrapper as what it refers to.
 template <class F>
 inline constexpr bool outlives_child = std::is_lvalue_reference_v<F> || std::is_pointer_v<std::remove_cvref_t<F>> ||
                                        std::is_member_pointer_v<std::remove_cvref_t<F>> || is_reference_wrapper<std::remove_cvref_t<F>> ||
                                        (std::is_empty_v<std::remove_cvref_t<F>> && std::is_default_constructible_v<std::remove_cvref_t<F>>);
 
-/// Is F a slot that was given by its value, and what follows a coroutine function and its arguments?
+/// True if F is a slot given by value, before a coroutine function and its arguments.
 template <class F, class... A>
 inline constexpr bool is_slot_by_value = false;
 template <class F, class Function, class... A>
@@ -154,8 +154,8 @@ struct callee<way::submits, F, A...> {
   using type = called_once<std::decay_t<F>, A...>;
 };
 
-/// Checks a callable F and arguments A..., all given as references: `wrong` says what is wrong, `arguments` how the arguments are stored,
-/// `result` what the callable returns.
+/// Checks a callable F and arguments A..., all given as references. `wrong`: the mistake; `arguments`: how the arguments are stored;
+/// `result`: what the callable returns.
 template <way How, class F, class... A>
 struct checked {
  private:
@@ -271,7 +271,7 @@ struct stored_temporary {
   F* f;
   NOPAL_INLINE F&& operator*() const noexcept { return static_cast<F&&>(*f); }
 };
-/// A pointer to a member, which itself may be a temporary.
+/// A pointer to a member. The pointer itself may be a temporary.
 template <class M>
 struct stored_member {
   M m;

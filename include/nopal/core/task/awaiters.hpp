@@ -1,7 +1,7 @@
 #pragma once
 
 // What a task awaits that is no fork: its join, a called child, and anything that it waits for on its native stack. Called by the worker
-// that runs the task. Next: promise.hpp, which hands these out; cold_path.hpp, where something was stolen or thrown.
+// that runs the task. Next: promise.hpp, which returns these; cold_path.hpp, where something was stolen or thrown.
 
 #include <coroutine>
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace nopal::inline NOPAL_ABI::core {
 /// Marks what a nopal task may await.
 struct awaitable_tag {};
 
-/// What functions return that wait, and return nothing: so that `co_await nopal::sleep_for(d)` is refused in words. (Void cannot be given to
-/// await_transform, and so each compiler finds words of its own.)
+/// What functions return that wait, and return nothing: so that `co_await nopal::sleep_for(d)` is refused with a message. (void cannot be
+/// given to await_transform, so each compiler would print a message of its own.)
 struct waited {};
 
 struct join_tag {
@@ -35,7 +35,7 @@ struct frame_awaiter {
   NOPAL_INLINE frame& self() noexcept { return *reinterpret_cast<frame*>(reinterpret_cast<std::byte*>(this) - 2 * sizeof(void*)); }
 };
 
-/// What awaits a task's join: at once where nothing of the scope was stolen or thrown.
+/// Awaits a task's join: continues at once if nothing of the scope was stolen or thrown.
 struct join_awaiter : frame_awaiter {
   NOPAL_INLINE bool await_ready() noexcept {
     frame& f = self();
@@ -56,8 +56,8 @@ struct join_awaiter : frame_awaiter {
   }
 };
 
-/// What awaits a called child, which has run before await_ready is called, as a nested native call. The parent suspends only if that child
-/// had to be left suspended, or has thrown.
+/// Awaits a called child, which has run before await_ready is called, as a nested native call. The parent suspends only if that child had
+/// to be left suspended, or has thrown.
 struct call_awaiter {
   bool disturbed = false;  // so that await_resume's check is compiled only for tasks of which await_suspend was called
   NOPAL_INLINE bool await_ready() const noexcept { return current()->undisturbed(); }
@@ -72,9 +72,8 @@ struct call_awaiter {
   }
 };
 
-/// Awaits by waiting on the task's native stack, which is allowed between fork and join too. An exception of the wait is handled there as a
-/// called child's is: the task waits until all children that it has forked have ended, and rethrows the one that serial execution would
-/// have met first.
+/// Awaits by waiting on the task's native stack, also between fork and join. An exception of the wait is handled as a called child's: the
+/// task waits until all children that it has forked have ended, and rethrows the exception that serial execution would have met first.
 class stack_awaiter : public awaitable_tag {
  public:
   NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<>) const noexcept { return join_task(*current(), &task_); }
@@ -82,7 +81,7 @@ class stack_awaiter : public awaitable_tag {
  protected:
   explicit stack_awaiter(frame& task) noexcept : task_{task} {}
   /// Runs `f`, which waits: for await_ready. False: it has thrown, and children may run, so that the task must suspend at its join. Outside
-  /// a scope what it throws goes straight through.
+  /// a scope, what `f` throws propagates directly.
   template <class F>
   bool wait(F f) {
     if ((task_.state & frame::open) == 0) {

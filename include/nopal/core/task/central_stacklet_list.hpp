@@ -17,17 +17,17 @@ namespace nopal::inline NOPAL_ABI::core {
 
 /// Bytes of the segments of one pool.
 struct stacklet_counts {
-  std::uint64_t used;       ///< of those that arenas have now
+  std::uint64_t used;       ///< of segments that arenas have now
   std::uint64_t used_peak;  ///< the most at any time
-  std::uint64_t free;       ///< of those in the list whose pages have not gone back to the system
+  std::uint64_t free;       ///< of segments in the list whose pages have not gone back to the system
 };
 
 /// Segments that no arena uses, by size. They stay mapped as long as the pool, since a compiler may load speculatively from the frame of a
-/// coroutine that another worker has just finished. But their pages go back to the system: of what nobody has needed for a while; and at
-/// once where `used + free` would exceed `used_peak`. So the list keeps no memory of one size while the pool grows in another.
+/// coroutine that another worker has just finished. But their pages go back to the system: of segments that no arena has needed for a
+/// while; and at once if `used + free` would exceed `used_peak`. So the list keeps no memory of one size while the pool grows in another.
 class central_stacklet_list {
  public:
-  /// Is called with `with` whenever the list holds more than tuning::little_memory after a put; by any worker, without the lock.
+  /// Called with `with` whenever the list holds more than tuning::little_memory after a put. By any worker, without the lock.
   using much_function = void (*)(void* with) noexcept;
   explicit central_stacklet_list(much_function much = nullptr, void* with = nullptr) noexcept : much_{much}, with_{with} {}
   central_stacklet_list(central_stacklet_list const&) = delete;
@@ -36,15 +36,15 @@ class central_stacklet_list {
 
   /// A block of at least `bytes`, its head included: the next power of two. Throws std::bad_alloc.
   stacklet* get(std::size_t bytes);
-  /// Takes back what get gave.
+  /// Takes back a block that get returned.
   void put(stacklet* s) noexcept;
 
   /// Bytes in the list whose pages have not gone back. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return spare_.load(std::memory_order_relaxed); }
-  /// Bytes of the segments that arenas of this pool have now: not exactly, since a task that moves to another pool takes its segments along, and
-  /// they are put back there. But never more than those of all pools. Any thread.
+  /// Bytes of the segments that arenas of this pool have now. Not exact, since a task that moves to another pool takes its segments along,
+  /// and they are put back there. But never more than those of all pools. Any thread.
   std::size_t used_at_most() const noexcept;
-  /// Gives back the pages of those segments that nobody has needed since the last call. By the pool's timer. O(segments in the list).
+  /// Gives back the pages of segments that no arena has needed since the last call. By the pool's timer. O(segments in the list).
   void trim() noexcept;
   /// Any thread. Takes the mutex.
   stacklet_counts counts() const noexcept;
@@ -62,7 +62,7 @@ class central_stacklet_list {
     stacklet* pop() noexcept;  // null: it is empty
   };
   struct size_class {
-    chain touched, clean;              // clean: whose pages have gone back, all but the first of each
+    chain touched, clean;              // clean: pages given back, all but the first of each
     std::size_t count = 0, least = 0;  // of the touched ones: now, and the fewest since the last trim
   };
 
@@ -77,7 +77,7 @@ class central_stacklet_list {
   mutable own_mutex mutex_;
   std::array<size_class, classes> by_size_{};
   std::size_t used_peak_ = 0;          // bytes
-  std::atomic<std::size_t> used_{0};   // got less put back; written under the mutex
+  std::atomic<std::size_t> used_{0};   // got minus put back; written under the mutex
   std::atomic<std::size_t> spare_{0};  // written under the mutex
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // A child about to start, and the fork itself. The suspended parent is offered to thieves; then the child is *called*, as a nested native
-// call (eager nested start), so that an unstolen child returns like a function, and its native caller takes the parent back. Called by the
+// call (eager nested start). So an unstolen child returns like a function, and its native caller takes the parent back. Called by the
 // worker that runs the parent; from the offer on a thief may run that parent. docs/fork-cost.md says what a fork costs. Next:
 // deque/fork_protocol.hpp, which offers the parent; cold_path.hpp, where it was stolen.
 
@@ -25,8 +25,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// One child about to start: what fork and call return. F: what to dereference and invoke; P: the types of its stored arguments.
-/// By-value arguments are stored here until the child copies them; references refer to the caller's objects.
+/// One child about to start: what fork and call return. F: what to dereference and invoke; P: the types of its stored arguments. By-value
+/// arguments are stored here until the child copies them; references refer to the caller's objects.
 template <kind How, std::uintptr_t Bits, class F, class... P>
 class child_awaitable : public awaitable_tag {
  public:
@@ -75,7 +75,7 @@ class child_awaitable : public awaitable_tag {
  private:
   template <bool Polls>
   NOPAL_INLINE static bool fork(frame* const p, worker* before, void* const slot, F const f, arguments& stored) {
-    // Everything is read out of the parent's frame before the parent is offered: from then on a thief may run it.
+    // All reads of the parent's frame come before the offer: from then on a thief may run the parent.
     arguments args = stored.hand_over();
     p->state |= frame::open;
     make_offer(*before, continuation{p});
@@ -87,7 +87,7 @@ class child_awaitable : public awaitable_tag {
   }
 
   // Starts the child. True: its start is deferred, and everything unwinds to the loop at the stack's base. `Polls`: a thief has requested
-  // work, or the native stack is low. What the start throws is left for the parent: start_threw.
+  // work, or the native stack is low. start_threw keeps what the start throws for the parent.
   template <bool Polls>
   NOPAL_INLINE static bool begin(frame* p, worker* w, void* slot, F f, arguments& args) {
     try {
@@ -109,7 +109,7 @@ class child_awaitable : public awaitable_tag {
     return false;
   }
 
-  /// How the cold paths take the arguments: by value where that costs nothing, so that the child_awaitable itself needs no memory.
+  /// How the slow paths take the arguments: by value if that costs nothing, so that the child_awaitable itself needs no memory.
   using passed = std::conditional_t<std::is_trivially_copyable_v<arguments>, arguments, arguments&>;
   NOPAL_COLD static bool fork_and_poll(frame* p, void* slot, F f, passed args) {
     prepare_to_offer(*current());
@@ -124,7 +124,7 @@ class child_awaitable : public awaitable_tag {
   /// The native stack is low: stores the arguments in the arena, until the loop at the stack's base starts the child. Nothing has started
   /// yet, and the parent may be in the deque. Always returns true. Throws std::bad_alloc, or what moving an argument throws.
   NOPAL_COLD static bool defer(frame* p, void* slot, F f, arguments& args) {
-    // What the child's references refer to stays where it is, in the suspended parent's frame.
+    // The objects of the child's references stay where they are, in the suspended parent's frame.
     using stored = std::conditional_t<(Bits & refers_to_awaitable) != 0, arguments&, arguments>;
     struct deferred : deferred_start {
       void* slot;
@@ -141,7 +141,7 @@ class child_awaitable : public awaitable_tag {
           stored args = static_cast<stored&&>(self->args);
           self->free();
           begin<false>(waiting, current(), to, function, args);
-        } catch (...) {  // from moving an argument: begin keeps what it meets
+        } catch (...) {  // from moving an argument: begin handles its own exceptions
           self->free();
           if constexpr ((Bits & engages) != 0) disengage<typename result::value_type>(to);
           start_threw(*current());

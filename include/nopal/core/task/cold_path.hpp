@@ -1,8 +1,8 @@
 #pragma once
 
-// The cold ends of a task's fork path: what happens where a parent was stolen, a child has thrown, the arena is full or the stack low.
-// Called by `w`, the worker that runs the strand. A function that returns a bool returns true where the task stays suspended: then its
-// native callers return, one after the other, to the loop at the stack's base. Next: strand_loop.hpp, that loop.
+// The slow path of a task's fork: a parent was stolen, a child has thrown, the arena is full or the stack low. Called by `w`, the worker
+// that runs the strand. A function that returns a bool returns true if the task stays suspended: then its native callers return, one after
+// the other, to the loop at the stack's base. Next: strand_loop.hpp, that loop.
 
 #include <cstddef>
 #include <exception>
@@ -16,22 +16,22 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 /// A forked child of `p` has returned, and pop() could not take `p` back: p's entry was stolen, is public, or everything unwinds. Throws
-/// only where that child could not start and `p` was never stolen in this scope: then what the start threw.
+/// only if that child could not start and `p` was never stolen in this scope: then what the start threw.
 NOPAL_API NOPAL_COLD bool forked_returned(worker& w, frame* p);
-/// A called child of `p` has returned, and the alarm says that something happened: everything unwinds, the child has thrown, or an empty
-/// segment is to be left.
+/// A called child of `p` has returned, and the alarm is set: everything unwinds, the child has thrown, or an empty segment must be left.
 NOPAL_API NOPAL_COLD bool called_returned(worker& w, frame* p) noexcept;
-/// `p` is suspended at its join, after it was stolen or with an exception recorded. False: `p` continues here; where it has to throw, its
-/// await_resume learns that from must_throw(), or from its own state. True: its last child resumes it, and the caller must not touch `p` again.
+/// `p` is suspended at its join, after it was stolen or with an exception recorded. False: `p` continues here; if it must throw, its
+/// await_resume learns that from must_throw(), or from its own state. True: its last child resumes it, and the caller must not touch `p`
+/// again.
 NOPAL_API NOPAL_COLD bool join_task(worker& w, frame* p) noexcept;
-/// As join_task; but where `p` continues and has to throw, throws that from here.
+/// As join_task; but if `p` continues and must throw, throws that from here.
 NOPAL_API NOPAL_COLD bool join_task_or_throw(worker& w, frame* p);
-/// Throws the recorded exception of the task that was just resumed, and puts the alarm back. Called from that task's await_resume, where
+/// Throws the recorded exception of the task that was just resumed, and restores the alarm. Called from that task's await_resume, if
 /// must_throw() is true, or by join_task_or_throw.
 [[noreturn]] NOPAL_API NOPAL_COLD void rethrow_into_task(worker& w);
-/// `p` is suspended with an error of its own: records `e` as a child's exception is, and waits for p's children, as join_task.
+/// `p` is suspended with an error of its own: records `e` like a child's exception, and waits for p's children, as join_task.
 NOPAL_API NOPAL_COLD bool fail_task(worker& w, frame* p, std::exception_ptr e) noexcept;
-/// m.task is suspended, to be resumed by the worker m.to: has the loop send it there. Always returns true. Throws std::bad_alloc, and has
+/// m.task is suspended, to be resumed by the worker m.to: the loop will send it there. Always returns true. Throws std::bad_alloc, and has
 /// done nothing then.
 NOPAL_API NOPAL_COLD bool move_task(worker& w, move_request& m);
 
@@ -39,7 +39,7 @@ NOPAL_API NOPAL_COLD bool move_task(worker& w, move_request& m);
 NOPAL_API NOPAL_COLD void prepare_to_offer(worker& w);
 /// Called before a child's start is deferred: makes room in the deque for what the loop will nest. Throws std::bad_alloc.
 NOPAL_API NOPAL_COLD void prepare_to_defer(worker& w);
-/// The child is stored in `d`: has every native frame unwind to the loop, which starts it.
+/// The child is stored in `d`: every native frame unwinds to the loop, which starts it.
 NOPAL_API NOPAL_COLD void defer_start(worker& w, deferred_start* d) noexcept;
 
 /// An exception left a child's body: keeps std::current_exception() for the child's parent. Called while it is handled.
@@ -48,11 +48,11 @@ NOPAL_API NOPAL_COLD void child_threw(worker& w) noexcept;
 /// handled.
 NOPAL_API NOPAL_COLD void start_threw(worker& w) noexcept;
 
-/// `n` bytes for a task's frame in a new segment of the arena; sets the alarm that has the segment left again. Throws std::bad_alloc. Ends
-/// the program on a thread that works for no pool, or where no parent was stored for the task.
+/// `n` bytes for a task's frame in a new segment of the arena. Sets the alarm, so that the segment will be left. Throws std::bad_alloc.
+/// Ends the program on a thread that works for no pool, or if no parent was stored for the task.
 NOPAL_API NOPAL_COLD void* grow_arena(fork_state& here, std::size_t n);
-/// `n` bytes in the arena for something other than a task's frame, by the task `of`. Whoever allocates them frees them by arena.release and
-/// arena.tidy. Throws std::bad_alloc.
+/// `n` bytes in the arena for something other than a task's frame, by the task `of`. The caller frees them by arena.release and arena.tidy.
+/// Throws std::bad_alloc.
 NOPAL_API NOPAL_COLD void* allocate_in_body(worker& w, std::size_t n, frame const& of);
 
 /// Ends the program: a task's function was called as an ordinary one.
@@ -66,10 +66,10 @@ NOPAL_API NOPAL_COLD void* allocate_in_body(worker& w, std::size_t n, frame cons
 void child_failed(worker& w, frame* p) noexcept;
 /// Records strand.exception, of a child that `p` forked after `epoch` steals. The caller need not own `p`.
 void keep_exception(worker& w, frame* p, std::uint64_t epoch) noexcept;
-/// `p` is about to be resumed and has to throw: sets the alarm to 0, from which an await_resume without a state of its own learns that.
+/// `p` is about to be resumed and must throw. Sets the alarm to 0, from which an await_resume without a state of its own learns that.
 void must_throw_into(worker& w, frame* p) noexcept;
 
-/// The scope of `f` is complete, and the calling worker is about to resume it on its empty arena: attaches the arena that `f` lies in, and
+/// The scope of `f` is complete, and the calling worker is about to resume it on its empty arena: attaches the arena that holds `f`, and
 /// closes the scope.
 void take_over(worker& w, frame& f) noexcept;
 

@@ -12,7 +12,7 @@ struct deferred_start {
   void (*start)(deferred_start*);  ///< takes the arguments out, frees this, and starts the child
   frame* parent;
   kind how;
-  control_words mode{};  ///< in which it starts: that of its parent's step
+  control_words mode{};  ///< in which it starts: that of its parent, when it was deferred
 };
 
 }  // namespace nopal::core

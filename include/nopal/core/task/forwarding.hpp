@@ -1,10 +1,10 @@
 #pragma once
 
 // Copies of small structures that were written just before, member by member: arguments on their way to a child, and callables that are
-// stored where a thief may find them. Called by the worker that made them. A processor forwards one store to a later load, but not several:
-// a copy that loads wide waits until all of them are in the cache, 13 ns (docs/fork-cost.md). GCC puts the members together in registers
-// first. Clang copies by wide loads, so for Clang these functions read word by word, which costs no load at all where it still knows the
-// words' values. Next: pack.hpp and stack/invoke.hpp, which use them.
+// stored for a thief to find. Called by the worker that made them. A processor forwards one store to a later load, but not several: a copy
+// that loads wide waits until all of them are in the cache, 13 ns (docs/fork-cost.md). GCC first combines the members in registers. Clang
+// copies by wide loads, so for Clang these functions read word by word, which costs no load if it still knows the words' values. Next:
+// pack.hpp and stack/invoke.hpp, which use them.
 
 #include <bit>
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 #if defined(__clang__) && defined(__x86_64__)
 
-/// Is a T stored by copying it word by word?
+/// True if a T is stored by copying it word by word.
 template <class T>
 inline constexpr bool copied_by_words = false;
 template <class T>
@@ -32,7 +32,7 @@ inline constexpr std::size_t widest_copy = 32;
 inline constexpr std::size_t widest_copy = 16;
 #endif
 
-/// Copies `Bytes` bytes: reads words, and stores them one by one, or together where `Wide`.
+/// Copies `Bytes` bytes: reads words, and stores them one by one, or together if `Wide`.
 template <class Word, bool Wide, std::size_t Bytes>
 NOPAL_INLINE void copy_words(std::byte* to, std::byte const* from) noexcept {
   constexpr std::size_t width = !Wide || Bytes < 16 ? sizeof(Word) : Bytes < widest_copy ? 16 : widest_copy;

@@ -29,8 +29,8 @@ enum kind : std::uintptr_t {
 inline constexpr std::uintptr_t kind_mask = 3;
 /// In frame::parent_word: the slot is an eventually<T>, so the result is constructed in it, not assigned.
 inline constexpr std::uintptr_t constructs = 4;
-/// In frame::parent_word too: the slot is a std::optional<T>, empty again where the task fails. Together with `constructs` for a T that
-/// does not go to its slot as one word; else the optional holds a T from the start, whose address the slot is.
+/// In frame::parent_word too: the slot is a std::optional<T>, empty again if the task fails. Together with `constructs` for a T that is not
+/// written to its slot as one word; else the optional holds a T from the start, whose address is the slot.
 inline constexpr std::uintptr_t engages = 8;
 /// All that frame::parent_word holds beside the address.
 inline constexpr std::uintptr_t parent_bits = kind_mask | constructs | engages;
@@ -39,22 +39,21 @@ inline constexpr std::uintptr_t refers_to_awaitable = 16;
 
 /// A task's coroutine frame, as far as the core reads it. It begins with the two pointers that the coroutine ABI of every supported
 /// compiler puts there; the promise (promise.hpp) provides the memory of the rest. Assertions there check its size and alignment, and
-/// tests/unit/frame_test.cpp checks where it lies. A frame's address is that of its coroutine, so that the fork path needs no second
-/// pointer.
+/// tests/unit/frame_test.cpp checks its place. A frame's address is that of its coroutine, so that the fork path needs no second pointer.
 struct frame {
   void* resume_function;
   void* destroy_function;
 
   // Written at birth, from what the parent left in its worker's fork_state.
   std::uintptr_t parent_word;  ///< parent frame, kind, `constructs`, `engages`
-  void* slot;                  ///< where the result goes; null: dropped; undefined for a task<void>
+  void* slot;                  ///< where the result is stored; null: dropped; undefined for a task<void>
 
-  // Zero at birth. Only the frame's present owner touches state: whoever runs it, stole it, or completed its join.
+  // Zero at birth. Only the frame's present owner touches state: the worker that runs it, stole it, or completed its join.
   std::uint64_t state;  ///< | modes 24 bits | steals 38 bits | thrown 2 | open 1 |
   join_word join;
 
   // Undefined until needed.
-  stacklet* arena;       ///< where this frame lies while no worker runs it: written before a child arrives or the task is sent
+  stacklet* arena;       ///< the arena that holds this frame while no worker runs it: written before a child arrives or the task is sent
   kept_exception first;  ///< of its children's exceptions, the one that serial execution would have met first
 
   static constexpr std::uint64_t open = 1;    ///< forked since the last join
@@ -76,21 +75,21 @@ struct frame {
   NOPAL_INLINE kind how() const noexcept { return static_cast<kind>(parent_word & kind_mask); }
   std::uint64_t steals() const noexcept { return state % (std::uint64_t{1} << modes_shift) / one_steal; }
 
-  /// A thief resumes this task in `m`. By the thief, which owns it now. The state sums the digests of these modes, for the join word.
+  /// A thief resumes this task in `m`. By the thief, which owns it now. `state` sums the digests of these modes, for the join word.
   void stolen_in(control_words m) noexcept { state += one_steal + (digest(m) << modes_shift); }
-  /// The task announces its steals, and may have to wait for its last child: afterwards the join word has what `state` had above its two low
-  /// bits, which from now on keeps the mode in which the task continues. Returns what join.announce returns.
+  /// The task announces its steals, and may have to wait for its last child. Moves what `state` had above its two low bits to the join
+  /// word; from now on these bits keep the mode in which the task continues. Returns what join.announce returns.
   bool announce(control_words m) noexcept {
     auto const n = static_cast<std::int64_t>(steals());
     std::uint64_t const digests = state >> modes_shift;
     state = std::uint64_t{m.bits} << modes_shift | (state & (open | thrown));
     return join.announce(n, digests);
   }
-  /// After the announcement, by whoever completes the scope: the mode in which the task continues.
+  /// After the announcement, by the worker that completes the scope: the mode in which the task continues.
   control_words mode() const noexcept { return {static_cast<std::uint32_t>(state >> modes_shift)}; }
 
-  /// Records `e`, which a child forked after `stolen` steals of this task has thrown: see kept_exception. Any number of children's workers
-  /// may call at once.
+  /// Records `e`, thrown by a child that was forked after `stolen` steals of this task: see kept_exception. Any number of children's
+  /// workers may call at once.
   NOPAL_API NOPAL_COLD void record(std::uint64_t stolen, std::exception_ptr e) noexcept;
 
   /// All children have ended: the scope closes, or stays open for what was recorded. Only by the sole owner.
@@ -99,9 +98,9 @@ struct frame {
     state = due ? (open | thrown) : 0;
   }
 
-  /// Throws what was recorded and closes the scope. Only by the sole owner, and only where state has `thrown`.
+  /// Throws what was recorded and closes the scope. Only by the sole owner, and only if `state` has `thrown`.
   [[noreturn]] NOPAL_COLD void rethrow();
-  /// Takes what was recorded and closes the scope. Only by the sole owner, and only where state has `thrown`.
+  /// Takes what was recorded and closes the scope. Only by the sole owner, and only if `state` has `thrown`.
   NOPAL_COLD std::exception_ptr take() noexcept;
 };
 

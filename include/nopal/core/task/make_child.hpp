@@ -17,7 +17,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What `co_await call(f, args...)` awaits where no slot was given: the result lives here, in the parent's frame. Awaitable: the
+/// What `co_await call(f, args...)` awaits if no slot was given: the result is stored here, in the parent's frame. Awaitable: the
 /// child_awaitable that starts the child.
 template <class T, class Awaitable>
 class value_call : public awaitable_tag {
@@ -54,7 +54,7 @@ class value_call : public awaitable_tag {
   eventually<held> result_;
 };
 
-/// Is an F, the first argument of fork or call, a slot? Every other one is a callable.
+/// True if an F, the first argument of fork or call, is a slot. Every other one is a callable.
 template <class F>
 inline constexpr bool is_slot =
     std::is_pointer_v<F> && !std::is_function_v<std::remove_pointer_t<F>> && !std::is_void_v<std::remove_pointer_t<F>>;
@@ -64,7 +64,7 @@ inline constexpr bool is_optional_slot = false;
 template <class T>
 inline constexpr bool is_optional_slot<T, std::optional<T>> = true;
 
-/// May the result of a task<T> go to a slot of type S*?
+/// True if the result of a task<T> may go to a slot of type S*.
 template <class T, class S>
 inline constexpr bool fits_slot = std::is_same_v<S, T> || std::is_same_v<S, eventually<T>> || is_optional_slot<T, S> ||
                                   (std::is_reference_v<T> && std::is_same_v<S, std::remove_reference_t<T>*>);
@@ -91,7 +91,7 @@ NOPAL_INLINE auto make_child_awaitable(void* slot, F&& f, A&&... a) {
   return type{slot, stored{kept}, static_cast<A&&>(a)...};
 }
 
-/// The awaitable for f(a...) with its result to `slot`; or one message, where something is wrong.
+/// The awaitable for f(a...) with its result to `slot`; or one message, if something is wrong.
 template <kind How, class S, class F, class... A>
 NOPAL_INLINE auto make_awaitable_into(S* slot, F&& f, A&&... a) {
   using c = checked_child<How, F&&, A&&...>;
@@ -113,7 +113,7 @@ NOPAL_INLINE auto make_awaitable_into(S* slot, F&& f, A&&... a) {
   }
 }
 
-/// The slot for a result that is dropped: a place that any task may write, or null where checking for null costs nothing.
+/// The slot for a result that is dropped: a place that any task may write, or null if testing for null costs nothing.
 template <class T>
 NOPAL_INLINE void* nowhere() noexcept {
   if constexpr (std::is_reference_v<T>) {

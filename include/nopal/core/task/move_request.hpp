@@ -1,6 +1,6 @@
 #pragma once
 
-// A task on its way to another worker: resume_on. It belongs to the worker that the task leaves until it is sent, then to the one that
+// A task on its way to another worker: resume_on. Until it is sent it belongs to the worker that the task leaves; then to the one that
 // takes it out of its inbox. Next: cold_path.hpp, where the move is requested; strand_loop.hpp, where it is sent and received.
 
 #include "nopal/core/deque/resumable.hpp"
@@ -11,7 +11,7 @@ namespace nopal::inline NOPAL_ABI::core {
 struct frame;
 class worker;
 
-/// Lies in the awaiting task's frame, so that sending it takes no memory.
+/// Stored in the awaiting task's frame, so that sending it takes no memory.
 struct move_request : resumable {
   move_request() noexcept { next = nullptr; }  // it is moved before it is queued
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A task's promise: what the compiler makes of `task<T> f(...)`. Its memory is the rest of core::frame. The worker that starts or runs the
-// task calls it, and no other. Next: frame.hpp, what the core reads of it; arena.hpp, where it lies; awaiters.hpp, what a task awaits.
+// A task's promise: what the compiler makes of `task<T> f(...)`. Its memory is the rest of core::frame. Called only by the worker that
+// starts or runs the task. Next: frame.hpp, what the core reads of it; arena.hpp, which holds it; awaiters.hpp, what a task awaits.
 
 #include <concepts>
 #include <coroutine>
@@ -33,13 +33,13 @@ class child_awaitable;
 template <class T, class Awaitable>
 class value_call;
 
-/// What every task's promise does, whatever its result.
+/// The part of a task's promise that does not depend on its result.
 class promise_base : public join_awaiter {
  public:
   NOPAL_INLINE explicit promise_base(fork_state& here) noexcept {
     std::uintptr_t parent = here.parent_word;
 #ifndef NDEBUG
-    // Whoever starts a task stores its parent just before, and that is used once. This check costs three instructions a task. Without it,
+    // The starter of a task stores its parent just before, and that is used once. This check costs three instructions a task. Without it,
     // in builds with NDEBUG, a task's function that an ordinary function calls directly is still found out; one that a task calls directly
     // is not.
     if (std::exchange(here.parent_word, 0) == 0) die_called_directly();
@@ -69,7 +69,7 @@ class promise_base : public join_awaiter {
     child_threw(*current());
   }
 
-  /// The only one, and its parameter has this name, for what a compiler says of `co_await f()` where f returns void: it names both.
+  /// The only overload. A compiler's message for `co_await f()`, where f returns void, names both the function and this parameter.
   template <class nopal_what_returns_void_is_called_without_co_await>
   NOPAL_INLINE decltype(auto) await_transform(nopal_what_returns_void_is_called_without_co_await&& what) {
     return awaiter_of(static_cast<nopal_what_returns_void_is_called_without_co_await&&>(what));
@@ -132,7 +132,7 @@ class promise_base : public join_awaiter {
   [[maybe_unused]] alignas(frame) std::byte rest_of_frame_[sizeof(frame) - 2 * sizeof(void*)];
 };
 
-// The compilers put a promise behind the frame's two pointers, rounded up to its alignment: where `frame` has its third member.
+// The compilers put a promise behind the frame's two pointers, rounded up to its alignment: at the place of `frame`'s third member.
 static_assert(alignof(promise_base) <= 2 * sizeof(void*) && sizeof(promise_base) == sizeof(frame) - 2 * sizeof(void*),
               "nopal: a promise and the frame's two pointers make up a core::frame");
 
@@ -176,9 +176,8 @@ class promise : public promise_base {
  private:
   NOPAL_INLINE explicit promise(fork_state& here) noexcept : promise_base{here} { self().slot = here.slot; }
 
-  // relaxed, and no partner is needed: whoever reads the slot does so after the join, the call or the job's end, which orders the two. Or
-  // the place is worker::sink, which any number of tasks write that drop their results, and which is never read: an atomic store makes that
-  // no race.
+  // relaxed, and no partner is needed: a reader of the slot comes after the join, the call or the job's end, which orders the two. Or the
+  // place is worker::sink, which many tasks that drop their results write, and which is never read: an atomic store makes that no race.
   template <class W>
   NOPAL_INLINE static void put(void* to, W word) noexcept {
     __atomic_store(static_cast<W*>(to), std::addressof(word), __ATOMIC_RELAXED);

@@ -1,6 +1,6 @@
 #pragma once
 
-// How a task's result goes to its slot. Called by the worker that starts the task, and by the one on which it ends. Next: promise.hpp,
+// How a task's result is stored in its slot. Called by the worker that starts the task, and by the one on which it ends. Next: promise.hpp,
 // which writes the slot.
 
 #include <bit>
@@ -13,8 +13,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Results that go to their slot in one relaxed store, so that a dropped one may go to a place that others write too. A word is aligned to
-/// its size: for two ints side by side compilers would call a library that takes locks.
+/// Results that are stored in their slot by one relaxed store, so that a dropped one may go to a place that others write too. A word is
+/// aligned to its size: for two ints side by side compilers would call a library that takes locks.
 template <class T>
 inline constexpr bool is_word =
     std::is_trivially_copyable_v<T> && alignof(T) >= sizeof(T) && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
@@ -35,8 +35,8 @@ NOPAL_INLINE void* engaged_slot(void* slot) noexcept {
     return slot;
   }
 }
-/// Empties the optional at `slot`, since its task failed. `slot` may be what engaged_slot returned: a T in the optional lies where the
-/// optional does, which engaged_slot asserts.
+/// Empties the optional at `slot`, since its task failed. `slot` may be what engaged_slot returned: a T in the optional has the address of
+/// the optional, which engaged_slot asserts.
 template <class T>
 NOPAL_COLD void disengage(void* slot) noexcept {
   static_cast<std::optional<T>*>(slot)->reset();

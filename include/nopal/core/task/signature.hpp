@@ -1,8 +1,8 @@
 #pragma once
 
-// What a callable's parameters are, so that a child's or a job's arguments are stored as its signature says: a value is copied before the
-// caller continues, a reference is bound to the caller's own object, and what would dangle is refused. All of it happens while compiling.
-// Next: arguments.hpp, which makes the rules of it.
+// The parameters of a callable, so that a child's or a job's arguments are stored as its signature says: a value is copied before the
+// caller continues, a reference is bound to the caller's own object, and what would dangle is refused. All at compile time. Next:
+// arguments.hpp, which makes the rules of it.
 
 #include <concepts>
 #include <cstddef>
@@ -31,7 +31,7 @@ struct unknown_parameters {
   static constexpr bool known = false;
 };
 
-/// The parameters of F by its type alone, whatever it is called with.
+/// The parameters of F by its type alone, for any arguments.
 template <class F>
 struct signature_of {
   using type = unknown_parameters;
@@ -107,7 +107,7 @@ template <std::size_t N, class... P>
   requires(N < sizeof...(P))
 struct first_parameters<N, parameter_list<P...>> : first_of<parameter_list<P...>, std::make_index_sequence<N>> {};
 
-/// Do parameters P... accept arguments A...? For a call operator template, whose template arguments are a guess.
+/// True if parameters P... accept arguments A.... For a call operator template, whose template arguments are a guess.
 template <class List, class... A>
 inline constexpr bool accepts = false;
 template <class... P, class... A>
@@ -115,11 +115,11 @@ template <class... P, class... A>
 inline constexpr bool accepts<parameter_list<P...>, A...> = (std::is_convertible_v<A, P> && ...);
 template <class F, class... T>
 concept has_instance = requires { &F::template operator()<T...>; };
-/// The parameters of the call operator that template arguments T... give.
+/// The parameters of the call operator with template arguments T....
 template <class F, class... T>
 using instance = call_operator<decltype(&F::template operator()<T...>)>::type;
 
-/// What `auto` stands for in a parameter that has turned out as P: auto&& binds to an argument A that has a name by reference.
+/// What `auto` stands for in a parameter that has turned out as P: auto&& binds by reference to an argument A that has a name.
 template <class P, class A>
 using placeholder = std::conditional_t<std::is_same_v<P, std::decay_t<A>&&> && std::is_lvalue_reference_v<A>, A, std::decay_t<A>>;
 template <class F, class List, class... A>
@@ -139,7 +139,7 @@ struct if_it_accepts {
 };
 
 /// The parameters of F as called with arguments A...: also those of a generic lambda whose placeholders are plain `auto`, `auto&` or
-/// `auto&&`, all of them or only the first (a lambda that is handed itself). A callable without arguments has none that matter.
+/// `auto&&`, all of them or only the first (a lambda that is given itself). Without arguments the parameters of a callable do not matter.
 template <class F, class... A>
 struct parameters_of {
   using type = std::conditional_t<sizeof...(A) == 0 && !signature_of<F>::type::known, parameter_list<>, typename signature_of<F>::type>;
@@ -198,8 +198,8 @@ struct parameters_of<F, A0> {
   using type = parameter_list<object_parameter<typename class_of<F>::type, A0>>;
 };
 
-/// May argument A be bound to the reference parameter P for as long as a child runs? An lvalue to which P binds without a
-/// temporary in between, or a std::reference_wrapper.
+/// True if argument A may be bound to the reference parameter P for as long as a child runs: an lvalue to which P binds without a temporary
+/// in between, or a std::reference_wrapper.
 template <class P, class A>
 inline constexpr bool binds_for_long =
     std::is_lvalue_reference_v<P> &&
@@ -211,7 +211,7 @@ inline constexpr bool is_initializer_list = false;
 template <class T>
 inline constexpr bool is_initializer_list<std::initializer_list<T>> = true;
 
-/// Is P a view (std::span, std::string_view, std::initializer_list, …) that would be made from a temporary container A?
+/// True if P is a view (std::span, std::string_view, std::initializer_list, …) that would be made from a temporary container A.
 template <class P, class A>
 inline constexpr bool views_a_temporary =
     !std::is_lvalue_reference_v<A> && std::ranges::range<P> && (std::ranges::borrowed_range<P> || is_initializer_list<P>) &&

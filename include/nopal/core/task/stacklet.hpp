@@ -1,7 +1,6 @@
 #pragma once
 
-// One segment of the segmented stack that task frames lie in. Only its arena, and the worker that has the arena, may touch it. Next:
-// arena.hpp.
+// One segment of the segmented stack of task frames. Only its arena, and the worker that has the arena, may touch it. Next: arena.hpp.
 
 #include <cstddef>
 #include <cstdint>

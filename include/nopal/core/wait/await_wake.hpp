@@ -1,7 +1,7 @@
 #pragma once
 
 // How anything waits: a worker suspends the stack that runs, and a thread that works for no pool sleeps. By the waiter itself. Next:
-// await_wake_until.hpp, the wait with a time limit; ../stack/suspension.hpp, which suspends the stack. This header has no clock in it,
+// await_wake_until.hpp, the wait with a time limit; ../stack/suspension.hpp, which suspends the stack. This header includes no clock,
 // because <nopal/mutex.hpp> needs none: <chrono> adds a third to what a program compiles for a mutex (39,000 lines become 52,600).
 
 #include <type_traits>
@@ -16,9 +16,9 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class timer_entry;
 
-/// Waits until another thread wakes `me`. `publish(with)` makes `me` known to those who may wake it, and from then on they may. It says
-/// false if there is nothing to wait for; then `me` is known to none. On a worker it runs on another stack than the caller's, unless that
-/// stays. `why` is for reports. A caller on a worker may be resumed by another thread, unless its stack stays.
+/// Waits until another thread wakes `me`. `publish(with)` makes `me` known to the threads that may wake it; from then on they may. It
+/// returns false if there is nothing to wait for; then no thread knows `me`. On a worker it runs on another stack than the caller's, unless
+/// that stays. `why` is for reports. Another thread may resume a caller on a worker, unless its stack stays.
 void await_wake(sleeper& me, waits_for why, bool (*publish)(void* with) noexcept, void* with) noexcept;
 template <class Publish>
 void await_wake(sleeper& me, waits_for why, Publish publish) noexcept {
@@ -26,7 +26,7 @@ void await_wake(sleeper& me, waits_for why, Publish publish) noexcept {
   await_wake(me, why, [](void* with) noexcept { return (*static_cast<Publish*>(with))(); }, &publish);
 }
 
-/// What await_wake does on a thread that works for no pool: the thread sleeps.
+/// await_wake on a thread that works for no pool: the thread sleeps.
 template <class Sleeper, class Publish>
 void thread_awaits_wake(Sleeper& me, Publish publish) noexcept {
   typename Sleeper::event woken;
@@ -34,7 +34,7 @@ void thread_awaits_wake(Sleeper& me, Publish publish) noexcept {
   if (publish()) woken.wait();
 }
 
-/// The policy `Waits` of everything that is waited for without a time limit: how it waits, and with what. A model checker puts its own in.
+/// The policy `Waits` of all waits without a time limit: how they wait, and with what. A model checker puts its own in.
 struct NOPAL_API stack_waits {
   using sync = std_sync;
   using waiter = core::waiter;

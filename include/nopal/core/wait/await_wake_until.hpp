@@ -12,9 +12,10 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// As await_wake, but no longer than until `deadline`, nor after a request to stop in the caller's region. False: one of these was first, and `me` is still in the queue that `publish` has put it
-/// in. `publish(with, entry)` starts the timer entry, unless it is null, under the lock that `me` needs before its frame may end: the timer
-/// may wake `me` at once. Throws std::bad_alloc, or std::system_error if the timer's thread cannot be started; nothing has happened then.
+/// As await_wake, but ends at `deadline`, or at a request to stop in the caller's region. False: one of these was first, and `me` is still
+/// in the queue that `publish` has put it in. `publish(with, entry)` starts the timer entry, unless it is null, under the lock that `me`
+/// needs before its frame may end: the timer may wake `me` at once. Throws std::bad_alloc, or std::system_error if the timer's thread
+/// cannot be started; nothing has happened then.
 bool await_wake_until(waiter& me, waits_for why, time_point deadline, bool (*publish)(void* with, timer_entry* entry) noexcept, void* with);
 template <class Publish>
 bool await_wake_until(waiter& me, waits_for why, time_point deadline, Publish publish) {
@@ -23,11 +24,12 @@ bool await_wake_until(waiter& me, waits_for why, time_point deadline, Publish pu
       me, why, deadline, [](void* with, timer_entry* t) noexcept { return (*static_cast<Publish*>(with))(t); }, &publish);
 }
 
-/// Waits until then, whatever is asked to stop; by a worker. False: there is no memory, or no thread for the timer, and it has not waited.
+/// Waits until then, also after a request to stop; by a worker. False: there is no memory, or no thread for the timer, and it has not
+/// waited.
 bool sleep_through(time_point until, waits_for why) noexcept;
 
-/// What await_wake_until does on a thread that works for no pool: the thread sleeps, and claims itself when the deadline expires. No timer
-/// entry is needed, and the timer does not know it.
+/// await_wake_until on a thread that works for no pool: the thread sleeps, and claims itself when the deadline expires. It needs no timer
+/// entry.
 template <class Waiter, class Clock, class Duration, class Publish>
 bool thread_awaits_wake_until(Waiter& me, std::chrono::time_point<Clock, Duration> deadline, Publish publish) noexcept {
   typename Waiter::event woken;
@@ -38,11 +40,11 @@ bool thread_awaits_wake_until(Waiter& me, std::chrono::time_point<Clock, Duratio
     if (woken.wait_for(std::chrono::nanoseconds{deadline - now}.count())) return true;
   }
   if (me.claim()) return false;
-  woken.wait();  // another thread has claimed it and is about to set the event
+  woken.wait();  // another thread has claimed `me` and is about to set the event
   return true;
 }
 
-/// The policy `Waits` of everything that may also be waited for with a time limit.
+/// The policy `Waits` of all waits that may have a time limit.
 struct NOPAL_API timed_stack_waits : stack_waits {
   using time_point = core::time_point;
 

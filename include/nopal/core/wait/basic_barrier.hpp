@@ -1,8 +1,8 @@
 #pragma once
 
-// The barrier's protocol. One word holds the phase, and a lock bit for the queue of waiters and for the numbers beside it. A phase ends when
-// all that were expected have arrived, and the last of them has run the completion function. Any thread arrives and waits. README.md, "A
-// barrier", says who may destroy it. Next: ../../barrier.hpp.
+// The barrier's protocol. One word holds the phase, and a lock bit for the queue of waiters and for the numbers beside the word. A phase
+// ends when all that were expected have arrived, and the last of them has run the completion function. Any thread arrives and waits.
+// README.md, "A barrier", says which thread may destroy it. Next: ../../barrier.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,10 +23,10 @@ class basic_barrier {
  public:
   explicit basic_barrier(std::ptrdiff_t expected) noexcept : self_{0}, pending_{expected}, expected_{expected} {}
 
-  /// For the destroyer: no thread waits, nor is at the queue. relaxed: the destroyer has waited for the last phase, or was told of its end by
+  /// For the destroyer: no thread waits, or is at the queue. relaxed: the destroyer has waited for the last phase, or learned of its end by
   /// other means, which order the two.
   bool at_rest() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::flags) == 0; }
-  /// For the destroyer, which uses nothing else afterwards: waits for the thread that is at the queue, and keeps the lock bit. True: the
+  /// For the destroyer, which uses nothing else afterwards: waits for a thread that is at the queue, and keeps the lock bit. True: the
   /// queue is empty.
   bool deserted() noexcept {
     self_.lock();
@@ -34,12 +34,12 @@ class basic_barrier {
   }
 
   struct arrived {
-    std::uint64_t phase;     ///< what to wait for the end of
-    std::ptrdiff_t pending;  ///< how many were to come before
+    std::uint64_t phase;     ///< the phase whose end the caller waits for
+    std::ptrdiff_t pending;  ///< how many had yet to arrive
   };
   /// Counts `n` of those that were expected in this phase, and expects `dropped` less from the next phase on. If `pending` was `n`, the
-  /// caller is the last, and must call complete. If it was less, nothing has happened. The lock bit's acquire and release hand on to the last
-  /// what all others did before.
+  /// caller is the last, and must call complete. If it was less, nothing has happened. The lock bit's acquire and release pass what all
+  /// others did before to the last.
   arrived arrive(std::ptrdiff_t n, std::ptrdiff_t dropped) noexcept {
     std::uint64_t const phase = self_.lock();
     std::ptrdiff_t const before = pending_;
@@ -50,7 +50,8 @@ class basic_barrier {
     self_.unlock(phase);
     return {phase, before};
   }
-  /// Ends the phase, and wakes all that wait for it, in O(those). By the one that arrived last. No other thread changes the phase meanwhile.
+  /// Ends the phase, and wakes all that wait for it, in O(waiters). By the last that arrived. No other thread changes the phase at that
+  /// time.
   void complete() noexcept {
     claimed_waiters<Waits> claimed;
     std::uint64_t const phase = self_.lock();
@@ -60,7 +61,8 @@ class basic_barrier {
     claimed.wake();
   }
 
-  /// Has the phase ended? acquire: pairs with the unlock in complete, for what all did before they arrived and what the completion did.
+  /// True if the phase has ended. acquire: pairs with the unlock in complete, for what all did before they arrived and what the completion
+  /// did.
   bool has_ended(std::uint64_t phase) const noexcept { return (self_.word.load(std::memory_order_acquire) & ~words::flags) != phase; }
   /// Waits until the phase has ended.
   void wait(std::uint64_t phase) noexcept {

@@ -25,12 +25,13 @@ class basic_condition {
   /// For the destroyer. False: a thread waits, or one that has timed out is still in the queue. acquire: pairs with queued_word::unlock, by
   /// which the last waiter that timed out has left the queue; nothing else orders that waiter before the destroyer.
   bool at_rest() const noexcept { return self_.word.load(std::memory_order_acquire) == 0; }
-  /// Is there a waiter to notify? relaxed: a notifier that has locked the mutex after the waiter unlocked it has acquired the flag with it.
+  /// True if there is a waiter to notify. relaxed: a notifier that has locked the mutex after the waiter unlocked it has acquired the flag
+  /// with it.
   bool has_waiters() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::waited_for) != 0; }
 
   /// Waits for a notification. `who` owns the mutex, and owns it again on return.
   void wait(Mutex& m, std::uintptr_t who) noexcept { wait(m, who, {"a condition_variable", this}); }
-  /// As wait(m, who), for a reason that reports tell as `why`.
+  /// As wait(m, who), with the reason `why` for reports.
   void wait(Mutex& m, std::uintptr_t who, waits_for const& why) noexcept {
     node me;
     Waits::await_wake(me, why, [&]() noexcept { return enqueue(me, nullptr, m, who); });
@@ -41,7 +42,7 @@ class basic_condition {
   bool wait_until(Mutex& m, std::uintptr_t who, typename Waits::time_point deadline) {
     return wait_until(m, who, deadline, {"a condition_variable, with a time limit", this});
   }
-  /// As above, for a reason that reports tell as `why`.
+  /// As above, with the reason `why` for reports.
   bool wait_until(Mutex& m, std::uintptr_t who, typename Waits::time_point deadline, waits_for const& why) {
     node me;
     bool const notified = Waits::await_wake_until(me, why, deadline, [&](timer_entry* t) noexcept { return enqueue(me, t, m, who); });
@@ -50,7 +51,7 @@ class basic_condition {
     return notified;
   }
 
-  /// Enters `me`, whose wake-up tells one that waits for several things. With the mutex locked that goes with the condition.
+  /// Enters `me`, whose wake-up tells a waiter for several things. With the condition's mutex locked.
   void watch(node& me) noexcept {
     self_.lock();
     self_.wait_behind(me, nullptr, 0);
@@ -62,7 +63,7 @@ class basic_condition {
     return true;
   }
 
-  /// Wakes the `most` waiters that have waited longest, or all if there are fewer. O(those).
+  /// Wakes the `most` waiters that have waited longest, or all if there are fewer. O(waiters woken).
   void notify(std::ptrdiff_t most) noexcept {
     claimed_waiters<Waits> claimed;
     self_.lock();
@@ -71,7 +72,7 @@ class basic_condition {
     claimed.wake();
   }
 
-  /// For the destroyer: waits until those that have timed out have removed themselves. The program cannot wait for them, since it knows
+  /// For the destroyer: waits until waiters that have timed out have removed themselves. The program cannot wait for them, since it knows
   /// only of those that were notified. False: a thread still waits; the lock bit is then kept.
   template <class Yield>
   bool wait_for_expired(Yield yield) noexcept {
@@ -86,8 +87,8 @@ class basic_condition {
   }
 
  private:
-  // Enters the queue and unlocks the mutex, on another stack than the one that waits. Once it is in the queue another thread may wake `me`.
-  // It then waits for the mutex; but *this may be gone already, so only the parameters are used from there on.
+  // Enters the queue and unlocks the mutex, on another stack than the one that waits. Once `me` is in the queue another thread may wake it;
+  // it then waits for the mutex. But *this may be gone already, so only the parameters are used from there on.
   bool enqueue(node& me, timer_entry* entry, Mutex& m, std::uintptr_t who) noexcept {
     self_.lock();
     self_.wait_behind(me, entry, 0);

@@ -1,8 +1,8 @@
 #pragma once
 
-// The counter's protocol. One word holds the value and a lock bit for the list of waiters; another holds what the counter's owner has
-// added, which only the owner writes. README.md, "A counter", says why a thread that has waited for the last done may destroy it. Any
-// thread counts and waits. Next: ../../counter.hpp; completion.hpp, a future's.
+// The counter's protocol. One word holds the value and a lock bit for the list of waiters. Another word holds what the counter's owner has
+// added; only the owner writes it. README.md, "A counter", says why a thread that has waited for the last done may destroy it. Any thread
+// counts and waits. Next: ../../counter.hpp; completion.hpp, a future's.
 
 #include <cstdint>
 #include <exception>
@@ -22,7 +22,7 @@ class basic_counter {
   using plain = typename sync::template plain<T>;
 
  public:
-  /// `owner` is the worker that may add without a read-modify-write: one thread runs it at a time. Null: none may.
+  /// `owner`: the worker that may add without a read-modify-write; one thread runs it at a time. Null: no worker may.
   explicit basic_counter(std::int64_t n, void const* owner = nullptr) noexcept : word_{n * one}, owner_{owner} {}
 
   /// For the destroyer: no thread waits, holds the lock bit, or has yet to count it down. The value is 0 or negative. acquire: pairs with
@@ -42,7 +42,7 @@ class basic_counter {
     }
   }
 
-  /// Counts up. `here` is the worker that calls, perhaps the owner, or null.
+  /// Counts up. `here`: the calling worker, perhaps the owner; or null.
   void add(std::int64_t n, void const* here = nullptr) noexcept {
     if (here != nullptr && here == owner_) {
       // relaxed: only the owner writes it. release: pairs with load, which then counts no add without the dones that the owner knew of.
@@ -53,19 +53,19 @@ class basic_counter {
     }
   }
 
-  /// Counts down by one read-modify-write, where that can wake no waiter. False: done_slowly must be called.
+  /// Counts down by one read-modify-write, if that can wake no waiter. False: the caller must call done_slowly.
   bool done_if_quiet(std::int64_t n) noexcept {
     std::int64_t w = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     // release: pairs with reached, load, at_rest and lock. A waiter sees what came before every done, since the changes of the word, all
-    // read-modify-writes, are one release sequence. It is a compare-exchange and no subtraction: where a waiter may have to be woken, the
-    // last access of the counter must be the unlock, after which that waiter may destroy it. relaxed where it fails: it is tried again.
+    // read-modify-writes, are one release sequence. A compare-exchange and no subtraction: if a waiter may have to be woken, the last
+    // access of the counter must be the unlock, after which that waiter may destroy it. relaxed where it fails: it is tried again.
     while ((w & (waited_for | locked)) == 0 || ((w & (wanted_early | locked)) == 0 && value(w) > n)) {
       if (word_.compare_exchange_weak(w, w - n * one, std::memory_order_release, std::memory_order_relaxed)) return true;
     }
     return false;
   }
-  /// Counts down under the lock bit and wakes the waiters that are due, in O(waiters). Other threads may count meanwhile; none waits or
-  /// wakes. The list keeps the waiters that want less, in reverse order.
+  /// Counts down under the lock bit and wakes the waiters that are due, in O(waiters). Other threads may count at the same time; none waits
+  /// or wakes. The list keeps the waiters that want less, in reverse order.
   void done_slowly(std::int64_t n) noexcept {
     lock();
     // release: pairs with load, which does not wait for the lock; lock has acquired the dones of others
@@ -87,7 +87,7 @@ class basic_counter {
     due.wake();
   }
 
-  /// Waits until the value is at most `target`. Reports say `what` is waited for, and of a counter its value.
+  /// Waits until the value is at most `target`. `what` is for reports, which add a counter's value.
   void wait(std::int64_t target, char const* what = "a counter", wait_kind kind = wait_kind::counter) noexcept {
     if (reached(target)) return;
     waiter me;
@@ -110,7 +110,7 @@ class basic_counter {
   struct waiter : Waits::waiter {
     std::int64_t target = 0;
   };
-  /// Enters `w`, whose wake-up tells one that waits for several things. False: the value is at most w.target.
+  /// Enters `w`, whose wake-up tells a waiter for several things. False: the value is at most w.target.
   bool watch(waiter& w) noexcept { return enqueue(w, nullptr); }
   /// Takes `w` out, unless a done wakes it. False: one has, or is about to.
   bool unwatch(waiter& w) noexcept {
@@ -119,19 +119,19 @@ class basic_counter {
     return true;
   }
 
-  /// Keeps the exception of a fiber that will count it down, if it is the first. Before that fiber's done.
+  /// Keeps the exception of a fiber that will count the counter down, if it is the first. Before that fiber's done.
   void failed(std::exception_ptr e) noexcept {
     lock();
     if (std::exception_ptr const known = error_; known == nullptr) error_ = std::move(e);
     word_.fetch_or(thrown, std::memory_order_relaxed);  // relaxed: the lock orders it, and the fiber's done releases it
     unlock();
   }
-  /// Is there an exception to take? By a thread that has waited.
+  /// True if there is an exception to take. By a thread that has waited.
   bool has_exception() const noexcept {
     // relaxed: that thread has acquired a done that came after failed
     return (word_.load(std::memory_order_relaxed) & thrown) != 0;
   }
-  /// The exception, or null; afterwards it has none. By a thread that has waited; of several one gets it.
+  /// Takes the exception; null if there is none. By a thread that has waited; one of several gets it.
   std::exception_ptr take_exception() noexcept {
     if (!has_exception()) return nullptr;
     lock();
@@ -163,9 +163,9 @@ class basic_counter {
     return static_cast<waiter*>(next);
   }
 
-  // The value that goes with `word`. It misses no add that came before a done which `word` counts and the caller has acquired, nor one that
-  // came before the caller's own operation. relaxed: that order comes from `word`. An add that nothing orders before the caller may be
-  // missed.
+  // The value that goes with `word`. It includes every add that came before a done which `word` counts and the caller has acquired, and
+  // every add that came before the caller's own operation. relaxed: that order comes from `word`. It may miss an add that nothing orders
+  // before the caller.
   std::int64_t value(std::int64_t word) const noexcept { return (word >> shift) + added_.load(std::memory_order_relaxed); }
 
   void lock() noexcept { lock_bit<sync>(word_, locked); }
@@ -175,8 +175,8 @@ class basic_counter {
     word_.fetch_and(waiters_ == nullptr ? ~(locked | waited_for | wanted_early) : ~locked, std::memory_order_release);
   }
 
-  // Is the value at most `target`, and the lock bit free? The caller may destroy the counter then. While another thread holds the bit this
-  // waits for the unlock.
+  // True if the value is at most `target` and the lock bit is free: then the caller may destroy the counter. While another thread holds the
+  // bit this waits for the unlock.
   bool reached(std::int64_t target) noexcept {
     for (int round = 0;; ++round) {
       std::int64_t const w = word_.load(std::memory_order_acquire);  // acquire: pairs with every done, and with unlock

@@ -7,8 +7,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// The timer's mutex guards all of it. The waiter takes that mutex once more before its frame ends. `expired` it may also read without the
-/// mutex once it is woken: only the claimer writes it, before the wake-up.
+/// The timer's mutex guards all of it. The waiter takes that mutex once more before its frame ends. Once woken, it may also read `expired`
+/// without the mutex: only the claimer writes it, before the wake-up.
 template <class Sync, class Waiter>
 struct basic_deadline {
   Waiter& who;

@@ -6,9 +6,9 @@
 // waiter would make every other thread wait until that waiter's stack is switched to, and a queue that has formed once would never
 // dissolve: 1 to 2 µs for a lock and unlock by 100 fibers on 2 CPUs, where this takes 20 to 90 ns. No waiter starves: one that was woken
 // and finds an owner waits at the front again, and its third wake-up hands the mutex over to it. At most one woken waiter is on its way to
-// the mutex: an unlock meanwhile wakes no other.
+// the mutex: until it arrives, an unlock wakes no other.
 //
-// No waiter is forgotten. A waiter enters the queue under the lock bit, where it has seen an owner. From then on that owner's
+// No waiter is forgotten. A waiter enters the queue under the lock bit, after it has seen an owner. From then on that owner's
 // compare-exchange fails, since the word is no longer the owner alone, so the owner unlocks at the queue. There it wakes the first waiter,
 // unless one is on its way. The one on its way either takes the mutex, and will unlock at the queue, or finds an owner, which will.
 
@@ -28,12 +28,12 @@ class basic_mutex {
  public:
   constexpr basic_mutex() noexcept : self_{0} {}
 
-  /// For the destroyer: it is neither locked nor waited for. relaxed: the destroyer was the last owner, or was told of the last unlock by
+  /// For the destroyer: it is neither locked nor waited for. relaxed: the destroyer was the last owner, or learned of the last unlock by
   /// other means, which order the two.
   bool at_rest() const noexcept { return self_.word.load(std::memory_order_relaxed) == 0; }
-  /// Is there a waiter, in the queue or on its way? relaxed: for messages and reports.
+  /// True if there is a waiter, in the queue or on its way. relaxed: for messages and reports.
   bool is_awaited() const noexcept { return (self_.word.load(std::memory_order_relaxed) & (words::waited_for | on_its_way)) != 0; }
-  /// The owner in `word`, a report's copy of the mutex's first word. The queue follows that word.
+  /// The owner in `word`, a report's copy of the mutex's first word. The queue is behind that word.
   static std::uintptr_t owner_in(std::uintptr_t word) noexcept { return word & owners; }
   /// The owner, or 0. relaxed: exact for the caller only, which has written it if it is the owner.
   std::uintptr_t owner() const noexcept { return self_.word.load(std::memory_order_relaxed) & owners; }
@@ -45,7 +45,7 @@ class basic_mutex {
     // used.
     return self_.word.compare_exchange_strong(seen, who, std::memory_order_acquire, std::memory_order_relaxed);
   }
-  /// The fast way to unlock it. False: `who` does not own it, or it is waited for.
+  /// The fast way to unlock it. False: `who` does not own it, or a thread waits for it.
   bool unlock_if_alone(std::uintptr_t who) noexcept {
     // release: pairs with lock_if_free and lock_bit, for the next owner. It is the last access: the next owner may unlock and destroy the
     // mutex.
@@ -55,8 +55,8 @@ class basic_mutex {
 
   /// Locks it at the queue. For a caller whose lock_if_free has seen no owner, but a flag. False: it is owned.
   bool try_lock_slowly(std::uintptr_t who) noexcept { return take(waiter{who}); }
-  /// Locks it; waits as long as it is owned. Also where its owner is the caller itself, which is about to unlock it on another stack:
-  /// a condition variable's waiter that was notified at once.
+  /// Locks it; waits while it is owned. The owner may be the caller itself, which is about to unlock it on another stack: a condition
+  /// variable's waiter that was notified at once.
   void lock_in_turn(std::uintptr_t who) noexcept {
     waiter me{who};
     for (int k = 0; k < Waits::mutex_spins; ++k) {
@@ -74,7 +74,7 @@ class basic_mutex {
   void unlock(std::uintptr_t who) noexcept {
     if (!unlock_if_alone(who)) unlock_slowly(who);
   }
-  /// Unlocks it at the queue, and wakes the first waiter or hands the mutex over to it, unless one is on its way. O(1).
+  /// Unlocks it at the queue. Wakes the first waiter or hands the mutex over to it, unless one is on its way. O(1).
   void unlock_slowly(std::uintptr_t who) noexcept {
     if (std::uintptr_t const has = owner(); has != who) {
       die(has == 0 ? "a mutex was unlocked that is not locked; unlock once for each lock, or let a std::lock_guard do it"
@@ -96,8 +96,8 @@ class basic_mutex {
   friend struct debug_layout;
 
   struct waiter : words::node {
-    std::uintptr_t who;                                      ///< what the owner will be
-    unsigned woken = 0;                                      ///< how often it was woken and not handed the mutex
+    std::uintptr_t who;                                      ///< the owner, once it has the mutex
+    unsigned woken = 0;                                      ///< how often it was woken without a hand-over
     typename Waits::sync::template plain<bool> owns{false};  ///< the mutex was handed over to it
     explicit waiter(std::uintptr_t w) noexcept : who{w} {}
   };

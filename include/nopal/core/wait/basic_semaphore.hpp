@@ -22,11 +22,11 @@ class basic_semaphore {
 
   static constexpr std::ptrdiff_t max() noexcept { return static_cast<std::ptrdiff_t>(std::numeric_limits<std::int64_t>::max() >> shift); }
 
-  /// For the destroyer: no thread waits, nor is at the queue. relaxed: the destroyer has acquired the last permit, or was told of the last
+  /// For the destroyer: no thread waits, or is at the queue. relaxed: the destroyer has acquired the last permit, or learned of the last
   /// acquire by other means, which order the two.
   bool at_rest() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::flags) == 0; }
 
-  /// The fast way to take a permit. `slowly` calls try_acquire_slowly, where a flag is set. False: there is none.
+  /// The fast way to take a permit. `slowly` calls try_acquire_slowly, if a flag is set. False: there is no permit.
   template <class Slowly>
   bool try_acquire(Slowly slowly) noexcept {
     std::int64_t w = self_.word.load(std::memory_order_relaxed);  // relaxed: the exchange decides
@@ -54,7 +54,7 @@ class basic_semaphore {
     self_.unlock(permits > 0 ? permits - one : 0);
     return permits > 0;
   }
-  /// Takes a permit; waits until there is one. Reports say that `what` is waited for.
+  /// Takes a permit; waits until there is one. `what` is for reports.
   void acquire_slowly(char const* what = "a semaphore") noexcept {
     node me;
     Waits::await_wake(me, {what, this}, [&]() noexcept { return enqueue(me, nullptr); });
@@ -67,8 +67,8 @@ class basic_semaphore {
     return in_time;
   }
 
-  /// Gives `n` permits, which is not negative: to the first waiters, in O(waiters), and what is left to the word. False: nothing has
-  /// changed, since the `before` that are there and `n` would be more than max().
+  /// Gives `n` permits, `n` not negative: to the first waiters, in O(waiters), and the rest to the word. False: nothing has changed, since
+  /// `n` and the `before` permits that are free would be more than max().
   bool release_slowly(std::ptrdiff_t n, std::ptrdiff_t& before) noexcept {
     before = self_.lock() >> shift;
     if (n > max() - before) {
@@ -82,7 +82,7 @@ class basic_semaphore {
     return true;
   }
 
-  /// For the destroyer, which uses nothing else afterwards: waits for the thread that is at the queue, and keeps the lock bit. True: the
+  /// For the destroyer, which uses nothing else afterwards: waits for a thread that is at the queue, and keeps the lock bit. True: the
   /// queue is empty.
   bool deserted() noexcept {
     self_.lock();
@@ -103,7 +103,7 @@ class basic_semaphore {
     return false;
   }
 
-  // | permits, 62 bits | waited_for 2 | locked 1 |. Where there are permits and a queue, all waiters in it have timed out.
+  // | permits, 62 bits | waited_for 2 | locked 1 |. If there are permits and a queue, all waiters in it have timed out.
   static constexpr int shift = 2;
   static constexpr std::int64_t one = 1 << shift;
   static_assert(one > words::flags);

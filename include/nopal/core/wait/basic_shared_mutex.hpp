@@ -1,7 +1,7 @@
 #pragma once
 
-// The shared mutex's protocol: one writer, or any number of readers. Under the lock bit it is handed over to the first that wait: to one
-// writer, or to all readers before the next writer. Who comes while others wait, waits behind them: so neither side starves. Any thread
+// The shared mutex's protocol: one writer, or any number of readers. Under the lock bit it is handed over to the first waiters: to one
+// writer, or to all readers before the next writer. A thread that finds waiters waits behind them: so neither side starves. Any thread
 // locks and unlocks. README.md, "A shared mutex". Next: ../../shared_mutex.hpp.
 
 #include <cstdint>
@@ -17,37 +17,37 @@ class basic_shared_mutex {
   using timer_entry = typename words::timer_entry;
 
  public:
-  /// What a caller wants.
+  /// How a caller wants to lock it.
   enum class share : bool { read, write };
 
   constexpr basic_shared_mutex() noexcept : self_{0} {}
 
-  /// For the destroyer: it is neither locked nor waited for. relaxed: the destroyer was the last owner, or was told of the last unlock by
+  /// For the destroyer: it is neither locked nor waited for. relaxed: the destroyer was the last owner, or learned of the last unlock by
   /// other means, which order the two.
   bool at_rest() const noexcept { return self_.word.load(std::memory_order_relaxed) == 0; }
-  /// Is there a waiter? relaxed: for messages.
+  /// True if there is a waiter. relaxed: for messages.
   bool is_awaited() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::waited_for) != 0; }
 
-  /// The fast way to lock it. False: it is owned by those with whom the caller cannot have it, or waited for.
+  /// The fast way to lock it. False: an owner excludes the caller, or a thread waits for it.
   bool lock_if_free(share s) noexcept {
     std::uint64_t w = self_.word.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     while ((w & words::flags) == 0 && may_have(w, s)) {
-      // acquire: pairs with unlock_if_alone and queued_word::unlock, for what the owners before wrote. A reader that unlocks changes the word
-      // by a read-modify-write, so a writer acquires them all. relaxed where it fails: it is tried again.
+      // acquire: pairs with unlock_if_alone and queued_word::unlock, for what the owners before wrote. A reader that unlocks changes the
+      // word by a read-modify-write, so a writer acquires them all. relaxed where it fails: it is tried again.
       if (self_.word.compare_exchange_weak(w, w + taken_by(s), std::memory_order_acquire, std::memory_order_relaxed)) return true;
     }
     return false;
   }
-  /// Locks it, if it is free for `s` and none waits for it, at the queue. After lock_if_free has said no.
+  /// Locks it at the queue, if it is free for `s` and no thread waits for it. After lock_if_free has failed.
   bool try_lock_slowly(share s) noexcept {
-    // relaxed: a caller that sees an owner has the answer, and what it reads of the flags is tested again under the lock bit
+    // relaxed: a caller that sees an owner has the answer, and the flags that it reads are tested again under the lock bit
     if (!may_have(self_.word.load(std::memory_order_relaxed), s)) return false;
     std::uint64_t const w = self_.lock();
     bool const free = may_have(w, s) && !self_.queue.awaited();
     self_.unlock(free ? w + taken_by(s) : w);
     return free;
   }
-  /// Locks it; waits until those have unlocked it that came before.
+  /// Locks it; waits until all that came before have unlocked it.
   void lock_slowly(share s) noexcept {
     waiter me{s};
     Waits::await_wake(me, {what(s), this}, [&]() noexcept { return enqueue(me, nullptr); });
@@ -61,7 +61,7 @@ class basic_shared_mutex {
     return in_time;
   }
 
-  /// The fast way to unlock it. False: it is waited for, or not locked so.
+  /// The fast way to unlock it. False: a thread waits for it, or it is not locked that way.
   bool unlock_if_alone(share s) noexcept {
     std::uint64_t w = self_.word.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     while ((w & words::flags) == 0 && is_had(w, s)) {
@@ -71,7 +71,7 @@ class basic_shared_mutex {
     }
     return false;
   }
-  /// Unlocks it at the queue, and hands it over to the first that wait, in O(those). Ends the program if it is not locked so.
+  /// Unlocks it at the queue, and hands it over to the first waiters, in O(waiters woken). Ends the program if it is not locked that way.
   void unlock_slowly(share s) noexcept {
     std::uint64_t const w = self_.lock();
     if (!is_had(w, s)) {
@@ -98,7 +98,7 @@ class basic_shared_mutex {
   static bool is_had(std::uint64_t w, share s) noexcept { return s == share::write ? (w & writer) != 0 : w >= reader; }
   static constexpr std::uint64_t taken_by(share s) noexcept { return s == share::write ? writer : reader; }
 
-  // Gives the lock bit back, with the state `w`, and what is free of that to those that wait.
+  // Releases the lock bit, with the state `w`, and hands what is free in that state over to waiters.
   void hand_over(std::uint64_t w) noexcept {
     using node = typename words::node;
     claimed_waiters<Waits> claimed;
@@ -107,7 +107,7 @@ class basic_shared_mutex {
     self_.unlock(w);
     claimed.wake();
   }
-  // Removes `me`, which has timed out. Those behind it may have waited for it only. By `me`.
+  // Removes `me`, which has timed out. Waiters behind it may have waited for it only. By `me`.
   void forget(waiter& me) noexcept {
     std::uint64_t const w = self_.lock();
     self_.queue.remove(me);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a caller waits on that waits for the first of several things: a permit for each watch that was woken. README.md, "Waiting for one of
+// A waiter for the first of several things: it waits for a permit, which each watch that is woken releases. README.md, "Waiting for one of
 // several". By the waiter, but for tell. Next: watch.hpp, which ships.
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// It lies in the waiting frame.
+/// It is in the waiting frame.
 template <class Waits>
 class basic_watcher {
  public:
@@ -19,20 +19,20 @@ class basic_watcher {
 
   /// Waits until a watch was woken. Once.
   void wait(char const* what) noexcept {
-    told_.acquire_slowly(what);  // which looks first whether there is a permit
+    told_.acquire_slowly(what);  // which first tests for a permit
     ++absorbed_;
   }
-  /// As wait, but no longer than until `deadline`. False: that was first. Throws std::bad_alloc, std::system_error.
+  /// As wait, until `deadline`. False: that was first. Throws std::bad_alloc, std::system_error.
   bool wait_until(typename Waits::time_point deadline, char const* what) {
     bool const woken = told_.acquire_until(deadline, what);
     if (woken) ++absorbed_;
     return woken;
   }
-  /// Waits for those who have claimed `n` watches in all, and may be about to wake them. Afterwards none of them knows the watcher.
+  /// Waits for the wakers that have claimed `n` watches in all, and may be about to wake them. Afterwards none of them knows the watcher.
   void absorb(std::size_t n) noexcept {
     for (; absorbed_ < n; ++absorbed_) told_.acquire_slowly();
   }
-  /// By whoever wakes a watch: the last access of it.
+  /// By the thread that wakes a watch: the last access of it.
   void tell() noexcept {
     if (std::ptrdiff_t before; !told_.release_if_quiet(1)) told_.release_slowly(1, before);
   }
@@ -42,7 +42,7 @@ class basic_watcher {
   std::size_t absorbed_ = 0;
 };
 
-/// `Node` is a waiter in the queue of one thing. It counts as one with a time limit: both the waker and the caller claim it.
+/// `Node` is a waiter in the queue of one thing. A watch counts as a waiter with a time limit: both the waker and the caller claim it.
 template <class Node, class Watcher>
 struct basic_watch : Node {
   Watcher* by = nullptr;
@@ -50,7 +50,7 @@ struct basic_watch : Node {
     this->timed = true;
     this->told = [](auto& me) noexcept { static_cast<basic_watch&>(me).by->tell(); };
   }
-  /// It is about to enter a queue, perhaps once more, for `w`. relaxed: nobody knows it.
+  /// It is about to enter a queue, perhaps once more, for `w`. relaxed: no other thread knows it.
   Node& begin(Watcher& w) noexcept {
     by = &w;
     this->claimed.store(false, std::memory_order_relaxed);

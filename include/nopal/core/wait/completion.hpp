@@ -13,13 +13,13 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class NOPAL_API completion {
  public:
-  /// Has the job ended? Once true it stays so. The event's acquire pairs with set, for the result. Any thread.
+  /// True if the job has ended. Once true it stays so. The event's acquire pairs with set, for the result. Any thread.
   bool is_set() const noexcept { return for_threads_.is_set(); }
   /// Wakes every waiter, in O(waiters). Once, by the job's end. This is not its last access: the job keeps the completion alive until set
   /// returns.
   void set() noexcept;
-  /// Waits: a worker suspends the stack, a thread that works for no pool sleeps. Any thread. Throws nopal::stopped;
-  /// in a region with a deadline also what wait_until throws.
+  /// Waits: a worker suspends the stack, a thread that works for no pool sleeps. Any thread. Throws nopal::stopped; in a region with a
+  /// deadline also what wait_until throws.
   void wait();
   /// As wait, until `deadline`. False: that expired first. Throws nopal::stopped, std::bad_alloc, std::system_error.
   bool wait_until(time_point deadline);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Deadlines: from a duration, or from a point in time of any clock, to a point in time of the clock by which the caller's waits go, whatever the
-// numbers. That is the steady clock, and on a simulated machine that machine's. Any thread. Next: await_wake_until.hpp, which waits until one;
-// timer.hpp.
+// Deadlines: from a duration, or from any clock's point in time, to a point in time of the clock that the caller's waits use, without
+// overflow. That is the steady clock, and on a simulated machine that machine's. Any thread. Next: await_wake_until.hpp, which waits until
+// one; timer.hpp.
 
 #include <chrono>
 #include <cstdint>
@@ -20,30 +20,31 @@ inline std::int64_t nanoseconds_of(time_point t) noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count();
 }
 
-/// A longer duration counts as for ever: arithmetic with it could overflow.
+/// A longer duration counts as infinite: arithmetic with it could overflow.
 inline constexpr std::chrono::duration<double> century{100 * 365.25 * 86400};
 
-/// The points in time of simulated machines begin here, 146 years ahead: the steady clock does not get there, so each shows whose it is.
+/// The points in time of simulated machines begin here, 146 years ahead. The steady clock does not get there, so a point in time shows
+/// which clock it is of.
 inline constexpr time_point simulated_times{std::chrono::nanoseconds{std::int64_t{1} << 62}};
-/// The simulated time of the calling thread; where it has none, the steady clock's.
+/// The simulated time of the calling thread; if it has none, the steady clock's.
 NOPAL_API NOPAL_COLD time_point simulated_now() noexcept;
 
-/// Now, by the clock by which the caller's waits go.
+/// Now, by the clock that the caller's waits use.
 inline time_point now_here() noexcept {
   // relaxed: a worker of a simulated machine was started after the machine was counted
   if (simulated_machines.load(std::memory_order_relaxed) != 0) [[unlikely]]
     return simulated_now();
   return std::chrono::steady_clock::now();
 }
-/// Now, by the clock of which `t` is.
+/// Now, by the clock that `t` is of.
 inline time_point now_by(time_point t) noexcept { return t < simulated_times ? std::chrono::steady_clock::now() : now_here(); }
-/// Do the caller's waits go by simulated time?
+/// True if the caller's waits use simulated time.
 inline bool time_is_simulated() noexcept {
   // relaxed: as above
   return simulated_machines.load(std::memory_order_relaxed) != 0 && simulated_now() >= simulated_times;
 }
 
-/// The deadline that lies `d` ahead of now. It is now if `d` is 0, negative, or not a number.
+/// The deadline `d` from now. Now, if `d` is 0, negative, or not a number.
 template <class Rep, class Period>
 time_point deadline_after(std::chrono::duration<Rep, Period> d) {
   std::chrono::duration<double> const seconds{d};
@@ -52,8 +53,8 @@ time_point deadline_after(std::chrono::duration<Rep, Period> d) {
   return seconds.count() > 0 ? now + std::chrono::ceil<std::chrono::steady_clock::duration>(d) : now;
 }
 
-/// How far `t` lies ahead by its own clock; 0 if it has passed. The first subtraction is in floating point: integers may overflow, even
-/// those of a clock whose present is negative.
+/// How far `t` is ahead by its own clock; 0 if it has passed. The first subtraction is in floating point: integers may overflow, even those
+/// of a clock whose present is negative.
 template <class Clock, class Duration>
 std::chrono::nanoseconds time_left(std::chrono::time_point<Clock, Duration> t) {
   using seconds = std::chrono::duration<double>;
@@ -70,8 +71,8 @@ std::chrono::nanoseconds time_left(std::chrono::time_point<Clock, Duration> t) {
   return std::chrono::ceil<std::chrono::nanoseconds>(t - now);
 }
 
-/// A wait until `t` has ended: is it to go on, since that clock was set, or is slower than the steady one? On a simulated machine it is not: `t`
-/// was as far ahead there as by its own clock when the wait began.
+/// After a wait until `t`: true if the wait must continue, since that clock was set, or is slower than the steady one. Not on a simulated
+/// machine: when the wait began, `t` was as far ahead there as by its own clock.
 template <class Clock, class Duration>
 bool is_still_ahead(std::chrono::time_point<Clock, Duration> t) {
   if constexpr (std::is_same_v<decltype(t), time_point>) {
@@ -79,11 +80,11 @@ bool is_still_ahead(std::chrono::time_point<Clock, Duration> t) {
   }
   return !time_is_simulated() && time_left(t).count() > 0;
 }
-/// `t` by the clock by which the caller's waits go: as far ahead as it is by its own.
+/// `t` by the clock that the caller's waits use: as far ahead as it is by its own.
 inline time_point deadline_here(time_point t) { return t < simulated_times && time_is_simulated() ? deadline_after(time_left(t)) : t; }
 
-/// Calls wait(deadline) until it says true, or until `t` has passed by its own clock. That clock may be set meanwhile, and may run faster
-/// or slower than the steady clock.
+/// Calls wait(deadline) until it returns true, or until `t` has passed by its own clock. That clock may be set during the wait, and may run
+/// faster or slower than the steady clock.
 template <class Clock, class Duration, class Wait>
 bool by_clock(std::chrono::time_point<Clock, Duration> t, Wait wait) {
   for (;;) {

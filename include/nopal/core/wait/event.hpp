@@ -43,7 +43,7 @@ class basic_event {
     Stack* first = suspended_.load(std::memory_order_relaxed);
     do {
       if (first == closed()) {
-        // the setter has yet to store the state; the event must not go before that
+        // the setter has yet to store the state; the event must not be destroyed before that
         for (int round = 0; !is_set(); ++round) Sync::give_way(round);
         return false;
       }
@@ -69,7 +69,7 @@ class basic_event {
 
  private:
   static constexpr std::uint32_t clear_ = 0, awaited_ = 1, set_ = state_when_set;  // awaited: a thread may sleep on the state
-  Stack* closed() noexcept { return reinterpret_cast<Stack*>(this); }              // no stack lies at this address
+  Stack* closed() noexcept { return reinterpret_cast<Stack*>(this); }              // no stack is at this address
 
   typename Sync::template atomic<std::uint32_t> state_{clear_};
   typename Sync::template atomic<Stack*> suspended_{nullptr};  // the list, linked by next; or closed(), once the event is about to be set
@@ -78,8 +78,8 @@ class basic_event {
 /// The event that ships.
 class NOPAL_API event : private basic_event<std_sync, waiting_stack> {
  public:
-  /// Only the calling thread, which works for no pool, will wait. Then set() by this thread needs no read-modify-write. To be called before
-  /// any other thread knows of the event. Only inside the library: inlined into a program, a compiler might keep the thread's address while
+  /// Only the calling thread, which works for no pool, will wait. Then set() by this thread needs no read-modify-write. Call it before any
+  /// other thread knows of the event. Only inside the library: inlined into a program, a compiler might keep the thread's address while
   /// another thread resumes the stack.
   void only_this_thread_waits() noexcept { waiter_ = this_thread(); }
 
@@ -91,7 +91,7 @@ class NOPAL_API event : private basic_event<std_sync, waiting_stack> {
   bool wait_for(std::int64_t nanoseconds) noexcept;
 
  private:
-  std::uintptr_t waiter_ = 0;  // what this_thread() says on the only thread that waits; 0: any may wait
+  std::uintptr_t waiter_ = 0;  // this_thread() of the only thread that waits; 0: any may wait
 };
 
 }  // namespace nopal::core

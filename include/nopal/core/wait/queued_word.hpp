@@ -8,7 +8,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// A thread without the lock bit changes the state, in the higher bits, only by a compare-exchange that finds both flags clear.
+/// Without the lock bit, a thread changes the state, in the higher bits, only by a compare-exchange that finds both flags clear.
 template <class Waits, class Word>
 class queued_word {
  public:
@@ -25,12 +25,12 @@ class queued_word {
 
   /// Takes the lock bit. Returns the state.
   Word lock() noexcept { return lock_bit<sync>(word, locked) & ~flags; }
-  /// Gives the lock bit back, and sets the state and the flag. release: pairs with lock_bit, for the queue, and with the acquiring
-  /// compare-exchanges of the fast ways, for what the state stands for. A waker accesses the object for the last time here. From here on
-  /// waiters in the queue may be woken and be gone.
+  /// Clears the lock bit, and sets the state and the flag. release: pairs with lock_bit, for the queue, and with the acquiring
+  /// compare-exchanges of the fast ways, for what the state stands for. A waker's last access of the object. From here on waiters in the
+  /// queue may be woken and be gone.
   void unlock(Word state) noexcept { word.store(queue.empty() ? state : state | waited_for, std::memory_order_release); }
 
-  /// Enters `me` into the queue and gives the lock bit back: then `me` may be gone. `entry` is null without a time limit.
+  /// Enters `me` into the queue and clears the lock bit: then `me` may be gone. `entry` is null without a time limit.
   void wait_behind(node& me, timer_entry* entry, Word state) noexcept {
     queue.push_back(me);
     if (entry != nullptr) Waits::start(*entry);  // the timer may wake `me` at once; `me` then needs the lock bit to remove itself

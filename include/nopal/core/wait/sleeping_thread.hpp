@@ -1,7 +1,8 @@
 #pragma once
 
-// The threads that wait and have not left their stack: a list for reports. They work for no pool, or wait on top of a stack that stays. A thread
-// enters it only when it is about to sleep, so the list costs nothing where no thread waits. Next: src/report/report.cpp, which reads it.
+// The threads that wait and have not left their stack: a list for reports. They work for no pool, or wait on top of a stack that stays. A
+// thread enters it only when it is about to sleep, so the list costs nothing while no thread waits. Next: src/report/report.cpp, which
+// reads it.
 
 #include <sys/types.h>
 
@@ -15,8 +16,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// While this lives, the calling thread is listed. `why.object` may be gone when a report reads it: the report copies it by way of the
-/// kernel.
+/// While this lives, the calling thread is listed. `why.object` may be gone when a report reads it: the report copies it by a system call.
 class sleeping_thread {
  public:
   explicit sleeping_thread(waits_for const& why) noexcept;
@@ -30,23 +30,23 @@ class sleeping_thread {
   /// The thread as the owner of a mutex: this_thread(), or the stack on which it works.
   std::uintptr_t self() const noexcept { return self_; }
   waits_for const& why() const noexcept { return why_; }
-  /// Does it work for no pool, and sleep until another thread wakes it?
+  /// True if it works for no pool, and sleeps until another thread wakes it.
   bool waits_outside() const noexcept { return outside_ && why_.limit == waits_for::no_limit; }
-  /// Since when it is listed, by the coarse clock.
+  /// When it was listed, by the coarse clock.
   std::int64_t since() const noexcept { return since_; }
 
-  /// Calls f(thread) for each, under the list's lock: none enters or leaves meanwhile.
+  /// Calls f(thread) for each, under the list's lock: none enters or leaves in between.
   template <class F>
   static void for_each(F f) {
     std::lock_guard const guard{mutex_};
     for (sleeping_thread const* t = first_; t != nullptr; t = t->next_) f(*t);
   }
 
-  // ---- Around a fork, by the thread that forks: the list is locked meanwhile.
+  // ---- Around a fork, by the thread that forks: the list is locked in between.
 
   static void before_fork() noexcept { mutex_.lock(); }
   static void after_fork() noexcept { mutex_.unlock(); }
-  /// In the child, where none of the listed threads is. Before after_fork.
+  /// In the child, which has none of the listed threads. Before after_fork.
   static void forget_all() noexcept { first_ = nullptr; }
 
  private:

@@ -1,7 +1,8 @@
 #pragma once
 
 // The timer: one thread a pool, started when it is first needed, which wakes waiters whose deadline expires. So a sleeping fiber costs
-// neither a worker nor a thread of its own. Stacks of workers use it; threads off a pool time their own sleep. README.md, "Time limits". Next: basic_deadline.hpp, what the timer and a waiter share.
+// neither a worker nor a thread of its own. Stacks of workers use it; threads off a pool time their own sleep. README.md, "Time limits".
+// Next: basic_deadline.hpp, what the timer and a waiter share.
 
 #include <array>
 #include <atomic>
@@ -30,28 +31,28 @@ class timer_entry;
 class timer {
  public:
   timer() = default;
-  /// Its thread will be called name:timer.
+  /// Its thread is named name:timer.
   explicit timer(std::string name) noexcept : name_{std::move(name)} {}
   timer(timer const&) = delete;
   timer& operator=(timer const&) = delete;
   ~timer() { stop(); }
 
-  /// What is called later: at most one request for each of these waits.
+  /// What is called later: at most one request of each kind is pending.
   enum class later : unsigned char { report, trim, due, events };
-  /// Calls f(with) once, after `delay`, on the timer's thread. It replaces an earlier request for the same that has not run yet. False: the
-  /// thread cannot be started, and nothing will be called. Any thread.
+  /// Calls f(with) once, after `delay`, on the timer's thread. Replaces an earlier request of the same kind that has not run yet. False:
+  /// the thread cannot be started, and nothing will be called. Any thread.
   bool call_after(later what, std::chrono::nanoseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
-  /// As call_after, by the timer's thread, which may hold its mutex: what a waiter calls that it wakes.
+  /// As call_after, by the timer's thread, which may hold its mutex. For what a waiter that it wakes calls.
   void call_after_here(later what, std::chrono::nanoseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
-  /// Is the caller the timer's thread?
+  /// True if the caller is the timer's thread.
   bool is_here() const noexcept;
-  /// Is the queue of entries empty? Any thread.
+  /// True if the queue of entries is empty. Any thread.
   bool idle() noexcept;
 
-  /// The pool's observer; null: there is none. It is told when the thread begins and ends. Before any entry.
+  /// The pool's observer, which gets a call when the thread begins and ends; null: there is none. Before any entry.
   void is_observed(observer* by) noexcept { observed_ = by; }
-  /// Where workers take turns: before it wakes what is due, the timer waits until they are at rest. So what has run by then does not depend on the
-  /// machine's time. Before any entry.
+  /// Under a controlled schedule: before it wakes what is due, the timer waits until the workers are at rest. So what has run until then
+  /// does not depend on the machine's time. Before any entry.
   void wait_for_rest() noexcept { waits_for_rest_ = true; }
   /// Starts the thread, so that no waiter has to wait until it has begun. Throws std::system_error.
   void start();
@@ -60,7 +61,7 @@ class timer {
 
  private:
   friend class timer_entry;
-  /// Of those that are due at the same time, the one that has waited longest comes first.
+  /// Of entries that are due at the same time, the one that has waited longest comes first.
   struct key {
     time_point when;
     std::uint64_t number;
@@ -76,7 +77,7 @@ class timer {
   own_mutex mutex_;
   std::atomic<std::uint32_t> changes_{0};  // of the first deadline, and of stopping_; the thread sleeps on it
   std::set<key> queue_;
-  std::uint64_t entries_ = 0;  // so many have entered the queue
+  std::uint64_t entries_ = 0;  // entries that have entered the queue so far
   observer* observed_ = nullptr;
   bool waits_for_rest_ = false;
   struct request {
@@ -88,14 +89,16 @@ class timer {
   std::string const name_;
   std::thread thread_;
   bool stopping_ = false;
-  bool calls_ = false;  // the thread has a request run, without the mutex; only that thread uses this
+  bool calls_ = false;  // the thread runs a request, without the mutex; only that thread uses this
 };
 
-/// What may end one wait early: a place in the timer's queue, made before the waiter is published, so that starting it cannot fail; and a request
-/// to stop, of the region in which the waiter runs. It lies in the waiting frame. Making, starting and destroying it take O(log entries).
+/// What may end one wait early: a place in the timer's queue, made before the waiter is published, so that starting it cannot fail; and a
+/// request to stop, of the region in which the waiter runs. It is in the waiting frame. Making, starting and destroying it take O(log
+/// entries).
 class timer_entry {
  public:
-  /// Starts the timer's thread, if that does not run yet. Null: there is no timer, or no region. Throws std::bad_alloc, std::system_error.
+  /// Starts the timer's thread, if it does not run yet. `t` and `region` may be null: there is no timer, or no region. Throws
+  /// std::bad_alloc, std::system_error.
   timer_entry(timer* t, waiter& w, time_point when, stop_region* region);
   timer_entry(timer_entry const&) = delete;
   timer_entry& operator=(timer_entry const&) = delete;
@@ -103,7 +106,7 @@ class timer_entry {
   ~timer_entry();
   /// Enters the queue, and listens to the request: from now on these may claim and wake the waiter.
   void start() noexcept;
-  /// Has the timer or the request claimed the waiter? By the waiter, once it was woken.
+  /// True if the timer or the request has claimed the waiter. By the waiter, once it was woken.
   bool expired() const noexcept { return limit_.expired || stop_.told; }
 
  private:

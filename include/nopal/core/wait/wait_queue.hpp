@@ -1,7 +1,7 @@
 #pragma once
 
-// The queue that waiters of a mutex, a condition variable and a semaphore stand in: a doubly linked list, first come, first served. Its
-// nodes lie in the waiting frames. Whoever holds the lock bit of the word uses it. Next: queued_word.hpp, the word.
+// The queue of the waiters of a mutex, a condition variable or a semaphore: a doubly linked list, first come, first served. Its nodes are
+// in the waiting frames. The holder of the word's lock bit uses it. Next: queued_word.hpp, the word.
 
 #include <cstddef>
 
@@ -9,7 +9,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Waiters that the calling thread has claimed under a lock. It wakes them in order once it has given the lock back.
+/// Waiters that the calling thread has claimed under a lock. It wakes them in order once it has released the lock.
 template <class Waits>
 class claimed_waiters {
   using node = typename Waits::waiter::node;
@@ -60,14 +60,14 @@ class wait_queue {
     (ahead != nullptr ? ahead->behind : first_) = behind;
     (behind != nullptr ? behind->ahead : last_) = ahead;
   }
-  /// Removes the first; null if it is empty. Only for queues without time limits: it claims nothing.
+  /// Removes the first; null if there is none. Only for queues without time limits: it claims nothing.
   node* pop_front() noexcept {
     node* const w = first_;
     if (w != nullptr) remove(*w);
     return w;
   }
-  /// Claims and removes the first `most` waiters, as far as there are so many. Returns how many. A waiter that has timed out stays in the
-  /// queue until it removes itself, so that the destroyer of the queue can wait for it.
+  /// Claims and removes the first waiters, at most `most`. Returns how many. A waiter that has timed out stays in the queue until it
+  /// removes itself, so that the destroyer of the queue can wait for it.
   std::ptrdiff_t claim(std::ptrdiff_t most, claimed_waiters<Waits>& into) noexcept {
     std::ptrdiff_t n = 0;
     for (node* w = first_; n < most && w != nullptr;) {
@@ -81,7 +81,7 @@ class wait_queue {
     }
     return n;
   }
-  /// Claims and removes the first waiters, as long as may_have(w) says yes of the next one that has not timed out; then calls has(w).
+  /// Claims and removes the first waiters, while may_have(w) is true of the next one that has not timed out. Calls has(w) for each.
   template <class MayHave, class Has>
   void claim_while(MayHave may_have, Has has, claimed_waiters<Waits>& into) noexcept {
     for (node* w = first_; w != nullptr;) {
@@ -97,7 +97,7 @@ class wait_queue {
       w = next;
     }
   }
-  /// Is there a waiter that has not timed out?
+  /// True if there is a waiter that has not timed out.
   bool awaited() const noexcept {
     for (node const* w = first_; w != nullptr; w = w->behind) {
       if (!w->expired()) return true;

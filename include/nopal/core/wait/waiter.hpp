@@ -1,7 +1,8 @@
 #pragma once
 
-// A waiter: a suspended stack, or a sleeping thread. It lies in the waiting frame, so that no queue of waiters needs memory of its own.
-// Whoever makes the awaited condition true wakes it. Next: await_wake.hpp, how one waits; wait_queue.hpp and basic_counter.hpp, the queues.
+// A waiter: a suspended stack, or a sleeping thread. It is in the waiting frame, so that no queue of waiters needs memory of its own. The
+// thread that makes the awaited condition true wakes it. Next: await_wake.hpp, how one waits; wait_queue.hpp and basic_counter.hpp, the
+// queues.
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/wait/event.hpp"
@@ -13,7 +14,7 @@ namespace nopal::inline NOPAL_ABI::core {
 template <class Sync, class Stack, class Event>
 struct basic_sleeper : Stack {
   using event = Event;
-  /// Set where a thread sleeps instead of a stack being suspended: the caller works for no pool, or has no memory for another stack.
+  /// Set if a thread sleeps and no stack is suspended: the caller works for no pool, or has no memory for another stack.
   typename Sync::template plain<event*> thread{nullptr};
   /// Wakes it; afterwards it may be gone. Any thread, once.
   void wake() noexcept {
@@ -23,8 +24,9 @@ struct basic_sleeper : Stack {
 };
 using sleeper = basic_sleeper<std_sync, waiting_stack, event>;
 
-/// One waiter among others. With a time limit both the queue's side and the timer may want to wake it: the one that claims it does. A waker
-/// accesses it for the last time in wake(); one that has lost the claim, while it holds a lock that the waiter takes before its frame ends.
+/// One waiter among others. With a time limit both the queue's side and the timer may want to wake it: the one that claims it does. Its
+/// waker's last access is wake(). A side that has lost the claim accesses it for the last time while it holds a lock that the waiter takes
+/// before its frame ends.
 template <class Sync, class Sleeper>
 struct basic_waiter : Sleeper {
   using node = basic_waiter;
@@ -35,10 +37,11 @@ struct basic_waiter : Sleeper {
   typename Sync::template plain<bool> timed{false};     ///< waits with a time limit
   typename Sync::template atomic<bool> claimed{false};  ///< used only if timed
 
-  /// True: the caller is to wake it. relaxed: the exchange only decides who wakes it. The wake-up releases what the waker did before, and a
-  /// caller that has lost does not access the waiter after it has given back the lock under which it tried.
+  /// True: the caller must wake it. relaxed: the exchange only decides which thread wakes it. The wake-up releases what the waker did
+  /// before, and a caller that has lost does not access the waiter after it has released the lock under which it tried.
   bool claim() noexcept { return !timed || !claimed.exchange(true, std::memory_order_relaxed); }
-  /// Of a waiter in a queue: has it timed out? relaxed: whoever is to see that it is gone sees it remove itself, under the queue's lock.
+  /// True if a waiter in a queue has timed out. relaxed: a thread that must know that it is gone sees it remove itself, under the queue's
+  /// lock.
   bool expired() const noexcept { return timed && claimed.load(std::memory_order_relaxed); }
 };
 

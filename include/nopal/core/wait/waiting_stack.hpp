@@ -1,8 +1,8 @@
 #pragma once
 
-// A native stack that waits. It is entered in the queue of what it waits for, and it lies in the waiting frame, so that no queue needs
-// memory of its own. Any thread may resume it, once. Next: waiter.hpp and event.hpp, whose queues hold it; src/wait/waiting_stack.cpp, how
-// a worker gets it.
+// A native stack that waits. It is entered in the queue of what it waits for, and is in the waiting frame, so that no queue needs memory of
+// its own. Any thread may resume it, once. Next: waiter.hpp and event.hpp, whose queues hold it; src/wait/waiting_stack.cpp, how a worker
+// gets it.
 
 #include "nopal/core/deque/resumable.hpp"
 
@@ -12,7 +12,7 @@ struct pool_state;
 class stack;
 class top_wait;
 
-/// The waiter fills in the fields before it leaves its stack. Whoever wakes it calls resume() once; afterwards it may be gone.
+/// The waiter sets the fields before it leaves its stack. Its waker calls resume() once; afterwards it may be gone.
 struct waiting_stack : resumable {
   stack* what = nullptr;
   pool_state* pool = nullptr;
@@ -23,12 +23,12 @@ struct waiting_stack : resumable {
   /// Not null: this is no stack, but a watch of one that waits for several things (watch.hpp), and resume calls this instead.
   void (*told)(waiting_stack& me) noexcept = nullptr;
 
-  /// Lets some worker of the pool resume the stack: the caller's, if it works for that pool, has memory for its ring and the pool steals; else
-  /// one that is chosen, or where nothing is stolen the one that left it. A thief may come first. Any thread.
+  /// Lets some worker of the pool resume the stack: the caller's, if it works for that pool, has memory for its ring and the pool steals;
+  /// else a chosen one, or if nothing is stolen the one that left it. A thief may be first. Any thread.
   void resume() noexcept;
-  /// Puts the stack behind what waits for the worker that left it. A thief may come first. By that worker.
+  /// Puts the stack behind what waits for the worker that left it. A thief may be first. By that worker.
   void resume_later() noexcept;
-  /// Puts the stack before what waits for the worker that left it, in whose ring there is room. Otherwise as resume_later.
+  /// Puts the stack before what waits for the worker that left it, which has room in its ring. Otherwise as resume_later.
   void resume_first() noexcept;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a waiter waits for, in the words of reports. It lies in the waiting frame. A report copies it from there and notices if the waiter
-// was resumed meanwhile: ../report/README.md. Next: await_wake.hpp, which is given one; src/report/report.cpp, which prints it.
+// What a waiter waits for, in the words of reports. It is in the waiting frame. A report copies it from there and notices if the waiter was
+// resumed during the copy: ../report/README.md. Next: await_wake.hpp, which takes one; src/report/report.cpp, which prints it.
 
 #include <cstdint>
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// join: what is waited for was begun by the waiter, and ends by itself. mutex, counter: a report can say more of the object than its address.
+/// join: the waiter began what it waits for, which ends by itself. mutex, counter: a report can say more of the object than its address.
 enum class wait_kind : unsigned char { nothing_more, join, mutex, counter };
 
 struct waits_for {

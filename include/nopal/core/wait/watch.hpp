@@ -1,6 +1,6 @@
 #pragma once
 
-// Waiting for the first of several things, as it ships. A watch stands in the queue of each of them, beside ordinary waiters, and tells the
+// Waiting for the first of several things, as it ships. A watch is in the queue of each of them, among ordinary waiters, and tells the
 // watcher, on which the caller waits. README.md, "Waiting for one of several". By the waiter. Next: ../../select.hpp, ../../when_any.hpp.
 
 #include "nopal/core/compiler/config.hpp"
@@ -9,10 +9,10 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// It also hears requests to stop.
+/// A request to stop ends its wait too.
 class NOPAL_API watcher : public basic_watcher<timed_stack_waits> {
  public:
-  /// Waits until a watch was woken, but no longer than until `deadline`, or a request to stop. False: that was first. Throws std::bad_alloc,
+  /// Waits until a watch was woken, until `deadline`, or until a request to stop. False: no watch was woken first. Throws std::bad_alloc,
   /// std::system_error. Once.
   bool wait(time_point deadline, char const* what);
 };

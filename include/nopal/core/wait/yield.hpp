@@ -6,9 +6,9 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Suspends the calling stack, and lets what waits for its worker now run first: as a rule all of it, but now and then a worker takes what
-/// came from outside first, or a thief takes the stack. False: the caller works for no pool, and nothing has
-/// happened. True at once where nothing waits for the worker, or there is no memory for another stack.
+/// Suspends the calling stack, and first lets what waits for its worker now run: usually all of it, but now and then a worker first takes
+/// what came from outside, or a thief takes the stack. False: the caller works for no pool, and nothing has happened. True at once if
+/// nothing waits for the worker, or there is no memory for another stack.
 bool yield_stack() noexcept;
 
 }  // namespace nopal::core

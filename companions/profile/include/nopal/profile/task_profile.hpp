@@ -10,12 +10,13 @@
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
+
+#if NOPAL_PROFILES
+
 #include "nopal/core/task/make_child.hpp"
 #include "nopal/core/task/promise.hpp"
 #include "nopal/profile/noted.hpp"
 #include "nopal/profile/procedure.hpp"
-
-#if NOPAL_PROFILES
 
 namespace nopal::inline NOPAL_ABI::core {
 
