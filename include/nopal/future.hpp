@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "nopal/core/base/in_order.hpp"
-#include "nopal/core/scheduler/typed_root.hpp"
+#include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/task/awaiters.hpp"
 #include "nopal/core/wait/completion.hpp"
 #include "nopal/core/wait/deadline.hpp"

@@ -138,7 +138,7 @@ NOPAL_PROFILED decltype(auto) sync_wait(F&& f, A&&... a) {
   } else {
     core::worker* const w = core::current_or_null();
     if (w == nullptr) return default_pool().run(static_cast<F&&>(f), static_cast<A&&>(a)...);
-    core::awaited_root<F&&, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
+    core::awaited_job<F&&, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
     r.pool = &w->pool();
     core::run_and_wait(*r.pool, r, r.done);
     return r.take();

@@ -20,7 +20,7 @@
 #include "nopal/core/scheduler/scheduler.hpp"
 #include "nopal/core/scheduler/statistics.hpp"
 #include "nopal/core/scheduler/submission.hpp"
-#include "nopal/core/scheduler/typed_root.hpp"
+#include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/task/arguments.hpp"
@@ -97,7 +97,7 @@ class pool {
     if constexpr (!c::ok) {
       return core::explained<core::way::waits, c::wrong>();
     } else {
-      core::awaited_root<F&&, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
+      core::awaited_job<F&&, A&&...> r{static_cast<F&&>(f), static_cast<A&&>(a)...};
       r.pool = &state();
       core::run_and_wait(state(), r, r.done);
       return r.take();
@@ -135,7 +135,7 @@ class pool {
     if constexpr (!c::ok) {
       core::explained<core::way::submits, c::wrong>();
     } else {
-      auto r = std::make_unique<core::detached_root<F&&, A&&...>>(static_cast<F&&>(f), static_cast<A&&>(a)...);
+      auto r = std::make_unique<core::detached_job<F&&, A&&...>>(static_cast<F&&>(f), static_cast<A&&>(a)...);
       r->pool = &state();
       core::submit(state(), *r.release());
     }
@@ -199,13 +199,13 @@ class pool {
       core::explained<core::way::submits, c::wrong>();
       return future<core::refused>{};
     } else {
-      using root = core::submitted_root<F&&, A&&...>;
-      auto r = std::make_shared<root>(static_cast<F&&>(f), static_cast<A&&>(a)...);
+      using job = core::submitted_job<F&&, A&&...>;
+      auto r = std::make_shared<job>(static_cast<F&&>(f), static_cast<A&&>(a)...);
       r->pool = &state();
       r->region = region;
       r->keep(r);
       core::submit(state(), *r);
-      return future<typename root::result>{std::move(r)};
+      return future<typename job::result>{std::move(r)};
     }
   }
 

@@ -8,7 +8,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 bool enter_default_pool(void (*what)(void* arg), void* arg, double rest) {
   auto const job = [=] { what(arg); };
-  awaited_root<decltype(job) const&> r{job};
+  awaited_job<decltype(job) const&> r{job};
   r.pool = &default_pool_state();
   if (rest >= loop_tuning::worth_a_wake()) {
     run_and_wait(*r.pool, r, r.done);

@@ -10,7 +10,7 @@
 #include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
 #include "nopal/core/stack/suspension.hpp"
-#include "nopal/core/task/strand_loop.hpp"
+#include "nopal/core/task/resume_loop.hpp"
 #include "nopal/core/wait/job_wait.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "observe/tell.hpp"
@@ -60,8 +60,8 @@ unsigned occupy(pool_state& pool) noexcept {
 // suspended, it returns to the caller's own stack. Otherwise it leaves for the stack on which the thread that works here now began.
 void run_job_of_caller(context& c) noexcept {
   auto& mine = static_cast<stack&>(c);
-  tell::strand_begins(*current(), strand_kind::callers_job, current()->occupant.job->start);
-  run_root(*current(), *current()->occupant.job);
+  tell::strand_begins(*current(), strand_kind::callers_job, current()->occupant.own_job->start);
+  run_job(*current(), *current()->occupant.own_job);
   if (worker const& w = *current(); !w.occupant.here || !w.occupant.done->is_set()) search_on(mine);
   if (mine.returns()) return;
   leave_for_thread(mine);
@@ -70,7 +70,7 @@ void run_job_of_caller(context& c) noexcept {
 // Runs the job in the place of a sleeping worker's thread, and waits until the job has ended. While the caller occupies the worker, the
 // worker's thread still sleeps: it finds what is put into its inboxes later, if no other worker does. False: no worker sleeps, there is no
 // memory for a native stack, or stacks stay in this pool; nothing has happened.
-bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
+bool run_as_worker(pool_state& pool, job& r, event& done) noexcept {
   if (pool.resume == resume::home) return false;  // a stack of the job would have to stay with the caller's thread, which leaves
   if (pool.has_own_clock) [[unlikely]]
     return false;  // the caller's time is no worker's
@@ -105,20 +105,20 @@ bool run_as_worker(pool_state& pool, root& r, event& done) noexcept {
 }
 
 // Gives the job to some worker, and waits until it has ended.
-void run_elsewhere(pool_state& pool, root& r, event& done) noexcept {
-  r.run = run_injected_root;
+void run_elsewhere(pool_state& pool, job& r, event& done) noexcept {
+  r.run = run_injected_job;
   tell::comes(pool, brought::job);
   inject(pool, r, pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size());  // relaxed: any value will do
   wait_for_job(done, &r);
 }
 
 // The caller is a worker, of this pool or another.
-void run_on_worker(worker& w, pool_state& pool, root& r, event& done) {
+void run_on_worker(worker& w, pool_state& pool, job& r, event& done) {
   if (&w.pool() == &pool && w.fits_here()) {
     w.make_room_for_strand();
     {
       saved_strand const outer{w};  // the caller's strand waits below, on the same stack
-      run_root(w, r);
+      run_job(w, r);
     }
     return wait_for_job(done, &r);
   }
@@ -145,7 +145,7 @@ class call_from_outside {
 
 }  // namespace
 
-void run_and_wait(pool_state& pool, root& r, event& done) {
+void run_and_wait(pool_state& pool, job& r, event& done) {
   worker* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return run_on_worker(*w, pool, r, done);
   call_from_outside const call{pool};
@@ -156,7 +156,7 @@ void run_and_wait(pool_state& pool, root& r, event& done) {
   run_elsewhere(pool, r, done);
 }
 
-bool run_if_one_sleeps(pool_state& pool, root& r, event& done) noexcept {
+bool run_if_one_sleeps(pool_state& pool, job& r, event& done) noexcept {
   call_from_outside const call{pool};
   done.only_this_thread_waits();
   return run_as_worker(pool, r, done);

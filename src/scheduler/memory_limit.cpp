@@ -32,7 +32,7 @@ constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 // Number of tasks above the one that is about to begin, up to its job.
 std::uint64_t depth_of(std::uintptr_t parent_word) noexcept {
   std::uint64_t n = 0;
-  while ((parent_word & kind_mask) != rooted && (parent_word & ~parent_bits) != 0) {
+  while ((parent_word & kind_mask) != of_job && (parent_word & ~parent_bits) != 0) {
     parent_word = reinterpret_cast<frame const*>(parent_word & ~parent_bits)->parent_word;  // NOLINT(performance-no-int-to-ptr)
     ++n;
   }

@@ -36,7 +36,7 @@
 #include "nopal/core/scheduler/thread_name.hpp"
 #include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/stack/suspension.hpp"
-#include "nopal/core/task/strand_loop.hpp"
+#include "nopal/core/task/resume_loop.hpp"
 #include "observe/attachments.hpp"
 #include "report/report_on_signal.hpp"
 #include "scheduler/option_checks.hpp"

@@ -14,7 +14,7 @@
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"
-#include "nopal/core/task/strand_loop.hpp"
+#include "nopal/core/task/resume_loop.hpp"
 #include "nopal/core/wait/event.hpp"
 #include "observe/tell.hpp"
 #include "report/stuck.hpp"
@@ -179,10 +179,10 @@ void take_half(worker& w, worker& victim) noexcept {
 
 // Tries one other worker once: its deque, its ring, its open inbox. The owner and other thieves may be at all of these at the same time;
 // deque/README.md says which of them gets what. `only`: see find_and_run.
-bool steal_from(worker& w, worker& victim, root const* only) noexcept {
+bool steal_from(worker& w, worker& victim, job const* only) noexcept {
   w.count.add(counted::steal_attempts);
   tell::tries(w, victim);
-  root* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
+  job* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
     offered_in in;
@@ -224,7 +224,7 @@ unsigned next_victim(worker& w, unsigned k) noexcept {
 
 // Searches the inboxes and other workers once, and runs what it finds. `only`: null; or the job, of whose strands alone it takes some.
 // O(workers).
-bool find_and_run(worker& w, root const* only) noexcept {
+bool find_and_run(worker& w, job const* only) noexcept {
   // In alternation, since each source may be refilled for ever. Also work that only this thread may run, if it waits for something that
   // another worker holds.
   bool const own_first = w.search.own_first = !w.search.own_first;
@@ -401,7 +401,7 @@ bool search_below_join(worker& w) noexcept {
 bool search_as_external_caller(worker& w) noexcept {
   event const& done = *w.occupant.done;
   if (done.is_set() || must_stay_awake(w.pool(), w.index())) return false;
-  if (find_and_run(w, w.occupant.job)) return true;
+  if (find_and_run(w, w.occupant.own_job)) return true;
   search_state& s = w.search;
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;

@@ -10,7 +10,7 @@
 
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/injection.hpp"
-#include "nopal/core/task/strand_loop.hpp"
+#include "nopal/core/task/resume_loop.hpp"
 #include "nopal/core/wait/await_wake_until.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/event.hpp"
@@ -21,17 +21,17 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-void comes_from_outside(pool_state& pool, root& r) noexcept {
+void comes_from_outside(pool_state& pool, job& r) noexcept {
   tell::settle(pool);
   r.is_counted = pool.counts_jobs;
   if (r.is_counted) [[unlikely]]
     tell::job_comes(pool);
 }
 
-void submit(pool_state& pool, root& r) noexcept {
+void submit(pool_state& pool, job& r) noexcept {
   pool.pending.started();
   pool.needs_threads();  // after that: see end_threads
-  r.run = run_injected_root;
+  r.run = run_injected_job;
   r.region = listened_to(r.region);
   hold_region(r.region);  // until its finish
   tell::comes(pool, brought::job);

@@ -108,16 +108,16 @@ void outside_children::help() noexcept {
   bool const some = newest_ != nullptr;
   unlock(~locked);
   if (!some) return;
-  struct helping final : root {
+  struct helping final : job {
     outside_children& all;
     event done;
     explicit helping(outside_children& of) noexcept : all{of} {
-      start = [](root& r) {
+      start = [](job& r) {
         current()->begin_without_tasks();
         outside_children& o = static_cast<helping&>(r).all;
         o.begin_all_(o);
       };
-      finish = [](root& r) noexcept { static_cast<helping&>(r).done.set(); };
+      finish = [](job& r) noexcept { static_cast<helping&>(r).done.set(); };
       pool = &of.pool_;
     }
   } r{*this};

@@ -64,7 +64,7 @@ bool suspend(suspension& s) noexcept {
   void const* const far = w.far.get();
   region_id const region = w.region;
   if (w.alarm == worker::no_tasks) {
-    root* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
+    job* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
     leave_for(s, *next);
     current()->begin_job();
     current()->busy_with.store(busy, std::memory_order_relaxed);

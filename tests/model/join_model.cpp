@@ -1,5 +1,5 @@
 // The join word that ships; and with it and the deque the hand-over of an arena and of a native stack to whoever resumes the parent, in the
-// order of src/task/strand_loop.cpp and src/stack/native_fork.cpp.
+// order of src/task/resume_loop.cpp and src/stack/native_fork.cpp.
 
 #include "nopal/core/deque/join_word.hpp"
 

@@ -77,7 +77,7 @@ struct debug_layout {
       {"frame.parent", offsetof(frame, parent_word)},
       {"frame.parent_bits", parent_bits},
       {"frame.kind_mask", kind_mask},
-      {"frame.rooted", rooted},
+      {"frame.of_job", of_job},
       {"mutex.owners", static_cast<std::int64_t>(basic_mutex<stack_waits>::owners)},
       {"counter.shift", basic_counter<timed_stack_waits>::shift},
       {"event.set", event::state_when_set},

@@ -303,7 +303,7 @@ def tasks_from(frame, layout):
             lines.append(f"     {task_name(word(frame + layout['frame.resume']))} (frame {frame:#x})")
         except gdb.MemoryError:
             return [*lines, f"    -- the frame at {frame:#x} cannot be read"]
-        if parent & layout["frame.kind_mask"] == layout["frame.rooted"]:
+        if parent & layout["frame.kind_mask"] == layout["frame.of_job"]:
             return lines
         frame = parent & ~layout["frame.parent_bits"]
     return lines

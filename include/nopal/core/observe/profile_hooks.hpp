@@ -1,13 +1,13 @@
 #pragma once
 
 // What the hooks of a profile are in files that are compiled without NOPAL_PROFILE: nothing. With it, the same names come from
-// nopal/profile/noted.hpp and nopal/profile/root_profile.hpp. Called by ../task/make_child.hpp and ../scheduler/typed_root.hpp.
+// nopal/profile/noted.hpp and nopal/profile/job_profile.hpp. Called by ../task/make_child.hpp and ../scheduler/typed_job.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
 #if NOPAL_PROFILES
+#include "nopal/profile/job_profile.hpp"
 #include "nopal/profile/noted.hpp"
-#include "nopal/profile/root_profile.hpp"
 #else
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -16,9 +16,9 @@ namespace nopal::inline NOPAL_ABI::core {
 template <class F>
 using starter = F;
 
-class root_profile {
+class job_profile {
  public:
-  explicit constexpr root_profile(bool) noexcept {}
+  explicit constexpr job_profile(bool) noexcept {}
   constexpr void begin_task() noexcept {}
   struct running {};
   constexpr running begin_function() const noexcept { return {}; }

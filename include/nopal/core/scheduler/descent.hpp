@@ -10,7 +10,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-///     | address of a join word or a root, or 0: none is known | pinned 1 |
+///     | address of a join word or a job, or 0: none is known | pinned 1 |
 template <class Sync = std_sync>
 class basic_descent {
  public:

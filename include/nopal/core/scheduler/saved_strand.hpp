@@ -29,7 +29,7 @@ class saved_strand {
   std::uintptr_t const limit_;
   std::uintptr_t const parent_word_;
   void* const slot_;
-  root* const busy_with_;
+  job* const busy_with_;
   void const* const near_;
   void const* const far_;
   control_words const mode_;

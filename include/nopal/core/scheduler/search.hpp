@@ -2,9 +2,9 @@
 
 // The search for work, at the base of a native stack: the worker's ring, its inboxes, then what other workers have offered; and sleep, when
 // there is nothing. By the worker's thread, or an external caller that occupies the worker. README.md, "Search". Next: sleep/parking.hpp,
-// where the thread sleeps; machine/victim.hpp, which worker a thief tries; task/strand_loop.hpp, which runs what was found.
+// where the thread sleeps; machine/victim.hpp, which worker a thief tries; task/resume_loop.hpp, which runs what was found.
 
-#include "nopal/core/scheduler/root.hpp"
+#include "nopal/core/scheduler/job.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

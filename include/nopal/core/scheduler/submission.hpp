@@ -6,8 +6,8 @@
 #include <string>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/scheduler/job.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
-#include "nopal/core/scheduler/root.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
@@ -15,7 +15,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 /// Gives the job to the pool: to the calling worker's inbox, if that worker belongs to the pool, else to a sleeping worker's. Any thread.
 /// The job may have ended when this returns. Its finish drops the stop region, which is held for it from here on.
-NOPAL_API void submit(pool_state& pool, root& r) noexcept;
+NOPAL_API void submit(pool_state& pool, job& r) noexcept;
 /// Gives a fiber to the pool, by a thread that does not work for it. The fiber may have ended when this returns.
 NOPAL_API void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept;
 /// Adds a fiber to the ring of `w`, the calling worker, or to its inbox if there is no memory for the ring to grow.
@@ -28,6 +28,6 @@ bool wait_for_all(pool_state& pool, time_point deadline = time_point::max()) noe
 std::string what_is_left(pool_state& pool);
 
 /// A thread outside is about to inject `r`: tells the pool's observer.
-void comes_from_outside(pool_state& pool, root& r) noexcept;
+void comes_from_outside(pool_state& pool, job& r) noexcept;
 
 }  // namespace nopal::core

@@ -32,7 +32,7 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 class event;
-struct root;
+struct job;
 class top_wait;
 
 /// What only the search for work uses: search.cpp.
@@ -60,9 +60,9 @@ struct search_state {
 
 /// The external caller that occupies the worker in its thread's place: external_caller.cpp.
 struct occupant {
-  bool here = false;      ///< false: there is none, and the rest means nothing
-  root* job = nullptr;    ///< what it waits for
-  event* done = nullptr;  ///< set when that has ended
+  bool here = false;       ///< false: there is none, and the rest means nothing
+  job* own_job = nullptr;  ///< what it waits for
+  event* done = nullptr;   ///< set when that has ended
 };
 
 /// What its owner touches at a fork.
@@ -90,7 +90,7 @@ struct worker_for_others {
   alignas(destructive_size) counters count;  ///< written by the worker, read by any thread
   /// The job whose strand runs here: a hint, for external callers, which help with their own job only. Written by the worker, read by every
   /// thief that tries it: so it is not on a line that the owner writes at each fork.
-  std::atomic<root*> busy_with{nullptr};
+  std::atomic<job*> busy_with{nullptr};
   /// Joins that the entries of the deque descend from: the nearest that is known, and the farthest, which the nearest descends from.
   descent near, far;
   std::atomic<bool> stalled{false};  ///< the thread has run only its own work for long; any thread reads it

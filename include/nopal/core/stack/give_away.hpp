@@ -1,7 +1,7 @@
 #pragma once
 
 // Giving away what a strand has offered, when its worker leaves the native stack or the task moves to another worker: core/README.md,
-// invariant 7. Called by suspension.cpp and task/strand_loop.cpp. Next: suspension.hpp, which then leaves the stack.
+// invariant 7. Called by suspension.cpp and task/resume_loop.cpp. Next: suspension.hpp, which then leaves the stack.
 
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"

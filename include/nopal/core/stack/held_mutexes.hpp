@@ -2,7 +2,7 @@
 
 // A strand that ends on a native stack has unlocked what it locked there. A mutex belongs to the stack on which it was locked: if it were
 // left locked, it would belong to what runs on that stack next. Next: ../../mutex.hpp, which counts; ../scheduler/fiber_record.hpp and
-// ../task/strand_loop.hpp, which check.
+// ../task/resume_loop.hpp, which check.
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/stack/stack.hpp"

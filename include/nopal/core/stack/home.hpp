@@ -14,7 +14,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// True if a wait of the strand on `w` keeps the thread on its stack. `join`: the join word or the root that is waited for; null: something
+/// True if a wait of the strand on `w` keeps the thread on its stack. `join`: the join word or the job that is waited for; null: something
 /// else, and it is unknown what will end the wait. In a pool whose stacks all stay, fibers wait for each other by such waits, and the
 /// thread leaves them, unless frames below wait on this stack. Only if other workers can run what it waits for: not under a controlled
 /// schedule, where one worker runs at a time. By that worker.

@@ -36,7 +36,7 @@ class basic_top_wait {
 /// The one that ships.
 class top_wait : public basic_top_wait<> {
  public:
-  /// On the stack that runs on worker `i`. `j`: the join word or the root that is waited for; null: something else.
+  /// On the stack that runs on worker `i`. `j`: the join word or the job that is waited for; null: something else.
   top_wait(stack& s, pool_state& p, unsigned i, void const* j) noexcept : join{j}, stack_{s}, pool_{p}, worker_{i} {}
 
   /// The event has happened: tells the waiter's thread, or sends its stack home. Once, by any thread; afterwards this may be gone.

@@ -55,7 +55,7 @@ class NOPAL_API arena {
 
   /// Leaves the topmost segment if it is empty, and not a first one of usual size. The arena keeps that segment for its next growth,
   /// against hot splitting, unless it is more than twice as large as the one below. Not part of release, where its branch would cost 1 to 2
-  /// ns a fork: grow_arena (cold_path.hpp) makes sure that the worker that started the frame calls tidy. Returns the alarm to restore, or
+  /// ns a fork: grow_arena (slow_path.hpp) makes sure that the worker that started the frame calls tidy. Returns the alarm to restore, or
   /// `keep`: the alarm stays as it is.
   std::uintptr_t tidy() noexcept;
   static constexpr std::uintptr_t keep = 1;
@@ -76,7 +76,7 @@ class NOPAL_API arena {
   /// Continues with the segments that detach returned, also on another worker. This arena must be empty.
   void attach(stacklet* s) noexcept;
 
-  /// How often the frame whose children are at the bottom of this arena had been stolen. strand_loop.cpp uses it as the epoch of a child
+  /// How often the frame whose children are at the bottom of this arena had been stolen. resume_loop.cpp uses it as the epoch of a child
   /// that has thrown and lost its parent.
   std::uint64_t epoch = 0;
 

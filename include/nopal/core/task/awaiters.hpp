@@ -1,7 +1,7 @@
 #pragma once
 
 // What a task awaits that is no fork: its join, a called child, and anything that it waits for on its native stack. Called by the worker
-// that runs the task. Next: promise.hpp, which returns these; cold_path.hpp, where something was stolen or thrown.
+// that runs the task. Next: promise.hpp, which returns these; slow_path.hpp, where something was stolen or thrown.
 
 #include <coroutine>
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/task/cold_path.hpp"
 #include "nopal/core/task/frame.hpp"
+#include "nopal/core/task/slow_path.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -3,7 +3,7 @@
 // A child about to start, and the fork itself. The suspended parent is offered to thieves; then the child is *called*, as a nested native
 // call (eager nested start). So an unstolen child returns like a function, and its native caller takes the parent back. Called by the
 // worker that runs the parent; from the offer on a thief may run that parent. docs/fork-cost.md says what a fork costs. Next:
-// deque/fork_protocol.hpp, which offers the parent; cold_path.hpp, where it was stolen.
+// deque/fork_protocol.hpp, which offers the parent; slow_path.hpp, where it was stolen.
 
 #include <coroutine>
 #include <cstdint>
@@ -18,10 +18,10 @@
 #include "nopal/core/stack/offered_mode.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/awaiters.hpp"
-#include "nopal/core/task/cold_path.hpp"
 #include "nopal/core/task/deferred_start.hpp"
 #include "nopal/core/task/pack.hpp"
 #include "nopal/core/task/result_slot.hpp"
+#include "nopal/core/task/slow_path.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

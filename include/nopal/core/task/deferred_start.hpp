@@ -2,7 +2,7 @@
 
 // A deferred start: a child that was not started because the native stack ran low. Its arguments wait in the arena until the loop at the
 // stack's base starts it. The strand that made it starts it; no other worker sees it. Why no stack overflows: README.md, "Depth". Next:
-// child.hpp, which makes one; strand_loop.hpp, which starts it.
+// child.hpp, which makes one; resume_loop.hpp, which starts it.
 
 #include "nopal/core/task/frame.hpp"
 

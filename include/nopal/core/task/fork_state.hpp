@@ -40,7 +40,7 @@ struct fork_state {
   /// everything unwinds, or the child left an exception (alarm 0); or the child left an empty segment in the arena (alarm at the stack
   /// pointer from which that child asked for memory).
   NOPAL_INLINE bool undisturbed() const noexcept { return stack_below(alarm); }
-  /// For a coroutine that was just resumed: true if there is an exception for it. Then rethrow_into_task (cold_path.hpp) throws it.
+  /// For a coroutine that was just resumed: true if there is an exception for it. Then rethrow_into_task (slow_path.hpp) throws it.
   NOPAL_INLINE bool must_throw() const noexcept { return alarm == 0; }
 
   /// The caller may run a loop that takes fewer ticks without a further check: 0 on a worker. On other threads a hint, which

@@ -24,7 +24,7 @@ struct stacklet;
 enum kind : std::uintptr_t {
   called = 0,  ///< the parent waits for it, and is offered to no thief
   forked = 1,  ///< the parent was offered to thieves
-  rooted = 2,  ///< the parent is the frame of a root
+  of_job = 2,  ///< the parent is the frame of a job
 };
 inline constexpr std::uintptr_t kind_mask = 3;
 /// In frame::parent_word: the slot is an eventually<T>, so the result is constructed in it, not assigned.

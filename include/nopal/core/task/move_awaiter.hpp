@@ -1,7 +1,7 @@
 #pragma once
 
 // What `co_await resume_on(...)` awaits. Called by the worker that runs the task, until it suspends; afterwards by the worker that the task
-// has moved to. Next: move_request.hpp, what is sent; cold_path.hpp, whose move_task requests it.
+// has moved to. Next: move_request.hpp, what is sent; slow_path.hpp, whose move_task requests it.
 
 #include <coroutine>
 #include <exception>
@@ -10,9 +10,9 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/awaiters.hpp"
-#include "nopal/core/task/cold_path.hpp"
 #include "nopal/core/task/frame.hpp"
 #include "nopal/core/task/move_request.hpp"
+#include "nopal/core/task/slow_path.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // A task on its way to another worker: resume_on. Until it is sent it belongs to the worker that the task leaves; then to the one that
-// takes it out of its inbox. Next: cold_path.hpp, where the move is requested; strand_loop.hpp, where it is sent and received.
+// takes it out of its inbox. Next: slow_path.hpp, where the move is requested; resume_loop.hpp, where it is sent and received.
 
 #include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"

@@ -2,7 +2,7 @@
 
 // The event: it happens once, and suspended stacks and sleeping threads wait for it. It is the end of a job, what a thread off a pool
 // sleeps on, and what a worker sleeps on that has no memory for another stack. README.md, "The event", says why set() touches nothing that
-// may be gone. Next: waiter.hpp; scheduler/root.hpp, a job.
+// may be gone. Next: waiter.hpp; scheduler/job.hpp, a job.
 
 #include <cstdint>
 

@@ -8,10 +8,10 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Waits until `done` is set, which is the end of the root `job`. Any thread.
+/// Waits until `done` is set, which is the end of the job `job`. Any thread.
 void wait_for_job(event& done, void const* job) noexcept;
 /// Waits until `done` is set, on the worker `w` that runs the caller. Another worker may run the caller afterwards, unless its stack stays.
-/// `why` is for reports. `join`: the root that is waited for; null: something else, as for waits_on_top (../stack/home.hpp).
+/// `why` is for reports. `join`: the job that is waited for; null: something else, as for waits_on_top (../stack/home.hpp).
 void wait_on_worker(worker& w, event& done, waits_for why, void const* join = nullptr) noexcept;
 
 }  // namespace nopal::core

@@ -2,7 +2,7 @@
 
 // The slow path of a task's fork: a parent was stolen, a child has thrown, the arena is full or the stack low. Called by `w`, the worker
 // that runs the strand. A function that returns a bool returns true if the task stays suspended: then its native callers return, one after
-// the other, to the loop at the stack's base. Next: strand_loop.hpp, that loop.
+// the other, to the loop at the stack's base. Next: resume_loop.hpp, that loop.
 
 #include <cstddef>
 #include <exception>
@@ -60,7 +60,7 @@ NOPAL_API NOPAL_COLD void* allocate_in_body(worker& w, std::size_t n, frame cons
 /// Ends the program: a task ends with children not joined. `e`: the exception that it ends by, or null.
 [[noreturn]] NOPAL_API NOPAL_COLD void die_unjoined(std::exception_ptr e) noexcept;
 
-// ---- Between cold_path.cpp and strand_loop.cpp.
+// ---- Between slow_path.cpp and resume_loop.cpp.
 
 /// A child of `p`, which the caller owns, has left strand.exception: records it, so that p's next join throws.
 void child_failed(worker& w, frame* p) noexcept;

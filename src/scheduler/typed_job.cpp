@@ -1,4 +1,4 @@
-#include "nopal/core/scheduler/typed_root.hpp"
+#include "nopal/core/scheduler/typed_job.hpp"
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stop/stopped.hpp"

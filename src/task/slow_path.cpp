@@ -1,4 +1,4 @@
-#include "nopal/core/task/cold_path.hpp"
+#include "nopal/core/task/slow_path.hpp"
 
 #include <new>
 #include <utility>

@@ -6,7 +6,7 @@
 // README.md, "Invariants". Next: scheduler/search.hpp, from which a worker calls these, and to which they return.
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/scheduler/root.hpp"
+#include "nopal/core/scheduler/job.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/frame.hpp"
 
@@ -14,9 +14,9 @@ namespace nopal::inline NOPAL_ABI::core {
 
 /// Runs a job from its start until this worker has nothing left of it. Before and after, the arena is empty and no entry of the deque is
 /// private; afterwards that holds for the worker that then runs the caller, maybe another one.
-void run_root(worker& w, root& r) noexcept;
+void run_job(worker& w, job& r) noexcept;
 /// Runs a job that was taken out of an inbox: its resumable::run.
-void run_injected_root(resumable& r, worker& w) noexcept;
+void run_injected_job(resumable& r, worker& w) noexcept;
 
 /// Resumes a task that `w`, the thief, has taken out of another worker's deque, or found among orphaned continuations, in the mode and the
 /// stop region in which it was offered.

@@ -1,6 +1,6 @@
 #pragma once
 
-// A job with its callable, arguments and result: what pool::run, submit and detach make of it. Next: root.hpp, the part of it that the
+// A job with its callable, arguments and result: what pool::run, submit and detach make of it. Next: job.hpp, the part of it that the
 // scheduler knows.
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/observe/profile_hooks.hpp"
-#include "nopal/core/scheduler/root.hpp"
+#include "nopal/core/scheduler/job.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/arguments.hpp"
-#include "nopal/core/task/cold_path.hpp"
 #include "nopal/core/task/pack.hpp"
+#include "nopal/core/task/slow_path.hpp"
 #include "nopal/core/wait/completion.hpp"
 #include "nopal/core/wait/event.hpp"
 #include "nopal/eventually.hpp"
@@ -35,7 +35,7 @@ struct result_of_run<task<T>> {
 
 /// A callable, its arguments and its result. F, A...: references, as they were given. How the arguments are kept: task/arguments.hpp.
 template <way How, class F, class... A>
-class NOPAL_PROFILED typed_root : public root {
+class NOPAL_PROFILED typed_job : public job {
   using arguments = checked<How, F, A...>::arguments::type;
   using callable = std::conditional_t<How == way::waits, F, std::decay_t<F>>;
   template <class Pack>
@@ -59,8 +59,8 @@ class NOPAL_PROFILED typed_root : public root {
                 "nopal: what this function returns cannot be moved to the caller that waits for it. "
                 "Let it fill an object of the caller's.");
 
-  explicit typed_root(F f, A... a) : f_(static_cast<F>(f)), args_(call::keep(static_cast<A>(a)...)) {
-    start = [](root& r) { static_cast<typed_root&>(r).begin(); };
+  explicit typed_job(F f, A... a) : f_(static_cast<F>(f)), args_(call::keep(static_cast<A>(a)...)) {
+    start = [](job& r) { static_cast<typed_job&>(r).begin(); };
   }
 
   /// The result, or the exception rethrown. Once, after the end.
@@ -99,7 +99,7 @@ class NOPAL_PROFILED typed_root : public root {
     if constexpr (is_coroutine) {
       worker* const w = current();
       constexpr std::uintptr_t bits = std::is_void_v<result> || std::is_reference_v<result> ? 0 : constructs;
-      w->parent_word = reinterpret_cast<std::uintptr_t>(static_cast<root*>(this)) | rooted | bits;
+      w->parent_word = reinterpret_cast<std::uintptr_t>(static_cast<job*>(this)) | of_job | bits;
       w->slot = std::addressof(result_);
       profile_.begin_task();
       static_cast<void>(call::invoke(f_, args_));
@@ -120,15 +120,15 @@ class NOPAL_PROFILED typed_root : public root {
   callable f_;
   arguments args_;
   eventually<held> result_;
-  [[no_unique_address]] root_profile profile_{How == way::waits};
+  [[no_unique_address]] job_profile profile_{How == way::waits};
 };
 
 /// The job of pool::run. It is stored in the frame of the caller, which waits for it.
 template <class F, class... A>
-class NOPAL_PROFILED awaited_root final : public typed_root<way::waits, F, A...> {
+class NOPAL_PROFILED awaited_job final : public typed_job<way::waits, F, A...> {
  public:
-  explicit awaited_root(F f, A... a) : typed_root<way::waits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
-    this->finish = [](root& r) noexcept { static_cast<awaited_root&>(r).done.set(); };
+  explicit awaited_job(F f, A... a) : typed_job<way::waits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
+    this->finish = [](job& r) noexcept { static_cast<awaited_job&>(r).done.set(); };
   }
   event done;
 };
@@ -154,12 +154,12 @@ struct shared_result {
 
 /// The job of pool::submit. It keeps itself alive until it has ended; then its future does.
 template <class F, class... A>
-class NOPAL_PROFILED submitted_root final : public typed_root<way::submits, F, A...>,
-                                            public shared_result<typename typed_root<way::submits, F, A...>::result> {
+class NOPAL_PROFILED submitted_job final : public typed_job<way::submits, F, A...>,
+                                           public shared_result<typename typed_job<way::submits, F, A...>::result> {
  public:
-  explicit submitted_root(F f, A... a) : typed_root<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
-    this->finish = [](root& r) noexcept {
-      auto& self = static_cast<submitted_root&>(r);
+  explicit submitted_job(F f, A... a) : typed_job<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
+    this->finish = [](job& r) noexcept {
+      auto& self = static_cast<submitted_job&>(r);
       pool_state& owner = *self.pool;
       auto const alive = std::move(self.self_);  // until here the job keeps itself alive, also if the future is dropped
       drop_region(self.region);                  // which submit holds
@@ -167,25 +167,25 @@ class NOPAL_PROFILED submitted_root final : public typed_root<way::submits, F, A
       owner.pending.finished();
     };
   }
-  ~submitted_root() override {
+  ~submitted_job() override {
     if (this->error != nullptr && !this->dropped_by_exception) [[unlikely]]
       dropped_threw(this->error, this->function());
   }
-  typename typed_root<way::submits, F, A...>::result take() override { return typed_root<way::submits, F, A...>::take(); }
+  typename typed_job<way::submits, F, A...>::result take() override { return typed_job<way::submits, F, A...>::take(); }
   std::exception_ptr thrown() const noexcept override { return this->error; }
-  void keep(std::shared_ptr<submitted_root> self) noexcept { self_ = std::move(self); }
+  void keep(std::shared_ptr<submitted_job> self) noexcept { self_ = std::move(self); }
 
  private:
-  std::shared_ptr<submitted_root> self_;
+  std::shared_ptr<submitted_job> self_;
 };
 
 /// The job of pool::detach. It deletes itself at its end.
 template <class F, class... A>
-class NOPAL_PROFILED detached_root final : public typed_root<way::submits, F, A...> {
+class NOPAL_PROFILED detached_job final : public typed_job<way::submits, F, A...> {
  public:
-  explicit detached_root(F f, A... a) : typed_root<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
-    this->finish = [](root& r) noexcept {
-      auto& self = static_cast<detached_root&>(r);
+  explicit detached_job(F f, A... a) : typed_job<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
+    this->finish = [](job& r) noexcept {
+      auto& self = static_cast<detached_job&>(r);
       if (self.error != nullptr) detached_threw(self.error, self.function());
       pool_state& owner = *self.pool;
       drop_region(self.region);  // which submit holds

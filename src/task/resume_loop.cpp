@@ -1,4 +1,4 @@
-#include "nopal/core/task/strand_loop.hpp"
+#include "nopal/core/task/resume_loop.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/stack/give_away.hpp"
 #include "nopal/core/stack/held_mutexes.hpp"
-#include "nopal/core/task/cold_path.hpp"
+#include "nopal/core/task/slow_path.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -22,7 +22,7 @@ struct next {
   explicit operator bool() const noexcept { return task != nullptr || deferred != nullptr; }
 };
 
-void root_ended(worker& w, root& r) noexcept {
+void job_ended(worker& w, job& r) noexcept {
   if (std::exchange(w.strand.threw, false)) r.error = std::exchange(w.strand.exception, nullptr);
   if (r.is_counted) [[unlikely]]
     tell::job_ends(w);
@@ -55,7 +55,7 @@ frame* parent_to_resume(worker& w, std::uintptr_t parent_of_it) noexcept {
   auto* const p = reinterpret_cast<frame*>(address);  // NOLINT(performance-no-int-to-ptr)
   w.strand.not_started = false;
   switch (parent_of_it & kind_mask) {
-    case rooted: root_ended(w, *reinterpret_cast<root*>(address)); return nullptr;  // NOLINT(performance-no-int-to-ptr)
+    case of_job: job_ended(w, *reinterpret_cast<job*>(address)); return nullptr;  // NOLINT(performance-no-int-to-ptr)
     case called:
       if (p == nullptr) die_called_directly();
       if (!w.strand.threw) return p;
@@ -123,13 +123,13 @@ void loop(next n) noexcept {
   current()->end_strand();
 }
 
-void run_root_here(worker& before, root& r) noexcept {
+void run_job_here(worker& before, job& r) noexcept {
   before.busy_with.store(&r, std::memory_order_relaxed);  // relaxed: a hint
   before.begin_child_of(&r);
   r.mode.adopt();
   before.region = r.region;
   before.begin_strand();
-  before.parent_word = reinterpret_cast<std::uintptr_t>(&r) | rooted;
+  before.parent_word = reinterpret_cast<std::uintptr_t>(&r) | of_job;
   r.start(r);
   worker& w = *current();
   w.alarm = worker::no_alarm;
@@ -137,7 +137,7 @@ void run_root_here(worker& before, root& r) noexcept {
     return loop(after_unwinding(w));
   w.arena.tidy();
   w.strand.not_started = false;
-  root_ended(w, r);
+  job_ended(w, r);
   current()->end_strand();
 }
 
@@ -151,17 +151,17 @@ void run_strand(worker& w, frame& f) noexcept {
 
 }  // namespace
 
-void run_root(worker& w, root& r) noexcept {
+void run_job(worker& w, job& r) noexcept {
   held_mutexes const mutexes{*w.here};
-  run_root_here(w, r);
+  run_job_here(w, r);
   mutexes.check(*current()->here, "a job");
 }
 
-void run_injected_root(resumable& r, worker& w) noexcept {
-  tell::strand_begins(w, strand_kind::job, static_cast<root&>(r).start);
-  if (static_cast<root&>(r).is_counted) [[unlikely]]
+void run_injected_job(resumable& r, worker& w) noexcept {
+  tell::strand_begins(w, strand_kind::job, static_cast<job&>(r).start);
+  if (static_cast<job&>(r).is_counted) [[unlikely]]
     tell::job_begins(w);
-  run_root(w, static_cast<root&>(r));
+  run_job(w, static_cast<job&>(r));
 }
 
 // The thief owns the task now, and runs it on its own empty arena. The arena that holds the task stays with the child that runs above it,

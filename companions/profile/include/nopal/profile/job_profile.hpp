@@ -2,7 +2,7 @@
 
 // The hooks of jobs. A job that its caller waits for is a call: the caller does not run meanwhile, and continues behind it. One
 // that is submitted is a fork, whose future joins it. Called by
-// core/scheduler/typed_root.hpp; without NOPAL_PROFILE core/observe/profile_hooks.hpp is in its place. Next: procedure.hpp.
+// core/scheduler/typed_job.hpp; without NOPAL_PROFILE core/observe/profile_hooks.hpp is in its place. Next: procedure.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -10,10 +10,10 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-class NOPAL_PROFILED root_profile {
+class NOPAL_PROFILED job_profile {
  public:
   /// By whoever gives the job to a pool. `waits`: it does nothing else until the job has ended.
-  explicit root_profile(bool waits) noexcept : parent_{procedure_here()} {
+  explicit job_profile(bool waits) noexcept : parent_{procedure_here()} {
     if (parent_ == nullptr) return;
     parent_->leave();
     start_ = parent_->start_of_child(site_of_jobs, &ended_, 0, waits ? 0 : 1);
@@ -22,16 +22,16 @@ class NOPAL_PROFILED root_profile {
     parent_->come_back();
     parent_ = nullptr;
   }
-  root_profile(root_profile const&) = delete;
-  root_profile& operator=(root_profile const&) = delete;
-  ~root_profile() { caller_continues(); }
+  job_profile(job_profile const&) = delete;
+  job_profile& operator=(job_profile const&) = delete;
+  ~job_profile() { caller_continues(); }
 
   /// The job begins, on some worker: what its task begins with.
   void begin_task() noexcept { measured_here() = {nullptr, &start_}; }
   /// The job begins, and is an ordinary function: it runs while the result lives.
   class running {
    public:
-    explicit running(root_profile const& r) noexcept { job_.begin(r.start_); }
+    explicit running(job_profile const& r) noexcept { job_.begin(r.start_); }
     running(running const&) = delete;
     running& operator=(running const&) = delete;
     ~running() { job_.end(); }
