@@ -10,7 +10,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/scheduler/event_watch.hpp"
-#include "nopal/core/scheduler/trim.hpp"
+#include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"

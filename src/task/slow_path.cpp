@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/scheduler/memory_limit.hpp"
+#include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/stack/offered_mode.hpp"
 #include "observe/tell.hpp"
 

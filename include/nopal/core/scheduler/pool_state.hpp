@@ -87,7 +87,7 @@ struct pool_state {
   std::vector<place> const places;  ///< of each worker
 
   central_stacklet_list stacklets;
-  std::uint64_t const memory_limit;  ///< bytes that native stacks and task frames may hold: memory_limit.hpp
+  std::uint64_t const memory_limit;  ///< bytes that native stacks and task frames may hold: memory.hpp
   stack_pool stacks;
   central_block_list blocks;
   core::timer& timer;
@@ -103,7 +103,7 @@ struct pool_state {
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
-  std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: trim.cpp
+  std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: memory.cpp
   std::atomic<bool> stacks_stay{false};  ///< some stack has had to: from then on workers note which joins their strands descend from
   loops_alone alone;                     ///< loops that ran alone while the threads slept: loop/sharing.hpp
   bool pinned = false;                   ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp

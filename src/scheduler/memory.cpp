@@ -1,13 +1,74 @@
-#include "nopal/core/scheduler/trim.hpp"
+#include "nopal/core/scheduler/memory.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdlib>
 
 #include "nopal/core/architecture/stack_pointer.hpp"
+#include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/leak_roots.hpp"
+#include "nopal/core/base/pages.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/task/frame.hpp"
 #include "nopal/core/wait/timer.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+namespace {
+
+constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+
+[[noreturn]] void die_of_memory(pool_state const& p, std::uint64_t stacks, std::uint64_t frames, char const* deep, std::uint64_t depth) {
+  static constinit std::atomic<bool> said{false};
+  // Another thread is about to end the program. relaxed: which thread finds it false is all that matters.
+  while (said.exchange(true, std::memory_order_relaxed)) ::pause();
+  die_in(
+      nullptr,
+      "the native stacks of this pool hold %llu MiB and its task frames %llu MiB, and %llu MiB are its limit: %llu %s; if no recursion is "
+      "without end, raise pool_options::memory_limit, or NOPAL_MEMORY_LIMIT, in MiB",
+      static_cast<unsigned long long>(stacks / mib), static_cast<unsigned long long>(frames / mib),
+      static_cast<unsigned long long>(p.memory_limit / mib), static_cast<unsigned long long>(depth), deep);
+}
+
+// Number of tasks above the one that is about to begin, up to its job.
+std::uint64_t depth_of(std::uintptr_t parent_word) noexcept {
+  std::uint64_t n = 0;
+  while ((parent_word & kind_mask) != of_job && (parent_word & ~parent_bits) != 0) {
+    parent_word = reinterpret_cast<frame const*>(parent_word & ~parent_bits)->parent_word;  // NOLINT(performance-no-int-to-ptr)
+    ++n;
+  }
+  return n;
+}
+
+}  // namespace
+
+// Stacks that exist may grow too: the nearer the limit, the sooner the next check. But at least a quarter more stacks come first.
+std::uint64_t check_memory_of_stacks(void* pool) noexcept {
+  auto const& p = *static_cast<pool_state const*>(pool);
+  std::uint64_t const live = p.stacks.live();
+  std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
+  std::uint64_t const frames = p.stacklets.used_at_most();
+  if (stacks + frames > p.memory_limit) die_of_memory(p, stacks, frames, "native stacks are in use", live);
+  return std::max({tuning::least_stacks_between_looks, live / 4, (p.memory_limit - stacks - frames) / p.stacks.stack_size()});
+}
+
+// Each sync_wait may begin an arena of its own. So all arenas count, however small this one is.
+void check_memory_of_frames(fork_state const& here, std::size_t n, std::uintptr_t parent_word) noexcept {
+  pool_state const& p = static_cast<worker const&>(here).pool();
+  stacklet const* const top = here.arena.segment();
+  std::size_t const twice = top == nullptr ? arena::first_size : 2 * top->size;
+  std::uint64_t const frames = p.stacklets.used_at_most();
+  if (frames + (n <= twice ? twice : 0) <= p.memory_limit) return;
+  std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
+  std::uint64_t const live = p.stacks.live(), depth = depth_of(parent_word);
+  if (depth >= live) die_of_memory(p, stacks, frames, "tasks nest in each other", depth);
+  die_of_memory(p, stacks, frames, "native stacks are in use", live);
+}
 
 namespace {
 
@@ -104,6 +165,26 @@ void note_free_segments(void* with) noexcept {
 
 void note_spare_memory(worker& w) noexcept {
   if (!w.pool().keeps_own_time()) note(w, w.stacks.newest());
+}
+
+// Destructors that the loader calls would be too late. If there is no memory to register f, LeakSanitizer may report leaks that are none.
+void call_before_leak_check(void (*f)() noexcept) noexcept {
+  if (leaks_are_looked_for()) static_cast<void>(std::atexit(f));
+}
+
+// Other threads still work for the pool, so what this notes holds for a moment only, as the check itself does. A context that was left is
+// in a frame of the stack that it describes; with AddressSanitizer, in other memory, where that stack's frames may be too.
+void note_for_leak_check(pool_state const& pool) noexcept {
+  if (!leaks_are_looked_for()) return;
+  new_stacks_are_leak_roots.store(true, std::memory_order_relaxed);  // relaxed: see there
+  pool.stacks.for_each(
+      [](stack const& s) { add_leak_root(s.low(), static_cast<std::size_t>(reinterpret_cast<std::byte const*>(&s + 1) - s.low())); });
+  for (worker const* w : pool.workers) {
+    for (void const* left : {w->began_on_frame, static_cast<void const*>(w->began_on), w->thread_began_on_frame,
+                             static_cast<void const*>(w->thread_began_on)}) {
+      add_mapping_as_leak_root(left);  // the first two may be a caller's that has left: then nothing is mapped there, or nothing of use
+    }
+  }
 }
 
 }  // namespace nopal::core
