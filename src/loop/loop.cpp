@@ -11,7 +11,7 @@
 #include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
 #include "nopal/core/loop/sharing.hpp"
-#include "nopal/core/scheduler/interruption.hpp"
+#include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/stop/here.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

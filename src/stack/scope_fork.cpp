@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/scheduler/interruption.hpp"
+#include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/offered_mode.hpp"

@@ -4,7 +4,7 @@
 // offer.hpp, how it splits.
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/scheduler/interruption.hpp"
+#include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
