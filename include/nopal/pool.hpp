@@ -18,7 +18,6 @@
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/fiber_record.hpp"
 #include "nopal/core/scheduler/scheduler.hpp"
-#include "nopal/core/scheduler/statistics.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/stop/here.hpp"

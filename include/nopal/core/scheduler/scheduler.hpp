@@ -21,6 +21,7 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/timer.hpp"
 #include "nopal/options.hpp"
+#include "nopal/stats.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -86,5 +87,10 @@ class NOPAL_API scheduler {
   static constexpr std::uint32_t not_placed = ~std::uint32_t{0};
   std::atomic<std::uint32_t> placed_{not_placed};  // result of the move of the thread that begins: 0, or an error number
 };
+
+// The numbers of a pool, read while it runs, by any thread. Next: ../../stats.hpp, what users see.
+
+/// Reads all numbers, each at its own moment. Throws std::bad_alloc. O(workers + native stacks); a mincore for every 2 MiB of stack.
+NOPAL_API stats read_stats(pool_state const& pool);
 
 }  // namespace nopal::core
