@@ -9,7 +9,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/offered_mode.hpp"
+#include "nopal/core/stack/native_fork.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/waiting_stack.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // The floating-point mode: rounding, flushing to zero, traps (on x86-64 the control bits of mxcsr and of the x87 control word, on 64-bit Arm
-// those of fpcr). Each job, task, fiber and function of a scope has its own, wherever it runs. Next: core/stack/offered_mode.hpp.
+// those of fpcr). Each job, task, fiber and function of a scope has its own, wherever it runs. Next: core/stack/native_fork.hpp.
 
 #include <type_traits>
 

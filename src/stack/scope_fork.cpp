@@ -9,7 +9,7 @@
 #include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/stack/join_wait.hpp"
-#include "nopal/core/stack/offered_mode.hpp"
+#include "nopal/core/stack/native_fork.hpp"
 #include "nopal/core/stack/outside_children.hpp"
 #include "nopal/core/stop/later_children.hpp"
 

@@ -11,7 +11,6 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/branch.hpp"
 #include "nopal/core/stack/native_fork.hpp"
-#include "nopal/core/stack/offered_mode.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -15,7 +15,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/fork_protocol.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/offered_mode.hpp"
+#include "nopal/core/stack/native_fork.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/awaiters.hpp"
 #include "nopal/core/task/deferred_start.hpp"
