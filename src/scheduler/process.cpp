@@ -11,7 +11,7 @@
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/fork_trap.hpp"
 #include "nopal/core/scheduler/live_pools.hpp"
-#include "nopal/core/stack/mapping_limit.hpp"
+#include "nopal/core/stack/stack_region.hpp"
 #include "nopal/core/stack/refusal.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
 #include "nopal/core/stop/stop_region.hpp"

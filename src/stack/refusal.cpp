@@ -10,7 +10,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "nopal/core/stack/mapping_limit.hpp"
+#include "nopal/core/stack/stack_region.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

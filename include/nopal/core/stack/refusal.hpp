@@ -11,7 +11,7 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 /// Prints that line on stderr. `stacks`: how many the pool has, of `size` bytes each. `error`: why the system refused one more; ENOMEM too
-/// if mapping_limit.hpp refused it. Any thread.
+/// if stack_region.hpp refused it. Any thread.
 NOPAL_COLD void print_refusal(std::uint64_t stacks, std::size_t size, int error) noexcept;
 
 /// The thread that forks holds the lock during the fork: scheduler/process.cpp.
