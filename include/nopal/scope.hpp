@@ -16,7 +16,6 @@
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/outside_children.hpp"
 #include "nopal/core/stack/scope_child.hpp"
-#include "nopal/core/stack/scope_fork.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/pool.hpp"

@@ -2,7 +2,7 @@
 
 // What a scope of an ordinary function knows of its children. Each child runs on a native stack of its own, while the parent's stack is
 // offered to thieves. Stored in ../../scope.hpp, in the parent's frame. Next on the path: scope_child.hpp, which runs a child;
-// scope_fork.hpp, where the parent was stolen.
+// scope_child.hpp, where the parent was stolen.
 
 #include <cstdint>
 

@@ -92,7 +92,7 @@ class stack : public context, public resumable {
   bool high_water_mark_stands() const noexcept { return !NOPAL_ASAN && *mark() == standing; }
   std::byte* high_water_page() const noexcept { return base() + mapped_ - 2 * page_; }
 
-  // The child that a scope's slow fork starts on this stack, and how: fork_on in src/stack/scope_fork.cpp.
+  // The child that a scope's slow fork starts on this stack, and how: fork_on in src/stack/scope_child.cpp.
   child* to_run = nullptr;
   void (*run_child)(child&, bool) = nullptr;
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // The native stacks of one pool, and the few that each worker keeps at hand. Which pages go back to the system, and when: README.md,
-// "Space". Called by the scheduler, suspension.hpp and scope_fork.hpp. Next: suspension.hpp, where a worker that leaves its stack takes
+// "Space". Called by the scheduler, suspension.hpp and scope_child.hpp. Next: suspension.hpp, where a worker that leaves its stack takes
 // another.
 
 #include <array>

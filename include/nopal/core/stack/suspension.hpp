@@ -1,7 +1,7 @@
 #pragma once
 
 // Suspending a native stack until a worker resumes it. The worker gives away what its deque holds before it leaves the stack, so any worker
-// may resume that. Called by native_fork.hpp, scope_fork.hpp, the wait room and the search for work. What is handed over in which order:
+// may resume that. Called by native_fork.hpp, scope_child.hpp, the wait room and the search for work. What is handed over in which order:
 // README.md, "Suspending and resuming". Next: context.hpp, the switch itself; scheduler/search.hpp, what runs on the next stack.
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The slow path of a scope's forks: the fast way is closed, the parent was stolen, or a child has thrown. And the scope's join.
 
-#include "nopal/core/stack/scope_fork.hpp"
+#include "nopal/core/stack/scope_child.hpp"
 
 #include <new>
 #include <utility>
