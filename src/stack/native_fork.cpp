@@ -12,7 +12,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/stack/give_away.hpp"
+#include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stop/later_region.hpp"
 #include "nopal/core/stop/stop_region.hpp"

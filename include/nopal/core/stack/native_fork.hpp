@@ -2,7 +2,7 @@
 
 // All that a deque holds was offered in one floating-point mode and one stop region, those of the deque. Called by the forks of all front
 // ends when must_poll is true, before they offer; and where the program says that it has changed the mode. Why no thief gets another mode
-// or region: ../scheduler/README.md, "Floating-point mode", and ../stop/README.md. Next: give_away.hpp.
+// or region: ../scheduler/README.md, "Floating-point mode", and ../stop/README.md. Next: suspension.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
