@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "nopal/core/wait/timer.hpp"
 #include "nopal/core/wait/yield.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "nopal/core/base/in_order.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_barrier.hpp"
 #include "nopal/core/wait/deadline.hpp"
 

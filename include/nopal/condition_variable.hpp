@@ -13,7 +13,7 @@
 #include <mutex>
 #include <type_traits>
 
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_condition.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"

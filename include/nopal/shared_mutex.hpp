@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "nopal/core/base/in_order.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_shared_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
 

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"

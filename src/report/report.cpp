@@ -20,7 +20,7 @@
 #include "nopal/core/base/coarse_clock.hpp"
 #include "nopal/core/report/report.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"

@@ -8,7 +8,7 @@
 #include "nopal/core/scheduler/threads.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/job_wait.hpp"
 

@@ -4,7 +4,7 @@
 // watcher, on which the caller waits. README.md, "Waiting for one of several". By the waiter. Next: ../../select.hpp, ../../when_any.hpp.
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_watcher.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
