@@ -1,6 +1,6 @@
 // What is handed to a child by value arrives whole, whatever its size and layout: Clang copies it by words.
 
-#include "nopal/core/task/forwarding.hpp"
+#include "nopal/core/task/pack.hpp"
 
 #include <gtest/gtest.h>
 
