@@ -1,4 +1,4 @@
-#include "nopal/core/task/no_slot.hpp"
+#include "nopal/core/task/result_slot.hpp"
 
 #include <array>
 #include <cstddef>
