@@ -18,7 +18,7 @@
 #include "nopal/core/stack/native_fork.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/awaiters.hpp"
-#include "nopal/core/task/deferred_start.hpp"
+#include "nopal/core/task/frame.hpp"
 #include "nopal/core/task/pack.hpp"
 #include "nopal/core/task/result_slot.hpp"
 #include "nopal/core/task/slow_path.hpp"
