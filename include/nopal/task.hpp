@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "nopal/core/task/make_child.hpp"
+#include "nopal/core/task/child.hpp"
 #include "nopal/core/task/promise.hpp"
 #if NOPAL_PROFILES
 #include "nopal/profile/task_profile.hpp"

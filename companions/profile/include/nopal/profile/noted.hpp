@@ -1,7 +1,7 @@
 #pragma once
 
 // What starts a child, in a task that is measured: the callable, and what the child's path begins with. Called by
-// core/task/make_child.hpp, which keeps it in the child_awaitable. Next: task_profile.hpp, who notes it.
+// core/task/child.hpp, which keeps it in the child_awaitable. Next: task_profile.hpp, who notes it.
 
 #include "nopal/core/compiler/config.hpp"
 
