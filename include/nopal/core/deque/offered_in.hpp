@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "nopal/core/architecture/control_words.hpp"
-#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

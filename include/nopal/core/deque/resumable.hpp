@@ -4,7 +4,7 @@
 // native stack that was left. A task's frame is none: it has no room for these words. Next: continuation.hpp.
 
 #include "nopal/core/architecture/control_words.hpp"
-#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

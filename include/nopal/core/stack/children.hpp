@@ -9,7 +9,7 @@
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/deque/kept_exception.hpp"
 #include "nopal/core/stack/join_waiter.hpp"
-#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
