@@ -12,9 +12,9 @@
 
 #include "base/read_text.hpp"
 #include "machine/cgroup.hpp"
-#include "nopal/core/machine/cpu_list.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
 namespace {
 
 namespace fs = std::filesystem;
