@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "machine/memory_limit.hpp"
+#include "machine/thread_limits.hpp"
 #include "nopal/core/base/tuning.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
