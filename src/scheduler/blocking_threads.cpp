@@ -3,7 +3,7 @@
 #include <optional>
 #include <system_error>
 
-#include "nopal/core/base/not_for_leak_check.hpp"
+#include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/scheduler/threads.hpp"
 #include "nopal/core/scheduler/worker.hpp"

@@ -17,7 +17,7 @@
 #include <mutex>
 #include <new>
 
-#include "nopal/core/base/not_for_leak_check.hpp"
+#include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/own_mutex.hpp"
 #include "nopal/core/base/pages.hpp"
 #include "nopal/core/base/sync.hpp"
