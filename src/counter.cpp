@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/base/in_exit.hpp"
+#include "nopal/core/base/process.hpp"
 #include "nopal/core/observe/measured.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/stop/stopped.hpp"

@@ -6,7 +6,6 @@
 #include <new>
 
 #include "nopal/core/base/process.hpp"
-#include "nopal/core/base/stay_loaded.hpp"
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/fork_trap.hpp"
