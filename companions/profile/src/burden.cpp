@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "base/real_time.hpp"
+#include "base/coarse_clock.hpp"
 #include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/native.hpp"
