@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "nopal/core/deque/join_word.hpp"
-#include "nopal/core/deque/kept_exception.hpp"
 #include "nopal/core/stack/join_waiter.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 

@@ -1,4 +1,4 @@
-#include "nopal/core/deque/kept_exception.hpp"
+#include "nopal/core/deque/join_word.hpp"
 
 #include <memory>
 #include <new>
