@@ -24,7 +24,6 @@
 #include "nopal/core/scheduler/live_pools.hpp"
 #include "nopal/core/scheduler/pending_work.hpp"
 #include "nopal/core/sleep/events.hpp"
-#include "nopal/core/sleep/naps.hpp"
 #include "nopal/core/sleep/parking.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
