@@ -60,15 +60,16 @@ typedef struct nopal_options {
 
 /* A new pool. `options` may be null: the defaults. Returns null if it fails; nopal_last_error() says why. */
 nopal_pool* nopal_pool_create(const nopal_options* options);
-/* Waits for everything that was given to the pool, then ends its threads. Null is ignored. No function that runs on the pool may call it. */
+/* Waits for everything that was given to the pool, then ends its threads. Null is ignored. A function that runs on the pool must not call
+   it. */
 void nopal_pool_destroy(nopal_pool* pool);
 /* Number of workers of the pool, or of the process's own pool if `pool` is null. Returns 0 if that pool cannot be made. */
 unsigned nopal_pool_workers(const nopal_pool* pool);
 /* Runs fn(arg) on the pool, or on the process's own pool if `pool` is null, and returns when it has ended. */
 nopal_status nopal_pool_run(nopal_pool* pool, nopal_function fn, void* arg);
 
-/* Ends the threads of the process's own pool, as nopal::shutdown: waits, for at most so many nanoseconds, until everything has ended that was
-   given to it. NOPAL_TIMEOUT if they expire first: the pool runs on, and nopal_last_error() begins to say what it still has to do.
+/* Ends the threads of the process's own pool, as nopal::shutdown: waits, for at most so many nanoseconds, until everything has ended that
+   was given to it. NOPAL_TIMEOUT if they expire first: the pool runs on, and nopal_last_error() begins to say what it still has to do.
    NOPAL_INVALID in a function that runs on a pool. A later use of that pool starts its threads again. */
 nopal_status nopal_shutdown(int64_t nanoseconds);
 
