@@ -1,6 +1,6 @@
 #pragma once
 
-// The version of nopal: of the headers as macros, of the library as a function. They differ where a program runs with another shared library
+// The version of nopal: of the headers as macros, of the library as a function. They differ if a program runs with another shared library
 // than it was compiled for.
 
 #include "nopal/core/compiler/config.hpp"

@@ -16,8 +16,8 @@
 
 #include "nopal/core/architecture/shadow_stack.hpp"
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/base/process.hpp"
 #include "nopal/core/base/leak_roots.hpp"
+#include "nopal/core/base/process.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"

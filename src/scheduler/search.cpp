@@ -267,7 +267,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
     pool.events.leave();
     if (slept) look_at_events_later(pool);
     slept = slept || w.has_more();                                               // as in search_once
-  } else if (pool.events.source() == nullptr || pool.events.somebody_waits()) {  // else another thread polls now: nobody would wait
+  } else if (pool.events.source() == nullptr || pool.events.somebody_waits()) {  // else another thread polls now: none would wait
     slept = pool.parking.park(
         i, [&] { return must_stay_awake(pool, i); },
         [&] {

@@ -65,8 +65,8 @@ class basic_join_word {
   /// Starts the next scope with what was recorded in this one, if something was. By the sole owner of a complete scope. relaxed: as reset.
   void keep_recorded() noexcept { word_.store(recorded, std::memory_order_relaxed); }
 
-  /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. By a child that has not arrived. Exceptions are
-  /// rare, so a second caller spins at first.
+  /// Calls `f(recorded before?)`, one caller at a time, and marks the scope as recorded. Before the caller arrives. Exceptions are rare,
+  /// so a second caller spins at first.
   template <class F>
   void record(F&& f) noexcept {
     // acquire, within: pairs with the release below, by the recorder before

@@ -43,7 +43,7 @@ class NOPAL_API scheduler {
   static void end(scheduler* s) noexcept;
 
   /// Waits for everything, and for calls of run, and ends the threads. False: `deadline` has passed first, and nothing has happened. Work
-  /// that arrives later starts the threads again. For the default pool, by a thread outside it.
+  /// that arrives later, or in between, starts the threads again. For the default pool, by a thread outside it.
   bool end_threads(time_point deadline) noexcept;
   /// Starts the threads again, if end_threads has ended them. Under default_pool_changes. Throws std::system_error.
   void need_threads();

@@ -143,7 +143,7 @@ class stack : public context, public resumable {
     stack* it = nullptr;
   } on_its_way;
 
-  // By whatever runs on this stack, which owns what it locks: ../../mutex.hpp.
+  // By the strand on this stack, which owns what it locks: ../../mutex.hpp.
   /// How many mutexes belong to it, with the one that it waits for.
   unsigned mutexes = 0;
   /// The last that it has locked, for messages; the mutex may be gone.
