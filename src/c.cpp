@@ -14,7 +14,7 @@
 #include <string>
 #include <system_error>
 
-#include "nopal/algorithm/parallel_for_blocks.hpp"
+#include "nopal/algorithm/parallel_for.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::combinable: an object for each worker that asks for one, and what they are together.
+// combinable: an object for each worker that asks for one, and the combination of all.
 
 #include "nopal/core/compiler/config.hpp"
 

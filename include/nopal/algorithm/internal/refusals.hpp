@@ -8,7 +8,7 @@
 #include <ranges>
 #include <type_traits>
 
-#include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {

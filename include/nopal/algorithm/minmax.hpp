@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::min, max, minmax: as std::ranges::min, max and minmax, in parallel.
+// The least and the greatest: min, max, minmax, min_element, max_element, minmax_element: as those of std::ranges, in parallel.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -13,6 +13,7 @@
 #include <ranges>
 #include <utility>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/extremes.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
@@ -22,7 +23,7 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
-/// Of lists alone: two of them may be compared as values.
+/// Refuses lists given alone: two lists may be compared as values.
 struct refuses_lists_alone {
   template <only_in_order R, class Proj = std::identity,
             std::indirect_strict_weak_order<std::projected<std::ranges::iterator_t<R>, Proj>> Comp = std::ranges::less>
@@ -31,7 +32,8 @@ struct refuses_lists_alone {
   }
 };
 
-/// A copy of the element that best() chooses, of one at least. Of numbers that are compared plainly the place is not kept: so they are compared in vectors.
+/// Returns a copy of the element that best() chooses; there is at least one. For numbers with plain comparisons the place is not kept: so
+/// the loop vectorises.
 template <bool Greatest, class T, class I, class Comp, class Proj>
 T best_value(const I& first, std::size_t n, Comp& comp, Proj& proj) {
   using all = contest<I, Comp, Proj>;
@@ -123,17 +125,76 @@ struct minmax_function : refuses_lists_alone {
   }
 };
 
+struct min_element_function : refuses_lists {
+  using refuses_lists::operator();
+
+  template <std::random_access_iterator I, std::sentinel_for<I> S, class Proj = std::identity,
+            std::indirect_strict_weak_order<std::projected<I, Proj>> Comp = std::ranges::less>
+  I operator()(I first, S last, Comp comp = {}, Proj proj = {}) const {
+    return algorithms::best<false>(first, algorithms::length(first, last), comp, proj);
+  }
+  template <std::ranges::random_access_range R, class Proj = std::identity,
+            std::indirect_strict_weak_order<std::projected<std::ranges::iterator_t<R>, Proj>> Comp = std::ranges::less>
+  std::ranges::borrowed_iterator_t<R> operator()(R&& range, Comp comp = {}, Proj proj = {}) const {
+    return (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(comp), std::move(proj));
+  }
+};
+
+struct max_element_function : refuses_lists {
+  using refuses_lists::operator();
+
+  template <std::random_access_iterator I, std::sentinel_for<I> S, class Proj = std::identity,
+            std::indirect_strict_weak_order<std::projected<I, Proj>> Comp = std::ranges::less>
+  I operator()(I first, S last, Comp comp = {}, Proj proj = {}) const {
+    return algorithms::best<true>(first, algorithms::length(first, last), comp, proj);
+  }
+  template <std::ranges::random_access_range R, class Proj = std::identity,
+            std::indirect_strict_weak_order<std::projected<std::ranges::iterator_t<R>, Proj>> Comp = std::ranges::less>
+  std::ranges::borrowed_iterator_t<R> operator()(R&& range, Comp comp = {}, Proj proj = {}) const {
+    return (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(comp), std::move(proj));
+  }
+};
+
+struct minmax_element_function : refuses_lists {
+  using refuses_lists::operator();
+
+  template <std::random_access_iterator I, std::sentinel_for<I> S, class Proj = std::identity,
+            std::indirect_strict_weak_order<std::projected<I, Proj>> Comp = std::ranges::less>
+  std::ranges::minmax_element_result<I> operator()(I first, S last, Comp comp = {}, Proj proj = {}) const {
+    return algorithms::least_and_greatest(first, algorithms::length(first, last), comp, proj);
+  }
+  template <std::ranges::random_access_range R, class Proj = std::identity,
+            std::indirect_strict_weak_order<std::projected<std::ranges::iterator_t<R>, Proj>> Comp = std::ranges::less>
+  std::ranges::minmax_element_result<std::ranges::borrowed_iterator_t<R>> operator()(R&& range, Comp comp = {}, Proj proj = {}) const {
+    auto result = (*this)(std::ranges::begin(range), algorithms::end_of(range), std::move(comp), std::move(proj));
+    return {std::move(result.min), std::move(result.max)};
+  }
+};
+
 }  // namespace core::algorithms
 
-/// min(range, comp = less, proj = identity), min({a, b, ...}, comp, proj): a copy of the first of the least elements, of one at least, as std::ranges::min.
-/// The comparator and the projection are called by several threads at once. Throws what the first block of elements that threw has thrown; off a
-/// pool also what default_pool() throws. O(n) work, O(sqrt(n) + log n) span; blocks of elements depend on n alone. min(a, b, comp, proj) is
-/// std::ranges::min's, a reference.
+/// min(range, comp = less, proj = identity), min({a, b, ...}, comp, proj): returns a copy of the first of the least elements, as
+/// std::ranges::min does; there must be an element. Several threads call comp and proj at once. Throws what the first block of elements
+/// that threw has thrown; blocks depend only on n. Off a pool also throws what default_pool() throws. O(n) work, O(sqrt(n) + log n) span.
+/// min(a, b, comp, proj) is that of std::ranges and returns a reference.
 inline constexpr core::algorithms::min_function min{};
-/// max(range, comp = less, proj = identity), and as min: the first of the greatest elements, as std::ranges::max. All else is as for min.
+/// max(range, comp = less, proj = identity), max({a, b, ...}, comp, proj): returns a copy of the first of the greatest elements, as
+/// std::ranges::max does. All else is as for min.
 inline constexpr core::algorithms::max_function max{};
-/// minmax(range, comp = less, proj = identity), and as min: the first of the least elements and the last of the greatest, as std::ranges::minmax. All else
-/// is as for min.
+/// minmax(range, comp = less, proj = identity), minmax({a, b, ...}, comp, proj): returns copies of the first of the least elements and the
+/// last of the greatest, as std::ranges::minmax does. All else is as for min.
 inline constexpr core::algorithms::minmax_function minmax{};
+
+/// min_element(first, last, comp = less, proj = identity), min_element(range, comp, proj): returns the first of the least elements, or the
+/// end of an empty range, as std::ranges::min_element does. All else is as for min.
+inline constexpr core::algorithms::min_element_function min_element{};
+
+/// max_element(first, last, comp = less, proj = identity), max_element(range, comp, proj): returns the first of the greatest elements, or
+/// the end of an empty range, as std::ranges::max_element does. All else is as for min.
+inline constexpr core::algorithms::max_element_function max_element{};
+
+/// minmax_element(first, last, comp = less, proj = identity), minmax_element(range, comp, proj): returns the first of the least elements
+/// and the last of the greatest, or the end twice, as std::ranges::minmax_element does. All else is as for min.
+inline constexpr core::algorithms::minmax_element_function minmax_element{};
 
 }  // namespace nopal
