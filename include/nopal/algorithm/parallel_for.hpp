@@ -10,7 +10,6 @@
 
 #include "nopal/algorithm/grain.hpp"
 #include "nopal/core/loop/blocks_of.hpp"
-#include "nopal/core/loop/limits.hpp"
 #include "nopal/core/task/arguments.hpp"
 
 namespace nopal::inline NOPAL_ABI {

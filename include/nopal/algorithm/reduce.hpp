@@ -19,8 +19,6 @@
 #include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/core/loop/blocks_of.hpp"
 #include "nopal/core/loop/fixed_tree.hpp"
-#include "nopal/core/loop/leaves.hpp"
-#include "nopal/core/loop/limits.hpp"
 #include "nopal/core/loop/made_of.hpp"
 #include "nopal/core/loop/reduction.hpp"
 #include "nopal/core/task/arguments.hpp"

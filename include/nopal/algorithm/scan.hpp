@@ -22,8 +22,8 @@
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/algorithm/internal/scan.hpp"
-#include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/loop/made_of.hpp"
+#include "nopal/core/loop/pace.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 

@@ -23,7 +23,7 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
-#include "nopal/core/loop/between_blocks.hpp"
+#include "nopal/core/loop/offer.hpp"
 #include "nopal/core/stop/here.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {

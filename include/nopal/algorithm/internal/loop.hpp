@@ -11,8 +11,7 @@
 #include "nopal/algorithm/parallel_for.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/loop/blocks_of.hpp"
-#include "nopal/core/loop/loop_clock.hpp"
-#include "nopal/core/loop/loop_tuning.hpp"
+#include "nopal/core/loop/pace.hpp"
 #include "nopal/core/loop/sharing.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {

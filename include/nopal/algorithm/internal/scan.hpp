@@ -16,9 +16,9 @@
 
 #include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
-#include "nopal/core/loop/leaves.hpp"
-#include "nopal/core/loop/loop_clock.hpp"
 #include "nopal/core/loop/made_of.hpp"
+#include "nopal/core/loop/pace.hpp"
+#include "nopal/core/loop/reduction.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 

@@ -1,4 +1,4 @@
-#include "nopal/core/loop/limits.hpp"
+#include "nopal/core/loop/blocks_of.hpp"
 
 #include <stdexcept>
 #include <string>
