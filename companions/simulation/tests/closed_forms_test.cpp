@@ -41,7 +41,7 @@ void expect_form(int all, std::function<double(int workers)> const& form, std::f
     auto const is_near = [=](double units) { return std::abs(units - should_be) <= should_be / 20; };
     double const given = static_cast<double>(run_on(workers, "given", program).elapsed.count()) / 250'000;
     EXPECT_TRUE(is_near(given)) << given << " for " << should_be << " on " << workers << " workers";
-    if (workers == 16U || std::getenv("NOPAL_TEST_QUIET") == nullptr) continue;  // on 16 the costs of forks and steals are a part of the whole
+    if (workers == 16U || std::getenv("NOPAL_TEST_QUIET") == nullptr) continue;  // on 16 forks and steals cost a part of the whole
     double measured = 0;
     bool is_quiet = false;
     for (int tries = 0; tries < 6 && !is_near(measured); ++tries) {
