@@ -71,8 +71,8 @@ class mapped_file {
   std::size_t size_ = 0;
 };
 
-/// The mangled name of the function at `address`, relative to the object's base, from the symbol tables of type `table`; "" if they do not
-/// say.
+/// The mangled name of the function at `address`, relative to the object's base, from the symbol tables of type `table`; "" if it is not in
+/// them.
 std::string symbol_in(mapped_file const& file, ElfW(Ehdr) const& head, ElfW(Word) table, std::uintptr_t address) {
   for (unsigned i = 0; i < head.e_shnum; ++i) {
     ElfW(Shdr) symbols, strings;
@@ -95,9 +95,9 @@ std::string symbol_in(mapped_file const& file, ElfW(Ehdr) const& head, ElfW(Word
 
 // ---- Names.
 
-/// The mangled name of the function that `symbol` is a part of: the compilers cut coroutines and cold code into several.
+/// The mangled name of the function that `symbol` is a part of: compilers split coroutines and cold code into several.
 std::string_view whole(std::string_view symbol) noexcept {
-  // GCC names what runs a coroutine f after its frame: …<length>_Z<f>.Frame.actor
+  // GCC names the function that runs a coroutine f after its frame: …<length>_Z<f>.Frame.actor
   if (std::size_t const frame = symbol.find(".Frame"); frame != symbol.npos) {
     for (std::size_t at = symbol.rfind("_Z", frame); at != symbol.npos && at > 0; at = symbol.rfind("_Z", at - 1)) {
       if (symbol[at - 1] >= '0' && symbol[at - 1] <= '9') return symbol.substr(at, frame - at);
@@ -106,7 +106,7 @@ std::string_view whole(std::string_view symbol) noexcept {
   return symbol.substr(0, symbol.find('.'));
 }
 
-// The inline namespace that names nopal's ABI, in a demangled name and in a mangled one. Users write and know names without it.
+// The inline namespace that names nopal's ABI, in a demangled name and in a mangled one. Users write names without it.
 #define NOPAL_TEXT_OF(macro) #macro
 #define NOPAL_TEXT(macro) NOPAL_TEXT_OF(macro)
 constexpr std::string_view versioned = "nopal::" NOPAL_TEXT(NOPAL_ABI) "::";
@@ -126,8 +126,7 @@ std::string demangled(std::string const& name) {
   return status == 0 && text != nullptr ? without_version(text.get(), versioned, "nopal::") : name;
 }
 
-/// The first template argument of a name that is too new for this system's demangler: of the types that it may begin, the first that is
-/// one.
+/// The first template argument of a name that is too new for this system's demangler: the shortest text there that is a type.
 std::string demangled_argument(std::string const& name) {
   std::size_t const begin = name.find('I');
   for (std::size_t end = begin + 1; begin != name.npos && end <= name.size(); ++end) {
@@ -144,8 +143,8 @@ bool begins_with_any(std::string_view s, std::initializer_list<std::string_view>
   return false;
 }
 
-/// The first template argument that is a type, of the first `<…>` in a demangled name. Before a value, such as (nopal::core::way)2, stands
-/// its type.
+/// The first template argument that is a type, of the first `<…>` in a demangled name. A value begins with its type in parentheses, such as
+/// (nopal::core::way)2.
 std::string_view first_argument(std::string_view name) noexcept {
   std::size_t first = name.find('<');
   if (first == name.npos) return {};
@@ -169,15 +168,15 @@ std::string_view first_argument(std::string_view name) noexcept {
 function_name named(std::string const& symbol) {
   std::string const name{whole(symbol)};
   function_name f{demangled(name), true};
-  std::string const mangled = without_version(name, versioned_mangled(), "5nopal");  // to be compared only: it cannot be demangled
-  // A function of nopal that runs a user's closure holds the closure's body where the compiler has inlined it. Its name says the closure's
+  std::string const mangled = without_version(name, versioned_mangled(), "5nopal");  // only for comparisons: it cannot be demangled
+  // A function of nopal that runs a user's closure contains the closure's body if the compiler has inlined it. Its name has the closure's
   // type.
   if (begins_with_any(mangled, {"_ZN5nopal4core12fiber_recordI", "_ZN5nopal4core8child_ofI", "_ZZN5nopal4core8child_ofI",
                                 "_ZN5nopal4core16outside_child_ofI", "_ZN5nopal4core9branch_ofI", "_ZZN5nopal4core9branch_ofI",
                                 "_ZN5nopal4core9typed_jobI", "_ZZN5nopal4core9typed_jobI", "_ZZN5nopal4core12detached_jobI"})) {
     if (f.text == name) f.text = std::string{"<"}.append(demangled_argument(name)).append(">");
     std::string_view const closure = first_argument(f.text);
-    // The type of a function does not say which function it is, and nopal's own closures are not the user's.
+    // The type of a function does not identify the function, and nopal's own closures are not the user's.
     bool const is_function = closure.find("(&)") != closure.npos || closure.find("*)") != closure.npos;
     f.is_users = !closure.empty() && !is_function && !begins_with_any(closure, {"nopal::"});
     if (f.is_users) f.text = std::string{closure};
@@ -194,7 +193,7 @@ function_name named(std::string const& symbol) {
 
 // ---- Objects.
 
-/// What the loader tells of one object. Behind it come its program headers, then its name.
+/// What the loader knows of one object. Its program headers follow, then its name.
 struct loaded_object {
   std::uintptr_t base;
   std::size_t header_bytes, name_bytes;
@@ -202,16 +201,16 @@ struct loaded_object {
 struct loaded_objects {
   unsigned char* to;
   std::size_t room;
-  std::size_t bytes;  ///< of all objects; those that do not fit are not there
+  std::size_t bytes;  ///< of all objects; those that do not fit are not copied
 };
 
-// Under the loader's lock. Another thread may have a lock of the allocator's, or of a sanitizer's that names the code of a race, and wait for
-// the loader's: so nothing is called here, not even to copy, and a sanitizer adds nothing.
+// Under the loader's lock. Another thread may hold a lock of the allocator, or of a sanitizer that names the code of a race, and wait for
+// the loader's: so nothing is called here, not even memcpy, and a sanitizer adds nothing.
 NOPAL_WITHOUT_SANITIZER void copy_bytes(loaded_objects& all, void const* from, std::size_t n) noexcept {
   auto const* const bytes = static_cast<unsigned char const*>(from);
   for (std::size_t k = 0; k < n; ++k, ++all.bytes) {
     if (all.bytes >= all.room) continue;
-    // volatile: lest this becomes memcpy. NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): it copies padding, too
+    // volatile: so that this does not become memcpy. NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): it copies padding, too
     static_cast<unsigned char volatile*>(all.to)[all.bytes] = bytes[k];
   }
 }
@@ -219,7 +218,7 @@ NOPAL_WITHOUT_SANITIZER int copy_loaded(dl_phdr_info* info, std::size_t, void* w
   auto& all = *static_cast<loaded_objects*>(with);
   loaded_object of{info->dlpi_addr, info->dlpi_phnum * sizeof(ElfW(Phdr)), 0};
   if (info->dlpi_name != nullptr) {
-    auto const* const name = static_cast<char const volatile*>(info->dlpi_name);  // volatile: lest what follows becomes strlen
+    auto const* const name = static_cast<char const volatile*>(info->dlpi_name);  // volatile: so that the loop does not become strlen
     while (name[of.name_bytes] != '\0') ++of.name_bytes;
   }
   copy_bytes(all, &of, sizeof of);
@@ -239,7 +238,7 @@ code_map::code_map() {
       copy.resize(all.bytes);
       break;
     }
-    copy.resize(2 * all.bytes);  // more may be loaded meanwhile
+    copy.resize(2 * all.bytes);  // more may be loaded before the next try
   }
   for (unsigned char const* at = copy.data(); at != copy.data() + copy.size();) {
     loaded_object of;
@@ -281,7 +280,7 @@ function_name const& code_map::name(std::uintptr_t pc) {
   auto const [at, is_new] = names_.try_emplace(pc);
   function_name& f = at->second;
   if (!is_new) return f;
-  std::uintptr_t const call = pc - 1;  // in the call: what comes after it may be another function
+  std::uintptr_t const call = pc - 1;  // in the call: another function may begin after it
   object const* const o = find(call);
   if (o == nullptr) {
     f = {"code of no known object", false, false};
@@ -290,7 +289,7 @@ function_name const& code_map::name(std::uintptr_t pc) {
   mapped_file const file{o->path.c_str()};
   ElfW(Ehdr) head;
   std::string symbol;
-  // The file is read only if it is still the one that was loaded, as far as its program headers tell.
+  // Reads the file only if its program headers are those that were loaded.
   if (file.get(head, 0) && std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_shentsize == sizeof(ElfW(Shdr))) {
     unsigned char const* const loaded = file.bytes(head.e_phoff, o->headers.size());
     if (loaded != nullptr && std::memcmp(loaded, o->headers.data(), o->headers.size()) == 0) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which code is where in this process: for the names of functions in reports, in traces and in the last line of a program that nopal ends, and for
-// walking up a stack that no thread runs. Next: unwinder.hpp.
+// The addresses of the code in this process: for the names of functions in reports, in traces and in the last line of a program that nopal
+// ends, and for walking up a stack that no thread runs. Next: unwinder.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,24 +17,24 @@ namespace nopal::inline NOPAL_ABI::core {
 /// The objects that were loaded when it was made. One thread at a time.
 class code_map {
  public:
-  /// Takes the loader's lock, for as long as it copies. Throws std::bad_alloc.
+  /// Holds the loader's lock while it copies. Throws std::bad_alloc.
   code_map();
   code_map(code_map const&) = delete;
   code_map& operator=(code_map const&) = delete;
 
-  /// The name of the function in which the call before the return address `pc` lies. Looked up once for each `pc`, in the object's file.
+  /// The name of the function that contains the call before the return address `pc`. Looked up once for each `pc`, in the object's file.
   /// Throws std::bad_alloc.
   function_name const& name(std::uintptr_t pc);
 
-  /// The address of the .eh_frame_hdr of the object that holds `pc`, where its unwind information begins. 0: there is none.
+  /// The address of the .eh_frame_hdr of the object that contains `pc`. 0: there is none.
   std::uintptr_t unwind_header(std::uintptr_t pc) const noexcept;
 
  private:
   struct object {
     std::string path;   ///< of its file
-    std::string label;  ///< what users are shown
+    std::string label;  ///< its name for users
     std::uintptr_t base = 0, first = ~std::uintptr_t{0}, last = 0, unwind = 0;
-    std::vector<unsigned char> headers;  ///< its program headers: they tell whether its file is still the one that was loaded
+    std::vector<unsigned char> headers;  ///< its program headers, to detect that its file was replaced
   };
   object const* find(std::uintptr_t pc) const noexcept;
 

@@ -1,4 +1,4 @@
-// Names of functions, and what gdb reads.
+// Gives the library names of functions, and keeps the table that gdb reads.
 
 #include "observe/companion.hpp"
 

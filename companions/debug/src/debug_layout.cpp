@@ -1,6 +1,6 @@
-// What a debugger has to know of the library, in the library itself: a list of the pools, and a table of where things lie. So the commands
-// of gdb.py beside this file need no debug information of the library, and fit whatever library a program or a core file has. Nothing calls
-// this. Next: gdb.py.
+// What a debugger must know of the library, in the library itself: the list of pools, and a table of the offsets of members. So the
+// commands of gdb.py need no debug information of the library, and fit the library that a program or a core file has. Nothing calls this.
+// Next: gdb.py.
 
 #include "debug/src/debug_layout.hpp"
 
@@ -25,7 +25,7 @@
 // The types have bases, so offsetof is conditionally supported; both compilers support it, since no base is virtual.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
-// The commands themselves, as text in the section that gdb reads scripts from, in a module of their own. It is no part of what is loaded into
+// The commands themselves, as text in the section that gdb reads scripts from, in a module of their own. The section is not loaded into
 // memory.
 #if defined(NOPAL_GDB_SCRIPTS)
 asm(".pushsection .debug_gdb_scripts, \"\", %progbits\n"
@@ -42,7 +42,7 @@ asm(".pushsection .debug_gdb_scripts, \"\", %progbits\n"
     ".popsection\n");
 #endif
 
-// By their addresses only.
+// Only their addresses are used.
 extern "C" {
 void nopal_forks_begin() asm("nopal_context_call");
 void nopal_forks_end() asm("nopal_context_start");
@@ -50,7 +50,7 @@ void nopal_forks_end() asm("nopal_context_start");
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// The friend of all whose layout it knows.
+/// A friend of each class in the table.
 struct debug_layout {
   static constexpr debug_entry entries[] = {
       {"version", 1},

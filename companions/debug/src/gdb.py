@@ -1,7 +1,7 @@
-# The commands `nopal ...` and the pretty printers of gdb for programs with nopal inside. The library holds this text, and gdb reads it from
-# there. What it must know of the library stands in a table, nopal_debug (debug_layout.cpp): so no debug information of the library is needed,
-# and the same commands work on a core file. Memory may be in any state: what cannot be read is an error of the one line that needs it, and
-# every loop is bounded. docs/debugging.md
+# The commands `nopal ...` and the pretty printers of gdb for programs with nopal. The library contains this text, and gdb reads it there.
+# The layout of the library is in the table nopal_debug (debug_layout.cpp): so the commands need no debug information of the library, and
+# work on a core file. Memory may be in any state: if it cannot be read, only the line that needs it has an error, and every loop is
+# bounded. docs/debugging.md
 
 import re
 
@@ -20,7 +20,7 @@ def word(address):
 
 
 def text(address, most=200):
-    """The bytes up to a zero; "" where there is nothing to read."""
+    """The bytes up to a zero; "" if they cannot be read."""
     if address == 0:
         return ""
     try:
@@ -36,7 +36,7 @@ def text(address, most=200):
 
 
 def without_version(name):
-    """A name as users write it: without the inline namespace of nopal's ABI, such as v0_2."""
+    """The name without the inline namespace of nopal's ABI, such as v0_2."""
     return re.sub(r"(?<=5nopal)\d+v\d+_\d+", "", re.sub(r"\bnopal::v\d+_\d+::", "nopal::", name))
 
 
@@ -49,7 +49,7 @@ def function_at(address):
 
 
 class Layout:
-    """The table nopal_debug of the program that is debugged."""
+    """The table nopal_debug of the debugged program."""
 
     def __init__(self):
         try:
@@ -81,7 +81,7 @@ class Stack:
 
     def __init__(self, layout, address, pool):
         self.layout, self.address, self.pool = layout, address, pool
-        self.worker = None  # that runs it
+        self.worker = None  # the worker that runs it
         self.sp = word(address + layout["stack.sp"])
         self.waits = word(address + layout["stack.waits"])
         self.since = word(address + layout["stack.since"])
@@ -169,8 +169,8 @@ def pools(layout):
 
 
 class Suspended(gdb.unwinder.Unwinder):
-    """While `saved` is set: what gdb takes for the newest frame was called from where a stack was left. No register is written, so that a
-    core file will do, and nothing has to be put back."""
+    """While `saved` is set, gdb takes the newest frame as called from where a stack was left. No register is written, so core files work,
+    and nothing has to be restored."""
 
     def __init__(self):
         super().__init__("nopal")
@@ -245,8 +245,8 @@ def line_of(frame):
 
 
 def is_ours(line):
-    """Is it a function of the library, or of the standard one on its way? Where the program has no debug information, what is inlined into a
-    function is not seen: then those of the library that run the program's closures are shown, whose names have the closures' types."""
+    """True for a function of the library, or of the standard library below it. Without debug information of the program, gdb does not see
+    inlined functions: then the library's functions that run the program's closures are shown, as their names have the closures' types."""
     ours = line.startswith(("nopal_context_", "nopal::core::", "_ZN5nopal4core", "_ZZN5nopal4core", "std::__invoke", "std::invoke<", "__gthread_"))
     return ours and (" at " in line or "<" not in line.split("(")[0])
 
@@ -256,7 +256,7 @@ def stack_of(address, all_pools):
 
 
 def path_to_root(stack, layout, all_pools, shows_all):
-    """Lines: the calls on the stack, then those that it was forked from, up to the root."""
+    """Lines: the calls on the stack, then those that it was forked from, up to the job."""
     lines, number, above, seen, saved_at, hidden = [], 0, 0, set(), None, 0
     while True:
         if (stack.address, above) in seen:
@@ -276,7 +276,7 @@ def path_to_root(stack, layout, all_pools, shows_all):
         if fork is not None and layout.forks <= fork[1] - 1 < layout.forks_end and (parent := stack_of(fork[3], all_pools)):
             lines.append(f"    -- on a stack of its own, forked by a scope on the stack at {parent.base:#x}")
             stack, above = parent, fork[3]
-            # Offered, and neither left for a wait nor resumed elsewhere: it is as the fork has left it.
+            # Offered, and neither left for a wait nor resumed elsewhere: the fork has saved its registers.
             saved_at = above if not parent.waits and parent.worker is None else None
         elif stack.origin & 1:
             lines += tasks_from(stack.origin - 1, layout)
@@ -294,7 +294,7 @@ def doing(stack):
 
 
 def tasks_from(frame, layout):
-    """The tasks above a task's frame that was resumed at the base of a stack: they have no calls there."""
+    """The tasks above a task's frame that was resumed at the base of a stack. They have no calls there."""
     lines, seen = ["    -- stolen, or resumed after a wait; the tasks above it:"], set()
     while frame and frame not in seen and len(seen) < MOST_PARENTS:
         seen.add(frame)
@@ -315,4 +315,4 @@ def task_name(resume):
     return without_version(function_at(resume)).replace(anonymous, "\x01").split("(")[0].split(" [clone")[0].replace("\x01", anonymous)
 
 
-# Next: gdb_commands.py, which gdb reads behind this.
+# Next: gdb_commands.py, which gdb reads after this.

@@ -1,23 +1,23 @@
-# The commands. gdb reads this behind gdb.py, whose names it uses. Next: gdb_printers.py, behind this.
+# The commands. gdb reads this after gdb.py, and it uses the names of gdb.py. Next: gdb_printers.py, which gdb reads after this.
 
 import time
 
 
 def numbered(all_pools):
-    """All stacks on which something is, with their numbers."""
+    """All stacks that run or wait, with their numbers."""
     return list(enumerate((s for p in all_pools for s in p.stacks if s.waits or s.worker is not None), start=1))
 
 
 def age(stack):
     connection = gdb.selected_inferior().connection
     if connection is None or connection.type != "native":
-        return ""  # the clock of a core file, or of another machine, is another
+        return ""  # a core file, or another machine, has another clock
     seconds = time.clock_gettime(time.CLOCK_MONOTONIC) - stack.since / 1e9
     return f", for {seconds:.1f} s" if 0 <= seconds < 1e9 else ""
 
 
 def innermost(stack, layout):
-    """The innermost function of the program's."""
+    """The innermost function of the program."""
     calls, _ = frames(stack, layout)
     return next((line for line, *_ in calls if not is_ours(line) and not line.startswith(("nopal::", "std::", "__", "syscall"))), "")
 

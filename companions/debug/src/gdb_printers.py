@@ -1,4 +1,4 @@
-# Pretty printers for the public types that have a state. gdb reads this behind gdb_commands.py, and it uses the names of gdb.py.
+# Pretty printers for the public types that have a state. gdb reads this after gdb_commands.py, and it uses the names of gdb.py.
 
 import gdb.printing
 
@@ -8,7 +8,7 @@ def number(address, signed=True):
 
 
 def owner_of(bits):
-    """Whoever owns a mutex, in words."""
+    """The owner of a mutex, in words."""
     stack = next((s for p in pools(Layout()) for s in p.stacks if s.address == bits), None)
     if stack is None:
         return "a thread"

@@ -1,4 +1,4 @@
-// Walks up a copy of a stack by the code's own DWARF call frame information (.eh_frame), which is read where the loader has put it.
+// Walks up a copy of a stack by the DWARF call frame information of the code (.eh_frame), read where the loader has mapped it.
 
 #include "debug/src/unwinder.hpp"
 
@@ -12,7 +12,8 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// The registers by their DWARF numbers, and where a stack that waits holds those that a function keeps: see context_layout.hpp.
+// The registers by their DWARF numbers, and where a stack that waits stores those that a callee preserves:
+// core/architecture/context_layout.hpp.
 struct saved {
   unsigned number;
   std::size_t at;
@@ -51,7 +52,7 @@ T load(std::uintptr_t at) noexcept {
   return value;
 }
 
-/// Reads unwind information from one address up to another, and no further: then good() says no.
+/// Reads unwind information from one address up to another. At an attempt to read further good() becomes false.
 class reader {
  public:
   reader(std::uintptr_t at, std::uintptr_t end) noexcept : at_{at}, end_{end} {}
@@ -78,7 +79,7 @@ class reader {
   }
   std::uint64_t uleb() noexcept { return leb(false); }
   std::int64_t sleb() noexcept { return static_cast<std::int64_t>(leb(true)); }
-  /// An address in the encoding `how` of .eh_frame. `applied`: what it is relative to is added.
+  /// An address in the encoding `how` of .eh_frame. `applied`: adds what it is relative to.
   std::uintptr_t encoded(unsigned how, bool applied) noexcept {
     std::uintptr_t const here = at_;
     std::uintptr_t value = 0;
@@ -93,7 +94,7 @@ class reader {
       default: good_ = false;
     }
     if (!applied || (how & 0x70) == 0x00) return value;
-    if ((how & 0x70) != 0x10) good_ = false;  // only what is relative to its own address is known here
+    if ((how & 0x70) != 0x10) good_ = false;  // only an address relative to its own position is supported
     return value + here;
   }
 
@@ -115,7 +116,7 @@ class reader {
   bool good_ = true;
 };
 
-/// The end of the entry at that address. 0: it is of a kind that no supported compiler makes.
+/// The end of the entry at that address. 0: no supported compiler makes such an entry.
 std::uintptr_t end_of_entry(std::uintptr_t entry) noexcept {
   auto const length = load<std::uint32_t>(entry);
   return length == 0 || length == 0xffffffff ? 0 : entry + 4 + length;
@@ -153,7 +154,7 @@ struct row {
   bool cfa_known = true;
 };
 
-/// What several entries have in common: DWARF's common information entry.
+/// DWARF's common information entry, shared by several entries.
 struct common {
   std::uint64_t code_factor = 1;
   std::int64_t data_factor = 1;
@@ -162,7 +163,7 @@ struct common {
   std::uintptr_t program = 0, end = 0;
 };
 
-/// Reads the common entry at that address. False: it has something that this does not know.
+/// Reads the common entry at that address. False: it has something that is not supported.
 bool read_common(std::uintptr_t entry, common& c) noexcept {
   c.end = end_of_entry(entry);
   if (c.end == 0) return false;
@@ -207,7 +208,7 @@ bool read_common(std::uintptr_t entry, common& c) noexcept {
   return r.good() && c.program <= c.end;
 }
 
-/// Runs a program of .eh_frame up to the row for `pc`. False: it has something that this does not know.
+/// Runs a program of .eh_frame up to the row for `pc`. False: it has something that is not supported.
 bool run(reader r, common const& c, std::uintptr_t from, std::uintptr_t pc, row& now, row const& initial) noexcept {
   std::array<row, 8> remembered;
   std::size_t depth = 0;
@@ -295,7 +296,7 @@ bool run(reader r, common const& c, std::uintptr_t from, std::uintptr_t pc, row&
             set(n, rule::is_offset, r.sleb() * c.data_factor);
             continue;
           }
-          case 0x2d: continue;            // AArch64: the return address is signed, or not any more
+          case 0x2d: continue;            // AArch64: the return address is signed, or no longer is
           case 0x2e: r.uleb(); continue;  // GNU_args_size
           default: return false;
         }
@@ -305,7 +306,7 @@ bool run(reader r, common const& c, std::uintptr_t from, std::uintptr_t pc, row&
   return r.good();
 }
 
-/// The word at an address of the stack that was copied. 0: the copy does not hold it.
+/// The word at an address of the copied stack. 0: it is not in the copy.
 std::uintptr_t on_stack(stack_copy const& s, std::uintptr_t at) noexcept {
   if (at < s.sp || s.bytes.size() < sizeof(std::uintptr_t) || at - s.sp > s.bytes.size() - sizeof(std::uintptr_t)) return 0;
   std::uintptr_t value;

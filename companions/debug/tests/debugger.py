@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drives gdb through one program of stuck.cpp and checks what the commands of nopal say of it.
+"""Drives gdb through one program of stuck.cpp and checks what the commands of nopal print.
 
     python3 debugger.py GDB PROGRAM CASE
 """
@@ -17,7 +17,7 @@ class Failed(Exception):
 
 
 def gdb(program: Path, before: list[str], commands: list[str], debugger: str) -> dict[str, str]:
-    """What each command says, by command. `before`: how the program comes to where it is looked at."""
+    """The output of each command, by command. `before`: gdb's commands up to the place where the program is inspected."""
     words = [debugger, "-nx", "-q", "-batch", "-ex", "set auto-load safe-path /", "-ex", "set pagination off", "-ex", "set width 0"]
     words += ["-ex", "set debuginfod enabled off", "-ex", "set disable-randomization off"]
     for command in [f"file {program}", *before]:
@@ -36,7 +36,7 @@ def gdb(program: Path, before: list[str], commands: list[str], debugger: str) ->
 
 
 def need(text: str, *patterns: str) -> None:
-    """The patterns stand in the text, one after the other."""
+    """The text contains the patterns, one after the other."""
     at = 0
     for pattern in patterns:
         found = re.compile(pattern, re.MULTILINE).search(text, at)
@@ -46,7 +46,7 @@ def need(text: str, *patterns: str) -> None:
 
 
 def strand(strands: str, what: str) -> str:
-    """The number of the strand of which `what` is said."""
+    """The number of the strand that is described by `what`."""
     found = re.search(rf"^ +(\d+)\b[^\n]*{what}", strands, re.MULTILINE)
     if found is None:
         raise Failed(f"no strand with {what}:\n{strands}")
@@ -65,7 +65,7 @@ class Case:
         return gdb(self.program, stopped(what), commands, self.debugger)
 
     def deadlock(self) -> None:
-        # The numbers are known once the strands are: so all that there can be are asked for.
+        # The numbers are known only once the strands are listed: so all possible numbers are asked for.
         said = self.look("deadlock", ["nopal strands", *(f"nopal bt {k}" for k in range(1, 6)), "nopal stacks", "bt"])
         strands = said["nopal strands"]
         need(strands, r"^pool table: 2 workers$")
@@ -79,7 +79,7 @@ class Case:
                 raise Failed(said[f"nopal bt {number}"])
         if len(re.findall(r"^ +\d+ 0x[0-9a-f]+ 1024 KiB +\d+ bytes used waits for a mutex", said["nopal stacks"], re.MULTILINE)) != 2:
             raise Failed(said["nopal stacks"])
-        need(said["bt"], r"^#0 .*stop_here", r"\bmain ")  # as before: nothing is left of what the commands did
+        need(said["bt"], r"^#0 .*stop_here", r"\bmain ")  # as before: the commands have changed nothing
 
     def stolen_join(self) -> None:
         said = self.look("stolen_join", ["nopal strands", *(f"nopal bt {k}" for k in range(1, 5)), "bt"])
@@ -112,9 +112,9 @@ class Case:
         need(said["print pool"], r"= nopal::pool \{table, 2 workers, \d+ native stacks, 2 of which wait\}")
 
     def damaged(self) -> None:
-        """Whatever lies in memory, each command ends, and says so."""
+        """With any content of memory each command ends, and prints an error."""
         scribble = [
-            # The list of stacks goes in a circle; a saved stack pointer, a wait and an origin point to nothing.
+            # The list of stacks is a circle; a saved stack pointer, a wait and an origin point to nothing.
             "python L = nopal_gdb.Layout(); P = nopal_gdb.pools(L)[0]; S = [s for s in P.stacks if s.waits]",
             "python W = lambda at, v: gdb.selected_inferior().write_memory(at, v.to_bytes(8, 'little'))",
             "python W(S[0].address + L['stack.sp'], S[0].base + S[0].size - 24)",

@@ -1,4 +1,4 @@
-// Programs in the middle of which gdb stops: debugger.py. Each calls stop_here when it stands where it is to be looked at.
+// Programs that gdb stops in the middle: debugger.py. Each calls stop_here at the place where gdb inspects it.
 
 #include <atomic>
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 #include "nopal/nopal.hpp"
 
-// So that each is a frame of its own, and no two are so alike that a compiler makes one of them.
+// So that each function has a frame of its own, and the compiler does not merge two that are alike.
 #define APART [[gnu::noinline]]
 #define LAST asm volatile("" ::"i"(__LINE__) : "memory")
 
@@ -22,7 +22,7 @@ void await(nopal::pool const& pool, char const* what) {
   while (pool.report().find(what) == std::string::npos) std::this_thread::sleep_for(std::chrono::milliseconds{1});
 }
 
-// ---- Two fibers, each of which wants the other's mutex.
+// ---- Two fibers that each want the other's mutex.
 
 struct two {
   nopal::mutex first, second;

@@ -35,7 +35,7 @@ std::uint64_t burden_of(profile_unit unit, double burden) {
   return static_cast<std::uint64_t>(std::llround(burden * ticks_per_nanosecond()));
 }
 
-// "file.cpp:12". Places that were asked of before are found again. Throws std::bad_alloc.
+// Parses "file.cpp:12". Finds a place again that was asked of before. Throws std::invalid_argument and std::bad_alloc.
 asked_place const* asked(std::string const& what_if) {
   if (what_if.empty()) return nullptr;
   std::size_t const colon = what_if.rfind(':');
@@ -57,7 +57,7 @@ asked_place const* asked(std::string const& what_if) {
   return &places->emplace_back(asked_place{file, line});
 }
 
-// What an inner region has done, the outer one has done too, with the procedure in which it lies. Throws std::bad_alloc.
+// Adds an inner region to `outer`, the procedure of the outer region that contains it. Throws std::bad_alloc.
 void add_to_outer(procedure& outer, procedure const& inner) {
   outer.at.span += inner.at.span;
   outer.at.burdened += inner.at.burdened;
@@ -93,11 +93,11 @@ void begin_region(procedure& p, profile_unit unit, double burden, std::string co
     s.in.asks = asked(what_if);
     measure_hook_time();
   }
-  s.in.region = regions.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: any number that no other has
+  s.in.region = regions.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: only unique
   s.site = site_of_region;
   s.returns = false;
   p.begin(s);
-  if (in_calls) p.work = p.to_path = p.at.span = p.at.burdened = p.at.if_free = p.series = 0;  // it is no call
+  if (in_calls) p.work = p.to_path = p.at.span = p.at.burdened = p.at.if_free = p.series = 0;  // it is not a call
 }
 
 void end_region(procedure& p) noexcept {

@@ -18,18 +18,18 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-constexpr double usual = 1500;  // nanoseconds: what machines of some ten CPUs take
+constexpr double usual = 1500;  // nanoseconds: usual on machines of some ten CPUs
 constexpr std::size_t rounds = 201;
 constexpr std::size_t least_rounds = 21;
 constexpr std::chrono::milliseconds patience{100};
 
-// One fork whose first half waits for a thief to begin the second. 0: none came in time.
+// Times one fork: its first half waits for a thief to begin the second. 0: no thief did in time.
 std::uint64_t one_steal(std::chrono::steady_clock::time_point deadline) {
   std::atomic<std::uint64_t> begun{0};
   std::uint64_t const from = clock_ticks();
   parallel_invoke(
       [&] {
-        // relaxed, here and below: a number that stands for itself.
+        // relaxed, here and below: a number; nothing else is read because of it.
         for (int n = 1; begun.load(std::memory_order_relaxed) == 0; ++n) {
           std_sync::relax();
           if (n % 1024 == 0 && std::chrono::steady_clock::now() >= deadline) return;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What it costs to take work from another worker, on this machine.
+// The cost of a steal on this machine.
 
 #include <cstdint>
 
@@ -8,9 +8,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// In ticks of the processor's clock: from a fork until a worker that was looking for work runs the later half, the median of
-/// many. Measured by the first call, in some milliseconds, with a pool of two workers; where two cannot run at once it is what
-/// is usual. Any thread.
+/// In ticks of the processor's clock: from a fork until a worker that searches runs the later half, the median of many. The first call
+/// measures it, in some milliseconds, with a pool of two workers; if two cannot run at once it is a usual value. Any thread.
 std::uint64_t burden_of_this_machine();
 
 }  // namespace nopal::core

@@ -24,7 +24,7 @@ bool measured_join::take_into(point& mine) noexcept {
   std::lock_guard const guard{lock_};
   mine.burdened = std::max(mine.burdened, latest_.burdened);
   mine.if_free = std::max(mine.if_free, latest_.if_free);
-  bool const longer = has_one_ && latest_.span >= mine.span;  // at equal length the child's, which comes first
+  bool const longer = has_one_ && latest_.span >= mine.span;  // at equal length the child's, which was forked first
   if (longer) {
     mine.span = latest_.span;
     mine.longest = std::move(latest_.longest);

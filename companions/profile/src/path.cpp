@@ -14,16 +14,16 @@ struct path::element {
   element* before;      // owned; or null
   std::uint32_t count;  // of elements, with this one
 
-  // relaxed: who reads the count at all reads 1 and is the only owner, or anything else.
+  // relaxed: the caller is an owner, so if it reads 1 it is the only one.
   bool has_one_owner() const noexcept { return owners.load(std::memory_order_relaxed) == 1; }
 };
 
 static constexpr std::uint32_t longest_list = 512;
 
-// relaxed: the caller owns the element, so that it cannot go.
+// relaxed: the caller owns the element, so it stays.
 void path::share(element& e) noexcept { e.owners.fetch_add(1, std::memory_order_relaxed); }
 
-// acq_rel: pairs with itself. Whoever drops the last share sees all that the others have done with the element.
+// acq_rel: pairs with itself. The thread that drops the last share sees all that the others have done with the element.
 void path::drop(element* e) noexcept {
   while (e != nullptr && e->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     element* const before = e->before;
@@ -59,8 +59,7 @@ std::vector<path::part> path::parts() const {
   return all;
 }
 
-// Makes one element of all that are of one site. A path of many sites stays long: then its count begins anew, so that this is
-// not done each time.
+// Merges all elements of one site. A path of many sites stays long: then its count restarts at 1, so that this is not done each time.
 void path::shorten() noexcept {
   try {
     path shorter;
@@ -70,7 +69,7 @@ void path::shorten() noexcept {
     }
     if (shorter.last_ != nullptr && shorter.last_->count > longest_list / 2) shorter.last_->count = 1;
     *this = std::move(shorter);
-  } catch (std::bad_alloc const&) {  // it stays as it is, until the next time
+  } catch (std::bad_alloc const&) {  // it stays as it is until the next try
   }
 }
 

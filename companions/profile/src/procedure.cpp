@@ -12,7 +12,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// What the hooks themselves add to what they measure, in ticks: from one reading of the clock to the next, with nothing between.
+// What the hooks themselves add to a measurement, in ticks: from one reading of the clock to the next, with nothing between.
 constinit std::atomic<std::uint64_t> hook_time{0};
 
 }  // namespace
@@ -46,7 +46,7 @@ void procedure::begin_task() noexcept {
   outer = nullptr;
 }
 
-// Its own part is done: adds it to its site, and goes where its parent waits.
+// Its own part is done: adds it to its site, and arrives at its parent's join.
 void procedure::finish() noexcept {
   leave();
   add_to_totals(in.region, site, {1, work});
@@ -73,7 +73,7 @@ void procedure::leave() noexcept {
   measured_here().running = nullptr;
   if (in.in_calls) return;
   std::uint64_t const all = clock_ticks() - since;
-  std::uint64_t const mine = all - std::min(all, hook_time.load(std::memory_order_relaxed));  // relaxed: a number that stands for itself
+  std::uint64_t const mine = all - std::min(all, hook_time.load(std::memory_order_relaxed));  // relaxed: only the number matters
   grow(mine);
 }
 

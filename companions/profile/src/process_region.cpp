@@ -23,9 +23,9 @@ namespace {
 
 procedure* whole = nullptr;  // never destroyed: procedures may end after static objects
 std::string* file = nullptr;
-int kept_pipe = -1;  // a pipe stays open, since its reader would take it for ended
+int kept_pipe = -1;  // a pipe stays open, since its reader would else see the end of the file
 
-// Before the run: what cannot be written would be known only after it.
+// Before the run, so that a file that cannot be written is reported at once.
 void check_file() noexcept {
   if (*file == "-") return;
   int const out = open_for_writing(file->c_str(), 0);

@@ -14,7 +14,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// GCC's name of the function in which a coroutine continues, `void f(f(int)::_Z1fi.Frame*)`, is that of the coroutine.
+// The name of the function. GCC's name of the one in which a coroutine continues, `void f(f(int)::_Z1fi.Frame*)`, contains the coroutine's.
 std::string function_of(std::source_location const& place) {
   std::string_view const name = place.function_name();
   if (name.ends_with(".Frame*)")) {
@@ -44,7 +44,7 @@ profile_site site_of(site_id site) {
 
 }  // namespace
 
-// Sites of one line are one site: a template, or a function of a header, has one in each file that compiles it.
+// Merges the sites of one line: a template, or a function of a header, has one in each file that compiles it.
 profile_report report_of(procedure const& region) {
   double const unit = region.in.in_calls ? 1 : ticks_per_nanosecond();
   auto const in_units = [&](std::uint64_t amount) { return static_cast<double>(amount) / unit; };

@@ -1,6 +1,6 @@
 #pragma once
 
-// From what a region has counted to its report.
+// Makes the report of a region.
 
 #include "nopal/profile/procedure.hpp"
 #include "nopal/profile_report.hpp"

@@ -32,7 +32,7 @@ table& table_of(void const* what) noexcept {
   std::uint64_t const h = reinterpret_cast<std::uintptr_t>(what) / 8 * 0x9e3779b97f4a7c15;
   return all()[h >> 58];
 }
-// Was anything ever signalled? relaxed: who has signalled a thing is before whoever begins another at its address.
+// True once anything was signalled. relaxed: a signal of an object happens before the beginning of another at its address.
 constinit std::atomic<bool> any{false};
 
 }  // namespace
@@ -63,7 +63,7 @@ void signal_from_here(void const* what) noexcept {
   procedure* const p = procedure_here();
   if (p == nullptr) return;
   p->leave();
-  add_to_totals(p->in.region, p->site, {0, std::exchange(p->work, 0)});  // whoever waits need not wait for the caller's end
+  add_to_totals(p->in.region, p->site, {0, std::exchange(p->work, 0)});  // a waiter may read the totals before the caller ends
   signal_in_profile(what, p->in.region, p->start_of_child(p->site, nullptr, 0).at);
   p->come_back();
 }
@@ -82,7 +82,7 @@ void forget_signals(std::uint32_t region) noexcept {
   }
 }
 
-// The caller's clock stands still.
+// Between leave and come_back of the caller: its clock stands still.
 void procedure::follow_signals(void const* what) noexcept {
   table& t = table_of(what);
   point latest;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Numbers and names as a profile prints them. texts.cpp has the report's own texts, too.
+// Formats numbers and names for a profile. texts.cpp also has the report's table and JSON.
 
 #include <string>
 

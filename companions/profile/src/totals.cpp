@@ -17,7 +17,7 @@ struct of_region {
   std::uint32_t region;
   std::vector<site_totals> by_site;
 };
-// Threads are spread over these, so that as a rule each finds its own unlocked.
+// Threads are spread over these, so that each usually finds its own unlocked.
 struct alignas(128) table {
   basic_spin_lock<std_sync> lock;
   std::vector<of_region> regions;

@@ -1,4 +1,4 @@
-// fib in calls: its work is the number of its calls, its span the depth of its recursion.
+// fib in calls: the work is the number of calls, the span the depth of the recursion.
 
 #include "in_calls.hpp"
 

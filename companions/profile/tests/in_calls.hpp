@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of work and span share: a region in calls, and what it must come to, whatever the workers and the schedule.
+// Shared by the tests of work and span: a region in calls, and its expected numbers, on any workers and schedule.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ struct numbers {
   }
 };
 
-/// On paper: a function goes along its own path, and its children's lead off and come back. Every call counts 1.
+/// The expected numbers: a function moves along its own path; its children's paths leave it and return. Every call counts 1.
 class call {
  public:
   /// Forks a child; what follows may move, and the child's return.
@@ -33,13 +33,13 @@ class call {
     joined_.burdened = std::max(joined_.burdened, n_.burdened + child.burdened + burden);
     n_.burdened += burden;
   }
-  /// The last function of a parallel_invoke, a called task, or a job that is waited for: it comes at the place of what follows.
+  /// The last function of a parallel_invoke, a called task, or a job that is waited for: it takes the place of what follows.
   void calls(numbers const& child) {
     n_.work += child.work;
     n_.span += child.span;
     n_.burdened += child.burdened;
   }
-  /// Spawns a fiber: it is the fiber that moves.
+  /// Spawns a fiber: the fiber moves.
   void spawn(numbers const& fiber) {
     n_.work += fiber.work;
     joined_.span = std::max(joined_.span, n_.span + fiber.span);
@@ -83,7 +83,7 @@ class call {
 
 inline numbers numbers_of(nopal::profile_report const& r) { return {r.work, r.span, r.burdened_span}; }
 
-/// What f(args...), a job on a pool of so many workers, has done.
+/// The report of f(args...), a job on a pool of so many workers.
 template <class F, class... A>
 nopal::profile_report in_calls(unsigned workers, F&& f, A&&... args) {
   nopal::pool_options options;

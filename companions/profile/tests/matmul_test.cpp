@@ -1,5 +1,5 @@
-// A product of matrices by halves, in calls: 8 products of half the size, in two rounds of four. On paper its work is (8^(k+1) - 1) / 7 for
-// matrices of 2^k rows, and its span 2^(k+1) - 1.
+// A product of matrices by halves, in calls: 8 products of half the size, in two rounds of four. For matrices of 2^k rows the work is
+// (8^(k+1) - 1) / 7, and the span 2^(k+1) - 1.
 
 #include <vector>
 

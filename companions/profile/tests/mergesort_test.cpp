@@ -1,4 +1,4 @@
-// Mergesort in calls: its work is 2n - 1, its span the number of levels.
+// Mergesort in calls: the work is 2n - 1, the span the number of levels.
 
 #include <span>
 #include <vector>

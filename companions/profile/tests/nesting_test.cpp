@@ -88,7 +88,7 @@ TEST_P(nesting, of_all_front_ends) {
   EXPECT_EQ(fibers_on_paper(4), numbers_of(in_calls(GetParam(), by_fibers, 4)));
 }
 
-// ---- Exceptions: all children run here, whatever the schedule, since none throws before others are forked.
+// ---- Exceptions: all children run here, on any schedule, since none throws before others are forked.
 
 nopal::task<int> throwing_task(int depth) {
   if (depth == 0) throw std::runtime_error{"a leaf"};
@@ -153,7 +153,7 @@ TEST_P(nesting, with_exceptions) {
   EXPECT_EQ(throwing_functions_on_paper(4), numbers_of(in_calls(GetParam(), throwing_functions, 4)));
 }
 
-// ---- A task goes to another worker, waits on its stack and uses scratch memory: it goes on along its path.
+// ---- A task moves to another worker, waits on its stack and uses scratch memory: it continues along its path.
 
 nopal::task<> waits(int depth) {
   if (depth == 0) co_return;
@@ -236,7 +236,7 @@ TEST_P(nesting, of_regions) {
       numbers_of(outer.report()));
 }
 
-// Threads that do not work for the pool, and what they run, have nothing to do with a region that they are not in.
+// A region does not count threads outside it that do not work for the pool, nor what they run.
 TEST(regions, are_of_their_own_thread) {
   nopal::pool pool{};
   nopal::profile p{{.unit = nopal::profile_unit::calls}};

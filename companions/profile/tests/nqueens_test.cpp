@@ -1,5 +1,5 @@
-// Queens in calls, each of which places one more: the tree of eight queens has 1 + 8 + 42 + 140 + 344 + 568 + 550 + 312 + 92
-// nodes, on nine levels.
+// Queens in calls. Each call places one more: the tree of eight queens has 1 + 8 + 42 + 140 + 344 + 568 + 550 + 312 + 92 nodes, on nine
+// levels.
 
 #include <array>
 #include <atomic>
@@ -79,7 +79,7 @@ numbers by_fibers_on_paper(board b) {
   return n;
 }
 
-// Two functions at a time: the columns from `first` to `last`, of which one is tried.
+// Two functions at a time, for the columns from `first` to `last`; at the end one column is tried.
 void by_invoke(board b, int first, int last) {
   if (last - first > 1) {
     int const middle = (first + last) / 2;
@@ -97,7 +97,7 @@ numbers by_invoke_on_paper(board b, int first, int last) {
     n.invoke(by_invoke_on_paper(b, first, middle), by_invoke_on_paper(b, middle, last));
     return n;
   }
-  // The next row is no call of its own: the function that places a queen goes on with it.
+  // The next row is not a call of its own: the function that places a queen continues there.
   return b.takes(first) && b.rows + 1 < queens ? by_invoke_on_paper(b.with(first), 0, queens) : numbers(n);
 }
 

@@ -1,4 +1,4 @@
-// What a profile says: by place, in calls and in time, as a table and as JSON; and what it refuses.
+// The report of a profile: by place, in calls and in time, as a table and as JSON; and what it rejects.
 
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 
 using nopal_test::in_calls;
 
-constexpr unsigned first_line = __LINE__;  // and the places below, which forks are told apart by
+constexpr unsigned first_line = __LINE__;  // the places below tell forks apart
 constexpr unsigned invoke_line = first_line + 8;
 constexpr unsigned fork_line = first_line + 13;
 constexpr unsigned call_line = first_line + 14;
@@ -94,7 +94,7 @@ nopal::profile_report asked(unsigned workers, unsigned line, std::string const& 
   return p.report();
 }
 
-// On paper mixed(n) has a span of 1 + max(mixed(n - 1), 1 + both), and loop 2, or 6 if it is serial.
+// mixed(n) has a span of 1 + max(mixed(n - 1), 1 + both), and loop has 2, or 6 if it is serial.
 TEST(profile_report, tells_what_were_if) {
   for (unsigned const workers : {1U, 2U, 8U}) {
     auto const invoke = asked(workers, invoke_line);
@@ -131,7 +131,7 @@ TEST(profile_report, knows_no_serial_fibers) {
   EXPECT_NE(std::string::npos, p.report().json().find("\"serial_span\": null"));
 }
 
-// Longer than what a path keeps as it is.
+// More forks than a path keeps without merging.
 TEST(profile_report, keeps_places_on_long_paths) {
   auto const r = in_calls(2, [] {
     for (int i = 0; i < 3000; ++i) {
@@ -158,7 +158,7 @@ TEST(profile_report, predicts_between_its_bounds) {
   EXPECT_DOUBLE_EQ(1000 / (1000. / 4 + 1.7 * 200), r.expected_speedup(4));
 }
 
-// Nothing is said of how long: a loaded machine may take any time.
+// No time is checked: a loaded machine may take any.
 TEST(profile_report, in_time_is_consistent) {
   nopal::pool pool{};
   nopal::profile p{{.burden = 1000}};
@@ -170,7 +170,7 @@ TEST(profile_report, in_time_is_consistent) {
   EXPECT_LE(r.span, r.work * (1 + 1e-9));
   EXPECT_LE(r.span, r.burdened_span);
   EXPECT_NEAR(1000, r.burden, 10);
-  // Twelve continuations, or returns, lie on every path from the root to a leaf.
+  // Twelve continuations, or returns, are on every path from the root to a leaf.
   EXPECT_GE(r.burdened_span, 12 * 990);
   double span = 0, work = 0;
   for (auto const& s : r.sites) {
@@ -212,7 +212,7 @@ TEST(profile_report, refuses) {
   }
   nopal::pool{}.run(both, 3);
   p.stop();
-  EXPECT_EQ(15, p.report().work);  // what was refused has left it as it was
+  EXPECT_EQ(15, p.report().work);  // what was rejected has not changed it
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
-// How long a thread has really worked: by the processor's clock, which is exact for short times, and by the system's account of the thread,
-// which leaves out the time in which the thread had no CPU. Next: simulation.hpp, whose workers have one each.
+// How long a thread has really worked: by the processor's clock, which is exact for short times, and by the system's CPU time of the
+// thread, which leaves out the time in which the thread had no CPU. Next: timeline.hpp, where each worker has one.
 
 #include <ctime>
 
@@ -13,7 +13,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// By the thread whose CPU time `cpu_time` is, but `used`.
+/// By the thread that `cpu_time` belongs to, except `used`.
 class stopwatch {
  public:
   /// Ticks of clock_ticks() in a nanosecond.
@@ -24,15 +24,15 @@ class stopwatch {
     used_ = used(cpu_time);
     ticks_at_start_ = clock_ticks();
   }
-  /// How many nanoseconds since then, by the processor's clock.
+  /// Nanoseconds since then, by the processor's clock.
   std::int64_t passed() const noexcept { return static_cast<std::int64_t>(static_cast<double>(clock_ticks() - ticks_at_start_) / ticks_); }
-  /// How many of these the thread has worked.
+  /// The part of these in which the thread has worked.
   std::int64_t read(clockid_t cpu_time) const noexcept {
     std::int64_t const so_far = passed();
     if (so_far < worth_a_question) return so_far;
     return std::min(so_far, used(cpu_time) - used_);
   }
-  /// As read, of a thread that may have waited meanwhile: short times too by the system's account.
+  /// As read, of a thread that may have waited in between: short times too by the CPU time.
   std::int64_t read_used(clockid_t cpu_time) const noexcept { return used(cpu_time) - used_; }
   /// The CPU time that a thread has used, in nanoseconds. Any thread.
   static std::int64_t used(clockid_t cpu_time) noexcept {
@@ -42,7 +42,7 @@ class stopwatch {
   }
 
  private:
-  static constexpr std::int64_t worth_a_question = 20'000;  // nanoseconds: losing the CPU takes more
+  static constexpr std::int64_t worth_a_question = 20'000;  // nanoseconds: a thread that loses the CPU loses more
 
   double ticks_;
   std::uint64_t ticks_at_start_ = 0;

@@ -1,4 +1,4 @@
-// The part of controlled schedules and simulated machines in a new pool.
+// Attaches a controlled schedule or a simulated machine to a new pool.
 
 #include "observe/companion.hpp"
 
@@ -39,7 +39,7 @@ class chosen final : public attachment {
     return topology::made_up(choice_.machine);
   }
   std::unique_ptr<observer> watch(pool_site const& s) const override {
-    begin_schedule_log();  // also where nothing will be logged: whoever has named a file hears that it cannot be written
+    begin_schedule_log();  // also if nothing will be logged: a file that cannot be written is reported in any case
     if (choice_.how != schedule::free) return std::make_unique<controlled_schedule>(choice_, static_cast<unsigned>(s.where.size()));
     return choice_.machine.empty() ? nullptr : simulate(s);
   }

@@ -19,8 +19,9 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// A worker that waits in the library for another one, which has no turn: so it makes way, and looks again when the turn is its own once more. Where
-// nobody else can run, what it waits for comes from outside of the pool, and it waits as any thread does. Time is the machine's.
+// The waits of a worker in the library. The worker that it waits for does not have the turn: so it makes way, and looks again when it has
+// the turn again. If no other worker can run, what it waits for comes from outside the pool, and it waits as any thread does. Time is the
+// machine's.
 class controlled_schedule::own_time final : public virtual_time {
  public:
   own_time(controlled_schedule& of, unsigned i) noexcept : of_{of}, i_{i} {}
@@ -62,7 +63,7 @@ controlled_schedule::controlled_schedule(schedule_choice how, unsigned workers) 
 
 controlled_schedule::~controlled_schedule() = default;
 
-// The first worker behind `from`, in a circle, for which accept(its state) is true; no_worker if there is none.
+// The first worker after `from`, in a circle, for which accept(its state) is true; no_worker if there is none.
 template <class Accept>
 unsigned controlled_schedule::first_after(unsigned from, Accept accept) const noexcept {
   auto const n = static_cast<unsigned>(workers_.size());
@@ -72,8 +73,8 @@ unsigned controlled_schedule::first_after(unsigned from, Accept accept) const no
   return no_worker;
 }
 
-// Draws one of the workers other than `from` that are accepted, one time in `one_in`; else no_worker. What is drawn depends on the seed and on
-// the number of the decision alone: so a run in which some decisions are left out can be had again.
+// Draws one of the accepted workers other than `from`, one time in `one_in`; else returns no_worker. The result depends on the seed and the
+// number of the decision alone: so a run without some of the decisions can be repeated.
 template <class Accept>
 unsigned controlled_schedule::draw(std::uint64_t at, unsigned one_in, unsigned from, Accept accept) const noexcept {
   rng random{choice_.seed, at};
@@ -86,7 +87,8 @@ unsigned controlled_schedule::draw(std::uint64_t at, unsigned one_in, unsigned f
   }
 }
 
-// The worker of the highest priority, of those that are accepted and, if it may go on, `from`. At a change point `from` falls behind all first.
+// The worker of the highest priority among the accepted ones and, if `may_stay`, `from`; no_worker if that is `from`. At a change point
+// `from` first falls behind all.
 template <class Accept>
 unsigned controlled_schedule::highest(std::uint64_t at, unsigned from, bool may_stay, Accept accept) noexcept {
   for (std::size_t k = 0; k < change_points_.size(); ++k) {
@@ -99,7 +101,7 @@ unsigned controlled_schedule::highest(std::uint64_t at, unsigned from, bool may_
   return best == from ? no_worker : best;
 }
 
-// What the list says of this decision, where that can be done; else `otherwise`.
+// The worker that the list names for this decision, if it is accepted; else `otherwise`.
 template <class Accept>
 unsigned controlled_schedule::listed(std::uint64_t at, unsigned from, unsigned otherwise, Accept accept) const noexcept {
   for (listed_decision const& d : choice_.list) {
@@ -108,8 +110,8 @@ unsigned controlled_schedule::listed(std::uint64_t at, unsigned from, unsigned o
   return otherwise;
 }
 
-// The next decision: who gets the turn of `from`; no_worker if nobody. `one_in`: 0 where `from` cannot go on, so that another must get the
-// turn, if one is accepted. `what`: for the log.
+// The next decision: returns the worker that gets the turn of `from`; no_worker: none. `one_in`: 0 if `from` cannot continue, so that
+// another must get the turn, if one is accepted. `what`: for the log.
 template <class Accept>
 unsigned controlled_schedule::decide(char what, unsigned from, unsigned one_in, Accept accept, stack const* left) noexcept {
   std::uint64_t const at = decisions_++;
@@ -121,7 +123,7 @@ unsigned controlled_schedule::decide(char what, unsigned from, unsigned one_in, 
   return to;
 }
 
-// Gives the turn to `to`; to no_worker, when all are idle.
+// Gives the turn to `to`; no_worker: all are idle.
 void controlled_schedule::give(unsigned to) noexcept {
   holder_ = to;
   ++given_;
@@ -140,9 +142,9 @@ void controlled_schedule::pass(lock& guard, unsigned from, unsigned to) noexcept
   wait(guard, from);
 }
 
-// Waits until worker i has the turn. Its holder may never come to a decision: it waits for this worker, in a way that we do not see. So if
-// the turn has not changed for tuning::undecided, worker i takes it, at once where there may be something for it to find, otherwise after a
-// few such times. The former holder runs on, and waits at its next decision. A holder that merely gets no CPU keeps its turn.
+// Waits until worker i has the turn. The holder may never reach a decision, if it waits for this worker in a way that we do not see. So if
+// the turn has not changed for tuning::undecided, worker i takes it: at once if it may find something, else after a few such times. The
+// former holder runs on, and waits at its next decision. A holder that only gets no CPU keeps its turn.
 void controlled_schedule::wait(lock& guard, unsigned i) noexcept {
   worker_state& mine = workers_[i];
   for (unsigned in_vain = 0; holder_ != i && !ended_;) {
@@ -158,7 +160,7 @@ void controlled_schedule::wait(lock& guard, unsigned i) noexcept {
   mine.seen = news_;
 }
 
-// The lock is free meanwhile, since the holder might sleep for that.
+// Releases the lock during the look, since the holder may sleep on that lock.
 bool controlled_schedule::holder_sleeps(lock& guard) noexcept {
   std::uint64_t const before = given_;
   int const thread = workers_[holder_].thread;
@@ -168,8 +170,8 @@ bool controlled_schedule::holder_sleeps(lock& guard) noexcept {
   return asleep && given_ == before;
 }
 
-// Has the worker that has the turn used as much CPU time as a turn may take, or does it sleep? Otherwise other threads keep it from running, and
-// it will come to its decision.
+// True if the worker that has the turn has used as much CPU time as a turn may take, or sleeps. False: other threads keep it from running,
+// and it will reach its decision.
 bool controlled_schedule::holder_is_slow(lock& guard) noexcept {
   worker_state const& its = workers_[holder_];
   if (its.thread == 0) return ++looks_at_unbegun_ % tuning::looks_at_unbegun == 0;
@@ -194,7 +196,7 @@ void controlled_schedule::thread_begins(unsigned i) noexcept {
 
 void controlled_schedule::thread_ends(unsigned) noexcept { virtual_time::set_here(nullptr); }
 
-// Whoever makes way by priorities falls behind all others: else two that wait would give the turn to each other for ever.
+// By priorities, a worker that makes way falls behind all others: else two that wait would give the turn to each other for ever.
 bool controlled_schedule::make_way(unsigned i) noexcept {
   if (must_go_on(i)) return false;
   lock guard{mutex_};
@@ -243,7 +245,7 @@ void controlled_schedule::may_come_later(unsigned i, stack const* left) noexcept
 void controlled_schedule::found_nothing(unsigned i) noexcept {
   lock guard{mutex_};
   worker_state& mine = workers_[i];
-  if (holder_ == i && mine.seen != news_) {  // there is something newer than its search: it searches again
+  if (holder_ == i && mine.seen != news_) {  // something is newer than its search: it searches again
     mine.seen = news_;
     return;
   }
@@ -257,7 +259,7 @@ unsigned controlled_schedule::victim(unsigned i) noexcept {
   return std::exchange(workers_[i].victim, no_worker);
 }
 
-// CPU time, unless the worker that has the turn sleeps: so a loaded machine does not change the order.
+// The limit is CPU time, unless the worker that has the turn sleeps: so a loaded machine does not change the order.
 void controlled_schedule::settle() noexcept {
   lock guard{mutex_};
   if (holder_ == no_worker || ended_) return;

@@ -1,8 +1,8 @@
 #pragma once
 
 // Controlled schedules: one worker of the pool runs at a time, and a seed decides at which forks and waits another gets the turn. So rare
-// orders of events come often, and come again with the same seed. For tests: the shipped protocols, made slow. It observes the pool, which tells
-// it where a worker offers, steals, suspends or finds nothing. README.md, "Controlled schedules".
+// orders of events are frequent, and repeat with the same seed. For tests: the shipped protocols, made slow. It observes the pool, which
+// calls it where a worker offers, steals, suspends or finds nothing. ../schedules.md. Next: schedule_log.hpp, which records the decisions.
 
 #include <condition_variable>
 #include <cstdint>
@@ -28,35 +28,35 @@ class controlled_schedule final : public observer {
   effects has() const noexcept override { return {.takes_turns = true}; }
 
   // ---- By worker i. Each of these returns when worker i has the turn. A worker that blocks by other means, or runs for long, loses its
-  // turn, so that programs whose workers wait for each other in ways that nopal does not see come to their end all the same.
+  // turn: so a program still ends if its workers wait for each other in ways that nopal does not see.
 
-  /// The worker's thread has begun. Before anything else. Until `thread_ends` its std_sync::yield, sleep and wait give the turn away.
+  /// The worker's thread has begun. Before any other call. Until thread_ends its std_sync::yield, sleep and wait give the turn away.
   void thread_begins(unsigned i) noexcept override;
   void thread_ends(unsigned i) noexcept override;
   /// The worker lets others run: another that may find something gets the turn.
   void makes_way(unsigned i) noexcept override { static_cast<void>(make_way(i)); }
-  /// The worker has offered something: another may get the turn now, and steal it. True: the worker is to call this again at its next fork.
+  /// The worker has offered something: another may get the turn now, and steal it. True: the worker must call this again at its next fork.
   bool offered(unsigned i) noexcept override;
-  /// What the worker does next may as well happen after what others do: another may get the turn now. `left`: the stack that it has just
+  /// What the worker does next may also happen after steps of others: another may get the turn now. `left`: the stack that it has just
   /// left, which waits; or null.
   void may_come_later(unsigned i, stack const* left) noexcept override;
   /// The worker has found nothing. Waits until there is something new.
   void found_nothing(unsigned i) noexcept override;
-  /// The worker that worker i is to try first, as it got the turn at that one's fork: given once, then no_worker. Does not wait.
+  /// The worker that worker i must try first, since i got the turn at that worker's fork. Returned once, then no_worker. Does not wait.
   unsigned victim(unsigned i) noexcept override;
 
   // ---- By any thread.
 
-  /// Waits until all workers are idle, for tuning::until_rest of their CPU time at most, so that they are always found in the same state. By a
-  /// thread outside the pool, before it brings work; and by the timer, before it wakes what is due.
+  /// Waits until all workers are idle, so that each run finds them in the same state; for tuning::until_rest of their CPU time at most. By
+  /// a thread outside the pool, before it brings work; and by the timer, before it wakes what is due.
   void settle() noexcept override;
-  /// Are all workers idle now?
+  /// True if all workers are idle.
   bool at_rest() const noexcept override;
-  /// There is something new to be found: if all workers are idle, one gets the turn.
+  /// There is something new to find: if all workers are idle, one gets the turn.
   void something_new() noexcept override;
   /// From now on all run freely.
   void pool_ends() noexcept override;
-  /// All threads have ended, and others are about to begin: they take turns again.
+  /// All threads have ended, and others are about to begin, which take turns again.
   void pool_begins_again() noexcept override;
   /// How often a worker ran without having the turn, or a thread brought work while a worker ran. While it is 0 the same seed gives the
   /// same run.
@@ -76,8 +76,8 @@ class controlled_schedule final : public observer {
     std::int64_t used_at_turn = 0;  ///< CPU time, in nanoseconds, when it got the turn
   };
 
-  /// The worker waits for another, or lets others run: another that may find something gets the turn. False: there is none, and the turn
-  /// stays; what the worker waits for comes from outside of the pool.
+  /// The worker waits for another, or lets others run: another that may find something gets the turn. False: there is none, and the worker
+  /// keeps the turn; what it waits for comes from outside the pool.
   bool make_way(unsigned i) noexcept;
   bool may_find(worker_state const& s) const noexcept { return !s.idle || s.seen != news_; }
   template <class Accept>
@@ -96,7 +96,7 @@ class controlled_schedule final : public observer {
   bool holder_sleeps(lock& guard) noexcept;
   bool holder_is_slow(lock& guard) noexcept;
   std::int64_t used_by_all() const noexcept;
-  // Does worker i hold what others wait for by means of the standard library? Then it decides nothing. By its thread.
+  // True if worker i holds a lock that others wait for in the standard library. Then it decides nothing. By its thread.
   bool must_go_on(unsigned i) const noexcept { return !workers_[i].time->may_be_interrupted(); }
 
   schedule_choice const choice_;
@@ -106,12 +106,12 @@ class controlled_schedule final : public observer {
   std::uint64_t decisions_ = 0;               // made so far: each has its number
   std::vector<std::int64_t> priorities_;      // of the workers, by_priority: the highest runs
   std::int64_t lowest_ = 0;                   // no priority is below
-  std::vector<std::uint64_t> change_points_;  // the decisions at which whoever runs gets a priority below all others
+  std::vector<std::uint64_t> change_points_;  // the decisions at which the running worker gets a priority below all others
   unsigned holder_ = no_worker;               // the worker that has the turn; no_worker: all are idle
-  std::uint64_t given_ = 0;                   // how often the turn was given
-  std::uint64_t news_ = 0;                    // how often there was something new
+  std::uint64_t given_ = 0;                   // times that the turn was given
+  std::uint64_t news_ = 0;                    // times that there was something new
   std::uint64_t lost_ = 0;
-  unsigned looks_at_unbegun_ = 0;  // how often the holder was a thread that had not begun
+  unsigned looks_at_unbegun_ = 0;  // times that the holder's thread had not begun
   bool ended_ = false;
 };
 

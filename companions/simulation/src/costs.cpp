@@ -98,7 +98,7 @@ void read_words(std::string_view text, simulation_costs& c, int files) {
 simulation_costs simulation_costs::parse(std::string_view text) {
   simulation_costs c;
   read_words(text, c, 0);
-  // A pause or a yield of no time would let a thief look for ever before anybody else has a turn.
+  // If a pause or a yield took no time, a thief would look for ever, and no other worker would have a turn.
   if (c.relax < 1) c.relax = 1;
   if (c.yield < 1) c.yield = 1;
   return c;

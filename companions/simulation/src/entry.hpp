@@ -1,6 +1,6 @@
 #pragma once
 
-// How a worker's thread comes into a simulation, and out. Next: simulation.cpp.
+// How a worker's thread enters and leaves a simulation. Next: simulation.cpp.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// While it lives, worker i's thread is in the simulation, with the lock and with the turn, for which it waits if it has lost it. Then its clock
-/// runs on. Nothing waits, and nothing counts, once the simulation has ended.
+/// While it lives, worker i's thread is in the simulation and has the lock and the turn. The constructor waits for the turn if the worker
+/// has lost it. After the destructor the worker's clock runs on. Once the simulation has ended, nothing waits and nothing is counted.
 class timeline_entry {
  public:
-  /// `lost`: so many nanoseconds before were no work.
+  /// `lost`: nanoseconds before this that were not work.
   timeline_entry(timeline& whole, unsigned i, std::int64_t lost = 0) noexcept
       : of_{whole},
         index_{i},

@@ -53,7 +53,7 @@ void check_report(simulation_costs const& c) {
     throw std::system_error{error, std::generic_category(),
                             "nopal::pool: NOPAL_SIMULATION: the report \"" + c.report + "\" " + remedy_for(error) + ": report=FILE"};
   }
-  if (!is_pipe(f)) ::close(f);  // a pipe stays open, since its reader would take it for ended
+  if (!is_pipe(f)) ::close(f);  // a pipe stays open, since its reader would else see the end of the file
 }
 
 void simulation::pool_has_ended() noexcept { report_simulation(*this); }

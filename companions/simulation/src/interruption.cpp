@@ -22,7 +22,7 @@ namespace {
 
 constexpr int interruption = SIGURG;
 
-// On a worker's thread, in the middle of whatever that does.
+// On a worker's thread, at any point of what the thread does.
 void on_interruption(int, siginfo_t* why, void* context) {
   int const before = errno;
   if (virtual_time* const v = virtual_time::here(); v != nullptr && v->may_be_interrupted()) {
@@ -31,7 +31,7 @@ void on_interruption(int, siginfo_t* why, void* context) {
   errno = before;
 }
 
-// Measures the gap that an alarm makes in what its thread does.
+// Measures how long an alarm stops its thread.
 class gap final : public virtual_time {
  public:
   std::uint64_t ticks(thread_alarm& alarm) noexcept {
@@ -109,7 +109,7 @@ void let_interrupt_this_thread() noexcept {
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-static constexpr long again = 50'000;  // nanoseconds: the thread may hold a lock when the signal comes, and goes on
+static constexpr long again = 50'000;  // nanoseconds: a thread that holds a lock when the signal arrives continues, and needs another
 
 void thread_alarm::begin(pid_t thread) noexcept {
   sigevent e{};

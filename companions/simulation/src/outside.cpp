@@ -28,7 +28,7 @@ unsigned threads_of_process() noexcept {
   return threads;
 }
 
-// With the lock. A thread that sleeps outside until it is woken does nothing before: that of a caller of run, as a rule.
+// With the lock. A thread that sleeps outside until it is woken, usually a caller of run, does nothing before.
 bool simulation::nobody_acts_outside() const noexcept {
   unsigned known = static_cast<unsigned>(workers_.size()) + 1 + hands_.helpers();  // and the ticker
   sleeping_thread::for_each([&](sleeping_thread const& t) { known += t.waits_outside() ? 1 : 0; });

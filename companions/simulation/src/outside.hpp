@@ -1,12 +1,14 @@
 #pragma once
 
-// What threads of the process do that are none of a simulated machine's: simulation::nobody_acts_outside. Next: simulation.cpp, which asks.
+// Whether threads of the process outside a simulated machine are active: simulation::nobody_acts_outside. Next: timeline.cpp, which calls
+// it.
 
 #include "nopal/core/compiler/abi.h"
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// How many threads the process has, by the system's word, and without malloc, whose lock a thread may hold that waits for its turn.
+/// The number of threads of the process, by the system. Does not call malloc, since a thread that waits for its turn may hold malloc's
+/// lock.
 unsigned threads_of_process() noexcept;
 
 }  // namespace nopal::core

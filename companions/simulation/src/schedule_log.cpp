@@ -31,10 +31,10 @@ constinit std::mutex beginning;
 constinit std::string const* file_name =
     nullptr;                          // written before the file is there; never destroyed, as pools may end after static objects
 constinit std::atomic<int> file{-1};  // -1: there is none
-constinit std::atomic<bool> is_incomplete{false};  // and that has been said
+constinit std::atomic<bool> is_incomplete{false};  // and a message has said so
 
-// One call, so that lines of several pools do not mix. What is missing from the log is said once; shrink notices it, too. relaxed: whoever logs has
-// made its pool after the file was there.
+// One call, so that lines of several pools do not mix. A message says once that the log is not complete; shrink detects that, too. relaxed:
+// the pool that logs was made after the file was opened.
 void add(std::string const& line) noexcept {
   int const error = write_all(file.load(std::memory_order_relaxed), line);
   if (error == 0 || is_incomplete.exchange(true, std::memory_order_relaxed)) return;
@@ -42,7 +42,7 @@ void add(std::string const& line) noexcept {
                file_name->c_str(), std::strerror(error));
 }
 
-// The return addresses, the innermost first: on the calling thread's stack, or on one that waits.
+// The return addresses, the innermost first: on the calling thread's stack, or on `left`, which waits.
 std::size_t calls(std::span<std::uintptr_t> pcs, stack const* left) {
   if (left == nullptr) return callers(pcs.data(), pcs.size());
   auto const* const from = static_cast<std::byte const*>(left->sp);
@@ -51,7 +51,7 @@ std::size_t calls(std::span<std::uintptr_t> pcs, stack const* left) {
   return code_names::make()->walk({reinterpret_cast<std::uintptr_t>(from), {from, top}}, pcs);
 }
 
-// "object+offset", for each that the loader knows.
+// Appends "object+offset" for each that the loader knows.
 void add_places(std::string& line, stack const* left) {
   if (&::dladdr == nullptr) return;
   std::array<std::uintptr_t, 32> pcs;

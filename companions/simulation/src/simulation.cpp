@@ -176,7 +176,8 @@ void simulation::took(worker& its, worker const& from) noexcept {
   worker_state& w = at(i);
   ++w.stolen[rank(i, victim)];
   w.found = true;
-  // The victim was to be stopped when the thief came, and ran on for longer than a slice: the ticker had no CPU. What is stolen may be as late.
+  // The victim should have been stopped when the thief was due, and ran on for longer than a slice: the ticker had no CPU. What is stolen
+  // may be as late.
   if (std::int64_t const late = at(victim).clock - w.clock; costs_.measures && late > slice_) {
     w.disturbed.fetch_add(late, std::memory_order_relaxed);  // relaxed: a sum
     advance(w, late, searching);
@@ -212,10 +213,10 @@ bool simulation::pauses(unsigned i, std::uint64_t pauses) noexcept {
   return true;
 }
 
-// In the handler of the signal: the worker has run for long without a fork. While it goes on so, thieves may get far ahead of it, since they
-// find with it what they find now; farther each time, so that what it does is not cut into small pieces.
+// In the handler of the signal: the worker has run for long without a fork. Until it forks, its deque does not change, so thieves may get
+// far ahead of it; farther each time, so that its work is not cut into small pieces.
 void simulation::interrupted(unsigned i, bool waits, bool by_alarm) noexcept {
-  if (holder() != i) return;  // another has the turn already: the signal comes too late
+  if (holder() != i) return;  // another has the turn already: the signal is late
   if (waits) return leave_waiting(i);
   entry e{*this, i, by_alarm ? alarm_cost_ : 0};
   if (!e.goes_on()) return;
@@ -225,8 +226,8 @@ void simulation::interrupted(unsigned i, bool waits, bool by_alarm) noexcept {
   pass_on(e.guard, i, rule::polled);
 }
 
-// Inside the handler of worker i, which has the turn and waits in the kernel, by a lock of the program's most likely: for another worker, which
-// goes on meanwhile. This one comes back by itself, at that time: timeline_entry.
+// Inside the handler of worker i, which has the turn and waits in the kernel for another worker, most likely by a lock of the program. The
+// other workers run until this one returns by itself: timeline_entry.
 void simulation::leave_waiting(unsigned i) noexcept {
   virtual_time::not_interrupted const me{at(i).time.get()};
   lock const guard{mutex_};
@@ -240,8 +241,8 @@ void simulation::leave_waiting(unsigned i) noexcept {
   give(to);
 }
 
-// The worker that has the turn has been asked to give it up, and has not. It may wait for another one, by a lock of the program's: then its
-// thread uses no CPU.
+// The worker that has the turn was asked to give it up, and has not. It may wait for another one by a lock of the program: then its thread
+// uses no CPU.
 bool simulation::unblock(unsigned i) noexcept {
   worker_state& w = at(i);
   int thread = 0;
@@ -252,7 +253,7 @@ bool simulation::unblock(unsigned i) noexcept {
     if (std::exchange(w.used_before, used) != used) return false;
     thread = w.thread_number;
   }
-  if (!is_asleep(thread)) return false;  // without the lock, for which it might wait
+  if (!is_asleep(thread)) return false;  // without the lock, which the thread might wait for
   std::lock_guard const guard{mutex_};
   if (holder() != i || ended_) return true;
   if (stopwatch::used(w.cpu_time) != w.used_before) return false;
@@ -260,7 +261,7 @@ bool simulation::unblock(unsigned i) noexcept {
   if (to == no_worker) return false;
   if (!w.rests) ++lost_;
   w.alarm.clear();
-  w.now = state::absent;                          // it comes back by itself
+  w.now = state::absent;                          // it returns by itself
   w.away.store(true, std::memory_order_relaxed);  // relaxed: under the lock
   give(to);
   return true;
@@ -272,7 +273,7 @@ void simulation::sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::ui
     entry e{*this, i};
     if (e.goes_on()) {
       if (on->load(std::memory_order_seq_cst) != expected)
-        return;  // pairs with the store before a wake: under the lock it is seen, or the wake sees us
+        return;  // pairs with the store before a wake: under the lock we see the store, or the wake sees us
       worker_state& w = at(i);
       w.sleeps_on = on;
       w.wakes_at = nanoseconds < 0 ? virtual_time::for_ever : w.clock + nanoseconds;
@@ -286,7 +287,7 @@ void simulation::sleep(unsigned i, std::atomic<std::uint32_t> const* on, std::ui
     }
   }
   rests(i, true);
-  // Nobody does anything: so time passes as it does for those who may bring something. Or the simulation has ended.
+  // No worker can run: so time passes as for the threads that may bring work. Or the simulation has ended.
   std::int64_t const a_while = nanoseconds < 0 ? in_real_time : std::min(nanoseconds, in_real_time);
   sleep_on(const_cast<std::atomic<std::uint32_t>&>(*on), expected, a_while);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   rests(i, false);
@@ -344,7 +345,7 @@ void simulation::job_comes() noexcept {
   if (jobs_++ != 0) return;
   found_ = false;
   began_ = last_end_ = latest();
-  for (auto& w : workers_) {  // time has passed until now, in which nothing happened
+  for (auto& w : workers_) {  // nothing has happened until now: awake workers' clocks are set to the same time
     if (w->now == state::ready || w->now == state::runs) w->clock = began_;
   }
 }
@@ -377,7 +378,7 @@ void simulation::pool_ends() noexcept {
   }
 }
 
-// The ticker takes the lock, too: so it is ended without.
+// The ticker takes the lock, too: so its thread is joined without the lock.
 void simulation::stop_ticker() noexcept {
   std::unique_ptr<ticker> ends;
   {

@@ -1,8 +1,8 @@
 #pragma once
 
-// A simulated machine: as many workers as somebody wishes run one at a time, each with a clock of its own, and the one that is least advanced
-// runs next. A worker's clock goes on by the time that its strands really take, and by what a list of costs says of what happens between two
-// CPUs. What it decides is what ships: search.cpp, parking.hpp, deque.hpp run unchanged, in this time. README.md. Next: costs.hpp.
+// A simulated machine: any number of workers run one at a time, each with a clock of its own, and the least advanced runs next. A worker's
+// clock advances by the time that its strands really take, and by a list of costs for what happens between two CPUs. The scheduler is the
+// shipped one: search.cpp, parking.hpp, deque.hpp run unchanged, in this time. ../README.md. Next: costs.hpp.
 
 #include <algorithm>
 #include <atomic>
@@ -27,46 +27,46 @@ class simulation final : public observer, public virtual_time::domain, timeline 
  public:
   static constexpr char kind{};  ///< for observer::find
 
-  /// What it asks of its pool; any thread calls them.
+  /// What it needs of its pool. Any thread may call them.
   struct hands {
     std::function<void(unsigned)> ask;  ///< makes the next fork of that worker poll
-    std::function<unsigned()> helpers;  ///< how many threads the pool has that wait for work, besides workers, timer and ticker
+    std::function<unsigned()> helpers;  ///< the number of the pool's threads that wait for work, besides workers, timer and ticker
   };
-  /// `where[i]`: the place of worker i. `cpus`: those that the process may use; the workers share one of them.
+  /// `where[i]`: the place of worker i. `cpus`: the CPUs that the process may use; the workers share one of them.
   simulation(simulation_costs costs, topology machine, std::vector<place> where, std::vector<int> cpus, hands h);
   ~simulation() override;
   effects has() const noexcept override { return {.has_own_clock = true, .counts_jobs = true}; }
 
   // ---- By worker i. Each may pass the turn on, and returns when worker i has it.
 
-  /// The worker's thread has begun. Before anything else.
+  /// The worker's thread has begun. Before any other call.
   void thread_begins(unsigned i) noexcept override;
   /// The worker's thread ends.
   void thread_ends(unsigned i) noexcept override;
-  /// What comes now must come after all that others do earlier: whoever is behind goes first.
+  /// What follows must happen after all that others do earlier: all workers that are behind run first.
   void must_come_in_order(unsigned i) noexcept override;
-  /// The worker's strand has polled: thieves about this time go first, and whoever else is far behind.
+  /// The worker's strand has polled: thieves at about this time run first, and other workers that are far behind.
   void polled(unsigned i) noexcept override;
   /// The worker is about to look at `victim`, as a thief.
   void tries(unsigned i, unsigned victim) noexcept override;
-  /// It pauses so often before it looks again. True.
+  /// The worker executes so many pauses before it looks again. Returns true.
   bool pauses(unsigned i, std::uint64_t pauses) noexcept override;
-  /// What it has taken from there is about to run.
+  /// What the worker has stolen from `victim` is about to run.
   void took(worker& w, worker const& victim) noexcept override;
 
-  // ---- By worker i, and nothing is passed on.
+  // ---- By worker i. It keeps the turn.
 
-  /// From now on the worker searches, and what it does takes the time that the costs say; or no longer.
+  /// From now on the worker searches, and takes the time that the costs say; or it no longer does.
   void searches(unsigned i, bool does) noexcept override;
-  /// The strand has worked for so many nanoseconds: where the clock is given.
+  /// The strand has worked for so many nanoseconds. Under clock=given.
   void works(unsigned i, std::int64_t nanoseconds) noexcept;
-  /// A job that came from outside begins to run. Simulated time counts from the first that does: until then it is the real time of a thread that
-  /// is not simulated that passes, while workers look for what is not there yet.
+  /// A job from outside begins to run. Simulated time counts from the first such job: before, workers search for the real time that a
+  /// thread outside needs to bring the job.
   void job_begins(unsigned i) noexcept override;
-  /// It has ended.
+  /// A job from outside has ended.
   void job_ends(unsigned i) noexcept override;
 
-  // ---- By the timer's thread, which is as a worker that is none: what it does has its time, and takes none.
+  // ---- By the timer's thread. It has a clock, like a worker, but what it does takes no time.
 
   bool needs_timer() const noexcept override { return true; }
   void timer_begins() noexcept override;
@@ -74,19 +74,19 @@ class simulation final : public observer, public virtual_time::domain, timeline 
 
   // ---- By any thread.
 
-  /// A job comes from outside: simulated time counts, once a worker has found it, until all such have ended.
+  /// A thread outside brings a job: simulated time counts from when a worker finds it until all such jobs have ended.
   void job_comes() noexcept override;
-  /// From now on all run freely; all have been woken, or will be, by whoever calls.
+  /// From now on all run freely; the caller has woken all, or will.
   void pool_ends() noexcept override;
-  /// All threads have ended, and others are about to begin. Throws std::system_error where the ticker's thread cannot be made.
+  /// All threads have ended, and others are about to begin. Throws std::system_error if the ticker's thread cannot be made.
   void pool_begins_again() override;
   /// Reports what is new, to standard error or the file that NOPAL_SIMULATION names.
   void pool_has_ended() noexcept override;
   void process_ends() noexcept override;
-  /// The pool's; null: its machine is this one.
+  /// The simulation of the pool; null if it has none.
   static simulation* of(pool_state const& pool) noexcept;
   simulation_report report() const;
-  /// Something has run since this was asked last.
+  /// True if something has run since the last call.
   bool is_news(simulation_report const& r) noexcept {
     return reported_.exchange(r.elapsed.count(), std::memory_order_relaxed) != r.elapsed.count();
   }
@@ -111,7 +111,7 @@ class simulation final : public observer, public virtual_time::domain, timeline 
   void enter_as(unsigned i) noexcept;
   bool nobody_acts_outside() const noexcept override;
   void leave_waiting(unsigned i) noexcept;
-  /// Something takes so long. False: the simulation has ended.
+  /// Worker i takes so long. False: the simulation has ended.
   bool takes(unsigned i, double nanoseconds, rule r) noexcept;
 
   simulation_costs const costs_;
@@ -119,11 +119,11 @@ class simulation final : public observer, public virtual_time::domain, timeline 
   hands const hands_;
   topology const machine_;
   std::vector<place> const where_;
-  std::int64_t alarm_cost_ = 0;  ///< what one costs whom it stops, in nanoseconds
-  std::vector<unsigned> ranks_;  ///< of each distance that there is, the nearest first
-  std::vector<int> distances_;   ///< what these ranks stand for
+  std::int64_t alarm_cost_ = 0;  ///< the cost of an alarm to the worker that it stops, in nanoseconds
+  std::vector<unsigned> ranks_;  ///< by distance: its rank among the distances that occur, the nearest first
+  std::vector<int> distances_;   ///< by rank: the distance
   std::int64_t used_ = 0;        ///< the CPU time of threads that have ended: the workers', the timer's and the tickers'
-  unsigned present_ = 0;         ///< how many threads have come
+  unsigned present_ = 0;         ///< threads that have begun
   std::condition_variable all_present_;
   std::uint64_t lost_ = 0;
   // Jobs from outside.
@@ -131,8 +131,8 @@ class simulation final : public observer, public virtual_time::domain, timeline 
   std::int64_t last_end_ = 0;
   std::int64_t elapsed_ = 0;
   unsigned jobs_ = 0;
-  bool found_ = false;                     ///< one of these runs, or has
-  std::atomic<std::int64_t> reported_{0};  ///< the time that the last report said; relaxed: it orders nothing
+  bool found_ = false;                     ///< one of these runs, or has run
+  std::atomic<std::int64_t> reported_{0};  ///< `elapsed` of the last report; relaxed: it orders nothing
 };
 
 }  // namespace nopal::core

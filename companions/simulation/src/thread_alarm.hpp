@@ -1,7 +1,7 @@
 #pragma once
 
-// A timer of the system's that sends a worker's thread the signal by which that is stopped. The ticker does so, too, and at a lower cost; but
-// where other programs have its CPU it comes late, and this does not. Next: timeline.hpp, which sets it.
+// A timer of the system that sends a worker's thread the signal which stops it. The ticker sends that signal too, at a lower cost; but the
+// ticker is late if other programs have its CPU, and this timer is not. Next: timeline.hpp, which sets it.
 
 #include <sys/types.h>
 
@@ -13,7 +13,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Where the system has no timer left there is none, and nothing is sent. All but `begin` by any thread, one at a time.
+/// If the system has no timer left, no signal is sent. All but `begin` by any thread, one at a time.
 class thread_alarm {
  public:
   thread_alarm() = default;
@@ -21,13 +21,13 @@ class thread_alarm {
   thread_alarm& operator=(thread_alarm const&) = delete;
   ~thread_alarm() { end(); }
 
-  /// For the calling thread, which is `thread` by the system's number.
+  /// For the calling thread. `thread`: its number, by the system.
   void begin(pid_t thread) noexcept;
   void end() noexcept;
   bool is_there() const noexcept { return is_there_; }
-  /// The signal comes in so many nanoseconds, then again and again, and not when it was to come before.
+  /// Sends the signal in so many nanoseconds, then again and again. Replaces the time that was set before.
   void set(std::int64_t nanoseconds) noexcept;
-  /// It does not come.
+  /// Sends no signal.
   void clear() noexcept {
     if (is_set_) set_to(0);
   }

@@ -17,7 +17,7 @@ namespace {
 constexpr unsigned nobody = ~0u;
 // In nanoseconds.
 constexpr double worth_a_sleep = 100'000;  // a sleep ends up to half as late
-constexpr double until_signal = 3'000;     // whoever forks polls within a few
+constexpr double until_signal = 3'000;     // a strand that forks polls within a few
 constexpr std::int64_t until_watched = 1'000'000;
 
 }  // namespace
@@ -50,7 +50,7 @@ void ticker::set(unsigned worker, std::uint64_t due) noexcept {
   if (sleeps_.load(std::memory_order_seq_cst)) wake_up(epoch_, INT_MAX);
 }
 
-// Waits until it is time: true. Or until another has the turn: false.
+// Waits until the time has come: true; or until another has the turn: false.
 bool ticker::wait_until(std::uint64_t ticks, std::uint32_t epoch) noexcept {
   for (;;) {
     if (epoch_.load(std::memory_order_acquire) != epoch) return false;  // acquire: pairs with set
@@ -64,11 +64,11 @@ bool ticker::wait_until(std::uint64_t ticks, std::uint32_t epoch) noexcept {
     double const sleeps = spins_ ? left - worth_a_sleep / 2 : left;
     sleeps_.store(true, std::memory_order_seq_cst);  // before the kernel reads the epoch: pairs with set
     sleep_on(epoch_, epoch, static_cast<std::int64_t>(sleeps));
-    sleeps_.store(false, std::memory_order_relaxed);  // relaxed: a wake-up too many costs nothing
+    sleeps_.store(false, std::memory_order_relaxed);  // relaxed: a needless wake-up is harmless
   }
 }
 
-// The worker has been asked, and goes on: it may wait for another one.
+// The worker was asked, and still has the turn: it may wait for another one.
 void ticker::watch(unsigned worker, std::uint32_t epoch) noexcept {
   while (epoch_.load(std::memory_order_acquire) == epoch) {  // acquire: pairs with set
     sleeps_.store(true, std::memory_order_seq_cst);          // as in wait_until
@@ -82,7 +82,7 @@ void ticker::run(std::vector<int> const& cpus) noexcept {
   keep_to_cpus(cpus);
   for (;;) {
     std::uint32_t const epoch = epoch_.load(std::memory_order_acquire);  // acquire: pairs with set
-    if (ends_.load(std::memory_order_seq_cst)) return;  // after the epoch, which the destructor changes last: nobody changes it again
+    if (ends_.load(std::memory_order_seq_cst)) return;                   // after the epoch, which the destructor changes last
     if (epoch % 2 != 0) continue;
     unsigned const worker = worker_.load(std::memory_order_relaxed);  // relaxed: read again below, if the epoch says so
     std::uint64_t const due = due_.load(std::memory_order_relaxed);   // relaxed: as above

@@ -11,10 +11,10 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 // In nanoseconds.
-static constexpr std::int64_t early = 2'000;          // a thief may act so long before the strand that has polled for it
-static constexpr std::int64_t a_little = 200;         // what a thief may be ahead of the worker for whose answer it waits
-static constexpr std::int64_t after_ticker = 50'000;  // the ticker has sent its signal by then, if it has a CPU
-static constexpr double longest_rest = 1'000'000;     // until somebody looks again whether a thread outside can do anything
+static constexpr std::int64_t early = 2'000;          // how far a thief may be ahead of a strand that polls and still run first
+static constexpr std::int64_t a_little = 200;         // how far a thief may be ahead of the worker that must answer it
+static constexpr std::int64_t after_ticker = 50'000;  // the ticker has sent its signal before, if it has a CPU
+static constexpr double longest_rest = 1'000'000;     // until the next look whether a thread outside can act
 
 timeline::timeline(std::int64_t slice, bool measures) noexcept : slice_{slice}, ticks_{ticks_per_nanosecond()}, measures_{measures} {}
 
@@ -37,7 +37,7 @@ void timeline::start_watch(unsigned i) noexcept {
 std::int64_t timeline::stop_watch(unsigned i) noexcept {
   worker_state& w = at(i);
   if (!w.measures) return 0;
-  // relaxed: set by this thread, or under the lock while it waited for whoever did that; seen late it costs 20 µs of work too many
+  // relaxed: set by this thread, or by another under the lock while this thread waited; if seen late, at most 20 µs too much are counted
   bool const waited = w.away.load(std::memory_order_relaxed);
   std::int64_t const worked = waited ? w.watch.read_used(w.cpu_time) : w.watch.read(w.cpu_time);
   w.measures = false;
@@ -61,7 +61,7 @@ void timeline::comes_back(unsigned i) noexcept {
   if (then > w.clock) advance(w, then - w.clock, asleep);
 }
 
-// When the worker does something next, if nobody wakes it before.
+// When the worker acts next, if no thread wakes it before.
 std::int64_t timeline::key(worker_state const& w) const noexcept {
   switch (w.now) {
     case state::ready:
@@ -89,7 +89,7 @@ unsigned timeline::goes_before(unsigned i, rule r) const noexcept {
     std::int64_t const at = key(w);
     if (j == i || at >= first) continue;
     bool const thief = w.looks();
-    std::int64_t may_wait = 0;  // so far it may be behind
+    std::int64_t may_wait = 0;  // how far it may be behind
     switch (r) {
       case rule::exact: break;
       case rule::polled: may_wait = thief ? -early : slice_; break;
@@ -126,8 +126,8 @@ void timeline::stops_sleeping(worker_state& w, std::int64_t woken, std::int64_t 
   w.now = state::ready;
 }
 
-// All sleep until then, and only the timer wakes them: is it time? At once, if nobody outside can do anything before; else when as much time has
-// passed there.
+// All sleep until `then`, and only the timer wakes them. True if the timer may run now: if no thread outside can act before, or as much
+// time has passed outside. Else the ticker looks again.
 bool timeline::may_rest_until(std::int64_t then) noexcept {
   bool away = false;
   for (auto const& w : workers_) {
@@ -170,7 +170,7 @@ void timeline::wait_for_turn(lock& guard, unsigned i) noexcept {
   guard.unlock();
   while (w.turn.load(std::memory_order_seq_cst) == 0) sleep_on(w.turn, 0, virtual_time::for_ever);
   guard.lock();
-  w.turn.store(0, std::memory_order_seq_cst);  // nobody gives it again before this worker has passed it on
+  w.turn.store(0, std::memory_order_seq_cst);  // no thread gives it again before this worker has passed it on
 }
 
 void timeline::pass_on(lock& guard, unsigned i, rule r) noexcept {
@@ -178,7 +178,7 @@ void timeline::pass_on(lock& guard, unsigned i, rule r) noexcept {
     at(i).now = state::ready;
     give(to);
     wait_for_turn(guard, i);
-    if (r == rule::polled) r = rule::late;  // or two might hand the turn to each other for ever
+    if (r == rule::polled) r = rule::late;  // else two might pass the turn to each other for ever
   }
 }
 

@@ -1,4 +1,4 @@
-// Programs that scale badly on purpose: what a schedule makes of each can be said beforehand, and the simulation says so within a twentieth.
+// Programs that scale badly on purpose: a closed form gives the time of each, and the simulation agrees within a twentieth.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr char const* nothing_costs = "report=/dev/null,look=0,steal=0,wake=0,wake_up=0,clock=";
 
-// Takes so many units: quarters of a millisecond where the clock is given, elsewhere as long as that takes.
+// Takes so many units: quarters of a millisecond if the clock is given, else as long as that takes.
 void work(int units) {
   nopal::simulate_work(units * 250us);
   if (std::getenv("NOPAL_SIMULATION") == std::string{nothing_costs} + "given") return;
@@ -32,16 +32,16 @@ nopal::simulation_report run_on(unsigned workers, std::string const& clock, std:
   return nopal::simulated(p).value();
 }
 
-// `form`: how many units the program takes on so many workers; on one, `all` that it has. Work is measured as well where NOPAL_TEST_QUIET says that
-// nothing else runs on this machine. If other programs have had the CPU and its caches all the same, it is run again, and where that is so each
-// time nothing is said.
+// `form`: how many units the program takes on so many workers; on one, `all` that it has. If NOPAL_TEST_QUIET says that nothing else runs
+// on this machine, the test also measures work. If other programs have had the CPU and its caches, it runs again; if each time, it checks
+// nothing.
 void expect_form(int all, std::function<double(int workers)> const& form, std::function<void()> const& program) {
   for (unsigned const workers : {2U, 8U, 16U}) {
     double const should_be = form(static_cast<int>(workers));
     auto const is_near = [=](double units) { return std::abs(units - should_be) <= should_be / 20; };
     double const given = static_cast<double>(run_on(workers, "given", program).elapsed.count()) / 250'000;
     EXPECT_TRUE(is_near(given)) << given << " for " << should_be << " on " << workers << " workers";
-    if (workers == 16U || std::getenv("NOPAL_TEST_QUIET") == nullptr) continue;  // on 16 what forks and steals cost is a part of the whole
+    if (workers == 16U || std::getenv("NOPAL_TEST_QUIET") == nullptr) continue;  // on 16 forks and steals cost a part of the whole
     double measured = 0;
     bool is_quiet = false;
     for (int tries = 0; tries < 6 && !is_near(measured); ++tries) {

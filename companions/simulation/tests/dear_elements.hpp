@@ -31,7 +31,7 @@ inline std::vector<int> numbers(std::size_t n, unsigned seed = 1) {
   return v;
 }
 
-// How many times as long the standard library's algorithm takes as ours does on 16 workers.
+// The time of the standard library's algorithm divided by the time of ours on 16 workers.
 template <class Theirs, class Ours>
 double speed_up(Theirs theirs, Ours ours) {
   done = 0;

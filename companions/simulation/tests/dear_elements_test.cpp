@@ -1,5 +1,4 @@
-// Algorithms of few elements that take long, on machines where a schedule's time can be said beforehand: no algorithm has a least number of
-// elements below which it is serial.
+// Algorithms of few elements that take long, on simulated machines: no algorithm has a least number of elements below which it is serial.
 
 #include <gtest/gtest.h>
 
@@ -138,7 +137,7 @@ TEST(dear_elements, are_sorted_in_parallel_as_cheap_ones_are) {
     EXPECT_GE(speed_up([&] { std::ranges::sort(one, by_thousands); }, [&] { nopal::stable_sort(other, by_thousands); }), goal);
     EXPECT_TRUE(std::ranges::is_permutation(v, other));
     EXPECT_TRUE(std::ranges::is_sorted(other, {}, [](int x) { return x / 1000; }));
-    for (int k = 0; k < 10; ++k) {  // those that are equal are in their order
+    for (int k = 0; k < 10; ++k) {  // equal elements are in their order
       auto const equals = [k](int x) { return x / 1000 == k; };
       EXPECT_TRUE(std::ranges::equal(v | std::views::filter(equals), other | std::views::filter(equals)));
     }

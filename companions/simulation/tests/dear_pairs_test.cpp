@@ -1,4 +1,4 @@
-// Comparisons of ranges, and sums of blocks, of few elements that take long: as dear_elements_test.cpp.
+// As dear_elements_test.cpp, for comparisons of ranges and sums of blocks.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ int projected(int x) {
 bool same(int a, int b) { return projected(a) == b; }
 bool slowly_less(int a, int b) { return projected(a) < b; }
 
-// The result of ours is that of the standard library's, and on 16 workers it takes the goal's part of the time, or less.
+// Our result is that of the standard library, and on 16 workers our time is the goal's part of its time, or less.
 template <class Theirs, class Ours>
 void speeds_up(double goal, Theirs theirs, Ours ours) {
   done = 0;

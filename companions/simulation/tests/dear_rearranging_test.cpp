@@ -1,4 +1,4 @@
-// Elements that take a millisecond each, few of them, where algorithms change, copy, choose or make them: on a simulated machine of 16 cores.
+// Few elements that take a millisecond each, in algorithms that change, copy, choose or make them, on a simulated machine of 16 cores.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What is copied, moved, swapped or made slowly. Moves may throw, as far as anybody knows.
+/// An element that is copied, moved, swapped or made slowly. Its moves are not noexcept.
 struct slow {
   int value = 0;
   slow() { work(); }
@@ -149,7 +149,7 @@ TEST(dear_rearranging, forms_sets_in_parallel) {
     };
     check(std::ranges::set_union, nopal::set_union);
     check(std::ranges::set_symmetric_difference, nopal::set_symmetric_difference);
-    one = other = a;  // few that are equal are written, where the rest is not
+    one = other = a;  // the few equal elements are written, the rest is not
     one.resize(n);
     other.resize(n);
     check(std::ranges::set_intersection, nopal::set_intersection);
@@ -171,7 +171,7 @@ TEST(dear_rearranging, merges_in_place_in_parallel) {
   });
 }
 
-// By its own span: a selection, each of whose rounds needs the last one's result, then a sort.
+// By its own span: a selection, in which each round needs the result of the last, then a sort.
 TEST(dear_rearranging, sorts_a_part_in_parallel_as_cheap_ones_are) {
   for_both(2, 5, [](std::size_t n, double goal) {
     auto const v = numbers(n);

@@ -1,4 +1,4 @@
-// Programs whose work is given: what a schedule makes of it can be said beforehand.
+// Programs of given work: their times on a simulated machine are known.
 
 #include <gtest/gtest.h>
 
@@ -84,12 +84,12 @@ TEST(given, fibers_wait_for_a_counter) {
 TEST(given, loops_are_shared) {
   nopal::simulation_report const r = given("8", "", [] { nopal::parallel_for(0, 64, [](int) { nopal::simulate_work(1ms); }); });
   EXPECT_GE(r.working, 64ms);
-  EXPECT_LE(r.working, 64ms + 100us);  // what its end waits for a thief's part, before it leaves the stack
+  EXPECT_LE(r.working, 64ms + 100us);  // its end waits for a thief's part before it leaves the stack
   EXPECT_GE(r.elapsed, 8ms);
-  EXPECT_LE(r.elapsed, 16ms);  // what a block of several iterations has begun is not split
+  EXPECT_LE(r.elapsed, 16ms);  // a block of several iterations that has begun is not split
 }
 
-// The thieves sleep while the job works alone. What it forks then comes as much later as waking one takes.
+// The thieves sleep while the job works alone. Its first forks are later by the time that a wake-up takes.
 TEST(given, a_sleeper_comes_as_late_as_waking_it_takes) {
   auto const job = [] {
     nopal::simulate_work(50ms);
@@ -152,7 +152,7 @@ TEST(given, time_counts_while_a_job_from_outside_runs) {
   EXPECT_LE(nopal::simulated(p)->elapsed, 12ms + 30us);
 }
 
-// Workers that never sleep look for jobs while one is on its way from outside.
+// Workers that never sleep search while a thread outside brings a job.
 TEST(given, what_workers_do_before_they_find_a_job_does_not_count) {
   with_costs const c{"clock=given,report=/dev/null"};
   nopal::pool_options o = machine("8");

@@ -1,4 +1,4 @@
-// What the environment and the options may say of a simulated machine, and what is refused.
+// What the environment and the options may say of a simulated machine, and what is rejected.
 
 #include <gtest/gtest.h>
 

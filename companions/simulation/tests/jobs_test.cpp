@@ -1,4 +1,4 @@
-// Everything that a pool runs counts, and nothing hangs: fibers from outside, the default pool, a pool in the child of a fork, thieves that do
+// All that a pool runs is counted, and nothing hangs: fibers from outside, the default pool, a pool in the child of a fork, thieves that do
 // not pause.
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(fibers_from_outside, may_throw_and_stop) {
   EXPECT_THROW(nopal::wait_for(left), int);
 }
 
-// Whoever brings a job, works for no pool of that machine.
+// A thread that works for no pool of the machine brings the job.
 TEST(jobs_of_other_pools, count) {
   with_costs const costs{"clock=given,report=/dev/null"};
   nopal::pool p{machine("2")};

@@ -1,5 +1,5 @@
-// What strands do one after the other on a simulated machine takes at least the sum: whoever acquires what another has released runs no earlier
-// than that, whether they meet or not. The bodies are measured, by the CPU time of their threads, so that other programs do not count.
+// Critical sections on a simulated machine take at least the sum of their times: a strand that acquires runs no earlier than the release,
+// whether it waits or not. The bodies are measured by the CPU time of their threads, so that other programs do not count.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::int64_t cpu_time() {
   return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
-// Some 10 µs: far less than a slice, so that a worker most likely runs it to its end before another goes on.
+// Some 10 µs: far less than a slice, so that a worker most likely runs it to its end before another has the turn.
 std::int64_t work() {
   std::int64_t const begun = cpu_time();
   std::uint64_t volatile x = 1;
@@ -145,7 +145,7 @@ TEST(phases, come_one_after_the_other) {
   EXPECT_GE(nopal::simulated(p)->elapsed.count(), sum * 95 / 100);
 }
 
-// Only the first caller works; whoever comes while it does waits, and whoever comes later finds it done no earlier.
+// Only the first caller works. Callers at the same time wait for it, and later callers run no earlier than its end.
 TEST(whoever_calls_once, goes_on_after_the_first) {
   with_costs const costs{"report=/dev/null"};
   nopal::pool p{machine("16")};
@@ -162,8 +162,8 @@ TEST(whoever_calls_once, goes_on_after_the_first) {
   EXPECT_GE(nopal::simulated(p)->elapsed.count(), sum * 95 / 100);
 }
 
-// A lock of the program's is not seen unless a worker really waits for it, which depends on when this machine's clock interrupts the one that
-// holds it. Then the report says so, and the wait is no work.
+// The simulation sees a lock of the program only if a worker really waits for it, which depends on when this machine's clock interrupts the
+// holder. Then the report says so, and the wait is not counted as work.
 TEST(a_lock_of_the_programs, is_told_of_and_its_wait_is_no_work) {
   with_costs const costs{"report=/dev/null"};
   for (int tries = 0; tries < 100; ++tries) {

@@ -1,4 +1,4 @@
-// Programs whose work is measured, on more workers than there are CPUs: that all is right, and that nothing stands still.
+// Programs of measured work, on more workers than there are CPUs: the results are right, and nothing stands still.
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -64,7 +64,7 @@ TEST_F(measured, one_cpu_is_enough) {
   EXPECT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
 }
 
-// A leaf that takes long is interrupted, so that the thief has its part; its clock is what it has used.
+// A long leaf is interrupted, so that the thief gets its part; its clock is the CPU time that it has used.
 TEST_F(measured, long_leaves_without_a_fork_run_at_once) {
   nopal::pool p{machine("2")};
   auto const work = [] {
@@ -78,7 +78,7 @@ TEST_F(measured, long_leaves_without_a_fork_run_at_once) {
   EXPECT_GE(r.elapsed * 2, r.working);
 }
 
-// A worker waits for another by a lock of the program's, which may be held by one that has not got the turn.
+// A worker waits for another by a lock of the program, and the holder may not have the turn.
 TEST_F(measured, locks_of_the_program_do_not_bring_all_to_a_stop) {
   nopal::pool p{machine("4")};
   std::mutex m;

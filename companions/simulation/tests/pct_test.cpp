@@ -19,7 +19,7 @@ void a_switch() {
   nopal::parallel_invoke([] {}, [] {});
 }
 
-// An update is lost if the other half's comes between its read and its write: two orders between two workers' steps.
+// An update is lost if the other half's is between its read and its write: two orders between two workers' steps.
 void deposit(long volatile& balance) {
   for (int k = 0; k < 3; ++k) a_switch();
   long const before = balance;
@@ -80,7 +80,7 @@ TEST(pct, finds_a_bug_of_depth_two_as_often_as_its_bound_says) {
   RecordProperty("found", static_cast<int>(o.found));
 }
 
-// With a depth of 1 no priority changes: whoever runs goes on until it can no longer, and no half is interrupted by the other.
+// With a depth of 1 no priority changes: a worker runs until it cannot continue, and neither half interrupts the other.
 TEST(pct, has_no_switch_more_than_its_depth_allows) {
   outcome const o = run_all("pct:0:d=1:k=100");
   EXPECT_GE(o.kept, runs / 2);

@@ -1,4 +1,4 @@
-// Controlled schedules: what a seed decides, and that it decides it again.
+// Controlled schedules: what a seed decides, and that it decides the same again.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ namespace {
 using nopal::parallel_invoke;
 using nopal::task;
 
-/// Which worker came by, in what order.
+/// The workers that have called, in order.
 class log {
  public:
   void note(int where) {
@@ -132,7 +132,7 @@ TEST(schedule, never_steals_nothing_that_was_forked) {
 
 TEST(schedule, always_steals_wherever_somebody_is_idle) {
   for (auto* const program : {tasks_from_a_function, tree_of_calls, tree_of_scopes}) {
-    // 88 forks: at the first, and whenever a thief has come to the end of what it has stolen
+    // 88 forks: at the first, and whenever a thief has finished what it has stolen
     run const r{nopal::schedule::steal_always, 1, 3, program, 10, 55};
     EXPECT_GE(r.steals, 10u);
   }
@@ -151,7 +151,8 @@ TEST(schedule, a_worker_that_waits_for_another_loses_its_turn) {
   EXPECT_GE(pool.stats().lost_turns, 1u);
 }
 
-// Nobody is told of the second fork, since nobody has come since the first: a worker that has looked in vain must look again some time.
+// The second fork tells no worker of its offer, since none has asked since the first: a worker that has found nothing must look again
+// later.
 TEST(schedule, what_no_thief_was_told_of_is_found) {
   for (auto const how : {nopal::schedule::steal_never, nopal::schedule::steal_at_random}) {
     nopal::pool pool{{.workers = 3, .schedule = how}};
@@ -159,7 +160,7 @@ TEST(schedule, what_no_thief_was_told_of_is_found) {
       std::atomic<bool> flag{false};
       pool.run([&] {
         parallel_invoke([] {}, [] {});
-        std::this_thread::sleep_for(std::chrono::milliseconds{150});  // the others come, look and find nothing
+        std::this_thread::sleep_for(std::chrono::milliseconds{150});  // the others look, and find nothing
         parallel_invoke(
             [&] {
               while (!flag) std::this_thread::yield();
@@ -170,7 +171,7 @@ TEST(schedule, what_no_thief_was_told_of_is_found) {
   }
 }
 
-// A wake-up may come wherever a waiter stands on its way to sleep.
+// A wake-up may happen at any step of a waiter on its way to sleep.
 TEST(schedule, finds_the_window_of_the_lost_wake_up) {
   for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(test::scaled(300)); ++seed) {
     nopal::pool pool{{.workers = 2, .seed = seed, .schedule = nopal::schedule::steal_at_random}};

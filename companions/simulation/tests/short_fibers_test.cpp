@@ -1,5 +1,5 @@
-// Many fibers of a microsecond or some, all spawned by one: thieves take half of what is ready at once, not one by one, and whoever runs one after
-// the other answers them between two.
+// Many fibers of about a microsecond, all spawned by one: a thief takes half of the ready ones at once, and a worker that runs one after
+// the other answers thieves between two.
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 constexpr int steps = 50;
 constexpr int strips = 64;
 
-// What one step of many takes, in each of which 64 fibers do 123 us of work, the middle third four times as much as the others, and spawning
-// them 3 us: on workers that are awake.
+// The time of one of many steps, on workers that are awake. In each step 64 fibers do 123 us of work, the middle third four times as much
+// as the others, and spawning them takes 3 us.
 std::chrono::nanoseconds step_on(char const* workers) {
   with_costs const c{"clock=given,report=/dev/null"};
   nopal::pool p{machine(workers)};
@@ -33,7 +33,7 @@ std::chrono::nanoseconds step_on(char const* workers) {
   return nopal::simulated(p)->elapsed / steps;
 }
 
-// They took 73, 47, 29 and 21 us where a thief took one at a time, and got no answer while the other ran what it had.
+// They took 73, 47, 29 and 21 us when a thief took one at a time, and got no answer while its victim ran its own.
 TEST(short_fibers, are_taken_by_halves) {
   EXPECT_LT(step_on("2"), 70us);
   EXPECT_LT(step_on("4"), 42us);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A pool on a simulated machine, whose costs a test gives.
+// A pool on a simulated machine with costs that a test gives.
 
 #include <cstdlib>
 #include <optional>
@@ -9,7 +9,7 @@
 #include <nopal/nopal.hpp>
 #include <nopal/simulation.hpp>
 
-// NOPAL_SIMULATION says this while it lives.
+// While it lives, NOPAL_SIMULATION has this value.
 class with_costs {
  public:
   explicit with_costs(std::string const& text) { ::setenv("NOPAL_SIMULATION", text.c_str(), 1); }
@@ -24,8 +24,7 @@ inline nopal::pool_options machine(std::string text) {
   return o;
 }
 
-// What a machine shows that runs `f` once, in a time that is given: simulate_work says how long things take. Nothing else costs anything but
-// what `costs` says.
+// The report of a machine that runs `f` once, in given time: work takes what simulate_work says, and the rest what `costs` says.
 template <class F>
 nopal::simulation_report given(std::string const& on, std::string const& costs, F f, nopal::idle idle = nopal::idle::lazy) {
   with_costs const c{"clock=given,report=/dev/null,look=0,steal=0,wake=0,wake_up=0," + costs};

@@ -1,4 +1,4 @@
-// Sleeps, deadlines and calls that block, in simulated time: hours pass as soon as nobody has anything else to do.
+// Sleeps, deadlines and calls that block, in simulated time: hours pass as soon as no worker has anything else to do.
 
 #include <gtest/gtest.h>
 
@@ -15,11 +15,11 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 
-// Where nothing costs time, only what sleeps and works does.
+// No cost takes time: only sleeps and work do.
 nopal::simulation_report timed(std::string const& on, std::function<void()> const& f) { return given(on, "", f); }
 
-// Of machines whose thieves and wake-ups cost nothing; what remains are their pauses. Time counts from when a worker has found the job, which may be
-// later than where a limit begins to count.
+// Of machines on which steals and wake-ups cost nothing; the pauses of thieves remain. Time counts from when a worker has found the job,
+// which may be later than the beginning of a time limit.
 void expect_about(nanoseconds is, nanoseconds should_be) {
   EXPECT_GE(is, should_be - should_be / 20);
   EXPECT_LE(is, should_be + should_be / 20);
@@ -258,7 +258,7 @@ TEST(calls_that_block, take_their_time) {
   expect_about(nopal::simulated(p)->elapsed, took);
 }
 
-// What waits for a longer time than the call takes is not brought forward.
+// A wait that is longer than the call does not end earlier.
 TEST(calls_that_block, come_before_what_is_later) {
   with_costs const costs{"report=/dev/null"};
   nopal::pool p{machine("2")};
@@ -291,7 +291,7 @@ TEST(calls_that_block, are_asked_to_stop_in_time) {
   EXPECT_GE(nopal::simulated(p)->elapsed, 19ms);  // as in expect_about
 }
 
-// A thread outside the pool runs in the machine's time: so no time limit passes before it has had its chance.
+// A thread outside the pool runs in real time: so no time limit passes before that thread can act.
 TEST(threads_outside, may_come_before_a_time_limit) {
   with_costs const costs{"report=/dev/null"};
   nopal::pool p{machine("2")};

@@ -1,5 +1,5 @@
-// From rest, on machines where a schedule's time can be said beforehand: who is woken wakes others, so that all run after as many wake-ups in a row
-// as the logarithm of their number, and not one after the other.
+// From rest, on simulated machines with given clocks: a woken worker wakes others, so that all run after as many wake-ups in a row as the
+// logarithm of their number, and not one after the other.
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ void tree(int leaves) {
   nopal::parallel_invoke([=] { tree(leaves / 2); }, [=] { tree(leaves - leaves / 2); });
 }
 
-// What `work` takes on a machine whose workers all have fallen asleep: the least of some runs, since workers whose threads come late on a
-// loaded machine come late here too.
+// The time of `work` on a machine on which all workers sleep: the least of some runs, since a worker whose thread is late on a loaded
+// machine is late here too.
 template <class Work>
 std::chrono::nanoseconds from_rest(char const* on, Work work) {
   with_costs const c{"clock=given,report=/dev/null"};
@@ -45,13 +45,15 @@ auto loop(int n) {
   return [=] { nopal::parallel_for(0, n, [](int) { nopal::simulate_work(10us); }); };
 }
 
-// A wake-up takes 29 us: one worker after the other would need more than 0.5 ms, as was measured. Where each woke two, these took 245 and 440 us.
+// A wake-up takes 29 us: one worker after the other would need more than 0.5 ms, as was measured. When each woke two, these took 245 and
+// 440 us.
 TEST(wake_ups, spread_as_a_tree) {
   EXPECT_LT(from_rest("64", [] { tree(256); }), 235us);
   EXPECT_LT(from_rest("64", [] { tree(1024); }), 425us);
 }
 
-// It knows how much it has left. Where it woke one worker, which woke others, 1 ms took 176 us and 3 ms 306 us: core/loop/README.md has the bound.
+// A loop knows how much it has left. When it woke one worker, which woke others, 1 ms took 176 us and 3 ms 306 us: core/loop/README.md, the
+// bound.
 TEST(wake_ups, a_loop_wakes_as_many_as_it_has_something_for) {
   EXPECT_LT(from_rest("16", loop(100)), 145us);
   EXPECT_LT(from_rest("16", loop(300)), 268us);  // 0.7 of 16 workers
@@ -63,7 +65,7 @@ TEST(wake_ups, a_loop_wakes_as_many_as_it_has_something_for) {
   EXPECT_LT(from_rest("16", [=] { nopal::transform_reduce(std::views::iota(0, 100), 0, std::plus{}, slowly); }), 155us);
 }
 
-// Each worker that is woken shall have 60 us of it.
+// Each woken worker should get 60 us of it.
 TEST(wake_ups, a_short_loop_wakes_few) {
   with_costs const c{"clock=given,report=/dev/null"};
   nopal::pool p{machine("64")};

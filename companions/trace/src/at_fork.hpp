@@ -1,6 +1,6 @@
 #pragma once
 
-// The thread that forks holds the lock of the traces meanwhile: scheduler/process.cpp.
+// A thread that forks holds the lock of the traces during the fork: trace_files.cpp, in its fork_hook.
 
 #include "nopal/core/compiler/abi.h"
 
@@ -8,7 +8,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 void hold_traces() noexcept;
 void release_traces() noexcept;
-/// In the child of a fork, under the lock: spans that the parent's threads have recorded are the parent's.
+/// In the child of a fork, under the lock: the child does not write spans that the parent's threads have recorded.
 void forget_spans_outside() noexcept;
 
 }  // namespace nopal::core

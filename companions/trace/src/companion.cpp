@@ -1,4 +1,4 @@
-// The trace's part in a new pool.
+// Attaches the trace to a new pool.
 
 #include "observe/companion.hpp"
 

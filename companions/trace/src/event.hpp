@@ -1,7 +1,7 @@
 #pragma once
 
-// One event of a trace: what happened on a worker, when, and with what. Four words of fixed size. Next: ring.hpp, where a worker keeps its
-// own; timeline.cpp, which makes slices of them.
+// One event of a trace: what happened on a worker, when, and to which object. Four words. Next: ring.hpp, where a worker keeps its
+// events; timeline.cpp, which makes slices of them.
 
 #include <cstdint>
 
@@ -9,27 +9,27 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What happened. `a`, `b` and `extra` are the fields of trace_event; those not named are 0. A *lane* is what one worker did. Where a strand
-/// begins, `a` is an address in the function that it runs.
+/// What happened. `a`, `b` and `extra` are the fields of trace_event; those not named are 0. A *lane* is what one worker did. If a
+/// strand begins, `a` is an address in the function that it runs.
 enum class traced : std::uint8_t {
-  nothing,         ///< no event: a place that was not written yet
-  strand,          ///< a strand begins that was ready: a fiber, unless the next event says what it is
-  job,             ///< a job that came by an inbox begins
-  callers_job,     ///< a job begins that an external caller runs in the worker's place
+  nothing,         ///< no event: a place that is not written yet
+  strand,          ///< a strand that was ready begins: a fiber, unless the next event says what it is
+  job,             ///< a job from an inbox begins
+  callers_job,     ///< a job begins; an external caller runs it in the worker's place
   task,            ///< a stolen task is resumed; b: its frame
   moved_task,      ///< a task that another worker has sent is resumed; b: its frame
   branch,          ///< a stolen branch begins
   child,           ///< a child of a scope off the pool begins
-  resumed,         ///< a native stack is resumed; a: what it waited for, a text, or null where it was left at a fork; extra: the stack
+  resumed,         ///< a native stack is resumed; a: what it waited for, a text, or null if it was left at a fork; extra: the stack
   ended,           ///< the strand has ended: the worker searches
   suspended,       ///< the strand leaves its native stack; a: what it waits for, a text; b: of which object; extra: the stack
   suspended_task,  ///< a task is left at its join; b: its frame
   joined,          ///< the last child continues with the task that waited at its join; b: its frame
-  stays_waiting,   ///< the strand waits, on top of its stack; as `suspended`
-  stole,           ///< the worker has taken something; extra: the victim
-  slept,           ///< the worker's thread got up; a: since when it has slept, in nanoseconds
+  stays_waiting,   ///< the strand waits on top of its stack; fields as for `suspended`
+  stole,           ///< the worker has stolen an entry; extra: the victim
+  slept,           ///< the worker's thread woke; a: when it fell asleep, in nanoseconds
   napped,          ///< as `slept`, for a nap of the last thief
-  stacks,          ///< a: how many native stacks the pool has mapped
+  stacks,          ///< a: the number of native stacks that the pool has mapped
   submitted,       ///< a job was submitted, or injected by a caller of run
   spawned,         ///< a fiber was spawned from outside
   span_began,      ///< a: its name, a text; b: its id
@@ -38,7 +38,7 @@ enum class traced : std::uint8_t {
 
 struct trace_event {
   std::int64_t time = 0;   ///< in nanoseconds, by the steady clock
-  std::uint64_t what = 0;  ///< the kind in the low byte, and above it what the kind calls extra
+  std::uint64_t what = 0;  ///< the kind in the low byte, `extra` above it
   std::uint64_t a = 0;
   std::uint64_t b = 0;
 

@@ -19,9 +19,9 @@ namespace {
 // Never freed: any thread may record at any time.
 constinit std::atomic<shared_ring*> recorded{nullptr};
 constinit std::atomic<bool> environment_was_read{false};
-// How many of the events there are of the process of which this is the fork. Under the lock of trace_files, as what follows.
+// In the child of a fork: the number of events there that the parent recorded. Under the lock of trace_files, like the next.
 constinit std::size_t parents = 0;
-// Of the spans there, whether each was taken: by its event's number.
+// For each span there, by its event's number, whether it was taken.
 std::vector<bool>& taken() {
   static auto* const all = new std::vector<bool>;
   return *all;
@@ -29,14 +29,14 @@ std::vector<bool>& taken() {
 
 }  // namespace
 
-// Spans may begin before the first pool is made, which turns this on. Where the environment asks for traces it is on from the first span.
+// A span may begin before the first traced pool is made, which turns recording on. If the environment asks for traces, the first span does.
 NOPAL_COLD static void read_environment() noexcept {
   hold_traces();
   try {
     if (trace_files::by_environment() != nullptr) record_spans_outside();
   } catch (std::bad_alloc const&) {  // these spans are not recorded
   }
-  environment_was_read.store(true, std::memory_order_relaxed);  // relaxed: once more does no harm
+  environment_was_read.store(true, std::memory_order_relaxed);  // relaxed: a second read of the environment does no harm
   release_traces();
 }
 
@@ -60,7 +60,7 @@ void record_spans_outside() {
 }
 
 std::vector<traced_span> take_spans_outside(bool open_ones) {
-  shared_ring const* const r = recorded.load(std::memory_order_relaxed);  // relaxed: under the lock, with which it was stored
+  shared_ring const* const r = recorded.load(std::memory_order_relaxed);  // relaxed: under the lock, as its store
   if (r == nullptr) return {};
   std::size_t const n = r->size();
   taken().resize(n, false);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Spans of threads that work for no pool. Such a thread keeps no pool alive: so these are kept for the whole process, from its first trace
-// on. README.md, "Threads outside". Next: ../../span.hpp, which users see.
+// Spans of threads that work for no pool. Such a thread keeps no pool alive, so these are kept for the whole process, from its first trace
+// on. ../README.md, "Threads outside". Next: ../include/nopal/trace_span.hpp, which users see.
 
 #include <cstdint>
 

@@ -30,7 +30,7 @@ namespace annotation {
 constexpr unsigned number = 3, text = 6, pointer = 7, name = 10;
 }
 
-// Traces have the clock that also runs while the machine is suspended.
+// Traces use the clock that also runs while the machine is suspended.
 std::int64_t steady_to_boot() noexcept {
   timespec t{};
   std::int64_t const steady = std_sync::now();

@@ -1,8 +1,8 @@
 #pragma once
 
-// The messages of Perfetto's trace format that we write: tracks (TrackDescriptor) and what happens on them (TrackEvent), each in a
-// TracePacket. Field numbers are those of protos/perfetto/trace in Perfetto's sources, which never change. Next: timeline.hpp, which calls
-// it.
+// The messages of Perfetto's trace format that we write: tracks (TrackDescriptor) and the events on them (TrackEvent), each in a
+// TracePacket. Field numbers are those of protos/perfetto/trace in Perfetto's sources, which never change. Called by timeline.cpp. Next:
+// protobuf.hpp, the wire format.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What an event tells beside its name: shown by the viewer, and in the table `args`.
+/// What an event says besides its name: shown by the viewer, and in the table `args`.
 class trace_notes {
  public:
   trace_notes& number(std::string_view name, std::uint64_t value);
@@ -34,10 +34,10 @@ struct trace_flow {
 /// Adds packets to a file's bytes. Times are in nanoseconds by the steady clock, in any order. Each function throws std::bad_alloc.
 class perfetto_trace {
  public:
-  /// `sequence`: another one for each use in one file.
+  /// `sequence`: a different number for each use in one file.
   perfetto_trace(std::string& file, std::uint32_t sequence) noexcept;
 
-  // ---- Tracks. `id`s are this file's; rank: the place among its siblings.
+  // ---- Tracks. `id`: unique in the file; `rank`: the place among its siblings.
   void process(std::uint64_t id, int pid, std::string_view name);
   /// `merges`: the viewer shows siblings of one name as one track.
   void track(std::uint64_t id, std::uint64_t parent, std::string_view name, unsigned rank, bool merges = false);

@@ -78,7 +78,7 @@ void pool_trace::strand_leaves(worker& w, waits_for const& why) noexcept {
 void pool_trace::strand_resumes(worker& w, stack const& s, waits_for const* why) noexcept {
   of(w.index()).begins(traced::resumed, s.number(), why != nullptr ? why->what : nullptr);
 }
-// What the worker runs on top of `s` lies between these two.
+// Between these two the worker runs other strands on top of `s`.
 void pool_trace::waits_on_top(worker& w, stack const& s, waits_for const& why) noexcept {
   of(w.index()).leaves(traced::stays_waiting, s.number(), why.what, why.object);
 }
@@ -91,7 +91,7 @@ void pool_trace::runs_none(worker& w) noexcept { of(w.index()).searches(); }
 void pool_trace::took(worker& w, worker const& victim) noexcept { of(w.index()).record(traced::stole, victim.index()); }
 
 void pool_trace::sleeps(worker& w) noexcept { of(w.index()).rests(); }
-// An external caller may have recorded what it did meanwhile: so a sleep is recorded at its end.
+// A sleep is recorded at its end, since an external caller may record events during it.
 void pool_trace::wakes(worker& w, bool slept) noexcept {
   of(w.index()).gets_up(slept);
   of(w.index()).stacks(w.pool().stacks.live());

@@ -1,7 +1,8 @@
 #pragma once
 
-// The trace of one pool, which observes it: a ring for each worker, one for threads outside, and the file. Made with the pool, if pool_options::trace or the
-// environment asks for it. Next: ring.hpp; timeline.hpp, what becomes of the events; trace_files.hpp, who writes when.
+// The trace of one pool, an observer of it: a ring for each worker, one for threads outside, and the file. Made with the pool, if
+// pool_options::trace or the environment asks for it. Next: ring.hpp; timeline.hpp, which draws the events; trace_files.hpp, who writes
+// when.
 
 #include <cstdint>
 #include <memory>
@@ -21,21 +22,21 @@ class pool_trace final : public observer, public trace_source {
  public:
   static constexpr char kind{};  ///< for observer::find
 
-  /// Null if nobody asks for a trace. Makes the file, so that a wrong name is found out before anything runs: throws std::system_error;
-  /// also std::invalid_argument for a wrong number of events, and std::bad_alloc.
+  /// Null if neither `o` nor the environment asks for a trace. Makes the file, so that a wrong name is found before anything runs: throws
+  /// std::system_error; also std::invalid_argument for a wrong number of events, and std::bad_alloc.
   static std::unique_ptr<pool_trace> make(pool_options const& o, unsigned workers);
   /// Writes nothing. Not while the pool's threads run.
   ~pool_trace() override;
 
   trace_ring& of(unsigned worker) noexcept { return *rings_[worker]; }
-  /// The ring of that worker; null: its pool is not traced.
+  /// The ring of that worker; null if its pool is not traced.
   static trace_ring* of(worker const& w) noexcept;
 
-  /// Adds what was recorded since the last time to the file; workers may record meanwhile. If that fails, says so on stderr. Nothing in the
-  /// child of a fork. Any thread.
+  /// Adds the events since the last call to the file; workers may record at the same time. If that fails, says so on stderr. Does nothing
+  /// in the child of a fork. Any thread.
   void write() noexcept;
 
-  // ---- What the pool tells.
+  // ---- Calls by the pool.
 
   void pool_has_ended() noexcept override { write(); }
   void comes(brought what, worker* by) noexcept override;

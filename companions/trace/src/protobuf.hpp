@@ -1,6 +1,6 @@
 #pragma once
 
-// Messages in the wire format of Protocol Buffers, of which a trace needs four kinds of fields. Next: perfetto.hpp, the messages.
+// Messages in the wire format of Protocol Buffers: the four kinds of fields that a trace needs. Used by perfetto.hpp, the messages.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// One message: fields are added one after the other. Each may throw std::bad_alloc.
+/// One message. Each call adds a field, and may throw std::bad_alloc.
 class protobuf {
  public:
   /// A field of an integer type or an enumeration.

@@ -21,8 +21,8 @@ trace_ring::trace_ring(std::size_t room, std::uint64_t id)
 // Readers may copy places at the same time.
 void trace_ring::put(trace_event const& e) noexcept {
   std::uint64_t const n = count_.load(std::memory_order_relaxed);  // relaxed: one thread writes at a time
-  // Pairs with the acquire fence in take: whoever has read a word that is written below finds a count of n at least, by which this place is
-  // being overwritten.
+  // Pairs with the acquire fence in take: a reader that has read a word written below then reads a count of n at least, which says that
+  // this place is being overwritten.
   std::atomic_thread_fence(std::memory_order_release);
   place& p = places_[n & mask_];
   p.time.store(e.time, std::memory_order_relaxed);  // relaxed, here and below: the fence above, and the release below
@@ -78,7 +78,7 @@ std::uint64_t trace_ring::begin_span(char const* name) noexcept {
 
 void trace_ring::end_span(std::uint64_t id) noexcept { put({std_sync::now(), static_cast<std::uint64_t>(traced::span_ended), 0, id}); }
 
-// The worker may record meanwhile, and overwrite places that are copied here: their copies are thrown away.
+// The worker may record at the same time, and overwrite places that are copied here: their copies are thrown away.
 trace_copy trace_ring::take() {
   std::uint64_t const room = mask_ + 1;
   std::uint64_t const end = count_.load(std::memory_order_acquire);  // acquire: pairs with the release in put
@@ -93,8 +93,8 @@ trace_copy trace_ring::take() {
   }
   std::atomic_thread_fence(std::memory_order_acquire);               // pairs with the release fence in put
   std::uint64_t const now = count_.load(std::memory_order_relaxed);  // relaxed: the fence orders it
-  // Event n may be overwritten, by event n + room, as soon as the count is n + room. (If the worker rests it is not, and one is lost in
-  // vain.)
+  // Event n may be overwritten, by event n + room, as soon as the count is n + room. (If the worker writes nothing, it is dropped without
+  // need.)
   std::uint64_t const whole = now >= room ? std::min(now - room + 1, end) : 0;
   if (whole > first) {
     copy.events.erase(copy.events.begin(), copy.events.begin() + static_cast<std::ptrdiff_t>(whole - first));

@@ -1,8 +1,8 @@
 #pragma once
 
-// The events that one worker has recorded: the newest, as many as fit. Whoever works as the worker writes, without a lock, an allocation or
-// an atomic read-modify-write; any thread reads at any time, and notices what was overwritten meanwhile. README.md, "The ring". Next:
-// pool_trace.hpp, which has one for each worker; shared_ring.hpp, for threads outside the pool.
+// The events that one worker has recorded: the newest, as many as fit. The thread that works as the worker writes, without a lock, an
+// allocation or an atomic read-modify-write; any thread reads at any time, and detects what was overwritten during the read. ../README.md,
+// "The ring". Next: pool_trace.hpp, which has one for each worker; shared_ring.hpp, for threads outside the pool.
 
 #include <atomic>
 #include <cstddef>
@@ -18,13 +18,13 @@ namespace nopal::inline NOPAL_ABI::core {
 /// What was read of a ring.
 struct trace_copy {
   std::vector<trace_event> events;  ///< in the order in which they were recorded
-  std::uint64_t dropped = 0;        ///< older ones that were overwritten before anybody has read them
-  std::int64_t asleep_since = 0;    ///< since when the worker's thread sleeps; 0: it does not
+  std::uint64_t dropped = 0;        ///< the number of older events that were overwritten before they were read
+  std::int64_t asleep_since = 0;    ///< when the worker's thread fell asleep; 0: it does not sleep
 };
 
 class trace_ring {
  public:
-  /// `room`: how many events are kept; rounded up to a power of two. `id`: another one for each ring of the process. Throws std::bad_alloc.
+  /// `room`: the number of events kept; rounded up to a power of two. `id`: unique among the rings of the process. Throws std::bad_alloc.
   trace_ring(std::size_t room, std::uint64_t id);
 
   // ---- By the worker.
@@ -37,23 +37,24 @@ class trace_ring {
   NOPAL_COLD void searches() noexcept;
   /// The worker leaves the strand that has begun.
   NOPAL_COLD void leaves(traced kind, std::uint64_t extra, void const* text, void const* object) noexcept;
-  /// The worker's own thread is about to sleep; it has got up, and `slept`, or found a reason not to: then nothing is recorded.
+  /// The worker's own thread is about to sleep.
   NOPAL_COLD void rests() noexcept;
+  /// It has got up. Records a sleep if it `slept`; else it found a reason not to.
   NOPAL_COLD void gets_up(bool slept) noexcept;
-  /// It naps; its nap has ended.
+  /// It begins a nap; the nap has ended.
   NOPAL_COLD void begins_nap() noexcept;
   NOPAL_COLD void ends_nap() noexcept;
-  /// The pool has `n` native stacks. Records it if that is not what it was the last time.
+  /// The pool has `n` native stacks. Records the number if it has changed since the last call.
   NOPAL_COLD void stacks(std::uint64_t n) noexcept;
   /// A span begins. Returns its id, which no other span of the process has.
   NOPAL_COLD std::uint64_t begin_span(char const* name) noexcept;
   NOPAL_COLD void end_span(std::uint64_t id) noexcept;
-  /// Is that the id of a span that began in some ring? Else it is one of outside_spans.hpp.
+  /// True if the span with that id began in a trace_ring; false if it is one of outside_spans.hpp.
   static bool is_workers(std::uint64_t id) noexcept { return id >> span_numbers != 0; }
 
   // ---- By any thread, one at a time.
 
-  /// Returns what was recorded since the last call. Throws std::bad_alloc; then the next call returns it.
+  /// Returns the events since the last call. Throws std::bad_alloc; then the next call returns them.
   trace_copy take();
 
  private:
@@ -68,13 +69,13 @@ class trace_ring {
 
   std::size_t const mask_;
   std::unique_ptr<place[]> const places_;
-  std::atomic<std::uint64_t> count_{0};        // how many were recorded
+  std::atomic<std::uint64_t> count_{0};        // events recorded
   std::atomic<std::int64_t> asleep_since_{0};  // relaxed everywhere: one word, for a picture
   std::int64_t naps_since_ = 0;
   bool runs_ = false;  // a strand has begun, and not ended
   std::uint64_t last_stacks_ = 0;
   std::uint64_t next_span_;
-  std::uint64_t taken_ = 0;  // how many were recorded when the last take began: by the reader
+  std::uint64_t taken_ = 0;  // events recorded when the last take began; the reader's
 };
 
 }  // namespace nopal::core

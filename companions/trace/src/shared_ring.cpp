@@ -18,7 +18,7 @@ std::uint64_t shared_ring::record(traced kind, void const* text, std::uint64_t b
   return n;
 }
 
-// relaxed, in these two: `at` finds out what is there
+// relaxed, in these two: `at` reads whether a place is written, by acquire
 std::size_t shared_ring::size() const noexcept { return std::min<std::uint64_t>(next_.load(std::memory_order_relaxed), room_); }
 std::uint64_t shared_ring::dropped() const noexcept {
   std::uint64_t const n = next_.load(std::memory_order_relaxed);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Events that threads record which do not work for the pool: several at once. It keeps the oldest, as many as fit, and counts the rest. No
-// lock and no allocation either. README.md, "Threads outside". Next: pool_trace.hpp, outside_spans.hpp, each of which has one.
+// Events of threads that do not work for the pool; several may record at once. Keeps the oldest, as many as fit, and counts the rest,
+// without a lock or an allocation. ../README.md, "Threads outside". Next: pool_trace.hpp, outside_spans.cpp, each of which has one.
 
 #include <atomic>
 #include <cstddef>
@@ -15,17 +15,17 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class shared_ring {
  public:
-  /// `room`: how many events are kept. Throws std::bad_alloc.
+  /// `room`: the number of events kept. Throws std::bad_alloc.
   explicit shared_ring(std::size_t room) : room_{room}, places_{std::make_unique<place[]>(room)} {}
 
-  /// Records an event, now. Any thread. Returns its number, which no other event here has.
+  /// Records an event, now. Any thread. Returns its number, unique in this ring.
   NOPAL_COLD std::uint64_t record(traced kind, void const* text = nullptr, std::uint64_t b = 0) noexcept;
 
-  /// How many there are; some of the last may not be there yet. Any thread.
+  /// The number of events; some of the last may not be written yet. Any thread.
   std::size_t size() const noexcept;
-  /// How many did not fit. Any thread.
+  /// The number of events that did not fit. Any thread.
   std::uint64_t dropped() const noexcept;
-  /// The event of number i < size(); one of kind `nothing` if it is not there yet. Any thread.
+  /// Event i < size(); of kind `nothing` if it is not written yet. Any thread.
   trace_event at(std::size_t i) const noexcept;
 
  private:

@@ -28,7 +28,7 @@ std::vector<traced_span> span_pairs::all() const {
 
 void add_spans(perfetto_trace& to, std::uint64_t parent, track_kind kind, std::uint64_t addition, std::vector<traced_span> spans) {
   std::sort(spans.begin(), spans.end(), [](traced_span const& x, traced_span const& y) { return x.begin < y.begin; });
-  using free_from = std::pair<std::int64_t, std::uint64_t>;  // a track, and when its last span has ended
+  using free_from = std::pair<std::int64_t, std::uint64_t>;  // when a track's last span ended, and the track
   std::map<std::string_view, std::priority_queue<free_from, std::vector<free_from>, std::greater<>>> tracks;
   std::uint64_t made = 0;
   for (traced_span const& s : spans) {

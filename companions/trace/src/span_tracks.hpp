@@ -1,6 +1,6 @@
 #pragma once
 
-// The user's spans on tracks of their own: README.md, "Spans". Called by timeline.cpp and trace_files.cpp.
+// The user's spans on tracks of their own: ../README.md, "Spans". Called by timeline.cpp and trace_files.cpp.
 
 #include <cstdint>
 #include <vector>
@@ -19,19 +19,19 @@ struct traced_span {
   static constexpr std::int64_t still_open = INT64_MAX;
 };
 
-/// Puts spans that began and ended in any order together. Throws std::bad_alloc.
+/// Matches the beginnings and ends of spans, which may be added in any order. Throws std::bad_alloc.
 class span_pairs {
  public:
   void add(trace_event const& e);
-  /// All that have begun. An end without a beginning is dropped: that was overwritten.
+  /// All spans that have begun. An end is dropped if its beginning was overwritten.
   std::vector<traced_span> all() const;
 
  private:
   std::vector<trace_event> parts_;
 };
 
-/// Adds the spans below the track `parent`: on as many tracks of each name as there are spans of that name at once, and viewers show these
-/// as one. The tracks' numbers are track_id(kind, addition, ...).
+/// Adds the spans below the track `parent`. A name gets as many tracks as it has spans at once; viewers show these as one. The tracks'
+/// numbers are track_id(kind, addition, ...).
 void add_spans(perfetto_trace& to, std::uint64_t parent, track_kind kind, std::uint64_t addition, std::vector<traced_span> spans);
 
 }  // namespace nopal::core

@@ -20,15 +20,15 @@ namespace {
 
 constexpr unsigned rank_of_stacks = 1, rank_of_outside = 2, rank_of_lanes = 3;
 
-/// A moment on one lane: an event as it was recorded, or the beginning of a rest, of which only the end was recorded.
+/// A moment on one lane: an event as it was recorded, or the beginning of a rest. Only the end of a rest is recorded.
 struct moment {
   std::int64_t time;
   std::uint32_t lane;
   bool rest_begins;
-  trace_event const* event;  // null: the thread sleeps, and has not got up yet
+  trace_event const* event;  // null: the thread still sleeps
 };
 
-/// The name of the slice that a strand is; null: the event begins none.
+/// The name of the slice that the event begins; null: it begins none.
 char const* name_of_strand(traced kind) noexcept {
   switch (kind) {
     case traced::strand: return "fiber";
@@ -42,7 +42,7 @@ char const* name_of_strand(traced kind) noexcept {
   }
 }
 
-/// Is the event at `k` a `strand` of which the next one says more?
+/// True if the event at `k` is a `strand`, and the next event says more of it.
 bool is_told_again(std::vector<trace_event> const& events, std::size_t k) noexcept {
   if (events[k].kind() != traced::strand || k + 1 == events.size()) return false;
   traced const next = events[k + 1].kind();
@@ -51,7 +51,7 @@ bool is_told_again(std::vector<trace_event> const& events, std::size_t k) noexce
 
 bool is_rest(traced kind) noexcept { return kind == traced::slept || kind == traced::napped; }
 
-/// All moments of all lanes in the order of time, those of one lane in the order in which they were recorded.
+/// All moments of all lanes by time, those of one lane in the order in which they were recorded.
 std::vector<moment> in_order(traced_pool const& pool) {
   std::vector<moment> all;
   for (std::uint32_t lane = 0; lane < pool.lanes.size(); ++lane) {
@@ -63,7 +63,7 @@ std::vector<moment> in_order(traced_pool const& pool) {
     }
     if (pool.lanes[lane].asleep_since != 0) all.push_back({pool.lanes[lane].asleep_since, lane, true, nullptr});
   }
-  // As recorded, where times are equal. The events of one lane lie one behind the other.
+  // Equal times: as recorded. The events of one lane are stored in that order, so their addresses compare.
   std::sort(all.begin(), all.end(), [](moment const& x, moment const& y) {
     return std::tuple{x.time, x.lane, x.event, !x.rest_begins} < std::tuple{y.time, y.lane, y.event, !y.rest_begins};
   });
@@ -122,7 +122,7 @@ class drawing {
     to_.instant(m.time, track_of(m.lane), name, notes, flow);
   }
 
-  // While the thread rests an external caller may work in its place: its strands lie within the rest.
+  // While the thread rests an external caller may work in its place: its strands are drawn within the rest.
   void rest(moment const& m) {
     end_strand(m);
     if (m.rest_begins) {
@@ -132,7 +132,7 @@ class drawing {
     }
   }
 
-  // A stack waits: an arrow leads from here to where it is resumed.
+  // A stack waits: an arrow leads from here to the event that resumes it.
   void suspended(moment const& m) {
     trace_event const& e = *m.event;
     std::uint64_t const flow = next_flow();
@@ -181,7 +181,7 @@ class drawing {
 
   trace_notes about_strand(trace_event const& e) {
     trace_notes notes;
-    // As if it were a return address: the name is that of the function in which the byte before it lies.
+    // e.a + 1: code_names takes a return address, and names the function that contains the byte before it.
     if (function_name const& f = code_->name(e.a + 1); f.is_users && !f.text.empty()) notes.text("function", f.text);
     if (e.b != 0) notes.address("task", e.b);
     return notes;

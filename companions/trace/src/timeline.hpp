@@ -1,7 +1,7 @@
 #pragma once
 
-// What a pool's workers have recorded becomes tracks and slices: a lane for each worker, one for threads outside, the spans, and how many
-// native stacks there were. README.md, "From events to slices". Called by pool_trace.cpp. Next: perfetto.hpp, the format.
+// Turns what a pool's workers have recorded into tracks and slices: a lane for each worker, one for threads outside, the spans, and the
+// number of native stacks. ../README.md, "From events to slices". Called by pool_trace.cpp. Next: perfetto.hpp, the format.
 
 #include <cstdint>
 #include <string>
@@ -16,14 +16,14 @@ struct traced_pool {
   std::uint64_t number;  ///< in the process
   std::string name;
   std::vector<trace_copy> lanes;  ///< of each worker
-  trace_copy outside;             ///< what threads outside did to the pool
+  trace_copy outside;             ///< what threads outside gave to the pool
 };
 
-/// Adds it to a file's bytes. `addition`: another number for each use in one process. Throws std::bad_alloc.
+/// Adds it to a file's bytes. `addition`: a different number for each use in one process. Throws std::bad_alloc.
 void add_timeline(std::string& file, std::uint32_t addition, traced_pool const& pool);
 
 class perfetto_trace;
-/// Adds the track of the process, below which all others lie, and returns its number. Throws std::bad_alloc.
+/// Adds the track of the process, the parent of all others, and returns its number. Throws std::bad_alloc.
 std::uint64_t add_process(perfetto_trace& to);
 
 }  // namespace nopal::core

@@ -27,7 +27,7 @@ constinit std::mutex traces;  // guards all that follows, and the files
 
 struct begun_file {
   std::string name;
-  int pipe;  // which stays open, since its reader would take it for ended; -1: it is none
+  int pipe;  // stays open, since its reader would else see the end of the file; -1: the file is not a pipe
 };
 
 struct shared {
@@ -60,7 +60,7 @@ void say_incomplete(std::string const& file, char const* why) noexcept {
   std::fflush(stderr);
 }
 
-// Spans of threads outside that have ended by now, or, where the process ends, all.
+// Spans of threads outside that have ended, or, if the process ends, all.
 void add_spans_outside(std::string& bytes, std::uint32_t addition, bool process_ends) {
   std::vector<traced_span> spans = take_spans_outside(process_ends);
   if (spans.empty()) return;
@@ -112,7 +112,7 @@ void trace_files::begin(std::string const& file, char const* said_by) {
   }
 }
 
-// In the child of a fork the parent's pools are not written: the parent does that.
+// In the child of a fork the parent's pools are not written: the parent writes them.
 void trace_files::write_locked(trace_source& t) noexcept {
   if (t.process != process_number) return;
   try {
@@ -152,7 +152,7 @@ void trace_files::remove(trace_source& t) noexcept {
   if (*it != nullptr) *it = t.next;
 }
 
-// The process ends: pools that live on, such as the default pool, are written while their threads may still run.
+// The process ends: pools that still live, such as the default pool, are written while their threads may run.
 void trace_files::at_exit() noexcept {
   std::lock_guard const guard{traces};
   shared& s = all();

@@ -1,7 +1,7 @@
 #pragma once
 
-// The traces of this process: which files they have begun, that one thread at a time writes, and that what still runs is written when the
-// process ends. README.md, "When it is written". Called by pool_trace.cpp and outside_spans.cpp; by scheduler/process.cpp around forks.
+// The traces of this process: the files they have begun, and the lock by which one thread at a time writes. Pools that still run when the
+// process ends are written then. ../README.md, "When it is written". Called by pool_trace.cpp and outside_spans.cpp, and around forks.
 
 #include <cstdint>
 #include <mutex>
@@ -15,22 +15,22 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class trace_files {
  public:
-  /// The file that the environment variable NOPAL_TRACE names; null: none. Not of a set-user-ID program, whose caller would choose which file it
-  /// overwrites. The environment must not change meanwhile.
+  /// The file that the environment variable NOPAL_TRACE names; null: none. Null in a set-user-ID program: its caller would choose which
+  /// file it overwrites. The environment must not change during the call.
   static char const* by_environment() noexcept;
   /// NOPAL_TRACE_EVENTS, or "".
   static std::string_view events_by_environment() noexcept;
   /// The file's name with %p replaced by the number of this process. Throws std::bad_alloc.
   static std::string named(std::string const& file);
-  /// Makes the file empty, unless this process has begun it already. `said_by`: who names it, for what is thrown. Throws std::system_error
-  /// and std::bad_alloc.
+  /// Makes the file empty, unless this process has begun it already. `said_by`: what named the file, for the message of the exception.
+  /// Throws std::system_error and std::bad_alloc.
   static void begin(std::string const& file, char const* said_by);
-  /// Writes what is in `t`, and in whatever has ended outside of all pools, at the end of its file.
+  /// Appends what is in `t`, and spans that have ended outside of all pools, to the file of `t`.
   static void write(trace_source& t) noexcept;
 
-  /// Another number for each trace of a pool in this process.
+  /// A different number for each trace of a pool in this process.
   static std::uint64_t next_number();
-  /// `t` is written, too, if the process ends before it. Throws std::bad_alloc.
+  /// `t` is also written if the process ends before it. Throws std::bad_alloc.
   static void add(trace_source& t);
   static void remove(trace_source& t) noexcept;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Something that is written into a trace file, at its own end or that of the process. Next: pool_trace.hpp, the one that there is;
+// An object that is written into a trace file, at its own end or at the end of the process. Next: pool_trace.hpp, the only one;
 // trace_files.hpp, which keeps a list of all.
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class trace_source {
 
  private:
   friend class trace_files;
-  /// Adds what was recorded since the last time to the bytes of the file. `addition`: another number for each time in one process. Throws
-  /// std::bad_alloc. By one thread at a time.
+  /// Adds what was recorded since the last call to the bytes of the file. `addition`: a different number for each call in one process.
+  /// Throws std::bad_alloc. By one thread at a time.
   virtual void append_to(std::string& bytes, std::uint32_t addition) = 0;
 
   std::string const file;

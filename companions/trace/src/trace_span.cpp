@@ -1,4 +1,4 @@
-// Spans: recorded where they begin and end, which may be two workers. An id says where it began: on a worker, or outside.
+// Spans: recorded where they begin and end, which may be on two workers. The id says where the span began: on a worker, or outside.
 
 #include "nopal/trace_span.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The numbers of tracks: the same each time that something is added to the trace of a pool, and others for each pool and process. Next:
-// timeline.hpp, span_tracks.hpp, which use them.
+// The numbers of tracks: the same at each addition to the trace of a pool, different for each pool and process. Next: timeline.hpp,
+// span_tracks.hpp, which use them.
 
 #include <unistd.h>
 
@@ -13,8 +13,8 @@ namespace nopal::inline NOPAL_ABI::core {
 
 enum class track_kind : std::uint64_t { process = 1, outside, pool, lane, stacks, spans, outside_spans, flow };
 
-/// `pool`: its number in the process; or the number of the addition, for tracks that belong to that. Mixed, so that no two are alike in
-/// practice: viewers have one space of numbers for all that they show.
+/// `pool`: the pool's number in the process, or the number of the addition for tracks that belong to one. Mixed, so that in practice no two
+/// are equal: viewers have one space of numbers for all that they show.
 inline std::uint64_t track_id(track_kind kind, std::uint64_t pool = 0, std::uint64_t index = 0) noexcept {
   std::uint64_t x = 0x6e6f'7061'6c00'0000;
   for (std::uint64_t const part : {static_cast<std::uint64_t>(::getpid()), static_cast<std::uint64_t>(kind), pool, index}) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads a trace as Perfetto does: by the wire format of Protocol Buffers and the field numbers of Perfetto's public definitions. It shares
-// nothing with what writes traces.
+// no code with the writer of traces.
 
 #include <cstdint>
 #include <fstream>
@@ -21,7 +21,7 @@ struct field {
   std::string_view bytes;
 };
 
-/// The fields of a message by their numbers, in order. Throws where the bytes are no message.
+/// The fields of a message by their numbers, in order. Throws if the bytes are not a message.
 inline std::multimap<std::uint64_t, field> fields(std::string_view bytes) {
   std::multimap<std::uint64_t, field> all;
   std::size_t at = 0;
@@ -109,7 +109,7 @@ struct trace {
     for (event const& e : events) n += e.type == t && e.name == name && is_lane(e) == lanes ? 1 : 0;
     return n;
   }
-  /// All events in the order of time, and where that is equal in that of the file.
+  /// All events by time; equal times in the order of the file.
   std::vector<event> in_order() const {
     std::map<std::pair<std::uint64_t, std::size_t>, event const*> sorted;
     for (event const& e : events) sorted.emplace(std::pair{e.time, sorted.size()}, &e);

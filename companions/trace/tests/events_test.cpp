@@ -1,4 +1,4 @@
-// What a trace says of a pool, beside what the pool's own numbers say.
+// The events in a trace agree with the numbers that the pool counts.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(trace, each_front_end,
                                                       }}),
                          [](auto const& test) { return test.param.name; });
 
-// Runs it on some workers, under a schedule in which what can be stolen is, or at random; checks the trace against the pool's numbers.
+// Runs it on some workers, under a schedule that steals all it can, or a random one; checks the trace against the pool's numbers.
 void check_numbers(of_front_end const& f, nopal::pool_options o, unsigned workers = 3) {
   trace_file const file{f.name};
   o.workers = workers;
@@ -80,7 +80,7 @@ TEST_P(each_front_end, also_where_stacks_stay) {
   check_numbers(GetParam(), {.resume = nopal::resume::home, .schedule = nopal::schedule::steal_always});
 }
 
-// A worker that waits on top of its stack takes what descends from its join: nobody else can take the inner branch.
+// A worker that waits on top of its stack takes what descends from its join: no other worker can take the inner branch.
 TEST(trace, steals_of_who_waits_where_it_is) {
   check_numbers({"waits_where_it_is",
                  [](nopal::pool& p) {
@@ -126,7 +126,7 @@ TEST_P(each_front_end, slices_are_nested_and_end) {
   for (auto const& [track, depth] : open) EXPECT_EQ(depth, 0) << t.tracks.at(track).name;
 }
 
-// A fork that nobody steals is no event, on whatever front end.
+// A fork that is not stolen is not an event, on any front end.
 TEST(trace, forks_are_no_events) {
   trace_file const file{"forks"};
   {
@@ -222,7 +222,7 @@ TEST(trace, submissions_from_inside_and_outside) {
   EXPECT_GE(t.count(type::begin, "job") + t.count(type::begin, "job, by its caller"), 2U);
 }
 
-// What does not fit is dropped, the oldest first, and the trace says how much.
+// Events that do not fit are dropped, the oldest first, and the trace says how many.
 TEST(trace, counts_what_it_drops) {
   trace_file const file{"drops"};
   constexpr std::size_t room = 64;

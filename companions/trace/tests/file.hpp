@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-/// A name in the working directory, for one test; the file goes with it.
+/// A name in the working directory, for one test. The destructor removes the file.
 class trace_file {
  public:
   explicit trace_file(std::string const& test) : name_{"trace_" + test + "_" + std::to_string(::getpid()) + ".pftrace"} {}

@@ -1,4 +1,4 @@
-// Which file a trace goes to, when it is written, and what is said where it cannot be.
+// Which file a trace is written to, when, and the message if it cannot be written.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -96,7 +96,7 @@ TEST(trace_file, has_no_room_for_what_is_no_number_of_events) {
   }
 }
 
-// Pools of one process share a file, one below the other.
+// Pools of one process share a file, each with a group of its own.
 TEST(trace_file, of_several_pools) {
   trace_file const file{"several"};
   environment const e{file.name()};
@@ -141,7 +141,7 @@ TEST(trace_file, wrong_number_of_events) {
                std::invalid_argument);
 }
 
-// A disk that is full: one line, and the program goes on. The device answers every write so.
+// A full disk: one line, and the program continues. The device fails every write in that way.
 TEST(trace_file, that_becomes_full) {
   if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "there is no /dev/full";
   testing::internal::CaptureStderr();
@@ -165,7 +165,7 @@ void in_a_process(F f) {
   EXPECT_EQ(status, 0);
 }
 
-// The default pool lives until the process ends, and is written then; spans that lie around everything, too.
+// The default pool lives until the process ends, and is written then; so are spans around everything.
 TEST(trace_file, of_the_default_pool_is_written_at_exit) {
   trace_file const file{"exit"};
   in_a_process([&] {

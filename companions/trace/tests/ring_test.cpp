@@ -1,4 +1,4 @@
-// The ring of a worker's events: its owner writes while others read.
+// The ring of a worker's events: its owner writes while other threads read.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST(trace_ring, records_an_end_for_a_strand_only) {
   EXPECT_EQ(c.events[1].kind(), traced::ended);
 }
 
-// No event that is read is made of two, in whatever state it is found.
+// A reader never gets an event that is a mixture of two.
 TEST(trace_ring, is_read_while_it_is_written) {
   trace_ring r{2, 1};  // so small that the writer is always about to overwrite what is copied
   constexpr std::uint64_t all = 500'000;

@@ -1,4 +1,4 @@
-// Spans that the program names: where they are shown, wherever they begin and end.
+// Spans that the program names: the trace shows them right, on whatever threads they begin and end.
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(span, has_a_track_of_its_name) {
   EXPECT_EQ(t.count(type::begin, "outer"), 0U);  // on no lane
 }
 
-// Spans of fibers that wait lie side by side, and end on the worker that has resumed the fiber.
+// Spans of fibers that wait overlap, and end on the worker that has resumed the fiber.
 TEST(span, covers_waits_and_moves) {
   constexpr int fibers = 20;
   trace_file const file{"span_waits"};

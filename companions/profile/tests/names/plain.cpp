@@ -1,4 +1,4 @@
-// Forks of each kind, compiled without NOPAL_PROFILE: what its object holds is looked at.
+// Forks of each kind, compiled without NOPAL_PROFILE. check.cmake looks at the symbols of its object.
 
 #include <functional>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A class of the program's own that has a scope, a task, and a function that forks what it is given: what two files of one program share.
+// Shared by two files of one program: a class with a scope, a task, and a function that forks what it is given.
 
 #include <functional>
 #include <vector>

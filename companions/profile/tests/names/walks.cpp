@@ -1,4 +1,4 @@
-// Ends with 0 where the other file of this program has the same classes.
+// Ends with 0 if the other file of this program has the same classes.
 
 #include "nopal/pool.hpp"
 #include "walk.hpp"

@@ -1,4 +1,4 @@
-// A program that knows nothing of profiles: fib(15) on the default pool, and as fibers that main waits for.
+// A program without a profile of its own: fib(15) on the default pool, and as fibers that main waits for.
 
 #include <cstdlib>
 

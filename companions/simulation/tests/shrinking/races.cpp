@@ -1,4 +1,4 @@
-// Programs with one race each, beside much that is right: shrinking.py has ./nopal shrink find them. In serial order none fails.
+// Programs with one race each, among code that is right: shrinking.py lets ./nopal shrink find them. In serial order none fails.
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@ int fail(char const* what) {
   return 1;
 }
 
-// ---- An update is lost: a fork lies between what reads and what writes.
+// ---- An update is lost: a fork is between the read and the write.
 
 long volatile balance = 0;
 
@@ -41,7 +41,7 @@ int lost_update() {
   return balance == 2 ? 0 : fail("an update is lost");
 }
 
-// ---- An order that only serial execution has.
+// ---- An order that holds only in serial execution.
 
 int volatile volume = 0;
 
@@ -60,7 +60,7 @@ int order() {
   return measured == 7 ? 0 : fail("measured before it was filled");
 }
 
-// ---- A flag says too early that something is there; the program is ended by a signal.
+// ---- A flag is set before the value is there; a signal ends the program.
 
 bool volatile initialised = false;
 int* volatile table = nullptr;

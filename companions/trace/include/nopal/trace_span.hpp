@@ -8,7 +8,7 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-/// The name of a span: a string literal, since it is read when the trace is written. Anything else does not compile.
+/// The name of a span: a string literal, since the name is read when the trace is written. Anything else does not compile.
 class span_name {
  public:
   consteval span_name(char const* literal) : text_{literal} {}  // NOLINT(google-explicit-constructor): trace_span s{"phase"}
@@ -18,13 +18,13 @@ class span_name {
   char const* text_;
 };
 
-/// From its construction to its destruction, on whatever workers and threads that happens, and whatever waits lie between. Where a trace is
-/// recorded (pool_options::trace, NOPAL_TRACE) it shows this as a slice on a track of that name.
+/// A span from the object's construction to its destruction, on any workers and threads, across any waits. A trace (pool_options::trace,
+/// NOPAL_TRACE) shows it as a slice on a track of that name.
 ///
 ///     nopal::trace_span s{"load"};
 ///
-/// In any function, fiber or task, across co_await too, and on any thread. Throws nothing. Where nothing is recorded it costs a call and a
-/// load; where something is, some 50 ns.
+/// In any function, fiber or task, across co_await too, and on any thread. Throws nothing. Costs a call and a load where nothing is
+/// recorded, else some 50 ns.
 class NOPAL_API trace_span {
  public:
   explicit trace_span(span_name name) noexcept;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Fibers that are measured: what nopal/fiber.hpp spawns instead of the closures themselves. Next: forks.hpp, the hooks;
-// core/scheduler/fiber_record.hpp, which the closure lies in.
+// Measured fibers: nopal/fiber.hpp and nopal/pool.hpp spawn these instead of the closures themselves. Next: forks.hpp, the hooks;
+// core/scheduler/fiber_record.hpp, which holds the closure.
 
 #include <source_location>
 #include <type_traits>
@@ -15,13 +15,13 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What a fiber's closure is made of.
+/// What a measured_fiber is made from.
 template <class Given>
 struct fiber_given : measured_given<Given> {
   void const* counter;
 };
 
-/// A fiber's closure. When it has ended, those who wait for its counter follow it.
+/// A fiber's closure. After its end, the paths of those that wait for its counter follow its path.
 template <class F>
 struct measured_fiber {
   procedure_start start;
@@ -43,13 +43,13 @@ struct measured_fiber {
   }
 };
 
-/// May a fiber be made of `F`? If not, the plain spawn says why.
+/// True if a fiber can be made of `F`. If not, the plain spawn gives the error.
 template <class F>
 inline constexpr bool may_be_fiber =
     std::is_invocable_v<called_once<std::decay_t<F>>> && !returns_task<called_once<std::decay_t<F>>> &&
     std::is_constructible_v<std::decay_t<F>, F&&> && alignof(std::decay_t<F>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
-/// As spawn, or spawn_counted where `c` is not null, of a fiber that is measured.
+/// As spawn, or spawn_counted if `c` is not null, of a measured fiber.
 template <class Counter, class F>
 void spawn_measured(pool_state* to, pool_state& (*otherwise)(), Counter* c, std::source_location const& where, F&& f) {
   if constexpr (!may_be_fiber<F>) {

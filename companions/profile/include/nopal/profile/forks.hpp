@@ -1,8 +1,8 @@
 #pragma once
 
-// The hooks of what ordinary functions fork: the functions of a parallel_invoke, the children of a scope, and fibers. Each
-// wraps what is called in another type, so that all below is instantiated anew, and what is compiled without NOPAL_PROFILE
-// stays as it was. Called by nopal/native.hpp, nopal/scope.hpp and nopal/fiber.hpp. Next: procedure.hpp.
+// The hooks of ordinary functions' forks: the functions of a parallel_invoke, the children of a scope, and fibers. Each wraps the callable
+// in another type, so that all below is instantiated separately, and code compiled without NOPAL_PROFILE does not change. Called by
+// nopal/native.hpp, nopal/scope.hpp and fiber_profile.hpp. Next: procedure.hpp.
 
 #include <source_location>
 #include <type_traits>
@@ -14,7 +14,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// From its construction to its destruction a procedure runs on this stack. It may be suspended meanwhile.
+/// From its construction to its destruction a procedure runs on this stack. It may be suspended in between.
 class running_procedure {
  public:
   explicit running_procedure(procedure_start const& s) noexcept { procedure_.begin(s); }
@@ -43,8 +43,8 @@ class measured_invoke {
     parent_->come_back();
   }
   bool measures() const noexcept { return parent_ != nullptr; }
-  /// What the nth function begins with. The last one continues its caller: it is what comes behind the last fork. By the worker
-  /// that calls it.
+  /// What the nth function begins with. The last one continues its caller: it is the continuation after the last fork. By the worker that
+  /// calls it.
   procedure_start start(unsigned n) noexcept {
     procedure_start s = parent_->start_of_child(site_, &joined_, n, n);
     s.returns = n + 1 != functions_;
@@ -76,14 +76,14 @@ struct measured_function {
 
 // ---- Children of scopes, and fibers.
 
-/// What a closure is made of, in the full expression of the fork. Given: as the closure was given, a reference.
+/// What a measured_closure is made from, in the full expression of the fork. Given: as the closure was given, a reference.
 template <class Given>
 struct measured_given {
   procedure_start start;
   std::remove_reference_t<Given>* closure;
 };
 
-/// A closure that is measured where it is called.
+/// A closure that is measured when it is called.
 template <class F>
 struct measured_closure {
   procedure_start start;
@@ -97,7 +97,7 @@ struct measured_closure {
   }
 };
 
-/// What a scope keeps of its children. Touched only by whoever runs the scope's function, but for `joined`.
+/// What a scope knows of its children. Only the thread that runs the scope's function accesses `forked`.
 struct measured_scope {
   measured_join joined;
   unsigned forked = 0;
@@ -144,13 +144,13 @@ class measured_scope_join {
   procedure* const parent_;
 };
 
-/// What a fiber begins with that is spawned here: it is what others take, so that its beginning has the burden.
+/// What a fiber that is spawned here begins with. Thieves take the fiber, so its beginning has the burden.
 inline procedure_start start_of_fiber(std::source_location const& where) noexcept {
   procedure* const p = procedure_here();
   if (p == nullptr) return {};
   p->leave();
   procedure_start s = p->start_of_child(site_at(where), nullptr, 0, 1);
-  s.returns = false;  // whoever waits for it counts the return: signals.hpp
+  s.returns = false;  // the procedure that waits for it counts the return: signals.hpp
   p->come_back();
   return s;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-// The hooks of jobs. A job that its caller waits for is a call: the caller does not run meanwhile, and continues behind it. One
-// that is submitted is a fork, whose future joins it. Called by
-// core/scheduler/typed_job.hpp; without NOPAL_PROFILE core/observe/profile_hooks.hpp is in its place. Next: procedure.hpp.
+// The hooks of jobs. A job that its caller waits for is a call: the caller does not run during it, and continues after it. A submitted job
+// is a fork, and its future joins it. Called by core/scheduler/typed_job.hpp; without NOPAL_PROFILE core/observe/profile_hooks.hpp takes
+// its place. Next: procedure.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -12,7 +12,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class NOPAL_PROFILED job_profile {
  public:
-  /// By whoever gives the job to a pool. `waits`: it does nothing else until the job has ended.
+  /// By the procedure that gives the job to a pool. `waits`: it does nothing else until the job has ended.
   explicit job_profile(bool waits) noexcept : parent_{procedure_here()} {
     if (parent_ == nullptr) return;
     parent_->leave();
@@ -26,9 +26,9 @@ class NOPAL_PROFILED job_profile {
   job_profile& operator=(job_profile const&) = delete;
   ~job_profile() { caller_continues(); }
 
-  /// The job begins, on some worker: what its task begins with.
+  /// The job begins, on some worker, and is a task.
   void begin_task() noexcept { measured_here() = {nullptr, &start_}; }
-  /// The job begins, and is an ordinary function: it runs while the result lives.
+  /// The job begins, and is an ordinary function: it runs while the returned object lives.
   class running {
    public:
     explicit running(job_profile const& r) noexcept { job_.begin(r.start_); }
@@ -48,7 +48,7 @@ class NOPAL_PROFILED job_profile {
     if (p == nullptr || p->in.region != start_.in.region) return;
     p->leave();
     p->join(ended_);
-    p->series_known = false;  // it need not be who submitted the job
+    p->series_known = false;  // another procedure may have submitted the job
     p->come_back();
   }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where the paths of children meet their parent's: keeps the longest. It lies beside the join of the scope, parallel_invoke or
-// task. Any number of children's workers at once; the parent takes the result once all have ended, which the join itself
-// orders. Next: procedure.hpp.
+// Where the paths of children meet their parent's: keeps the longest. It is stored beside the join of the scope, parallel_invoke or task.
+// Any number of children's workers at once; the parent takes the result once all have ended, which the join itself orders. Next:
+// procedure.hpp.
 
 #include <cstdint>
 #include <vector>
@@ -17,14 +17,13 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class measured_join {
  public:
-  /// A child has come to its end, at `at`. Of paths of equal length the one of the child that was forked first counts, whatever
-  /// the schedule.
+  /// A child has ended, at `at`. Of paths of equal length the one of the child that was forked first is kept, on any schedule.
   NOPAL_API void arrive(point&& at, unsigned order) noexcept;
-  /// As arrive, besides, where a place is asked of. `known`: its length is.
+  /// In addition to arrive, if a place is asked of. `known`: the child's length is known.
   void arrive_in_series(child_in_series const& c, bool known) noexcept;
-  /// The parent, which is at `mine`, continues behind its children. True: its path is now a child's. It is as new afterwards.
+  /// The parent, which is at `mine`, continues after its children. True: its path is now a child's. Resets this object.
   NOPAL_API bool take_into(point& mine) noexcept;
-  /// Where a place is asked of: how far the parent is behind its children, which was at `mine`. False: some length is not known.
+  /// If a place is asked of: moves `mine`, the parent's count, to after its children. False: some length is not known.
   bool take_in_series(std::uint64_t& mine) noexcept;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a profile could not keep, for want of memory: its hooks throw nothing, and its report says how often. Any thread. Next:
+// Counts what a profile could not keep for lack of memory: its hooks throw nothing, and its report has the number. Any thread. Next:
 // path.hpp, totals.hpp.
 
 #include <cstdint>

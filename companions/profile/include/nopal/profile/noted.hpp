@@ -1,7 +1,7 @@
 #pragma once
 
-// What starts a child, in a task that is measured: the callable, and what the child's path begins with. Called by
-// core/task/child.hpp, which keeps it in the child_awaitable. Next: task_profile.hpp, who notes it.
+// What starts a child of a measured task: the callable, and what the child's path begins with. Used by core/task/child.hpp, which
+// keeps it in the child_awaitable. Next: task_profile.hpp, which calls `note`.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -11,7 +11,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// F: a pointer to the callable. To dereference this is the last thing that happens before the child's function is called.
+/// F: a pointer to the callable. It is dereferenced last, directly before the call of the child's function.
 template <class F>
 class noted {
  public:

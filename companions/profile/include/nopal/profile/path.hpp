@@ -1,8 +1,8 @@
 #pragma once
 
-// The longest path to a point of the program, by site: how much of it lies in what each site has forked. A path is a list from
-// its end to its beginning, whose beginning it shares with other paths: so a fork adds one element, and copies nothing. By
-// whoever owns the path; parts that are shared are read by any thread. Next: point.hpp.
+// The longest path to a point of the program, by site: how much of it is in what each site has forked. A path is a list from its end to its
+// beginning, and shares its beginning with other paths: so a fork adds one element, and copies nothing. By the owner of the path; any
+// thread may read shared parts. Next: point.hpp.
 
 #include <cstdint>
 #include <utility>
@@ -30,14 +30,14 @@ class path {
     if (last_ != nullptr) drop(last_);
   }
 
-  /// The path goes on by `amount` in what `site` has forked. Where there is no memory the path loses that, and out_of_memory says so.
+  /// Adds `amount` in what `site` has forked to the path. Without memory the path loses that, and calls out_of_memory.
   NOPAL_API void go_on(site_id site, std::uint64_t amount) noexcept;
 
   struct part {
     site_id site;
     std::uint64_t amount;
   };
-  /// What each site has of it. Throws std::bad_alloc.
+  /// The amount of each site. Throws std::bad_alloc.
   NOPAL_API std::vector<part> parts() const;
 
  private:

@@ -1,9 +1,8 @@
 #pragma once
 
-// A procedure: what a profile measures as one, a task, a function that parallel_invoke or a scope runs, a fiber, a job, or the
-// region itself. It goes along a path of the program's dag, and counts what it does. Its hooks are called where it begins,
-// forks, waits, joins and ends, by whatever runs it. None of them suspends. Next: forks.hpp, task_profile.hpp and
-// fiber_profile.hpp, the front ends' hooks.
+// A procedure is the unit that a profile measures: a task, a function that parallel_invoke or a scope runs, a fiber, a job, or the region
+// itself. It moves along a path of the program's dag, and counts its work. The thread that runs it calls the hooks where it begins, forks,
+// waits, joins and ends. None of them suspends. Next: forks.hpp, task_profile.hpp and fiber_profile.hpp, the front ends' hooks.
 
 #include <cstdint>
 
@@ -16,7 +15,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// In which region something is measured, and how. It is copied into each procedure, so that none needs the region once that has ended.
+/// The region of a procedure, and how it is measured. Copied into each procedure, so that none needs the region after the region's end.
 struct measuring {
   std::uint32_t region = 0;  ///< its number; 0: nothing is measured
   bool in_calls = false;     ///< each procedure counts 1; else in ticks of the processor's clock
@@ -24,16 +23,16 @@ struct measuring {
   asked_place const* asks = nullptr;
 };
 
-/// What a procedure begins with. Made by whoever forks it; it may be copied, and used by another thread.
+/// What a procedure begins with. Made by the procedure that forks it; it may be copied, and used by another thread.
 struct procedure_start {
   measuring in;
   site_id site = site_unknown;
   point at;
   measured_join* to = nullptr;  ///< where its path meets its parent's; or null
-  unsigned order = 0;           ///< among the children that go there
+  unsigned order = 0;           ///< among the children of that join
   bool is_asked = false;        ///< it is forked at the asked place
-  std::uint64_t from = 0;       ///< procedure::series of whoever forks it
-  bool returns = true;          ///< its end is a return, which has the burden; not where it is called, or continues its parent
+  std::uint64_t from = 0;       ///< procedure::series of its parent at the fork
+  bool returns = true;          ///< its end is a return, which has the burden; false if it is called, or continues its parent
 };
 
 struct NOPAL_API procedure final : measured_strand {
@@ -41,22 +40,22 @@ struct NOPAL_API procedure final : measured_strand {
   site_id site = site_unknown;
   std::uint64_t since = 0;    ///< the clock when it last began or continued
   std::uint64_t work = 0;     ///< its own
-  std::uint64_t to_path = 0;  ///< what of it at.longest does not have yet
+  std::uint64_t to_path = 0;  ///< the part of it that is not in at.longest yet
   point at;
   measured_join* to = nullptr;
   unsigned order = 0;
   bool returns = true;
   bool is_asked = false;
-  bool series_known = true;  ///< not where it has followed a fiber, or a job that was submitted
+  bool series_known = true;  ///< false once it has followed a fiber, or a submitted job
   std::uint64_t from = 0;
   std::uint64_t series = 0;    ///< from its own beginning, the longest path if the asked place were serial
-  procedure* outer = nullptr;  ///< what was measured on this stack before it began
+  procedure* outer = nullptr;  ///< the procedure that was measured on this stack before
 
-  /// It begins here, and runs from now on. Where nothing is measured, nothing is while it runs.
+  /// It begins here, and runs from now on. If `s` has no region, nothing is measured while it runs.
   void begin(procedure_start const& s) noexcept;
   /// As begin, for the task whose function has just been called: measured_words::starting.
   void begin_task() noexcept;
-  /// It ends, on the stack where it began; what was measured there before is again.
+  /// It ends, on the stack where it began. `outer` is measured again.
   void end() noexcept;
   /// As end, for a task, which may have moved: on this stack nothing is measured from now on.
   void end_task() noexcept;
@@ -64,15 +63,15 @@ struct NOPAL_API procedure final : measured_strand {
   void leave() noexcept override;
   void come_back() noexcept override;
   void follow_signals(void const* what) noexcept override;
-  /// Its path goes on behind the children that have arrived at `j`.
+  /// Its path continues after the children that have arrived at `j`.
   void join(measured_join& j) noexcept;
-  /// Its path goes on behind `other`, whose end is a return.
+  /// Its path continues after `other`, which is the point of a return.
   void follow(point const& other) noexcept;
 
-  /// What its next child begins with, which was left before. The child is the `ahead`th to be offered at once: as many
-  /// continuations lie before it.
+  /// What its next child begins with. Between leave and come_back. `ahead`: the number of continuations before the child, as the functions
+  /// of a parallel_invoke are offered at once.
   procedure_start start_of_child(site_id where, measured_join* joins, unsigned child_order, unsigned ahead = 0) const noexcept;
-  /// It continues behind a fork, while the child may run elsewhere.
+  /// It continues after a fork, while the child may run elsewhere.
   void continue_behind_fork() noexcept { at.burdened += in.burden; }
 
  private:
@@ -81,14 +80,14 @@ struct NOPAL_API procedure final : measured_strand {
   void bring_path_up() noexcept;
 };
 
-/// What is measured here; or null.
+/// The procedure that is measured here; or null.
 inline procedure* procedure_here() noexcept { return static_cast<procedure*>(measured_here().running); }
 
-/// Measures, once, what the hooks add to what they measure: it is taken off from then on. Some microseconds. Any thread.
+/// Measures, once, the time that the hooks add to a measurement. From then on it is subtracted. Some microseconds. Any thread.
 void measure_hook_time() noexcept;
 
-/// Where NOPAL_PROFILE_OUT is set, the whole process is a region, from before main until its end, for a program that knows
-/// nothing of profiles. Once; the calling thread's own work belongs to it. In companions/profile/src/process_region.cpp.
+/// If NOPAL_PROFILE_OUT is set, the whole process is a region, from before main until its end, for a program without a profile of its own.
+/// Once; the calling thread's own work belongs to it. In companions/profile/src/process_region.cpp.
 NOPAL_API void begin_process_region() noexcept;
 #if NOPAL_PROFILES
 struct NOPAL_PROFILED begins_process_region {

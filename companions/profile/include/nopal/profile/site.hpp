@@ -9,16 +9,16 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What the region's own function does, and what it calls.
+/// The region's own function, and what it calls.
 inline constexpr site_id site_of_region = 0;
 /// Jobs: pool::run, submit and detach, sync_wait.
 inline constexpr site_id site_of_jobs = 1;
-/// Forks whose place nobody knows: with more arguments than parallel_invoke keeps a place for, or beyond the most sites.
+/// Forks of unknown place: with more arguments than parallel_invoke keeps a place for, or beyond the most sites.
 inline constexpr site_id site_unknown = 2;
 
-/// The number of a place. Each place has one, or one for each file that compiles it: who prints puts these together. O(1).
+/// The number of a place. Each place has one, or one for each file that compiles it: the report merges these. O(1).
 NOPAL_API site_id site_at(std::source_location const& where) noexcept;
-/// Where a site is; for the three above an empty place.
+/// The place of a site; empty for the three above.
 std::source_location place_of(site_id site) noexcept;
 
 }  // namespace nopal::core

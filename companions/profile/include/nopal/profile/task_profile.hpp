@@ -1,8 +1,8 @@
 #pragma once
 
-// The hooks of tasks. A task that is measured has a promise with more in it, behind what the core reads, and awaiters around
-// those of core/task/promise.hpp; the callable that starts a child brings what the child's path begins with. Called by
-// nopal/task.hpp. Next: procedure.hpp.
+// The hooks of tasks. A measured task has a promise with more members, after those that the core reads, and awaiters around those of
+// core/task/promise.hpp; the callable that starts a child carries what the child's path begins with. Called by nopal/task.hpp. Next:
+// procedure.hpp.
 
 #include <coroutine>
 #include <source_location>
@@ -20,7 +20,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What is measured of a task. The frame's present owner touches it, and its children the joins.
+/// What is measured of a task. Accessed by the frame's present owner; the joins also by its children.
 class measured_task {
  public:
   measured_task() noexcept { own_.begin_task(); }
@@ -34,7 +34,7 @@ class measured_task {
   }
   void come_back() noexcept {
     if (running_ != nullptr) return running_->come_back();
-    measured_here() = {};  // there may be a child that could not start
+    measured_here() = {};  // it may name a child that could not start
   }
   /// What the next forked child begins with; the task has left.
   procedure_start forks(std::source_location const& where) noexcept {
@@ -58,7 +58,7 @@ class measured_task {
     if (running_ != nullptr) running_->join(forked_);
     come_back();
   }
-  /// A wait or a call has failed, and with it all children have ended: the task continues behind them.
+  /// A wait or a call has failed, and all children have ended: the task continues after them.
   void come_back_from_failure() noexcept {
     leave();
     come_back_from_join();
@@ -67,7 +67,7 @@ class measured_task {
 
  private:
   procedure own_;
-  procedure* running_ = nullptr;  // while it waits: its own, or that of a region in its body
+  procedure* running_ = nullptr;  // while it waits: own_, or that of a region in its body
   measured_join forked_;
   measured_join called_;
   unsigned children_ = 0;
@@ -127,7 +127,7 @@ class profiled_promise : public promise<T> {
     call.child().function().note(measured_.calls(where));
     return around<after::call, value_call<U, Awaitable>>{{std::move(call), &this->self()}, measured_};
   }
-  /// Anything else that a task awaits: it runs until it must be suspended.
+  /// Any other awaiter: the task runs until it must be suspended.
   template <class A>
   auto awaiter_of(A&& a, std::source_location) {
     using inner = decltype(promise<T>::await_transform(static_cast<A&&>(a)));
@@ -138,8 +138,8 @@ class profiled_promise : public promise<T> {
     }
   }
 
-  /// An awaiter of a task that has left: it comes back where it continues, or where this throws. What is called here may begin
-  /// a wait that ends on another worker: then nothing of the frame is touched any more.
+  /// An awaiter of a task that has left: the task comes back where it continues, or where this throws. A call here may begin a wait that
+  /// ends on another worker: after that nothing accesses the frame.
   template <after What, class Inner>
   struct around {
     Inner inner;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What each site has done in a region: added up by all threads, in one of many tables. Next: ../../profile.hpp, which reads them.
+// The work of each site in a region: each thread adds to one of many tables. Next: src/report.cpp, which reads them.
 
 #include <cstdint>
 #include <vector>
@@ -14,11 +14,11 @@ struct site_totals {
   std::uint64_t work = 0;
 };
 
-/// Procedures of `site` have ended in `region`. Any thread. Where there is no memory it is not counted, and out_of_memory says so.
+/// Procedures of `site` have ended in `region`. Any thread. Without memory they are not counted, and it calls out_of_memory.
 void add_to_totals(std::uint32_t region, site_id site, site_totals add) noexcept;
-/// The sums so far, by the number of the site. Those of procedures whose end the caller has seen are in it. Throws std::bad_alloc.
+/// The sums so far, by the number of the site. They include all procedures that the caller has seen end. Throws std::bad_alloc.
 std::vector<site_totals> totals_of(std::uint32_t region);
-/// Nobody asks for this region any more.
+/// Frees the sums of the region, which is no longer used.
 void forget_totals(std::uint32_t region) noexcept;
 
 }  // namespace nopal::core
