@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
-COPIED = (".clang-format", "CMakeLists.txt", "cmake", "include", "src", "tests")
+COPIED = (".clang-format", "CMakeLists.txt", "cmake", "include", "src", "companions", "tests")
 TARGET = "nopal_embedding_bounds"
 
 
