@@ -104,7 +104,7 @@ struct copy_if_function : refuses_inserters {
 }  // namespace core::algorithms
 
 /// copy(first, last, out), copy(range, out): copies the elements and returns the ends, as std::ranges::copy does. `out` is a random-access
-/// iterator whose elements are objects, none of them one of those copied. Throws what serial execution would have thrown first. Off a pool
+/// iterator whose elements are objects, other than those copied. Throws what serial execution would have thrown first. Off a pool
 /// also throws what default_pool() throws. O(n) work, O(log n) span.
 inline constexpr core::algorithms::copy_function copy{};
 

@@ -111,9 +111,9 @@ struct lexicographical_compare_function : refuses_lists, refuses_second {
 /// equal(first1, last1, first2, last2, pred = equal_to, proj1 = identity, proj2 = identity), equal(range1, range2, pred, proj1, proj2):
 /// returns whether two ranges have one length and pred holds for each element and the one at the same place, as std::ranges::equal does.
 /// Several threads call pred and the projections at once, also for some elements behind the first that differ. What is thrown for those is
-/// dropped; what is thrown before is rethrown. Off a pool also throws what default_pool() throws. O(n) work at most, O(log n) span; no
-/// calls where both lengths are known and differ. A range may have no end: see find_if. It equals none that ends; two that never end and
-/// never differ throw std::out_of_range.
+/// dropped; what is thrown before is rethrown. Off a pool also throws what default_pool() throws. O(n) work at most, O(log n) span; equal
+/// calls nothing where both lengths are known and differ. A range may have no end: see find_if. Where both have none and never differ,
+/// throws std::out_of_range.
 inline constexpr core::algorithms::equal_function equal{};
 
 /// mismatch(first1, last1, first2, last2, pred = equal_to, proj1 = identity, proj2 = identity), mismatch(range1, range2, pred, proj1,

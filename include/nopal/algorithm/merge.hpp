@@ -173,7 +173,7 @@ struct inplace_merge_function : refuses_proxies {
 
 /// merge(first1, last1, first2, last2, out, comp = less, proj1 = identity, proj2 = identity), merge(range1, range2, out, comp, proj1,
 /// proj2): copies two sorted ranges into one, equal elements of the first range first, and returns the ends, as std::ranges::merge does.
-/// `out` is a random-access iterator whose elements are objects, none of them one of those merged. Several threads call comp and the
+/// `out` is a random-access iterator whose elements are objects, other than those merged. Several threads call comp and the
 /// projections at once.
 ///
 /// Throws what the first block that threw has thrown. Off a pool also throws what default_pool() throws. O(n) work, O(n / 1024 + log n)

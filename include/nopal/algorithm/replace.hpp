@@ -144,7 +144,7 @@ inline constexpr core::algorithms::replace_if_function replace_if{};
 
 /// replace_copy(first, last, out, old_value, value, proj = identity), replace_copy(range, out, old_value, value, proj): as replace, but
 /// writes all elements to `out`, leaves the range as it is and returns the ends, as std::ranges::replace_copy does. `out` is a
-/// random-access iterator whose elements are objects, none of them one of the range.
+/// random-access iterator whose elements are objects, other than those of the range.
 inline constexpr core::algorithms::replace_copy_function replace_copy{};
 
 /// replace_copy_if(first, last, out, pred, value, proj = identity), replace_copy_if(range, out, pred, value, proj): as replace_copy, for

@@ -183,7 +183,7 @@ struct swap_ranges_function : refuses_proxies, refuses_second_proxies {
 inline constexpr core::algorithms::reverse_function reverse{};
 
 /// reverse_copy(first, last, out), reverse_copy(range, out): copies the elements, the last one first, and returns the ends, as
-/// std::ranges::reverse_copy does. `out` is a random-access iterator whose elements are objects, none of them one of those copied. Throws
+/// std::ranges::reverse_copy does. `out` is a random-access iterator whose elements are objects, other than those copied. Throws
 /// what serial execution would have thrown first. Off a pool also throws what default_pool() throws. O(n) work, O(log n) span.
 inline constexpr core::algorithms::reverse_copy_function reverse_copy{};
 

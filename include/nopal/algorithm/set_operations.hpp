@@ -213,7 +213,7 @@ inline constexpr core::algorithms::includes_function includes{};
 /// set_union(first1, last1, first2, last2, out, comp = less, proj1 = identity, proj2 = identity), set_union(range1, range2, out, comp,
 /// proj1, proj2): copies, sorted, what is in one of two sorted ranges or in both, and returns the ends, as std::ranges::set_union does. Of
 /// elements that are equal, m in the first range and n in the second, it copies all m and, if n is more than m, the last n - m. `out` is a
-/// random-access iterator whose elements are objects, none of them one of those copied. Several threads call comp and the projections at
+/// random-access iterator whose elements are objects, other than those copied. Several threads call comp and the projections at
 /// once.
 ///
 /// Throws what the first part that threw has thrown; what a comparison throws, before anything is copied if there are several parts. Throws
