@@ -1,6 +1,6 @@
 #pragma once
 
-// What the options of a pool, or the environment, switch on: the parts that companions take in it. Next: companion.hpp.
+// The companions' parts in a pool, as its options or the environment switch them on. Next: companion.hpp.
 
 #include <memory>
 #include <optional>
@@ -12,15 +12,15 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class attachments {
  public:
-  /// Throws std::invalid_argument, also where the options ask for a companion that the library was built without.
+  /// Throws std::invalid_argument, also if the options ask for a companion that the library was built without.
   explicit attachments(pool_options const& o);
 
-  /// Is the machine another than this one?
+  /// True if the machine is not this one.
   bool makes_up_machine() const noexcept { return machine_.has_value(); }
-  /// The machine on which the workers run. Throws std::system_error.
+  /// The machine that the workers run on. Throws std::system_error.
   topology machine(cpu_limits const& cpus) const { return machine_ ? *machine_ : topology::load(cpus.cpus); }
 
-  /// All observers of the pool as one; null: it has none. Throws std::invalid_argument, std::system_error, std::bad_alloc.
+  /// All observers of the pool as one; null if it has none. Throws std::invalid_argument, std::system_error, std::bad_alloc.
   std::unique_ptr<observer> make(pool_site const& site) const;
 
  private:

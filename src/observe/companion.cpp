@@ -1,4 +1,4 @@
-// The table of nopal::core, which has no companions. CMakeLists.txt makes that of nopal::nopal.
+// The table of nopal::core, which has no companions. CMakeLists.txt makes the table of nopal::nopal.
 
 #include "observe/companion.hpp"
 

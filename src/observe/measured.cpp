@@ -5,7 +5,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// Of threads that work for no pool, on their own stacks, which no other thread ever resumes: so a compiler may keep its address.
+// Of threads that work for no pool. They are on their own stacks, which no other thread ever resumes: so a compiler may keep the address.
 static constinit thread_local measured_words outside{};
 
 measured_words& measured_here() noexcept {

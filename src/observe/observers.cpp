@@ -97,7 +97,7 @@ class several final : public observer {
   void tell(F f, P&&... p) {
     for (auto const& o : all_) ((*o).*f)(p...);
   }
-  /// Tells all, and returns whether one of them says true.
+  /// Calls all, and returns true if one of them does.
   template <class F, class... P>
   bool ask(F f, P&&... p) {
     bool any = false;
@@ -117,7 +117,7 @@ constinit std::atomic<named*> all_named{nullptr};  // the newest first; they sta
 }  // namespace
 
 void observe_new_pools(std::unique_ptr<observer> (*make)(pool_state&)) {
-  auto* const mine = new named{make, all_named.load(std::memory_order_relaxed)};  // relaxed: the exchange sees whether it still is
+  auto* const mine = new named{make, all_named.load(std::memory_order_relaxed)};  // relaxed: the exchange checks it
   // release: pairs with the acquire in add_named_observers. relaxed: as above.
   while (!all_named.compare_exchange_weak(mine->next, mine, std::memory_order_release, std::memory_order_relaxed)) {
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Several observers in one pool, and those that observe_new_pools has named. Next: nopal/core/observe/observer.hpp.
+// Several observers in one pool, and those that observe_new_pools has added. Next: nopal/core/observe/observer.hpp.
 
 #include <memory>
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Makes those that new pools have, for `pool`, behind `these`. Throws what the makers do, and std::bad_alloc.
+/// Makes the observers of observe_new_pools for `pool`, and appends them to `these`. Throws what the makers do, and std::bad_alloc.
 void add_named_observers(std::vector<std::unique_ptr<observer>>& these, pool_state& pool);
-/// Null for none; the only one; or one that tells all, in their order. Throws std::bad_alloc.
+/// Null for none; the only one; or one that calls all, in their order. Throws std::bad_alloc.
 std::unique_ptr<observer> as_one(std::vector<std::unique_ptr<observer>> these);
 
 }  // namespace nopal::core

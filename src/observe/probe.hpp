@@ -1,8 +1,8 @@
 #pragma once
 
-// Places for tracers outside the program: USDT probes of the provider `nopal`, at the same places as the trace's events. Each is one instruction
-// that does nothing until somebody (bpftrace, perf, SystemTap, gdb) puts a breakpoint there. docs/trace.md names them. Where the build has no
-// <sys/sdt.h> there are none.
+// Places for tracers outside the program: USDT probes of the provider `nopal`, at the same places as the trace's events. Each is one
+// instruction that does nothing until a tracer (bpftrace, perf, SystemTap, gdb) puts a breakpoint there. docs/trace.md names them. A build
+// without <sys/sdt.h> has none.
 
 #if NOPAL_USDT
 #include <sys/sdt.h>

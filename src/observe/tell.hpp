@@ -1,7 +1,8 @@
 #pragma once
 
-// How the rooms tell what happens: whoever watches from outside the program through a probe, and the pool's observer, if it has one. Each is an
-// instruction that does nothing, and one test. Called off the path of a fork. Next: nopal/core/observe/observer.hpp, what each means; probe.hpp.
+// How the rooms tell what happens: a tracer outside the program through a probe, and the pool's observer, if it has one. Each call is an
+// instruction that does nothing, and one test. Called off the path of a fork. Next: nopal/core/observe/observer.hpp, what each means;
+// probe.hpp.
 
 #include "nopal/core/observe/observer.hpp"
 #include "nopal/core/scheduler/worker.hpp"
@@ -36,7 +37,7 @@ inline void strand_leaves(worker& w, waits_for const& why) noexcept {
     w.observed->strand_leaves(w, why);
   NOPAL_PROBE4(suspend, w.index(), w.here, why.what, why.object);
 }
-/// By the owner of `s`, on which the frame that waited is at rest.
+/// By the owner of `s`; the frame that waited is at rest on it.
 inline void strand_resumes(worker& w, stack const& s) noexcept {
   if (w.observed != nullptr) [[unlikely]]
     w.observed->strand_resumes(w, s, s.waits.load(std::memory_order_relaxed));  // relaxed: the caller owns the stack
@@ -67,7 +68,7 @@ inline void runs_none(worker& w) noexcept {
 inline void job_begins(worker& w) noexcept { w.observed->job_begins(w.index()); }
 inline void job_ends(worker& w) noexcept { w.observed->job_ends(w.index()); }
 
-// ---- Who comes for what is offered.
+// ---- Thieves.
 
 inline void searches(worker& w, bool does) noexcept {
   if (w.observed != nullptr) [[unlikely]]
@@ -121,7 +122,7 @@ inline void makes_way(worker& w) noexcept {
 
 // ---- By any thread.
 
-/// The caller is about to bring something to the pool.
+/// The caller is about to give something to the pool.
 inline void comes(pool_state& pool, brought what) noexcept {
   NOPAL_PROBE2(submit, pool.name.c_str(), static_cast<int>(what));
   if (pool.observed == nullptr) [[likely]]

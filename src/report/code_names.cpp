@@ -8,7 +8,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// Where no companion knows names: no function is shown.
+// Without a companion that knows names: no function is shown.
 class no_names final : public code_names {
  public:
   function_name const& name(std::uintptr_t) override { return none_; }
@@ -53,7 +53,7 @@ std::string where(code_names& code, std::uintptr_t const* pcs, std::size_t n) {
   std::size_t names = 0, shown = 0;
   for (std::size_t k = 0; k < n && names < most_named && shown < most_shown; ++k) {
     function_name const& f = code.name(pcs[k]);
-    // What comes twice is shown once: a recursion, the parts of one coroutine, a closure and what runs it.
+    // A repeated name is shown once: a recursion, the parts of one coroutine, a closure and the function that runs it.
     if (!f.is_users || f.text.empty() || last.compare(0, f.text.size(), f.text) == 0) continue;
     line += (shown++ == 0 ? "in " : ", called by ") + f.text;
     names += f.is_name;

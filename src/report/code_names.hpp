@@ -1,7 +1,7 @@
 #pragma once
 
-// Names of functions, for reports, traces and the last line of a program that nopal ends. The companion debug knows them; without it no
-// function is named. Called by report.cpp and place.cpp, each of which makes an object of its own. Next: companions/debug/src/code_map.hpp.
+// Names of functions, for reports, traces and the last line of a program that nopal ends. The companion debug provides them; without it no
+// function is named. Called by report.cpp and place.cpp, which each make an object of their own. Next: companions/debug/src/code_map.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace nopal::inline NOPAL_ABI::core {
 
 /// A function as users know it.
 struct function_name {
-  std::string text;      ///< demangled; "libx.so+0x12ab" where the object was stripped
-  bool is_users = true;  ///< false: it is nopal's or the standard library's, and not shown
-  bool is_name = true;   ///< false: the object was stripped, and the function is perhaps not the user's
+  std::string text;      ///< demangled; "libx.so+0x12ab" if the object was stripped
+  bool is_users = true;  ///< false: a function of nopal or of the standard library, which is not shown
+  bool is_name = true;   ///< false: the object was stripped, and the function may not be the user's
 };
 
-/// A copy of a stack's content, from the stack pointer `sp` on which nopal_context_switch or nopal_context_call has left it.
+/// A copy of a stack's content, from `sp` on: the stack pointer that nopal_context_switch or nopal_context_call has saved.
 struct stack_copy {
   std::uintptr_t sp;
   std::span<std::byte const> bytes;
 };
 
-/// The code that is loaded when it is made. One thread at a time.
+/// Knows the code that is loaded when it is made. One thread at a time.
 class code_names {
  public:
   code_names() = default;
@@ -39,12 +39,12 @@ class code_names {
 
   /// The name of the function that made the call before the return address `pc`. Throws std::bad_alloc.
   virtual function_name const& name(std::uintptr_t pc) = 0;
-  /// Fills `pcs` with the return addresses on the stack, the innermost first, as far as the unwind information of the code goes. How many
-  /// there are. If a thread ran the stack while it was copied, they mean nothing, but nothing bad happens.
+  /// Fills `pcs` with the return addresses on the stack, the innermost first, as far as the unwind information of the code goes. Returns
+  /// their number. If a thread ran the stack while it was copied, they have no meaning, but the walk is safe.
   virtual std::size_t walk(stack_copy const& s, std::span<std::uintptr_t> pcs) const noexcept = 0;
 };
 
-/// Fills `pcs` with the return addresses of the functions that call here, the innermost first, at most `most`. How many there are.
+/// Fills `pcs` with the return addresses of the functions that call here, the innermost first, at most `most`. Returns their number.
 std::size_t callers(std::uintptr_t* pcs, std::size_t most) noexcept;
 
 /// The user's functions among those that the `n` addresses at `pcs` return to, in words: "in f, called by g". "" if none is known. Throws

@@ -1,4 +1,4 @@
-// A list of all counters that keep an exception, and what that says, under one lock.
+// A list of all counters that keep an exception, with its message, under one lock.
 
 #include "report/held_exceptions.hpp"
 
@@ -16,7 +16,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// What one counter's exception says. Copied when the counter gets it: whoever catches the exception later may change it.
+// The message of one counter's exception. Copied when the counter gets the exception, since a handler that catches it later may change it.
 struct held {
   void const* where;
   held* next;
@@ -41,10 +41,9 @@ void remove(void const* where) noexcept {
 
 }  // namespace
 
-// The lock is held while the counter takes the exception, so that the words are always those of the exception that it keeps, which is the
-// first.
+// The lock is held while the counter takes the exception, so that the message is always that of the exception that it keeps, the first.
 void hold(void const* where, std::exception_ptr const& e, void (*f)(void*), void* with) noexcept {
-  char const* const words = message_of(e);  // it calls the program's what(): so not under the lock
+  char const* const words = message_of(e);  // not under the lock, since it calls the program's what()
   void* const memory = ::operator new(sizeof(held), std::nothrow);
   std::lock_guard const guard{mutex};
   if (memory != nullptr && *find(where) == nullptr) {

@@ -1,4 +1,4 @@
-// Two ways to let the kernel read this process.
+// Lets the kernel read this process, in two ways.
 
 #include "report/peek.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// For where process_vm_readv is refused, as by a filter of system calls.
+// If process_vm_readv is not permitted, as by a filter of system calls.
 static bool read_from_file(void* to, void const* from, std::size_t n) noexcept {
   int const memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   if (memory < 0) return false;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reading memory that may be gone at any moment: for reports, which copy what lies on stacks that others run. Next: code_names.hpp, which
-// walks such a copy.
+// Reads memory that may be gone at any moment: for reports, which copy the stacks of other threads. Next: code_names.hpp, which walks such
+// a copy.
 
 #include <cstddef>
 #include <type_traits>
@@ -10,9 +10,9 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// Copies `n` bytes of this process to `to`, as a debugger would. False: some cannot be read, or the system refuses; then what lies in `to`
-/// has no meaning. What another thread writes meanwhile may be copied in parts: the caller checks afterwards whether it was at rest. One
-/// system call.
+/// Copies `n` bytes of this process to `to`, as a debugger would. False: some cannot be read, or the system refuses; then the content of
+/// `to` has no meaning. If another thread writes at the same time, the copy may be torn: the caller must check afterwards that the memory
+/// was at rest. One system call.
 bool peek(void* to, void const* from, std::size_t n) noexcept;
 
 /// Copies an object of type T from the address `from`, as above.

@@ -1,4 +1,4 @@
-// The program's function that calls here. It also gives fatal.hpp, which stands below this room, its place_printer.
+// The program's function that calls here. Also defines print_place of base/fatal.hpp, since room base cannot call this one.
 
 #include "report/place.hpp"
 
@@ -21,12 +21,12 @@ std::string place_of(void const* function) noexcept {
     std::array<std::uintptr_t, 48> pcs;
     std::size_t n = 0;
     if (function != nullptr) {
-      pcs[n++] = reinterpret_cast<std::uintptr_t>(function) + 1;  // as a return address would be: in the function
+      pcs[n++] = reinterpret_cast<std::uintptr_t>(function) + 1;  // as a return address: in the function
     } else {
       n = callers(pcs.data(), pcs.size());
     }
     std::string in;
-    for (std::size_t k = 0; k < n && in.empty(); ++k) {  // the innermost is enough: the line also has to say what to do
+    for (std::size_t k = 0; k < n && in.empty(); ++k) {  // the innermost is enough, as the line must also say what to do
       if (function_name const& f = code->name(pcs[k]); f.is_users) in = "in " + f.text;
     }
     stack const* const here = state_here()->here;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where in the program something happened: for what an exception says, and for the last line of a program that misuses nopal. Any thread.
-// Next: code_names.hpp, which names the functions.
+// The place of an error in the program: for the message of an exception, and for the last line of a program that misuses nopal. Any thread.
+// Next: code_names.hpp, the names of functions.
 
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// In which of the program's functions the caller is, in words: "in f, loader". f is `function` or, if that is null, the innermost of the
-/// program's functions that call here; loader is the name of what runs on this stack (nopal::fiber_name). "" where neither is known. Throws
+/// The program's function that the caller is in, in words: "in f, loader". f is `function` or, if that is null, the innermost of the
+/// program's functions that call here; loader is the name of what runs on this stack (nopal::fiber_name). "" if neither is known. Throws
 /// nothing.
 std::string place_of(void const* function) noexcept;
 

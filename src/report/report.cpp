@@ -1,6 +1,6 @@
-// What waits for what, in words. Other stacks run meanwhile, and what they waited for may be gone. So nothing of theirs is dereferenced: it
-// is copied, as a debugger would, and the copy counts only if the stack still waits afterwards, by the same number. Next: peek.hpp, the
-// copying; code_names.hpp, who called whom.
+// What waits for what, in words. Other stacks run at the same time, and what they waited for may be gone. So nothing of theirs is
+// dereferenced: it is copied, as by a debugger, and the copy counts only if the stack still waits afterwards, by the same number. Next:
+// peek.hpp, the copying; code_names.hpp, the chain of calls.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -33,19 +33,19 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-// So many stacks get the names of their functions. The others get a line each without: a million fibers may wait.
+// The most stacks that get the names of their functions. The others get a line each without names: a million fibers may wait.
 constexpr std::size_t most_named = 1000;
 
 /// What a stack or a thread was waiting for a moment ago.
 struct one_wait {
-  std::uintptr_t self = 0;  ///< how the word of a mutex names the waiter as its owner
+  std::uintptr_t self = 0;  ///< the waiter, in a mutex's word that it owns
   std::string who;
   waits_for why{};
   std::int64_t since = 0;    ///< by the coarse clock
-  std::uintptr_t owner = 0;  ///< who owns the mutex; 0: it is unlocked
+  std::uintptr_t owner = 0;  ///< the owner of the mutex; 0: it is unlocked
   bool known = false;        ///< the mutex's or counter's words could be read
   basic_counter<timed_stack_waits>::copied counter{};
-  std::vector<std::uintptr_t> code{};  ///< where it waits, and its callers
+  std::vector<std::uintptr_t> code{};  ///< the function that waits, and its callers
   std::string in{};                    ///< these functions, in words
 };
 
@@ -73,7 +73,7 @@ void copy_object(one_wait& w) noexcept {
 }
 
 std::string name_of(stack const& s) {
-  // acquire: pairs with the release of named's constructor, for the text. relaxed: if the name is another by now, the copy is thrown away.
+  // acquire: pairs with the release of fiber_name's constructor, for the text. relaxed: if the name has changed, the copy is thrown away.
   stack_name const* const at = s.name.load(std::memory_order_acquire);
   stack_name name{};
   if (at == nullptr || !peek(name, at) || s.name.load(std::memory_order_relaxed) != at) return {};
@@ -86,10 +86,10 @@ std::string label_of(stack const& s) {
   return print("the stack at %p", static_cast<void const*>(s.base())) + (name.empty() ? "" : " (" + name + ")");
 }
 
-/// Copies what the stack `s` says of its wait. `walks`: with the functions it waits in. False: it does not wait, or was resumed meanwhile.
-/// Any worker may resume it at any moment; it is not unmapped meanwhile.
+/// Copies the wait of stack `s`. `walks`: with the functions that it waits in. False: it does not wait, or was resumed during the copy. Any
+/// worker may resume it at any moment; it is not unmapped during the call.
 bool copy_wait(stack const& s, code_names const& code, bool walks, std::vector<std::byte>& buffer, one_wait& w) {
-  // acquire: both pair with the releases of begins_to_wait, for the saved stack pointer and all that lies above it.
+  // acquire: both pair with the releases of begins_to_wait, for the saved stack pointer and all frames above it.
   std::uint64_t const number = s.wait_number.load(std::memory_order_acquire);
   waits_for const* const at = s.waits.load(std::memory_order_acquire);
   if (at == nullptr) return false;
@@ -164,7 +164,7 @@ std::vector<one_wait> waiting_threads() {
 
 std::string object_of(waits_for const& w) { return w.object == nullptr ? std::string{w.what} : print("%s at %p", w.what, w.object); }
 
-/// All that waits, and who owns the mutexes.
+/// All waits, and the owners of the mutexes.
 class waits_seen {
  public:
   waits_seen(std::vector<one_wait> all, stack_pool const& stacks) : all_{std::move(all)} {
@@ -180,12 +180,12 @@ class waits_seen {
 
   std::vector<one_wait> const& all() const noexcept { return all_; }
   std::size_t index(one_wait const& w) const noexcept { return static_cast<std::size_t>(&w - all_.data()); }
-  /// The owner of the mutex that `w` waits for, if that owner waits itself; else null.
+  /// The owner of the mutex that `w` waits for, if the owner waits too; else null.
   one_wait const* owner(one_wait const& w) const {
     auto const at = w.owner == 0 ? index_.end() : index_.find(w.owner);
     return at == index_.end() ? nullptr : &all_[at->second];
   }
-  /// The owner of that mutex, in words, where it is a stack of the pool which does not wait; else "".
+  /// The owner of that mutex, in words, if it is a stack of the pool that does not wait; else "".
   std::string other_owner(one_wait const& w) const {
     auto const at = others_.find(w.owner);
     return at == others_.end() ? std::string{} : at->second;
@@ -234,7 +234,7 @@ std::string lines_of(one_wait const& w, waits_seen const& seen) {
   return lines + about_deadline(w.why);
 }
 
-/// A line for each deadlock: a cycle of waiters, each of which waits for a mutex that the next one owns.
+/// A line for each deadlock: a cycle of waiters in which each waits for a mutex that the next one owns.
 std::string deadlocks(waits_seen const& seen) {
   std::string lines;
   std::vector<std::size_t> reached_from(seen.all().size(), seen.all().size());

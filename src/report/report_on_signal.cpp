@@ -1,4 +1,4 @@
-// The handler writes to an event file, which is all that it may do, and a thread of the library's reads it and prints.
+// The handler only writes to an event file; a thread of the library reads the file and prints.
 
 #include "report/report_on_signal.hpp"
 
@@ -33,7 +33,7 @@ struct named_signal {
   std::string_view name;
   int number;
 };
-// Those that a program may take. Not those by which a thread is told of what it has done, and none that cannot be handled.
+// The signals that a program may use for this: none that a thread causes itself, and none that cannot be handled.
 constexpr std::array allowed{
     named_signal{"USR1", SIGUSR1},   named_signal{"USR2", SIGUSR2}, named_signal{"HUP", SIGHUP},   named_signal{"INT", SIGINT},
     named_signal{"QUIT", SIGQUIT},   named_signal{"TERM", SIGTERM}, named_signal{"ALRM", SIGALRM}, named_signal{"VTALRM", SIGVTALRM},
@@ -51,7 +51,7 @@ bool is_allowed(int n) noexcept {
   return false;
 }
 
-/// RTMIN, RTMIN+3, RTMAX-1. 0: it is none of these.
+/// The number of a name such as RTMIN, RTMIN+3 or RTMAX-1. 0: it is not such a name.
 int real_time_signal(std::string_view name) noexcept {
   bool const up = name.starts_with("RTMIN");
   if (!up && !name.starts_with("RTMAX")) return 0;
@@ -62,27 +62,27 @@ int real_time_signal(std::string_view name) noexcept {
 
 // ---- The handler.
 
-constinit std::atomic<int> events{-1};     // the file that it writes to; -1: nobody would read it
+constinit std::atomic<int> events{-1};     // the file that it writes to; -1: no thread would read it
 int taken = 0;                             // the signal; written before the handler is installed
 struct sigaction before{};                 // likewise
-constinit std::atomic<bool> spent{false};  // the handler before was for one signal only (SA_RESETHAND), and has had it
+constinit std::atomic<bool> spent{false};  // the handler before was for one signal only (SA_RESETHAND), and has been called
 
 // A flag may be the sign bit of an int, hence the unsigned.
 bool has(struct sigaction const& a, unsigned flag) noexcept { return (static_cast<unsigned>(a.sa_flags) & flag) != 0; }
 bool is_default_or_ignored(struct sigaction const& a) noexcept { return a.sa_handler == SIG_DFL || a.sa_handler == SIG_IGN; }
 
-// Any thread, at any time. Then the handler that was there before, as the kernel would have called it. Where there was none the signal only
-// asks for a report.
+// Any thread, at any time. Last it calls the handler that was there before, as the kernel would. If there was none, the signal only
+// requests a report.
 void on_signal(int signal, siginfo_t* info, void* where) {
   int const error = errno;
-  // relaxed: the file was there before the handler, and a number is all that is read.
+  // relaxed: the file was opened before the handler was installed, and only its number is read.
   if (int const file = events.load(std::memory_order_relaxed); file >= 0) {
     std::uint64_t const one = 1;
-    static_cast<void>(::write(file, &one, sizeof one) == 0);  // it does not block: where it would, a report is due in any case
+    static_cast<void>(::write(file, &one, sizeof one) == 0);  // it would block only at 2^64 - 2 unread signals
   }
   errno = error;
   if (is_default_or_ignored(before)) return;
-  // relaxed: it only matters that a single thread finds it false.
+  // relaxed: only one thread must find it false.
   if (has(before, SA_RESETHAND) && spent.exchange(true, std::memory_order_relaxed)) return;
   if (has(before, SA_SIGINFO)) return before.sa_sigaction(signal, info, where);
   before.sa_handler(signal);
@@ -96,7 +96,7 @@ void install() {
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
   if (is_default_or_ignored(before)) {
     ::sigemptyset(&ours.sa_mask);
-    ours.sa_flags |= SA_RESTART;  // a report disturbs nobody
+    ours.sa_flags |= SA_RESTART;  // a report interrupts no system call
   } else {
     ours.sa_mask = before.sa_mask;
     ours.sa_flags |= before.sa_flags & (SA_RESTART | SA_NODEFER);
@@ -118,7 +118,7 @@ void report_all() noexcept {
   try {
     std::string text = "nopal: NOPAL_REPORT, on signal " + std::to_string(taken) + ":\n";
     live_pool::for_each([&](pool_state const& p) {
-      if (!p.has_threads()) return;  // they are in the parent of a fork, or shutdown has ended them
+      if (!p.has_threads()) return;  // its threads are in the parent of a fork, or shutdown has ended them
       std::string const lines = report(p);
       if (lines == "nothing waits\n") text += "the pool " + p.name + ": ";
       text += lines;
@@ -143,7 +143,7 @@ void serve(int file) noexcept {
 }
 
 constinit std::mutex beginning;
-unsigned begun_in = 0;  // the process_number in which there is a thread; 0: none
+unsigned begun_in = 0;  // the process_number of the process that has the thread; 0: none
 
 }  // namespace
 
@@ -187,7 +187,7 @@ void begin_reports_on_signal() {
 
 void before_fork_of_reports() noexcept { beginning.lock(); }
 void after_fork_of_reports(bool in_child) noexcept {
-  // What a handler in the child wrote to its parent's file would be read there. relaxed: the child has one thread.
+  // The parent would read what a handler in the child writes to this file. relaxed: the child has one thread.
   if (int const file = in_child ? events.exchange(-1, std::memory_order_relaxed) : -1; file >= 0) ::close(file);
   beginning.unlock();
 }

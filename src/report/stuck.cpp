@@ -1,4 +1,4 @@
-// Asks the pool's timer to look again later whether nothing can run.
+// Lets the pool's timer check again later whether anything can run.
 
 #include "report/stuck.hpp"
 
@@ -19,7 +19,7 @@ void watch_for_stuck_pool(pool_state&) noexcept {}
 
 namespace {
 
-// Something waits, and neither visible work, nor a deadline, nor an event will wake it. Other workers run meanwhile.
+// True if something waits, and neither visible work, nor a deadline, nor an event will wake it. Other workers may run during the call.
 bool nothing_can_run(pool_state const& pool) noexcept {
   if (pool.parking.visible_work() || !pool.timer.idle() || pool.events.source() != nullptr) return false;
   bool some = false;
@@ -28,7 +28,7 @@ bool nothing_can_run(pool_state const& pool) noexcept {
   return some;
 }
 
-// Called later on the timer's thread, which ends before the pool does. Workers may have woken meanwhile.
+// Called later on the timer's thread, which ends before the pool does. Workers may have woken in the meantime.
 void warn_if_stuck(void* with) noexcept {
   auto const& pool = *static_cast<pool_state const*>(with);
   for (unsigned i = 0; i < pool.size(); ++i) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// A pool in which nothing can run any more says so, in builds with assertions. Called by the search for work. Next: core/report/report.hpp.
+// Warns of a pool in which nothing can run any more, in builds with assertions. Called by the search for work. Next:
+// core/report/report.hpp.
 
 #include "nopal/core/scheduler/pool_state.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a profile measures on a stack, as the engine knows it: it stops the clock while the strand there waits. Nothing is measured in a program
-// that has no profile; then all that is left is two words of each native stack and a test where a strand waits. The companion profile
-// implements it: nopal/profile/procedure.hpp.
+// What a profile measures on a stack, as an interface for the engine, which stops the clock while the strand there waits. A program without
+// a profile pays two words of each native stack, and a test where a strand waits. The companion profile implements it:
+// nopal/profile/procedure.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/observe/measured_words.hpp"
@@ -13,11 +13,11 @@ class measured_strand {
  public:
   measured_strand(measured_strand const&) = default;
   measured_strand& operator=(measured_strand const&) = default;
-  /// It does not run from now on; on this stack nothing is measured.
+  /// It stops running; on this stack nothing is measured.
   virtual void leave() noexcept = 0;
   /// It runs from now on, on this stack.
   virtual void come_back() noexcept = 0;
-  /// It has waited for `what`, and follows those who have signalled that. Between leave and come_back.
+  /// It has waited for `what`, and its path follows those that have signalled `what`. Between leave and come_back.
   virtual void follow_signals(void const* what) noexcept = 0;
 
  protected:
@@ -28,7 +28,7 @@ class measured_strand {
 /// The words of the stack, or the thread, that runs the caller.
 NOPAL_API measured_words& measured_here() noexcept;
 
-/// While it lives, nothing is measured on this stack: the strand that ran there waits, or the scheduler works.
+/// While it lives, nothing is measured on this stack: the strand there waits, or the scheduler works.
 class pause_in_profile {
  public:
   pause_in_profile() noexcept : left_{measured_here().running} {
@@ -47,7 +47,7 @@ class pause_in_profile {
   measured_strand* left_;
 };
 
-/// A wait for `what`: a pause, and if it `came`, the path of what is measured follows what was signalled.
+/// A wait for `what`: a pause. After a call of came() the measured path follows those that have signalled `what`.
 class wait_in_profile {
  public:
   explicit wait_in_profile(void const* what) noexcept : what_{what} {}

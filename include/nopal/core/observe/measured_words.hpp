@@ -9,10 +9,10 @@ namespace nopal::inline NOPAL_ABI::core {
 class measured_strand;
 struct procedure_start;
 
-/// Two words of each native stack, which stay with it whatever thread runs it; and of each thread that works for no pool. Only what runs
-/// there touches them.
+/// Two words of each native stack, which stay with it on any thread; and of each thread that works for no pool. Only the thread that runs
+/// the stack accesses them.
 struct measured_words {
-  measured_strand* running;         ///< what is measured now; null: nothing is
+  measured_strand* running;         ///< what is measured now, or null
   procedure_start const* starting;  ///< of the task whose function is about to be called
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The seam for all that watches a pool or holds its workers back: traces, controlled schedules, simulated machines, and what others add. The core
-// tells a pool's observer what happens, off the path of a fork and behind one test of one pointer. Where there is no observer nothing
-// else happens. README.md. Next: src/observe/tell.hpp, through which the rooms call it; src/observe/observers.cpp, several in one pool.
+// The interface for code that watches a pool or holds its workers back: traces, controlled schedules, simulated machines, and what others
+// add. The core calls a pool's observer off the path of a fork, after one test of one pointer. README.md. Next: src/observe/tell.hpp,
+// through which the rooms call it; src/observe/observers.cpp, several in one pool.
 
 #include <cstdint>
 #include <memory>
@@ -31,16 +31,16 @@ enum class strand_kind : std::uint8_t {
 /// What a thread brings to a pool.
 enum class brought : std::uint8_t { job, fiber };
 
-/// What a pool tells. Each function does nothing, unless an observer overrides it. None may throw, fork or wait in the pool.
+/// The calls of a pool. Each function does nothing, unless an observer overrides it. None may throw, fork or wait in the pool.
 class NOPAL_API observer {
  public:
   static constexpr unsigned no_worker = ~0U;
 
   /// What changes in a pool that has this observer.
   struct effects {
-    bool takes_turns = false;    ///< one worker runs at a time, and the observer says which: then no clock decides anything in the pool
-    bool has_own_clock = false;  ///< the workers' time is not the machine's: then no other thread works in a worker's place
-    bool counts_jobs = false;    ///< it wants to be told when jobs from outside begin and end
+    bool takes_turns = false;    ///< one worker runs at a time, and the observer decides which: then no clock decides anything in the pool
+    bool has_own_clock = false;  ///< the workers' time is not the machine's: then no external caller occupies a worker
+    bool counts_jobs = false;    ///< jobs from outside call job_begins and job_ends
   };
 
   virtual ~observer();
@@ -48,95 +48,98 @@ class NOPAL_API observer {
   observer& operator=(observer const&) = delete;
 
   virtual effects has() const noexcept { return {}; }
-  /// The observer of that kind: this one, one of several, or null. A kind is the address of an object of its class.
+  /// The observer of that kind: this one, one of several, or null. A kind is the address of a static member of the class.
   virtual observer* find(void const* kind) noexcept { return kind == kind_ ? this : nullptr; }
 
   // ---- Threads of the pool.
 
-  /// Worker i's thread has begun, before anything else of it runs; or ends.
+  /// Worker i's thread has begun, before it does anything else; or ends.
   virtual void thread_begins(unsigned /*i*/) noexcept {}
   virtual void thread_ends(unsigned /*i*/) noexcept {}
-  /// As thread_begins and thread_ends, of the thread that serves time limits. `needs_timer`: it must run from the start.
+  /// As thread_begins and thread_ends, for the thread that serves time limits. `needs_timer`: true if that thread must run from the start.
   virtual bool needs_timer() const noexcept { return false; }
   virtual void timer_begins() noexcept {}
   virtual void timer_ends() noexcept {}
-  /// All threads are about to end: whoever is held back must be let go. Then they have ended; then others may begin. Not by workers.
+  /// All threads are about to end: the observer must release those that it holds back. Then they have ended. Then others may begin. Not by
+  /// workers.
   virtual void pool_ends() noexcept {}
   virtual void pool_has_ended() noexcept {}
   virtual void pool_begins_again() {}
   /// The process ends, with the default pool's threads.
   virtual void process_ends() noexcept {}
-  /// How often the observer has lost what it promises: pool_stats::lost_turns.
+  /// How often the observer could not keep its order: pool_stats::lost_turns.
   virtual std::uint64_t lost_turns() const noexcept { return 0; }
 
   // ---- Work from outside the pool. Any thread.
 
-  /// `by`: the worker that brings it; null: a thread of no worker of the pool.
+  /// The caller is about to give a job or a fiber to the pool. `by`: the worker that does; null: a thread that works for no worker of the
+  /// pool.
   virtual void comes(brought /*what*/, worker* /*by*/) noexcept {}
-  /// A thread outside is about to bring work, or the timer to wake what is due: returns once the workers are at rest, or would not come to it.
+  /// A thread outside is about to bring work, or the timer to wake what is due. Returns once the workers are at rest, or do not reach it.
   virtual void settle() noexcept {}
   virtual bool at_rest() const noexcept { return true; }
-  /// A job comes, of which job_begins and job_ends will be told. Where an observer of the pool counts jobs; then all are told.
+  /// A job is about to be given to the pool; job_begins and job_ends will follow. Only if an observer of the pool counts jobs; then for all
+  /// of its observers.
   virtual void job_comes() noexcept {}
-  /// Something lies where workers find it.
+  /// There is something new that workers can find.
   virtual void something_new() noexcept {}
 
-  // ---- By worker i, which is told by its number where nothing else of it matters.
+  // ---- By worker i, which is passed as its number if nothing else of it matters.
 
   virtual void job_begins(unsigned /*i*/) noexcept {}
   virtual void job_ends(unsigned /*i*/) noexcept {}
   /// `code`: an address in the function that runs; `object`: a task's frame, or null.
   virtual void strand_begins(worker& /*w*/, strand_kind /*what*/, void const* /*code*/, void const* /*object*/) noexcept {}
-  /// The strand leaves the worker's stack, to wait; that stack goes on here.
+  /// The strand leaves the worker's stack, to wait; that stack is resumed.
   virtual void strand_leaves(worker& /*w*/, waits_for const& /*why*/) noexcept {}
   virtual void strand_resumes(worker& /*w*/, stack const& /*s*/, waits_for const* /*why*/) noexcept {}
-  /// The thread waits on top of its stack, and runs what it may there; the wait has ended.
+  /// The thread waits on top of its stack, and runs what it may run there; the wait has ended.
   virtual void waits_on_top(worker& /*w*/, stack const& /*s*/, waits_for const& /*why*/) noexcept {}
   virtual void waited_on_top(worker& /*w*/, stack const& /*s*/, waits_for const& /*why*/) noexcept {}
   /// A task is left at its join; the last of its children continues with it.
   virtual void task_waits(worker& /*w*/, frame const* /*task*/) noexcept {}
   virtual void task_resumes(worker& /*w*/, frame const* /*task*/) noexcept {}
-  /// No strand runs on the worker: it looks for one. Called before each search.
+  /// No strand runs on the worker. Called before each search.
   virtual void runs_none(worker& /*w*/) noexcept {}
 
-  /// The worker has offered something. True: it is to call this again at its next fork.
+  /// The worker has offered something. True: it must call this again at its next fork.
   virtual bool offered(unsigned /*i*/) noexcept { return false; }
-  /// The worker's strand has answered a request, or has asked whether there was one.
+  /// The worker's strand has answered a request, or has checked for one.
   virtual void polled(unsigned /*i*/) noexcept {}
   /// The worker begins to search as a thief, or has found something.
   virtual void searches(unsigned /*i*/, bool /*does*/) noexcept {}
-  /// The worker is about to look at `victim`; it has taken something there.
+  /// The worker is about to look at `victim`; it has stolen something there.
   virtual void tries(unsigned /*i*/, unsigned /*victim*/) noexcept {}
   virtual void took(worker& /*w*/, worker const& /*victim*/) noexcept {}
-  /// The worker that worker i is to try first: given once. Asked before each search where workers take turns.
+  /// The worker that worker i must try first, returned once; else no_worker. Called before each search if workers take turns.
   virtual unsigned victim(unsigned /*i*/) noexcept { return no_worker; }
-  /// The worker has found nothing, where workers take turns.
+  /// The worker has found nothing. Called if workers take turns.
   virtual void found_nothing(unsigned /*i*/) noexcept {}
-  /// The worker pauses so often before it looks again. True: the observer has let it.
+  /// The worker is about to execute so many pauses before it looks again. True: the observer has done it.
   virtual bool pauses(unsigned /*i*/, std::uint64_t /*pauses*/) noexcept { return false; }
-  /// The worker's thread is about to sleep; it has got up: `slept`, unless there was a reason not to. So with naps.
+  /// The worker's thread is about to sleep; it has got up. `slept`: false if there was a reason not to. The next two: the same for naps.
   virtual void sleeps(worker& /*w*/) noexcept {}
   virtual void wakes(worker& /*w*/, bool /*slept*/) noexcept {}
   virtual void naps(worker& /*w*/) noexcept {}
   virtual void napped(worker& /*w*/) noexcept {}
 
-  /// What the worker does next may as well come after what others do. `left`: the stack that it has just left; or null.
+  /// What the worker does next may also happen after steps of others. `left`: the stack that it has just left; or null.
   virtual void may_come_later(unsigned /*i*/, stack const* /*left*/) noexcept {}
-  /// What the worker does next must come after all that others do earlier.
+  /// What the worker does next must happen after all that others do earlier.
   virtual void must_come_in_order(unsigned /*i*/) noexcept {}
   /// The worker lets others run.
   virtual void makes_way(unsigned /*i*/) noexcept {}
 
  protected:
-  /// `kind`: of the class, for find; null: nobody looks for it.
+  /// `kind`: of the class, for find; null: find does not return it.
   explicit observer(void const* kind = nullptr) noexcept : kind_{kind} {}
 
  private:
   void const* const kind_;
 };
 
-/// From now on each pool that is made calls `make` and tells what it returns; null: nothing. The pool is not complete yet: its address may be kept, and
-/// its workers are there once a thread begins. `make` stays until the process ends. Any thread. Throws std::bad_alloc.
+/// From now on each new pool calls `make`, and then the observer that it returns; null: none. The pool is not complete yet: its address may
+/// be kept, and its workers exist once a thread begins. `make` stays until the process ends. Any thread. Throws std::bad_alloc.
 NOPAL_API void observe_new_pools(std::unique_ptr<observer> (*make)(pool_state&));
 
 }  // namespace nopal::core

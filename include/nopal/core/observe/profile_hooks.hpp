@@ -1,7 +1,7 @@
 #pragma once
 
-// What the hooks of a profile are in files that are compiled without NOPAL_PROFILE: nothing. With it, the same names come from
-// nopal/profile/noted.hpp and nopal/profile/job_profile.hpp. Called by ../task/child.hpp and ../scheduler/typed_job.hpp.
+// The hooks of a profile in files compiled without NOPAL_PROFILE: empty. With it, nopal/profile/noted.hpp and nopal/profile/job_profile.hpp
+// define the same names. Called by ../task/child.hpp and ../scheduler/typed_job.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // What waits for what in a pool, in words. Called by pool::report, and in builds with assertions by src/report/stuck.cpp, on any thread.
-// Why it may read what other threads run: README.md. Next: ../wait/waits_for.hpp, what a waiter says; src/report, which names the
-// functions.
+// Why it may read the stacks of other threads: README.md. Next: ../wait/waits_for.hpp, how a waiter describes itself;
+// src/report/code_names.hpp, the names of functions.
 
 #include <string>
 
