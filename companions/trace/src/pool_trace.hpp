@@ -13,7 +13,6 @@
 #include "nopal/core/observe/observer.hpp"
 #include "nopal/options.hpp"
 #include "trace/src/ring.hpp"
-#include "trace/src/shared_ring.hpp"
 #include "trace/src/trace_source.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "nopal/core/compiler/abi.h"
-#include "trace/src/event.hpp"
+#include "trace/src/ring.hpp"
 #include "trace/src/perfetto.hpp"
 #include "trace/src/track_ids.hpp"
 
