@@ -12,7 +12,6 @@
 #include "report/code_names.hpp"
 #include "trace/src/perfetto.hpp"
 #include "trace/src/span_tracks.hpp"
-#include "trace/src/track_ids.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
