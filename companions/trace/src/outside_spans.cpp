@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "nopal/core/base/tuning.hpp"
-#include "trace/src/trace_files.hpp"
 #include "trace/src/ring.hpp"
 #include "trace/src/spans_outside.hpp"
+#include "trace/src/trace_files.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
