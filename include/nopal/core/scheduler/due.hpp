@@ -4,7 +4,7 @@
 // flag that thieves raise. due.md, "What is due". Next: due_queue.hpp, which holds them; due.hpp, how such a worker runs them.
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -12,7 +12,7 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"

@@ -15,7 +15,7 @@
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/loop/pace.hpp"
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/observe/observer.hpp"

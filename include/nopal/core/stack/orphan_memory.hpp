@@ -9,7 +9,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/deque.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

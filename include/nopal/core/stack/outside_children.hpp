@@ -10,7 +10,7 @@
 #include <exception>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/stack/children.hpp"
 #include "nopal/core/stop/here.hpp"
 

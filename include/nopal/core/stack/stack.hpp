@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/observe/measured_words.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/wait/waits_for.hpp"

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"

@@ -4,7 +4,7 @@
 // its own. Any thread may resume it, once. Next: waiter.hpp and event.hpp, whose queues hold it; src/wait/waiting_stack.cpp, how a worker
 // gets it.
 
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
