@@ -21,7 +21,6 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"
-#include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/machine/thread_limits.hpp"
 #include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/scheduler/event_watch.hpp"

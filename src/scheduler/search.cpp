@@ -8,7 +8,7 @@
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/machine/own_cpu.hpp"
+#include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/scheduler/event_watch.hpp"
 #include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/stack/home.hpp"
