@@ -16,7 +16,7 @@
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/held_mutexes.hpp"
+#include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/task/arguments.hpp"
 
