@@ -10,7 +10,7 @@
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/fork_trap.hpp"
 #include "nopal/core/scheduler/live_pools.hpp"
-#include "nopal/core/stack/refusal.hpp"
+#include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
 #include "nopal/core/stack/stack_region.hpp"
 #include "nopal/core/stop/stop_region.hpp"

@@ -2,7 +2,7 @@
 
 // How many mappings the process may have. The kernel allows vm.max_map_count; once they are used up, malloc, new threads and dlopen fail
 // too. So native stacks leave some of them to the program. Any thread may call; there is one count for all pools. Next: stack_region.hpp,
-// which asks; refusal.hpp, which says why there is no stack.
+// which asks; stack_pool.hpp, which says why there is no stack.
 
 #include <array>
 #include <bitset>
