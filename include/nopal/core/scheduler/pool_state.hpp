@@ -28,7 +28,7 @@
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/stop/stop_region.hpp"
-#include "nopal/core/task/central_stacklet_list.hpp"
+#include "nopal/core/task/stacklet.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/options.hpp"
 

@@ -1,4 +1,4 @@
-#include "nopal/core/task/central_stacklet_list.hpp"
+#include "nopal/core/task/stacklet.hpp"
 
 #include <algorithm>
 #include <bit>
