@@ -11,7 +11,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/native_fork.hpp"
 #include "nopal/core/stack/suspension.hpp"
-#include "nopal/core/wait/waiting_stack.hpp"
+#include "nopal/core/wait/event.hpp"
 
 #if NOPAL_ASAN
 #include <sanitizer/asan_interface.h>

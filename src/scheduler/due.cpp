@@ -12,7 +12,7 @@
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/timer.hpp"
-#include "nopal/core/wait/waiting_stack.hpp"
+#include "nopal/core/wait/event.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

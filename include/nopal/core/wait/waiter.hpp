@@ -6,7 +6,6 @@
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/wait/event.hpp"
-#include "nopal/core/wait/waiting_stack.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
