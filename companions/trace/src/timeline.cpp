@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "report/code_names.hpp"
+#include "report/place.hpp"
 #include "trace/src/perfetto.hpp"
 #include "trace/src/span_tracks.hpp"
 
