@@ -25,9 +25,9 @@
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
-#include "report/place.hpp"
 #include "report/held_exceptions.hpp"
 #include "report/peek.hpp"
+#include "report/place.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

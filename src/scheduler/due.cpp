@@ -11,8 +11,8 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
-#include "nopal/core/wait/timer.hpp"
 #include "nopal/core/wait/event.hpp"
+#include "nopal/core/wait/timer.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/deque.hpp"
 #include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/deque/deque.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
