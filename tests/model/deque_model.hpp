@@ -16,9 +16,9 @@ namespace model {
 /// One model of the deque.
 struct deque_script {
   char const* name;
-  /// + push, - pop, ? a fork's poll, ! publish_all, g ensure_room for more than there is, f pops take no more than what is there now, e
-  /// rewind if it is empty, R rewind in any case: a bug unless it is empty, m another mode if it is empty, M another mode in any case: a
-  /// bug unless it is empty.
+  /// + push, - pop, ? a fork's poll, ! publish_all, g ensure_room for more than there is, f later pops take none of the entries that are
+  /// there now, e rewind if it is empty, R rewind in any case: a bug unless it is empty, m another mode if it is empty, M another mode in
+  /// any case: a bug unless it is empty.
   char const* owner;
   std::vector<int> thieves;  ///< how often each tries to steal
   nopal::core::places places = nopal::core::places::nested;
