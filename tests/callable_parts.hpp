@@ -1,7 +1,7 @@
 #pragma once
 
-// What callables are made of that strangers hand to the library: each counts its calls in `calls`, and in `damaged` those that found their
-// captures changed.
+// Parts of the callables that tests pass to the library: each counts its calls in `calls`, and in `damaged` those that found their captures
+// changed.
 
 #include <array>
 #include <atomic>
@@ -28,7 +28,7 @@ inline void quiet_function() noexcept { called(); }
   return 1;
 }
 
-/// Refuses to be copied, and is nothing but its bits: a file descriptor, a handle.
+/// Cannot be copied, but is trivial: a file descriptor, a handle.
 struct handle {
   explicit handle(long n) : value{n} {}
   handle(handle&&) = default;
@@ -68,7 +68,7 @@ class move_only_callable {
 
 struct [[nodiscard]] not_to_be_discarded {};
 
-/// Nothing that takes its address by &, or puts a comma behind it, gets what it expects.
+/// Its operators & and comma do not do what their users expect.
 struct hostile {
   void operator&() const = delete;
   template <class T>
@@ -89,7 +89,7 @@ struct alignas(Alignment) block {
   }
 };
 
-/// Copies and moves that are not the copies of bytes.
+/// Copies and moves that are not copies of bytes.
 struct counted_copies {
   counted_copies() = default;
   counted_copies(counted_copies const& o) : self{this}, intact{o.whole()} {}

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whatever can be called without arguments in C++, each in its own type: give(use) calls use with the callable, by name or as a temporary.
+// All that can be called without arguments in C++, each in its own type: give(use) calls use with the callable, by name or as a temporary.
 
 #include <atomic>
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace callables {
 
-/// by_value: it can be kept by whoever is given it. for_fibers: spawn takes it. drops: its result is for nobody, so only what drops
-/// results takes it.
+/// by_value: its receiver can keep it. for_fibers: spawn accepts it. drops: its result is discarded, so only functions that discard results
+/// accept it.
 struct specimen {
   static constexpr bool by_value = true;
   static constexpr bool for_fibers = true;
@@ -200,7 +200,7 @@ struct rvalue_qualified : specimen {
 struct const_rvalue_qualified : specimen {
   static void give(auto use) { use(when_const_temporary{}); }
 };
-/// As std::invoke of what was given would choose.
+/// As std::invoke would choose for what was given.
 struct qualified_either_way : specimen {
   struct either {
     void operator()() & { called(false); }
@@ -239,7 +239,7 @@ struct named_hostile_class : specimen {
     use(f);
   }
 };
-/// Made from anything, so that a copy from an object with a name would be another constructor's.
+/// Can be made from anything, so that a copy from an object with a name would use another constructor.
 struct greedy : specimen {
   struct callable {
     callable() = default;

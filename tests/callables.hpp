@@ -1,6 +1,6 @@
 #pragma once
 
-// Tests that hand whatever can be called without arguments to the library, and see that each is called as often as it should, and whole.
+// Tests that pass all that can be called without arguments to the library, and check that each is called as often as it should, and whole.
 
 #include <gtest/gtest.h>
 
@@ -9,12 +9,12 @@
 
 namespace callables {
 
-/// For tests that hand a specimen to something, and see that it was called once, and whole.
+/// For tests that pass a specimen to a function, and check that it was called once, and whole.
 template <class Specimen>
 class fixture : public testing::Test {
  protected:
   fixture() { calls = damaged = 0; }
-  /// Specimen::give(use), on a worker of a pool of several.
+  /// Calls Specimen::give(use), on a worker of a pool of several.
   template <class Use>
   void on_pool(Use use) {
     pool_.run([&] { Specimen::give(use); });

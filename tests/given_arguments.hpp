@@ -1,6 +1,6 @@
 #pragma once
 
-// Functions that take arguments of every kind, each as an ordinary function and as a coroutine function, and the pool on which they run.
+// Functions that take arguments of every kind, each as an ordinary function and as a coroutine function, and their pool.
 
 #include <initializer_list>
 #include <memory>
@@ -18,7 +18,7 @@ inline nopal::pool& ground() {
   static nopal::pool pool{{.workers = 3}};
   return pool;
 }
-/// To be awaited first by every coroutine here: whatever started it returns meanwhile, and its temporaries are gone.
+/// Every coroutine here awaits this first: its starter returns during the wait, and its temporaries are destroyed.
 inline auto moving() { return nopal::resume_on(ground().worker(nopal::this_worker::index() == 0 ? 1 : 0)); }
 
 inline std::string const lasting(100, 'l');
@@ -28,7 +28,7 @@ struct number {
   long value;
 };
 
-// What is called: each returns a number that only its whole argument gives. f: an ordinary function, f_task: a coroutine function.
+// The functions: each returns a number that only its whole argument gives. f: an ordinary function, f_task: a coroutine function.
 
 #define BOTH(NAME, PARAMETERS, EXPRESSION)                              \
   inline long NAME PARAMETERS { return static_cast<long>(EXPRESSION); } \

@@ -1,1 +1,1 @@
-// Compiled for the sake of headers.hpp, which the test programs share.
+// Compiled as part of headers.hpp, which the test programs share.

@@ -1,7 +1,7 @@
 #pragma once
 
-// What nearly every test includes, compiled once for all test programs. Each test includes what it uses all the same: the nightly compiles
-// them without this.
+// What nearly every test includes, compiled once for all test programs. Each test still includes what it uses: the nightly compiles them
+// without this.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Leaves that neither fork nor use the CPU, and none of which ends before all have begun: a greedy scheduler starts them all.
+// Leaves that neither fork nor use the CPU; none ends before all have begun: a greedy scheduler starts them all.
 
 #include <atomic>
 #include <chrono>
@@ -19,7 +19,7 @@ class meeting {
     while (!complete() && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(std::chrono::milliseconds{1});
     if (!complete()) failed_ = true;
   }
-  /// After the leaves have ended: did each meet all others?
+  /// After the leaves have ended: true if each met all others.
   bool took_place() const noexcept { return complete() && !failed_; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// What random programs draw from: the same everywhere, so that a seed means the same program.
+// The random numbers of random programs: the same everywhere, so that a seed means the same program.
 
 #include <cstdint>
 

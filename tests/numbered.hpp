@@ -10,7 +10,7 @@ struct numbered {
   int number;
 };
 
-/// That of the exception which comes out of f on the pool; 0 if none does.
+/// The number of the exception that f throws on the pool; 0 if none.
 template <class F>
 int number_thrown(nopal::pool& pool, F f) {
   try {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tests that must pass whatever the pool.
+// Tests that must pass on any pool.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 namespace test {
 
-/// f(pool) on pools of several sizes.
+/// Calls f(pool) on pools of several sizes.
 template <class F>
 void on_some_pools(F f) {
   for (unsigned const workers : {1u, 2u, 3u, 8u}) {
@@ -20,7 +20,7 @@ void on_some_pools(F f) {
   }
 }
 
-/// The same, and on pools whose workers sleep and such that never do.
+/// The same, and on pools with workers that sleep and with workers that never do.
 template <class F>
 void on_lazy_and_busy_pools(F&& f) {
   for (unsigned const workers : {1u, 2u, 3u, 8u}) {

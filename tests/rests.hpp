@@ -1,7 +1,7 @@
 #pragma once
 
-// Does the program come to rest: is there a tenth of a second in which it uses next to no CPU? On a machine that does much else it may take
-// some time until each of its threads has gone to sleep; a program in which one never does has no such tenth.
+// True if the program comes to rest: there is a tenth of a second in which it uses next to no CPU. On a loaded machine it may take some
+// time until each of its threads sleeps; a program with a thread that never sleeps has no such tenth.
 
 #include <chrono>
 #include <ctime>

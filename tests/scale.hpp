@@ -1,6 +1,6 @@
 #pragma once
 
-// How much a test does: less under a sanitizer, where everything is slower. What it cannot do under an emulator.
+// How much a test does: less under a sanitizer, where everything is slower. And what it cannot do under an emulator.
 
 #include <cstdlib>
 #include <string>
@@ -21,14 +21,14 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
-/// Does an emulator of another machine run this? Its own mappings and limits are then what the system sees.
+/// True if an emulator of another machine runs this. Its own mappings and limits are then what the system sees.
 inline bool emulated() { return std::getenv("NOPAL_TEST_EMULATED") != nullptr; }
 
-/// How a death test gets its process. Under an emulator a program cannot start itself again.
+/// How a death test starts its process. Under an emulator a program cannot start itself again.
 inline char const* death_test_style() { return emulated() ? "fast" : "threadsafe"; }
 
-/// For a death test of a misuse that is a data race, too: its process, which is started after this, does not hear of races from ThreadSanitizer,
-/// which might end it before nopal does.
+/// For a death test of a misuse that is also a data race: its process, which is started after this, gets no reports of races from
+/// ThreadSanitizer, which might end it before nopal does.
 inline void races_are_not_reported() {
   char const* const before = std::getenv("TSAN_OPTIONS");
   ::setenv("TSAN_OPTIONS", ((before != nullptr ? std::string{before} + ":" : std::string{}) + "report_bugs=0").c_str(), 1);

@@ -163,7 +163,7 @@ int report_signal(std::string_view text) {
 
 // The thread lives as long as the process, as the handler does: the object with their code stays loaded.
 void begin_reports_on_signal() {
-  char const* const text = ::secure_getenv("NOPAL_REPORT");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+  char const* const text = ::secure_getenv("NOPAL_REPORT");  // NOLINT(concurrency-mt-unsafe): it must not change during the call
   if (text == nullptr || *text == '\0') return;
   int const wanted = report_signal(text);
   std::lock_guard const guard{beginning};

@@ -108,7 +108,7 @@ TEST(adjacent_difference, throws_what_serial_execution_would_have_thrown_first) 
   });
 }
 
-// Where the function takes long, its second call would take as long as the scan.
+// If the function takes long, a second call of it would take as long as the scan.
 TEST(transform_scan, calls_a_slow_function_once) {
   test::everywhere([] {
     std::vector<std::atomic<int>> calls(100);
@@ -135,7 +135,7 @@ TEST(transform_scan, calls_a_slow_function_once) {
   });
 }
 
-// Whether what the function makes is kept depends on how long it takes, and the last bits of the sums do not.
+// The function's time decides whether its results are kept; the last bits of the sums do not depend on that.
 TEST(transform_scan, comes_to_the_same_bits_by_slow_and_by_fast_functions) {
   test::everywhere([] {
     for (const std::size_t n : {std::size_t{3}, std::size_t{100}, std::size_t{700}}) {
@@ -189,7 +189,7 @@ TEST(transform_scan, scans_as_std) {
   });
 }
 
-// What the function makes refers to what it was given, which dies.
+// The result of the function refers to its argument, which is destroyed.
 TEST(transform_scan, keeps_nothing_of_an_element_that_dies) {
   struct both {
     std::string text;

@@ -1,4 +1,4 @@
-// combinable: what combine moves and what it copies, and that it never gives what is no answer.
+// combinable: what combine moves and what it copies, and that it never returns an invalid answer.
 
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ TEST(combinable, combines_what_can_only_be_moved) {
   EXPECT_EQ(numbers.combine([](test::only_moves a, const test::only_moves& b) { return test::only_moves{a.get() + b.get()}; }).get(), 21);
 }
 
-// Numbers stay, so that several operations may be asked for. Where the objects are gone nobody gets what an object begins as for an answer.
+// Numbers stay, so that several operations are possible. If the objects are gone, no caller gets their initial value as an answer.
 TEST(combinable, a_second_combine_is_right_or_refused) {
   nopal::combinable<int> numbers;
   on_three_threads([&](int i) { numbers.local() = i; });
@@ -110,7 +110,7 @@ TEST(combinable, a_second_combine_is_right_or_refused) {
   EXPECT_THROW(static_cast<void>(texts.combine(std::plus<>{})), std::logic_error) << "half of them would be no answer";
 }
 
-/// Made of anything, and of what is no constant otherwise than of a constant.
+/// Can be made from anything; from a non-const object in another way than from a const one.
 struct greedy {
   greedy() = default;
   explicit greedy(int v, int) : value{v} {}

@@ -19,7 +19,7 @@
 
 namespace {
 
-// ---- Ranges without an end, and such whose end is found by walking.
+// ---- Ranges without an end, and ranges with an end that is found by walking.
 
 TEST(compare_odd, takes_ranges_without_an_end) {
   test::everywhere([] {
@@ -48,7 +48,7 @@ TEST(compare_odd, takes_ranges_without_an_end) {
   });
 }
 
-// Only what is looked for ends the memory.
+// Only the searched element ends the memory.
 TEST(compare_odd, looks_at_nothing_behind_what_is_found_where_memory_may_end) {
   test::everywhere([] {
     for (const std::size_t n : {std::size_t{3}, std::size_t{100}, std::size_t{3000}}) {

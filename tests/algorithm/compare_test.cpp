@@ -1,5 +1,5 @@
-// equal, mismatch, lexicographical_compare, is_sorted, is_sorted_until, adjacent_find, search, find_end, find_first_of, find_if_not, is_partitioned,
-// includes, min, max and minmax beside the standard library's.
+// equal, mismatch, lexicographical_compare, is_sorted, is_sorted_until, adjacent_find, search, find_end, find_first_of, find_if_not,
+// is_partitioned, includes, min, max and minmax beside the standard library's.
 
 #include <gtest/gtest.h>
 
@@ -191,7 +191,7 @@ TEST(compare, includes_each_as_often) {
       EXPECT_EQ(nopal::includes(ints, std::vector<int>{0, 1}), n > 1);
       EXPECT_FALSE(nopal::includes(ints, std::vector<int>{0, 0, 1}));
     }
-    // Of ranges that are not sorted nothing is read outside.
+    // Ranges that are not sorted: nothing outside them is read.
     nopal::includes(test::numbers<int>(50'000, 1000), test::numbers<int>(20'000, 1000));
   });
 }
@@ -228,7 +228,7 @@ TEST(compare, copies_the_least_and_the_greatest) {
   EXPECT_EQ(&nopal::max(list, longer), &longer);
 }
 
-// ---- As std::ranges: the same place, or the same exception, wherever something is thrown.
+// ---- As std::ranges: the same place, or the same exception, at any throwing call.
 
 template <class F>
 std::string outcome(F f) {
@@ -288,7 +288,7 @@ TEST(compare, throws_what_serial_execution_would_have_met_first) {
           auto has = v;
           if (hit + 2 < n) has[hit] = 1, has[hit + 1] = 7, has[hit + 2] = 8;
           const std::array pattern = {1, 7, 8};
-          // Whether a serial search looks at places where no match can begin any more is its own business.
+          // A serial search may or may not look at places where no match can begin any more.
           const auto inside = [&](auto p) {
             return [&has, p](const int& x) { return &x - has.data() < 2 || has.data() + has.size() - &x <= 2 ? x : p(x); };
           };
@@ -301,7 +301,7 @@ TEST(compare, throws_what_serial_execution_would_have_met_first) {
           if (hit < n) parted[hit] = 0;
           AGREE(parted, way::is_partitioned(parted, [](int x) { return x == 0; }, p));
 #undef AGREE
-          // What is thrown for sorted ranges is as they are cut.
+          // For sorted ranges the exception depends on how they are split.
           EXPECT_NE(with_throws(rising, [&](auto p) { return nopal::includes(rising, rising, {}, p); }), "1");
           EXPECT_NE(with_throws(rising, [&](auto p) { return nopal::min(rising, {}, p); }), "0");
         }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of algorithms have in common: sizes, numbers, values of odd kinds, and pools to run on.
+// Shared by the tests of algorithms: sizes, numbers, values of odd kinds, and pools to run on.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@
 
 namespace test {
 
-// The last of the sizes is above all from which on an algorithm does something in parallel, and `large` above all else where it changes its way.
+// The last of the sizes is above all from which an algorithm works in parallel, and `large` above all from which it changes its method.
 inline constexpr std::array<std::size_t, 9> sizes = {0, 1, 2, 3, 63, 64, 1000, 5000, sanitized ? 140'000 : 200'000};
 inline constexpr std::size_t large = sanitized ? 300'000 : 1'000'000;
 inline constexpr std::array<std::size_t, 8> few = {0, 1, 2, 3, 5, 33, 64, 65};
@@ -35,7 +35,7 @@ std::vector<T> numbers(std::size_t n, std::uint64_t below = ~std::uint64_t{0}, s
   return result;
 }
 
-/// What a stable sort makes of v. (Clang warns of how the standard one of GCC 12 gets its memory.)
+/// The result of a stable sort of v. (Clang warns about how the standard one of GCC 12 gets its memory.)
 template <class V, class Less>
 V stably_sorted(const V& v, Less less) {
   std::vector<std::size_t> order(v.size());
@@ -46,7 +46,7 @@ V stably_sorted(const V& v, Less less) {
   return result;
 }
 
-/// f(), on a thread of no pool and on pools of one to three workers.
+/// Calls f(), on a thread of no pool and on pools of one to three workers.
 template <class F>
 void everywhere(F f) {
   {
@@ -68,7 +68,7 @@ struct only_moves {
   friend bool operator<(const only_moves& a, const only_moves& b) { return *a.value < *b.value; }
 };
 
-/// Lies at multiples of 64 bytes, has no default, and says whether it lies so.
+/// Aligned to 64 bytes, has no default, and reports whether it is aligned.
 struct alignas(64) wide {
   explicit wide(int v) : value{v} {}
   wide(const wide& other) : value{other.value} { check(); }
@@ -85,7 +85,7 @@ struct alignas(64) wide {
   friend bool operator==(const wide& a, const wide& b) { return a.value == b.value; }
 };
 
-/// What was thrown where: the number of a call.
+/// The number of the call that threw.
 struct thrown {
   std::size_t where;
 };

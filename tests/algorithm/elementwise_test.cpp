@@ -27,7 +27,7 @@ struct point {
   void swap() { std::swap(x, y); }
 };
 
-/// Callable only where it is constant.
+/// Callable only if const.
 struct const_callable {
   int operator()(int x) const { return x + 1; }
   void operator()(int) = delete;
@@ -122,7 +122,7 @@ TEST(elementwise, fill_generate_and_iota_write_each_element) {
   });
 }
 
-// The exception is that of the first element, by its place, that throws, and all before it have been visited.
+// The exception is that of the first element, by place, that throws, and all before it have been visited.
 TEST(elementwise, throws_what_serial_execution_would_have_met_first) {
   test::everywhere([] {
     for (const std::size_t n : {1U, 2U, 7U, 64U, 3000U}) {

@@ -1,4 +1,4 @@
-// Values that are hard to copy: made of anything, copied otherwise where they are no constants, without an address of their own, with commas.
+// Values that are hard to copy: made from anything, copied differently if not const, without an address of their own, with commas.
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,15 @@
 
 namespace hostile {
 
-/// A constructor for anything is the better match for what is no constant. Small and trivial to copy: what the library copies rather than moves.
+/// A constructor from anything is the better match for a non-const object. Small and trivial to copy: the library copies it rather than
+/// moves it.
 struct greedy {
   explicit greedy(int v, int) : value{v} {}
   template <class U>
   greedy(U&&) : value{-1} {}  // NOLINT
   int value;
 };
-/// Copied from what is no constant it is another.
+/// A copy of a non-const object is different.
 struct two_copies {
   explicit two_copies(int v, int) : value{v} {}
   two_copies(two_copies&) : value{-1} {}

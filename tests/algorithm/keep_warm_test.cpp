@@ -56,7 +56,7 @@ TEST(keep_warm, is_not_negative) {
   nopal_pool_destroy(pool);
 }
 
-/// With NOPAL_KEEP_WARM, in a process that has no default pool yet: 0 where `f` says yes.
+/// With NOPAL_KEEP_WARM, in a process that has no default pool yet: 0 if `f` returns true.
 template <class F>
 [[noreturn]] void with_variable(char const* value, F f) {
   ::setenv("NOPAL_KEEP_WARM", value, 1);  // NOLINT(concurrency-mt-unsafe)

@@ -1,4 +1,4 @@
-// Loops on a thread outside go by what loops of the same type of body have cost, and find out where that is wrong.
+// Loops on a thread outside use the costs of earlier loops with the same type of body, and detect if these are wrong.
 
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ TEST(loop_costs, are_not_those_of_the_last_loop) {
   }
 }
 
-// What runs without asking, by numbers: a limit in ticks, a hint that is far below it, and blocks that take what the test says.
+// Loops that run without polls, by numbers: a limit in ticks, a hint that is far below it, and blocks that take as long as the test says.
 class unasked_loops : public testing::Test {
  protected:
   static constexpr std::uint64_t count = 100;
@@ -91,7 +91,7 @@ class unasked_loops : public testing::Test {
   unasked_loops() { cost_.learn(1, 128); }
   ~unasked_loops() override { limit_ = 0; }
 
-  // Runs a loop whose block that begins at `slow` takes longer than the limit. How many iterations ran.
+  // Runs a loop in which the block that begins at `slow` takes longer than the limit. Returns the number of iterations that ran.
   std::uint64_t run(std::uint64_t limit, std::uint64_t slow) {
     limit_ = limit;
     auto blocks = [&](std::uint64_t from, std::uint64_t to) {

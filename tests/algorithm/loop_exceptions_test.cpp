@@ -1,4 +1,4 @@
-// A loop throws what serial execution would have met first. What was before that has run, and what comes after it is begun no more.
+// A loop throws the exception that serial execution would have thrown first. What is before it has run, and no later iteration begins.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Runs n iterations, of which those that `throws` names throw their number. Expects the first of these, and that all before it have run.
+// Runs n iterations; those that `throws` accepts throw their number. Expects the first of these, and that all before it have run.
 template <class Throws>
 void expect_first(int n, Throws throws) {
   std::vector<std::atomic<int>> ran(static_cast<std::size_t>(n));
@@ -93,7 +93,7 @@ TEST(loop_exceptions, go_through_loops_around) {
   });
 }
 
-// The later half is stolen and far from its end when the earlier one throws. With nothing to stop it, it would run for years.
+// The later half is stolen and far from its end when the earlier one throws. If nothing stopped it, it would run for years.
 TEST(loop_exceptions, end_what_comes_later) {
   nopal::pool pool{{.workers = 2}};
   pool.run([] {
@@ -108,7 +108,7 @@ TEST(loop_exceptions, end_what_comes_later) {
   });
 }
 
-// What lies earlier runs to its end though something later has thrown already, since it may throw as well.
+// An earlier part runs to its end though a later one has thrown already, since the earlier may throw too.
 TEST(loop_exceptions, end_nothing_that_comes_earlier) {
   nopal::pool pool{{.workers = 2, .schedule = nopal::schedule::steal_always}};
   bool first_has_waited = false;

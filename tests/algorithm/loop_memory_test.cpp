@@ -1,4 +1,4 @@
-// Loops that wait often for a thief's part keep the pages that they need again at once.
+// Loops that often wait for a thief's part keep the pages that they soon need again.
 
 #include <gtest/gtest.h>
 
@@ -39,8 +39,8 @@ TEST(loop_memory, is_kept_where_a_shallow_stack_waits) {
   pool.put(s);
 }
 
-// Each loop's join waits on another stack: there is nothing below it but what loops and the search use. On a loaded machine a join may find
-// other strands below it, so that one good round of several is enough; where nothing is kept, half of the suspensions give pages back.
+// Each loop's join waits on another stack: below it are only loops and the search. On a loaded machine a join may find other strands below
+// it, so one good round of several is enough; if nothing is kept, half of the suspensions give pages back.
 TEST(loop_memory, is_kept_by_loops_in_a_row) {
   if (test::sanitized) GTEST_SKIP() << "a sanitizer's frames take more than the pages that are kept";
   constexpr std::uint64_t enough = 50, joins = 100'000;

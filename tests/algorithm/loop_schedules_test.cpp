@@ -1,4 +1,4 @@
-// Loops under controlled schedules, and what they do to the pool: splits are stolen, short loops wake nobody.
+// Loops under controlled schedules, and their effect on the pool: splits are stolen, short loops wake no worker.
 
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ TEST(loop_schedules, let_others_steal_from_each_loop) {
   });
 }
 
-// The same seed, the same blocks, unless a worker lost its turn since the machine had other work: such runs are left out.
+// The same seed gives the same blocks, unless a worker lost its turn since the machine had other work: such runs are left out.
 TEST(loop_schedules, come_again) {
   auto const blocks = [](std::uint64_t seed) {
     std::vector<unsigned> who(1000);
@@ -75,7 +75,7 @@ TEST(loop_schedules, wake_nobody_for_a_short_loop) {
   EXPECT_EQ(std::accumulate(v.begin(), v.end(), 0), 45);
 }
 
-// A loop whose body is slow is shared although nothing is known of it, and each of its iterations may go to another worker.
+// A loop with a slow body is shared although its cost is not known yet, and each of its iterations may run on another worker.
 TEST(loop_schedules, share_what_is_long) {
   nopal::pool pool{{.workers = 2}};
   std::atomic<bool> other{false};

@@ -1,4 +1,4 @@
-// parallel_for: every iteration once, whatever the limits, the body and the caller.
+// parallel_for: every iteration runs once, for any limits, body and caller.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@
 
 namespace {
 
-// How often each iteration of [0, n) has run.
+// The number of runs of each iteration of [0, n).
 class tally {
  public:
   explicit tally(std::size_t n) : counts_(n) {}

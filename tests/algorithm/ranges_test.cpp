@@ -1,4 +1,5 @@
-// Ranges of odd kinds: elements that are values and die at once, ranges without an end or whose end is found by walking, arrays by pointers.
+// Ranges of odd kinds: elements that are temporary values, ranges without an end or with an end that is found by walking, arrays by
+// pointers.
 
 #include <gtest/gtest.h>
 
@@ -39,7 +40,7 @@ struct big {
 
 constexpr auto same = [](const auto& x) -> const auto& { return x; };
 
-// Each element is a value that dies at the end of the expression which asked for it.
+// Each element is a value that is destroyed at the end of the expression which reads it.
 TEST(ranges, values_live_as_long_as_they_are_used) {
   test::everywhere([] {
     for (const int n : {0, 1, 31, 1000, 20'000}) {
@@ -101,7 +102,7 @@ TEST(ranges, proxies_refer_to_elements) {
   EXPECT_EQ(texts[4999], "a long text that lies on the heap 4999") << "a reduction leaves the elements as they are";
 }
 
-// 42 is found where a serial search finds it, and little behind it is looked at.
+// 42 is found where a serial search finds it, and little after it is read.
 TEST(ranges, searches_without_an_end_find_the_first) {
   test::everywhere([] {
     const auto all = std::views::iota(0L);
@@ -152,7 +153,7 @@ TEST(ranges, searches_without_an_end_throw_what_a_serial_one_would_have_met) {
   });
 }
 
-// Numbers end, if their range does not: the last is found, and nothing behind it is made.
+// Numbers end, even if their range does not: the last is found, and no later one is made.
 TEST(ranges, searches_without_an_end_stop_at_the_last_number) {
   constexpr int last = std::numeric_limits<int>::max();
   for (const int first : {last, last - 1, last - 63, last - 64, last - 65, last - 1000}) {
@@ -164,7 +165,7 @@ TEST(ranges, searches_without_an_end_stop_at_the_last_number) {
   EXPECT_EQ(*nopal::find(std::views::iota(std::numeric_limits<unsigned>::max()), 5U), 5U) << "without a sign they begin again";
 }
 
-// Nor does a search with an end go through all that lies behind.
+// A search with an end does not visit all that is after the match either.
 TEST(ranges, searches_of_all_numbers_end_with_the_place_that_is_found) {
   test::everywhere([] {
     const auto all = std::views::iota(0L, std::numeric_limits<long>::max());
@@ -172,7 +173,7 @@ TEST(ranges, searches_of_all_numbers_end_with_the_place_that_is_found) {
   });
 }
 
-// Where the caller only knows that it is there, nothing behind it may be touched: here that would be outside of the array.
+// If only the caller knows that the element exists, nothing after it may be accessed: here that would be outside the array.
 TEST(ranges, searches_of_memory_touch_nothing_behind) {
   test::everywhere([] {
     std::vector<int> v(1000);
@@ -215,7 +216,7 @@ TEST(ranges, ends_that_are_found_by_walking) {
     EXPECT_EQ(nopal::transform_reduce(whole, std::views::iota(0), 0L),
               std::inner_product(text.begin(), text.end(), std::views::iota(0).begin(), 0L));
     EXPECT_EQ(nopal::max_element(whole), std::ranges::max_element(text).base());
-    // What the walk to the end throws comes behind all that it has passed.
+    // An exception of the walk to the end is later than those of the elements that it has passed.
     const std::ranges::subrange broken{text.c_str(), throws_at{text.c_str() + 3000}};
     EXPECT_EQ(nopal::find(broken, text[10]), std::ranges::find(text, text[10]).base());
     EXPECT_THROW(static_cast<void>(nopal::find(broken, 'x')), test::thrown);

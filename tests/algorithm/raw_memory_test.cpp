@@ -1,4 +1,4 @@
-// Objects that are made where none are, and destroyed: uninitialized_copy and its kin, destroy.
+// Objects that are constructed in raw memory, and destroyed: uninitialized_copy and its relatives, destroy.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ struct memory {
   T* data;
 };
 
-/// Knows how many of it live, and where its like is made; the copy of `fails` and of what follows it at steps of 50 throws.
+/// Counts its living instances. The copy of value `fails`, and of every 50th after it, throws.
 struct counted {
   static inline std::atomic<long> alive = 0;
   static inline std::atomic<long> fails = -1;
@@ -140,7 +140,7 @@ TEST(raw_memory, leaves_nothing_where_one_is_not_made) {
   });
 }
 
-// A stopped algorithm leaves nothing, and destroy ends all lives all the same.
+// A stopped algorithm leaves no objects, and destroy destroys all even if stopped.
 TEST(raw_memory, leaves_nothing_where_it_is_stopped) {
   test::everywhere([] {
     const std::size_t n = 5000;

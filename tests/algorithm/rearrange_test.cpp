@@ -105,7 +105,7 @@ TEST(rearrange, partitions_alike_on_any_number_of_workers) {
   for (const auto& result : results) EXPECT_TRUE(result == results[0]);
 }
 
-// Patterns that meet the blocks or the parts of a partition.
+// Patterns at the boundaries of the blocks or the parts of a partition.
 TEST(rearrange, partitions_patterns) {
   test::everywhere([] {
     for (const std::size_t n : {100U, 128U, 129U, 1000U, 400'003U}) {
@@ -182,7 +182,7 @@ TEST(rearrange, merges_stably) {
   });
 }
 
-// Nothing has been moved where the predicate throws: it is asked first. partition swaps as it asks, and loses nothing.
+// If the predicate throws, nothing has been moved, since it is called first. partition swaps between calls, and loses nothing.
 TEST(rearrange, loses_nothing_where_a_predicate_throws) {
   test::everywhere([] {
     for (const std::size_t n : {1U, 2U, 7U, 65U, 3000U, 140'000U}) {

@@ -1,4 +1,4 @@
-// reduce and transform_reduce: what they come to, and the same bits whatever the schedule.
+// reduce and transform_reduce: their results, and the same bits on any schedule.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@
 
 namespace {
 
-// Doubles whose sum depends on the order of the additions.
+// Doubles with a sum that depends on the order of the additions.
 std::vector<double> uneven(std::size_t n) {
   std::vector<double> v(n);
   std::uint64_t x = 88172645463325252u;
@@ -110,7 +110,7 @@ TEST(reduce, has_defaults) {
   EXPECT_EQ(nopal::transform_reduce(shorter, v, 0), 3);
 }
 
-// What std::reduce may not do: operands keep their places.
+// std::reduce may change the order of operands; ours may not.
 TEST(reduce, need_not_be_commutative) {
   test::on_some_pools([](nopal::pool& pool) {
     std::deque<std::string> words;
@@ -142,7 +142,7 @@ TEST(reduce, takes_results_that_only_move) {
 }
 
 // Calls op once less than there are operands, and the projection once for each element.
-// What an element is converted to for its function is gone when that returns, unless it is called by name.
+// The value that an element is converted to for its function is destroyed when that returns, unless it is called by name.
 TEST(reduce, calls_functions_that_refer_to_what_elements_were_converted_to) {
   auto const itself = [](long const& x) -> long const& { return x; };
   auto const greater = [](long const& a, long const& b) -> long const& { return a < b ? b : a; };
@@ -240,7 +240,7 @@ TEST(reduce, runs_long_off_a_pool) {
   for (auto& t : threads) t.join();
 }
 
-// Strings, vectors and pointers could be second ranges too: what is called with the elements, and with two of them, says that they are not.
+// Strings, vectors and pointers could be second ranges too: the call with the elements, and with two of them, says that they are not.
 TEST(transform_reduce, to_what_is_a_range_or_an_iterator_itself) {
   std::vector<int> const v{3, 1, 4, 1, 5, 9, 2, 6};
   auto const of_one = [](int x) { return std::vector<int>{x}; };

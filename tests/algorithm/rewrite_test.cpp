@@ -1,5 +1,5 @@
-// reverse, rotate, swap_ranges, replace, remove, stable_partition, copies and moves, and what takes a number of elements, beside the
-// standard library's.
+// reverse, rotate, swap_ranges, replace, remove, stable_partition, copies and moves, and algorithms that take a number of elements, beside
+// the standard library's.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ bool is_few(int x) { return x % 100 == 7; }
 bool never(int) { return false; }
 bool always(int) { return true; }
 
-/// Whose moves may throw, so that no buffer takes it; one of them does, from `left` on.
+/// Its moves may throw, so that no buffer takes it; one of them does, from `left` on.
 struct moves_or_throws {
   static inline std::atomic<int> left = 0;
   int value;
@@ -248,7 +248,7 @@ TEST(rewrite, an_array_and_its_end_are_a_pair_of_iterators) {
   EXPECT_EQ(nopal::partition_copy(q, q + 2, out, out + 3, always).out2, out + 3);
 }
 
-// All that is before what throws has been done, and nothing twice; where elements change their places, none is lost.
+// All that is before the throwing element has been done, and nothing twice; if elements change their places, none is lost.
 TEST(rewrite, throws_what_serial_execution_would_have_met_first) {
   test::everywhere([] {
     for (const std::size_t n : {1U, 2U, 7U, 64U, 3000U}) {

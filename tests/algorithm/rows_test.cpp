@@ -1,4 +1,4 @@
-// Numbers and pointers that lie in a row, of which many are looked at, counted or summed up at once: every place of a row, every width.
+// Contiguous numbers and pointers, of which many are compared, counted or added at once: every place of a row, every width.
 
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ void finds_in(std::span<const T> v) {
   EXPECT_EQ(nopal::find(v.rbegin(), v.rend(), one) - v.rbegin(), std::ranges::find(v.rbegin(), v.rend(), one) - v.rbegin());
 }
 
-// One element that is another's equal, or two, at every place.
+// One element equal to another, or two, at every place.
 TYPED_TEST(rows, are_searched_to_every_place) {
   using T = TypeParam;
   test::everywhere([] {
@@ -117,7 +117,7 @@ TYPED_TEST(rows, lose_what_is_taken_out) {
   });
 }
 
-// A partition that finds few out of place goes on in one way, and in another where there are many.
+// A partition uses one method if few elements are out of place, and another if many are.
 TEST(partitions, of_many_behind_few_and_of_few_behind_many) {
   test::everywhere([] {
     for (const std::size_t n : {1000UL, 10'000UL, test::large / 4}) {
@@ -140,7 +140,7 @@ TEST(partitions, of_many_behind_few_and_of_few_behind_many) {
   });
 }
 
-// A volatile element is read as often as it must be: never in rows.
+// A volatile element is read as often as required: never in rows.
 static_assert(nopal::core::algorithms::reads_plainly<const int*> && nopal::core::algorithms::reads_plainly<std::reverse_iterator<int*>>);
 static_assert(!nopal::core::algorithms::reads_plainly<volatile int*> &&
               !nopal::core::algorithms::reads_plainly<std::reverse_iterator<volatile int*>>);
@@ -164,7 +164,7 @@ TEST(sums, of_whole_numbers_in_any_grouping) {
     EXPECT_EQ(nopal::transform_reduce(many, 0L, std::plus<>{}, [](int x) { return long{x}; }), 3'000'000);
   });
 }
-// Such are added one by one, as std::accumulate does: what they come to is cut after each.
+// Such numbers are added one by one, as std::accumulate does: each sum is truncated.
 TEST(sums, of_what_is_cut_to_a_result) {
   test::everywhere([] {
     for (const std::size_t n : {1U, 5U, 64U, 1000U}) {  // one leaf
@@ -197,7 +197,7 @@ TEST(sums, throw_what_is_thrown_first) {
   });
 }
 
-// Functions that a stretch may copy, and such as it must not.
+// Functions that a block may copy, and functions that it must not copy.
 struct counts {
   int calls = 0;
   void operator()(int& x) { x += ++calls; }

@@ -68,7 +68,7 @@ TEST(search, takes_members_and_what_can_only_be_moved) {
   EXPECT_TRUE((std::is_same_v<decltype(nopal::find(std::vector<int>{}, 1)), std::ranges::dangling>));
 }
 
-// A search that is serial would not have come to what lies behind the place that is found: what is thrown there does not count.
+// A serial search would not have reached what is after the found place: exceptions there do not count.
 TEST(search, throws_only_what_comes_before_the_place_that_is_found) {
   test::everywhere([] {
     for (const std::size_t n : {2U, 7U, 64U, 3000U}) {
@@ -115,7 +115,7 @@ TEST(search, counts_and_extremes_throw_what_serial_execution_would_have_met_firs
         };
         EXPECT_EQ(where([&] { static_cast<void>(nopal::count_if(v, [](int x) { return x != 0; }, throws)); }), at);
         EXPECT_EQ(where([&] { static_cast<void>(nopal::count(v, 5, throws)); }), at);
-        // A comparison may begin with the later one of two.
+        // A comparison may begin with the later of the two.
         EXPECT_LT(where([&] { static_cast<void>(nopal::min_element(v, {}, throws)); }), n);
         EXPECT_LT(where([&] { static_cast<void>(nopal::max_element(v, {}, throws)); }), n);
         EXPECT_LT(where([&] { static_cast<void>(nopal::minmax_element(v, {}, throws)); }), n);
@@ -124,7 +124,7 @@ TEST(search, counts_and_extremes_throw_what_serial_execution_would_have_met_firs
   });
 }
 
-// A loop that cannot go on, here since there is no pool for it, has not looked at all: its exception is no answer.
+// A loop that cannot continue, here since there is no pool for it, has not searched at all: its exception is not an answer.
 TEST(search, fails_where_the_loop_fails) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

@@ -1,4 +1,4 @@
-// sort and stable_sort where something fails: a comparison, a move, memory.
+// sort and stable_sort if something fails: a comparison, a move, memory.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
 
 }  // namespace
 
-// Not inlined: GCC would see memory of new be given to free.
+// Not inlined: GCC would see memory of new passed to free.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   if (void* const p = allocate(size, 16)) return p;
   throw std::bad_alloc{};
@@ -92,8 +92,8 @@ std::vector<int> sorted_values(const std::vector<T>& v) {
   return result;
 }
 
-/// The comparison number `at` throws: all elements must still be there. Was there such a comparison? One that is made ahead, while a run is looked
-/// for, may throw in vain, where a serial search would not have come to it.
+/// Comparison number `at` throws: all elements must still be there. Returns true if there was such a comparison. A comparison that is made
+/// ahead, in the search for a run, may throw without effect if a serial search would not have reached it.
 template <class T>
 bool keeps_all_elements(way how, std::size_t n, std::size_t at) {
   auto v = values<T>(n);
@@ -179,7 +179,7 @@ TEST(sort_failures, without_memory_it_sorts_in_place) {
   });
 }
 
-/// Its moves throw when a switch says so: no memory can help it.
+/// Its moves throw while a switch is set: no memory can help.
 struct moves_throw {
   explicit moves_throw(int v) : value{v} {}
   moves_throw(moves_throw&& other) noexcept(false) : value{other.value} { maybe(); }

@@ -54,7 +54,7 @@ TEST(sort, sorts_patterns) {
   });
 }
 
-// Elements that are made to meet the pivots of a quicksort: each is the worst that is still undecided. McIlroy's adversary.
+// Elements against the pivots of a quicksort: each is the worst that is still undecided. McIlroy's adversary.
 TEST(sort, stays_fast_whatever_the_elements) {
   constexpr std::size_t n = 4000;
   std::vector<int> value(n, static_cast<int>(n));
@@ -124,7 +124,8 @@ TEST(sort, sorts_what_can_only_be_moved_and_what_has_no_default) {
   });
 }
 
-// What is no order gives some permutation: nothing is lost, nothing outside is touched (which AddressSanitizer would see).
+// A comparison that is not an order gives some permutation: nothing is lost, nothing outside is accessed (AddressSanitizer would detect
+// it).
 TEST(sort, leaves_a_permutation_if_the_comparator_is_no_order) {
   test::everywhere([] {
     for (const std::size_t n : {2U, 31U, 65U, 500U, 3000U, 200'000U}) {

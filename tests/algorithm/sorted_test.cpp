@@ -1,5 +1,5 @@
-// What is made of sorted ranges, and what sorts a part of one: the set algorithms, inplace_merge, partial_sort and partial_sort_copy,
-// beside the standard library's.
+// Algorithms on sorted ranges, and algorithms that sort a part of one: the set algorithms, inplace_merge, partial_sort and
+// partial_sort_copy, beside the standard library's.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@
 
 namespace {
 
-/// A number, and where it comes from: equal numbers are told apart.
+/// A number, and its origin, so that equal numbers differ.
 struct marked {
   int key = -1;
   int from = -1;
@@ -118,7 +118,7 @@ TEST(sorted, forms_sets_of_other_ranges) {
   });
 }
 
-// Nothing outside of the ranges and of the place is touched.
+// Nothing outside the ranges and the output is accessed.
 TEST(sorted, forms_something_of_what_is_not_sorted) {
   test::everywhere([] {
     const auto a = test::numbers<int>(20'000, 1000);
@@ -190,7 +190,7 @@ TEST(sorted, sorts_a_part) {
         EXPECT_TRUE(std::equal(all.begin(), all.end(), more.begin()));
       }
     }
-    // In reverse no part gives a bound that helps.
+    // In reverse no part gives a useful bound.
     std::vector<int> v(100'000);
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<int>(v.size() - i);
     std::vector<int> first(100);

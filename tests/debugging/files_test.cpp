@@ -1,4 +1,4 @@
-// Files that the user names for what the library writes, and that cannot be written: each is told, with its name and why.
+// Files that the user names for output of the library, and that cannot be written: each gives a message, with its name and the reason.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ void forks() {
   nopal::parallel_invoke([] {}, [] {});
 }
 
-// What a pool's constructor throws, or "".
+// The message that a pool's constructor throws, or "".
 template <class Exception>
 std::string thrown() {
   try {
@@ -82,7 +82,7 @@ std::string told_by_a_run() {
 
 constexpr char const* cannot_be_written = "cannot be written; name a file in a directory";
 
-// Nothing would be logged there, and whoever has named the file would wait for it.
+// Nothing would be logged there, and the user who has named the file would wait for it.
 TEST(files, a_log_of_decisions_without_a_schedule) {
   environment const log{"NOPAL_SCHEDULE_LOG", "/nonexistent/log"};
   EXPECT_TRUE(says(thrown<std::system_error>(), "the log \"/nonexistent/log\" (from NOPAL_SCHEDULE_LOG) cannot be written"));
@@ -120,7 +120,7 @@ TEST(files, a_report_of_a_simulation_that_cannot_be_written) {
   EXPECT_TRUE(says(told_by_a_run(), "the report /dev/full cannot be written: No space left on device; make room"));
 }
 
-// The pipe is not closed before there is a report: its reader would be gone by then.
+// The pipe is not closed before there is a report: else its reader would have ended.
 TEST(files, a_report_of_a_simulation_into_a_pipe) {
   folder const f;
   environment const schedule{"NOPAL_SCHEDULE", "simulate:2"};
@@ -155,7 +155,7 @@ TEST(files, a_trace_into_a_pipe_that_nobody_reads) {
   EXPECT_TRUE(says(thrown<std::system_error>(), "is a pipe that nobody reads; begin to read it first, or name a file"));
 }
 
-// What comes at the end arrives there too: the pipe is not closed in between. A reader that has gone ends nothing.
+// The last output reaches the reader too: the pipe is not closed in between. A reader that has ended does not end the program.
 TEST(files, a_trace_into_a_pipe) {
   folder const f;
   environment const trace{"NOPAL_TRACE", f.pipe()};

@@ -28,7 +28,7 @@ struct family {
   std::map<labels, double> samples;
 };
 
-/// What a scraper makes of the text. Throws std::runtime_error, with the line, where the format does not allow that.
+/// What a scraper reads from the text. Throws std::runtime_error, with the line, if the format does not allow it.
 class parsed {
  public:
   explicit parsed(std::string const& text) {

@@ -1,4 +1,4 @@
-// NOPAL_REPORT: a signal prints the reports of all pools, and nobody is stopped. Each program is a process of its own.
+// NOPAL_REPORT: a signal prints the reports of all pools, and stops no thread. Each program is a process of its own.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ using test::in_child;
 
 bool has(std::string const& text, std::string const& part) { return text.find(part) != text.npos; }
 
-/// What is on stderr from now on, for the process that reads it itself.
+/// Captures stderr from now on, for a process that reads it itself.
 class own_stderr {
  public:
   own_stderr() : before_{::dup(STDERR_FILENO)} {
@@ -131,7 +131,7 @@ TEST(report_on_signal, calls_the_programs_own_handler) {
   EXPECT_EQ(e.code, 0) << e.said;
 }
 
-// The child of a fork has no thread that prints, and must not make its parent's print. A pool that it makes brings one.
+// The child of a fork has no thread that prints, and must not make its parent's thread print. A pool that it makes starts one.
 TEST(report_on_signal, is_each_processs_own) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer lets no child of a program with threads start its own";
@@ -153,7 +153,7 @@ TEST(report_on_signal, is_each_processs_own) {
       await_waiter(own);
       ::raise(SIGUSR1);
       ::usleep(1);
-      // Its report comes to the pipe that the parent reads.
+      // Its report is written to the pipe that the parent reads.
       ::pause();
     }
     err.await(end_of_report);

@@ -1,4 +1,4 @@
-// What the programs of the site's blocks have without including it: nopal, the standard library, and check.
+// What the programs of the site's blocks use without an include: nopal, the standard library, and check.
 #pragma once
 
 #include <nopal/nopal.hpp>
@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-/// Ends the program with status 1 unless what the page says is so.
+/// Ends the program with status 1 unless the page is right.
 inline void check_at(bool holds, char const* what, char const* file, int line) {
   if (holds) return;
   std::fprintf(stderr, "%s:%d: not so: %s\n", file, line, what);

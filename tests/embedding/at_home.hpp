@@ -1,7 +1,7 @@
 #pragma once
 
-// Code that keeps something of its thread while it forks and joins: on a pool whose stacks stay, and inside nopal::stay on a pool whose
-// stacks do not; from each kind of caller, several at once.
+// Code that keeps state of its thread across forks and joins: on a pool with stacks that stay, and inside nopal::stay on a pool with stacks
+// that do not; from each kind of caller, several at once.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace test {
 
 enum class staying { home_pool, guard };
-/// Who calls the code.
+/// The callers of the code.
 enum class caller { outside, job, fork, child, fiber, task };
 
 inline constexpr std::array<char const*, 2> staying_names{"home_pool", "guard"};
@@ -47,7 +47,7 @@ void call_from_forks(F const& f, long first, long last) {
 
 class at_home : public testing::TestWithParam<std::tuple<staying, caller>> {
  protected:
-  /// More workers than CPUs, and than oneTBB and OpenMP have threads: what these wait for, some worker is free to run.
+  /// More workers than CPUs, and than oneTBB and OpenMP have threads: so some worker is free to run what these wait for.
   static unsigned many() { return 4 + std::thread::hardware_concurrency(); }
 
   static nopal::pool_options options(staying by, nopal::schedule how = nopal::schedule::free, unsigned workers = many()) {
@@ -57,13 +57,13 @@ class at_home : public testing::TestWithParam<std::tuple<staying, caller>> {
 
   explicit at_home(nopal::schedule how = nopal::schedule::free, unsigned workers = many())
       : own_{std::make_unique<nopal::pool>(options(by(), how, workers))}, pool_{*own_} {}
-  /// On pools that others keep.
+  /// On the pools of the caller.
   explicit at_home(nopal::pool& (*kept)(staying)) : pool_{kept(by())} {}
 
   nopal::pool& pool() { return pool_; }
 
-  /// f(), which must find its thread again after whatever it waits for. On a thread that works for no pool, say oneTBB's, what f forks goes
-  /// to the default pool, and stays where it is too.
+  /// Calls f(), which must find its thread again after any wait. On a thread that works for no pool, say oneTBB's, the forks of f go to the
+  /// default pool, and f stays too.
   template <class F>
   void staying_here(F const& f) {
     if (by() == staying::home_pool && nopal::pool::current() == &pool_) return f();

@@ -1,5 +1,5 @@
-// The space bounds that docs/bounds.md states, driven by programs of each front end at 1 to 32 workers. What is measured are the library's
-// own counts: bytes of segments, pages and numbers of native stacks, at moments when they stand still.
+// The space bounds that docs/bounds.md states, on programs of each front end at 1 to 32 workers. The library's own counts are measured:
+// bytes of segments, pages and numbers of native stacks, while they do not change.
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ constexpr std::uint64_t few = 4;  // pages of the functions that search for work
   std::memset(bytes, 1, sizeof bytes);
   asm volatile("" ::"r"(bytes) : "memory");
   long const below = pages > 1 ? touch(pages - 1) : 0;
-  asm volatile("" ::"r"(bytes) : "memory");  // so that all of it is kept meanwhile
+  asm volatile("" ::"r"(bytes) : "memory");  // so that all of it is kept until here
   return below + 1;
 }
 
@@ -197,13 +197,13 @@ void expect_bounds(program const& it, nopal::pool& pool, long result, nopal::sta
 TEST_P(bounds, hold_for_each_program) {
   for (program const& it : programs) {
     SCOPED_TRACE(it.name);
-    // One worker that gives nothing back: its pages and segments are at least what the serial run has used.
+    // One worker that frees nothing: its pages and segments are at least what the serial run has used.
     nopal::pool one{{.workers = 1, .pin = false, .reclaim = nopal::reclaim::none}};
     long const result = it.run(one);
     nopal::stats const serial = one.stats();
     nopal::pool pool{options()};
     for (int again = 0; again < 3; ++again) expect_bounds(it, pool, result, serial);
-    // And where whatever is offered is stolen, if any worker has nothing else.
+    // And with a schedule that steals all that is offered, if any worker has nothing else.
     nopal::pool_options stealing = options();
     stealing.schedule = nopal::schedule::steal_always;
     nopal::pool stolen{stealing};
@@ -213,7 +213,7 @@ TEST_P(bounds, hold_for_each_program) {
 
 INSTANTIATE_TEST_SUITE_P(at, bounds, testing::Values(1, 2, 3, 4, 8, 16, 32), [](auto const& i) { return std::to_string(i.param); });
 
-// ---- One path on which every stack is left, after it was used deep down.
+// ---- One path on which every stack is left, after a deep use.
 
 struct path {
   nopal::pool& pool;
@@ -261,7 +261,7 @@ TEST_P(bounds, of_stacks_that_wait_at_joins) {
 
 // ---- Free stacks.
 
-// They pile up with whoever resumes more than it suspends. Each has been used deep down, and keeps two pages.
+// They accumulate at a worker that resumes more than it suspends. Each was used deeply, and keeps two pages.
 TEST_P(bounds, of_free_stacks) {
   if (workers() > 2) GTEST_SKIP() << "where more stay free than there are here";
   nopal::pool pool{options()};
@@ -282,7 +282,7 @@ TEST_P(bounds, of_free_stacks) {
   nopal::stats const s = pool.stats();
   std::uint64_t const most = workers() * (nopal::core::stack_cache::most + tuning::kept_stacks + 2);
   EXPECT_LE(s.stacks_live, most);
-  EXPECT_LE(s.stack_pages, 2 * most + workers() * (touched + few));  // counted before the stacks: some of these may end meanwhile
+  EXPECT_LE(s.stack_pages, 2 * most + workers() * (touched + few));  // counted before the stacks: some of these may end in between
 }
 
 void scopes_deep_down(int levels, int touched) {
@@ -293,7 +293,7 @@ void scopes_deep_down(int levels, int touched) {
   s.join();
 }
 
-// Those of a scope's children keep what these have touched, but no more of them than a worker's cache holds.
+// The stacks of a scope's children keep the pages that these have touched, but no more of them than a worker's cache holds.
 TEST_P(bounds, of_free_stacks_of_scopes) {
   if (workers() > 2) GTEST_SKIP() << "where the caches hold all of them";
   nopal::pool pool{options()};
@@ -347,13 +347,13 @@ task<bool> work_until_it_is_gone(nopal::pool& pool) {
   co_return false;
 }
 
-// One job all the time, so that no worker sleeps before it has ended, and no timer is started by one that does.
+// One job all the time: until it ends no worker sleeps, and so none starts the timer.
 TEST(bounds_alone, of_huge_scratch_while_the_pool_is_busy) {
   nopal::pool pool{{.workers = 1, .idle = nopal::idle::busy, .pin = false}};
   EXPECT_TRUE(pool.run(work_until_it_is_gone, std::ref(pool)));
 }
 
-// As much at once in each size, one size after the other: what was free of one makes room for the next.
+// The same amount at once in each size, one size after the other: free memory of one makes room for the next.
 TEST_P(bounds, of_segments_of_all_sizes) {
   nopal::pool pool{options()};
   for (std::size_t bytes = 30'000; bytes < mib; bytes *= 2) {
@@ -379,7 +379,7 @@ TEST_P(bounds, of_segments_of_all_sizes) {
   }
 }
 
-// The native stack below tasks, however deep these are: `nesting` bytes, and what one of them calls.
+// The native stack below tasks, at any depth of these: `nesting` bytes, and what one of them calls.
 TEST_P(bounds, of_the_native_stack_below_tasks) {
   nopal::pool pool{options()};
   EXPECT_EQ(pool.run(deep_task, 100'000), 100'000);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a child process does and says, for tests of how processes end. The test's own process makes no pool, so that each child begins as a
-// process without threads.
+// What a child process does and prints, for tests of how processes end. The test's own process makes no pool, so that each child begins as
+// a process without threads.
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -20,7 +20,7 @@ struct ended {
   std::string said;  ///< on stderr
 };
 
-/// Runs f in a child, which exits with 0 if f returns, and is ended where it hangs.
+/// Runs f in a child, which exits with 0 if f returns, and is killed if it hangs.
 template <class F>
 ended in_child(F f) {
   std::array<int, 2> ends{};
@@ -50,7 +50,7 @@ ended in_child(F f) {
   return e;
 }
 
-/// Writes to stderr at once, also where the process is about to end.
+/// Writes to stderr at once, also if the process is about to end.
 inline void say(char const* text) noexcept {
   std::fputs(text, stderr);
   std::fflush(stderr);

@@ -1,4 +1,4 @@
-// The floating-point mode changes between the forks of one job: what the program says of it, and what it does not say.
+// The floating-point mode changes between the forks of one job: with and without a call of the program that says so.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -86,7 +86,7 @@ TEST(floating_point_changes, what_was_forked_before_keeps_the_mode_before) {
       stolen(
           [] {
             nopal::floating_point_mode const up{FE_UPWARD};
-            // The inner fork comes while the outer later half may still be in the deque. The thief takes that first.
+            // The inner fork is at a time when the outer later half may still be in the deque. The thief takes that first.
             stolen([] { EXPECT_TRUE(modes()[1].holds()); }, [] { EXPECT_TRUE(modes()[1].holds()); });
           },
           [] { EXPECT_TRUE(modes()[0].holds()); });
@@ -98,7 +98,7 @@ TEST(floating_point_changes, what_was_forked_before_keeps_the_mode_before) {
 task<void> nothing() { co_return; }
 task<void> forks_after_a_call() {
   nopal::floating_point_mode const up{FE_UPWARD};
-  co_await nopal::call(nothing);  // polls, and offers what lies below
+  co_await nopal::call(nothing);  // polls, and offers what is below
   std::atomic<bool> begun{false};
   co_await nopal::fork(waits, std::ref(begun));
   EXPECT_TRUE(modes()[1].holds());
@@ -117,7 +117,7 @@ TEST(floating_point_changes, a_call_before_the_fork_changes_nothing) {
   });
 }
 
-// A scope's fork saves the mode with the stack that it offers: so it is right whatever the program says.
+// A scope's fork saves the mode with the stack that it offers: so it is always right.
 TEST(floating_point_changes, the_function_of_a_scope_keeps_its_mode_though_nothing_is_said) {
   nopal::pool pool{{.workers = 2}};
   pool.run([] {
@@ -136,7 +136,7 @@ TEST(floating_point_changes, the_function_of_a_scope_keeps_its_mode_though_nothi
   });
 }
 
-// After a section whose join had to wait the next fork looks at the mode.
+// After a section with a join that had to wait, the next fork checks the mode.
 TEST(floating_point_changes, between_two_parallel_sections_nothing_need_be_said) {
   nopal::pool pool{{.workers = 2}};
   pool.run([] {
@@ -161,7 +161,7 @@ TEST(floating_point_changes, between_two_parallel_sections_nothing_need_be_said)
   });
 }
 
-// No thief comes by in the first section, so that nobody requests anything. It lasts longer than what is too short for another poll.
+// No thief arrives in the first section, so that there is no request. It lasts longer than what is too short for another poll.
 TEST(floating_point_changes, a_section_that_nobody_helped_with_counts_too) {
   nopal::pool pool{{.workers = 2}};
   for (int i = 0; i < rounds / 10; ++i) {
@@ -184,7 +184,8 @@ TEST(floating_point_changes, a_section_that_nobody_helped_with_counts_too) {
   }
 }
 
-/// Sets its own mode below the fork of another, and puts it back, without a word. False: something that it has forked ran in another one.
+/// Sets its own mode below the fork of another, and restores it, without a call to nopal. False: something that it has forked ran in
+/// another one.
 bool changes_without_a_word(int depth) {
   expected_mode const& m = modes()[static_cast<std::size_t>(depth) % 4];
   auto const before = nopal::core::control_words::now();
@@ -212,7 +213,7 @@ task<void> changes_without_a_word_too(int depth, std::atomic<bool>& begun, std::
   before.adopt();
 }
 
-// Then a thief may have the old mode. But the program ends at the join: it never goes on with a wrong result.
+// Then a thief may have the old mode. But the program ends at the join: it never continues with a wrong result.
 TEST(floating_point_changes, nothing_goes_wrong_in_silence) {
   auto const right_or_told = [](int status) {
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);

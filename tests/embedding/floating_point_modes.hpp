@@ -13,7 +13,7 @@
 
 namespace test {
 
-/// What the processor makes of a few operations, whatever the control words say.
+/// The processor's results of a few operations, independent of the control words.
 struct results {
   bool up, down, up_long, toward_zero, flushes, short_long;
 

@@ -1,5 +1,5 @@
-// The floating-point mode belongs to the strand: it goes with what is stolen, and comes back. Each check looks at the control words and at
-// what the processor makes of a sum.
+// The floating-point mode belongs to the strand: a thief takes it over, and the strand gets it back. Each check reads the control words and
+// the processor's result of a sum.
 
 #include "nopal/floating_point.hpp"
 
@@ -65,7 +65,7 @@ task<void> tree_of_tasks(expected_mode const& m, int depth) {
   check(m);
 }
 
-// The same, where each level has a mode of its own, put back at its end.
+// The same, with a mode of its own at each level, restored at its end.
 void rotating_halves(std::size_t i, int depth) {
   expected_mode const& m = modes()[i % modes().size()];
   nopal::floating_point_mode const mode{[&] { m.set(); }};
@@ -106,8 +106,8 @@ task<void> rotating_tasks(std::size_t i, int depth) {
   check(m);
 }
 
-/// Runs on pools where steals are certain, and on one as the machine has it. Steals and leaves are counted; afterwards all of them were
-/// right, and the calling thread, and jobs in its mode on every worker, are as before.
+/// Runs on pools with certain steals, and on one with a free schedule. Counts steals and leaves; afterwards all of them were right, and the
+/// calling thread, and jobs in its mode on every worker, are unchanged.
 template <class F>
 void on_pools(F&& f) {
   std::vector<nopal::pool_options> options{
@@ -193,7 +193,7 @@ TEST(floating_point, a_scope_off_a_pool_gives_its_mode_to_its_children) {
       m.set();
       nopal::scope s;
       for (int i = 0; i < 20; ++i) s.fork([&m] { check(m), tree_of_halves(m, 3); });
-      modes()[0].set();  // the thread runs what is left of them at the join
+      modes()[0].set();  // the thread runs the rest of them at the join
       s.join();
       EXPECT_TRUE(modes()[0].holds());
     }};
@@ -225,7 +225,7 @@ TEST(floating_point, a_fiber_keeps_its_mode_over_its_waits) {
   });
 }
 
-// One worker, so that each fiber follows the one before on the same thread, and nothing is said of any change.
+// One worker, so that each fiber follows the one before on the same thread, and no change is declared.
 TEST(floating_point, a_fiber_begins_in_the_mode_of_its_spawn_whatever_the_one_before_has_left) {
   nopal::pool pool{{.workers = 1}};
   wrong = leaves = 0;
@@ -255,7 +255,7 @@ void overflow() {
   double volatile x = 0x1p1023;
   x = x * x;
 }
-// Those of mxcsr: a fiber begins with its spawner's, and who waits, in a pool or before it, has its own afterwards.
+// Those of mxcsr: a fiber begins with its spawner's, and a waiter, in a pool or outside, has its own afterwards.
 TEST(floating_point, sticky_flags_of_others_are_not_seen_after_a_wait) {
   std::feclearexcept(FE_ALL_EXCEPT);
   nopal::pool pool{{.workers = 1}};

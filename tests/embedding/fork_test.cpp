@@ -1,4 +1,4 @@
-// fork, in a program with pools: what the child may do, and what it is told.
+// fork, in a program with pools: what the child may do, and the messages that it gets.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -32,13 +32,13 @@ using test::fib;
 using test::fib_task;
 using test::in_child;
 
-/// The child of a program with pools begins, which is ended where it hangs.
+/// Begins the child of a program with pools; it is killed if it hangs.
 void begin_child() {
   is_child = true;
   ::alarm(60);
 }
 
-/// In a program with pools: forks, runs f in the child, and ends as that does.
+/// In a program with pools: forks, runs f in the child, and ends with the child's status.
 void ends_as_its_child(std::function<void()> const& f) {
   pid_t const child = ::fork();
   check(child >= 0, "there can be a child");
@@ -73,7 +73,7 @@ struct program {
   }
 };
 
-/// What a program with pools comes to if it forks and its child runs f.
+/// The end of a program with pools that forks, if its child runs f.
 ended after_fork(std::function<void(program&)> const& f) {
   return in_child([&] {
     auto* const p = new program;
@@ -217,7 +217,7 @@ TEST(fork_child, and_its_parent_share_a_default_pool_that_was_shut_down) {
               0);
 }
 
-// A job forks, and returns on both sides: in the child there is nothing to which it could return.
+// A job forks, and returns on both sides: in the child there is nothing to return to.
 TEST(fork_child, is_told_when_its_job_returns) {
 #if NOPAL_ASAN || NOPAL_TSAN
   GTEST_SKIP() << "these sanitizers have their own handler for the fault";
@@ -264,7 +264,7 @@ TEST(fork_child, is_told_when_its_job_returns) {
   }
 }
 
-// Other threads make and end pools, and sleep, at the moment of each fork: no lock is left behind.
+// Other threads make and end pools, and sleep, at the moment of each fork: no lock stays held.
 TEST(fork_child, finds_no_lock_taken) {
   expect_code(in_child([] {
                 std::atomic<bool> stop = false;

@@ -25,7 +25,7 @@ using test::in_child;
 using test::must_use_default_pool;
 using test::say;
 
-/// A static object whose destructor says so, having called f.
+/// A static object. Its destructor calls f and prints.
 struct last_words {
   std::function<void()> f;
   explicit last_words(std::function<void()> g) : f{std::move(g)} {}
@@ -70,7 +70,7 @@ nopal::task<void> leaving_task() {
   co_return;
 }
 
-/// Each way in which a job may come to call exit, on the default pool.
+/// Each way in which a job may call exit, on the default pool.
 std::vector<std::function<void()>> const ways{
     [] { nopal::default_pool().run(leave); },
     [] { nopal::sync_wait(leaving_task); },
@@ -101,7 +101,7 @@ TEST(lifetime, a_job_may_call_exit) {
     SCOPED_TRACE(k);
     expect_exit(in_child([&] {
                   static last_words const words{must_use_default_pool};
-                  // Workers that are busy meanwhile.
+                  // Workers that are busy until then.
                   for (int n = 0; n < 3; ++n)
                     nopal::spawn([] {
                       for (;;) fib(18), nopal::yield();
@@ -166,7 +166,7 @@ TEST(lifetime, a_job_must_not_end_its_thread) {
   }
 }
 
-// A static pool is destroyed by a job of its own, which has called exit: nobody could wait for that job.
+// A static pool is destroyed by a job of its own, which has called exit: no thread could wait for that job.
 TEST(lifetime, a_job_of_a_static_pool_may_call_exit) {
   for (bool const from_outside : {false, true}) {
     SCOPED_TRACE(from_outside);
@@ -244,7 +244,7 @@ TEST(lifetime, main_may_return_while_a_fiber_waits) {
               4, "a static destructor ran\n");
 }
 
-// What the fibers wait for is destroyed with the other static objects, and they go on.
+// What the fibers wait for is destroyed with the other static objects, and they continue.
 TEST(lifetime, main_may_return_while_fibers_use_static_objects) {
   expect_exit(in_child([] {
                 static last_words const words{[] {}};

@@ -1,5 +1,5 @@
-// What nopal does while it holds the loader's lock, which it takes to learn what code lies where: it only copies. Whoever allocates there may
-// wait for a thread that holds a lock of the allocator's, or of a sanitizer's, and waits for the loader.
+// nopal holds the loader's lock while it reads the addresses of code: it only copies then. A thread that allocates there may wait for a
+// thread that holds a lock of the allocator, or of a sanitizer, and waits for the loader.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Many native stacks: how many wait at once, what a pool says when there are no more, and what is left to the program then.
+// Many native stacks: how many wait at once, the message of a pool that has no more, and what the program can still do then.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -87,7 +87,7 @@ std::size_t resident_bytes() {
   return resident * page();
 }
 
-// How many fibers the large tests park: NOPAL_TEST_STACKS says otherwise. 10^6 take 5 GiB, and 2 GiB of page tables where a stack has 1 MiB.
+// The number of fibers that the large tests park, or NOPAL_TEST_STACKS. 10^6 take 5 GiB, and 2 GiB of page tables if a stack has 1 MiB.
 long many() {
   char const* const asked = std::getenv("NOPAL_TEST_STACKS");
   return asked != nullptr ? std::atol(asked) : test::scaled(100'000);
@@ -95,7 +95,7 @@ long many() {
 
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds{1}); }
 
-// What the process writes on stderr while it is alive goes to a file, which can be looked at; then it is written after all.
+// What the process writes on stderr while it lives is written to a file, which the test reads; then it is written to stderr.
 class watched_stderr {
  public:
   watched_stderr() : before_{::dup(STDERR_FILENO)}, file_{std::tmpfile()} { ::dup2(::fileno(file_), STDERR_FILENO); }
@@ -123,7 +123,7 @@ class watched_stderr {
   std::_Exit(well ? 0 : 1);
 }
 
-// Parks fibers until the pool says that there is no stack for the next; does `then`; and lets all of them end.
+// Parks fibers until the pool has no stack for the next; calls `then`; and lets all of them end.
 template <class Then>
 [[noreturn]] void park_until_refused(nopal::pool_options const& options, long fibers, Then then) {
   bool well = true;
@@ -195,7 +195,7 @@ TEST_F(many_stacks, let_fibers_that_wait_for_fibers_nest) {
   EXPECT_EQ(deepest, many() + 1);
 }
 
-// A stack's pages that went back by a new mapping, or by advice, are parts of the same mapping as before.
+// A stack's pages that were given back by a new mapping, or by advice, are parts of the same mapping as before.
 TEST_F(many_stacks, stay_few_mappings_when_their_pages_go_back) {
   if (!kernel_has_markers()) GTEST_SKIP() << "here each guard page is a mapping";
   for (auto const how : {nopal::reclaim::dontneed, nopal::reclaim::free, nopal::reclaim::remap}) {
@@ -242,7 +242,7 @@ TEST_F(many_stacks, have_places_that_are_used_again_and_hold_nothing_meanwhile) 
 [[noreturn]] void use_up_mappings(long most) {
   no_markers = true;
   park_until_refused({.workers = 2, .stack_size = std::size_t{64} << 10}, most, [] {
-    // What is left is enough for a thread and for 2000 mappings, each of which differs from its neighbours.
+    // The rest is enough for a thread and for 2000 mappings that differ from their neighbours.
     std::thread{[] {}}.join();
     for (int k = 0; k < 1000; ++k) {
       void* const at = ::mmap(nullptr, 2 * page(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -340,8 +340,8 @@ TEST_F(many_stacks_death, are_not_needed_by_forks) {
   end(took < std::size_t{64} << 20);
 }
 
-// What lies below a fiber that waits goes back to the system page by page, and is a page fault when it runs again. So a fiber should wait on
-// the first page of its stack, and what calls it must leave most of that.
+// The pages below a fiber that waits are given back to the system, and each is a page fault when the fiber runs again. So a fiber should
+// wait on the first page of its stack, and its callers must leave most of that.
 TEST_F(many_stacks, a_fiber_begins_on_the_first_page_of_its_stack) {
   if (test::sanitized) GTEST_SKIP() << "whose frames are larger";
   nopal::pool pool{{.workers = 1}};
@@ -361,7 +361,7 @@ TEST_F(many_stacks, a_fiber_begins_on_the_first_page_of_its_stack) {
   for (std::size_t const depth : depths) EXPECT_LT(depth, 2048u);
 }
 
-// A real-time program locks all memory, also what will be mapped. Stacks are locked as they are touched, page by page.
+// A real-time program locks all memory, also future mappings. Stacks are locked as they are touched, page by page.
 TEST_F(many_stacks_death, take_only_what_is_touched_where_the_program_has_locked_its_memory) {
   if (test::sanitized || test::emulated()) GTEST_SKIP() << "which locks nothing";
   for (bool const locked_first : {true, false}) {
@@ -369,7 +369,7 @@ TEST_F(many_stacks_death, take_only_what_is_touched_where_the_program_has_locked
   }
 }
 
-// Where a thread goes to sleep it looks how much its deque holds, which has room for as many forks as fit on a stack: of 65,000 pieces of
+// A thread that is about to sleep checks how much its deque holds, which has room for as many forks as fit on a stack: of 65,000 pieces of
 // 2 MiB here. Each new stack that is put away takes 512 looks, at its topmost GiB, and there are some of them.
 TEST_F(many_stacks, a_worker_of_huge_stacks_goes_to_sleep_with_few_system_calls) {
   if (test::sanitized || test::emulated()) GTEST_SKIP() << "whose shadow memory does not fit into the machine";

@@ -1,4 +1,4 @@
-// Memory that a pool has needed once goes back to the system while the pool lives. Each test waits until it has, for as long as a minute.
+// A pool returns memory that it no longer needs to the system while it lives. Each test waits for that, up to a minute.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -48,7 +48,7 @@ class memory_returns : public testing::Test {
     testing::FLAGS_gtest_death_test_style = test::death_test_style();
     if (test::sanitized || test::emulated()) GTEST_SKIP() << "whose own memory is most of it";
   }
-  // What remains may be `some` more than there was before.
+  // The rest may be `some` more than before.
   void expect_back(std::size_t before, std::size_t peak, std::size_t at_least, std::size_t some) {
     EXPECT_GT(peak, before + at_least);
     EXPECT_TRUE(falls_below(before + some)) << (resident_bytes() - before) / mib << " MiB of " << (peak - before) / mib << " are left";
@@ -117,7 +117,7 @@ TEST_F(memory_returns, after_many_fibers_were_spawned_at_once) {
       for (long k = 0; k < fibers; ++k) pool.spawn(all, [&] { ran.fetch_add(1, std::memory_order_relaxed); });
       peak = resident_bytes();
     };
-    // The other worker is busy meanwhile, so that most of them wait.
+    // The other worker is busy until then, so that most of them wait.
     std::atomic<bool> begun{false}, go_on{false};
     std::thread busy{[&] {
       pool.run([&] {
@@ -140,7 +140,7 @@ TEST_F(memory_returns, after_many_fibers_were_spawned_at_once) {
   }
 }
 
-// With one worker all that went into its ring comes out at the same end.
+// With one worker all that was put into its ring leaves at the same end.
 TEST_F(memory_returns, after_many_fibers_that_nobody_has_stolen) {
   nopal::pool pool{{.workers = 1}};
   std::size_t const before = resident_bytes();
@@ -176,7 +176,7 @@ TEST_F(memory_returns, after_forks_that_nest_deeply) {
   char frame[1024];
   std::memset(frame, 1, sizeof frame);
   long const below = depth == 0 ? -1 : deep_call(depth - 1);
-  asm volatile("" ::"r"(frame) : "memory");  // so that all of it is kept meanwhile
+  asm volatile("" ::"r"(frame) : "memory");  // so that all of it is kept until here
   return below + 1;
 }
 
@@ -204,7 +204,7 @@ nopal::task<bool> keep_scratch(nopal::counter& gate, unsigned char value) {
   co_return same;
 }
 
-// What waits keeps all that it has on its stack and in its arena.
+// A waiting strand keeps all that it has on its stack and in its arena.
 TEST_F(memory_returns, but_only_what_nothing_uses) {
   nopal::pool pool{{.workers = 2}};
   nopal::counter gate{1}, all, waiting{200};

@@ -1,5 +1,5 @@
-// OpenMP above and below nopal, by the runtime that the compiler brings: LLVM's or GCC's. A thread of a team is known by its number, and so
-// is what it may do: it must be the same thread after nopal's joins.
+// OpenMP above and below nopal, by the runtime of the compiler: LLVM's or GCC's. A thread of a team is identified by its number, which
+// decides what it may do: it must be the same thread after nopal's joins.
 
 #include <omp.h>
 
@@ -12,12 +12,12 @@ namespace {
 
 constexpr long n = 32;  // of one sum
 
-// More threads than CPUs: who has nothing to do sleeps. LLVM's runtime looks at this when the first team is made.
+// More threads than CPUs: idle ones sleep. LLVM's runtime reads this when the first team is made.
 [[maybe_unused]] int const passive = ::setenv("OMP_WAIT_POLICY", "passive", 0);
 
 class openmp_at_home : public test::at_home {
-  /// The same for all cases: LLVM's runtime, 22 at least, crashes where threads that have run OpenMP's tasks have ended and others run some,
-  /// also where nopal has no part in it.
+  /// The same for all cases: LLVM's runtime, 22 at least, crashes if threads that have run OpenMP's tasks have ended and others run some,
+  /// also without nopal.
   static nopal::pool& kept(test::staying by) {
     static nopal::pool home{options(test::staying::home_pool)}, other{options(test::staying::guard)};
     return by == test::staying::home_pool ? home : other;

@@ -1,5 +1,5 @@
-// What a task starts (threads, processes, other pools) may run on every CPU that the pool may, also where the pool's workers keep to a CPU
-// each.
+// What a task starts (threads, processes, other pools) may run on every CPU that the pool may use, also if each of the pool's workers keeps
+// to one CPU.
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -62,7 +62,7 @@ bool soon(F f) {
   return true;
 }
 
-/// A process that a task starts says what it may use: a shell's child, so two programs on.
+/// A process that a task starts prints what it may use: a shell's child, so two programs on.
 std::string list_of_a_shell() {
   std::string said(256, '\0');
   FILE* const from = ::popen("grep Cpus_allowed_list /proc/self/status", "r");

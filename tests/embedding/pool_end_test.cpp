@@ -1,5 +1,5 @@
-// A pool ends while its last jobs do: nothing that was submitted is lost, and nobody who has finished touches the pool afterwards (the
-// address sanitizer would see it).
+// A pool ends while its last jobs do: no submitted job is lost, and no thread that has finished accesses the pool afterwards (the address
+// sanitizer would detect it).
 
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(pool_end, waits_for_jobs_and_fibers_in_turn) {
   }
 }
 
-// A thread from outside wakes the last that a pool has to run, and the pool may be gone while it still does so.
+// A thread from outside wakes the last strand of a pool, and the pool may be gone while it still does so.
 TEST(pool_end, waits_for_whoever_wakes_its_last_stack) {
   for (long round = 0; round < test::scaled(500); ++round) {
     auto pool = std::make_unique<nopal::pool>(nopal::pool_options{.workers = 2, .pin = false});
@@ -91,7 +91,7 @@ task<int> go_round(nopal::pool& pool, int times) {
   co_return times;
 }
 
-// The last step of a job that moves from worker to worker is made while others still send it.
+// A job that moves from worker to worker makes its last step while others still send it.
 TEST(pool_end, waits_for_tasks_that_move) {
   for (long round = 0; round < test::scaled(500); ++round) {
     auto pool = std::make_unique<nopal::pool>(nopal::pool_options{.workers = 3, .pin = false});

@@ -17,8 +17,8 @@ using nopal::counter;
 using nopal::pool;
 using nopal::task;
 
-// The outer pool's only worker destroys the inner pool, one of whose jobs waits for that worker. If the destructor kept it, both would wait
-// for ever.
+// The outer pool's only worker destroys the inner pool, and a job of that waits for the worker. If the destructor kept the worker, both
+// would wait for ever.
 TEST(pools, a_pool_that_is_destroyed_on_a_worker_leaves_it_to_others) {
   pool outer{{.workers = 1}};
   std::atomic<int> ran{0};
@@ -29,7 +29,7 @@ TEST(pools, a_pool_that_is_destroyed_on_a_worker_leaves_it_to_others) {
   EXPECT_EQ(ran, 20);
 }
 
-// As above, where fibers are what the inner pool still has: its end looks for these from time to time.
+// As above, with fibers left in the inner pool: its end checks for these from time to time.
 TEST(pools, a_pool_whose_fibers_wait_for_the_destroying_worker_ends) {
   pool outer{{.workers = 1}};
   counter done;
@@ -67,7 +67,7 @@ TEST(pools, many_pools_come_and_go_on_workers) {
   EXPECT_EQ(sum, 12 * 7);
 }
 
-// Two pools, each of which ends on the other's worker a pool whose job needs the first.
+// Two pools. Each ends, on the other's worker, a pool with a job that needs the first.
 TEST(pools, end_on_each_other) {
   pool a{{.workers = 1}}, b{{.workers = 1}};
   std::atomic<int> ran{0};

@@ -16,7 +16,7 @@ namespace test {
 
 using native::fib;
 
-/// Ends the process unless right.
+/// Ends the process unless `right`.
 inline void check(bool right, char const* what) {
   if (right) return;
   say(what);

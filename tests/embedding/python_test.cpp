@@ -12,7 +12,7 @@ namespace {
 
 constexpr long n = 24;  // of one sum
 
-/// nopal.sum(k): the sum of 0 .. n - 1 by forks that know nothing of Python, while this thread has the lock.
+/// nopal.sum(k): the sum of 0 .. n - 1 by forks that do not use Python, while this thread has the lock.
 PyObject* sum_with_the_lock(PyObject*, PyObject* args) {
   long k = 0;
   if (!PyArg_ParseTuple(args, "l", &k)) return nullptr;
@@ -25,8 +25,8 @@ PyObject* sum_with_the_lock(PyObject*, PyObject* args) {
   return PyLong_FromLong(value);
 }
 
-/// callable(k), by a thread that has not the lock; -1 if that fails. It stays from before it takes the lock: where it runs on a thread that has called
-/// pool::run, a stay that Python's code makes later would leave that thread, which has the lock.
+/// callable(k), by a thread that does not have the lock; -1 if that fails. It stays from before it takes the lock: on a thread that has
+/// called pool::run, a later stay by Python's code would leave that thread, which has the lock.
 long call_python(PyObject* callable, long k) {
   nopal::stay const here;
   PyGILState_STATE const state = PyGILState_Ensure();
@@ -46,7 +46,7 @@ long sum_by_python(PyObject* callable, long first, long last) {
   return a + b;
 }
 
-/// nopal.map_sum(f): the sum of f(0) .. f(n - 1), by forks that take the lock, which this thread has given up meanwhile.
+/// nopal.map_sum(f): the sum of f(0) .. f(n - 1), by forks that take the lock, which this thread has released until the join.
 PyObject* sum_without_the_lock(PyObject*, PyObject* callable) {
   nopal::stay const here;
   long value = 0;
@@ -84,7 +84,7 @@ def caught(k):
         return e.args[0]
 )";
 
-/// One interpreter for all cases: it cannot be made a second time for sure.
+/// One interpreter for all cases: it may not be possible to make a second.
 class interpreter : public testing::Environment {
  public:
   void SetUp() override {
@@ -105,7 +105,7 @@ class interpreter : public testing::Environment {
 
 class python_at_home : public test::at_home {
  protected:
-  /// name(k), by a thread that takes the lock for the call.
+  /// Calls name(k), by a thread that takes the lock for the call.
   static long call(char const* name, long k) {
     PyGILState_STATE const state = PyGILState_Ensure();
     PyObject* const main = PyImport_AddModule("__main__");

@@ -1,4 +1,4 @@
-// nopal::shutdown: what it waits for, what it says, and that nothing is lost that comes meanwhile.
+// nopal::shutdown: what it waits for, what it returns, and that no work which arrives in that time is lost.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The order in which a thread comes back to the stacks that it has left inside nopal::stay: the newest first, unless that waits for an older.
+// The order in which a thread resumes the stacks that it has left inside nopal::stay: the newest first, unless that waits for an older.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ class strands {
  public:
   explicit strands(nopal::pool& p) noexcept : pool_{p} {}
 
-  /// Begins one that waits for `until`, then calls f. Its name, `c`, is noted when it goes on.
+  /// Begins one that waits for `until`, then calls f. Notes its name, `c`, when it continues.
   template <class F>
   void begin(char c, nopal::counter& until, F f) {
     begin_with([this, c, &until, f](nopal::counter& begun) {
@@ -40,7 +40,7 @@ class strands {
       wait(c, [&] { pool_.run([&]() -> nopal::task<> { return wait_elsewhere(until, begun); }); }, [] {});
     });
   }
-  /// Waits for all; the names in the order in which they went on.
+  /// Waits for all. Returns the names in the order in which they continued.
   std::string order() {
     nopal::wait_for(all_);
     return order_;
@@ -110,7 +110,7 @@ TEST(stays_in_order, a_join_is_waited_for_long) {
   s.begin('a', a);
   s.begin_joining('b', b);
   a.done();
-  std::this_thread::sleep_for(1s);  // nobody works; a stack that waits for one that waits at no join would go on
+  std::this_thread::sleep_for(1s);  // no worker runs; a stack that waits for one that waits at no join would continue
   b.done();
   EXPECT_EQ(s.order(), "ba");
 }

@@ -1,4 +1,4 @@
-// What runs on top of a stack that stays, and waits or yields there; strangers that ask for a lock below.
+// What runs on top of a stack that stays, and waits or yields there; unrelated strands that want a lock held below.
 
 #include <gtest/gtest.h>
 
@@ -58,8 +58,8 @@ TEST(stays_on_top, scopes_on_top_and_in_jobs_that_are_called_stay_too) {
   EXPECT_EQ(moved, 0);
 }
 
-/// A thread that holds a mutex of the standard library waits for `work`, which it may run itself in part, while a fiber asks for the mutex. `begun`: the
-/// other worker has begun `work`.
+/// A thread that holds a mutex of the standard library waits for `work`, which it may run itself in part, while a fiber wants the mutex.
+/// `begun`: the other worker has begun `work`.
 void lock_beside_a_stranger(nopal::pool& p, std::atomic<int>& begun, std::function<void()> const& work) {
   std::mutex m;
   nopal::counter all;
@@ -116,7 +116,7 @@ TEST(stays_on_top, a_yield_on_top_lets_no_stranger_run) {
   }
 }
 
-// Each yields until a fiber that nobody has begun yet has run.
+// Each yields until a fiber that has not begun yet has run.
 TEST(stays_on_top, who_yields_where_all_stay_lets_others_run_in_the_end) {
   nopal::pool p{{.workers = 2}};
   for (int k = 0; k < test::scaled(20, 5); ++k) {

@@ -1,5 +1,5 @@
-// Stacks that stay: pool_options::resume and nopal::stay. Each join and each wait returns on the thread that called it, whoever runs what is
-// waited for; a lock that is held across a join is not asked for by whatever its thread runs meanwhile; and nothing stands still.
+// Stacks that stay: pool_options::resume and nopal::stay. Each join and each wait returns on the thread that called it, on whichever worker
+// the work runs; what the thread runs during a join does not want a lock that is held across the join; and nothing stands still.
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -138,7 +138,7 @@ TEST_P(home_pools, many_fibers_that_wait_come_home) {
   EXPECT_EQ(moved, 0);
 }
 
-// Each of many jobs locks the same mutex, forks, joins, and unlocks. A mutex that checks says who locked it.
+// Each of many jobs locks the same mutex, forks, joins, and unlocks. A mutex that checks reports its owner.
 void lock_across_joins(nopal::pool& p, bool says_so) {
   pthread_mutex_t m;
   pthread_mutexattr_t kind;
@@ -235,7 +235,7 @@ TEST(stay_at, nothing_stands_still_where_all_workers_stay) {
     nopal::pool p{{.workers = workers}};
     for (int k = 0; k < 20; ++k) {
       nopal::counter reached, go{1};
-      // Each waits for the last, which only starts when some of them has given way.
+      // Each waits for the last, which only starts when some of them has made way.
       p.run([&] {
         nopal::counter all;
         for (int i = 0; i < 20; ++i) {

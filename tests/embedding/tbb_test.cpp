@@ -1,4 +1,4 @@
-// oneTBB above and below nopal: its frames lie between nopal's on one native stack, and what it keeps for each thread must be found again
+// oneTBB above and below nopal: its frames are between nopal's on one native stack, and what it keeps for each thread must be found again
 // after nopal's joins.
 
 #include <tbb/blocked_range.h>
@@ -25,13 +25,13 @@ constexpr long n = 32;  // of one sum
 
 class tbb_at_home : public test::at_home {
  protected:
-  /// The sum of 0 .. n - 1, in the body of something of oneTBB's.
+  /// The sum of 0 .. n - 1, in the body of an algorithm of oneTBB.
   long in_a_body(long which) {
     long value = 0;
     staying_here([&] { value = test::sum(0, n, which); });
     return value;
   }
-  /// oneTBB and nopal in turn, as long as a worker of the pool is here: a thread of oneTBB's sums up once, for all.
+  /// oneTBB and nopal in turn, while a worker of the pool is here: a thread of oneTBB sums up once, for all.
   long nested(long depth, long which) {
     if (depth == 0) return in_a_body(which);
     if (nopal::pool::current() != &pool()) return 3 * nested(depth - 1, which);
@@ -184,7 +184,7 @@ TEST_P(tbb_below, oneTBB_calls_nopal_which_calls_oneTBB) {
   }
 }
 
-// oneTBB runs its bodies in the floating-point mode in which their thread has first used it, in whichever they are asked for.
+// oneTBB runs its bodies in the floating-point mode in which their thread has first used it, in any mode of the caller.
 TEST(tbb_modes, what_a_body_forks_has_the_mode_of_the_body) {
   nopal::pool p{{.workers = 4}};
   std::atomic<int> wrong{0}, others{0};

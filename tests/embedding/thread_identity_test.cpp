@@ -1,4 +1,4 @@
-// Code that stays finds its thread again after whatever it has waited for: the thread's number and address, its thread-locals, its locks.
+// Code that stays finds its thread again after any wait: the thread's number and address, its thread-locals, its locks.
 
 #include <pthread.h>
 
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 thread_local int of_the_thread = 0;
 
-// What a compiler may take for the same on one thread is asked for anew.
+// What a compiler may assume constant on one thread is read again.
 #if defined(__clang__)
 #define ASKED_ANEW [[clang::noinline]]
 #else
@@ -41,12 +41,12 @@ ASKED_ANEW void set_error_number(int e) {
   errno = e;
 }
 
-/// How the workers' turns come about, beside who calls.
+/// How the workers' turns are decided, and who calls.
 class thread_identity : public test::at_home {
  protected:
   explicit thread_identity(nopal::schedule how = nopal::schedule::free, unsigned workers = many()) : at_home{how, workers} {}
 
-  /// f(k), everywhere, and the thread is the same afterwards.
+  /// Calls f(k), everywhere; the thread is the same afterwards.
   template <class F>
   void leaves_the_thread(F const& f) {
     everywhere([&](long k) {
@@ -61,12 +61,12 @@ class thread_identity : public test::at_home {
   }
 };
 
-/// The same where all that is forked is stolen at once.
+/// The same with a schedule that steals all forks at once.
 class thread_identity_stolen : public thread_identity {
  protected:
   thread_identity_stolen() : thread_identity{nopal::schedule::steal_always, 3} {}
 };
-/// And where chance decides.
+/// The same with a random schedule.
 class thread_identity_drawn : public thread_identity {
  protected:
   thread_identity_drawn() : thread_identity{nopal::schedule::steal_at_random, 3} {}
@@ -157,7 +157,7 @@ TEST_P(thread_identity, outlasts_the_wait_for_a_mutex) {
   });
 }
 
-// In a stretch that stays, such a wait may take a third of a second (include/nopal/core/stack/stays.md): a few rounds will do.
+// In a section that stays, such a wait may take a third of a second (include/nopal/core/stack/stays.md): a few rounds are enough.
 TEST_P(thread_identity, outlasts_channels_and_semaphores) {
   constexpr long few = std::min(test::rounds, 5L);
   nopal::channel<long> channel{1};
@@ -206,7 +206,7 @@ TEST_P(thread_identity, keeps_errno_across_waits) {
   });
 }
 
-// A lock that only its thread may give back, held across joins by many, each on its own worker: the worker runs nothing meanwhile that wants
+// A lock that only its thread may release, held across joins by many, each on its own worker: until then the worker runs nothing that wants
 // it too.
 TEST_P(thread_identity, may_hold_a_mutex_of_the_standard_library_across_joins) {
   std::mutex mutex;
@@ -249,7 +249,7 @@ TEST_P(thread_identity, may_hold_a_recursive_mutex_at_several_joins) {
   });
 }
 
-/// Handles an exception of its own, forks and joins meanwhile, and throws it on.
+/// Handles an exception of its own, forks and joins in the handler, and rethrows it.
 void throws_on(long k) {
   try {
     throw std::runtime_error{std::to_string(k)};

@@ -1,4 +1,4 @@
-// memcheck knows nopal's native stacks: it reports nothing of a program that switches between them, and what is wrong it still reports.
+// memcheck supports nopal's native stacks: it reports nothing of a correct program that switches between them, and still reports errors.
 // docs/valgrind.md.
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using nopal::task;
 
 constexpr int reported = 9;
 
-// What `valgrind` exits with that runs `command`.
+// The exit status of `valgrind` for `command`.
 int exit_of_memcheck(std::string const& command) {
   std::string line = "valgrind --tool=memcheck --error-exitcode=";
   line.append(std::to_string(reported)).append(" -q ").append(command).append(" > /dev/null 2>&1");
@@ -50,7 +50,7 @@ bool can_run() {
   return false;
 }
 
-// All that switches stacks, on frames small and large, with exceptions; stacks are used again by what needs more of them, and less.
+// All that switches stacks, on small and large frames, with exceptions; stacks are reused by strands that need more of them, and less.
 TEST(under_valgrind, DISABLED_whatever_switches) {
   nopal::pool pool{{.workers = 3}};
   for (int round = 0; round < 3; ++round) {
@@ -84,7 +84,7 @@ TEST(under_valgrind, DISABLED_whatever_switches) {
   }
 }
 
-// A fiber that decides by what it has not written, and one that reads what it has freed: both on stacks that were used before.
+// A fiber that branches on memory that it has not written, and one that reads memory that it has freed: both on reused stacks.
 TEST(under_valgrind, DISABLED_a_fiber_that_reads_what_it_has_not_written) {
   nopal::pool pool{{.workers = 1}};
   pool.run([] {

@@ -1,4 +1,4 @@
-// Recursions without an end: each ends the program with a message, before the machine is out of memory. The first argument says which.
+// Recursions without an end: each ends the program with a message, before the machine is out of memory. The first argument selects one.
 
 #include <cstdio>
 #include <string_view>
@@ -29,14 +29,14 @@ long by_run(nopal::pool& pool, long n) {
 }
 nopal::task<long> by_sync_wait(long n) { co_return nopal::sync_wait(by_sync_wait, n + 1) + 1; }
 
-// What a task holds beside its frame.
+// What a task keeps beside its frame.
 nopal::task<long> by_scratch(long n) {
   auto const numbers = co_await nopal::stack_array<long>(1000);
   numbers[0] = co_await nopal::call(by_scratch, n + 1);
   co_return numbers[0] + 1;
 }
 
-// Of an ordinary function: its native stack is full at last, most often while the fork pushes its last words there.
+// An ordinary function: its native stack is full in the end, usually while the fork pushes its last words there.
 long by_call(long n) {
   if (n < 0) return 0;  // never
   long own = 0;

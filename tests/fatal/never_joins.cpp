@@ -1,4 +1,4 @@
-// A program that forgets a join, and uses nothing else: the line that ends it names the function, from whatever part of the library was linked.
+// A program that forgets a join, and uses nothing else: the line that ends it names the function, whatever part of the library was linked.
 
 #include <nopal/pool.hpp>
 #include <nopal/task.hpp>

@@ -1,4 +1,4 @@
-// What a C program does.
+// A C program.
 
 #include <array>
 #include <atomic>
@@ -18,12 +18,12 @@ namespace test::faults {
 using nopal::pool;
 
 namespace {
-/// A status, and the words that belong to it, which are the calling thread's.
+/// A status, and its message, which belongs to the calling thread.
 struct c_status {
   nopal_status status = NOPAL_OK;
   std::array<char, 200> words{};
 
-  /// The first that is not good stays.
+  /// Keeps the first that is not good.
   void note(nopal_status s) noexcept {
     if (status != NOPAL_OK || s == NOPAL_OK) return;
     status = s;
@@ -32,7 +32,7 @@ struct c_status {
   void note(c_status const& s) noexcept {
     if (status == NOPAL_OK) *this = s;
   }
-  /// As an exception that the harness knows.
+  /// Throws an exception that the harness knows.
   void check() const {
     if (status == NOPAL_NO_MEMORY) throw std::bad_alloc{};
     if (status == NOPAL_SYSTEM) throw std::system_error{EAGAIN, std::generic_category(), words.data()};

@@ -28,7 +28,7 @@
 #include "../numbered.hpp"
 #include "../scale.hpp"
 
-// The dynamic linker's own, which LeakSanitizer knows only by its usual caller.
+// The dynamic linker's own, which LeakSanitizer identifies only by its usual caller.
 extern "C" char const* __lsan_default_suppressions();
 extern "C" char const* __lsan_default_options();
 extern "C" char const* __lsan_default_options() { return "print_suppressions=0"; }
@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::chrono::seconds limit{sanitized ? 60 : 15};
 
-/// What the child tells its parent, in memory that they share: it may not live to say it otherwise.
+/// What the child tells its parent, in memory that they share, since the child may not live to report it otherwise.
 struct told {
   trace first;
   std::atomic<char const*> doing{"nothing yet"};  // literals: at the same address in both
@@ -54,7 +54,7 @@ struct told {
   void say(char const* what, char const* more = "") noexcept { std::snprintf(wrong.data(), wrong.size(), "%s%s", what, more); }
 };
 
-/// As many jobs as there are workers, none of which ends before all have begun.
+/// As many jobs as there are workers; none ends before all have begun.
 bool all_workers_work(nopal::pool& pool) {
   std::atomic<unsigned> here{0};
   unsigned const n = pool.workers();
@@ -171,7 +171,7 @@ bool is_documented_end(std::string const& said) {
   return std::find(ends.begin(), ends.end(), said) != ends.end();
 }
 
-/// What is left of what it said without the line about a stack that was refused: one for each pool.
+/// The rest of its output without the line about a stack that was refused: one for each pool.
 std::string without_refusal(std::string said) {
   static constexpr std::string_view refusal{"nopal: no memory for another native stack: "};
   for (std::size_t at; (at = said.find(refusal)) != std::string::npos;) said.erase(at, said.find('\n', at) - at + 1);
@@ -186,7 +186,7 @@ struct shared_memory {
   ~shared_memory() { ::munmap(t, sizeof(told)); }
 };
 
-/// The default pool is never destroyed: what its workers have stays, with caches that are fuller or emptier from run to run.
+/// The default pool is never destroyed: its workers keep their caches, which are fuller or emptier from run to run.
 bool keeps_default_pool(scenario const& s) {
   std::string const name = s.name;
   return name == "uses_the_default_pool" || name == "spawns_outside";
@@ -195,7 +195,7 @@ bool too_much_is_mapped(scenario const& s, std::int64_t bytes) {
   return keeps_default_pool(s) ? bytes > std::int64_t{64} << 20 : bytes != 0;
 }
 
-/// One process. `live`: how many blocks may be left; below 0 if that is to be learnt.
+/// One process. `live`: how many blocks may be left; below 0 if that must be learnt.
 void one_life(scenario const& s, plan const& p, std::int64_t& live, outcome& o) {
   shared_memory const memory;
   told& t = *memory.t;
@@ -247,7 +247,7 @@ void one_life(scenario const& s, plan const& p, std::int64_t& live, outcome& o) 
   o.wrong.push_back(wrong + ", during " + t.doing.load() + "; " + site_of(t.first) + (said.empty() ? "" : "    it said: " + said));
 }
 
-/// Without faults: what is left, and how many calls there are.
+/// Without faults: how many blocks are left, and how many calls there are.
 outcome reference(scenario const& s, std::int64_t& live) {
   live = -1;
   outcome o;
@@ -264,12 +264,12 @@ outcome fail_each(scenario const& s, unsigned most) {
     auto const what = static_cast<kind>(k);
     if (what == kind::futex_wake) continue;  // alone it fails for a bad address only
     std::uint64_t const n = o.calls[k];
-    // The slow membarrier, which takes the place of one that fails, may take a second.
+    // The slow membarrier, which replaces one that fails, may take a second.
     std::uint64_t const tries = most == 0 ? n : std::min<std::uint64_t>(n, what == kind::membarrier ? 2 : most);
     for (std::uint64_t i = 0; i < tries && o.wrong.size() < 3; ++i) {
       std::uint64_t const number = 1 + (tries == n ? i : i * (n - 1) / (tries - 1));
       one_life(s, {.kinds = of(what), .first = number}, live, o);
-      // Memory that is gone stays gone, more often than not.
+      // Lack of memory usually lasts.
       if ((memory & of(what)) != 0 && (most == 0 || i % 3 == 0)) {
         one_life(s, {.kinds = of(what), .first = number, .last = plan::never, .milliseconds = 50}, live, o);
       }

@@ -1,11 +1,11 @@
 #pragma once
 
-// Runs a scenario again and again, each time in a process of its own and with another call failing, and says what is wrong with any of
-// the ends that it comes to. Right are:
+// Runs a scenario again and again, each time in a process of its own and with another call failing, and reports each end that is not
+// allowed. Allowed are:
 //
 //   the result        the scenario's own, as without faults
-//   an exception      std::bad_alloc; std::system_error with words of ours; then, in the same process and without faults, the same pool, or a
-//                     new one where none could be made, gives the result, all of its workers work, and nothing is left when it is gone
+//   an exception      std::bad_alloc; std::system_error with a message of nopal; then, in the same process and without faults, the same
+//                     pool, or a new one if none could be made, gives the result, all of its workers work, and it leaves nothing
 //   the end           SIGABRT after exactly one line "nopal: …", of those that docs/faults.md lists
 
 #include <array>
@@ -22,7 +22,7 @@ namespace test::faults {
 struct scenario {
   std::string name;
   nopal::pool_options options;
-  /// True: the right result. Throws what came of the faults.
+  /// True: the right result. Throws the exception that a fault causes.
   bool (*run)(nopal::pool& pool);
   /// It throws numbered exceptions of its own.
   bool throws = false;
@@ -31,9 +31,9 @@ struct scenario {
 };
 
 struct outcome {
-  std::vector<std::string> wrong;  ///< what is, with all that is known of it
+  std::vector<std::string> wrong;  ///< the errors, with all that is known of them
   unsigned runs = 0, injected = 0, results = 0, exceptions = 0, ends = 0;
-  /// For each kind, how many calls the scenario makes.
+  /// For each kind, the number of calls that the scenario makes.
   std::array<std::uint64_t, kinds> calls{};
 };
 

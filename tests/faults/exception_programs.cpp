@@ -1,4 +1,4 @@
-// Exceptions of the program itself, out of tasks, functions, scopes and fibers.
+// Exceptions of the program itself, from tasks, functions, scopes and fibers.
 
 #include "../numbered.hpp"
 #include "nopal/nopal.hpp"

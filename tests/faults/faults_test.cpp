@@ -1,4 +1,4 @@
-// Each scenario with each of its calls failing in turn: what must come of it stands in every_site.hpp, and in docs/faults.md.
+// Each scenario with each of its calls failing in turn: every_site.hpp and docs/faults.md list the allowed results.
 
 #include <gtest/gtest.h>
 

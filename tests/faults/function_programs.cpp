@@ -76,7 +76,7 @@ bool uses_the_default_pool(pool&) {
   return a == 21 && b == 13 && c == 8 && nopal::sync_wait(fib, 10) == 55;
 }
 
-/// All of it: made, used and destroyed while calls fail.
+/// All of it, made, used and destroyed while calls fail.
 bool comes_and_goes(pool&) {
   pool p{{.workers = 3}};
   return runs(p) && forks_natively(p);

@@ -21,7 +21,7 @@
 #include "../mix.hpp"
 #include "../scale.hpp"
 
-// ---- The real ones. The sanitizers' own take the place of libc's, and let a program put its own in front of them.
+// ---- The real functions. Those of a sanitizer replace libc's, and let a program put its own before them.
 
 #ifdef NOPAL_TEST_SANITIZED
 #define REAL(name) ___interceptor_##name
@@ -54,7 +54,7 @@ constinit std::atomic<std::uint64_t> counted{0}, failed{0};
 constinit std::array<std::atomic<std::uint64_t>, kinds> by_kind{};
 constinit std::atomic<std::int64_t> blocks{0}, mapped{0};
 constinit std::atomic<trace*> kept{nullptr};
-/// A sanitizer ends the program where it finds no memory to start a thread with: until the thread's own function it is spared.
+/// A sanitizer ends the program if it finds no memory to start a thread with: so no call fails until the thread's own function begins.
 constinit thread_local bool is_spared = sanitized;
 
 std::int64_t time_in_ms() noexcept {
@@ -74,7 +74,7 @@ void remember(kind k, std::uint64_t number) noexcept {
   is_spared = before;
 }
 
-/// Is it this call's turn to fail?
+/// True if this call must fail.
 bool fails(kind k) noexcept {
   if (!is_armed.load(std::memory_order_acquire) || is_spared) return false;
   by_kind[static_cast<unsigned>(k)].fetch_add(1, std::memory_order_relaxed);
@@ -215,7 +215,7 @@ void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { releas
 void operator delete(void* p, std::align_val_t, std::nothrow_t const&) noexcept { release(p); }
 void operator delete[](void* p, std::align_val_t, std::nothrow_t const&) noexcept { release(p); }
 
-// ---- What C has.
+// ---- C functions.
 
 extern "C" {
 
@@ -320,7 +320,7 @@ int pthread_setspecific(pthread_key_t key, void const* value) noexcept {
 }
 #endif
 
-// hwloc 2.9 crashes where an allocation of its own fails (it does not look at what hwloc_bitmap_alloc gave it): it fails as a whole.
+// hwloc 2.9 crashes if an allocation of its own fails (it does not check the result of hwloc_bitmap_alloc): it fails as a whole.
 int hwloc_topology_init(hwloc_topology_t* made) {
   static auto* const real = next<decltype(hwloc_topology_init)>("hwloc_topology_init");
   if (fails(kind::topology)) return -1;
@@ -341,8 +341,8 @@ int hwloc_topology_restrict(hwloc_topology_t machine, hwloc_const_cpuset_t set, 
 }
 
 long syscall(long number, ...) noexcept {
-  static constinit std::atomic<decltype(&syscall)> known = nullptr;  // LLVM's C++ library calls this where it initialises what is static
-  auto* real = known.load(std::memory_order_relaxed);                // relaxed: whoever finds null finds the same function
+  static constinit std::atomic<decltype(&syscall)> known = nullptr;  // LLVM's C++ library calls this to initialise static objects
+  auto* real = known.load(std::memory_order_relaxed);                // relaxed: each thread that reads null finds the same function
   if (real == nullptr) known.store(real = next<decltype(syscall)>("syscall"), std::memory_order_relaxed);
   std::va_list list;
   va_start(list, number);

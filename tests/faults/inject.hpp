@@ -1,8 +1,8 @@
 #pragma once
 
 // Faults on demand: the program that is linked with inject.cpp has its own operator new, malloc, mmap, pthread_create and so on, which pass
-// every call on to the real one, count it while armed, and let those fail that a plan says. What a library calls counts too: hwloc,
-// libstdc++, and what libc does not call from within itself.
+// every call on to the real one, count it while armed, and let those fail that a plan names. Calls of libraries count too: hwloc,
+// libstdc++, and calls into libc, except libc's calls of itself.
 //
 //     test::faults::arm({.kinds = of(kind::allocation), .first = 3});     // the third operator new from here on throws
 //     ...
@@ -52,10 +52,10 @@ struct plan {
   std::uint64_t last = 0;    ///< 0: only the first
   std::uint64_t one_in = 0;  ///< 0: none
   std::uint64_t seed = 0;
-  std::int64_t milliseconds = 3'600'000;  ///< after that nothing fails any more: memory comes back
+  std::int64_t milliseconds = 3'600'000;  ///< after that nothing fails any more: memory is available again
 };
 
-/// Forgets what was counted before. Armed already: the new plan takes the old one's place.
+/// Forgets what was counted before. If armed already: the new plan replaces the old one.
 void arm(plan const& p) noexcept;
 /// Nothing fails any more, and nothing is counted.
 void disarm() noexcept;
@@ -68,7 +68,7 @@ class armed {
   ~armed() { disarm(); }
 };
 
-/// While alive, calls of this thread are neither counted nor do they fail. Not across anything that may leave the native stack.
+/// While alive, calls of this thread are neither counted nor fail. Not across a call that may leave the native stack.
 class spared {
  public:
   spared() noexcept;
@@ -80,23 +80,23 @@ class spared {
   bool before_;
 };
 
-/// Since arm: how many of one kind, and how many have failed in all.
+/// Since arm: the number of one kind, and of all that have failed.
 std::uint64_t calls(kind k) noexcept;
 std::uint64_t failures() noexcept;
 
 /// Blocks of operator new that are not deleted yet, since the program began.
 std::int64_t live_blocks() noexcept;
-/// Bytes that mmap has mapped and munmap has not unmapped, all told: below 0 if somebody has unmapped what was not his.
+/// Bytes that mmap has mapped and munmap has not unmapped, in all: below 0 if memory of others was unmapped.
 std::int64_t mapped_bytes() noexcept;
 
-/// The first call that failed since arm, and who called.
+/// The first call that failed since arm, and its caller.
 struct trace {
   std::atomic<int> depth{0};  ///< 0: none has
   kind what{};
   std::uint64_t number = 0;
   std::array<void*, 32> callers{};
 };
-/// Where it is kept: a process that is killed may have it in memory that it shares. Null: nowhere.
+/// Where it is kept: for a process that is killed, in memory that it shares. Null: nowhere.
 void keep_trace_in(trace* t) noexcept;
 
 }  // namespace test::faults

@@ -1,4 +1,4 @@
-// The injector itself: what a plan says fails, and nothing else.
+// The injector itself: the calls that a plan names fail, and no others.
 
 #include "inject.hpp"
 
@@ -28,7 +28,7 @@ namespace {
 
 using namespace test::faults;
 
-// Not to be optimised away, as a pair of new and delete may be.
+// Must not be optimised away, as a pair of new and delete may be.
 void* volatile sink;
 auto* volatile call_malloc = std::malloc;
 auto* volatile call_strdup = ::strdup;

@@ -1,4 +1,4 @@
-// A join that finds no memory for another stack keeps its worker, but not for longer than that lasts.
+// A join that finds no memory for another stack keeps its worker, but only while memory is lacking.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ void until(F f) {
 
 nopal::task<void> comes_back(nopal::pool& pool, unsigned where) { co_await nopal::resume_on(pool.worker(where)); }
 
-// The worker that waits at the join has no stack, and what it waits for can run on its thread only.
+// The worker that waits at the join has no stack, and what it waits for can only run on its thread.
 TEST(faults_of_a_join, end_when_there_is_memory_again) {
   nopal::pool pool{{.workers = 2}};
   std::atomic<bool> elsewhere{false}, go{false}, stolen{false};
@@ -32,7 +32,7 @@ TEST(faults_of_a_join, end_when_there_is_memory_again) {
     nopal::scope outer;
     outer.fork([&] {
       until([&] { return elsewhere.load(); });
-      nopal::parallel_invoke([] {}, [] {});  // answers whoever has asked, and finds a stack for a join
+      nopal::parallel_invoke([] {}, [] {});  // answers requests, and finds a stack for a join
       nopal::scope inner;
       inner.fork([&] {  // takes that stack
         unsigned const here = nopal::this_worker::index();
@@ -51,7 +51,7 @@ TEST(faults_of_a_join, end_when_there_is_memory_again) {
       });
       inner.join();
     });
-    elsewhere = true;  // on the other worker, which asks for nothing until it goes on
+    elsewhere = true;  // on the other worker, which makes no request until it continues
     until([&] { return go.load(); });
     outer.join();
   });

@@ -1,4 +1,4 @@
-// Faults whose words or side effects no scenario can see.
+// Faults with messages or side effects that no scenario can see.
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -62,7 +62,7 @@ TEST(faults_say, that_there_is_no_address_space) {
   EXPECT_TRUE(says(said, "lower stack_size or the number of workers")) << said;
 }
 
-// Which crashes where it finds no memory. It is asked only where its variables say so.
+// It crashes if it finds no memory. It is used only if its variables say so.
 TEST(faults_of_hwloc, are_not_provoked) {
   ::setenv("HWLOC_THISSYSTEM", "1", 1);
   arm({.kinds = of(kind::map), .first = 1});
@@ -93,7 +93,7 @@ TEST(faults_of_hwloc, leave_a_flat_machine) {
   ::unsetenv("HWLOC_THISSYSTEM");
 }
 
-// It loads plug-ins (OpenCL, OpenGL, X11), wherever they are installed: those meet with faults as little as with a pool.
+// It loads plug-ins (OpenCL, OpenGL, X11), wherever they are installed; these must not get faults, and are not loaded by a pool.
 TEST(faults_of_hwloc, are_none_where_nobody_asks_it) {
   arm({});
   {
@@ -104,8 +104,8 @@ TEST(faults_of_hwloc, are_none_where_nobody_asks_it) {
   EXPECT_EQ(calls(kind::topology), 0u);
 }
 
-// Where one part of a mapping has gone back, another thread may have mapped something: that part must not go back again. A smaller mapping
-// may do where a large one was refused.
+// If one part of a mapping was given back, another thread may have mapped something there: that part must not be given back again. A
+// smaller mapping may succeed if a large one was refused.
 TEST(faults_of_a_stack, give_back_what_was_mapped_once) {
   using nopal::core::stack_pool;
   for (auto const what : {kind::protect, kind::unmap, kind::map}) {

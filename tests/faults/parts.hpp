@@ -1,6 +1,6 @@
 #pragma once
 
-// What the programs of several scenarios do.
+// Shared by the programs of several scenarios.
 
 #include <chrono>
 #include <exception>
@@ -11,7 +11,7 @@
 
 namespace test::faults {
 
-/// Until f() or for a moment: that others come to it, but nothing hangs where they cannot.
+/// Waits until f(), or for a moment: so that others arrive, but nothing hangs if they cannot.
 template <class F>
 void for_a_moment(F f) {
   auto const until = std::chrono::steady_clock::now() + std::chrono::microseconds{sanitized ? 2000 : 300};
@@ -34,7 +34,7 @@ inline long native_fib(long n) {
   return a + b;
 }
 
-/// Spawns `n` on the counter, as far as it goes, and waits for them.
+/// Spawns `n` on the counter, as far as possible, and waits for them.
 template <class F>
 void spawns_and_waits(nopal::counter& left, int n, F f) {
   std::exception_ptr error;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the scenarios run: each is true if its result is right, and throws what came of the faults. Where memory may end one it is
-// written as a careful program is: what was started is waited for before an exception goes on.
+// The programs of the scenarios: each returns true if its result is right, and throws the exception that a fault causes. If lack of memory
+// may end one, it is written as a careful program: it waits for what was started before an exception leaves it.
 
 #include "nopal/pool.hpp"
 

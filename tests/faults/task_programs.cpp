@@ -60,8 +60,8 @@ task<long> calls_deep(long n) {
 bool goes_deep(pool& p) { return p.run(forks_deep, 10'000L) == 10'000 && p.run(calls_deep, 10'000L) == 10'000; }
 
 namespace {
-/// A nested run at every 50th level: another strand begins above entries that are not its own. Where these become too many, the first to
-/// see it may be a nested run.
+/// A nested run at every 50th level: another strand begins above entries that are not its own. If these become too many, a nested run may
+/// be the first to see it.
 task<long> nests(long n) {
   if (n == 0) co_return 0;
   long below = 0;
@@ -79,7 +79,7 @@ task<long> waits_natively(long n) {
   long const a = native_fib(n);
   co_return a + nopal::sync_wait(fib, n);
 }
-/// Waits with continuations in the deque, which must go elsewhere: the job that it waits for runs on another pool.
+/// Waits with continuations in the deque, which other workers must run: the job that it waits for runs on another pool.
 task<long> waits_amid_forks(pool* other, long n) {
   if (n == 0) {
     auto f = other->submit([] {

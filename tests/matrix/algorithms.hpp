@@ -1,7 +1,7 @@
 #pragma once
 
-// The algorithms of the matrix. Each is written once, and run both ways: by nopal on the range that is tried, and by std::ranges on a vector
-// of its elements. What it gives is an outcome: numbers that must be the same.
+// The algorithms of the matrix. Each is written once, and run both ways: by nopal on the tested range, and by std::ranges on a vector of
+// its elements. Its outcome is a list of numbers that must be the same.
 
 #include <algorithm>
 #include <atomic>
@@ -133,7 +133,7 @@ std::uint64_t all_of_it(V const& v) {
   return sum;
 }
 
-/// What a range's elements, and their projections, are as values.
+/// A range's elements, and their projections, as values.
 template <class R>
 using value_of = std::ranges::range_value_t<R>;
 template <class P, class T>
@@ -178,7 +178,7 @@ struct transform_reduce_pairs {
   static constexpr char const* name = "transform_reduce of two ranges";
   template <class Way, class R, class T, class P>
   static outcome of(R& r, std::vector<T> const& all, P p) {
-    // Of an element and of one that lasts: what it gives refers to one of them.
+    // Of an element and of an object that lasts: its result refers to one of them.
     auto const of_two = [&p](auto&& a, T const& b) -> decltype(auto) {
       static_cast<void>(b);
       return std::invoke(p, std::forward<decltype(a)>(a));
@@ -301,14 +301,14 @@ struct merge {
   static constexpr char const* name = "merge";
   template <class Way, class R, class T, class P>
   static outcome of(R& r, std::vector<T> const& all, P p) {
-    std::vector<T> second;  // some of the elements: so it shows from which range equal ones come first
+    std::vector<T> second;  // some of the elements, to show which range equal ones are taken from
     for (std::size_t i = 0; i < all.size(); i += 2) second.push_back(all[i]);
     std::vector<stored<T>> out(all.size() + second.size());
     auto const ends = Way::merge(r, second, out.begin(), less_where_sorted{std::ranges::is_sorted(all, std::ranges::less{}, p)}, p, p);
     return {all_of_it(out), place_in(r, ends.in1), place_in(second, ends.in2), place_in(out, ends.out)};
   }
 };
-/// These take no projection, but what is called with elements may refer into them.
+/// These take no projection, but the functions called with elements may return references into them.
 struct scans {
   static constexpr char const* name = "inclusive_scan, exclusive_scan";
   template <class Way, class R, class T>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the algorithms of the matrix call with elements.
+// The functions that the algorithms of the matrix call with elements.
 
 #include <cstdint>
 #include <utility>
@@ -33,7 +33,7 @@ struct bin {
     return static_cast<unsigned>(matrix::weigh(x) % 10);
   }
 };
-/// Both operands, whatever they are, as values.
+/// Both operands, as values.
 template <class T>
 struct joined {
   T operator()(T a, T b) const { return matrix::join(std::move(a), std::move(b)); }
@@ -43,12 +43,12 @@ template <class T>
 struct leading {
   T operator()(T a, T b) const { return matrix::weigh(b) % 64 > matrix::weigh(a) % 64 ? b : a; }
 };
-/// The same, where it refers to its operands.
+/// The same, returning a reference to an operand.
 template <class T>
 struct leading_reference {
   T const& operator()(T const& a, T const& b) const { return matrix::weigh(b) % 64 > matrix::weigh(a) % 64 ? b : a; }
 };
-/// The heavier of two elements, which it refers to: of temporaries, where they are.
+/// The heavier of two elements, by reference, also to temporaries.
 struct heavier {
   template <class A>
   A const& operator()(A const& a, A const& b) const {

@@ -19,10 +19,10 @@
 
 namespace test::matrix {
 
-/// The small ones run in all contexts; a large one in another for each cell.
+/// The small ones run in all contexts; a large one in a different context for each cell.
 inline constexpr std::array<std::size_t, 6> small_sizes = {0, 1, 2, 3, 17, 1000};
 inline constexpr std::size_t large_size = sanitized ? 10'007 : 100'003;
-/// Where elements are no numbers and are projected, the largest size would take minutes for what is not optimised.
+/// If elements are not numbers and are projected, the largest size would take minutes without optimisation.
 inline constexpr std::size_t fewer = 5'003;
 template <class T, class P>
 inline constexpr std::size_t largest = std::is_trivially_copyable_v<T> || std::is_same_v<P, std::identity> ? large_size : fewer;
@@ -40,7 +40,7 @@ template <class F>
 projection(char const*, F) -> projection<F>;
 inline constexpr projection by_identity{"identity", std::identity{}};
 
-/// What a range is made of, at one size: the data, and its elements as a vector.
+/// The source of a range, at one size: the data, and its elements as a vector.
 template <class Data, class T>
 struct sample {
   std::size_t n;
@@ -80,7 +80,7 @@ void row(char const* range, View view, Samples& samples, projection<P> const& by
   (matrix::cell<Algorithm>(range, view, samples, by), ...);
 }
 
-/// The range that view(make(n)) is, with each size.
+/// The range view(make(n)), with each size.
 template <class Make, class View>
 auto samples_of(Make make, View view) {
   auto data = make(0);
@@ -97,7 +97,7 @@ auto samples_of(Make make, View view) {
   return samples;
 }
 
-/// Tries the range that view(make(n)) is by each of the projections. A cell ends with the first outcome that differs.
+/// Tests the range view(make(n)) with each of the projections. A cell ends with the first outcome that differs.
 template <class Make, class View, class... P>
 void over(char const* range, Make make, View view, projection<P> const&... by) {
   auto samples = matrix::samples_of(make, view);

@@ -1,6 +1,6 @@
 #pragma once
 
-// More algorithms of the matrix, as those of algorithms.hpp: that compare elements with others, and that sum up blocks.
+// More algorithms of the matrix, as in algorithms.hpp: those that compare elements with others, and that sum up blocks.
 
 #include <algorithm>
 #include <cstddef>
@@ -95,7 +95,7 @@ struct copied_extremes {
     }
   }
 };
-/// These take no projection, but what is called with elements may refer into them.
+/// These take no projection, but the functions called with elements may return references into them.
 struct differences {
   static constexpr char const* name = "adjacent_difference";
   template <class Way, class R, class T>

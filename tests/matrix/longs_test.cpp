@@ -101,7 +101,7 @@ TEST(longs, that_end_where_something_holds) {
       by_reference);
 }
 
-/// What ends only where it is found, and second ranges that the first one bounds.
+/// Ranges with an end that is found by walking, and second ranges that the first one bounds.
 template <class Way>
 outcome without_an_end(std::vector<long> const& v) {
   auto const n = static_cast<long>(v.size()) - 1;

@@ -1,5 +1,5 @@
-// The matrix: iterators whose references are rvalues, as those of std::move_iterator are, which from C++23 on is of random access. Scans, which
-// read each element twice, are not for them.
+// The matrix: iterators with rvalue references, as those of std::move_iterator, which from C++23 on is of random access. Scans, which read
+// each element twice, are left out.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the programs of pipelines.py are made of.
+// Parts of the programs of pipelines.py.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 
 namespace test::matrix {
 
-// ---- Sources of n elements, and of what their ranges are made.
+// ---- Sources of n elements, and the objects that their ranges refer to.
 
 template <class V>
 V numbers(std::size_t n) {
@@ -66,7 +66,7 @@ std::size_t n_of(V const& v) {
   return v.size();
 }
 
-// ---- What views make of numbers.
+// ---- Results of views of numbers.
 
 inline auto const to_half = [](auto n) { return static_cast<long>(n) / 2; };
 inline auto const to_int = [](auto n) { return static_cast<int>(n) - 3; };
@@ -74,7 +74,7 @@ inline auto const to_record = [](auto n) { return record_of(static_cast<long>(n)
 inline auto const to_string = [](auto n) { return string_of(static_cast<long>(n)); };
 inline auto const to_pair = [](auto n) { return std::pair{n, 1}; };
 
-/// Tries one cell at one size in one context.
+/// Tests one cell at one size in one context.
 template <class Algorithm, class Make, class View, class P>
 void once(char const* range, Make make, View view, projection<P> const& by, std::size_t n, std::size_t number_of_context) {
   auto data = make(n);

@@ -1,4 +1,4 @@
-// The matrix: what writes its range. Expected is what std::ranges makes of a vector of the same elements.
+// The matrix: algorithms that write their range. The expected result is that of std::ranges on a vector of the same elements.
 
 #include <gtest/gtest.h>
 
@@ -178,7 +178,7 @@ struct replaced_and_removed {
     return result;
   }
 };
-/// std's for a vector is one more copy: that of GCC 12 gets its memory as Clang warns of.
+/// That of std for a vector is one more copy: in GCC 12 it gets its memory in a way that Clang warns about.
 struct stable_partition {
   static constexpr char const* name = "stable_partition";
   template <class Way, class R, class P>

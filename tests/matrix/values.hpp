@@ -1,7 +1,7 @@
 #pragma once
 
-// What the ranges of the matrix are made of: numbers, strings and records, each a function of its place; what counts and compares them; and
-// iterators that the standard library of C++20 does not have.
+// The elements of the ranges of the matrix: numbers, strings and records, each a function of its place; the functions that count and
+// compare them; and iterators that the standard library of C++20 does not have.
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ namespace test::matrix {
 /// Values repeat, and are not sorted; those of `sorted` are.
 inline long number_at(std::size_t i) { return static_cast<long>((i * 7919 + 13) % 1009); }
 inline long sorted_at(std::size_t i) { return static_cast<long>(i / 3); }
-/// Short ones lie in the string itself, every other one is too long for that.
+/// Short ones are stored in the string itself; every other one is too long for that.
 inline std::string string_of(long n) {
   return n % 2 == 0 ? std::to_string(n) : "a string that is too long for itself " + std::to_string(n);
 }
@@ -35,7 +35,7 @@ struct record {
 };
 inline record record_of(long n) { return {.key = n, .name = string_of(n)}; }
 
-/// What a zip of two ranges has for its elements, and, as a value, what it refers to.
+/// The elements of a zip of two ranges, and, as a value, what they refer to.
 struct zipped {
   long key = 0;
   std::string name;
@@ -53,7 +53,7 @@ struct zipped_reference {
 };
 inline bool operator==(zipped_reference const& a, zipped const& b) { return a.key == b.key && a.name == b.name; }
 
-/// Iterators of random access by hand: `Self` has at(place), which is what is there.
+/// Iterators of random access, written by hand: `Self` has at(place), the element there.
 template <class Self, class Value, class Reference>
 struct iterator_by_hand {
   using iterator_concept = std::random_access_iterator_tag;
@@ -92,14 +92,14 @@ struct zip_iterator : iterator_by_hand<zip_iterator, zipped, zipped_reference> {
   std::string* names = nullptr;
   [[nodiscard]] zipped_reference at(std::ptrdiff_t i) const { return {keys[i], names[i]}; }
 };
-/// What std::move_iterator is from C++23 on: its reference is an rvalue.
+/// As std::move_iterator from C++23 on: its reference is an rvalue.
 template <class T>
 struct moving_iterator : iterator_by_hand<moving_iterator<T>, T, T&&> {
   T* first = nullptr;
   [[nodiscard]] T&& at(std::ptrdiff_t i) const { return std::move(first[i]); }
 };
 
-/// A number for each value; equal values have equal ones. The basis of predicates, of bins and of what is written.
+/// A number for each value; equal values have equal ones. Used by predicates, bins and writes.
 inline std::uint64_t weigh(std::uint64_t n) { return n * 0x9E37'79B9'7F4A'7C15 >> 7; }
 template <std::integral T>
 std::uint64_t weigh(T n) {
@@ -115,7 +115,7 @@ inline std::uint64_t weigh(zipped const& z) { return matrix::weigh(z.key) + matr
 inline std::uint64_t weigh(zipped_reference const& z) { return matrix::weigh(z.key) + matrix::weigh(z.name); }
 inline std::uint64_t weigh(std::vector<bool>::reference b) { return matrix::weigh(static_cast<bool>(b)); }
 
-/// What reductions join by: associative, and for strings not commutative.
+/// The operation of reductions: associative, and for strings not commutative.
 template <std::integral T>
 T join(T a, T b) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -1,4 +1,4 @@
-// The barrier that ships under every interleaving and stale value.
+// The shipped barrier under every interleaving and stale value.
 
 #include <gtest/gtest.h>
 
@@ -29,13 +29,13 @@ std::uint64_t arrive(barrier& b, Completion completion, std::ptrdiff_t dropped =
   return phase;
 }
 
-/// What they do before they arrive, and what the completion makes of it.
+/// What each thread writes before it arrives, and what the completion reads.
 struct work {
   std::array<var<int>, 3> done;
   var<int> sum{0};
 };
 
-/// Some meet `phases` times. Thread i waits with a time limit where bit i of `limited` says so, and again without one if that expired.
+/// Some threads meet `phases` times. Thread i waits with a time limit if bit i of `limited` is set, and again without one if that expired.
 scenario meeting(char const* name, int users, int phases, unsigned threads = 0, unsigned limited = 0, bool timer = false) {
   return waiting(
       name, threads,

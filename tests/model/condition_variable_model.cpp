@@ -1,4 +1,4 @@
-// The condition variable that ships, with its mutex, under every interleaving and stale value: a lost notification is a deadlock.
+// The shipped condition variable, with its mutex, under every interleaving and stale value: a lost notification is a deadlock.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using model::waiting;
 using model::waits;
 using model::who;
 
-/// What basic_condition waits with is the mutex of its policy.
+/// basic_condition waits with the mutex of its policy.
 using mutex = nopal::core::basic_mutex<waits>;
 using condition = nopal::core::basic_condition<waits>;
 
@@ -117,7 +117,7 @@ std::vector<scenario> const scenarios{
           p.thread([] { waits::timer_entry::expire(); });
         },
         few_spins),
-    // It may be destroyed though one has timed out and is not gone.
+    // It may be destroyed though one has timed out and has not returned yet.
     waiting(
         "destroyed beside one that has timed out", 0,
         [](program& p) {

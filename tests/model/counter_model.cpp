@@ -1,5 +1,5 @@
-// The counter that ships, its waiters and whoever counts it down, under every interleaving and stale value. In most programs one of those
-// that wait destroys the counter at once.
+// The shipped counter, its waiters and the threads that count it down, under every interleaving and stale value. In most programs one of
+// the waiters destroys the counter at once.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ void done(counter& c, std::int64_t n = 1) {
   if (!c.done_if_quiet(n)) c.done_slowly(n);
 }
 
-/// As ~counter does, and then the memory is somebody else's.
+/// As ~counter does; then the memory belongs to others.
 void destroy(std::optional<counter>& c) {
   if (!c->at_rest()) {
     c->close();
@@ -296,7 +296,7 @@ std::vector<scenario> const scenarios{
             for (int k = 0; k < 2; ++k) {
               std::int64_t const v = c->load();
               check(v >= 0 && v <= 2, "a value that it has had");
-              if (v == 0) return destroy(c);  // nobody counts it any more
+              if (v == 0) return destroy(c);  // no thread counts it any more
             }
           });
         },

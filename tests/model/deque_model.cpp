@@ -1,4 +1,4 @@
-// The deque that ships under every interleaving and stale value, for short scripts.
+// The shipped deque under every interleaving and stale value, for short scripts.
 
 #include "deque_model.hpp"
 
@@ -68,7 +68,7 @@ TEST_P(deque_model, is_right) {
 
 INSTANTIATE_TEST_SUITE_P(every, deque_model, testing::Range(std::size_t{0}, entries().size()));
 
-// With entries left a thief would read another place, and its exchange succeed.
+// With entries left, a thief would read another place, and its exchange would succeed.
 TEST(deque_bugs, a_rewind_with_entries_left_is_caught) {
   NOPAL_MODEL_SKIP_IF_SLOW();
   deque_script const s{"rewind", "+-++!-R", {1}};
@@ -76,7 +76,7 @@ TEST(deque_bugs, a_rewind_with_entries_left_is_caught) {
   EXPECT_FALSE(r.ok()) << r.report();
 }
 
-// With entries left a thief would have the mode of later ones.
+// With entries left, a thief would get the mode of later ones.
 TEST(deque_bugs, another_mode_with_entries_left_is_caught) {
   NOPAL_MODEL_SKIP_IF_SLOW();
   deque_script const s{"mode", "+!M+", {1}};

@@ -1,6 +1,6 @@
 #pragma once
 
-// The deque that ships, its owner and its thieves as short scripts.
+// The shipped deque, its owner and its thieves as short scripts.
 
 #include <array>
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace model {
 
-/// What one model of the deque does.
+/// One model of the deque.
 struct deque_script {
   char const* name;
-  /// + push, - pop, ? a fork's poll, ! publish_all, g ensure_room for more than there is, f pops go back no
-  /// further than what is there now, e rewind if it is empty, R rewind whatever is there: a bug unless that is nothing, m another mode if it is empty, M another mode whatever is
-  /// there: a bug unless that is nothing.
+  /// + push, - pop, ? a fork's poll, ! publish_all, g ensure_room for more than there is, f later pops take none of the entries that are
+  /// there now, e rewind if it is empty, R rewind in any case: a bug unless it is empty, m another mode if it is empty, M another mode in
+  /// any case: a bug unless it is empty.
   char const* owner;
   std::vector<int> thieves;  ///< how often each tries to steal
   nopal::core::places places = nopal::core::places::nested;
@@ -26,8 +26,8 @@ struct deque_script {
   bool hides = true;
 };
 
-/// A place of the buffer is used again only after whoever took what it held has read it. The explorer keeps each thread's program order,
-/// so a read that came too late cannot show in what it reads; here it shows as a read that does not happen before the next write.
+/// A place of the buffer is used again only after the thread that took its entry has read it. The explorer keeps each thread's program
+/// order, so a read that is too late cannot show in its value; here it shows as a read that does not happen before the next write.
 class place_reads {
  public:
   void read(std::size_t place) { readers_[place][thread()] = {here(), false, false}; }
@@ -61,7 +61,7 @@ struct deque_state {
   static constexpr std::size_t most = 12;
 
   deque d;
-  std::array<var<int>, most> frames;  ///< what the entries stand for: written by whoever has one, before it gives it to others
+  std::array<var<int>, most> frames;  ///< what the entries stand for: written by an entry's holder, before it gives the entry to others
   std::array<int, most> taken{};      ///< how often
   int pushed = 0;
   int depth = 0;  ///< what the owner believes to have in the deque
@@ -132,7 +132,7 @@ struct deque_state {
     if (e != 0) take(e, "a thief gets an entry");
   }
 
-  /// An owner whose entries nest knows what it pops; that of a ring reads it first.
+  /// An owner with nested entries knows what it pops; the owner of a ring reads it first.
   void pop(nopal::core::basic_deque<sync>::index floor) {
     if constexpr (Places == nopal::core::places::ring) {
       if (d.empty()) return;
@@ -178,7 +178,7 @@ struct deque_state {
     }
   }
 
-  /// Afterwards: what no thread has taken is still there.
+  /// At the end: what no thread has taken is still there.
   void account() {
     while (!d.empty()) {
       if constexpr (Places == nopal::core::places::ring) {

@@ -1,5 +1,5 @@
-// What a thread may take that waits on top of its stack: only what descends from its join, while the owner of the deque ends one strand and
-// begins the next. With the deque that ships.
+// What a thread that waits on top of its stack may take: only what descends from its join, while the owner of the deque ends one strand and
+// begins the next. With the shipped deque.
 
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ struct descents {
   }
 };
 
-/// The owner begins with a child of the join, goes on with a stranger, and, `again`, with another child of the join.
+/// The owner begins with a child of the join, continues with a strand of another join, and, with `again`, with another child of the join.
 void descent_program(program& p, bool offered, bool again, descent_bug planted) {
   auto& s = p.make<descents>();
   p.thread([&s, offered, again] {

@@ -95,7 +95,7 @@ class engine {
   }
 
   bool enabled(int t) const noexcept;
-  /// Another thread's newer message with another value at where it looked; how many of its looks have one.
+  /// Another thread's newer message with another value, at the location of its look; and how many of its looks have one.
   int news(thread_state const& t, int wanted, look* found) const noexcept;
   int decide();
   void before(access const& a);
@@ -130,7 +130,7 @@ class engine {
   std::size_t locations_used_ = 0;
   view single_;  // what the seq_cst operations so far have read or written, and the seq_cst fences seen
 
-  std::vector<node> nodes_;  // the decisions of this execution, and what is left of them
+  std::vector<node> nodes_;  // the decisions of this execution, and the choices left of them
   int depth_ = 0;
   int fresh_ = 0;  // from here on the execution differs from the one before
 

@@ -1,4 +1,4 @@
-// The event that ships under every interleaving and stale value. Whoever has waited destroys it at once.
+// The shipped event under every interleaving and stale value. The waiter destroys it at once.
 
 #include <gtest/gtest.h>
 
@@ -90,7 +90,7 @@ std::vector<scenario> const scenarios{
     two_readers("two stacks", stack, stack),
     two_readers("two threads", thread, thread),
     two_readers("a stack and a thread", stack, thread),
-    // What a stack has written is there when another thread resumes it.
+    // Another thread that resumes the stack sees what it has written.
     waiting("a stack that moves", 0,
             [](program& p) {
               auto& l = p.make<letter>();

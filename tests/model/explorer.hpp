@@ -32,7 +32,7 @@ namespace model {
 
 using where = std::source_location;
 
-/// What a thread does where others can notice.
+/// What a thread does that others can observe.
 enum class action : std::uint8_t {
   load,
   store,
@@ -57,7 +57,7 @@ enum class action : std::uint8_t {
 char const* name(action a) noexcept;
 char const* name(std::memory_order o) noexcept;
 
-/// One place in the source that gives an order: a swap_if has two, that of the swap and that of its failure.
+/// One place in the source that gives an order: a swap_if has two, the order of the swap and the order of its failure.
 struct site {
   char const* file = nullptr;
   unsigned line = 0, column = 0;
@@ -69,7 +69,7 @@ struct site {
   bool same(site const& o) const noexcept;
 };
 
-/// A site with another order. `removed`: the fence is not there.
+/// A site with another order. `removed`: the fence is left out.
 struct weakening {
   site at;
   std::memory_order to{};
@@ -82,7 +82,7 @@ std::vector<weakening> weakenings(site const& s);
 struct config {
   /// Negative: every interleaving, one of each class that no thread can tell apart. Else those with at most so many preemptions.
   int preemptions = -1;
-  /// How often a thread may go round a loop that waits for others before an execution is given up (and `complete` is not said).
+  /// How often a thread may repeat a loop that waits for others before an execution is given up (then `complete` is false).
   int spins = 12;
   std::uint64_t most_executions = 20'000'000;
   int most_steps = 2000;                 ///< more are a failure: an endless loop
@@ -92,7 +92,7 @@ struct config {
 };
 
 struct result {
-  std::uint64_t executions = 0;  ///< that came to their end
+  std::uint64_t executions = 0;  ///< those that reached their end
   std::uint64_t redundant = 0;   ///< left when they turned out to be like an earlier one
   std::uint64_t cut = 0;         ///< given up, see config::spins
   std::uint64_t steps = 0;
@@ -108,7 +108,7 @@ struct result {
 
 class program {
  public:
-  /// Something that lives as long as the execution.
+  /// Makes an object that lives as long as the execution.
   template <class T, class... A>
   T& make(A&&... a) {
     T* const p = new T(std::forward<A>(a)...);
@@ -136,7 +136,7 @@ int choose(int n, where at = where::current());
 /// The index of the calling thread.
 int self() noexcept;
 
-/// A point in the calling thread, and whether it happens before what the caller does now.
+/// A point in the calling thread; tells whether it happens before what the caller does now.
 struct moment {
   int thread = -1;
   std::int16_t stamp = 0;
@@ -164,7 +164,7 @@ T from_raw(raw r) noexcept {
   return v;
 }
 
-/// An atomic object is its number; 0: nobody has used it, and it holds zeros, as a slot of fresh memory does.
+/// An atomic object is its number; 0: no thread has used it, and it has zeros, as a slot of fresh memory does.
 using id = std::uintptr_t;
 id make_location(raw initial, char const* kind) noexcept;
 raw load(id& l, std::memory_order o, where const& at) noexcept;
@@ -193,7 +193,7 @@ void plain_write(history& h, char const* name, where const& at) noexcept;
 
 }  // namespace detail
 
-/// Stands in for std::atomic<T>. As large as that for words, trivially destructible, and zeros are a valid object.
+/// Replaces std::atomic<T>. As large as that for words, trivially destructible, and zeros are a valid object.
 template <class T>
 class atomic {
   static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>);
@@ -289,7 +289,7 @@ struct sync {
   static void wait(atomic<T>& a, std::type_identity_t<T> expected, where at = where::current()) noexcept {
     detail::wait(a.id_, detail::to_raw(expected), at);
   }
-  /// Wakes one sleeper, whichever.
+  /// Wakes one sleeper, any.
   template <class T>
   static void wake(atomic<T>& a, where at = where::current()) noexcept {
     detail::wake(a.id_, false, at);

@@ -48,8 +48,8 @@ void engine::heavy_fence(where const& at) {
   access a;
   a.what = access::heavy;
   before(a);
-  // A fence of the caller, one of each other thread, and another of the caller. Those of the others are not ordered among each other, and
-  // give no happens-before: both allow more than the kernel does.
+  // A fence of the caller, one of each other thread, and another of the caller. The fences of the others are not ordered among each other,
+  // and give no happens-before: both allow more than the kernel does.
   thread_state& mine = me();
   mine.now.join_locations(single_, used());
   single_.join_locations(mine.now, used());

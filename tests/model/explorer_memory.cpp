@@ -18,7 +18,7 @@ detail::id engine::make_location(detail::raw initial, char const* kind) {
   location& l = locations_[locations_used_++];
   l.count = 0;
   l.kind = kind;
-  // Fresh memory has no constructor: nobody can say when it became an object.
+  // Fresh memory has no constructor: it is not known when it became an object.
   bool const constructed = std::strcmp(kind, "word") != 0;
   l.creator = self_;
   l.created = constructed ? me().now.thread(self_) : stamp{0};
@@ -214,7 +214,7 @@ bool engine::swap_if(int l, detail::raw& expected, detail::raw v, std::memory_or
   before(a);
   thread_state& t = me();
   location& x = locations_[static_cast<std::size_t>(l)];
-  // It changes the newest value, or fails by any that it may read and did not expect.
+  // It changes the newest value, or fails by any value that it may read and did not expect.
   int low = t.now.location(l);
   if (f == std::memory_order_seq_cst) low = std::max<int>(low, single_.location(l));
   int ways = 0;
@@ -261,7 +261,7 @@ void engine::plain(detail::history& h, bool writes, char const* name, where cons
   if (writes)
     for (int q = 0; q <= most_threads && !race; ++q) race = seen.thread(q) < h.reads[static_cast<std::size_t>(q)];
   if (race) {
-    // The stack is never unwound: the text must be gone from it by then.
+    // The stack is never unwound: so the text must be destroyed before.
     record_failure(std::string{"a race on "} + name + ", " + (writes ? "written" : "read") + " at " +
                    std::string{base_name(at.file_name())} + ':' + std::to_string(at.line()) +
                    "; another thread's access does not happen before (last written at " + std::string{base_name(h.at.file_name())} + ':' +

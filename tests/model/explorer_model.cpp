@@ -1,4 +1,4 @@
-// The explorer itself: it finds races and lost wake-ups, loops that wait end, and what it leaves out shows nothing new.
+// The explorer itself: it finds races and lost wake-ups, loops that wait end, and the executions that it leaves out have no new outcome.
 
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ TEST(litmus, a_lock_that_spins_ends) {
   EXPECT_TRUE(r.complete) << r.report();
 }
 
-// The reduction leaves out no outcome: small programs, all interleavings with and without it.
+// The reduction loses no outcome: small programs, all interleavings with and without it.
 TEST(litmus, reduced_and_plain_search_find_the_same) {
   std::vector<order> const loads{relaxed, acquire, seq_cst};
   std::vector<order> const stores{relaxed, release, seq_cst};

@@ -1,4 +1,4 @@
-// Which thread runs next: which decisions an execution takes, and which others are left for later ones.
+// Which thread runs next: the decisions that an execution takes, and the others that are left for later ones.
 
 #include <algorithm>
 #include <bit>
@@ -33,7 +33,7 @@ bool engine::enabled(int t) const noexcept {
 }
 
 namespace {
-/// Does `e`, which has happened, keep `o` of another thread from being what it was before? at_least: only for newer messages.
+/// True if `e`, which has happened, keeps `o` of another thread from being what it was before. at_least: only for newer messages.
 enum class effect { none, newer, full };
 /// Both have a place in the single total order, and it matters which comes first.
 bool in_order(access const& a, access const& b) noexcept { return a.single && b.single && !(a.only_learns && b.only_learns); }
@@ -173,7 +173,7 @@ void engine::before(access const& a) {
   arrive();
 }
 
-/// The caller is the thread that was chosen: whoever switched here has stored it in self_.
+/// The caller is the chosen thread: the one that switched here has stored it in self_.
 void engine::arrive() {
   node& n = nodes_[static_cast<std::size_t>(depth_ - 1)];
   thread_state& t = me();
@@ -222,7 +222,7 @@ void engine::find_races(int index) {
     event const& e = nodes_[static_cast<std::size_t>(i)].e;
     if (e.thread == n.thread) continue;
     if (n.clock[static_cast<std::size_t>(e.thread)] >= e.index) continue;
-    if (n.what == action::woken) {  // only whoever woke it
+    if (n.what == action::woken) {  // only the thread that woke it
       if (n.done.read == i)
         for (std::size_t k = 0; k < most_threads; ++k) n.clock[k] = std::max(n.clock[k], e.clock[k]);
       continue;
@@ -238,7 +238,7 @@ void engine::find_races(int index) {
 void engine::add_backtrack(int earlier, int later) {
   node& d = nodes_[static_cast<std::size_t>(earlier)];
   event const& e = d.e;
-  // Who could begin with what need not come after `earlier`, up to the later one of the race.
+  // The threads that could begin with what need not follow `earlier`, up to the later one of the race.
   std::uint8_t begun = 0, can = 0;
   kept_.clear();
   for (int i = earlier + 1; i <= later; ++i) {
@@ -265,7 +265,7 @@ void engine::add_backtrack(int earlier, int later) {
   d.todo = static_cast<std::uint8_t>(d.todo | ((can >> racer & 1) != 0 ? 1 << racer : 1 << std::countr_zero(can)));
 }
 
-/// The next execution differs in the last decision that has something left. False: there is none.
+/// The next execution differs in the last decision that has a choice left. False: there is none.
 bool engine::advance() {
   while (!nodes_.empty()) {
     node& n = nodes_.back();

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the explorer knows in the middle of an execution: of threads, of the memory that they share, and of the decisions so far.
+// The explorer's state in the middle of an execution: of threads, of the memory that they share, and of the decisions so far.
 
 #include <algorithm>
 #include <array>
@@ -26,8 +26,8 @@ inline constexpr int most_looks = 32;
 
 using stamp = std::int16_t;
 
-/// What a thread, or who reads a message, knows: of each thread how far it has got (happens-before), of each location the oldest
-/// message that may still be read.
+/// What a thread, or the reader of a message, knows: of each thread its position (happens-before), of each location the oldest message that
+/// may still be read.
 struct alignas(32) view {
   std::array<stamp, view_size> at{};
 
@@ -91,7 +91,7 @@ struct access {
   bool is_load() const noexcept { return what == load || what == await || what == failed_change; }
 };
 
-/// Do they touch the same?
+/// True if they access the same object.
 inline bool meet(access const& a, access const& b) noexcept {
   if (a.at >= 0) return b.touches(a.at);
   if (b.at >= 0) return a.touches(b.at);
@@ -102,7 +102,7 @@ struct event {
   int thread = -1;
   int index = 0;  // of its thread's, from 1
   access done;
-  std::array<stamp, most_threads> clock{};  // how many events of each thread come before it, in every equivalent execution
+  std::array<stamp, most_threads> clock{};  // the number of events of each thread that precede it, in every equivalent execution
   // For the trace.
   action what = action::none;
   std::memory_order order{};

@@ -1,4 +1,4 @@
-// What is said of an execution: its steps, its choices, and what the search has come to.
+// The text about an execution: its steps, its choices, and the result of the search.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Threads that wait for others, and values that may be any.
+// Threads that wait for others, and values of any choice.
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-// Stacks that stay: a thread that waits on top of its stack, or has left it, whoever makes happen what it waits for, and a job for this thread
-// alone. Every interleaving and stale value, with parking and the join word that ship.
+// Stacks that stay: a thread that waits on top of its stack, or has left it, the thread that ends its wait, and a job for this thread
+// alone. Every interleaving and stale value, with the shipped parking and join word.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using model::work;
 using nopal::core::resumable;
 using enum std::memory_order;
 
-/// A thread that dozes is never woken by time alone: so a lost call shows as a deadlock.
+/// A thread that dozes is never woken by time alone: so a lost wake-up shows as a deadlock.
 struct patient : sync {
   static void wait_for(model::atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t,
                        model::where at = model::where::current()) noexcept {
@@ -65,7 +65,7 @@ struct homes {
   homes(std::vector<unsigned> const& nodes, home_bug b) : sleepers{std::span<unsigned const>{nodes}}, planted{b} {
     for (std::size_t i = 0; i < nodes.size(); ++i) all.push_back(std::make_unique<home>());
   }
-  /// Worker i goes on behind its wait, and its frame ends.
+  /// Worker i continues after its wait, and its frame ends.
   void go_on(unsigned i) {
     home& h = *all[i];
     check(h.result.get() == 1, "the waiter sees what its child has written");
@@ -122,11 +122,11 @@ struct homes {
   }
 };
 
-/// A wait on top of a stack; `job`: and something that only its thread may run.
+/// A wait on top of a stack; `job`: with a job that only its thread may run.
 void home_program(program& p, bool job, home_bug planted) {
   auto& s = p.make<homes>(std::vector<unsigned>{0, 0}, planted);
   p.thread([&s, job] {
-    // It may be told that all doze while its caller has not taken it off the count yet: then it looks once more.
+    // It may read that all doze while its caller has not taken it off the count yet: then it looks once more.
     s.wait_at_join(0, [] { sync::relax(); });
     resumable* r = nullptr;
     while (job && s.children[0].taken == 0) {
@@ -151,7 +151,7 @@ void home_program(program& p, bool job, home_bug planted) {
   });
 }
 
-/// Both workers wait at joins, whose children nobody has begun: one of them must.
+/// Both workers wait at joins, and none has begun the children: one of them must.
 void all_wait_program(program& p, home_bug planted) {
   auto& s = p.make<homes>(std::vector<unsigned>{0, 0}, planted);
   for (unsigned i = 0; i < 2; ++i) {

@@ -1,4 +1,4 @@
-// The join word that ships; and with it and the deque the hand-over of an arena and of a native stack to whoever resumes the parent, in the
+// The shipped join word; and with it and the deque, how an arena and a native stack pass to the thread that resumes the parent, in the
 // order of src/task/resume_loop.cpp and src/stack/native_fork.cpp.
 
 #include "nopal/core/deque/join_word.hpp"
@@ -20,7 +20,7 @@ using word = nopal::core::basic_join_word<sync>;
 using deque = nopal::core::basic_deque<sync>;
 using enum std::memory_order;
 
-/// One scope, whose parent was stolen from under each of its children.
+/// One scope; its parent was stolen from under each of its children.
 struct scope {
   word join;
   var<int> parent{0, "the parent's frame"};
@@ -77,7 +77,7 @@ void join_program(program& p, int children, int throwing, bool tests_first, std:
   p.finally([&s] { check(s.resumed.get() == 1, "exactly one resumes the parent"); });
 }
 
-/// The next scope of the same frame: whoever completed the first forks again, and the deque tells the thief.
+/// The next scope of the same frame: the thread that completed the first forks again, and the deque tells the thief.
 void two_scopes(program& p) {
   struct state {
     word join;
@@ -157,7 +157,7 @@ void child_ended(deque& d, task& t, bool holds_parent, int children, bool too_la
   if (last) take_over(t, children);
 }
 
-/// `second`: the thief's half of the task forks too, and another thief is there for it. `too_late`: a bug, the arena is handed over after
+/// `second`: the thief's half of the task forks too, and there is another thief for it. `too_late`: a bug, the arena is handed over after
 /// the child has arrived.
 void arena_program(program& p, bool second, bool too_late = false) {
   struct state {
@@ -198,7 +198,7 @@ void arena_program(program& p, bool second, bool too_late = false) {
   p.finally([&s] { check(s.t.finished.get() == 1, "exactly one resumes the parent"); });
 }
 
-/// A fork of an ordinary function whose branch is stolen: wait_if_stolen and run_stolen_branch. The stack is left for another one, on which
+/// A fork of an ordinary function with a stolen branch: wait_if_stolen and run_stolen_branch. The stack is left for another one, on which
 /// the branch learns which stack waits. `too_early`: a bug, the parent announces before its stack is saved.
 void stack_program(program& p, bool too_early = false) {
   struct state {

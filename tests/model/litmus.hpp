@@ -1,6 +1,6 @@
 #pragma once
 
-// What registers hold in the end, over all executions of a small program.
+// The final values of registers, over all executions of a small program.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace model {
 
 using outcomes = std::set<std::vector<int>>;
 
-/// What the registers of `threads` hold in the end, over all executions.
+/// The final values of the registers of `threads`, over all executions.
 struct litmus {
   model::config config{};
   int registers;

@@ -94,8 +94,8 @@ TEST(litmus, message_passing_by_fences) {
   }
 }
 
-// Load buffering is the outcome that the explorer cannot show: C++20 allows it for relaxed accesses, no compiler and processor together
-// produce it for the protocols here without one of the dependencies that order them.
+// Load buffering is the outcome that the explorer cannot show: C++20 allows it for relaxed accesses, but no compiler and processor produce
+// it for these protocols without one of the dependencies that order them.
 TEST(litmus, load_buffering_is_not_covered) {
   outcomes const seen = litmus{{}, 2}.run([](program& p, std::vector<int>& r) {
     auto& x = p.make<atomic<int>>(0);
@@ -151,7 +151,7 @@ TEST(litmus, independent_reads_of_independent_writes) {
   EXPECT_FALSE(strong.contains({1, 0, 1, 0}));
 }
 
-// A read-modify-write continues a release sequence, whatever its order; a store by the same thread ends it (C++20).
+// A read-modify-write continues a release sequence, with any order; a store by the same thread ends it (C++20).
 TEST(litmus, release_sequence) {
   for (bool const by_change : {true, false}) {
     outcomes const seen = litmus{{}, 2}.run([=](program& p, std::vector<int>& r) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Memory that ends: atomics and plain data of the model that know when they are gone. A protocol whose objects may be destroyed by
-// whoever has waited for them must not touch them later; here that is a failure, as a race is.
+// Memory that ends: atomics and plain data of the model that know when they are destroyed. If the waiters of a protocol may destroy its
+// objects, no other thread may access them later; here a later access is a failure, as a race is.
 
 #include <memory>
 #include <type_traits>
@@ -13,8 +13,8 @@
 
 namespace model {
 
-/// What lies at an address, or did last. Kept apart from the address, which may lie on a stack that is used again: a late access shall find
-/// that the object is gone, and not something else.
+/// The present or last object at an address. Stored apart from the address, which may be on a reused stack: a late access must find that
+/// the object is gone, and not another object.
 class memory {
  public:
   template <class T>
@@ -94,14 +94,14 @@ class mortal_atomic {
     here().used(at);
     return here().value;
   }
-  /// By its address only: it may be gone.
+  /// By its address only: it may be destroyed.
   model::atomic<T>& address() const noexcept { return here().value; }
 
  private:
   cell& here() const noexcept { return memory::at<model::atomic<T>>(this); }
 };
 
-/// A plain member of a class that ships.
+/// A plain member of a shipped class.
 template <class T>
 class mortal {
   using cell = memory::cell<var<T>>;

@@ -1,4 +1,4 @@
-// The mutex that ships under every interleaving and stale value: two owners would race, a lost wake-up is a deadlock.
+// The shipped mutex under every interleaving and stale value: two owners would race, a lost wake-up is a deadlock.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ bool try_lock(mutex& m) {
   return m.lock_if_free(who(), seen) || (!m.is_owned(seen) && m.try_lock_slowly(who()));
 }
 
-/// What it guards.
+/// The guarded data.
 struct tally {
   mutex m;
   var<int> n{0};
@@ -38,7 +38,7 @@ struct tally {
   }
 };
 
-/// Thread i counts up times[i] times. Woken in vain `wakeups` times, it is handed over.
+/// Thread i counts up times[i] times. A waiter that was woken `wakeups` times without the lock gets it handed over.
 scenario counting(std::string name, unsigned wakeups, std::vector<int> times, unsigned threads = 0) {
   int const spins = times.size() > 2 ? few_spins : 12;
   return waiting(

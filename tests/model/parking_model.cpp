@@ -1,4 +1,4 @@
-// The inbox and the parking that ship, as src/scheduler uses them: injection.cpp, search.cpp, external_caller.cpp and scheduler::stop.
+// The shipped inbox and parking, as src/scheduler uses them: injection.cpp, search.cpp, external_caller.cpp and scheduler::stop.
 
 #include "nopal/core/sleep/parking.hpp"
 
@@ -21,7 +21,7 @@ using model::work;
 using inbox = nopal::core::basic_inbox<sync>;
 using nopal::core::resumable;
 using enum std::memory_order;
-// An event source whose events are its wakes: what eventfd and epoll do.
+// An event source with its own wakes as events: as eventfd and epoll.
 struct source {
   model::atomic<std::uint32_t> woken{0};
   void wait() noexcept {
@@ -69,15 +69,15 @@ void inbox_program(program& p, int producers, int each, int takers) {
   });
 }
 
-/// A pool: workers that search and sleep, jobs from outside, external callers that occupy a worker. While a job lies in an inbox some
-/// worker must be awake: otherwise all would wait for ever.
+/// A pool: workers that search and sleep, jobs from outside, external callers that occupy a worker. While a job is in an inbox some worker
+/// must be awake: else all would wait for ever.
 struct pool {
   source events;
   model::atomic<bool> in_source{false};
   bool const has_events;
   parking sleepers;
   std::vector<std::unique_ptr<inbox>> open;
-  std::vector<std::unique_ptr<var<int>>> worker;  ///< what belongs to whoever occupies it
+  std::vector<std::unique_ptr<var<int>>> worker;  ///< data of the thread that occupies the worker
   model::atomic<bool> stopping{false};
   model::atomic<int> left;  ///< jobs not yet run
   std::array<work, 3> jobs;
@@ -104,7 +104,7 @@ struct pool {
     open[i]->push(&w);
     sleepers.announce(i);
   }
-  /// As inject does where stealing is off, and as send does, for what only this worker may run.
+  /// As inject does if stealing is off, and as send does, for a job that only this worker may run.
   void put_private(int k, unsigned i) {
     work& w = jobs[static_cast<std::size_t>(k)];
     w.number = k;
@@ -157,7 +157,7 @@ struct pool {
     }
     if (searching) sleepers.stop_searching(i);
   }
-  /// An external caller of run; nobody else may run its job.
+  /// An external caller of run; no other thread may run its job.
   void visit(unsigned i) {
     if (!sleepers.occupy(i)) return;
     use(i);

@@ -1,5 +1,5 @@
-// What is pending, and the end of a pool: jobs that end, a fiber that submits one, and whoever waits for all of them and destroys the counts
-// at once. Every interleaving and stale value, with pending_work as it ships.
+// Pending work, and the end of a pool: jobs that end, a fiber that submits one, and a thread that waits for all of them and destroys the
+// counts at once. Every interleaving and stale value, with the shipped pending_work.
 
 #include <gtest/gtest.h>
 

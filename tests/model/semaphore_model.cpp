@@ -1,4 +1,4 @@
-// The semaphore that ships under every interleaving and stale value.
+// The shipped semaphore under every interleaving and stale value.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ void release(semaphore& s, std::ptrdiff_t n = 1) {
   if (!s.release_if_quiet(n)) check(s.release_slowly(n, before), "there is room");
 }
 
-/// One that gives what another takes, and destroys.
+/// One thread gives a permit; another takes it, and destroys the semaphore.
 template <class Taker>
 scenario one_taker(char const* name, unsigned threads, bool timer, Taker taker) {
   return waiting(
@@ -52,7 +52,7 @@ scenario one_taker(char const* name, unsigned threads, bool timer, Taker taker) 
       timer ? few_spins : 12);
 }
 
-/// As a mutex, by some.
+/// Used as a mutex, by some.
 scenario exclusion(char const* name, int users, unsigned threads = 0) {
   return waiting(
       name, threads,
@@ -124,7 +124,7 @@ std::vector<scenario> const scenarios{
           });
         },
         few_spins),
-    // Whoever times out leaves the permit to the other.
+    // A waiter that times out leaves the permit to the other.
     waiting(
         "a limit beside another", 0,
         [](program& p) {

@@ -1,4 +1,5 @@
-// The shared mutex that ships under every interleaving and stale value: a writer beside another owner would race, a lost wake-up is a deadlock.
+// The shipped shared mutex under every interleaving and stale value: a writer beside another owner would race, a lost wake-up is a
+// deadlock.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +28,7 @@ void unlock(mutex& m, share s) {
   if (!m.unlock_if_alone(s)) m.unlock_slowly(s);
 }
 
-/// What it guards: writers count up, readers look, twice.
+/// The guarded data: writers count up, readers read it, twice.
 struct tally {
   mutex m;
   var<int> n{0};
@@ -85,7 +86,7 @@ scenario users(std::string name, std::vector<user> us, unsigned threads = 0, boo
       spins, size);
 }
 
-/// The last of two that have it destroys it, whoever that is.
+/// The last of two owners destroys it.
 scenario the_last_destroys(std::string name, share first, share second) {
   return waiting(std::move(name), 0, [first, second](program& p) {
     auto& t = made<tally>(p);
@@ -94,7 +95,7 @@ scenario the_last_destroys(std::string name, share first, share second) {
       p.thread([&t, &left, s] {
         lock(t->m, s);
         t->use(s);
-        // Under the lock, so that it tells nothing of unlocks that the mutex does not.
+        // Under the lock, so that it carries no order that the mutex does not give.
         bool const last = left.fetch_sub(1, std::memory_order_relaxed) == 1;
         unlock(t->m, s);
         if (!last || s != share::write) return;

@@ -1,5 +1,5 @@
-// A request to stop that ships, under every interleaving and stale value, with waiters at a semaphore that ships. A waiter's frame, and
-// what it listens with, is memory that ends.
+// A shipped request to stop, under every interleaving and stale value, with waiters at a shipped semaphore. A waiter's frame, and its
+// listener, are memory that ends.
 
 #include <gtest/gtest.h>
 
@@ -19,11 +19,11 @@ using model::waits;
 
 using request = nopal::core::basic_request<model::mortal_sync>;
 
-/// As timed_stack_waits, in a region whose request is `asked`.
+/// As timed_stack_waits, in a region with request `asked`.
 struct region_waits : waits {
   static inline request* asked = nullptr;
 
-  /// As the timer_entry that ships, around the model's own.
+  /// As the shipped timer_entry, around the model's own.
   class timer_entry {
    public:
     explicit timer_entry(waiter& w) : limit_{w}, stop_{w} {}
@@ -142,7 +142,7 @@ std::vector<scenario> const scenarios{
           p.thread([&t] { ask(t); });
           p.thread([&t] { t.asked.make(); });
           p.thread([&t] {
-            // Of which of the two it has heard nothing follows.
+            // It is not known which of the two it has got.
             if (acquire(t.permits)) check(false, "there is no permit");
           });
         },

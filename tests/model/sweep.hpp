@@ -1,8 +1,8 @@
 #pragma once
 
-// Is each order of a protocol needed, and would the models notice? Every place in its source that gives an order is made one step weaker,
-// one after the other, and the models are explored with it: one of them must fail. What none of them catches is listed with its
-// reason, or the order is weakened for good.
+// Checks that each order of a protocol is needed, and that the models detect a weaker one. Every place in its source that gives an order is
+// made one step weaker, one after the other, and the models are explored with it: one of them must fail. An order that none of them catches
+// is listed with its reason, or is weakened for good.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@
 
 namespace model {
 
-/// One program, and how far it is searched.
+/// One program, and the limits of its search.
 struct scenario {
   std::string name;
   std::function<void(program&)> body;
@@ -38,13 +38,13 @@ struct survivor {
   std::string reason;
 };
 
-/// 1, or what NOPAL_MODEL_SIZE says: 2 is minutes, 3 is hours.
+/// 1, or NOPAL_MODEL_SIZE: 2 is minutes, 3 is hours.
 inline int size_wanted() {
   char const* const s = std::getenv("NOPAL_MODEL_SIZE");
   return s == nullptr ? 1 : std::atoi(s);
 }
 
-/// Sanitizers and emulators make a search slow and learn nothing of it: one thread does it all.
+/// Sanitizers and emulators make a search slow and find nothing: one thread does all of it.
 #define NOPAL_MODEL_SKIP_IF_SLOW() \
   if (test::sanitized) GTEST_SKIP() << "a model is searched without sanitizers"
 
@@ -62,7 +62,7 @@ inline std::string function_of(site const& s) {
   return begin == plain.npos ? plain : plain.substr(begin + 1);
 }
 
-/// A name for the site that stays when lines move: function, action, order, and which of several.
+/// A name for the site that does not change when lines move: function, action, order, and which of several.
 inline std::string key_of(site const& s, std::vector<site> const& all) {
   int before = 0;
   std::string const function = function_of(s);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The model of nopal::core::timed_stack_waits: a model's thread stands for a suspended stack or for a sleeping thread. Everything that
-// decides which waiter is woken, and by which thread, is the source that ships: the event, the waiter and its claim, the timer entry.
+// The model of nopal::core::timed_stack_waits: a model's thread represents a suspended stack or a sleeping thread. All that decides which
+// waiter is woken, and by which thread, is the shipped source: the event, the waiter and its claim, the timer entry.
 
 #include <array>
 #include <chrono>
@@ -28,14 +28,14 @@ struct mortal_sync : sync {
   using plain = mortal<T>;
 
   static constexpr std::int64_t a_second = 1'000'000'000;
-  /// A second counts as for ever, so that a lost wake-up shows as a deadlock. A shorter time is over at once.
+  /// A second counts as for ever, so that a lost wake-up shows as a deadlock. A shorter time ends at once.
   static void wait_for(atomic<std::uint32_t>& a, std::uint32_t expected, std::int64_t nanoseconds, where at = where::current()) noexcept {
     if (nanoseconds >= a_second) sync::wait(a.used(at), expected, at);
   }
   static void wake_all(atomic<std::uint32_t>& a, where at = where::current()) noexcept { sync::wake_all(a.address(), at); }
 };
 
-/// For each thread of the program: was its stack resumed? It lives as long as the execution.
+/// For each thread of the program: whether its stack was resumed. It lives as long as the execution.
 struct stacks {
   struct one {
     model::atomic<std::uint32_t> resumed{0};
@@ -57,7 +57,7 @@ struct left_stack {
     r.store(1, std::memory_order_release);
     sync::wake(r);
   }
-  /// Suspends the stack and publishes it. Returns at once if publish says false, else when the stack is resumed.
+  /// Suspends the stack and publishes it. Returns at once if publish returns false, else when the stack is resumed.
   template <class Publish>
   void leave(Publish publish) noexcept {
     whose = self();
@@ -114,7 +114,7 @@ struct waits {
     }
     bool expired() const noexcept { return limit_.expired; }
 
-    /// What the timer's thread does when the deadline expires, if the entry was started by now.
+    /// As the timer's thread when the deadline expires, if the entry was started.
     static void expire() noexcept {
       lock();
       if (timer_entry* const t = std::exchange(known, nullptr); t != nullptr) t->limit_.expire();
@@ -151,7 +151,7 @@ struct waits {
   }
 };
 
-/// What a mutex that is locked here belongs to.
+/// The owner of a mutex that is locked here.
 inline std::uintptr_t who() noexcept { return static_cast<std::uintptr_t>(self() + 1) * 8; }
 
 /// A program in which threads wait. Bit i of `threads`: thread i sleeps; the others suspend their stacks.
@@ -168,8 +168,8 @@ inline scenario waiting(std::string name, unsigned threads, std::function<void(p
   return {std::move(name), whole, -1, size, spins};
 }
 
-/// For programs of three threads: none goes round a loop that waits, since an execution with a round is like one in which that thread came
-/// later. Larger searches go round.
+/// For programs of three threads: none repeats a loop that waits, since an execution with a repeat is like one in which that thread ran
+/// later. Larger searches repeat.
 inline int const few_spins = size_wanted() - 1;
 
 /// An object that the threads of a program share, and that one of them may destroy.

@@ -1,4 +1,4 @@
-// Waiting for the first of several things, as select does with channels: the watcher and the watches that ship, beside ordinary waiters.
+// A wait for the first of several objects, as select does with channels: the shipped watcher and watches, beside ordinary waiters.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using condition = nopal::core::basic_condition<waits>;
 using watcher = nopal::core::basic_watcher<waits>;
 using watch = nopal::core::basic_watch<nopal::core::queued_waiter<waits>, watcher>;
 
-/// As a channel: what a producer puts there, a consumer takes, or a select.
+/// As a channel: a producer puts values there; a consumer, or a select, takes them.
 struct place {
   mutex m;
   condition changed;
@@ -64,7 +64,7 @@ struct place {
     unlock();
     return waits;
   }
-  /// False: the watch was woken. What it was notified of may be left: that is for the next.
+  /// False: the watch was woken. The value of that notification may be left for the next.
   bool leave(watch& w) {
     lock();
     bool const withdrawn = changed.unwatch(w);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A job for the models of inboxes: it is taken once, and whoever takes it sees what was pushed.
+// A job for the models of inboxes: it is taken once, and its taker sees what was pushed.
 
 #include "explorer.hpp"
 #include "nopal/core/deque/continuation.hpp"

@@ -122,7 +122,7 @@ TEST(select_test, does_one_thing_and_no_other) {
   EXPECT_THROW(nopal::select(nopal::on_ready(f)), std::logic_error);
 }
 
-// Every value that is pushed is popped once, whoever pops: selects with and without time limits, beside ordinary pops.
+// Every value that is pushed is popped once, by any receiver: selects with and without time limits, beside ordinary pops.
 TEST(select_test, loses_no_value_and_no_wake_up) {
   on_some_pools([](nopal::pool& pool) {
     long const n = test::scaled(20'000, 50);

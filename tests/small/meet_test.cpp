@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 using test::is_stopped;
 using test::on_some_pools;
 
-/// Runs each of them as a fiber, and returns when all have ended.
+/// Runs each function as a fiber, and returns when all have ended.
 void as_fibers(nopal::pool& pool, int n, std::function<void(int)> const& f) {
   nopal::counter left;
   for (int k = 0; k < n; ++k) pool.spawn(left, [&, k] { f(k); });
@@ -166,7 +166,7 @@ TEST(barrier_test, whoever_drops_out_is_not_expected_again) {
       ++sum;
     });
     EXPECT_EQ(sum, 5);
-    EXPECT_THROW(static_cast<void>(meet.arrive()), std::invalid_argument);  // nobody is expected
+    EXPECT_THROW(static_cast<void>(meet.arrive()), std::invalid_argument);  // no thread is expected
   });
 }
 
@@ -280,7 +280,7 @@ TEST(shared_mutex_test, a_reader_waits_behind_a_writer_that_waits) {
     wrote = 1;
     m.unlock();
   });
-  while (m.try_lock_shared()) {  // until the writer stands in the queue
+  while (m.try_lock_shared()) {  // until the writer is in the queue
     m.unlock_shared();
     std::this_thread::yield();
   }

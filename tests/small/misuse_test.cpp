@@ -1,4 +1,4 @@
-// What cannot be caught in latches, barriers, locks and hooks ends with a message that says what to write instead.
+// Misuse of latches, barriers, locks and hooks that cannot be reported by an exception ends with a message that says what to write instead.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class misuse_death : public testing::Test {
   }
 };
 
-/// Ends what `wait(it)` waits for, while a fiber does so.
+/// Destroys what `wait(it)` waits for, while a fiber waits.
 template <class T, class Wait>
 void end_while_waited_for(T& it, Wait wait) {
   nopal::pool pool{{.workers = 2}};

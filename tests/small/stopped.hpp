@@ -1,6 +1,6 @@
 #pragma once
 
-// A wait that is asked to stop.
+// A wait that gets a request to stop.
 
 #include <atomic>
 #include <stop_token>
@@ -11,7 +11,7 @@
 
 namespace test {
 
-/// Calls wait() in a region that is asked to stop soon; says whether it threw `stopped`.
+/// Calls wait() in a region that gets a request to stop soon; returns true if it threw `stopped`.
 template <class Wait>
 bool is_stopped(nopal::pool& pool, Wait wait) {
   std::stop_source source;

@@ -1,4 +1,4 @@
-// Children beside what else a program has: code that needs its thread, other runtimes, rounding modes, other processes.
+// Children beside other parts of a program: code that needs its thread, other runtimes, rounding modes, other processes.
 
 #include <spawn.h>
 #include <sys/wait.h>
@@ -41,7 +41,7 @@ unsigned available_company() noexcept {
 
 namespace {
 
-/// f(k) for the children from `from`, by parallel_invoke.
+/// Calls f(k) for the children from `from`, by parallel_invoke.
 template <class F>
 void each_forked(part const& p, F const& f, std::size_t from = 0) {
   if (from == p.size()) return;
@@ -57,7 +57,8 @@ void stays(part const& p) {
   if (test::this_thread() != thread) p.s.wrong(p.n, "another thread inside nopal::stay");
 }
 
-/// Another runtime calls back, on this thread or one of its own. That has no pool, and must not wait for one: the worker may wait for it.
+/// Another runtime calls back, on this thread or one of its own. Its thread has no pool, and must not wait for one: the worker may wait for
+/// it.
 class calls_back {
  public:
   explicit calls_back(part const& p) noexcept : p_{p} {}
@@ -119,7 +120,7 @@ void in_another_rounding_mode([[maybe_unused]] part const& p) {
 #endif
 }
 
-/// /bin/true has run, as a process forked here.
+/// Runs /bin/true, as a process forked here.
 bool another_program_runs(bool spawned) {
   static std::array<char, 5> name{'t', 'r', 'u', 'e', 0};
   std::array<char*, 2> const words{name.data(), nullptr};

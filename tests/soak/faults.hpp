@@ -1,6 +1,6 @@
 #pragma once
 
-// The injector of faults, where it can be linked: not under ThreadSanitizer.
+// The injector of faults, if it can be linked: not under ThreadSanitizer.
 
 #include <cstdint>
 

@@ -23,7 +23,7 @@ using nopal::wait_for;
 
 using outcomes = std::array<outcome, node::most_children>;
 
-/// Calls f, which spawns, and waits for c, whatever f throws.
+/// Calls f, which spawns, and waits for c, even if f throws.
 template <class F>
 void spawning(counter& c, F f) {
   std::exception_ptr thrown;
@@ -40,7 +40,7 @@ void spawning(counter& c, F f) {
   if (thrown != nullptr) std::rethrow_exception(thrown);
 }
 
-/// A fiber for each child, which does f(k). f must catch what the program throws.
+/// A fiber for each child, which calls f(k). f must catch what the program throws.
 template <class F>
 void each(part const& p, counter& left, F const& f) {
   for (std::size_t k = 0; k < p.size(); ++k) nopal::spawn(left, [&f, k, here = token{p.s}] { f(k); });
@@ -51,7 +51,7 @@ void each(part const& p, F const& f) {
   spawning(left, [&] { each(p, left, f); });
 }
 
-/// The counter brings the exception that came first; a serial run's is that of the first child.
+/// The counter keeps the exception that was thrown first; a serial run throws that of the first child.
 void spawn(part const& p) {
   counter left;
   try {
@@ -124,7 +124,7 @@ void mutex(part const& p) {
     if (!locked) m.lock();
     std::lock_guard const guard{m, std::adopt_lock};
     if (++inside != 1) p.s.wrong(p.n, "two have one mutex");
-    if (p.n.bit(k)) results[k] = attempt(p.s, *p.children[k]);  // may come back on another thread, on the same stack
+    if (p.n.bit(k)) results[k] = attempt(p.s, *p.children[k]);  // may return on another thread, on the same stack
     ++done;
     --inside;
   });
@@ -229,7 +229,7 @@ void detach(part const& p) {
       try {
         p.s.pool(p.n.bit(k) ? 1 : 0).detach([&, k, here = std::optional<token>{p.s}]() mutable {
           results[k] = attempt(p.s, *p.children[k]);
-          here.reset();  // the closure itself goes later
+          here.reset();  // the closure itself is destroyed later
           left.done();
         });
       } catch (...) {

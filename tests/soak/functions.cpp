@@ -34,7 +34,7 @@ void invoke(part const& p, std::size_t from, std::size_t to) {
   }
 }
 
-/// f(), while another exception is handled, which must be the same one afterwards.
+/// Calls f() while another exception is handled, which must be the same one afterwards.
 template <class F>
 void in_a_handler(part const& p, F f) {
   try {
@@ -74,7 +74,7 @@ void scope_thrown(part const& p) {
   s.join();
 }
 
-/// Serial code that calls us back again and again: each time some of the children run.
+/// Serial code that calls back repeatedly: each time some of the children run.
 struct callback {
   part const& p;
   std::size_t next = 0;

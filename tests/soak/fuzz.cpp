@@ -12,7 +12,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace soak;
-  // Pools cost more than programs: those that a tape asks for are kept, and the tapes' heads are made few.
+  // Pools cost more than programs: those that a tape asks for are kept, and few different heads of tapes are allowed.
   constexpr unsigned heads = 16;
   static std::map<unsigned, stand> stands;
   static totals all;

@@ -65,7 +65,7 @@ void program::reset() noexcept {
   for (auto const& n : nodes_) n->runs = n->active_children = 0;
 }
 
-// Also what comes after an exception, so that every node knows what it would give.
+// Also what follows an exception, so that every node knows its result.
 void program::run_serially(node& n) {
   for (node* const c : n.children) run_serially(*c);
   n.expected = {mix(n.id), n.throws_first ? n.first() : 0};
@@ -91,7 +91,7 @@ void program::run_serially(node& n) {
   if (n.expected.thrown == 0 && n.throws_last) n.expected.thrown = n.last();
 }
 
-// Up to the first that throws, all of a part's children must run; whether the others do is left open, but with fibers and scopes.
+// Up to the first child that throws, all of a part's children must run; the others may or may not, except with fibers and scopes.
 void program::rule(node& n, node::run_rule r) {
   n.rule = r;
   if (n.throws_first || r == node::run_rule::never) return;

@@ -1,7 +1,7 @@
 #pragma once
 
 // A program is a tree. Each node computes a number from those of its children, by one of the library's ways to fork and join; any of them
-// may throw, or catch. What must come out is known from a serial run, which knows nothing of the library.
+// may throw, or catch. The expected result is that of a serial run, which does not use the library.
 
 #include <array>
 #include <atomic>
@@ -42,7 +42,7 @@ enum class way : std::uint8_t {
   submits,  ///< the same, with futures
   threads,  ///< on threads that belong to no pool
   c_scope,
-  // Beside what else a program has: limits::with.
+  // Beside other parts of a program: limits::with.
   stays,     ///< parallel_invoke inside nopal::stay
   tbb,       ///< in a loop of oneTBB's
   openmp,    ///< in a loop of OpenMP's
@@ -71,16 +71,16 @@ inline constexpr char const* name(way w) { return way_names[static_cast<std::siz
 inline constexpr bool is_task(way w) { return w <= way::trunk; }
 inline constexpr bool is_fiber(way w) { return w >= way::spawn; }
 inline constexpr bool has_company(way w) { return w >= way::stays && w <= way::process; }
-/// It waits at joins only, of what it has forked itself.
+/// It waits at joins only, for what it has forked itself.
 inline constexpr bool only_joins(way w) {
   return w <= way::scratch || w == way::trunk || (w >= way::invoke && w <= way::sync_waits) || w == way::c_scope || has_company(w);
 }
 /// Its children run below frames of another runtime, which must end in the reverse order in which they began.
 inline constexpr bool is_another_runtime(way w) { return w == way::tbb || w == way::openmp; }
-/// It cannot go back where there is memory for some of its children only.
+/// It cannot fall back if there is memory for some of its children only.
 inline constexpr bool needs_memory(way w) { return is_fiber(w) || w == way::reaches || w == way::threads; }
 
-/// A value, or the number of the exception that comes instead; 0 for none.
+/// A value, or the number of the exception that replaces it; 0 for none.
 struct outcome {
   std::uint64_t value = 0;
   std::uint64_t thrown = 0;
@@ -116,7 +116,7 @@ struct node {
     std::span<node* const> const all{children};
     return k == 0 ? all.first(first_part) : all.subspan(first_part);
   }
-  // The numbers of what it may throw.
+  // The numbers of the exceptions that it may throw.
   std::uint64_t first() const noexcept { return id * 4 + 1; }
   std::uint64_t between() const noexcept { return id * 4 + 2; }
   std::uint64_t last() const noexcept { return id * 4 + 3; }
@@ -129,14 +129,14 @@ struct node {
   static std::uint64_t fold_caught(std::uint64_t value, std::uint64_t number) noexcept { return mix(value ^ number); }
 };
 
-/// What a program may have beside nopal, one bit each. The names are those of --with.
+/// The other parts that a program may have, one bit each. The names are those of --with.
 enum class company : std::uint8_t { stays, tbb, openmp, rounding, processes, signals };
 inline constexpr std::array<char const*, 6> company_names{"stays", "tbb", "openmp", "rounding", "processes", "signals"};
 inline constexpr unsigned bit_of(company c) { return 1u << static_cast<unsigned>(c); }
-/// Those that this build has: oneTBB and OpenMP where they were found.
+/// Those that this build has: oneTBB and OpenMP if they were found.
 unsigned available_company() noexcept;
 
-/// What a tape's program may be at most.
+/// The limits of a tape's program.
 struct limits {
   std::size_t nodes = 400;
   unsigned depth = 24;

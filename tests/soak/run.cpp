@@ -11,7 +11,7 @@ namespace soak {
 
 namespace {
 
-/// A node is under way. Its parent must not be told of anything before it has gone.
+/// A node runs. Its parent must not get a result before the node has ended.
 class visit {
  public:
   visit(site& s, node const& n) : token_{s}, parent_{n.parent} {
@@ -29,7 +29,7 @@ class visit {
   node const* parent_;
 };
 
-/// Nodes take different times, and thieves come at all of them.
+/// Nodes take different times, so that thieves take each of them at times.
 void dawdle(site& s, node const& n) {
   if (n.salt % 16 == 3) {
     auto const until = std::chrono::steady_clock::now() + std::chrono::microseconds{n.salt % 64};
@@ -44,7 +44,7 @@ void dawdle(site& s, node const& n) {
   }
 }
 
-/// What both kinds of node do, but for the children.
+/// Shared by both kinds of node, without the children.
 class course {
  public:
   course(site& s, node const& n) : s_{s}, n_{n}, value_{mix(n.id)} {

@@ -11,7 +11,7 @@
 
 namespace soak {
 
-/// Some of a node's children, to be joined before anything else happens, and where their values go.
+/// Some of a node's children, to be joined before anything else happens, and the places for their values.
 struct part {
   site& s;
   node const& n;
@@ -26,16 +26,16 @@ struct part {
 /// A node, from ordinary code; from a task.
 std::uint64_t natively(site& s, node const& n);
 nopal::task<std::uint64_t> as_task(site& s, node const& n);
-/// The same, and nothing that it throws by design comes out.
+/// The same, but no exception that it throws by design leaves it.
 outcome attempt(site& s, node const& n);
 
-/// The children, in one of the ways. Throws the exception that a serial run meets first.
+/// Runs the children, in one of the ways. Throws the exception that a serial run throws first.
 void by_functions(part const& p);
 void by_company(part const& p);
 void by_fibers(part const& p);
 nopal::task<> by_tasks(part const& p);
 
-/// What the attempts have brought, in the order of a serial run.
+/// The results of the attempts, in the order of a serial run.
 void settle(part const& p, outcome const* outcomes);
 
 }  // namespace soak

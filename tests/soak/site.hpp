@@ -1,6 +1,6 @@
 #pragma once
 
-// Where one program runs: its pools, what it counts, and what is wrong.
+// The site of one program: its pools, its counts, and its errors.
 
 #include <array>
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace soak {
 
-/// What a node throws. It counts those that are alive.
+/// The exception of a node. Counts its living instances.
 struct numbered {
   std::uint64_t number;
   std::atomic<long>* alive;
@@ -38,7 +38,7 @@ struct site {
 
   nopal::pool& pool(std::size_t k) const noexcept { return *pools[k % 2]; }
 
-  /// The first complaint is kept.
+  /// Keeps the first complaint.
   void wrong(node const& n, char const* what) {
     faults::spared const mine;
     std::lock_guard const guard{mutex_};
@@ -54,7 +54,7 @@ struct site {
   std::string wrong_;
 };
 
-/// Something that must not be left behind: in closures, and where a node is under way.
+/// An object that must be destroyed: in closures, and while a node runs.
 class token {
  public:
   explicit token(site& s) noexcept : alive_{&s.alive} { ++*alive_; }

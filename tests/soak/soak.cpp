@@ -1,4 +1,4 @@
-// nopal_soak: random programs for as long as one likes. See README.md.
+// nopal_soak: random programs, for any time. See README.md.
 
 #include <CLI/CLI.hpp>
 
@@ -51,7 +51,7 @@ class soaking {
   }
 
  private:
-  // Their table grows to what was once used at the same time, and stays.
+  // Their table grows to the most that were used at once, and stays.
   static void make_stop_regions(int n) {
     if (n > 0) nopal::with_stop({}, [n] { make_stop_regions(n - 1); });
   }
@@ -90,7 +90,7 @@ class soaking {
     return where.try_out(p, all, faulty ? rarities[draw / 1000 % 4] : 0, draw);
   }
 
-  /// So many programs on one pair of pools. A tape that fails ends everything.
+  /// Runs so many programs on one pair of pools. A tape that fails ends the run.
   template <class NextTape>
   void batch(tape const& head, std::uint64_t programs, NextTape const& next_tape) {
     settings const how = settings_of(head);
@@ -136,7 +136,7 @@ class soaking {
       end_of_pools.emplace(watchdog_, nullptr, head);
     }
     if (!wrong.empty()) return shorten(failing);
-    // What the default pool keeps is not ours, nor what is made once. The other threads need memory now and then.
+    // What the default pool keeps is not counted, nor what is made once. The other threads sometimes need memory.
     if (++batches_ == 1 || how.most.default_pool) return;
     for (int k = 0; faults::live_blocks() > blocks; ++k) {
       if (k == 1000) {
@@ -156,7 +156,7 @@ class soaking {
                                            : "  shorter, also wrong: " + replay(arguments_, least));
   }
 
-  /// Does it go wrong within a second, with nothing else on its pools?
+  /// True if it fails within a second, with nothing else on its pools.
   bool goes_wrong(tape const& t) {
     stand where{settings_of(t)};
     totals unused;
@@ -166,7 +166,7 @@ class soaking {
     }
     return false;
   }
-  /// Leaves out what can be left out, for 30 seconds.
+  /// Leaves out all that can be left out, for 30 seconds.
   tape minimised(tape t) {
     auto const until = clock_type::now() + 30s;
     if (!goes_wrong(t)) return t;
@@ -223,7 +223,7 @@ class soaking {
 }  // namespace
 
 #if defined(NOPAL_SOAK_FAULTS) && defined(NOPAL_TEST_SANITIZED)
-// The injector asks for a backtrace, which loads a library; LeakSanitizer does not find what the loader keeps of it.
+// The injector makes a backtrace, which loads a library; LeakSanitizer does not find what the loader keeps of it.
 extern "C" char const* __lsan_default_suppressions();
 extern "C" char const* __lsan_default_suppressions() { return "leak:_dl_map_object_deps\n"; }
 #endif

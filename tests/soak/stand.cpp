@@ -14,7 +14,7 @@ namespace soak {
 
 namespace {
 
-/// What comes true a moment after the program has ended; what never does is an error.
+/// What becomes true a moment after the program has ended; it is an error if it never does.
 template <class F>
 bool soon(F f) {
   auto const until = std::chrono::steady_clock::now() + std::chrono::seconds{10};
@@ -29,7 +29,7 @@ std::string shown(outcome const& o) {
   return o.thrown != 0 ? "the exception " + std::to_string(o.thrown) : "the value " + std::to_string(o.value);
 }
 
-/// Where memory was short, what must run need not have.
+/// If memory was short, what must run may not have run.
 std::string unlike_serial(program const& p, bool all) {
   for (auto const& n : p.nodes()) {
     int const runs = n->runs;
@@ -45,7 +45,7 @@ std::string unlike_serial(program const& p, bool all) {
 
 }  // namespace
 
-// Not std::thread::hardware_concurrency, which counts those that this process may not use, too.
+// Not std::thread::hardware_concurrency, which also counts CPUs that this process may not use.
 static unsigned usable_cpus() {
   cpu_set_t usable;
   return ::sched_getaffinity(0, sizeof usable, &usable) == 0 ? static_cast<unsigned>(CPU_COUNT(&usable)) : 1;
@@ -58,7 +58,7 @@ settings::settings(std::uint8_t const* data, std::size_t size, std::vector<unsig
   own.idle = (first & 64) != 0 ? nopal::idle::busy : nopal::idle::lazy;
   own.seed = first;
   own.reclaim = static_cast<nopal::reclaim>(second % 4);
-  // A thread that waits in another runtime runs what it finds there, loop upon loop: how deep is not ours to bound.
+  // A thread that waits in another runtime runs what it finds there, loop upon loop: nopal does not bound that depth.
   bool const others = (with & (bit_of(company::tbb) | bit_of(company::openmp))) != 0;
   bool const small = (second & 12) == 4 && !others;
   if (small) own.stack_size = std::size_t{test::sanitized ? 256 : 64} << 10;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where programs are tried: two pools as a tape's first bytes want them, and what must hold after each program.
+// Runs programs: two pools as a tape's first bytes choose them, and what must hold after each program.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace soak {
 
-/// What the first bytes of a tape say of the pools.
+/// The pools, by the first bytes of a tape.
 struct settings {
   static constexpr std::size_t bytes = 3;
 
@@ -28,7 +28,7 @@ struct settings {
   std::string text() const;
 };
 
-/// What has happened so far.
+/// Counts of what has happened so far.
 struct totals {
   std::atomic<std::uint64_t> programs{0}, nodes{0}, thrown{0}, faults{0}, out_of_memory{0};
   std::array<std::atomic<std::uint64_t>, ways> forks{};
@@ -39,10 +39,10 @@ class stand {
  public:
   explicit stand(settings const& s);
 
-  /// Runs it, from any thread; what is wrong with it, or "". With `one_in`, so many allocations and mappings fail meanwhile: only for
+  /// Runs it, from any thread; returns an error, or "". With `one_in`, so many allocations and mappings fail during the run: only for
   /// programs that were made with limits::faults, one at a time.
   std::string try_out(program& p, totals& all, std::uint64_t one_in = 0, std::uint64_t seed = 0);
-  /// While no program runs: what the pools have left behind, or "".
+  /// While no program runs: what the pools have not freed, or "".
   std::string look_behind();
   /// Reads what may be read at any time. By one thread at a time.
   std::string look_on();

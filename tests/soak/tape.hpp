@@ -45,7 +45,7 @@ inline std::optional<tape> from_hex(std::string_view s) {
   return t;
 }
 
-/// Reads a tape; behind its end there are zeros, of which any number may be read.
+/// Reads a tape; after its end there are zeros, any number of them.
 class reader {
  public:
   reader(std::uint8_t const* data, std::size_t size) noexcept : at_{data}, left_{size} {}

@@ -182,7 +182,7 @@ task<> reaches(part const& p) {
   settle(p, outcomes.data());
 }
 
-/// Now and then longer than the native stack allows forks to nest.
+/// Sometimes longer than the native stack allows forks to nest.
 unsigned trunk_length(node const& n) {
   if (n.salt % 32 != 0) return n.salt % 32;
   return test::sanitized ? n.salt : n.salt * 8;

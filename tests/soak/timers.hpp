@@ -1,7 +1,7 @@
 #pragma once
 
-// Signals at 1 kHz: two timers of the process, one whose handler lets system calls start again and one whose handler does not. Threads of
-// pools block them, so they come to threads outside, which run jobs in the place of sleeping workers.
+// Signals at 1 kHz: two timers of the process, one with a handler that lets system calls restart and one with a handler that does not.
+// Threads of pools block them, so they are delivered to threads outside, which run jobs in the place of sleeping workers.
 
 #include <signal.h>
 #include <time.h>

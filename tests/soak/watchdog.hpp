@@ -1,6 +1,6 @@
 #pragma once
 
-// What nopal_soak says while it runs, and when it dies.
+// The output of nopal_soak while it runs, and when it dies.
 
 #include <signal.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ struct arguments {
   std::string log, tape;
 };
 
-/// To stdout, and to a file.
+/// Prints to stdout, and to a file.
 class journal {
  public:
   explicit journal(std::string const& file) {
@@ -60,7 +60,7 @@ class journal {
   std::ofstream file_;
 };
 
-/// Of the names given, those that this build has; as bits of company.
+/// The given names that this build has, as bits of company.
 inline unsigned bits_of(std::vector<std::string> const& names) {
   unsigned bits = 0;
   for (std::size_t k = 0; k < company_names.size(); ++k) {
@@ -82,7 +82,7 @@ inline std::string replay(arguments const& a, tape const& t) {
          " --tape " + hex(t);
 }
 
-/// What the callers are about to do: said where the process dies, and where nothing ends for too long.
+/// What the callers are about to do: printed if the process dies, and if nothing ends for too long.
 class watchdog {
  public:
   static constexpr auto patience = 30s;
@@ -97,7 +97,7 @@ class watchdog {
 
   class lead {
    public:
-    /// `where` is null where the pools are about to go.
+    /// `where` is null if the pools are about to end.
     lead(watchdog& w, stand const* where, tape const& t)
         : watchdog_{w}, where_{where}, text_{"replay: " + replay(w.arguments_, t) + "\n"}, since_{clock_type::now()} {
       std::lock_guard const guard{watchdog_.mutex_};
@@ -136,7 +136,7 @@ class watchdog {
       for (auto const& place : leads) {
         lead const* const l = place;
         auto const lasts = l == nullptr ? clock_type::duration{} : clock_type::now() - l->since_;
-        if (lasts > 1s) faults::disarm();  // memory comes back: what has waited for it must go on
+        if (lasts > 1s) faults::disarm();  // memory is available again: what has waited for it must continue
         if (lasts < patience) continue;
         journal_.line("nothing has ended for 30 s: a hang\n" + l->text_);
         if (l->where_ != nullptr) journal_.line(l->where_->how().text() + "\n" + l->where_->report());
@@ -153,7 +153,7 @@ class watchdog {
   std::thread thread_;
 };
 
-/// Says what was going on when the process dies. Before the first pool: the library passes on what is not its own.
+/// Prints what ran when the process dies. Before the first pool, since the library passes on signals that are not its own.
 inline void prepare_to_die() {
 #ifdef NOPAL_TEST_SANITIZED
   __sanitizer_set_death_callback(watchdog::say_what_was_going_on);

@@ -1,5 +1,5 @@
-// Where a child of a scope throws, the later ones are asked to stop, and nothing earlier is: so the exception stays the one that serial
-// execution would have met first.
+// If a child of a scope throws, the later ones get a request to stop, and nothing earlier does: so the exception stays the one that serial
+// execution would have thrown first.
 
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ TEST(children, children_that_begin_later_are_asked) {
   }
 }
 
-// Of three children the second throws: the first is not asked, and its exception comes out.
+// Of three children the second throws: the first gets no request, and the second's exception is thrown.
 TEST(children, no_earlier_child_of_a_scope_is_asked) {
   nopal::pool pool{{.workers = 3}};
   for (int round = 0; round < 50; ++round) {
@@ -119,7 +119,7 @@ TEST(children, no_earlier_child_of_a_scope_is_asked) {
   }
 }
 
-// What the scope's function calls, forks and runs itself is no later child either, though it runs elsewhere.
+// What the scope's function calls, forks and runs itself is not a later child either, though it runs elsewhere.
 TEST(children, the_function_of_a_scope_is_not_asked) {
   nopal::pool pool{{.workers = 3}};
   for (int round = 0; round < 50; ++round) {
@@ -152,7 +152,7 @@ TEST(children, the_function_of_a_scope_is_not_asked) {
   }
 }
 
-// The children of an inner scope are later, too, and are asked. What its join throws then is what made it so.
+// The children of an inner scope are later, too, and get a request. The exception of its join then is the cause.
 TEST(children, an_inner_scope_throws_what_was_earlier) {
   nopal::pool pool{{.workers = 3}};
   for (bool const swallows : {false, true}) {
@@ -163,7 +163,7 @@ TEST(children, an_inner_scope_throws_what_was_earlier) {
       EXPECT_EQ(thrown_by(pool,
                           [&] {
                             nopal::scope s;
-                            s.fork([&] {  // throws last, and comes first
+                            s.fork([&] {  // throws last, and is the first in order
                               await(asked);
                               std::this_thread::sleep_for(std::chrono::microseconds{50});
                               throw failure{1};
@@ -199,7 +199,7 @@ TEST(children, an_inner_scope_throws_what_was_earlier) {
   }
 }
 
-// A scope that is forked in a region, and joined after its end, or the other way round.
+// A scope that is forked in a region and joined after the region's end, or the other way round.
 TEST(children, may_outlive_the_region_that_they_were_forked_in) {
   for (auto const& o : std::vector<nopal::pool_options>{
            {.workers = 3}, {.workers = 2, .schedule = nopal::schedule::steal_always}, {.workers = 2, .resume = nopal::resume::home}}) {
@@ -240,7 +240,7 @@ TEST(children, may_outlive_the_region_that_they_were_forked_in) {
   }
 }
 
-// Random trees of scopes in which many children throw: the exception is the one of serial execution, and nobody who is earlier is asked.
+// Random trees of scopes in which many children throw: the exception is that of serial execution, and no earlier child gets a request.
 void random_tree(std::uint64_t path, int depth, std::uint64_t seed) {
   std::uint64_t const x = (path * 0x9e3779b97f4a7c15 ^ seed) * 0xbf58476d1ce4e5b9;
   if (depth == 0) {
@@ -249,7 +249,7 @@ void random_tree(std::uint64_t path, int depth, std::uint64_t seed) {
   }
   auto const next = [=](std::uint64_t k) {
     return [=] {
-      if (path % 2 == 0 && nopal::stop_requested()) return;  // which leaves out only what comes later than an exception
+      if (path % 2 == 0 && nopal::stop_requested()) return;  // which leaves out only what is later than an exception
       nopal::stop_point();
       random_tree(path * 4 + k, depth - 1, seed);
     };

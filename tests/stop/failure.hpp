@@ -1,6 +1,6 @@
 #pragma once
 
-// For the tests of what an exception asks to stop.
+// For the tests of requests to stop that an exception makes.
 
 #include <atomic>
 #include <thread>
@@ -14,16 +14,16 @@ struct failure {
   int which;
 };
 
-/// Waits for another thread, which has something to say.
+/// Waits for a flag of another thread.
 inline void await(std::atomic<bool> const& b) {
   while (!b) std::this_thread::yield();
 }
-/// Runs until it is asked.
+/// Runs until it gets a request.
 inline void run_until_asked() {
   while (!nopal::stop_requested()) std::this_thread::yield();
 }
 
-/// Which exception comes out.
+/// The exception that is thrown.
 template <class F>
 int thrown_by(nopal::pool& pool, F f) {
   try {

@@ -1,4 +1,4 @@
-// A request reaches all that was begun in its region, whatever it is and wherever it runs by then, and nothing else.
+// A request reaches all that was begun in its region, of any kind and on any worker, and nothing else.
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ task<void> tasks(bool asked, int depth) {
   co_await nopal::join;
   check(asked);
 }
-// Fibers cannot end in stopped while their counter is waited for.
+// Fibers must not end in `stopped` while another waits for their counter.
 void fibers(bool asked, int depth) {
   check(asked);
   if (depth == 0) return;
@@ -93,7 +93,7 @@ void fibers(bool asked, int depth) {
   check(asked);
 }
 
-// Each level in a region of its own, of another kind, under forks outside of that which may have been stolen or not.
+// Each level in a region of its own, of another kind, under outer forks that may or may not be stolen.
 void rotating(std::size_t i, bool asked, int depth);
 
 task<void> rotating_task(std::size_t i, bool asked, int depth) {
@@ -243,7 +243,7 @@ TEST(inheritance, a_region_inside_of_without_stop_is_not_asked_by_the_pool) {
   });
 }
 
-// The job and the fiber outlive the call in whose region they were begun.
+// The job and the fiber outlive the call in which their region began.
 TEST(inheritance, by_what_outlives_the_call) {
   on_pools([](nopal::pool& pool) {
     std::stop_source source;
@@ -271,7 +271,7 @@ TEST(inheritance, by_what_outlives_the_call) {
   });
 }
 
-// Each half waits for the other, and goes on on another worker, where it forks.
+// Each half waits for the other, and continues on another worker, where it forks.
 TEST(inheritance, across_waits) {
   on_pools([](nopal::pool& pool) {
     pool.run([] {
@@ -323,7 +323,7 @@ TEST(inheritance, by_jobs_of_another_pool) {
   });
 }
 
-// What was asked after it had begun, on both sides of each fork.
+// A request after it had begun, on both sides of each fork.
 TEST(inheritance, while_it_runs) {
   nopal::pool pool{{.workers = 3}};
   for (int round = 0; round < 20; ++round) {

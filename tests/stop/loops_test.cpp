@@ -1,4 +1,4 @@
-// Loops and reductions end early where they are asked to stop, whoever runs their blocks.
+// Loops and reductions end early after a request to stop, on any workers.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t for_ever = std::int64_t{1} << 60;
 
-// Runs f in a job that is asked to stop once f has counted up.
+// Runs f in a job that gets a request to stop once f has counted up.
 template <class F>
 void expect_stopped(nopal::pool& pool, F f) {
   std::stop_source source;
@@ -43,7 +43,7 @@ TEST_P(loops_stop, parallel_for) {
   });
 }
 
-// The loops before this one taught the engine that an iteration of this body takes a nanosecond. Then it takes a thousand times as long.
+// The loops before this one taught the engine that an iteration of this body takes a nanosecond. Now it takes a thousand times as long.
 TEST_P(loops_stop, soon_also_if_iterations_take_longer_than_before) {
   nopal::pool pool{{.workers = GetParam()}};
   std::stop_source source;
@@ -132,7 +132,7 @@ TEST(loops_stop_off_a_pool, where_they_were_called) {
   current_identity.join();
 }
 
-// What is known to be short is run without asking anybody, but not by a thread that may be asked to stop.
+// A loop that is known to be short runs without polls, but not on a thread that may get a request to stop.
 TEST(loops_stop_off_a_pool, which_are_short_as_well) {
   std::atomic<int> begun = 0;
   auto const loop = [&begun] { nopal::parallel_for(0, 100, [&begun](int) { ++begun; }); };

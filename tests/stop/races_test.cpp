@@ -1,4 +1,4 @@
-// A request against what the wait waits for: each wait ends once, by one of the two, and what was handed over is not lost.
+// A request against the end of a wait: each wait ends once, by one of the two, and what was handed over is not lost.
 
 #include <gtest/gtest.h>
 
@@ -29,8 +29,8 @@ struct ends {
   std::atomic<long> stopped{0};
 };
 
-/// In each round, three fibers: one waits in a region, one requests it, one makes happen what is waited for. wait(k) says whether that has
-/// happened.
+/// In each round, three fibers: one waits in a region, one requests it, one ends the wait. wait(k) returns whether the wait has ended by
+/// the latter.
 template <class Wait, class Happen>
 void race(Wait wait, Happen happen, ends& e) {
   nopal::pool pool{{.workers = 3}};
@@ -155,7 +155,7 @@ TEST(races, a_future) {
   EXPECT_EQ(e.woken + e.stopped, rounds);
 }
 
-// The timer, too, wants to wake the waiter.
+// The timer, too, tries to wake the waiter.
 TEST(races, three_ways) {
   ends e;
   nopal::semaphore s{0};
@@ -173,7 +173,7 @@ TEST(races, three_ways) {
   EXPECT_EQ(acquired, rounds);
 }
 
-// A request from a thread off all pools, and waiters of such threads.
+// A request from a thread off all pools, and waiters on such threads.
 TEST(races, of_threads) {
   nopal::semaphore s{0};
   long acquired = 0;
@@ -194,7 +194,7 @@ TEST(races, of_threads) {
   EXPECT_EQ(acquired, (n + 1) / 2);
 }
 
-// Regions begin and end while the ones around them are asked; those who wait in them are all told.
+// Regions begin and end while the ones around them get requests; all that wait in them are woken.
 TEST(races, regions_that_end) {
   nopal::pool pool{{.workers = 3}};
   for (long k = 0; k < rounds / 20; ++k) {
@@ -216,7 +216,7 @@ TEST(races, regions_that_end) {
   }
 }
 
-// Of many that wait, each is told.
+// Of many that wait, each is woken.
 TEST(races, all_of_many) {
   nopal::pool pool{{.workers = 3}};
   constexpr int many = 1000;

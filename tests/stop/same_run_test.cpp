@@ -1,5 +1,5 @@
-// Under a controlled schedule an equal seed gives an equal run, and no turn is lost, also where requests to stop meet waits, time limits and
-// sleeps. What is compared is the order of events; a run from which the machine has taken a turn all the same is made again.
+// Under a controlled schedule an equal seed gives an equal run, and no turn is lost, also if requests to stop meet waits, time limits and
+// sleeps. The order of events is compared; a run is repeated if the machine has taken a turn.
 
 #include <gtest/gtest.h>
 
@@ -24,20 +24,20 @@ namespace {
 using namespace std::chrono_literals;
 using nopal::schedule;
 
-// One worker runs at a time, and the turn orders them: so this needs no lock. A lock of the program's would lose turns.
+// One worker runs at a time, and the turn orders them: so this needs no lock. A lock of the program would lose turns.
 using events = std::string;
 void note(events& e, char what) {
   e += what;
   e += static_cast<char>('0' + nopal::this_worker::index());
 }
 
-// A counter that all programs wait for, in which no wait ends early.
+// A counter that all programs wait for, in a region where no wait ends early.
 void wait(nopal::counter& left) {
   nopal::without_stop([&] { nopal::wait_for(left); });
 }
 
-// Fibers wait, each in another way, for what does not happen. Without a region a pool's request ends only waits with a time limit: the first two
-// of the `ways`.
+// Fibers wait, each in another way, for what does not happen. Without a region a pool's request ends only waits with a time limit: the
+// first two of the `ways`.
 void spawn_waiters(nopal::counter& left, events& e, nopal::semaphore& never, nopal::channel<int>& empty, int ways) {
   for (int k = 0; k < 6; ++k) {
     nopal::spawn(left, [&, k, ways] {  // `ways` is this call's, which has returned before they run
@@ -53,7 +53,7 @@ void spawn_waiters(nopal::counter& left, events& e, nopal::semaphore& never, nop
   }
 }
 
-// What requests it is a callback of the standard library's token.
+// A callback of the standard library's token makes the request.
 void a_token(nopal::pool&, events& e) {
   std::stop_source source;
   nopal::semaphore never{0};
@@ -68,7 +68,7 @@ void a_token(nopal::pool&, events& e) {
   wait(left);
 }
 
-// The lock of the request is held while each waiter is told, and those that leave wait for it.
+// The lock of the request is held while each waiter is woken, and those that leave wait for it.
 void a_pool(nopal::pool& pool, events& e) {
   nopal::semaphore never{0};
   nopal::channel<int> empty{1};
@@ -82,7 +82,7 @@ void a_pool(nopal::pool& pool, events& e) {
   wait(left);
 }
 
-// The timer wakes those that sleep, once all do: at rest, in the order in which they began.
+// The timer wakes the sleepers once all sleep: at rest, in the order in which they began.
 void sleeps(nopal::pool&, events& e) {
   nopal::semaphore never{0};
   nopal::counter left;
@@ -97,7 +97,7 @@ void sleeps(nopal::pool&, events& e) {
   wait(left);
 }
 
-// Fibers that look again and again until another has run.
+// Fibers that look repeatedly until another has run.
 void yields(nopal::pool&, events& e) {
   std::atomic<int> passed{0};
   nopal::counter left;
@@ -118,7 +118,7 @@ struct choice {
   unsigned workers;
 };
 
-// The order of events; nothing if a turn was lost.
+// The order of events; empty if a turn was lost.
 template <class Program>
 std::optional<events> run(Program program, int rounds, choice const& c) {
   nopal::pool pool{{.workers = c.workers, .seed = c.seed, .schedule = c.how}};

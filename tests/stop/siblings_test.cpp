@@ -1,4 +1,4 @@
-// Where the first half of a fork throws, the later one is asked to stop, and nothing earlier is.
+// If the first half of a fork throws, the later one gets a request to stop, and nothing earlier does.
 
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(siblings, all_below_the_later_half_is_asked) {
   }
 }
 
-// Of three, the middle one throws: the first is not asked, and what it throws comes out.
+// Of three, the middle one throws: the first gets no request, and the exception of the middle one is thrown.
 TEST(siblings, nothing_earlier_is_asked) {
   nopal::pool pool{{.workers = 3}};
   for (int round = 0; round < 50; ++round) {
@@ -116,7 +116,7 @@ TEST(siblings, nothing_earlier_is_asked) {
   }
 }
 
-// A wait that would leave others with its variables does not end by an exception elsewhere.
+// A wait does not end by an exception elsewhere if that would leave others with its variables.
 TEST(siblings, no_wait_ends) {
   nopal::pool pool{{.workers = 2}};
   for (int round = 0; round < 50; ++round) {
@@ -148,7 +148,7 @@ TEST(siblings, no_wait_ends) {
   }
 }
 
-// In a region that is asked too.
+// In a region that gets a request too.
 TEST(siblings, inside_of_a_region) {
   nopal::pool pool{{.workers = 2}};
   for (int round = 0; round < 50; ++round) {

@@ -29,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 using nopal::stopped;
 
-/// What a wait waits for: never comes by itself.
+/// The object of a wait: the wait never ends by itself.
 struct things {
   nopal::counter count{1};
   nopal::channel<int> empty{1};
@@ -88,7 +88,7 @@ std::vector<wait> const waits{
     {"await_future", [](things& t) { nopal::sync_wait([](things& x) -> nopal::task<void> { co_await x.job; }, t); }},
 };
 
-/// Runs the wait, and says how it has ended.
+/// Runs the wait, and returns how it has ended.
 std::string outcome(wait const& w, things& t) {
   try {
     w.of(t);
@@ -107,7 +107,7 @@ class each_wait : public testing::TestWithParam<std::size_t> {
 INSTANTIATE_TEST_SUITE_P(every, each_wait, testing::Range(std::size_t{0}, waits.size()),
                          [](auto const& one) { return std::string{waits[one.param].name}; });
 
-/// Requests once the other side is about to wait, and mostly waits.
+/// Makes the request once the other side is about to wait, and usually waits.
 void request_soon(std::stop_source& s, std::atomic<bool> const& begun) {
   while (!begun) std::this_thread::yield();
   std::this_thread::sleep_for(2ms);
@@ -288,7 +288,7 @@ TEST(waits, of_which_nobody_asks_anything_go_on) {
   f.get();
 }
 
-// Locks and joins without a time limit do not end early, and what they wait for does.
+// Locks and joins without a time limit do not end early, but what they wait for does.
 TEST(waits, that_do_not_end_early) {
   nopal::pool pool{{.workers = 2}};
   std::stop_source source;
@@ -333,7 +333,7 @@ TEST(waits, results_and_exceptions_come_out) {
   EXPECT_EQ(nopal::with_stop({}, [] { return nopal::stop_requested(); }), false);
 }
 
-// As documented: after an early end, the fibers that use the variables are waited for.
+// As documented: after an early end, the caller waits for the fibers that use the variables.
 TEST(waits, a_function_can_end_in_order) {
   nopal::pool pool{{.workers = 3}};
   for (int round = 0; round < 50; ++round) {

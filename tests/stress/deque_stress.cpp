@@ -1,4 +1,4 @@
-// The deque under thieves, on the real machine and on one whose threads hesitate at every shared access.
+// The deque under thieves, on the real machine and on one on which threads pause at every shared access.
 
 #include "nopal/core/deque/deque.hpp"
 
@@ -25,7 +25,7 @@ using nopal::core::rng;
 using nopal::core::std_sync;
 using steady = std::chrono::steady_clock;
 
-/// Threads stop at random wherever another could notice: mostly a yield, sometimes a pause, seldom a nap.
+/// Threads stop at random at each point that another thread could observe: mostly a yield, sometimes a pause, seldom a nap.
 struct chaos_sync : std_sync {
   static inline thread_local rng random{0};
 
@@ -74,7 +74,7 @@ struct chaos_sync : std_sync {
   }
 };
 
-/// The same machines, and a ring on them.
+/// The same machines, with a ring.
 struct ring_sync : std_sync {};
 struct ring_chaos_sync : chaos_sync {};
 template <class Sync>
@@ -89,7 +89,7 @@ void sow(std::uint64_t seed, std::uint64_t stream) noexcept {
 
 std::uint32_t content(std::uintptr_t token) { return static_cast<std::uint32_t>(token * 2'654'435'761u); }
 
-/// One deque and the tokens 1..last that go through it.
+/// One deque and the tokens 1..last that pass through it.
 template <class Sync>
 struct field {
   using deque = deque_on<Sync>;
@@ -162,7 +162,7 @@ struct field {
   }
 };
 
-/// What the owner does with its deque.
+/// The owner's operations on its deque.
 enum class habit {
   busy,        ///< pushes and pops in bursts, looks as a fork does
   deep,        ///< the same, with long bursts, so that a small buffer grows
@@ -243,7 +243,7 @@ class owner {
   void spawn() {
     if (work_.must_grow()) work_.ensure_room(1);
     push(true);
-    // On a machine that is busy with other things thieves come late: a ring grows only if they never do, and no wait is a long one.
+    // On a loaded machine thieves may be late: a ring grows only if no thief ever arrives, and no wait is long.
     auto const offered = [&] { return work_.bottom() - work_.oldest(); };
     for (auto const end = steady::now() + 100us; offered() > 6 && (offered() > 32 || steady::now() < end);) {
       Sync::relax();

@@ -1,5 +1,5 @@
-// Random trees of tasks that throw, compared with the serial run of the same tree: the same exception must be caught at the
-// same place, and no task may be told of one while its children run.
+// Random trees of tasks that throw, compared with the serial run of the same tree: the same exception must be caught at the same place, and
+// no task may catch one while its children run.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ struct of_node : std::exception {
   static inline std::atomic<long> living{0};
 };
 
-/// An argument of every child; some of them cannot be copied into it.
+/// An argument of every child; copying some of them throws.
 struct ticket {
   explicit ticket(std::uint64_t id, bool bad) : node{id}, tears{bad} {}
   ticket(ticket const& o) : node{o.node}, tears{o.tears} {
@@ -45,7 +45,7 @@ struct ticket {
   bool tears;
 };
 
-/// What a node does, all of it drawn from its name.
+/// What a node does, drawn from its name.
 struct plan {
   explicit plan(std::uint64_t id, int depth) : node{id}, draw{mix(id)}, children{depth == 0 ? 0u : pick(4)} {
     throws_first = pick(16) == 0;
@@ -108,7 +108,7 @@ task<std::uint64_t> parallel(ticket t, int depth, std::atomic<int>& siblings) {
   for (unsigned s = 0; s < p.scopes; ++s) {
     std::uint64_t results[4]{};
     std::exception_ptr caught;
-    // A catch clause cannot wait: what comes before the join is kept until after it.
+    // A catch clause cannot wait: an exception before the join is kept until after it.
     try {
       for (unsigned k = 0; k < p.children; ++k) {
         std::uint64_t const child = p.child(s, k);

@@ -26,7 +26,7 @@ using test::mix;
 
 class fiber_stress : public testing::TestWithParam<unsigned> {};
 
-/// Two fibers take turns on two counters: each wait can be missed by a hair. NOPAL_TEST_WAITS sets how many, 10^7 by default.
+/// Two fibers take turns on two counters, so that each wait may just miss its wake-up. NOPAL_TEST_WAITS sets how many, 10^7 by default.
 TEST_P(fiber_stress, pairs_take_turns) {
   char const* const wanted = std::getenv("NOPAL_TEST_WAITS");
   long const waits = wanted != nullptr ? std::atol(wanted) : test::scaled(10'000'000, 200);
@@ -63,7 +63,7 @@ TEST_P(fiber_stress, pairs_take_turns) {
   });
 }
 
-/// Many wait for different values of one counter, which many count down; each counter dies as soon as its last waiter may let it.
+/// Many wait for different values of one counter, which many count down; each counter is destroyed as soon as its last waiter may do so.
 TEST_P(fiber_stress, counters_die_as_soon_as_they_may) {
   nopal::pool pool{{.workers = GetParam()}};
   std::atomic<long> woken{0};
@@ -95,7 +95,7 @@ TEST_P(fiber_stress, counters_die_as_soon_as_they_may) {
   EXPECT_EQ(woken, 3 * rounds);
 }
 
-/// A time limit and the last done come at the same moment.
+/// A time limit and the last `done` happen at the same moment.
 TEST_P(fiber_stress, time_limits_race_with_what_they_limit) {
   nopal::pool pool{{.workers = GetParam()}};
   std::atomic<long> in_time{0}, late{0};
@@ -124,7 +124,7 @@ TEST_P(fiber_stress, time_limits_race_with_what_they_limit) {
   EXPECT_EQ(in_time + late, 8 * test::scaled(400));
 }
 
-/// Everything that can wait waits for everything that can be waited for.
+/// Every kind of waiter waits for every kind of object.
 std::uint64_t work(std::uint64_t node, int depth);
 nopal::task<std::uint64_t> work_as_task(std::uint64_t node, int depth) {
   if (depth == 0) co_return node;

@@ -1,5 +1,5 @@
-// Many fibers, critical sections of a few instructions, and every kind of waiter at once: a lost wake-up would hang it, two owners would
-// spoil the sums.
+// Many fibers, critical sections of a few instructions, and every kind of waiter at once: a lost wake-up would hang the test, two owners
+// would make the sums wrong.
 
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(fiber_sync_stress, short_critical_sections) {
   });
 }
 
-// A token goes round: at any time one fiber can go on, so each wake-up that got lost would be the end of it.
+// Fibers pass a token around: at any time only one can continue, so a lost wake-up would hang the test.
 TEST(fiber_sync_stress, a_ring_of_condition_variables) {
   on_some_pools([](nopal::pool& pool) {
     constexpr long n = 30;
@@ -107,7 +107,7 @@ TEST(fiber_sync_stress, a_barrier_of_semaphores) {
   on_some_pools([](nopal::pool& pool) {
     constexpr int n = 20;
     long const rounds = test::scaled(200);
-    nopal::semaphore arrived{0}, go[] = {nopal::semaphore{0}, nopal::semaphore{0}};  // by turns: nobody passes twice
+    nopal::semaphore arrived{0}, go[] = {nopal::semaphore{0}, nopal::semaphore{0}};  // in turn: no fiber passes twice
     std::atomic<long> passed{0};
     auto const member = [&](int k) {
       for (long r = 0; r < rounds; ++r) {
@@ -172,7 +172,7 @@ TEST(fiber_sync_stress, pipelines_of_channels) {
   });
 }
 
-// Closing at any moment: what was pushed is popped, and everybody comes home.
+// The channel closes at any moment: what was pushed is popped, and all fibers end.
 TEST(fiber_sync_stress, closing_at_any_moment) {
   on_some_pools([](nopal::pool& pool) {
     for (long round = 0; round < test::scaled(40, 8); ++round) {

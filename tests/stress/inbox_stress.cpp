@@ -105,7 +105,7 @@ TEST(inbox_stress, nothing_is_lost_or_doubled_and_each_producer_keeps_its_order)
   EXPECT_EQ(not_once, 0);
 }
 
-// A few jobs go round and round, so that the head often is what it was and yet not the same.
+// A few jobs circulate, so that the head often has its old value again, in another list.
 TEST(inbox_stress, jobs_that_are_pushed_again_are_neither_lost_nor_doubled) {
   constexpr std::size_t jobs = 4;
   constexpr std::size_t workers = 3;

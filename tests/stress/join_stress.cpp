@@ -55,7 +55,7 @@ void join_again_and_again(unsigned children, long scopes) {
   SCOPED_TRACE("seed " + std::to_string(seed) + ", children " + std::to_string(children));
 
   word join;
-  std::vector<long> result(children + 1);  // plain: they must be visible to whoever completes the scope
+  std::vector<long> result(children + 1);  // plain: they must be visible to the thread that completes the scope
   std::atomic<unsigned> completions{0};
   std::atomic<unsigned> recorders{0};
   long records = 0;  // plain: one recorder at a time

@@ -119,7 +119,7 @@ std::uint64_t natively(std::uint64_t node, int depth, std::uint64_t rarely) {
   return joined(node, a, b);
 }
 
-/// The result, or who threw.
+/// The result, or the node that threw.
 template <class F>
 std::uint64_t outcome(F f) {
   try {

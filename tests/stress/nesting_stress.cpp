@@ -31,7 +31,7 @@ struct site {
 
 task<long> nested(site const& where, std::uint64_t node, int depth);
 
-/// The same number, without waiting for any job.
+/// The same number, without a wait for any job.
 task<long> plain(site const& where, std::uint64_t node, int depth) {
   if (depth == 0) co_return 1;
   long a = 0, b = 0, c = 0;
@@ -96,7 +96,7 @@ class nesting : public testing::TestWithParam<unsigned> {};
 
 TEST_P(nesting, of_jobs_in_tasks_is_exact) { from_three_threads(GetParam(), false); }
 
-/// Workers leave a native stack that waits: run on top of it, what is waited for might lie below.
+/// Workers leave a native stack that waits: on top of it they could block what it waits for.
 TEST_P(nesting, of_jobs_in_jobs_is_exact) { from_three_threads(GetParam(), true); }
 
 INSTANTIATE_TEST_SUITE_P(workers, nesting, testing::Values(1, 2, 3, 8), [](auto const& chosen) { return std::to_string(chosen.param); });

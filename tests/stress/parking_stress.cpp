@@ -1,5 +1,5 @@
-// Parking under a scheduler reduced to what parking needs. Every round waits for its own work, so that a wake-up that is
-// lost is not made good by the next one; a watchdog then says so and gets everybody up.
+// Parking under a scheduler that has only what parking needs. Every round waits for its own work, so that the next round cannot repair a
+// lost wake-up; then a watchdog reports it and wakes all.
 
 #include "nopal/core/sleep/parking.hpp"
 
@@ -69,7 +69,7 @@ struct chaos_sync : std_sync {
 void sow(std::uint64_t seed, std::uint64_t stream) { chaos_sync::random = rng{seed, stream}; }
 
 struct errand : resumable {
-  bool generous = false;  // whoever does it offers a piece to each node, and does not end before these are taken
+  bool generous = false;  // its runner offers a piece to each node, and does not end before these are taken
   std::atomic<bool> done{false};
 };
 
@@ -171,7 +171,7 @@ class office {
   std::vector<std::thread> threads_;
 };
 
-/// Polls; false after 10 s, when it can be nothing but a lost wake-up.
+/// Polls. False after 10 s, which can only be a lost wake-up.
 template <class Condition>
 bool eventually(Condition&& happened) {
   for (auto const deadline = steady::now() + 10s; !happened(); std::this_thread::yield()) {
@@ -215,7 +215,7 @@ void keep_office(options const& o) {
       unsigned const lent = any();
       bool const guest = random() % 4 == 0 && office.occupy(lent);
       for (std::size_t k = 0; k < n; ++k) {
-        // One generous errand at a time, and by nobody's guest, so that some worker of each node is free to take a piece.
+        // One generous errand at a time, and not by an external caller, so that some worker of each node is free to take a piece.
         errands[k].generous = o.generous && self == 0 && k == 0 && !guest && random() % 2 == 0;
         office.put(errands[k], guest && random() % 2 == 0 ? lent : any());
       }

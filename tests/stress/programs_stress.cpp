@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(workers, programs, testing::Combine(testing::Values(1, 
   return std::to_string(std::get<0>(chosen.param)) + (std::get<1>(chosen.param) ? "_moving" : "_staying");
 });
 
-/// Every depth at which a segment of the arena or the native stack may end, and what lies around it.
+/// Every depth at which a segment of the arena or the native stack may end, and some around it.
 task<long> trunk(long n, long twigs) {
   if (n == 0) co_return 1;
   long below = 0, twig = 0;
@@ -131,11 +131,11 @@ TEST(programs, of_any_depth_come_back) {
 
 task<> ends_after_its_parent_was_taken(std::atomic<bool> const& taken) {
   while (!taken) std::this_thread::yield();
-  auto const until = std::chrono::steady_clock::now() + std::chrono::microseconds{20};  // by then the parent is at its join
+  auto const until = std::chrono::steady_clock::now() + std::chrono::microseconds{20};  // long enough for the parent to reach its join
   while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
   co_return;
 }
-/// Loses its parent at every scope, and gets it back: the deque is empty at another index each time.
+/// Loses its parent at every scope, and gets it back: each time the deque is empty at another index.
 task<long> lost_and_found(long scopes) {
   long done = 0;
   for (; done < scopes; ++done) {

@@ -1,5 +1,5 @@
-// Reports while everything that they look at comes and goes: mutexes, counters, channels, stacks, names, threads. Nothing that is gone may be
-// touched (AddressSanitizer), nothing may race (ThreadSanitizer), and each report has its form.
+// Reports while all that they read appears and disappears: mutexes, counters, channels, stacks, names, threads. No report may access freed
+// memory (AddressSanitizer) or race (ThreadSanitizer), and each has its form.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ void waits_in_threads(nopal::pool& pool) {
   gives.join();
 }
 
-/// What is wrong with it, or "".
+/// What is wrong with the report, or "".
 std::string fault_of(std::string const& report) {
   if (report == "nothing waits\n") return {};
   std::istringstream lines{report};

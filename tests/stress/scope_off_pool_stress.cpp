@@ -1,4 +1,5 @@
-// Many threads that work for no pool fork and join at once: a child that nobody begins would hang it, one that two begin spoil the sums.
+// Many threads that work for no pool fork and join at once: a child that never begins would hang the test, one that begins twice would make
+// the sums wrong.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ using nopal::scope;
 using test::mix;
 using test::numbered;
 
-/// A tree of scopes, a few of whose children wait for each other or throw: how many have run.
+/// A tree of scopes in which some children wait for each other or throw: returns how many have run.
 long tree(std::uint64_t seed, int depth) {
   std::atomic<long> ran{1};
   nopal::semaphore gate{0};
@@ -33,7 +34,7 @@ long tree(std::uint64_t seed, int depth) {
     if (one % 11 == 0) {
       ++waiting;
       s.fork([&] {
-        gate.acquire();  // comes from a later child, or from us
+        gate.acquire();  // released by a later child, or by us
         ++ran;
       });
     } else if (one % 13 == 0) {
@@ -51,7 +52,7 @@ long tree(std::uint64_t seed, int depth) {
       --waiting;
       s.fork([&] { gate.release(); });
     }
-    if (one % 17 == 0) std::this_thread::sleep_for(std::chrono::microseconds{50});  // the carrier comes to rest
+    if (one % 17 == 0) std::this_thread::sleep_for(std::chrono::microseconds{50});  // the carrier has time to end
     if (one % 19 == 0 && waiting == 0 && lowest == 0) s.join();
   }
   if (waiting != 0) gate.release(waiting);
@@ -91,7 +92,7 @@ TEST(scope_off_pool_stress, trees_of_scopes) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Fork and join as fast as can be: the carrier comes late, when the scope is gone, or just as it ends.
+// Forks and joins as fast as possible: the carrier arrives late, when the scope is gone, or just as it ends.
 TEST(scope_off_pool_stress, small_scopes_in_a_loop) {
   std::atomic<long> ran{0};
   long const rounds = test::scaled(20'000);

@@ -1,5 +1,5 @@
-// What belongs to a thread is read afresh after every call that may change the thread: not by luck of the optimiser, see
-// core/architecture/thread_words.hpp. Here functions stay on the stack, hold what they can, and change threads as often as they can.
+// What belongs to a thread is read again after every call that may change the thread, not only by luck of the optimiser:
+// core/architecture/thread_words.hpp. Here functions stay on the stack, hold all that they can, and change threads as often as they can.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -38,7 +38,7 @@ TEST(thread_change_stress, fibers_lock_yield_and_unlock) {
 }
 
 // The worker's index from before and after a change, in one function that the compiler sees whole. Under a controlled schedule functions
-// change workers for certain; without one they run at once.
+// always change workers; without one they run at once.
 TEST(thread_change_stress, the_worker_is_the_one_that_runs_here) {
   std::atomic<int> changes{0};
   for (nopal::schedule const how : {nopal::schedule::free, nopal::schedule::steal_at_random}) {
@@ -65,7 +65,7 @@ TEST(thread_change_stress, the_worker_is_the_one_that_runs_here) {
   EXPECT_GT(changes, 0);
 }
 
-// Forks and exceptions, whose state is the thread's too, around waits.
+// Forks and exceptions, which also have state of a thread, around waits.
 TEST(thread_change_stress, functions_fork_wait_and_throw) {
   nopal::pool pool{{.workers = 4}};
   pool.run([] {

@@ -1,4 +1,4 @@
-// Arguments of every kind reach functions by every way to start one, whole, and for as long as it runs.
+// Arguments of every kind reach functions by every way to start one, whole, and live as long as the function runs.
 
 #include <gtest/gtest.h>
 
@@ -24,9 +24,9 @@ using namespace test::given;
 using callables::handle;
 using nopal::task;
 
-// ---- Temporaries, where the caller waits.
+// ---- Temporaries, if the caller waits.
 
-/// start(f, arguments...) calls f and gives its result, while temporaries live.
+/// start(f, arguments...) calls f and returns its result, while temporaries live.
 template <class Start>
 void give_temporaries(Start start) {
   long const x100 = 100L * 'x';
@@ -116,7 +116,7 @@ task<> call_takes_temporaries() {
 }
 TEST(arguments, call_takes_temporaries) { ground().run(call_takes_temporaries); }
 
-// ---- What lasts, where the caller goes on.
+// ---- Objects that last, if the caller continues.
 
 task<> fork_takes_what_lasts() {
   std::array<long, 12> n{};
@@ -143,7 +143,7 @@ task<> fork_takes_what_lasts() {
 }
 TEST(arguments, fork_takes_what_lasts) { ground().run(fork_takes_what_lasts); }
 
-/// start(f, arguments...) calls f later, and gives its result.
+/// start(f, arguments...) calls f later, and returns its result.
 template <class Start>
 void give_what_lasts(Start start) {
   long const l = total(lasting), t = total("literal");
@@ -185,7 +185,7 @@ TEST(arguments, detach_takes_what_lasts) {
     using function = std::remove_reference_t<decltype(f)>;
     nopal::counter done{1};
     long result = 0;
-    // As `f`, but the result goes elsewhere; its parameters must be f's own.
+    // As `f`, but with the result stored elsewhere; its parameters must be f's own.
     auto const detached = [&]<class R, class... P>(R (*)(P...)) {
       ground().detach(
           [&result, &done, g = static_cast<function*>(f)](P... p) {
@@ -200,7 +200,7 @@ TEST(arguments, detach_takes_what_lasts) {
   });
 }
 
-/// Its copy or move throws, the k-th.
+/// Its k-th copy or move throws.
 struct fragile {
   static inline int left = 0;
   fragile() = default;

@@ -1,4 +1,4 @@
-// Whatever can be called without arguments is taken by parallel_invoke, at every position.
+// parallel_invoke accepts all that can be called without arguments, at every position.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using callables::calls;
 
-/// Returns once there have been n calls: on a pool of several workers only where another one makes them, or has.
+/// Returns once there have been n calls: on a pool of several workers only if another one makes them, or has.
 auto until(int n) {
   return [n] {
     while (calls < n) std::this_thread::yield();

@@ -248,7 +248,7 @@ struct overloaded {
   long operator()(std::span<int const> s) const { return sum(s); }
 };
 
-// Their parameters cannot be seen.
+// Their parameters are not visible.
 TEST(arguments, functions_whose_parameters_are_hidden) {
   auto const each = [](auto start) {
     EXPECT_EQ(start(variadic, 3, 1, 2, 4), 7);

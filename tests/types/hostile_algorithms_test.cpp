@@ -44,7 +44,7 @@ class hostile_algorithms : public testing::Test {
     for (auto const& x : r) v.push_back(x.get());
     return v;
   }
-  /// f(values, the same as numbers, n) with each size, off a pool and on one.
+  /// Calls f(values, the same as numbers, n) with each size, off a pool and on one.
   template <class F>
   static void each(F f) {
     nopal::pool pool{{.workers = 3}};
@@ -228,7 +228,7 @@ TYPED_TEST(hostile_algorithms, combinable) {
   }
 }
 
-/// f() with each number of copies after which one throws, until none does: then the elements of `kept` are those that they were.
+/// Calls f() with each number of copies before one throws, until none does: then the elements of `kept` are unchanged.
 template <class F>
 void while_copies_throw(std::vector<throwing> const& kept, F f) {
   auto const sum = [&] { return std::accumulate(kept.begin(), kept.end(), 0L, [](long n, throwing const& x) { return n + x.get(); }); };

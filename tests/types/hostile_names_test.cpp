@@ -1,5 +1,5 @@
-// Values whose namespace has a function of every name that the library calls something by, for any arguments and deleted. So whatever the library
-// calls with them without its namespace does not compile: by argument-dependent lookup it would call what users have of that name.
+// Values in a namespace that has a function of every name that the library calls, for any arguments and deleted. So a call by the library
+// without its namespace does not compile: by argument-dependent lookup it would call a user's function of that name.
 
 #include <gtest/gtest.h>
 

@@ -37,7 +37,7 @@ class hostile_rearranging : public testing::Test {
     for (auto const& x : r) v.push_back(x.get());
     return v;
   }
-  /// f(numbers) with each size, off a pool and on one.
+  /// Calls f(numbers) with each size, off a pool and on one.
   template <class F>
   static void each(F f) {
     nopal::pool pool{{.workers = 3}};

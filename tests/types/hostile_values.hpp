@@ -1,6 +1,6 @@
 #pragma once
 
-// Values that do to a library what it does not expect: it must move and copy them as the language's own copies do, and touch nothing else.
+// Values that do what a library does not expect: it must move and copy them as the language's own copies do, and access nothing else.
 
 #include <atomic>
 #include <compare>
@@ -17,9 +17,9 @@ namespace test::hostile {
 /// The number of values whose copies or moves went wrong.
 inline constexpr long broken = -1'000'000;
 
-/// Each has H::make(n), which is a value whose get() is n.
+/// Each has H::make(n), which returns a value with get() == n.
 
-/// Its template wins over its constructor of copies where what is copied is not a constant.
+/// Its template is a better match than its copy constructor if the copied object is not const.
 struct greedy {
   long n;
   static greedy make(long n) { return greedy{n, 0}; }
@@ -37,7 +37,7 @@ struct greedy {
   greedy& operator=(greedy const&) = default;
   greedy& operator=(greedy&&) = default;
 };
-/// A copy of what is not a constant is another than that of a constant.
+/// A copy of a non-const object differs from that of a const one.
 struct two_copies {
   long n;
   static two_copies make(long n) { return two_copies{n, 0}; }
@@ -54,14 +54,14 @@ struct two_copies {
   two_copies& operator=(two_copies&&) = default;
 };
 
-/// By argument-dependent lookup these are found for every template of what is derived from it.
+/// Argument-dependent lookup finds these for every template of a class derived from it.
 struct nothing_by_operators {
   template <class A, class B>
   friend void operator,(A&&, B&&) = delete;
   template <class A>
   friend void operator&(A&&) = delete;
 };
-/// Has no address by & and no comma, and nothing has that is made of it; no default; and throws if it is asked for its truth.
+/// Has no address by & and no comma, and neither has anything made of it; no default; and throws if it is converted to bool.
 struct without_operators : nothing_by_operators {
   long n;
   static without_operators make(long n) { return without_operators{n}; }
@@ -72,7 +72,7 @@ struct without_operators : nothing_by_operators {
   template <class T>
   bool operator!() const = delete;
 };
-/// What is said of it by & and by a comma is something else.
+/// Its operators & and comma mean something else.
 struct with_other_operators {
   long n;
   static with_other_operators make(long n) { return with_other_operators{n}; }
@@ -98,7 +98,7 @@ struct only_moves {
   [[nodiscard]] long get() const { return n ? *n : broken; }
   explicit only_moves(long value) : n{std::make_unique<long>(value)} {}
 };
-/// Lies at multiples of 128 bytes, and knows it.
+/// Aligned to 128 bytes, and checks it.
 struct alignas(128) wide {
   long n;
   static wide make(long n) { return wide{n}; }
@@ -124,7 +124,7 @@ concept value = requires(T const& x) {
   { T::make(1L) } -> std::same_as<T>;
   { x.get() } -> std::same_as<long>;
 };
-/// Found by ADL: no generic comparison wins over it.
+/// Found by ADL: no generic comparison is a better match.
 template <value T>
 auto operator<=>(T const& a, T const& b) {
   return a.get() <=> b.get();
@@ -134,7 +134,7 @@ bool operator==(T const& a, T const& b) {
   return a.get() == b.get();
 }
 
-/// Copied, also where it is moved; one of its copies, from `left` on, throws.
+/// Copied, also when moved; one of its copies, from `left` on, throws.
 struct throwing {
   static inline std::atomic<long> left = 0;
   struct failure {};

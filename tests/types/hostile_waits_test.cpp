@@ -1,4 +1,4 @@
-// Channels, futures, slots and everything else that carries values, with values that are copied and moved in hostile ways.
+// Channels, futures, slots and all else that carries values, with values that are copied and moved in hostile ways.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class hostile_values : public testing::Test {
 using kinds = testing::Types<greedy, two_copies, without_operators, with_other_operators, only_moves, wide>;
 TYPED_TEST_SUITE(hostile_values, kinds);
 
-/// Optionals of a greedy type are made of anything: so they are only asked for their values.
+/// Optionals of a greedy type can be made from anything: so only their values are read.
 template <class T>
 long popped(std::optional<T> const& o) {
   return o.has_value() ? o->get() : -1;
@@ -116,7 +116,7 @@ T plainly(long n) {
   return T::make(n);
 }
 
-/// A compiler's coroutine frames are aligned to 16 bytes, whatever lies in them: so tasks give no wider values.
+/// A compiler's coroutine frames are aligned to 16 bytes, whatever they contain: so tasks return no values of greater alignment.
 template <class T>
 using from_tasks = std::conditional_t<alignof(T) <= 16, T, two_copies>;
 
@@ -211,7 +211,7 @@ TYPED_TEST(hostile_values, are_arguments) {
   EXPECT_EQ(this->pool_.submit([](T x) { return x.get(); }, T::make(2)).get(), 2);
   EXPECT_EQ(this->pool_.submit([](T x) { return x.get(); }, T::make(3)).get(), 3);
   EXPECT_EQ(nopal::sync_wait(plain, T::make(4)), 4);
-  if constexpr (alignof(T) <= 16) {  // a task's own arguments lie in its frame
+  if constexpr (alignof(T) <= 16) {  // a task's own arguments are stored in its frame
     EXPECT_EQ(this->pool_.run(by_value<T>, T::make(5)), 5);
     EXPECT_EQ(this->pool_.submit(by_value<T>, T::make(6)).get(), 6);
     EXPECT_EQ(this->pool_.run(of_arguments<T>), 21);
@@ -223,7 +223,7 @@ TYPED_TEST(hostile_values, are_arguments) {
     EXPECT_EQ(constant.get(), 7);
   }
 }
-/// A callable with such a value in it, which is itself moved and copied.
+/// A callable that contains such a value, and is itself moved and copied.
 TYPED_TEST(hostile_values, lie_in_callables) {
   using T = from_tasks<TypeParam>;  // and fibers take no closures that are
   std::atomic<long> sum{0};
@@ -255,7 +255,7 @@ TYPED_TEST(hostile_values, lie_in_callables) {
   }
 }
 
-/// Says yes only where it is asked for a condition.
+/// True only in a condition.
 struct answer {
   bool yes;
   explicit operator bool() const { return yes; }

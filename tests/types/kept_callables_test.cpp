@@ -1,4 +1,4 @@
-// Whatever can be called without arguments is taken by whatever keeps such: scope::fork, spawn, and the ways into a pool.
+// All that can be called without arguments is accepted by all that keep a callable: scope::fork, spawn, and the ways into a pool.
 
 #include <gtest/gtest.h>
 
@@ -94,7 +94,7 @@ struct fragile {
   fragile(fragile&&) { count(); }
 };
 
-/// use(closure) for each k, the k-th move of whose captures throws.
+/// Calls use(closure) for each k; the k-th move of the captures throws.
 template <class Use>
 void with_fragile(Use use) {
   for (int k = 1; k < 6; ++k) {

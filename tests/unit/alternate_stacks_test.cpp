@@ -1,4 +1,4 @@
-// Alternate stacks: who has one, how large it is, and what a handler meets that needs more.
+// Alternate stacks: which threads have one, how large it is, and the fault of a handler that needs more.
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -47,7 +47,7 @@ stack_t alternate() {
   return now;
 }
 bool has_alternate() { return (alternate().ss_flags & SS_DISABLE) == 0; }
-/// The rights of the page that holds it, as /proc/self/maps writes them; nothing if it is not mapped.
+/// The permissions of the page that contains it, as in /proc/self/maps; "" if it is not mapped.
 std::string rights_of(std::uintptr_t address) {
   std::ifstream maps{"/proc/self/maps"};
   for (std::string line; std::getline(maps, line);) {
@@ -135,7 +135,7 @@ TEST(signals, a_programs_own_alternate_stack_is_left_alone) {
     ASSERT_EQ(::sigaltstack(&own, nullptr), 0);
     std::optional<nopal::pool> pool{std::in_place, small};
     run_as_guest(*pool, [] { EXPECT_TRUE(has_alternate()); });
-    // It takes ours away for a while, in which the pool goes, and puts it back.
+    // The program replaces our stack for a while, in which the pool ends, and then restores it.
     own.ss_flags = 0;
     stack_t ours{};
     ASSERT_EQ(::sigaltstack(&own, &ours), 0);
@@ -180,7 +180,7 @@ TEST(signals_death, a_large_handler_has_room) {
   }
 }
 
-// On the alternate stack. Of SIGSEGV none can be handled while one is.
+// On the alternate stack. No SIGSEGV can be handled while one is handled.
 TEST(signals_death, a_handler_that_needs_too_much_meets_the_guard) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
   EXPECT_EXIT(with_pool_after(SIGSEGV, handler_of([](int) { endless(0); }, SA_ONSTACK), [](nopal::pool& pool) { pool.run(touch_null); }),
@@ -193,7 +193,7 @@ TEST(signals_death, a_handler_that_needs_too_much_meets_the_guard) {
                "a signal handler overflowed its alternate stack, all of its [0-9]+ bytes");
 }
 
-/// Runs f where almost nothing of the native stack is left.
+/// Runs f with almost no room left on the native stack.
 [[gnu::noinline]] long near_the_end(std::uintptr_t low, void (*f)()) {
   char volatile used[64];
   used[0] = 1;
@@ -204,7 +204,7 @@ TEST(signals_death, a_handler_that_needs_too_much_meets_the_guard) {
   return near_the_end(low, f) + used[0];
 }
 
-// The kernel has no room there for what it pushes for a handler on the native stack, and sends SIGSEGV instead.
+// The kernel has no room on the native stack for the handler's frame, and sends SIGSEGV instead.
 TEST(signals_death, a_signal_on_a_full_stack_says_so) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
   auto const on_full_stack = [](nopal::pool& pool) {
@@ -216,7 +216,7 @@ TEST(signals_death, a_signal_on_a_full_stack_says_so) {
   EXPECT_EXIT(with_pool_after(SIGUSR1, handler_of([](int) { std::_Exit(7); }, SA_ONSTACK), on_full_stack), testing::ExitedWithCode(7), "");
 }
 
-// A child of a program with pools has their handlers and none of their threads. What it may do is exec or _exit: and fault, as ever.
+// The child of a fork has the handlers of its parent's pools and none of their threads. It may exec or _exit; a fault must act as usual.
 TEST(signals_death, a_forked_child_faults_as_any_process) {
   if (test::emulated()) GTEST_SKIP() << "the emulator itself fails an assertion at such signals";
   GTEST_FLAG_SET(death_test_style, test::death_test_style());

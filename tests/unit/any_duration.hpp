@@ -1,6 +1,6 @@
 #pragma once
 
-// Time limits of any kind: long ones that are as good as for ever, and such that have passed.
+// Time limits of any kind: long ones that never expire in practice, and ones that have passed.
 
 #include <chrono>
 #include <cstdint>
@@ -15,7 +15,7 @@ using steady = std::chrono::steady_clock;
 template <class Rep, class Period = std::ratio<1>>
 using in = std::chrono::duration<Rep, Period>;
 
-// Of which each is as good as for ever.
+// None of these expires in practice.
 template <class Wait>
 void wait_for_ever(Wait wait) {
   wait(std::chrono::hours::max());
@@ -29,7 +29,7 @@ void wait_for_ever(Wait wait) {
   wait(in<float>{std::numeric_limits<float>::infinity()});
   wait(in<long double, std::milli>{std::numeric_limits<long double>::max()});
 }
-// Of which each has passed.
+// All of these have passed.
 template <class Wait>
 void wait_for_nothing(Wait wait) {
   wait(std::chrono::seconds{0});
@@ -43,7 +43,7 @@ void wait_for_nothing(Wait wait) {
   wait(in<float>{-0.F});
 }
 
-/// Its present is 148 years before its epoch, as that of std::chrono::file_clock is in places: differences overflow on the other side.
+/// Its present is 148 years before its epoch, as that of std::chrono::file_clock may be: differences overflow on the other side.
 struct early_clock {
   using rep = std::int64_t;
   using period = std::nano;

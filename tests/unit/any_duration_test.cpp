@@ -1,4 +1,4 @@
-// Whatever has time limits, beside futures, has them of any kind.
+// All objects with time limits, besides futures, accept limits of any kind.
 
 #include <gtest/gtest.h>
 

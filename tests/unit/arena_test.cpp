@@ -31,7 +31,7 @@ struct arena_test : testing::Test {
     while (!a.empty()) release(a.segment()->begin());  // everything of the topmost segment at once
   }
 
-  /// As a fork allocates, and uses every byte.
+  /// Allocates as a fork does, and writes every byte.
   static void* allocate(arena& from, std::size_t n) {
     void* p = nullptr;
     if (from.top() == nullptr || !from.bump(n, p)) p = from.grow(n);
@@ -44,7 +44,7 @@ struct arena_test : testing::Test {
     from.tidy();
   }
   void release(void* p) { release(a, p); }
-  /// Until `segments` are in use; the newest allocation last.
+  /// Allocates until `segments` are in use; returns the newest allocation last.
   std::vector<void*> fill(int segments) {
     std::vector<void*> all;
     for (int n = 0; n < segments;) {

@@ -1,4 +1,4 @@
-// Options that cannot be met, machines that do not exist, and memory that is not there: each says so, and nothing breaks.
+// Options that cannot be met, machines that do not exist, and lack of memory: each gives a message, and nothing breaks.
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -40,7 +40,7 @@ task<long> fib(long n) {
   co_return a + b;
 }
 
-/// What std::invalid_argument says when a pool is made with `o`.
+/// The message of std::invalid_argument when a pool is made with `o`.
 std::string refusal(nopal::pool_options const& o) {
   try {
     nopal::pool pool{o};
@@ -124,7 +124,7 @@ TEST(bad_input, a_made_up_machine_that_makes_sense_is_not) {
 
 #ifndef TEST_KEEPS_OPERATOR_NEW
 
-// ---- No memory.
+// ---- Lack of memory.
 
 class no_memory {
  public:

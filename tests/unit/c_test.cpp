@@ -118,7 +118,7 @@ TEST(c_test, bad_input_is_refused_with_a_reason) {
   EXPECT_EQ(nopal_spawn(nullptr, nullptr, nullptr), NOPAL_INVALID);
 }
 
-/// It has failed, and says that `what` is null.
+/// The call has failed, with a message that `what` is null.
 void expect_null(nopal_status status, std::string const& what) {
   EXPECT_EQ(status, NOPAL_INVALID) << what;
   EXPECT_EQ(nopal_last_error(), what + " is null");

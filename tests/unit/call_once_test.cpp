@@ -1,4 +1,4 @@
-// A function runs once, whoever calls, and those who wait for it do not keep their workers from running it to its end.
+// A function runs once on any caller, and callers that wait for it do not keep their workers from running it to its end.
 
 #include "nopal/call_once.hpp"
 
@@ -89,8 +89,8 @@ TEST(call_once, whoever_comes_sees_what_it_made) {
   });
 }
 
-// The function waits for a fiber that this worker runs after one that comes to the same flag: with std::call_once, or a static variable, the
-// worker's thread would sleep there for ever.
+// The function waits for a fiber that this worker runs after another caller of the same flag: with std::call_once, or a static variable,
+// the worker's thread would sleep there for ever.
 TEST(call_once, a_function_that_waits_does_not_keep_its_worker) {
   nopal::pool pool{{.workers = 1}};
   pool.run([] {

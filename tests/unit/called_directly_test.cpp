@@ -1,4 +1,4 @@
-// A task's function that is called like any other. Assertions are on here, whatever the build: then it is always found out.
+// A task's function that is called like an ordinary one. Assertions are on here in every build: then it is always detected.
 #undef NDEBUG
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST(called_directly, in_a_function_on_a_worker) {
 }
 TEST(called_directly, off_a_pool) { EXPECT_DEATH(calls_in_a_function(), "nopal: a task's function was called directly outside a pool"); }
 
-// What starts a task through another callable is no such call.
+// A call through another callable that starts a task is allowed.
 TEST(called_directly, is_not_said_of_a_callable_that_passes_it_on) {
   auto pass_on = [](int) { return three(); };
   nopal::pool pool{{.workers = 2, .schedule = nopal::schedule::steal_always}};

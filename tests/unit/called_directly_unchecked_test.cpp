@@ -1,4 +1,4 @@
-// A task's function that is called like any other, without assertions: in an ordinary function on a worker it is found out all the same, where
+// A task's function that is called like an ordinary one, without assertions: in an ordinary function on a worker it is still detected where
 // it would write its result, ends by an exception, or is resumed.
 #ifndef NDEBUG
 #define NDEBUG
@@ -21,7 +21,7 @@ template <class F>
 void dies_in_a_function(F called) {
   constexpr char const* message = "nopal: a task's function was called directly on a worker.*nopal::sync_wait";
   EXPECT_DEATH(nopal::pool{{.workers = 1}}.run([&] { called(); }), message);
-  // Also where tasks have run before, and left a slot of their own behind.
+  // Also if tasks have run before, and left a slot of their own.
   EXPECT_DEATH(nopal::pool{{.workers = 1}}.run([&] {
     for (int k = 0; k < 3; ++k) static_cast<void>(nopal::sync_wait(word));
     nopal::counter left;

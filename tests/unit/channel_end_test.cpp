@@ -1,5 +1,5 @@
-// How a channel ends: who learns of it, and of a failure; loops over a channel; time limits; values that cannot be copied, throw, or are
-// aligned to more than new gives.
+// How a channel ends: which calls report the end, and a failure; loops over a channel; time limits; values that cannot be copied, throw, or
+// are aligned to more than new gives.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ using test::on_some_pools;
 
 std::exception_ptr failure(char const* what) { return std::make_exception_ptr(std::runtime_error{what}); }
 
-// What a call has thrown; nothing if it has thrown nothing.
+// What a call has thrown; null if nothing.
 template <class F>
 std::string thrown_by(F f) {
   try {
@@ -78,7 +78,7 @@ TEST(channel_end, the_first_failure_is_kept) {
   EXPECT_EQ(thrown_by([&] { return ch.pop(); }), "first");
 }
 
-// Two stages and a source: the one in the middle throws. All end, whoever they are, and the last learns why.
+// Two stages and a source: the middle one throws. All end, and the last gets the exception.
 TEST(channel_end, a_pipeline_whose_stage_threw_ends) {
   on_some_pools([](nopal::pool& pool) {
     for (int who = 0; who < 3; ++who) {
@@ -223,7 +223,7 @@ TEST(channel_end, time_limits) {
     };
     all();
     pool.run(all);
-    // A wait that ends before its limit, which never comes.
+    // A wait that ends before its limit, which is never reached.
     counter left;
     spawn(left, [&] { EXPECT_EQ(ch.try_pop_for(std::chrono::hours::max()), 5); });
     EXPECT_TRUE(ch.push(5));
@@ -233,7 +233,7 @@ TEST(channel_end, time_limits) {
     EXPECT_EQ(ch.pop(), 6);
     wait_for(left);
     EXPECT_EQ(ch.pop(), 7);
-    // An end that comes before the limit; by a clock too, where a closed channel must not be tried again until the limit.
+    // An end before the limit; by a clock too, where a closed channel must not be tried again until the limit.
     spawn(left, [&] { EXPECT_EQ(ch.try_pop_until(std::chrono::system_clock::now() + 24h), std::nullopt); });
     ch.close();
     wait_for(left);
@@ -241,7 +241,7 @@ TEST(channel_end, time_limits) {
   });
 }
 
-// A value's move throws while `breaks` is set; and all of a channel's memory is aligned as the type wants.
+// A value's move throws while `breaks` is set; and all of a channel's memory is aligned as the type requires.
 struct alignas(256) brittle {
   int value;
   std::atomic<int>* breaks;
@@ -268,7 +268,7 @@ TEST(channel_end, a_loop_needs_no_assignment) {
   EXPECT_EQ(next, 3);
 }
 
-// A waiter that was woken for a value, and whose move then throws, must not keep the value from the next that waits.
+// A waiter is woken for a value, and the move then throws: the next waiter must get the value.
 TEST(channel_end, a_pop_that_throws_leaves_its_value_to_the_next_that_waits) {
   nopal::pool pool{{.workers = 1}};
   pool.run([] {

@@ -1,4 +1,4 @@
-// Values go through a channel once each, in order, from whomever to whomever.
+// Values pass through a channel once each, in order, from any sender to any receiver.
 
 #include "nopal/channel.hpp"
 
@@ -157,7 +157,7 @@ TEST(channel_test, closing_wakes_all) {
   });
 }
 
-// What is moved or copied may throw.
+// Moves and copies may throw.
 struct brittle {
   int value = 0;
   bool* breaks;
@@ -187,7 +187,7 @@ TEST(channel_test, exceptions_leave_it_usable) {
   EXPECT_FALSE(ch.try_pop());
 }
 
-// Whoever has popped the last value may destroy it, though the push has yet to return.
+// The receiver of the last value may destroy the channel, though the push has not returned yet.
 TEST(channel_test, the_last_to_pop_may_destroy_it) {
   on_some_pools([](nopal::pool& pool) {
     for (long k = 0; k < test::scaled(500); ++k) {

@@ -1,4 +1,4 @@
-// Notifications: none is missed, none is made up.
+// Notifications: none is lost, none is spurious.
 
 #include "nopal/condition_variable.hpp"
 
@@ -68,7 +68,7 @@ TEST(condition_variable_test, anyone_may_wait) {
   });
 }
 
-// Each notification is sent after a waiter has released the mutex: if one was missed, this would not end.
+// Each notification is sent after a waiter has released the mutex: if one was lost, this would not end.
 TEST(condition_variable_test, ping_pong) {
   on_some_pools([](nopal::pool& pool) {
     nopal::mutex m;
@@ -212,7 +212,7 @@ TEST(condition_variable_test, waits_with_a_time_limit) {
   });
 }
 
-// A notification that meets one that times out goes to the next.
+// If a waiter times out at the moment of a notification, the next waiter gets it.
 TEST(condition_variable_test, none_is_lost_to_a_time_limit) {
   on_some_pools([](nopal::pool& pool) {
     pool.run([] {
@@ -250,7 +250,7 @@ TEST(condition_variable_test, none_is_lost_to_a_time_limit) {
   });
 }
 
-// Once all are notified it may go, though they have yet to return.
+// Once all are notified the object may be destroyed, though they have not returned yet.
 TEST(condition_variable_test, may_be_destroyed_once_all_are_notified) {
   on_some_pools([](nopal::pool& pool) {
     pool.run([] {

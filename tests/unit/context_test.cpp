@@ -1,4 +1,4 @@
-// Contexts: leaving a native stack and going on with it, on the same thread and on another.
+// Contexts: leaves a native stack and resumes it, on the same thread and on another.
 
 #include "nopal/core/stack/context.hpp"
 
@@ -22,7 +22,7 @@ using nopal::core::context;
 using nopal::core::leaving;
 using nopal::core::switch_to;
 
-/// A fresh stack that runs `body` until it says done(); go() switches to it from whatever thread.
+/// A fresh stack that runs `body` until it calls done(); go() switches to it on any thread.
 class side : context {
  public:
   explicit side(std::function<void(side&)> what) : body_{std::move(what)} {
@@ -42,7 +42,7 @@ class side : context {
     caller_ = &here;
     switch_to(here, *this, a);
   }
-  /// From within.
+  /// Called by `body`.
   void back(after_switch* a = nullptr) { switch_to(*this, *caller_, a); }
   bool finished() const { return finished_; }
   bool holds(void const* p) const { return p >= memory_.get() && p < memory_.get() + bytes; }
@@ -184,7 +184,7 @@ TEST(context, handlers_that_overlap_rethrow_their_own) {
   try {
     throw std::runtime_error{"outside"};
   } catch (...) {
-    std::thread{[&] { s.go(); }}.join();  // goes on, and rethrows, on another thread
+    std::thread{[&] { s.go(); }}.join();  // continues, and rethrows, on another thread
     try {
       throw;
     } catch (std::exception const& e) {

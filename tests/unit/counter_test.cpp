@@ -1,4 +1,4 @@
-// Counters: what is waited for until it is low enough.
+// Counters: waits end when the value is low enough.
 
 #include "nopal/counter.hpp"
 

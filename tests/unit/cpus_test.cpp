@@ -1,4 +1,4 @@
-// What the process may use: affinity mask, cgroup quota of both versions, and files that are missing or garbled.
+// The CPUs that the process may use: affinity mask, cgroup quota of both versions, and files that are missing or malformed.
 
 #include "nopal/core/machine/cpus.hpp"
 
@@ -88,7 +88,7 @@ TEST_F(cgroup_quota, v2_ignores_groups_that_are_not_ours) {
 }
 
 TEST_F(cgroup_quota, v2_root_group_has_the_root_file) {
-  // A container with a cgroup namespace is told "/" and has its own limit there.
+  // A container with a cgroup namespace reads "/" and has its own limit there.
   write("self", "0::/\n");
   write("root/cpu.max", "400000 100000\n");
   EXPECT_EQ(quota(), 4);
@@ -232,7 +232,7 @@ TEST(cpu_limits, online_list_is_read_in_the_kernels_format) {
   }
 }
 
-/// A kernel built for 5000 CPUs, of which three are ours.
+/// A kernel built for 5000 CPUs. The process may use three.
 int large_kernel(pid_t, std::size_t bytes, cpu_set_t* mask) {
   if (bytes * 8 < 5000) {
     errno = EINVAL;

@@ -1,4 +1,4 @@
-// What is where nobody has said anything: the default pool's size, which pool the caller works for, and the one that a fiber is spawned on.
+// Defaults: the default pool's size, the pool that the caller works for, and the pool that a fiber is spawned on.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using nopal::task;
 
 // ---- NOPAL_WORKERS. Each in a process of its own, which has no default pool yet.
 
-/// Ends the process: 0 where `f` says yes.
+/// Ends the process: with 0 if `f` returns true.
 template <class F>
 [[noreturn]] void with_workers(char const* value, F f) {
   ::setenv("NOPAL_WORKERS", value, 1);  // NOLINT(concurrency-mt-unsafe)
@@ -77,7 +77,7 @@ TEST_F(nopal_workers_test, what_is_no_number_of_workers_is_refused_until_it_is_m
                                auto const by_default = [] { nopal::default_pool(); };
                                if (!refused(text, by_default) || !refused(text, by_default)) return false;
                                if (!refused(text, [] { nopal::pool const own; })) return false;
-                               if (nopal::pool{{.workers = 3}}.workers() != 3) return false;  // which does not ask
+                               if (nopal::pool{{.workers = 3}}.workers() != 3) return false;  // it does not read NOPAL_WORKERS
                                try {
                                  nopal::parallel_invoke([] {}, [] {});  // which would make it
                                  return false;

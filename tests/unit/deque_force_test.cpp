@@ -1,4 +1,4 @@
-// The deque on one thread: thieves that find nothing public ask, and then take by force; an owner that is asked looks.
+// The deque on one thread: thieves that find nothing public make a request, and then take by force; an owner with a request polls.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The deque on one thread: what the owner and thieves get, in which order.
+// The deque on one thread: what the owner and thieves get, and in which order.
 
 #include <gtest/gtest.h>
 

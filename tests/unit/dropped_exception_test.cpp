@@ -1,5 +1,5 @@
-// Exceptions of jobs and fibers that nobody fetches: none is lost in silence. pool::submit with its future gone, pool::detach, and fibers with
-// and without a counter agree.
+// Exceptions of jobs and fibers that no caller fetches: none is lost in silence. pool::submit without its future, pool::detach, and fibers
+// with and without a counter act alike.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ nopal::task<int> task_fails(int n) {
   if (n >= 0) throw std::runtime_error{"the task's words"};
   co_return n;
 }
-/// Returns once the future's job has ended, and leaves the future as it is.
+/// Returns once the future's job has ended, and does not change the future.
 template <class R>
 void let_it_end(nopal::future<R> const& f) {
   while (!f.ready()) std::this_thread::yield();
@@ -115,7 +115,7 @@ TEST_F(dropped, nothing_that_was_fetched) {
   });
 }
 
-// As in a scope: the exception on its way counts more.
+// As in a scope: the exception that unwinds takes precedence.
 TEST_F(dropped, silently_where_another_exception_destroys_it) {
   for (bool const ended : {false, true}) {
     std::atomic<bool> go{ended};  // which the pool's jobs use until it ends
@@ -148,7 +148,7 @@ TEST_F(dropped, silently_where_another_exception_destroys_it) {
   });
 }
 
-// What was asked for is no failure.
+// A requested stop is not a failure.
 TEST_F(dropped, silently_where_it_was_stopped) {
   in_a_pool([](nopal::pool& p) {
     std::stop_source source;

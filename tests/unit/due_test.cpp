@@ -1,4 +1,4 @@
-// A time limit that expires wakes who waits, also where every worker forks and joins, and none ever searches.
+// A time limit that expires wakes its waiter, also if every worker forks and joins, and none ever searches.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Whoever forks until something has happened does so for as long as a minute: then it says no.
+// Forks until something has happened; returns false after a minute.
 class until {
  public:
   explicit until(std::atomic<int> const& left) : left_{left} {}
@@ -104,7 +104,7 @@ std::vector<load> const& loads() {
        [](until const& u) {
          while (!u.holds()) EXPECT_EQ(fib_of_scopes(10), 55);
        }},
-      {"one deep tree",  // whose deque is never empty
+      {"one deep tree",  // the deque is never empty
        [](until const& u) {
          nopal::parallel_invoke(
              [&] {
@@ -162,7 +162,7 @@ std::vector<load> const& loads() {
   return all;
 }
 
-// Locked by the thread that runs the test.
+// Locked by the test's thread.
 struct two_mutexes {
   nopal::timed_mutex timed;
   nopal::shared_mutex shared;
@@ -172,7 +172,7 @@ two_mutexes& locked() {
   return both;
 }
 
-// Each waits until its time is up.
+// Each waits until its limit expires.
 std::vector<std::pair<char const*, std::function<void()>>> const& waits() {
   static std::vector<std::pair<char const*, std::function<void()>>> const all{
       {"sleep_for", [] { nopal::sleep_for(5ms); }},
@@ -228,7 +228,8 @@ std::vector<std::pair<char const*, std::function<void()>>> const& waits() {
   return all;
 }
 
-// On a pool whose workers all fork, each wait in a fiber of its own: all are to end. One job for each worker, and none ends before.
+// On a pool on which all workers fork, with each wait in a fiber of its own: all waits must end. One job for each worker, and none ends
+// before.
 void wait_while_all_fork(nopal::pool_options const& options, load const& l) {
   SCOPED_TRACE(l.name + " on " + std::to_string(options.workers));
   std::lock_guard const timed{locked().timed};
@@ -245,7 +246,7 @@ void wait_while_all_fork(nopal::pool_options const& options, load const& l) {
       });
     }
   });
-  nopal::wait_for(begun);  // else a worker that forks might never come to them
+  nopal::wait_for(begun);  // else a worker that forks might never run them
   until const u{left};
   for (unsigned k = 0; k < options.workers; ++k) {
     pool.spawn(busy, [&] {
@@ -274,7 +275,7 @@ TEST(due, waits_end_where_all_workers_fork_and_none_steals) {
 
 TEST(due, waits_end_where_all_workers_fork_and_stacks_stay) {
   for (load const& l : loads()) {
-    if (l.name == "fibers") continue;  // whose waits leave their stacks, in their turn
+    if (l.name == "fibers") continue;  // its waits leave their stacks, one after the other
     for (unsigned const workers : {1u, 2u}) wait_while_all_fork({.workers = workers, .resume = nopal::resume::home}, l);
   }
 }
@@ -304,7 +305,7 @@ TEST(due, waits_end_where_an_external_caller_forks) {
   }
 }
 
-// What was put aside goes on as if nothing had happened: its results, its exceptions, and what it has locked.
+// A saved strand continues unchanged: its results, its exceptions, and what it has locked.
 TEST(due, the_strand_that_was_put_aside_keeps_its_results) {
   nopal::pool pool{{.workers = 2}};
   std::atomic<bool> over{false};
@@ -332,7 +333,7 @@ nopal::task<long> depth(long n) {
   co_return below + 1;
 }
 
-// All that it has forked goes into the ring meanwhile.
+// All that it has forked goes into the ring until then.
 TEST(due, a_deep_recursion_is_put_aside) {
   nopal::pool pool{{.workers = 1}};
   std::atomic<bool> over{false};

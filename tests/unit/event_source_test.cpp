@@ -1,4 +1,4 @@
-// Events from outside: an epoll instance in which a worker waits that has nothing to do, and fibers that wait for bytes in pipes.
+// Events from outside: an epoll instance in which an idle worker waits, and fibers that wait for bytes in pipes.
 
 #include "nopal/event_source.hpp"
 
@@ -114,7 +114,7 @@ struct events : testing::TestWithParam<int> {
   }
 };
 
-// A thread outside writes after the workers have gone to rest, and also while they have not.
+// A thread outside writes after the workers sleep, and also before.
 TEST_P(events, wake_a_fiber) {
   nopal::pool pool{with_source()};
   pipe_pair p;
@@ -130,7 +130,7 @@ TEST_P(events, wake_a_fiber) {
   }
 }
 
-// A worker that waits in the source is woken for everything else.
+// A worker that waits in the source is woken for all other work.
 TEST_P(events, keep_nobody_from_a_job) {
   nopal::pool pool{with_source()};
   for (int k = 0; k < 100; ++k) {
@@ -146,7 +146,7 @@ TEST_P(events, keep_nobody_from_a_job) {
   }
 }
 
-// Each worker forks until the fiber has run: the timer looks into the source.
+// Each worker forks until the fiber has run: the timer polls the source.
 TEST_P(events, come_where_all_are_busy) {
   nopal::pool_options const o = with_source();
   nopal::pool pool{o};
@@ -196,7 +196,7 @@ TEST(events_at_rest, are_refused_on_a_simulated_machine) {
   EXPECT_THROW(nopal::pool{o}, std::invalid_argument);
 }
 
-// One worker has offered work and runs on: the other stays a thief, and does not turn to the source again and again.
+// One worker has offered work and runs on: the other stays a thief, and does not enter the source again and again.
 TEST(events_at_rest, let_the_last_thief_nap) {
   auto const source = std::make_shared<epoll>();
   nopal::pool pool{{.workers = 2, .experimental = {.events = source}}};
@@ -211,7 +211,7 @@ TEST(events_at_rest, let_the_last_thief_nap) {
             [] {});
       })
       .get();
-  EXPECT_LE(sleeps, 2u);  // 1,000 where it does: each 0.1 ms
+  EXPECT_LE(sleeps, 2u);  // 1,000 if it does: one each 0.1 ms
 }
 
 TEST(events_at_rest, are_waited_for_in_the_source) {
@@ -224,7 +224,7 @@ TEST(events_at_rest, are_waited_for_in_the_source) {
 
 INSTANTIATE_TEST_SUITE_P(pools, events, testing::Range(0, 6));
 
-// A victim function of the program's own: each alike, and sometimes itself, or none.
+// A victim function of the program: it chooses each worker alike, and sometimes the thief itself, or none.
 TEST(victims_by_function, are_tried) {
   std::atomic<unsigned> asked{0};
   nopal::pool_options o{.workers = 3};

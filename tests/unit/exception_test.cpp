@@ -1,4 +1,5 @@
-// Exceptions: where they come out, which one, and what may not be running then. What cannot be thrown ends with a message.
+// Exceptions: where they are thrown, which one, and what must have ended then. An exception that cannot be thrown ends the program with a
+// message.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ struct numbered : std::exception {
   static inline std::atomic<int> living{0};
 };
 
-/// Checks that every instance made during a test is gone.
+/// Checks that every instance made during a test is destroyed.
 class exceptions : public testing::Test {
  protected:
   void TearDown() override { EXPECT_EQ(numbered::living.load(), 0); }
@@ -46,7 +47,7 @@ void on_some_pools(F&& f) {
   }
 }
 
-/// The number of the numbered exception that comes out of f; -1 if none does.
+/// The number of the numbered exception that f throws; -1 if none.
 template <class F>
 int number_thrown_by(F&& f) {
   try {
@@ -112,7 +113,7 @@ TEST_F(exceptions, are_caught_by_a_task_that_goes_on) {
   on_some_pools([](nopal::pool& pool) { EXPECT_EQ(pool.run(catches_at_join), 21); });
 }
 
-/// Throws when told to, which is after its younger sibling has thrown.
+/// Throws when its flag is set, which is after its younger sibling has thrown.
 task<> throws_late(int n, std::atomic<bool>& told) {
   while (!told.load()) std::this_thread::yield();
   throw numbered{n};
@@ -146,7 +147,7 @@ TEST_F(exceptions, of_older_children_come_first_even_if_thrown_later) {
   }
 }
 
-/// Alive, and counted, until it has seen its parent go on after an exception of a sibling's, or long enough.
+/// Alive, and counted, until it has seen its parent continue after an exception of a sibling, or long enough.
 task<> lives(std::atomic<int>& alive, std::atomic<bool>& sibling_threw) {
   ++alive;
   while (!sibling_threw.load()) std::this_thread::yield();
@@ -171,7 +172,7 @@ TEST_F(exceptions, wait_for_children_that_still_run) {
   for (int k = 0; k < 50; ++k) ASSERT_EQ(pool.run(catches_while_a_child_runs), 0);
 }
 
-/// An argument whose n-th copy or move throws.
+/// An argument. Its n-th copy or move throws.
 struct fragile {
   explicit fragile(int n) : copies_left{n} {}
   fragile(fragile const& o) : copies_left{o.copies_left - 1} {
@@ -182,7 +183,7 @@ struct fragile {
 };
 task<int> takes_fragile(fragile f) { co_return f.copies_left; }
 task<int> calls_a_child_that_cannot_start(int copies) { co_return co_await call(takes_fragile, fragile{copies}); }
-/// What is left after the fork, or the sum of the numbers caught at it and at the join.
+/// The number of instances after the fork, or the sum of the numbers caught at it and at the join.
 task<int> forks_a_child_that_cannot_start(int copies) {
   fragile const f{copies};
   int other = 0, left = 0, caught = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Machines written down as Linux tells of them, in folders like /sys.
+// Machines described as by Linux, in folders like /sys.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 namespace test {
 
-/// A folder that stands for /, until the end of the block.
+/// A folder in the place of /, until the end of the block.
 class fake_machine {
  public:
   fake_machine() : root_{testing::TempDir() + "nopal_sys_XXXXXX"} {
@@ -41,11 +41,11 @@ class fake_machine {
   void online(std::string const& list) const {
     for (auto const* file : {"cpu/online", "cpu/possible", "cpu/present"}) write(file, list);
   }
-  /// The file `name` of each CPU of `cpus` says `text`.
+  /// Writes `text` to the file `name` of each CPU of `cpus`.
   void each(std::string const& cpus, std::string const& name, std::string const& text) const {
     for (int const cpu : numbers_in(cpus)) write("cpu/cpu" + std::to_string(cpu) + "/" + name, text);
   }
-  /// Each CPU of `cpus` says that it shares with them: in the file `list`, and in the file `mask`, which hwloc reads.
+  /// Each CPU of `cpus` states that it shares with them: in the file `list`, and in the file `mask`, which hwloc reads.
   void share(std::string const& list, std::string const& mask, std::string const& cpus) const {
     each(cpus, list, cpus);
     each(cpus, mask, mask_of(cpus));
@@ -107,7 +107,7 @@ class fake_machine {
   std::string root_;
 };
 
-/// Two nodes of two packages, of two cores of two threads: the second threads are numbered last, as often.
+/// Two nodes of two packages, of two cores of two threads: the second threads are numbered last, as is common.
 inline void write_two_nodes(fake_machine const& m) {
   m.online("0-15");
   for (int core = 0; core < 8; ++core) {

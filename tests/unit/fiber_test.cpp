@@ -1,4 +1,4 @@
-// Fibers: what spawns them, who runs them, how they take turns.
+// Fibers: what spawns them, which worker runs them, and their order.
 
 #include "nopal/fiber.hpp"
 
@@ -176,7 +176,7 @@ TEST(fiber_test, yield_lets_run_what_was_offered_or_submitted) {
     while (!flag) nopal::yield();
   };
   auto const set_flag = [&] { flag = true; };
-  auto first = pool.submit([] { std::this_thread::sleep_for(10ms); });  // so that the next two come together
+  auto first = pool.submit([] { std::this_thread::sleep_for(10ms); });  // so that the next two start at the same time
   auto second = pool.submit(until_flag);
   auto third = pool.submit(set_flag);
   first.get();
@@ -214,12 +214,12 @@ TEST(fiber_test, an_older_fiber_starts_though_newer_ones_keep_waking_each_other)
       .get();
 }
 
-// Also when it would be an inbox's turn, where only what has yielded lies.
+// Also at an inbox's turn, if it has only what has yielded.
 TEST(fiber_test, a_yield_lets_all_begin_that_was_spawned) {
   nopal::pool pool{{.workers = 1}};
   pool.submit([] {
         counter left;
-        for (int k = 1; k <= 400; ++k) {  // a turn of the inbox comes once in 128 looks at what is ready
+        for (int k = 1; k <= 400; ++k) {  // the inbox has its turn once in 128 looks at the ring
           int begun = 0;
           for (int i = 0; i < k % 5 + 1; ++i) spawn(left, [&] { ++begun; });
           nopal::yield();
@@ -230,7 +230,7 @@ TEST(fiber_test, a_yield_lets_all_begin_that_was_spawned) {
       .get();
 }
 
-// Two that wake each other and one that yields: the oldest of what is ready has its turn.
+// Two that wake each other and one that yields: the oldest ready fiber has its turn.
 TEST(fiber_test, yields_do_not_keep_the_oldest_from_its_turn) {
   nopal::pool pool{{.workers = 1}};
   pool.submit([] {
@@ -275,7 +275,7 @@ TEST(fiber_test, many_that_yield_cost_no_more_each) {
             for (int n = 0; n < 5; ++n) nopal::yield();
           });
         }
-        wait_for(left);  // 15 s where each yield goes over all that wait
+        wait_for(left);  // 15 s if each yield visits all that wait
       })
       .get();
 }

@@ -1,4 +1,4 @@
-// Machines of which Linux tells nothing, or nonsense: they are flat.
+// Machines that Linux does not describe, or describes with nonsense: they are flat.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST(linux_topology, sets_that_overlap_in_part_make_it_flat) {
   expect_flat(m.load(four), four);  // CPU 2 is on none
   m.node(1, "2-3");
   m.write("cpu/cpu1/topology/core_cpus_list", "1-2");
-  EXPECT_EQ(m.load(four).nodes(), 2u);  // nobody asks CPU 1, whom CPU 0 names
+  EXPECT_EQ(m.load(four).nodes(), 2u);  // CPU 1 is not read, since CPU 0 names it
   m.cache(0, "1-2");
   expect_flat(m.load(four), four);
 }

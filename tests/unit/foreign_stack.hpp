@@ -32,11 +32,12 @@ inline constexpr std::size_t kib = 1024;
 inline std::size_t page() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 inline std::uintptr_t word(void const* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-/// Memory at an address of our choice: on this side of what runs here.
+/// Memory at an address of our choice: on this side of the calling stack.
 enum class side { above, below };
 inline char const* name(side s) { return s == side::above ? "above" : "below"; }
 
-/// A mapping `s` of the caller's stack, as near as may be: a sanitizer takes much of the address space. Null where nothing is free there.
+/// A mapping on side `s` of the caller's stack, as near as possible: a sanitizer takes much of the address space. Null if no address is
+/// free.
 inline std::byte* map_on(side s, std::size_t bytes) {
   constexpr std::uintptr_t step = std::uintptr_t{2} << 20;
   std::uintptr_t const from = nopal::core::stack_pointer() / step * step;
@@ -50,14 +51,14 @@ inline std::byte* map_on(side s, std::size_t bytes) {
   return nullptr;
 }
 
-/// A stack that nopal knows nothing of, with memory on both sides that must stay as it is.
+/// A stack that nopal does not know, with memory on both sides that must not change.
 ///
 ///      | pattern | guard |  stack, grows down  | pattern |
 class foreign_stack {
  public:
   explicit foreign_stack(side s, std::size_t bytes = 64 * kib) : bytes_{bytes} {
     map_ = map_on(s, all());
-    if (map_ == nullptr) map_ = map_on(s == side::above ? side::below : side::above, all());  // from one that lies at the very end
+    if (map_ == nullptr) map_ = map_on(s == side::above ? side::below : side::above, all());  // from a stack at the very end
     if (map_ == nullptr) throw std::runtime_error{std::string{"no place for a stack "} + name(s)};
     std::fill_n(map_, around, pattern);
     std::fill_n(low() + bytes_, around, pattern);
@@ -67,7 +68,7 @@ class foreign_stack {
   foreign_stack& operator=(foreign_stack const&) = delete;
   ~foreign_stack() { ::munmap(map_, all()); }
 
-  /// f() there. What it throws, this throws.
+  /// Calls f() there, and rethrows what it throws.
   void run(std::function<void()> f) {
     f_ = std::move(f);
     ::getcontext(&inside_);
@@ -139,7 +140,7 @@ class foreign_stack {
   [[maybe_unused]] void* outside_fiber_ = nullptr;
 };
 
-/// f(side) on a worker of a pool, on both sides of its stack, whose frames below and above are looked at as well.
+/// Calls f(side) on a worker of a pool, on both sides of its stack, and also checks the frames below and above.
 template <class F>
 void on_both_sides(nopal::pool& pool, F f) {
   for (side const s : {side::above, side::below}) {

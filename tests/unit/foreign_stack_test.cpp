@@ -1,5 +1,5 @@
-// Functions that fork and join on a stack which nopal did not make: the program switched to it by itself, as with ucontext or
-// Boost.Context, from a native stack of ours.
+// Functions that fork and join on a stack which nopal did not make: the program switched to it, as with ucontext or Boost.Context, from a
+// native stack of nopal.
 
 #include <gtest/gtest.h>
 
@@ -34,13 +34,13 @@ using test::side;
 using test::this_thread;
 using test::native::fib;
 
-/// Ends when `flag` is set; the worker does nothing else meanwhile.
+/// Ends when `flag` is set; until then the worker does nothing else.
 void await(std::atomic<bool> const& flag) {
   while (!flag) std::this_thread::yield();
 }
 
-/// A join that has to wait: the second half is stolen, and is not done when the first has ended. Then the stack goes on where the
-/// second has ended, on another thread. On a slow machine the second may be done by then: so again until the stack has moved.
+/// A join that has to wait: the second half is stolen, and still runs when the first has ended. Then the stack continues where the second
+/// has ended, on another thread. On a slow machine the second may end first: so this repeats until the stack has moved.
 [[gnu::noinline]] void join_that_waits() {
   for (int k = 0; k < 100; ++k) {
     std::atomic<bool> begun{false};
@@ -79,7 +79,7 @@ TEST(foreign_stack, pool_gives_back_nothing_of_what_is_not_its_own) {
     pool.give_back_below(*s, sp);
     EXPECT_EQ(pool.counts().unmaps, 0u);
   }
-  // Within it, but nothing lies below.
+  // Within it, but with no frame below.
   for (std::ptrdiff_t const room : {0, 1, 127, 128, 129}) {
     pool.give_back_below(*s, s->low() + room);
     EXPECT_EQ(pool.counts().unmaps, 0u);
@@ -265,7 +265,7 @@ TEST(foreign_stack, a_caller_may_stand_on_one) {
   EXPECT_TRUE(f.is_intact());
 }
 
-/// How many of `n` nested forks have run.
+/// The number of `n` nested forks that have run.
 long deep(long n) {
   if (n == 0) return 0;
   long below = 0;
@@ -273,7 +273,7 @@ long deep(long n) {
   return below + 1;
 }
 
-// What nests on stacks of ours is bounded by their size. On a foreign one below them forks look now and then whether there is room.
+// What nests on stacks of nopal is bounded by their size. On a foreign stack below them forks check now and then whether there is room.
 TEST(foreign_stack, forks_nest_as_deep_as_a_large_one_below_allows) {
   static constexpr long depth = test::sanitized ? 20'000 : 200'000;
   nopal::pool pool{{.workers = 2, .stack_size = 64 * kib}};
@@ -286,7 +286,7 @@ TEST(foreign_stack, forks_nest_as_deep_as_a_large_one_below_allows) {
 
 #if !defined(NOPAL_TEST_SANITIZED) && defined(NDEBUG)  // else push itself looks, or the sanitizer's own handler
 
-// On one above them none looks once one of the function's forks has, unless a thief asks: or after few short ones, for the mode.
+// On one above them no fork checks once one of the function's forks has, unless a thief asks: or after a few short ones, for the mode.
 TEST(foreign_stack_death, too_many_forks_on_a_large_one_above_end_with_a_message) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
   EXPECT_DEATH((nopal::pool{{.workers = 1, .stack_size = 64 * kib}}.run([] {

@@ -1,4 +1,4 @@
-// What is handed to a child by value arrives whole, whatever its size and layout: Clang copies it by words.
+// An argument that is passed to a child by value arrives whole, at any size and layout: Clang copies it by words.
 
 #include "nopal/core/task/pack.hpp"
 
@@ -41,7 +41,7 @@ struct alignas(16) aligned {
   friend bool operator==(aligned const&, aligned const&) = default;
 };
 
-/// The n-th value of T, all of whose members depend on n.
+/// The n-th value of T. All its members depend on n.
 template <class T>
 T made(long n) {
   if constexpr (std::is_same_v<T, mixed>) {

@@ -1,4 +1,4 @@
-// The core's view of a coroutine frame is the compiler's: the address, the ABI's two pointers, the promise behind them, the slot.
+// The core's view of a coroutine frame is the compiler's: the address, the ABI's two pointers, the promise after them, the slot.
 
 #include "nopal/core/task/frame.hpp"
 
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// What lies where, as the running task itself sees it.
+/// The addresses, as seen by the running task.
 struct seen {
   void* coroutine = nullptr;
   void* promise = nullptr;

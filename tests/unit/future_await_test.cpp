@@ -122,7 +122,7 @@ task<> ends_late(std::atomic<int>& ended) {
   co_return;
 }
 
-// The exceptions of a scope are met in the order in which serial execution meets them, and never while a child runs.
+// The exceptions of a scope are thrown in the order of serial execution, and never while a child runs.
 TEST(future_await_test, between_fork_and_join_it_throws_when_the_children_have_ended) {
   on_lazy_and_busy_pools([](nopal::pool& pool) {
     for (int k = 0; k < test::scaled(20); ++k) {

@@ -1,4 +1,4 @@
-// Waiting for futures: empty ones, with time limits of any kind, and what goes on meanwhile.
+// Waits for futures: empty ones, with time limits of any kind, and what runs during a wait.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ using test::wait_for_nothing;
 using test::wait_until_for_ever;
 using test::wait_until_it_has_come;
 
-/// A job that ends when it is told to.
+/// A job that ends on request.
 struct held_job {
   std::atomic<bool> go{false};
   int operator()() const {
@@ -156,7 +156,7 @@ TEST(future_wait_test, a_limit_is_waited_for) {
   });
 }
 
-// ---- Who waits, and what goes on meanwhile.
+// ---- Who waits, and what runs during the wait.
 
 TEST(future_wait_test, a_timed_wait_leaves_its_worker_to_others) {
   nopal::pool pool{{.workers = 1}};

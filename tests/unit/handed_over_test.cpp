@@ -1,4 +1,4 @@
-// Once a fork has offered its parent, another worker may run that parent: what the child is handed must lie in none of the parent's memory.
+// Once a fork has offered its parent, another worker may run that parent: so the child's arguments must not be in the parent's memory.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class traveller {
   traveller& operator=(traveller const&) = delete;
   ~traveller() = default;
 
-  /// The last two moves are behind the offer: into the child's parameter, and from there into its frame.
+  /// The last two moves are after the offer: into the child's parameter, and from there into its frame.
   bool kept_off_the_parent() const { return moves_ >= 2 && (near_ & 3) == 0; }
   bool began_in_the_parent() const { return near_ != 0; }
 

@@ -1,4 +1,4 @@
-// Signals that the stack-overflow handler sees and are none of its own go on as if there were none.
+// Signals that the stack-overflow handler sees, but that are not its own, act as without it.
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -133,7 +133,7 @@ TEST(signals_death, a_handler_for_one_signal_gets_one) {
                                   SA_RESETHAND),
                               [](nopal::pool& pool) { pool.run(touch_null); }),
               testing::KilledBySignal(SIGSEGV), "");
-  // What it leaves behind when the last pool goes is what the kernel would have left.
+  // What it leaves when the last pool ends is what the kernel would have left.
   EXPECT_EXIT(([&] {
                 ::alarm(20);
                 auto const first = once(0);
@@ -180,7 +180,7 @@ TEST(signals_death, a_handlers_mask_holds_while_it_runs) {
   }
 }
 
-/// Is a system call that a signal interrupts begun again?
+/// True if a system call that a signal interrupts is restarted.
 bool read_goes_on() {
   int ends[2];
   if (::pipe(ends) != 0) std::_Exit(2);

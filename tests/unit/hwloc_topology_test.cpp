@@ -1,4 +1,4 @@
-// What hwloc says of this machine and of those that are written down is what nopal says.
+// hwloc and nopal agree on this machine and on described ones.
 
 #include <gtest/gtest.h>
 #include <hwloc.h>
@@ -37,7 +37,7 @@ class variable {
   char const* name_;
 };
 
-/// hwloc's tree of the CPUs `allowed`, in which levels that hold the same CPUs are one: what nopal should say.
+/// hwloc's tree of the CPUs `allowed`, with levels of the same CPUs merged: what nopal should find.
 class hwloc_says {
  public:
   explicit hwloc_says(std::vector<int> const& allowed) {
@@ -75,7 +75,7 @@ class hwloc_says {
     int cpu;
     std::size_t index;  // in the order of the tree
     unsigned node;
-    int rank;                       // how many of the same core came before
+    int rank;                       // the number of CPUs of the same core before this one
     std::vector<hwloc_obj_t> path;  // from the root, each smaller than the last
   };
 

@@ -1,4 +1,4 @@
-// Handlers are there as long as a pool, also when the program installs its own meanwhile.
+// Handlers are installed as long as a pool exists, also if the program installs its own in that time.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -53,7 +53,7 @@ TEST(signals_death, handlers_are_there_as_long_as_a_pool) {
 
 struct sigaction below{};
 
-// Somebody else's handler comes, and goes on to ours, for ever.
+// A handler of the program, installed later, calls ours, for ever.
 TEST(signals_death, handlers_may_be_put_above_it) {
   if (test::emulated()) GTEST_SKIP() << "the emulator itself fails an assertion at such signals";
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
@@ -79,7 +79,7 @@ TEST(signals_death, handlers_may_be_put_above_it) {
               testing::KilledBySignal(SIGSEGV), "");
   EXPECT_EXIT(with_pool_after(SIGSEGV, handler_of([](int) { std::_Exit(7); }), [&](nopal::pool& pool) { chain(&pool); }),
               testing::ExitedWithCode(7), "");
-  // It goes again, and ours is the first once more, and goes too.
+  // It is removed, ours is the first again, and is removed too.
   EXPECT_EXIT(([&] {
                 auto const above = handler_of([](int) {});
                 {

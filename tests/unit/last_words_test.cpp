@@ -1,4 +1,4 @@
-// The last words of a program that misuses the library are one line, which names the function.
+// A program that misuses the library ends with one line, which names the function.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 
 namespace guilty {
 
-/// Before a function's end: its last call shall not take its place.
+/// Before a function's end: prevents that its last call becomes a tail call.
 inline void stays() { asm volatile("" ::: "memory"); }
 
 nopal::task<> does_nothing() { co_return; }
@@ -60,7 +60,7 @@ nopal::task<> does_nothing() { co_return; }
 
 namespace {
 
-/// One line, with the function at its end.
+/// One line that ends with the function.
 std::string line(std::string const& words, std::string const& function) {
   return "nopal: [^\n]*" + words + "[^\n]* \\(in [^\n]*" + function + "[^\n]*\\)\n";
 }
@@ -147,7 +147,7 @@ TEST_F(last_words, of_a_name_on_another_stack) {
       "nopal: a nopal::fiber_name ended on another native stack than its own");
 }
 
-// What is thrown and not fatal says so too.
+// An exception that is not fatal names the function too.
 TEST(misuse, that_is_thrown_names_the_task) {
   nopal::pool pool{{.workers = 1}};
   try {

@@ -1,4 +1,4 @@
-// Machines written down as Linux tells of them: what nopal makes of them.
+// nopal reads machines as Linux describes them.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using test::write_hybrid;
 using test::write_large;
 using test::write_two_nodes;
 
-/// By the names of the CPUs, not by their places in the tree.
+/// By the CPUs' names, not by their places in the tree.
 int distance(topology const& machine, int a, int b) {
   auto const places = machine.spread(machine.pus());
   auto const of = [&](int cpu) { return std::find_if(places.begin(), places.end(), [&](place const& p) { return p.cpu == cpu; })->pu; };
@@ -94,7 +94,7 @@ TEST(linux_topology, is_restricted_to_what_is_allowed) {
 TEST(linux_topology, has_no_cpus_that_are_offline) {
   fake_machine m;
   write_two_nodes(m);
-  // As the kernel does it: no topology, no cache, in nobody's list.
+  // As the kernel does: no topology, no cache, in no other CPU's list.
   for (int const cpu : {3, 8}) fs::remove_all(m.sys() + "/devices/system/cpu/cpu" + std::to_string(cpu));
   m.online("0-2,4-7,9-15");
   m.core("0");

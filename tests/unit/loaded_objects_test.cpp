@@ -1,4 +1,4 @@
-// A pool brings no other libraries into the process: no plug-ins of hwloc's (OpenCL, OpenGL, X11), wherever they are installed.
+// A pool loads no other libraries into the process: no plug-ins of hwloc (OpenCL, OpenGL, X11), wherever they are installed.
 
 #include <gtest/gtest.h>
 #include <link.h>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// How many shared objects this process has ever loaded, those that are gone included.
+/// The number of shared objects that this process has ever loaded, also those that are unloaded.
 unsigned long long ever_loaded() {
   unsigned long long adds = 0;
   dl_iterate_phdr(
@@ -24,7 +24,7 @@ unsigned long long ever_loaded() {
   return adds;
 }
 
-// In a process of its own: what another test has loaded would not be loaded again.
+// In a process of its own, since what another test has loaded would not be loaded again.
 TEST(loaded_objects, are_none_more_with_a_pool) {
   if (test::emulated()) GTEST_SKIP() << "a program cannot start itself again";
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -45,7 +45,7 @@ class breakpoint {
 
 thread_local breakpoint* mine = nullptr;  // belongs to the thread, not the stack: a waiter publishes itself from another stack
 
-/// Set where this side waits for a lock that the stopped side holds: it cannot do its whole operation at this step.
+/// Set if this side waits for a lock that the stopped side holds: it cannot do its whole operation at this step.
 thread_local std::atomic<bool>* blocked = nullptr;
 
 void step() {
@@ -102,10 +102,10 @@ struct stepped_sync : core::std_sync {
   static void give_way(int) noexcept { yield(); }
 };
 
-/// Set where this side is about to sleep.
+/// Set if this side is about to sleep.
 thread_local std::atomic<bool>* asleep = nullptr;
 
-/// The shipped way to wait, which also says when it is about to sleep.
+/// The shipped wait, which also reports when it is about to sleep.
 struct stepped_waits {
   using sync = stepped_sync;
   struct waiter : core::basic_waiter<stepped_sync, core::sleeper> {};

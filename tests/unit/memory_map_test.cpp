@@ -1,4 +1,4 @@
-// No memory is writable and executable, whatever runs: nothing writes code at run time, and stacks hold none.
+// No memory is writable and executable at once: nothing writes code at run time, and no stack is executable.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// A mutex belongs to what has locked it, and not to what runs on the same native stack afterwards.
+// A mutex belongs to the strand that has locked it, and not to the next one on the same native stack.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using nopal::spawn;
 using nopal::task;
 using nopal::wait_for;
 
-// Whatever is locked, unlocked, waited for and tried, the count is even where it ends.
+// After any locks, unlocks, waits and tries, the count is even at the end.
 TEST(mutex_owner, whoever_unlocks_may_end) {
   nopal::pool pool{{.workers = 2}};
   nopal::mutex m;
@@ -58,7 +58,7 @@ TEST(mutex_owner, whoever_unlocks_may_end) {
   EXPECT_EQ(turn, n + 1);
 }
 
-// A closure that owns the lock gives it back when it is destroyed, which comes before the fiber's end.
+// A closure that owns the lock releases it in its destructor, before the fiber's end.
 TEST(mutex_owner, a_fiber_s_closure_may_hold_the_lock) {
   nopal::pool pool{{.workers = 1}};
   nopal::mutex m;
@@ -79,7 +79,7 @@ void ends_while_it_owns_one(int what) {
       counter left;
       spawn(left, [&] { m.lock(); });
       wait_for(left);
-      spawn(left, [&] { m.unlock(); });  // on the same stack as a rule: this was let pass
+      spawn(left, [&] { m.unlock(); });  // usually on the same stack: an earlier version allowed it
       wait_for(left);
     });
   } else if (what == 1) {

@@ -1,4 +1,4 @@
-// Mutual exclusion, whoever excludes whom.
+// Mutual exclusion, between all kinds of threads.
 
 #include "nopal/mutex.hpp"
 
@@ -55,7 +55,7 @@ constinit nopal::mutex before_main;
 
 TEST(mutex_test, may_be_constinit) { std::lock_guard const guard{before_main}; }
 
-/// Counts up under a mutex, in a way that two at once would spoil.
+/// Counts up under a mutex. Two at once would make the count wrong.
 struct tally {
   nopal::mutex m;
   long n = 0;
@@ -185,7 +185,7 @@ TEST(mutex_test, waiters_come_in_order) {
   EXPECT_EQ(order, "abcde");
 }
 
-// The hog has it whenever the other is woken and looks.
+// The hog has the lock whenever the other is woken and tries.
 TEST(mutex_test, nobody_starves) {
   nopal::pool pool{{.workers = 1}};
   pool.run([] {
@@ -210,7 +210,7 @@ TEST(mutex_test, nobody_starves) {
   });
 }
 
-// Waiting leaves the worker to others: one is enough for both.
+// A wait releases the worker: one is enough for both.
 TEST(mutex_test, the_owner_may_sleep) {
   nopal::pool pool{{.workers = 1}};
   pool.run([] {
@@ -229,7 +229,7 @@ TEST(mutex_test, the_owner_may_sleep) {
   });
 }
 
-// As soon as it is unlocked by one that has waited, it may go: whoever woke him does not touch it any more.
+// A mutex may be destroyed as soon as a waiter has unlocked it: the thread that woke the waiter does not access it any more.
 TEST(mutex_test, the_last_owner_may_destroy_it) {
   on_some_pools([](nopal::pool& pool) {
     pool.run([] {

@@ -1,4 +1,4 @@
-// The names of version 1.0 do what those before them did, and these still do.
+// The names of version 1.0 do what the earlier names did, and these still work.
 
 #include <gtest/gtest.h>
 
@@ -136,7 +136,7 @@ TEST(names_for_1_0, when_all_for_waits_no_longer) {
   EXPECT_TRUE(nopal::when_all_for(1h, later));
 }
 
-// The default pool is that of all tests of this program: nothing of it is left over.
+// The default pool is shared by all tests of this program: so all of it must end here.
 TEST(names_for_1_0, shutdown_says_whether_all_has_ended) {
   nopal::counter go{1}, fiber;
   nopal::spawn(fiber, [&] { go.wait(); });

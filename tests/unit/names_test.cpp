@@ -53,7 +53,7 @@ std::string this_thread() {
   return name.data();
 }
 
-/// What the threads are called that work for a pool.
+/// The names of the threads that work for a pool.
 std::string thread_of(nopal::pool& pool, unsigned i) {
   return pool
       .submit(

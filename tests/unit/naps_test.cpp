@@ -1,4 +1,4 @@
-// The thief that must stay awake beside a job that blocks sleeps nearly all the time, and wakes for what is new.
+// The thief that must stay awake beside a job that blocks sleeps nearly all the time, and wakes for new work.
 
 #include "nopal/core/sleep/parking.hpp"
 
@@ -36,12 +36,12 @@ TEST(naps, end_by_news) {
 TEST(naps, end_by_themselves) {
   nopal::core::naps naps;
   for (int round = 0; round < 10; ++round) EXPECT_FALSE(naps.nap(1000));
-  naps.end();  // for nobody: the next nap is as long as any
+  naps.end();  // no thread naps: the next nap is as long as any
   EXPECT_FALSE(naps.nap(1000));
 }
 
-// The strand that blocks has offered something, which the other worker has taken and done. A thief that searched 20 µs after each search in
-// vain came to thousands of attempts in this time; on a loaded machine there are fewer, never more.
+// The strand that blocks has offered something, which the other worker has taken and done. A thief that searched again 20 µs after each
+// failed search made thousands of attempts in this time; on a loaded machine there are fewer, never more.
 TEST(naps, beside_a_job_that_blocks_a_thief_seldom_searches) {
   nopal::pool pool{{.workers = 2, .schedule = nopal::schedule::free}};
   std::uint64_t attempts = 0;
@@ -58,7 +58,7 @@ TEST(naps, beside_a_job_that_blocks_a_thief_seldom_searches) {
   EXPECT_LT(attempts, 500u);
 }
 
-// And what is forked, spawned or submitted then is found.
+// Work that is forked, spawned or submitted then is found.
 TEST(naps, after_a_job_has_blocked_its_forks_are_stolen) {
   nopal::pool pool{{.workers = 2, .schedule = nopal::schedule::free}};
   for (int round = 0; round < 20; ++round) {

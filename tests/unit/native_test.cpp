@@ -198,7 +198,7 @@ TEST(native, serial_code_in_between_may_fork_in_its_callbacks) {
   });
 }
 
-/// A serial library: it walks a tree and knows nothing of forks. Its visitor forks.
+/// A serial library: it walks a tree and does not fork. Its visitor forks.
 struct leaf {
   long value;
 };

@@ -1,4 +1,5 @@
-// What a pool tells its observers: a toy companion that counts steals by victim, beside what the pool counts itself, alone and beside a trace.
+// The calls of a pool to its observers: a toy companion counts steals by victim, and agrees with the pool's own count, alone and beside a
+// trace.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tests of tasks, which must pass whatever the pool, and also where nobody steals.
+// Tests of tasks that must pass on any pool, also if no worker steals.
 
 #include <gtest/gtest.h>
 

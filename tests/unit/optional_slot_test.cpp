@@ -1,4 +1,4 @@
-// A std::optional<T> as a slot: it holds the result after the join, and nothing where the task failed.
+// A std::optional<T> as a slot: it has the result after the join, and no value if the task failed.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -18,7 +18,7 @@ nopal::task<T> fail(T value, bool really) {
   if (really) throw std::runtime_error{"failed"};
   co_return std::move(value);
 }
-// Can be copied and moved so often.
+// Can be copied and moved a limited number of times.
 struct fragile {
   mutable int left;
   explicit fragile(int n) : left{n} {}
@@ -60,7 +60,7 @@ nopal::task<> nothing_after_failure(T value) {
   EXPECT_EQ(second, std::nullopt);
 }
 
-// What fails before the task has begun leaves the optional as it was, or empty; never with a value that is none.
+// A failure before the task has begun leaves the optional unchanged, or empty; never with an invalid value.
 nopal::task<> no_result_where_it_did_not_start() {
   bool has_started = false;
   for (int copies = 0; !has_started; ++copies) {

@@ -1,4 +1,4 @@
-// What the library calls is its own, whatever functions the namespace of a user's callable has.
+// The library calls its own functions, whatever functions the namespace of a user's callable has.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "nopal/pool.hpp"
 #include "nopal/scope.hpp"
 
-/// A user's namespace that has a better match for whatever the library calls without saying whose it is.
+/// A user's namespace with better matches for all that the library calls without a qualified name.
 namespace greedy {
 inline bool called = false;
 #define NOPAL_TEST_GREEDY(name) \

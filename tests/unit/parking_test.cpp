@@ -31,7 +31,7 @@ bool eventually(Condition&& happened) {
 constexpr std::array<unsigned, 2> one_node{0, 0};
 constexpr std::array<unsigned, 4> two_nodes{0, 0, 1, 1};
 
-/// A worker's thread that parks once. It must be got up before the end of the test.
+/// A worker's thread that parks once. The test must wake it before its end.
 template <class Parking = nopal::core::parking>
 class sleeper {
  public:
@@ -222,7 +222,7 @@ TEST(parking, giving_back_gets_up_a_thief_if_there_is_demand_and_none) {
   EXPECT_TRUE(s.gets_up());
 }
 
-/// A machine on which a thread can be held up before it counts thieves, and sleepers wake for no reason.
+/// A machine on which a thread can be stopped before it counts thieves, and sleepers wake for no reason.
 struct slow_counter : std_sync {
   static inline thread_local std::function<void()> before_counting;
 

@@ -1,4 +1,4 @@
-// A pool: ways in from any thread, what it promises about time and CPUs, and its counters.
+// A pool: how work enters from any thread, its guarantees on time and CPUs, and its counters.
 
 #include "nopal/pool.hpp"
 
@@ -217,7 +217,7 @@ TEST(pool, that_is_lazy_sleeps) {
   EXPECT_GE(pool.stats().sleeps, 2u);
 }
 
-/// Says which worker runs it, and stays until the others are there.
+/// Reports the worker that runs it, and stays until the others are there.
 task<unsigned> meets(std::atomic<unsigned>& arrived, unsigned expected) {
   ++arrived;
   while (arrived.load() < expected) std::this_thread::yield();

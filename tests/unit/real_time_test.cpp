@@ -1,4 +1,4 @@
-// A real-time thread that waits for a lock whose holder has lost its CPU to it: it must let the holder run. A yield does not.
+// A real-time thread waits for a lock, and has taken the CPU of the lock's holder: it must let the holder run. A yield does not.
 
 #include <gtest/gtest.h>
 
@@ -40,8 +40,8 @@ long sleeps_of_this_thread() {
   return u.ru_nvcsw;
 }
 
-// hold(f) takes a lock, calls f, and gives it back. An ordinary thread does so, and meanwhile a real-time thread on the same CPU. Returns
-// how often the latter has slept while it waited: if it had not, it would have got the lock only when the kernel throttles real-time threads,
+// hold(f) takes a lock, calls f, and releases the lock. An ordinary thread does so while a real-time thread on the same CPU waits. Returns
+// how often the latter has slept during its wait: if never, it would have got the lock only when the kernel throttles real-time threads,
 // after a second, or never. -1: this process may not have real-time threads.
 long sleeps_while_it_waits(std::function<void(std::function<void()> const&)> const& hold) {
   long slept = -1;

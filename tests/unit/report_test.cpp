@@ -1,4 +1,4 @@
-// What a report says of those that wait: functions, owners, rounds, values, threads.
+// The text of a report: functions, owners, cycles, values, threads.
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ std::string at(char const* what, void const* object) {
   return text.data();
 }
 
-/// What the report says of the one that `who` is: its line, and those that are indented below.
+/// The part of the report about `who`: its line, and the indented lines below.
 std::string part_of(std::string const& text, std::string const& who) {
   std::size_t const found = text.find(who);
   if (found == text.npos) return {};
@@ -46,7 +46,7 @@ std::string part_of(std::string const& text, std::string const& who) {
   return text.substr(begin, end - begin);
 }
 
-/// The last line, if that is of a round.
+/// The last line, if it describes a cycle.
 std::string round_of(std::string const& text) {
   std::size_t const found = text.find("these wait for each other: ");
   return found == text.npos ? std::string{} : text.substr(found);
@@ -54,7 +54,7 @@ std::string round_of(std::string const& text) {
 
 void const* here() { return reinterpret_cast<void const*>(nopal::core::self()); }
 
-/// Ends a round of mutexes, which no program can: unlocks in the name of another stack, which waits, and then does not unlock itself.
+/// Ends a cycle of mutexes, which no program can do: unlocks on behalf of another stack, which waits, and then does not unlock itself.
 void unlock_for(void const* owner, nopal::mutex& m) {
   --const_cast<nopal::core::stack*>(static_cast<nopal::core::stack const*>(owner))->mutexes;
   reinterpret_cast<nopal::core::basic_mutex<nopal::core::stack_waits>&>(m).unlock(reinterpret_cast<std::uintptr_t>(owner));
@@ -216,7 +216,7 @@ TEST(report, says_what_a_counter_holds) {
     spawn(some, [] { throw std::runtime_error{"the disk is full"}; });
     spawn(some, [] { throw std::runtime_error{"another"}; });
   });
-  while (some.load() != 5) std::this_thread::yield();  // both have thrown: one that came later would be kept for the next waiter
+  while (some.load() != 5) std::this_thread::yield();  // both have thrown: a later exception would be kept for the next waiter
   std::string const text = report(pool, {"    it keeps an exception for its waiter: "});
   EXPECT_TRUE(has(text, "for its waiter: the disk is full\n") || has(text, "for its waiter: another\n")) << text;
   some.done(5);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reports of pools, read until they say what a test waits for.
+// Reports of pools, repeated until they contain what a test waits for.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace test {
 
 inline bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
-/// The report, once it has all of `parts`, or after a while.
+/// The report, once it has all of `parts`, or after a time limit.
 inline std::string report(nopal::pool const& pool, std::initializer_list<std::string> parts) {
   std::string text;
   for (int k = 0; k < 1000; ++k) {

@@ -1,4 +1,4 @@
-// Results of every kind come back by every way to start a function and wait for it.
+// Results of every kind, by every way to start a function and wait for it.
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST(arguments, results_of_every_kind) {
   ground().run([&] { each([](auto&& f) -> decltype(auto) { return nopal::sync_wait(f); }); });
 }
 
-// What a closure keeps lives as long as the closure: where the caller waits, it is the caller's own.
+// What a closure keeps lives as long as the closure: if the caller waits, it is the caller's own.
 TEST(arguments, results_may_refer_to_the_closure) {
   auto own = [s = lasting]() mutable -> std::string& { return s; };
   EXPECT_EQ(&ground().run(own), &own());

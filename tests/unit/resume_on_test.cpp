@@ -1,4 +1,4 @@
-// resume_on: tasks that go on elsewhere, and what they leave behind.
+// resume_on: tasks that continue on another worker, and what they leave.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ task<long> fib(long n) {
   co_return a + b;
 }
 
-/// How often it was on the worker that it asked for.
+/// How often it was on the requested worker.
 task<unsigned> visits_every_worker(nopal::pool& pool, unsigned first) {
   unsigned right = 0;
   for (unsigned k = 0; k < pool.workers(); ++k) {
@@ -51,7 +51,7 @@ TEST(resume_on, reaches_every_worker) {
   }
 }
 
-/// A tree whose leaves travel, while the ancestors are in the midst of their scopes.
+/// A tree. Its leaves move, while the ancestors are in the middle of their scopes.
 task<unsigned> tree_of_travellers(nopal::pool& pool, int depth) {
   if (depth == 0) co_return co_await call(visits_every_worker, pool, 1u);
   unsigned a = 0, b = 0, c = 0;
@@ -120,8 +120,7 @@ TEST(resume_on, a_task_may_end_in_another_pool) {
   }
 }
 
-/// Ends on the other pool's only worker while jobs wait in that worker's hands.
-/// Ends in `there`, with a segment of its own.
+/// Ends in `there`, on its only worker while that worker holds jobs, with a segment of its own.
 task<unsigned> ends_with_scratch(nopal::pool& there) {
   auto const some = co_await nopal::stack_array<char>(1 << 16);
   co_await resume_on(there);

@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 using nopal::scope;
 using test::numbered;
 
-/// In a process of its own, whose default pool has so many workers. Ends it: 0 where `f` says yes, 2 where it does not come back.
+/// In a process of its own. Its default pool has so many workers. Ends it: with 0 if `f` returns true, 2 if `f` does not return.
 template <class F>
 [[noreturn]] void with_workers(unsigned n, F f) {
   ::setenv("NOPAL_WORKERS", std::to_string(n).c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
@@ -72,7 +72,7 @@ bool children_begin_before_the_join() {
   return true;
 }
 
-// Each waits for one that was forked later, and the thread for the first, before it joins.
+// Each waits for one that was forked later, and the thread waits for the first, before it joins.
 bool children_wait_for_each_other() {
   for (int k = 0; k < 20; ++k) {
     constexpr std::size_t n = 8;
@@ -97,7 +97,7 @@ bool children_wait_for_each_other() {
   return true;
 }
 
-// Each waits for one that was forked before: what the joining thread takes first waits longest.
+// Each waits for one that was forked earlier: the child that the joining thread takes first waits longest.
 bool children_wait_for_older_ones() {
   for (int k = 0; k < 20; ++k) {
     constexpr std::size_t n = 8;
@@ -149,7 +149,7 @@ TEST_F(scope_off_pool_test, starts_whatever_can_run_at_once) { EXPECT_WITH_WORKE
 
 // ---- Who runs them.
 
-// Before, they were jobs each, and the caller slept.
+// In an earlier version they were jobs, and the caller slept.
 bool the_joining_thread_helps() {
   std::atomic<int> by_caller{0};
   auto const caller = std::this_thread::get_id();
@@ -291,7 +291,7 @@ struct forks_when_destroyed {
         throw numbered{8};
       } catch (numbered const&) {
         nopal::yield();
-        caught = std::uncaught_exceptions();  // those of whoever runs it
+        caught = std::uncaught_exceptions();  // those of the thread that runs it
       }
       throw numbered{1};
     });

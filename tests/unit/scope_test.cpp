@@ -185,7 +185,7 @@ struct runs_when_destroyed {
   }
 };
 
-// The parent is stolen and the strand unwinds to its base while a parameter's destructor runs another root.
+// The parent is stolen and the strand unwinds to its base while a parameter's destructor runs another job.
 TEST(scope_test, destructors_of_arguments_may_run_roots_while_a_strand_unwinds) {
   nopal::pool pool{{.workers = 3}};
   std::atomic<long> wrong{0};
@@ -225,7 +225,7 @@ TEST(scope_test, forks_nest_as_deep_as_there_is_memory_for_stacks) {
   }
 }
 
-#ifndef NOPAL_TEST_SANITIZED  // whose own mappings a limit on address space would hit
+#ifndef NOPAL_TEST_SANITIZED  // a limit on address space would make the sanitizer's own mappings fail
 
 TEST(scope_test, without_memory_for_stacks_forks_run_serially) {
   if (test::emulated()) GTEST_SKIP() << "the emulator's own mappings would fail";

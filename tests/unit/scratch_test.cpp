@@ -76,7 +76,7 @@ TEST(scratch, is_aligned_as_its_type) {
   });
 }
 
-/// Writes down in which order its instances come and go. One thread at a time.
+/// Notes the order in which its instances are made and destroyed. One thread at a time.
 struct recorder {
   recorder() : number{next++} {
     if (number == fails_at) throw std::runtime_error{"constructor"};
@@ -133,7 +133,7 @@ TEST(scratch, is_a_span_that_children_may_fill) {
   on_some_pools([](nopal::pool& pool) { EXPECT_EQ(pool.run(passes_spans, std::size_t{10}), 45 + 1045); });
 }
 
-/// Every node keeps its children's sums in scratch memory of its own, and checks that nobody else wrote there.
+/// Every node keeps its children's sums in scratch memory of its own, and checks that no other node wrote there.
 task<long> tree(int depth, long mark) {
   if (depth == 0) co_return 1;
   auto const guard = co_await stack_array<long>(static_cast<std::size_t>(1 + mark % 50));

@@ -1,6 +1,6 @@
 #pragma once
 
-// A deque on one thread: what a thief or the owner does in the middle of the other's operation is done from a hook.
+// A deque on one thread: a hook does the steps of a thief or of the owner in the middle of the other's operation.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 
 namespace test {
 
-/// A machine whose clock stands still unless told, and which calls a hook wherever a thief waits, fences or has got the lock.
+/// A machine with a clock that a test sets, and a hook that is called wherever a thief waits, fences or has got the lock.
 struct scripted_sync : nopal::core::std_sync {
   static inline std::function<void()> while_locked;
 
@@ -73,7 +73,7 @@ struct deque_test : testing::Test {
   entry steal() {
     return work.steal([](entry) { return true; });
   }
-  /// Everything a thief can have.
+  /// All that a thief can have.
   entries steal_all() {
     entries all;
     while (entry const e = steal()) all.push_back(e);

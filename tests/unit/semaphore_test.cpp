@@ -1,4 +1,4 @@
-// Permits: as many as were given, to whoever comes first.
+// Permits: as many as were given, to the first that ask.
 
 #include "nopal/semaphore.hpp"
 
@@ -156,7 +156,7 @@ TEST(semaphore_test, waits_with_a_time_limit) {
   });
 }
 
-// A permit goes to one that waits, or stays: also when they time out as it comes.
+// A waiter gets a permit, or the permit stays: also if the waiter times out at that moment.
 TEST(semaphore_test, none_is_lost_to_a_time_limit) {
   on_some_pools([](nopal::pool& pool) {
     std::atomic<long> taken{0};
@@ -191,7 +191,7 @@ TEST(semaphore_test, who_has_acquired_may_destroy_it) {
   });
 }
 
-// The waker is still at the pool's sleepers when the woken one, and with it the pool, has ended.
+// The waker is still in the pool's parking when the woken thread, and with it the pool, has ended.
 TEST(semaphore_test, a_thread_wakes_the_last_that_a_pool_has_to_do) {
   std::atomic<semaphore*> now{nullptr};
   std::atomic<bool> ends{false};

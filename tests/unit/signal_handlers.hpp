@@ -1,6 +1,6 @@
 #pragma once
 
-// For death tests: faults, signals that are sent, handlers for both, and programs with a pool that get them.
+// For death tests: faults, signals that are sent, handlers for both, and programs with a pool that receive them.
 
 #include <pthread.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ inline long endless(long n) {
   return n < 0 ? used[0] : endless(n + 1) + used[64];
 }
 
-/// The kernel's own entry, which no handler's wrapper in libc delays.
+/// The kernel's own entry, without the wrapper of libc's handlers.
 inline void send_to_this_thread(int signal) { ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), signal); }
 
 using sender = void (*)(int);
@@ -44,7 +44,7 @@ inline sender const senders[] = {
     [](int s) { std::thread{[s, to = ::getpid()] { ::kill(to, s); }}.join(); },
 };
 
-/// A death test's program: what it does with a pool, and a limit on its time, since what is tested here may loop for ever.
+/// A death test's program: what it does with a pool, and a limit on its time, since a defect may make it loop for ever.
 template <class F>
 [[noreturn]] void with_pool(F f) {
   ::alarm(20);

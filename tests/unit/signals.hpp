@@ -24,7 +24,7 @@ inline sigset_t set_of(std::initializer_list<int> signals) {
   for (int const s : signals) ::sigaddset(&set, s);
   return set;
 }
-/// The calling thread's, of all signals by number.
+/// Those that the calling thread blocks, of all signals by number.
 inline std::vector<bool> blocked() {
   sigset_t now;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &now);
@@ -33,7 +33,7 @@ inline std::vector<bool> blocked() {
   return of;
 }
 
-/// f() once, by the calling thread in a worker's place: for which one of them has to sleep.
+/// Calls f() once, by the calling thread in a worker's place, as soon as a worker sleeps.
 template <class F>
 void run_as_guest(nopal::pool& pool, F f) {
   auto const caller = this_thread();

@@ -1,4 +1,4 @@
-// Which threads of a program with pools take signals, and what comes of them.
+// Which threads of a program with pools take signals, and the effect.
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ using test::set_of;
 using test::sleep_ms;
 using test::native::fib;
 
-/// Those that a thread brings upon itself, and SIGPROF.
+/// Those that a thread causes itself, and SIGPROF.
 bool is_own(int s) {
   for (int const own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) {
     if (s == own) return true;
@@ -44,7 +44,7 @@ bool is_own(int s) {
 }
 void expect_only_own_signals(std::vector<bool> const& of, char const* whose) {
   for (int s = 1; s <= SIGRTMAX; ++s) {
-    if (s == SIGKILL || s == SIGSTOP || (s > SIGSYS && s < SIGRTMIN)) continue;  // nobody's, or the C library's
+    if (s == SIGKILL || s == SIGSTOP || (s > SIGSYS && s < SIGRTMIN)) continue;  // reserved, or the C library's
     if (test::emulated() && s > SIGRTMAX - 2) continue;                          // the emulator's own
     EXPECT_EQ(of[static_cast<std::size_t>(s)], !is_own(s)) << whose << ", signal " << s;
   }
@@ -77,7 +77,7 @@ TEST(signals, a_pools_threads_take_their_own_whatever_their_maker_had_blocked) {
 
 #if !defined(NOPAL_TEST_SANITIZED)  // which has threads of its own
 
-/// The kernel's word on a thread, as it has no other interface: bits by number.
+/// The signal masks of a thread from the kernel's files, as there is no other interface: bits by number.
 std::uint64_t blocked_in(std::string const& thread) {
   std::ifstream status{"/proc/self/task/" + thread + "/status"};
   for (std::string line; std::getline(status, line);) {
@@ -131,7 +131,7 @@ TEST(signals, a_thread_that_cannot_be_made_leaves_its_makers_mask) {
 
 #endif
 
-// The pool is older than the program's wish to have its signals by signalfd, as a library's would be.
+// The pool is made before the program sets up its signalfd, as a library's pool would be.
 int serve_signals_by_descriptor() {
   constexpr int times = 2000;
   nopal::pool pool{{.workers = 3}};
@@ -175,7 +175,7 @@ TEST(signals_death, a_program_with_signalfd_gets_all_of_its_signals) {
               testing::ExitedWithCode(0), "");
 }
 
-// SIGPROF does come to workers, on whatever stack they are: half of these between two instructions of a switch.
+// SIGPROF is delivered to workers, on any stack: half of these between two instructions of a switch.
 TEST(signals_death, a_profilers_signals_disturb_nothing) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
   EXPECT_EXIT(([&] {

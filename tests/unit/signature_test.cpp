@@ -1,4 +1,4 @@
-// What is seen of a callable's parameters, and which arguments may be bound to them for as long as a child runs.
+// What the library sees of a callable's parameters, and which arguments may be bound to them while a child runs.
 
 #include "nopal/core/task/signature.hpp"
 

@@ -1,4 +1,4 @@
-// Results of a few bytes, of every kind and alignment, by every way to start a task: a link error where a compiler calls a library for them.
+// Results of a few bytes, of every kind and alignment, by every way to start a task: a link error if a compiler calls a library for them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -115,7 +115,7 @@ TEST(small_results, travel) {
   travels(&travels<int>);
 }
 
-// Dropped results of two children must not meet in one place that is not atomic: ThreadSanitizer looks.
+// Dropped results of two children must not be written to one place that is not atomic: ThreadSanitizer checks.
 nopal::task<> drops(int depth) {
   if (depth == 0) co_return;
   co_await nopal::fork(give<pair_of_ints>, pair_of_ints{depth, depth});

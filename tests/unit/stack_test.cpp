@@ -254,7 +254,7 @@ INSTANTIATE_TEST_SUITE_P(all, reclaiming, testing::Values(reclaim::dontneed, rec
                            return "none";
                          });
 
-#ifndef NOPAL_TEST_SANITIZED  // whose shadow memory does not fit under a limit
+#ifndef NOPAL_TEST_SANITIZED  // its shadow memory does not fit under a limit
 
 TEST(stack_pool, without_address_space_there_is_none_and_later_there_is) {
   stack_pool pool{std::size_t{1} << 30, reclaim::dontneed, 0};

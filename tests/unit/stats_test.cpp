@@ -1,4 +1,4 @@
-// stats(): what is said of each worker adds up to what is said of all.
+// stats(): the numbers of the workers add up to the totals.
 
 #include "nopal/stats.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 void deep(int levels) {
   char volatile pages[8192];
-  for (std::size_t k = 0; k < sizeof pages; ++k) pages[k] = static_cast<char>(levels);  // all: also where the high-water mark stands
+  for (std::size_t k = 0; k < sizeof pages; ++k) pages[k] = static_cast<char>(levels);  // all: also at the high-water mark
   if (levels > 0) deep(levels - 1);
   pages[0] = pages[1];
 }
@@ -58,7 +58,7 @@ TEST(stats, of_each_worker_add_up) {
   EXPECT_EQ(sum.fibers_spawned, 64u);
 }
 
-// Whichever worker a thief tries, and whether it pauses or not, all fibers are found and each runs once.
+// For any choice of victims, with and without pauses, all fibers are found and each runs once.
 TEST(stats, of_every_way_to_search) {
   for (auto const victims : {nopal::victims::by_distance, nopal::victims::uniform, nopal::victims::scan}) {
     for (bool const back_off : {true, false}) {
@@ -86,7 +86,7 @@ TEST(stats, of_every_way_to_search) {
   }
 }
 
-// A stack is somebody's from its mapping on, whoever uses it later.
+// A stack belongs to the worker that has mapped it, whichever worker uses it later.
 TEST(stats, of_native_stacks_by_their_maker) {
   nopal::core::stack_pool pool{64 << 10, nopal::reclaim::dontneed, 4, 2};
   nopal::core::stack* const first = pool.get(0);

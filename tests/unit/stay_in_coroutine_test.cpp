@@ -1,5 +1,5 @@
-// nopal::stay is for ordinary functions. In a coroutine it ends the program with a message, whatever the coroutine does behind it; and nothing
-// ends where an ordinary function that a coroutine calls makes one.
+// nopal::stay is for ordinary functions. In a coroutine it ends the program with a message, whatever the coroutine does after it; an
+// ordinary function that a coroutine calls may have one.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ long fib(long n) {
 }
 nopal::task<long> child(long n) { co_return fib(n); }
 
-// ---- What must end: each compiled as the compiler likes, so that the object lies in the coroutine's frame, or in the native one.
+// ---- What must end the program: each compiled as the compiler likes, so that the object is in the coroutine's frame, or in the native
+// one.
 
 nopal::task<long> awaits_nothing() {
   nopal::stay const here;
@@ -145,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(each, stay_in_a_coroutine,
                                          NOPAL_TEST_FORM(named_from_outside), NOPAL_TEST_FORM(of_a_static_member)),
                          [](auto const& f) { return std::string{f.param.name}; });
 
-// ---- What must not.
+// ---- What must not end it.
 
 long stays(long n) {
   nopal::stay const here;

@@ -127,7 +127,7 @@ TEST(task, a_called_child_may_refer_to_temporaries) {
   on_every_pool([](nopal::pool& pool) { EXPECT_EQ(pool.run(uses_converted_arguments), 40720); });
 }
 
-/// Waits until its parent, which has gone on, has changed the variable that `n` and `s` were copied from.
+/// Waits until its parent, which has continued, has changed the variable that `n` and `s` were copied from.
 task<bool> kept(int n, std::string s, std::atomic<bool>& changed) {
   while (!changed.load()) std::this_thread::yield();
   co_return n == 1 && s == "before, and too long to fit inside a string";

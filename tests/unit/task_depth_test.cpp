@@ -123,7 +123,7 @@ task<long> chain_with_fragile(long n, fragile f) {
 
 TEST(task, a_move_may_throw_at_any_depth) {
   nopal::pool pool{{.workers = 1}};
-  constexpr long depth = 700;  // so deep that some starts are deferred, whose arguments are moved once more
+  constexpr long depth = 700;  // so deep that some starts are deferred; those move their arguments once more
   long thrown = 0;
   for (long n = 1;; n += test::sanitized ? 11 : 1) {
     long left = n;

@@ -34,7 +34,7 @@ task<long> fib(long n) {
   co_return a + b;
 }
 
-/// Ends when `flag` is set, which its parent does after the fork: only a thief can make the parent go on.
+/// Ends when `flag` is set, which its parent does after the fork: so a thief must resume the parent.
 task<> wait_until(std::atomic<bool>& flag) {
   while (!flag.load()) std::this_thread::yield();
   co_return;

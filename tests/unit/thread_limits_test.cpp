@@ -1,4 +1,4 @@
-// How many threads may still be started, from files that are made up; and that a pool which wants more says so at once.
+// How many threads may still be started, from made-up files; and a pool that wants more reports it at once.
 
 #include "nopal/core/machine/thread_limits.hpp"
 
@@ -35,7 +35,7 @@ class thread_limits : public testing::Test {
     fs::create_directories((folder_ / file).parent_path());
     std::ofstream{folder_ / file} << text;
   }
-  /// The limit of a name that ends so; one with most = 0 if there is none.
+  /// The limit with a name that ends so; one with most = 0 if there is none.
   thread_limit limit(std::string const& name) const {
     for (thread_limit const& l : read_thread_limits({folder_ / "proc", folder_ / "cgroup"})) {
       if (l.name.ends_with(name)) return l;
@@ -92,7 +92,7 @@ TEST_F(thread_limits, the_one_with_the_least_room_counts) {
   EXPECT_FALSE(limit_below({}, 1));
 }
 
-// The most workers that a pool may have by its options are more than most systems let it.
+// More workers than most systems allow, though pool_options allows them.
 TEST(thread_limits_of_this_machine, a_pool_names_the_limit_that_it_meets) {
   auto const limit = limit_below(read_thread_limits(), 16384);
   if (!limit) GTEST_SKIP() << "this machine lets a process have 16384 workers";

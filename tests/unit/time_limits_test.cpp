@@ -1,4 +1,4 @@
-// Points in time at the ends of their clocks: what is past is now, what lies more than a century ahead is for ever.
+// Points in time at the ends of their clocks: the past is now, and more than a century ahead is for ever.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ struct late_epoch {
   }
 };
 
-/// Is `limit` past, to whatever takes a point in time?
+/// True if all functions that take a point in time treat `limit` as past.
 template <class TimePoint>
 void is_past(TimePoint limit) {
   auto const begun = std::chrono::steady_clock::now();
@@ -42,7 +42,7 @@ void is_past(TimePoint limit) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
 }
 
-/// Is it so far ahead that whoever is woken was not woken by it?
+/// True if it is so far ahead that a woken waiter was not woken by it.
 template <class TimePoint>
 void is_for_ever(TimePoint limit) {
   nopal::semaphore given{0};

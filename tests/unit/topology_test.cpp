@@ -1,4 +1,4 @@
-// Distances, nodes and placement on made-up machines, and what becomes of a machine that hwloc cannot read.
+// Distances, nodes and placement on made-up machines, and a machine that hwloc cannot read.
 
 #include "nopal/core/machine/topology.hpp"
 
@@ -215,8 +215,8 @@ TEST(topology, distance_is_symmetric_and_an_ultrametric) {
   }
 }
 
-/// An uneven machine, as synthetic descriptions cannot tell it: package 0 has two cores of two threads under an L3, package 1
-/// three threads without cores or caches, and node 7 is memory without CPUs.
+/// An uneven machine, which a synthetic description cannot express: package 0 has two cores of two threads under an L3, package 1 three
+/// threads without cores or caches, and node 7 is memory without CPUs.
 class uneven : public testing::Test {
  protected:
   uneven() : file_{testing::TempDir() + "nopal_uneven_XXXXXX"} {

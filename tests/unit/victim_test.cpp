@@ -1,4 +1,4 @@
-// The distribution of Eq. (6), worked out from the alias table itself and compared with the formula.
+// The distribution of Eq. (6), computed from the alias table itself and compared with the formula.
 
 #include "nopal/core/machine/victim.hpp"
 
@@ -27,7 +27,7 @@ topology made_up(char const* description) {
   return machine;
 }
 
-/// Eq. (6), normalised, as the paper has it: a sum over all pairs, nothing shared with the table.
+/// Eq. (6), normalised, as in the paper: a sum over all pairs, with no code shared with the table.
 std::vector<double> formula(topology const& machine, std::vector<place> const& workers, unsigned self) {
   auto const r = [&](std::size_t j) { return std::max(1, machine.distance(workers[self], workers[j])); };
   std::vector<double> weight(workers.size());

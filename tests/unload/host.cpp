@@ -1,5 +1,5 @@
-// A program that opens a shared object that uses nopal, closes it, and opens it again: what it had installed must be gone, and the code that
-// threads still run must stay. host PLUGIN SCENARIO: 0 if all is as it should be. What stays loaded: `code`, the object that has nopal inside.
+// A program that opens a shared object that uses nopal, closes it, and opens it again: what it had installed must be gone, and the code
+// that threads still run must stay. host PLUGIN SCENARIO: 0 if all is right. What stays loaded: `code`, the object that contains nopal.
 
 #include <dlfcn.h>
 #include <link.h>
@@ -63,7 +63,7 @@ class plugin {
   void* handle_;
 };
 
-/// How many loaded objects' names end so.
+/// The number of loaded objects with names that end so.
 int loaded(std::string_view name) {
   struct {
     std::string_view name;
@@ -78,7 +78,7 @@ int loaded(std::string_view name) {
       &found);
   return found.n;
 }
-// Where the plug-in is linked with a shared nopal, that stays, and the plug-in goes.
+// If the plug-in is linked with a shared nopal, nopal stays, and the plug-in is unloaded.
 bool is_shared() { return std::string_view{path}.find("_shared") != std::string_view::npos; }
 bool code_is_loaded() { return loaded(is_shared() ? "libnopal_unload_library.so" : path) == 1; }
 
@@ -110,7 +110,7 @@ std::size_t mappings() {
   std::_Exit(9);
 }
 
-/// How a child ends that runs f, with little time for it.
+/// How a child ends that runs f, within a short time.
 int status_of(std::function<void()> const& f) {
   pid_t const child = ::fork();
   check(child >= 0, "there can be a child");
@@ -153,7 +153,7 @@ std::size_t threads() {
   }
   return 0;
 }
-/// How many thread keys the process may still make.
+/// The number of thread keys that the process may still make.
 std::size_t free_keys() {
   std::vector<pthread_key_t> keys(1);
   while (::pthread_key_create(&keys.back(), nullptr) == 0) keys.emplace_back();
@@ -162,7 +162,7 @@ std::size_t free_keys() {
   return keys.size();
 }
 
-// Again and again: what it takes of the process does not grow. `use` ends what it begins.
+// Repeated: its use of the process's resources does not grow. `use` ends what it begins.
 void bounded(void (*use)(plugin&)) {
   must_pass([use] {
     std::size_t before = 0, memory = 0, keys = 0, running = threads();
@@ -177,7 +177,7 @@ void bounded(void (*use)(plugin&)) {
       memory = resident();
       keys = free_keys();
     }
-    check(mappings() < before + 100, "no mapping is left each time");  // the C library's stacks and arenas come and go
+    check(mappings() < before + 100, "no mapping is left each time");  // the C library's stacks and arenas change
     check(resident() < memory + (16u << 20), "no memory is left each time");
     check(free_keys() == keys, "no thread key is left each time");
     check(threads() == running, "no thread is left");
@@ -275,7 +275,7 @@ void faults_after_it_was_opened_again() {
   });
 }
 
-// A caller that lives on, and whose alternate stack nobody else can take from it.
+// A caller that lives on; no other code can take its alternate stack from it.
 void caller_ends_after_it_was_closed() {
   must_pass([] {
     std::atomic<int> step{0};

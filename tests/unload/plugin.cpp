@@ -1,4 +1,4 @@
-// A shared object with nopal inside, of which its host knows nothing.
+// A shared object that contains nopal; its host does not use nopal.
 
 #include <chrono>
 #include <optional>

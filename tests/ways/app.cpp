@@ -1,4 +1,4 @@
-// What each way in builds and runs: something of each front end, with whatever nopal it has been given.
+// Built and run in each way of building: a use of each front end, with the nopal that it is given.
 #include <nopal/nopal.hpp>
 
 #include <cstdio>

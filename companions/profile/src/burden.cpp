@@ -65,7 +65,8 @@ std::uint64_t burden_of_this_machine() {
   static constinit std::once_flag once;
   std::call_once(once, [] {
     measured = static_cast<std::uint64_t>(usual * ticks_per_nanosecond());
-    // One worker runs at a time then. NOLINTNEXTLINE(concurrency-mt-unsafe): the environment must not change meanwhile
+    // Under NOPAL_SCHEDULE one worker runs at a time. NOLINTNEXTLINE(concurrency-mt-unsafe): the environment must not change during the
+    // call
     if (std::getenv("NOPAL_SCHEDULE") != nullptr) return;
     try {
       std::vector<std::uint64_t> taken = steals();

@@ -42,14 +42,14 @@ void check_file() noexcept {
 }
 
 profile_unit unit_wanted() noexcept {
-  char const* const unit = ::secure_getenv("NOPAL_PROFILE_UNIT");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+  char const* const unit = ::secure_getenv("NOPAL_PROFILE_UNIT");  // NOLINT(concurrency-mt-unsafe): it must not change during the call
   if (unit == nullptr || *unit == '\0' || std::strcmp(unit, "time") == 0) return profile_unit::time;
   if (std::strcmp(unit, "calls") == 0) return profile_unit::calls;
   die_in(nullptr, "NOPAL_PROFILE_UNIT is '%s'; it can be time or calls, or not be set", unit);
 }
 
 double burden_wanted() noexcept {
-  char const* const burden = ::secure_getenv("NOPAL_PROFILE_BURDEN");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+  char const* const burden = ::secure_getenv("NOPAL_PROFILE_BURDEN");  // NOLINT(concurrency-mt-unsafe): it must not change during the call
   if (burden == nullptr || *burden == '\0') return -1;
   char* end = nullptr;
   double const value = std::strtod(burden, &end);
@@ -83,7 +83,7 @@ void write() noexcept {
 void begin_process_region() noexcept {
   static constinit std::once_flag once;
   std::call_once(once, [] {
-    char const* const wanted = ::secure_getenv("NOPAL_PROFILE_OUT");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+    char const* const wanted = ::secure_getenv("NOPAL_PROFILE_OUT");  // NOLINT(concurrency-mt-unsafe): it must not change during the call
     if (wanted == nullptr || *wanted == '\0') return;
     profile_unit const unit = unit_wanted();
     double const burden = burden_wanted();

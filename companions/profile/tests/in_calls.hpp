@@ -67,7 +67,7 @@ class call {
   template <class... Rest>
   void invoke_some(numbers const& first, Rest const&... rest) {
     if constexpr (sizeof...(Rest) == 0) {
-      // It goes to the join as it is; nothing follows it.
+      // It arrives at the join without a burden; nothing follows it.
       n_.work += first.work;
       joined_.span = std::max(joined_.span, n_.span + first.span);
       joined_.burdened = std::max(joined_.burdened, n_.burdened + first.burdened);

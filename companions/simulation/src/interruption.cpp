@@ -49,7 +49,7 @@ class gap final : public virtual_time {
   void interrupted(bool, bool) noexcept override { came_ = true; }
 
  private:
-  static constexpr std::uint64_t patience = 100'000'000;  // where no signal comes
+  static constexpr std::uint64_t patience = 100'000'000;  // ticks, if no signal arrives
   bool volatile came_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-std::atomic<unsigned> controlled_pools{0};  // pools whose schedule the environment has decided
+std::atomic<unsigned> controlled_pools{0};  // pools with a schedule from the environment
 
 /// "12>1": decision 12 of the first pool; "2.12>1": of the third.
 bool read(std::string_view text, listed_decision& d) noexcept {
@@ -76,7 +76,7 @@ schedule_choice schedule_choice::parse(std::string_view text) {
 }
 
 schedule_choice schedule_choice::from_environment() {
-  char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+  char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change during the call
   if (text == nullptr || *text == '\0') return {};
   schedule_choice s = parse(text);
   if (!s.machine.empty()) return s;

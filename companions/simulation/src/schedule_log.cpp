@@ -69,7 +69,7 @@ void add_places(std::string& line, stack const* left) {
 }  // namespace
 
 void begin_schedule_log() {
-  char const* const name = ::secure_getenv("NOPAL_SCHEDULE_LOG");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+  char const* const name = ::secure_getenv("NOPAL_SCHEDULE_LOG");  // NOLINT(concurrency-mt-unsafe): it must not change during the call
   if (name == nullptr || *name == '\0') return;
   std::lock_guard const guard{beginning};
   if (file.load(std::memory_order_relaxed) >= 0) return;  // relaxed: under the lock

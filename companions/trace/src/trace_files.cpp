@@ -71,7 +71,7 @@ void add_spans_outside(std::string& bytes, std::uint32_t addition, bool process_
 }  // namespace
 
 char const* trace_files::by_environment() noexcept {
-  char const* const file = ::secure_getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): it must not change meanwhile
+  char const* const file = ::secure_getenv("NOPAL_TRACE");  // NOLINT(concurrency-mt-unsafe): it must not change during the call
   return file != nullptr && *file != '\0' ? file : nullptr;
 }
 

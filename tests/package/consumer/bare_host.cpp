@@ -1,4 +1,4 @@
-// A program that knows nothing of nopal: bare_host PLUGIN PLUGIN. The plug-ins share one, which comes with the first.
+// A program that does not use nopal: bare_host PLUGIN PLUGIN. The plug-ins share one nopal, which is loaded with the first.
 #include <dlfcn.h>
 
 #include <cstdio>

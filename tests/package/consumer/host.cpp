@@ -21,7 +21,7 @@ sides* open(char const* file, char const* name, void*& plugin) {
   return reinterpret_cast<sides*>(::dlsym(plugin, name));
 }
 
-/// Where each has a nopal of its own, a pool belongs to the one that made it, and calls from the others come from outside.
+/// If each has a nopal of its own, a pool belongs to the one that made it, and calls from the others are calls from outside.
 char const* work_apart(nopal::pool& pool, side const* mine, side const* plugin) {
   if (char const* const wrong = mine->work(pool)) return wrong;
   for (int k = 0; k < 5; ++k) {

@@ -29,7 +29,7 @@ long fib(long n, side const* other) {
   return a + b;
 }
 
-/// One branch waits until the other runs elsewhere, and ends before it: so the caller's stack is left, and gone on with by the thief.
+/// One branch waits until the other runs elsewhere, and ends before it: so the caller's stack is left, and the thief resumes it.
 template <class F>
 void migrate(F&& also) {
   std::atomic<bool> taken{false};
@@ -44,7 +44,7 @@ void migrate(F&& also) {
       });
 }
 
-/// Was the stack gone on with by another worker? The exception that is being handled must have come along.
+/// True if another worker has resumed the stack. The exception that is being handled must be the same there.
 bool handles_across_a_migration() {
   unsigned const before = nopal::this_worker::index();
   try {
@@ -76,7 +76,7 @@ nopal::task<void> throws_when_joined() {
   co_await nopal::join;
 }
 
-/// Waits for what else there is, also between fork and join.
+/// Waits of all other kinds, also between fork and join.
 nopal::task<long> awaits(nopal::pool& pool) {
   long a = 0;
   nopal::counter left{1};
@@ -106,7 +106,7 @@ char const* work(nopal::pool& pool) {
     });
     if (sum != 500'500) return "the sum of a scope";
 
-    // A fiber that waits for the mutex goes on on any thread.
+    // A fiber that waits for the mutex continues on any thread.
     long count = 0;
     std::atomic<long> woken{0};
     nopal::counter left, gate{1};

@@ -1,13 +1,13 @@
 #pragma once
 
-// What each binary of a consumer does with nopal, through a table: so that several of them in one process can call each other.
+// The use of nopal by each binary of a consumer, through a table: so that several of them in one process can call each other.
 
 #include <nopal/nopal.hpp>
 
 struct side {
-  /// Everything there is, on `pool`, until stacks have migrated: null, or what is wrong. From a thread that works for no pool.
+  /// All front ends, on `pool`, until stacks have migrated: null, or an error. From a thread that works for no pool.
   char const* (*work)(nopal::pool& pool);
-  /// Fork and join in ordinary functions and in tasks, on the pool of the worker that calls. Every other call is the other side's.
+  /// Fork and join in ordinary functions and in tasks, on the pool of the worker that calls. Every other call is to the other side.
   long (*fib)(long n, side const* other);
   nopal::task<long> (*task_fib)(long n, side const* other);
 };
@@ -17,11 +17,11 @@ extern "C" {
 side const* program_side();
 side const* one_side();
 side const* other_side();
-/// A pool of its own, and work_together on it. For who knows nothing of nopal.
+/// A pool of its own, and work_together on it. For a program that does not use nopal.
 char const* one_alone(side const* other);
 }
 
-/// Both sides on one pool, and through each other. Null, or what is wrong.
+/// Both sides on one pool, and through each other. Null, or an error.
 inline char const* work_together(nopal::pool& pool, side const* a, side const* b) {
   for (side const* s : {a, b}) {
     if (char const* const wrong = s->work(pool)) return wrong;
