@@ -1,4 +1,5 @@
 // A loop throws the exception that serial execution would have thrown first. What is before it has run, and no later iteration begins.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

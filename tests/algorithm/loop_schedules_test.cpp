@@ -1,4 +1,5 @@
 // Loops under controlled schedules, and their effect on the pool: splits are stolen, short loops wake no worker.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // parallel_for_blocks: blocks that together are the range, and grain.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // reduce and transform_reduce: their results, and the same bits on any schedule.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // Files that the user names for output of the library, and that cannot be written: each gives a message, with its name and the reason.
+// Needs the companions profile and simulation and trace.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

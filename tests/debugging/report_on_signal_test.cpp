@@ -1,4 +1,5 @@
 // NOPAL_REPORT: a signal prints the reports of all pools, and stops no thread. Each program is a process of its own.
+// Needs the companion debug.
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,6 @@
 // The space bounds that docs/bounds.md states, on programs of each front end at 1 to 32 workers. The library's own counts are measured:
 // bytes of segments, pages and numbers of native stacks, while they do not change.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // The floating-point mode belongs to the strand: a thief takes it over, and the strand gets it back. Each check reads the control words and
 // the processor's result of a sum.
+// Needs the companion simulation.
 
 #include "nopal/floating_point.hpp"
 

@@ -1,4 +1,5 @@
 // Code that stays finds its thread again after any wait: the thread's number and address, its thread-locals, its locks.
+// Needs the companion simulation.
 
 #include <pthread.h>
 

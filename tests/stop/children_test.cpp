@@ -1,5 +1,6 @@
 // If a child of a scope throws, the later ones get a request to stop, and nothing earlier does: so the exception stays the one that serial
 // execution would have thrown first.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // A request reaches all that was begun in its region, of any kind and on any worker, and nothing else.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

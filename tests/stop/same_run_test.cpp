@@ -1,5 +1,6 @@
 // Under a controlled schedule an equal seed gives an equal run, and no turn is lost, also if requests to stop meet waits, time limits and
 // sleeps. The order of events is compared; a run is repeated if the machine has taken a turn.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // Waits end early: each kind of wait, by each kind of waiter, before and after the request. Every test ends only if the wait does.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

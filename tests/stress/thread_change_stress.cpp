@@ -1,5 +1,6 @@
 // What belongs to a thread is read again after every call that may change the thread, not only by luck of the optimiser:
 // core/architecture/thread_words.hpp. Here functions stay on the stack, hold all that they can, and change threads as often as they can.
+// Needs the companion simulation.
 #include <gtest/gtest.h>
 
 #include <atomic>

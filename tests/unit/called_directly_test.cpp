@@ -1,4 +1,5 @@
 // A task's function that is called like an ordinary one. Assertions are on here in every build: then it is always detected.
+// Needs the companion simulation.
 #undef NDEBUG
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // Events from outside: an epoll instance in which an idle worker waits, and fibers that wait for bytes in pipes.
+// Needs the companion simulation.
 
 #include "nopal/event_source.hpp"
 

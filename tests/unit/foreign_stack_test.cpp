@@ -1,5 +1,6 @@
 // Functions that fork and join on a stack which nopal did not make: the program switched to it, as with ucontext or Boost.Context, from a
 // native stack of nopal.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

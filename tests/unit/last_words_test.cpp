@@ -1,4 +1,5 @@
 // A program that misuses the library ends with one line, which names the function.
+// Needs the companion debug.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // The names of version 1.0 do what the earlier names did, and these still work.
+// Needs the companions simulation and trace.
 
 #include <gtest/gtest.h>
 

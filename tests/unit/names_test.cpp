@@ -1,4 +1,5 @@
 // The names of pools, of what waits in them, and of their threads.
+// Needs the companion debug.
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // The thief that must stay awake beside a job that blocks sleeps nearly all the time, and wakes for new work.
+// Needs the companion simulation.
 
 #include "nopal/core/sleep/parking.hpp"
 

@@ -1,5 +1,6 @@
 // The calls of a pool to its observers: a toy companion counts steals by victim, and agrees with the pool's own count, alone and beside a
 // trace.
+// Needs the companion trace.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // A std::optional<T> as a slot: it has the result after the join, and no value if the task failed.
+// Needs the companion simulation.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,4 +1,5 @@
 // The library calls its own functions, whatever functions the namespace of a user's callable has.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // The text of a report: functions, owners, cycles, values, threads.
+// Needs the companion debug.
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // Scopes of threads that work for no pool: their children run on the default pool, from when they are forked.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // Results of a few bytes, of every kind and alignment, by every way to start a task: a link error if a compiler calls a library for them.
+// Needs the companion simulation.
 #include <gtest/gtest.h>
 
 #include <array>
