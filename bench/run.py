@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
         f"with fibers: {', '.join(fibers.NAMES)} (default: all), and with {SIMULATE} beside it on simulated machines; with {SCALE}: algorithms (default: all); with --report: folders or files of results",
     )
     result.add_argument("--build", type=Path, default=REPOSITORY / "build" / "release", help="the build folder")
-    result.add_argument("--out", type=Path, help="where the CSV and JSON files go, and the page (default: the build folder)")
+    result.add_argument("--out", type=Path, help="where the CSV files go, and the page (default: the build folder)")
     result.add_argument("--impl", type=names, default=[], help="only these implementations, as in serial,task")
     result.add_argument("--workers", type=numbers, help="numbers of workers, as in 1,4 (default: 1, 2, 4, ... and all usable CPUs)")
     result.add_argument("--runs", type=int, default=5, help="processes for each cell, at most (default: 5)")
@@ -175,7 +175,7 @@ def run_all(options: argparse.Namespace) -> int:
         for part in chosen:
             part.run(limits, out, state)
             if options.out:
-                for path in files.write(options.out, f"bench-{part.stem}", here, part.rows(), part.cells, options.size, missing):
+                for path in files.write(options.out, part.stem, here, part.rows(), part.cells, options.size, missing):
                     out.say(f"written: {path}")
         status = finish(out, chosen, missing)
     state.finish()

@@ -14,7 +14,11 @@ else()
 endif()
 
 list(TRANSFORM nopal_companions PREPEND nopal_ OUTPUT_VARIABLE nopal_companion_targets)
-install(TARGETS nopal nopal_core ${nopal_companion_targets} EXPORT nopalTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+set(nopal_engine_alone "")
+if(nopal_is_static)  # a shared one is not made to be shared by programs
+  set(nopal_engine_alone nopal_core)
+endif()
+install(TARGETS nopal ${nopal_engine_alone} ${nopal_companion_targets} EXPORT nopalTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 foreach(folder IN LISTS nopal_include_folders)
   install(DIRECTORY "${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 endforeach()

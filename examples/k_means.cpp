@@ -3,7 +3,7 @@
 // same bits on any number of workers. The coordinates are whole numbers, so here even those of the serial program.
 // For each pass: work Θ(n k), span O(k √n).
 
-#include <nopal/algorithm/transform_reduce.hpp>
+#include <nopal/algorithm/reduce.hpp>
 
 #include <array>
 #include <cstdio>

@@ -3,7 +3,7 @@
 // For n characters and d different words: work O(n + workers · d), span O(longest word + log n + workers · d).
 
 #include <nopal/algorithm/combinable.hpp>
-#include <nopal/algorithm/parallel_for_blocks.hpp>
+#include <nopal/algorithm/parallel_for.hpp>
 
 #include <algorithm>
 #include <cctype>

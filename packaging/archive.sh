@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes the archive of a release: this tree, as git has it and with what is new in it, below nopal-VERSION.
 #
-#     packaging/archive.sh build/nopal-0.1.0.tar.gz 0.1.0
+#     packaging/archive.sh build/nopal-0.2.0.tar.gz 0.2.0
 set -euo pipefail
 [ $# -eq 2 ] || { echo "usage: packaging/archive.sh FILE VERSION" >&2; exit 2; }
 file=$(realpath -m "$1")

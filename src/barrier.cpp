@@ -33,7 +33,7 @@ bool barrier_word::wait_until(std::uint64_t phase, time_point deadline) {
   return false;
 }
 
-// The barrier is being destroyed, and a flag is set: a thread waits, or is about to give the lock bit back.
+// The barrier is being destroyed, and a flag is set: a thread waits, or is about to clear the lock bit.
 void barrier_word::check_destroyed() noexcept {
   if (word_.deserted()) return;
   die_unless_in_exit("a barrier was destroyed while a fiber, task or thread waits at it; let it outlive every wait()");

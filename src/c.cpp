@@ -1,4 +1,4 @@
-// The C interface: a thin cover over fiber.hpp, native.hpp and pool.hpp, which turns exceptions into a status and a message. Any thread
+// The C interface: a thin layer over fiber.hpp, native.hpp and pool.hpp, which turns exceptions into a status and a message. Any thread
 // calls it.
 
 #include "nopal/nopal.h"
@@ -14,7 +14,7 @@
 #include <string>
 #include <system_error>
 
-#include "nopal/algorithm/parallel_for_blocks.hpp"
+#include "nopal/algorithm/parallel_for.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
 
@@ -37,7 +37,7 @@ constinit thread_local std::array<char, 512> last_error{};
   return status;
 }
 
-/// What a user's function has thrown, whatever its type.
+/// What a user's function has thrown, of any type.
 struct thrown_by_user : std::runtime_error {
   using runtime_error::runtime_error;
 };

@@ -7,7 +7,7 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-// Waits for the turn. The function may have returned when it comes.
+// Waits for the turn. The function may have returned when the turn comes.
 once_flag::turn::turn(once_flag& flag) : flag_{flag} {
   core::in_order();
   std::uintptr_t const self = core::self();
@@ -20,7 +20,7 @@ once_flag::turn::turn(once_flag& flag) : flag_{flag} {
   flag.mutex_.lock_in_turn(self);
 }
 
-// By the stack that made it: the function may have changed the worker, and never the stack.
+// By the stack that made it: the function may have changed the worker, but not the stack.
 once_flag::turn::~turn() {
   core::in_order();
   flag_.mutex_.unlock(core::self());

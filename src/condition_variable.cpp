@@ -19,7 +19,7 @@ mutex& mutex_of(std::unique_lock<mutex> const& lock) {
 
 void condition_variable::wait(std::unique_lock<mutex>& lock) { word_.wait(mutex_of(lock).word_, core::self()); }
 
-// For a channel, here and below: `why` is what a report says instead of "a condition_variable".
+// For a channel, here and below: `why` replaces "a condition_variable" in reports.
 void condition_variable::wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why) {
   mutex& m = mutex_of(lock);
   if (!core::wait_may_end_early()) [[likely]]
@@ -40,7 +40,7 @@ std::cv_status condition_variable::wait_until_within(std::unique_lock<mutex>& lo
 void condition_variable::notify(std::ptrdiff_t most) noexcept { word_.notify(most); }
 
 // The condition variable is being destroyed, and its queue is not empty. Waiters that have timed out may be about to remove themselves:
-// while they do, the caller lets other stacks of its worker run, or other threads. The queue is empty afterwards.
+// until they have, the caller lets other stacks of its worker run, or other threads. The queue is empty afterwards.
 void condition_variable::wait_for_expired() noexcept {
   bool const empty = word_.wait_for_expired([round = 0]() mutable noexcept {
     static_cast<void>(core::yield_stack());

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/base/in_exit.hpp"
+#include "nopal/core/base/process.hpp"
 #include "nopal/core/observe/measured.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/stop/stopped.hpp"
@@ -25,8 +25,8 @@ void counter::rethrow_if_thrown() {
   if (e != nullptr) std::rethrow_exception(e);
 }
 
-// The counter is being destroyed, and is above 0, or a flag is set: it is waited for, has an exception, or a done is about to give the lock
-// bit back, which close waits for.
+// The counter is being destroyed, and is above 0, or a flag is set: a thread waits for it, it has an exception, or a done is about to clear
+// the lock bit; close waits for that.
 void counter::check_destroyed() noexcept {
   word_.close();
   if (word_.is_awaited()) {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "nopal/core/wait/timer.hpp"
 #include "nopal/core/wait/yield.hpp"
@@ -19,7 +19,7 @@ core::waited yield() noexcept {
 
 namespace {
 
-// The wait of a thread or a stack that only a time, or a request to stop, ends. The timer's `t`: null off a pool.
+// The wait of a thread or a stack that only a time, or a request to stop, ends. `t`, the timer: null off a pool.
 void sleep_in(core::stop_region& region, core::timer* t, std::chrono::steady_clock::time_point until) {
   core::waiter me;
   core::waits_for const why{"a time", nullptr, core::wait_kind::nothing_more, 0, core::nanoseconds_of(until)};

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "nopal/core/stack/offered_mode.hpp"
+#include "nopal/core/stack/native_fork.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 

@@ -33,8 +33,8 @@ bool latch::wait_until(std::chrono::steady_clock::time_point deadline) {
   return false;
 }
 
-// The latch is being destroyed, and is above 0, or a flag is set: it is waited for, or a count is about to give the lock bit back, which close
-// waits for.
+// The latch is being destroyed, and is above 0, or a flag is set: a thread waits for it, or a count is about to clear the lock bit; close
+// waits for that.
 void latch::check_destroyed() noexcept {
   word_.close();
   if (!word_.is_awaited()) return;

@@ -21,14 +21,14 @@ static pool_options options_of_default_pool() {
   return o;
 }
 
-// The default pool. Nobody destroys it.
+// The default pool. It is never destroyed.
 static constinit std::atomic<pool*> the_default_pool{nullptr};
 
 struct core::default_pool_maker {
   static pool_state& state_of(pool& p) noexcept { return p.state(); }
 
-  // There is none, or its threads have ended, or are in the parent of a fork. A lock of its own, not that of a static variable, since a
-  // thread that forks must hold it.
+  // There is no default pool, or its threads have ended, or are in the parent of a fork. A lock of its own, not that of a static variable,
+  // since a thread that forks must hold it.
   [[gnu::noinline, gnu::cold]] static pool& make() {
     prepare_process();
     std::lock_guard const guard{default_pool_changes};

@@ -69,11 +69,11 @@ constexpr bool has_all() {
   return of_worker.size() == core::numbers_of_worker.size();
 }
 static_assert(has_all(), "each number of worker_stats is to have a name and a meaning here");
-// What stats has beyond worker_stats and the list of workers; stacks_peak stands here too.
+// The numbers that stats has beyond worker_stats and the list of workers, plus stacks_peak.
 static_assert(sizeof(stats) == sizeof(worker_stats) + (of_pool.size() - 1) * sizeof(std::uint64_t) + sizeof(std::vector<worker_stats>),
               "each number of a pool is to have a name and a meaning here");
 
-/// The value of a label: what the format gives a meaning stands behind a backslash.
+/// The value of a label: a backslash precedes what the format gives a meaning.
 std::string escaped(std::string_view s) {
   std::string text;
   for (char const c : s) {

@@ -9,7 +9,7 @@ pool_state& pool_of_list() {
   return w != nullptr ? w->pool() : default_pool_state();
 }
 
-// The scope here gets no exception: what a child throws, its run() records in the scope that forked it.
+// The scope here gets no exception: run() records what a child throws in the scope that forked it.
 void begin_all(outside_children& all) noexcept {
   scope s;
   while (outside_child* const c = all.take_newest()) s.fork([c] { c->run(*c); });

@@ -1,4 +1,4 @@
-// The cold ends of stack_array, called by the worker that runs the task.
+// The slow path of stack_array, called by the worker that runs the task.
 
 #include "nopal/scratch.hpp"
 

@@ -23,7 +23,7 @@ bool semaphore::try_acquire_until(std::chrono::steady_clock::time_point deadline
   return false;
 }
 
-// There may be waiters, or `n` is out of range. Other threads may release and acquire meanwhile. Nothing has changed if this throws.
+// There may be waiters, or `n` is out of range. Other threads may release and acquire at the same time. Nothing has changed if this throws.
 void semaphore::release_slowly(std::ptrdiff_t n) {
   if (n < 0) {
     throw std::invalid_argument{"nopal: semaphore::release(" + std::to_string(n) +
@@ -35,7 +35,7 @@ void semaphore::release_slowly(std::ptrdiff_t n) {
                             " permits there: a semaphore holds at most " + std::to_string(max()) + "; release what was acquired"};
 }
 
-// The semaphore is being destroyed, and a flag is set: a thread waits, or is about to give the lock bit back.
+// The semaphore is being destroyed, and a flag is set: a thread waits, or is about to clear the lock bit.
 void semaphore::check_destroyed() noexcept {
   if (word_.deserted()) return;
   core::die_unless_in_exit("a semaphore was destroyed while a fiber, task or thread waits for it; let it outlive every acquire()");

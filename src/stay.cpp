@@ -9,9 +9,9 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/offered_mode.hpp"
+#include "nopal/core/stack/native_fork.hpp"
 #include "nopal/core/stack/suspension.hpp"
-#include "nopal/core/wait/waiting_stack.hpp"
+#include "nopal/core/wait/event.hpp"
 
 #if NOPAL_ASAN
 #include <sanitizer/asan_interface.h>
@@ -19,9 +19,9 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-// Leaves the thread of an external caller for a worker's own, since a caller works here only for its own job, and not to that job's end. The
-// stack goes into an inbox, which only workers' own threads empty. Where there is no memory for the stack on which the external caller would
-// search meanwhile, it tries again: others give some back.
+// Leaves the thread of an external caller for a worker's own, since a caller works here only for its own job, and not to that job's end.
+// The stack goes into an inbox, which only workers' own threads empty. Without memory for the stack on which the external caller would then
+// search, it tries again: other threads free some.
 static void move_to_own_thread() noexcept {
   using namespace core;
   waiting_stack me;
@@ -37,9 +37,10 @@ static void move_to_own_thread() noexcept {
   }
 }
 
-// Does `function`, as a compiler spells it, return a nopal::task? Clang spells what is written there; GCC calls a coroutine's body by the
-// frame that it is given. Other libraries have a task too: so this is asked only where one of ours runs. What lies in a function says no more: a
-// compiler leaves in the native frame of a coroutine what lives across no suspension, as in that of a function that it has inlined there.
+// True if `function`, as a compiler spells it, returns a nopal::task. Clang spells the declaration; GCC names a coroutine's body by the
+// frame that it is given. Other libraries have a task too: so this is asked only on a stack that runs one of ours. The place of an object
+// says no more: a compiler leaves in the native frame of a coroutine what lives across no suspension, as in that of a function that it has
+// inlined there.
 static bool is_coroutine(std::string_view function) noexcept {
   if (function.ends_with(".Frame*)")) return true;
   for (std::string_view const before : {"static ", "virtual ", "::"}) {
@@ -49,7 +50,7 @@ static bool is_coroutine(std::string_view function) noexcept {
   return function == "task" || (function.starts_with("nopal::") && function.ends_with("::task"));
 }
 
-// Does the object lie where the function runs that has made it? AddressSanitizer keeps variables of functions elsewhere.
+// True if the object is in the frame of the function that has made it. AddressSanitizer keeps variables of functions elsewhere.
 static bool is_local(core::stack& here, void* object) noexcept {
   if (here.holds(reinterpret_cast<std::uintptr_t>(object))) return true;
 #if NOPAL_ASAN
@@ -57,7 +58,7 @@ static bool is_local(core::stack& here, void* object) noexcept {
     return __asan_addr_is_in_fake_stack(fake, object, nullptr, nullptr) != nullptr;
   }
 #endif
-  return !here.holds(core::stack_pointer());  // on a stack that is not nopal's nobody knows
+  return !here.holds(core::stack_pointer());  // on a stack that is not nopal's this is unknown
 }
 
 stay::stay(char const* made_by) noexcept : on_{nullptr}, was_fast_{false} {
@@ -73,7 +74,7 @@ stay::stay(char const* made_by) noexcept : on_{nullptr}, was_fast_{false} {
   ++on_->stays;
   was_fast_ = w.alarm == core::worker::no_tasks;
   if (was_fast_) w.alarm = core::worker::no_alarm;
-  core::mode_changed(w);  // another runtime may call back in a mode of its own: the first fork there asks
+  core::mode_changed(w);  // another runtime may call back in a mode of its own: so the first fork there polls
 }
 
 stay::~stay() {
@@ -83,7 +84,7 @@ stay::~stay() {
   }
   if (on_ == nullptr) return;
   --on_->stays;
-  core::mode_changed(*core::current());  // and here that mode has ended
+  core::mode_changed(*core::current());  // here that mode has ended
   if (was_fast_ && on_->stays == 0) state->alarm = core::worker::no_tasks;
 }
 

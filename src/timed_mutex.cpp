@@ -9,8 +9,8 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-// All accesses of the owner are relaxed: only the caller's own number matters to it, and only the caller writes that. What the owners
-// wrote is handed on with the permit.
+// All accesses of the owner are relaxed: only the caller's own number matters to it, and only the caller writes that. The permit hands over
+// what the owners wrote.
 
 bool timed_mutex::acquire_if_free() noexcept {
   core::in_order();
@@ -64,7 +64,7 @@ void timed_mutex::unlock() noexcept {
   if (std::ptrdiff_t permits; !word_.release_if_quiet(1)) word_.release_slowly(1, permits);
 }
 
-// The mutex is being destroyed, and is owned, or a flag is set: a thread waits, or is about to give the lock bit back.
+// The mutex is being destroyed, and is owned, or a flag is set: a thread waits, or is about to clear the lock bit.
 void timed_mutex::check_destroyed() noexcept {
   if (!word_.deserted()) {
     core::die_unless_in_exit("a timed_mutex was destroyed while a fiber, task or thread waits for it; let it outlive every lock()");

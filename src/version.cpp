@@ -5,7 +5,7 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-#ifdef NOPAL_PROJECT_VERSION  // by CMake: what it says
+#ifdef NOPAL_PROJECT_VERSION  // by CMake: the version there
 static_assert(std::string_view{NOPAL_PROJECT_VERSION} == NOPAL_VERSION_STRING, "write the version in CMakeLists.txt and nopal/version.hpp");
 #endif
 
@@ -14,7 +14,7 @@ static_assert(std::string_view{NOPAL_PROJECT_VERSION} == NOPAL_VERSION_STRING, "
 
 namespace {
 
-/// Is the ABI named after the version's first two numbers?
+/// True if the ABI is named after the version's first two numbers.
 constexpr bool names_the_version(std::string_view abi) noexcept {
   std::string_view const version = NOPAL_VERSION_STRING;
   std::string_view const of_abi = version.substr(0, version.rfind('.'));

@@ -2,7 +2,7 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// One after the other: the last that ends decides, in whatever order they are asked.
+// One after the other: the last that ends decides, in any order of the waits.
 bool all_set(completion* const* all, std::size_t n, time_point deadline) {
   for (std::size_t k = 0; k < n; ++k) {
     if (deadline == time_point::max()) {

@@ -40,7 +40,6 @@ PARTS = [
     ("promise.hpp", r"", "start: hand-over to the child"),
     ("awaiters.hpp", r"", "join: nothing stolen, nothing thrown?"),
     ("child.hpp", r"", "start: hand-over to the child"),
-    ("make_child.hpp", r"", "start: hand-over to the child"),
     ("task.hpp", r"", "start: hand-over to the child"),
     ("worker.hpp", r"", "reading what this thread works for"),
     ("pack.hpp", r"", "start: hand-over to the child"),

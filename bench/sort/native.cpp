@@ -2,7 +2,6 @@
 
 #include "../runtimes/nopal.hpp"
 #include "nopal/algorithm/sort.hpp"
-#include "nopal/algorithm/stable_sort.hpp"
 #include "sort.hpp"
 
 int main(int argc, char** argv) {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "nopal/core/base/in_order.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_barrier.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
@@ -34,8 +34,8 @@ class NOPAL_API barrier_word {
 
   static constexpr std::ptrdiff_t max = std::ptrdiff_t{1} << 58;
 
-  /// True: the caller has arrived last in `phase`, and must call complete. Throws std::invalid_argument unless 1 <= n, and n at most what is
-  /// still expected; then nothing has happened.
+  /// True: the caller has arrived last in `phase`, and must call complete. Throws std::invalid_argument unless 1 <= n, and n at most what
+  /// is still expected; then nothing has happened.
   bool arrive(std::ptrdiff_t n, std::ptrdiff_t dropped, std::uint64_t& phase) {
     in_order();
     if (n >= 1 && n <= max) [[likely]] {
@@ -67,17 +67,17 @@ struct no_completion {
 
 }  // namespace core
 
-/// A barrier as std::barrier, for fibers, tasks, ordinary functions and threads. In each phase as many arrive as are expected; the last of them
-/// calls the completion function, and then all that wait return. They see what all did before they arrived, and what the completion did.
+/// A barrier as std::barrier, for fibers, tasks, ordinary functions and threads. In each phase as many arrive as are expected; the last
+/// calls the completion function, and then all waits return. They see what all did before they arrived, and what the completion did.
 ///
 /// Suspends: the fiber, task or function that waits leaves its native stack, and the worker runs others; a thread that works for no pool
-/// sleeps. So more may wait for each other than there are workers. A wait throws nopal::stopped where the caller is asked to stop
-/// (stop.hpp): it has arrived all the same.
+/// sleeps. So more may wait for each other than there are workers. A wait throws nopal::stopped if the caller is asked to stop (stop.hpp):
+/// it has still arrived.
 ///
-/// The completion function may wait, fork, lock; the phase lasts until it has ended. If it throws, the phase ends none the less, and the one
-/// that arrived last gets the exception.
+/// The completion function may wait, fork, lock; the phase lasts until it has ended. If it throws, the phase still ends, and the last that
+/// arrived gets the exception.
 ///
-/// Destroying a barrier while it is waited for ends the program with a message.
+/// Destroying a barrier while a thread waits for it ends the program with a message.
 template <class Completion = core::no_completion>
 class barrier {
   static_assert(std::is_invocable_v<Completion&>, "nopal: a barrier's completion function is called without arguments");
@@ -103,18 +103,18 @@ class barrier {
   /// The most participants.
   static constexpr std::ptrdiff_t max() noexcept { return core::barrier_word::max; }
 
-  /// Arrives for `n` participants; the last runs the completion function. Waits for nobody. Throws std::invalid_argument if `n` is less than 1 or
-  /// more than are still expected in this phase; then nothing has changed. Throws what the completion function throws.
+  /// Arrives for `n` participants; the last runs the completion function. Never waits. Throws std::invalid_argument if `n` is less than 1
+  /// or more than are still expected in this phase; then nothing has changed. Throws what the completion function throws.
   [[nodiscard]] arrival_token arrive(std::ptrdiff_t n = 1) { return arrival_token{arrived(n, 0)}; }
   /// Waits until the phase of `t` has ended.
   void wait(arrival_token&& t) { word_.wait(t.phase_); }
   /// Arrives, and waits until the phase has ended. Throws as both.
   void arrive_and_wait() { word_.wait(arrived(1, 0)); }
-  /// Arrives, and is no longer expected from the next phase on. Throws as arrive.
+  /// Arrives, and is not expected from the next phase on. Throws as arrive.
   void arrive_and_drop() { static_cast<void>(arrived(1, 1)); }
 
-  /// As wait, but no longer than until `deadline`, by any clock. False: that passed first, and `t` may be waited for again. Also throws
-  /// std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started.
+  /// As wait, until `deadline`, by any clock. False: that passed first, and the caller may wait for `t` again. Also throws std::bad_alloc,
+  /// or std::system_error if the thread that serves time limits cannot be started.
   template <class Clock, class Duration>
   bool wait_until(arrival_token const& t, std::chrono::time_point<Clock, Duration> deadline) {
     return core::by_clock(deadline, [&](core::time_point until) { return word_.wait_until(t.phase_, until); });

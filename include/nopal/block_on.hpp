@@ -18,7 +18,7 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 
-/// A call of an `F`, and what came of it.
+/// A call of an `F`, and its result.
 template <class F>
 struct typed_blocking_call : blocking_call {
   using result = std::invoke_result_t<F>;
@@ -52,7 +52,7 @@ struct typed_blocking_call : blocking_call {
     }
   }
 
-  // So that the result is made where it is kept.
+  // Constructs the result where it is kept.
   struct in_place {
     typed_blocking_call& c;
     operator result() const { return std::invoke(static_cast<F&&>(c.f)); }
@@ -65,17 +65,17 @@ struct typed_blocking_call : blocking_call {
 
 }  // namespace core
 
-/// Calls f(), which may block its thread: f runs on a thread that the pool keeps for this, the caller leaves its native stack as at any wait,
-/// and its worker runs others meanwhile. So as many workers run as before, whatever blocks. Returns what f returns, which must be movable or a
-/// reference, or rethrows what it throws. It costs two wake-ups of threads: what blocks for a shorter time is better called as it is.
+/// Calls f(), which may block its thread. f runs on a thread that the pool keeps for this, the caller leaves its native stack as at any
+/// wait, and its worker runs others. So as many workers run as before, for however long f blocks. Returns what f returns, which must be
+/// movable or a reference, or rethrows what it throws. It costs two wake-ups of threads: a call that blocks for a shorter time is better
+/// made directly.
 ///
-/// In f the caller is a thread that works for no pool: a block_on in it simply calls; nopal::mutex'es that the caller owns are not f's; what
-/// f forks runs on default_pool(). It runs in the caller's stop region, whose requests f may poll; block_on itself does not end early. A
+/// In f the caller is a thread that works for no pool: a block_on in it simply calls; nopal::mutex'es that the caller owns are not f's;
+/// forks in f run on default_pool(). f runs in the caller's stop region, whose requests it may poll; block_on itself does not end early. A
 /// thread that works for no pool simply calls f.
 ///
-/// pool_options::blocking_threads says how many may block at once; more callers than that wait for one to end. So calls that wait for each
-/// other need as many threads. Throws std::system_error if there is no such thread and none can be started, std::bad_alloc; then f was not
-/// called.
+/// pool_options::blocking_threads says how many may block at once; more callers wait for one to end. So calls that wait for each other need
+/// as many threads. Throws std::system_error if there is no such thread and none can be started, std::bad_alloc; then f was not called.
 ///
 ///     std::string const text = nopal::block_on([&] { return read_file(name); });
 template <class F>

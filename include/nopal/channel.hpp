@@ -28,7 +28,7 @@
 namespace nopal::inline NOPAL_ABI {
 
 namespace core {
-/// What select does with a channel. It is defined by <nopal/select.hpp>.
+/// select's access to a channel. Defined by <nopal/select.hpp>.
 template <class T>
 struct channel_selection;
 }  // namespace core
@@ -37,12 +37,12 @@ struct channel_selection;
 /// once more for each time that it waits, and moves or copies its value once under it; none allocates. If the move or copy throws, the
 /// caller gets the exception, and nothing was pushed or popped.
 ///
-/// A channel ends by close(), which takes no more values. close(exception) also says why: whoever pops after the last value gets the
-/// exception. A stage of a pipeline that fails closes the channel behind it with the exception, so that the next stage learns of it, and the
-/// channel before it, so that push tells the stage before it.
+/// A channel ends by close(): it takes no more values. close(exception) also says why: a pop after the last value throws the exception. A
+/// stage of a pipeline that fails closes the channel behind it with the exception, so that the next stage learns of it, and the channel
+/// before it, so that push tells the stage before it.
 ///
 /// Suspends: the fiber, task or function that waits leaves its native stack, and the worker runs others; a thread that works for no pool
-/// sleeps. A push or pop that waits throws nopal::stopped where the caller is asked to stop (stop.hpp); then nothing was pushed or popped.
+/// sleeps. A push or pop that waits throws nopal::stopped if the caller is asked to stop (stop.hpp); then nothing was pushed or popped.
 ///
 /// The destructor destroys the values. Destroying it while a push or pop waits ends the program with a message.
 ///
@@ -74,22 +74,22 @@ class channel {
     std::allocator<T>{}.deallocate(ring_, capacity_);
   }
 
-  /// Adds a value; waits while the channel is full. False: it is closed, before or meanwhile, and the value was not taken: it is as it was.
+  /// Adds a value; waits while the channel is full. False: it is closed, before or during the wait, and `value` is unchanged.
   bool push(T&& value) { return push_when_room(std::move(value), wait_for_ever); }
   bool push(T const& value)
     requires std::is_copy_constructible_v<T>
   {
     return push_when_room(value, wait_for_ever);
   }
-  /// Adds a value, if there is room. False: it is full or closed, and the value is as it was. Waits for the mutex only.
+  /// Adds a value, if there is room. False: it is full or closed, and `value` is unchanged. Waits for the mutex only.
   bool try_push(T&& value) { return push_when_room(std::move(value), wait_never); }
   bool try_push(T const& value)
     requires std::is_copy_constructible_v<T>
   {
     return push_when_room(value, wait_never);
   }
-  /// As push, but waits no longer than until `deadline`, by any clock. False: that passed first, or it is closed; is_closed() tells which.
-  /// Also throws std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started.
+  /// As push, until `deadline`, by any clock. False: that passed first, or it is closed; is_closed() tells which. Also throws
+  /// std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started.
   template <class Clock, class Duration>
   bool try_push_until(T&& value, std::chrono::time_point<Clock, Duration> deadline) {
     return push_when_room(std::move(value), wait_until(deadline));
@@ -112,13 +112,13 @@ class channel {
     return try_push_until(value, core::deadline_after(timeout));
   }
 
-  /// Takes the oldest value; waits while the channel is empty and open. Nothing: it is closed and empty. Where it was closed with an
-  /// exception this rethrows that instead, for each caller.
+  /// Takes the oldest value; waits while the channel is empty and open. Nothing: it is closed and empty. If it was closed with an
+  /// exception, rethrows that instead, for each caller.
   std::optional<T> pop() { return pop_when_filled(wait_for_ever); }
   /// Takes the oldest value, if there is one. Nothing: it is empty. Rethrows as pop. Waits for the mutex only.
   std::optional<T> try_pop() { return pop_when_filled(wait_never); }
-  /// As pop, but waits no longer than until `deadline`, by any clock. Nothing: that passed first, or it is closed and empty; is_closed()
-  /// tells which. Also throws std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started.
+  /// As pop, until `deadline`, by any clock. Nothing: that passed first, or it is closed and empty; is_closed() tells which. Also throws
+  /// std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started.
   template <class Clock, class Duration>
   std::optional<T> try_pop_until(std::chrono::time_point<Clock, Duration> deadline) {
     return pop_when_filled(wait_until(deadline));
@@ -129,11 +129,11 @@ class channel {
     return try_pop_until(core::deadline_after(timeout));
   }
 
-  /// Lets no more values in, and wakes all that wait: a push tells that its value was not taken, a pop takes what is left. May be called
+  /// Lets no more values in, and wakes all waiters: a push returns that its value was not taken, a pop takes what is left. May be called
   /// again. O(waiters).
   void close() { close(nullptr); }
-  /// As close(), and keeps `failure`, unless that is null: a pop that finds nothing left rethrows it. Of several failures the first is kept,
-  /// also where the channel was closed without one before.
+  /// As close(), and keeps `failure`, unless that is null: a pop that finds nothing left rethrows it. The first failure is kept, also if
+  /// the channel was closed without one before.
   void close(std::exception_ptr failure) {
     std::lock_guard const guard{mutex_};
     closed_ = true;
@@ -141,7 +141,7 @@ class channel {
     not_empty_.notify_all();
     not_full_.notify_all();
   }
-  /// Was it closed? It may still hold values. Waits for the mutex only.
+  /// True if it was closed. It may still hold values. Waits for the mutex only.
   bool is_closed() const {
     std::lock_guard const guard{mutex_};
     return closed_;
@@ -150,8 +150,8 @@ class channel {
   /// The most values that it holds.
   std::size_t capacity() const noexcept { return capacity_; }
 
-  /// What a range-for uses: each step pops a value, and holds it until the next. The loop ends where pop would return nothing, and throws what
-  /// pop would throw. Several loops over one channel share its values.
+  /// For range-for: each step pops a value, and holds it until the next. The loop ends when pop would return nothing, and throws what pop
+  /// would throw. Several loops over one channel share its values.
   class iterator {
    public:
     using iterator_concept = std::input_iterator_tag;
@@ -190,9 +190,9 @@ class channel {
                             std::to_string(sizeof(T)) + " bytes a value; ask for less"};
   }
 
-  // Notifications are sent with the mutex locked: once it is unlocked, the thread that was waited for may destroy the channel.
+  // Notifications are sent with the mutex locked: once it is unlocked, the notified thread may destroy the channel.
 
-  // The three ways to wait for `changed`; a report says that `what` is waited for. False: it is not waited for any longer.
+  // The three ways to wait for `changed`; `why` is for reports. False: the wait is over.
   static bool wait_for_ever(condition_variable& changed, std::unique_lock<mutex>& lock, core::waits_for const& why) {
     changed.wait_within(lock, why);
     return true;
@@ -201,7 +201,7 @@ class channel {
   template <class Clock, class Duration>
   static auto wait_until(std::chrono::time_point<Clock, Duration> deadline) {
     return [deadline](condition_variable& changed, std::unique_lock<mutex>& lock, core::waits_for const& why) {
-      // As the clock may be slower than the steady one, it is asked again.
+      // The clock may be slower than the steady one, so it is read again.
       return core::time_left(deadline).count() > 0 &&
              (changed.wait_until_within(lock, core::deadline_after(core::time_left(deadline)), why) == std::cv_status::no_timeout ||
               core::is_still_ahead(deadline));
@@ -260,7 +260,7 @@ class channel {
       std::rethrow_exception(failure_);
     }
   }
-  // Calls step(). If that throws, the caller may have been notified of what it has not used: then the next that waits is notified.
+  // Calls step(). If that throws, the caller may have been notified of what it has not used: then the next waiter is notified.
   template <class Step>
   static void pass_on_if_thrown(condition_variable& changed, Step step) {
     try {

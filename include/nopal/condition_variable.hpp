@@ -1,6 +1,6 @@
 #pragma once
 
-// condition_variable: waits for a notification, with a mutex that is locked before and after, but not meanwhile. Next:
+// condition_variable: waits for a notification, with a mutex that is locked before and after, but not during the wait. Next:
 // core/wait/basic_condition.hpp, the protocol.
 
 #include "nopal/core/compiler/config.hpp"
@@ -13,7 +13,7 @@
 #include <mutex>
 #include <type_traits>
 
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_condition.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"
@@ -36,9 +36,9 @@ struct channel_selection;
 /// sleeps.
 ///
 /// Every wait throws std::system_error (operation_not_permitted) if `lock` owns no mutex. A wait with a time limit also throws
-/// std::bad_alloc, std::system_error if the thread that serves time limits cannot be started, and nopal::stopped where the caller is asked
-/// to stop (stop.hpp). The mutex is locked whenever a wait returns or throws. It may be destroyed once all that wait are notified, even
-/// before they have returned. Destroying it earlier ends the program with a message.
+/// std::bad_alloc, std::system_error if the thread that serves time limits cannot be started, and nopal::stopped if the caller is asked to
+/// stop (stop.hpp). The mutex is locked whenever a wait returns or throws. It may be destroyed once all waiters are notified, even before
+/// they have returned. Destroying it earlier ends the program with a message.
 class NOPAL_API condition_variable {
  public:
   constexpr condition_variable() noexcept = default;
@@ -49,7 +49,7 @@ class NOPAL_API condition_variable {
       wait_for_expired();
   }
 
-  /// Wakes the waiter that has waited longest, if there is one. The caller may own the mutex or not. One load where none waits.
+  /// Wakes the waiter that has waited longest, if there is one. The caller may own the mutex or not. One load if none waits.
   void notify_one() noexcept {
     core::in_order();
     if (word_.has_waiters()) notify(1);
@@ -62,20 +62,19 @@ class NOPAL_API condition_variable {
 
   /// Unlocks the mutex, waits for a notification, and locks the mutex again.
   void wait(std::unique_lock<mutex>& lock);
-  /// Waits until ready() is true. It is called with the mutex locked.
+  /// Waits until ready() is true. ready() is called with the mutex locked.
   template <class Predicate>
   void wait(std::unique_lock<mutex>& lock, Predicate ready) {
     while (!ready()) wait(lock);
   }
 
-  /// As wait, but no longer than until `deadline`. timeout: that passed first.
+  /// As wait, until `deadline`. timeout: that passed first.
   std::cv_status wait_until(std::unique_lock<mutex>& lock, std::chrono::steady_clock::time_point deadline);
   /// As above, by any clock.
   template <class Clock, class Duration>
   std::cv_status wait_until(std::unique_lock<mutex>& lock, std::chrono::time_point<Clock, Duration> deadline) {
     auto const notified = wait_until(lock, core::deadline_after(core::time_left(deadline))) == std::cv_status::no_timeout;
-    // Where that clock is slower than the steady one, this does not wait again: it has left the queue, and might have missed a
-    // notification.
+    // If that clock is slower than the steady one, this does not wait again: it has left the queue, and might have missed a notification.
     return notified || core::is_still_ahead(deadline) ? std::cv_status::no_timeout : std::cv_status::timeout;
   }
   /// As above, for a duration.
@@ -84,7 +83,7 @@ class NOPAL_API condition_variable {
     return wait_until(lock, core::deadline_after(timeout));
   }
 
-  /// Waits until ready() is true, but no longer than until `deadline`. Returns what ready() said last, at the deadline if that has passed.
+  /// Waits until ready() is true, or until `deadline`. Returns the last ready(), at the deadline if that has passed.
   template <class Clock, class Duration, class Predicate>
   bool wait_until(std::unique_lock<mutex>& lock, std::chrono::time_point<Clock, Duration> deadline, Predicate ready) {
     while (!ready()) {

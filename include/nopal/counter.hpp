@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "nopal/core/base/in_order.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/task.hpp"
@@ -48,15 +48,15 @@ struct reach : awaitable_tag {
 /// Keeps what a fiber has thrown in its counter, before the fiber counts it down. Without a counter, `c` is null, and this ends the
 /// program.
 NOPAL_API NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
-/// Ends the program with what the exception says, and the remedy.
+/// Ends the program with the exception's message, and the remedy.
 [[noreturn]] NOPAL_COLD void die_fiber(std::exception_ptr const& e, char const* remedy) noexcept;
 
 }  // namespace core
 
-/// A number that fibers, tasks, functions and threads wait for, until it is at most some value. Any thread may use it; each operation is
-/// atomic. Destroying it while it is waited for, or above 0, since a fiber may still count it down, ends the program with a message. So does
-/// destroying it with an exception that has left a fiber, and that no wait_for has rethrown, unless that is nopal::stopped, or another
-/// exception destroys the counter. Of several that fibers have thrown it keeps the first.
+/// A number for which fibers, tasks, functions and threads wait, until it is at most some value. Any thread may use it; each operation is
+/// atomic. Destroying it while a thread waits for it, or above 0, since a fiber may still count it down, ends the program with a message.
+/// So does destroying it with an exception that has left a fiber, and that no wait_for has rethrown, unless that is nopal::stopped, or
+/// another exception destroys the counter. It keeps the first of several exceptions.
 ///
 ///     nopal::counter left;
 ///     for (auto& item : items) nopal::spawn(left, [&] { cook(item); });
@@ -83,8 +83,8 @@ class NOPAL_API counter {
       return count_down(-n);
     count_up(n);
   }
-  /// Counts down by `n`, and wakes those that wait for the value, in O(waiters). It is one read-modify-write where none waits, and where
-  /// all wait for 0 or less and the value stays above 0. A negative `n` counts up, as add(-n).
+  /// Counts down by `n`, and wakes those that wait for the value, in O(waiters). One read-modify-write if none waits, or if all wait for 0
+  /// or less and the value stays above 0. A negative `n` counts up, as add(-n).
   NOPAL_PROFILED void done(std::int64_t n = 1) noexcept {
 #if NOPAL_PROFILES
     core::signal_from_here(this);
@@ -102,7 +102,7 @@ class NOPAL_API counter {
   /// As wait_for(*this, value).
   core::waited wait(std::int64_t value = 0);
 
-  /// For a task: `co_await left.reaches(0)` waits as wait_for(left, 0) does, also between fork and join, and throws what that throws.
+  /// For a task: `co_await left.reaches(0)` waits as wait_for(left, 0), also between fork and join, and throws the same.
   core::reach reaches(std::int64_t value) noexcept { return {{}, *this, value}; }
 
  private:
@@ -132,12 +132,12 @@ class NOPAL_API counter {
   core::basic_counter<core::timed_stack_waits> word_;
 };
 
-/// Waits until `c` is at most `value`. Rethrows the first exception that has left a fiber spawned with `c`; of several waiters, one gets
-/// it. O(1). Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool
-/// sleeps. Throws nopal::stopped where the caller is asked to stop before (stop.hpp): the fibers still run then.
+/// Waits until `c` is at most `value`. Rethrows the first exception that has left a fiber spawned with `c`; one of several waiters gets it.
+/// O(1). Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool sleeps.
+/// Throws nopal::stopped if the caller is asked to stop first (stop.hpp): the fibers still run then.
 NOPAL_API core::waited wait_for(counter& c, std::int64_t value = 0);
-/// As wait_for(c, value), but no longer than until `deadline`. False: that passed first, and nothing is rethrown. Also throws
-/// std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started. O(waiters) if the deadline passes first.
+/// As wait_for(c, value), until `deadline`. False: that passed first, and nothing is rethrown. Also throws std::bad_alloc, or
+/// std::system_error if the thread that serves time limits cannot be started. O(waiters) if the deadline passes first.
 NOPAL_API bool wait_until(counter& c, std::int64_t value, std::chrono::steady_clock::time_point deadline);
 /// As above, by any clock.
 template <class Clock, class Duration>

@@ -1,6 +1,6 @@
 #pragma once
 
-// eventually: where a child's result goes if its type has no default constructor. Plain data: one thread at a time may use it. Next:
+// eventually: the slot of a child's result if its type has no default constructor. Plain data: one thread at a time may use it. Next:
 // task.hpp, whose fork and call fill it; core/task/promise.hpp, where that happens.
 
 #include "nopal/core/compiler/config.hpp"
@@ -13,7 +13,7 @@ namespace nopal::inline NOPAL_ABI {
 
 /// A place for a result that does not exist yet: a slot for tasks whose T has no default constructor.
 ///
-/// `fork(&e, f, …)` with an `eventually<T> e` constructs the T in place; after the join, `*e` is that T. Reading it before the join, or where
+/// `fork(&e, f, …)` with an `eventually<T> e` constructs the T in place; after the join, `*e` is that T. Reading it before the join, or if
 /// the child has thrown, is undefined behaviour, as for an empty std::optional.
 template <class T>
 class eventually {
@@ -28,7 +28,7 @@ class eventually {
     if (full_) std::destroy_at(std::addressof(value_));
   }
 
-  /// Constructs the value from `a`, and returns it. A value that is there already is destroyed first. Throws what the constructor throws.
+  /// Constructs the value from `a`, and returns it. First destroys a value that is there already. Throws what the constructor throws.
   template <class... A>
   T& emplace(A&&... a) {
     if constexpr (!std::is_trivially_destructible_v<T>) {
@@ -39,13 +39,13 @@ class eventually {
     return value_;
   }
 
-  /// The value. Only where has_value().
+  /// The value. Only if has_value().
   T& operator*() & noexcept { return value_; }
   T const& operator*() const& noexcept { return value_; }
   T&& operator*() && noexcept { return std::move(value_); }
   T* operator->() noexcept { return std::addressof(value_); }
   T const* operator->() const noexcept { return std::addressof(value_); }
-  /// Has a value been constructed?
+  /// True if a value has been constructed.
   bool has_value() const noexcept { return full_; }
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
 
 // Fibers: green threads on the workers of a pool. A fiber is a closure in a ring or an inbox until it starts; then it is what runs on a
-// native stack. Where it waits, the stack is suspended. Fibers, tasks and ordinary functions wait for each other. Next: counter.hpp, how
-// they do; core/scheduler/fiber_record.hpp, a fiber that has not started.
+// native stack. A wait suspends the stack. Fibers, tasks and ordinary functions wait for each other. Next: counter.hpp, how they do;
+// core/scheduler/fiber_record.hpp, a fiber that has not started.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -25,10 +25,9 @@
 namespace nopal::inline NOPAL_ABI {
 
 /// Spawns a fiber, which runs f() later, on some worker of the caller's pool, or of default_pool() off a pool. `f` is moved or copied
-/// first. A fiber takes a stack when it starts, not before: until then it takes its closure and less than 64 bytes. An exception that
-/// leaves it ends the program with its message; spawn it with a counter, and wait_for rethrows the exception. nopal::stopped, which was
-/// asked for, only ends the fiber. Throws std::bad_alloc. The
-/// pool's destructor waits for the fiber. O(1).
+/// first. A fiber takes a stack only when it starts: until then it takes its closure and less than 64 bytes. An exception that leaves it
+/// ends the program with its message; spawn it with a counter, and wait_for rethrows the exception. nopal::stopped, which was asked for,
+/// only ends the fiber. Throws std::bad_alloc. The pool's destructor waits for the fiber. O(1).
 template <class F>
 #if NOPAL_PROFILES
 NOPAL_PROFILED void spawn(F&& f, std::source_location where = std::source_location::current()) {
@@ -48,21 +47,21 @@ void spawn(counter& c, F&& f) {
   core::spawn_counted(nullptr, core::default_pool_state, c, static_cast<F&&>(f));
 #endif
 }
-/// Lets what waits for the caller's worker run first: all of it, or some 60 if there is more. Where another thread has put something beside it, or has
-/// stolen some, it may be less. Suspends: the fiber, task or function leaves its native stack.
-/// It returns at once if nothing waits. Off a pool it is std::this_thread::yield().
+/// Lets what waits for the caller's worker run first: all of it, or some 60 if there is more. It may be less if another thread has added
+/// something, or has stolen some. Suspends: the fiber, task or function leaves its native stack. Returns at once if nothing waits. Off a
+/// pool it is std::this_thread::yield().
 NOPAL_API core::waited yield() noexcept;
 
-/// Waits until `t`, and within 0.1 ms and one leaf goes on, also where all workers fork and none is idle (core/scheduler/due.md). Suspends: the fiber, task or function leaves its native stack, and the worker runs others; off a pool the thread
-/// sleeps. Throws std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started; nopal::stopped where the
-/// caller is asked to stop (stop.hpp).
+/// Waits until `t`. Continues within 0.1 ms and one leaf, also if all workers fork and none is idle (core/scheduler/due.md). Suspends: the
+/// fiber, task or function leaves its native stack, and the worker runs others; off a pool the thread sleeps. Throws std::bad_alloc, or
+/// std::system_error if the thread that serves time limits cannot be started; nopal::stopped if the caller is asked to stop (stop.hpp).
 NOPAL_API core::waited sleep_until(std::chrono::steady_clock::time_point t);
 /// As above, for a duration.
 template <class Rep, class Period>
 core::waited sleep_for(std::chrono::duration<Rep, Period> d) {
   return sleep_until(core::deadline_after(d));
 }
-/// As above, by any clock, which may be set meanwhile.
+/// As above, by any clock, which may be set during the wait.
 template <class Clock, class Duration>
 core::waited sleep_until(std::chrono::time_point<Clock, Duration> t) {
   for (bool ahead = core::time_left(t).count() > 0; ahead; ahead = core::is_still_ahead(t)) sleep_for(core::time_left(t));

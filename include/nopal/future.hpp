@@ -22,13 +22,13 @@ class future;
 
 namespace core {
 
-/// Where when_any, when_all and select find what a future waits for. Throws std::logic_error if the future is empty.
+/// Finds the completion that a future waits for, for when_any, when_all and select. Throws std::logic_error if the future is empty.
 struct future_selection {
   template <class R>
   static completion& of(future<R> const& f, char const* caller) {
     return f.state(caller).done;
   }
-  /// What its job has thrown; null: nothing. Once that has ended.
+  /// What its job has thrown; null: nothing. After the job's end.
   template <class R>
   static std::exception_ptr thrown(future<R> const& f) {
     return f.state("when_all").thrown();
@@ -56,12 +56,12 @@ class future_awaiter : public stack_awaiter {
 
 /// The result of pool::submit, for one get() or `co_await`. Dropping it does not stop or wait for the job. Any number of threads may wait
 /// for it at once, but only one may take the result. It may outlive its pool. An empty future (without a job, or with its result taken)
-/// throws std::logic_error from all members but valid(). Each wait throws nopal::stopped where the caller is asked to stop (stop.hpp): the
-/// job runs on, and the future is as it was.
+/// throws std::logic_error from all members but valid(). Each wait throws nopal::stopped if the caller is asked to stop (stop.hpp): the job
+/// runs on, and the future is unchanged.
 ///
-/// No exception gets lost: where the future was dropped, or is destroyed or assigned to before its result was taken, one that has left the
-/// job, or leaves it later, ends the program with its message, as from pool::detach and a fiber without a counter. Two do not: nopal::stopped,
-/// which was asked for; and what is thrown by the job of a future that another exception has destroyed, as in a scope.
+/// No exception gets lost. If the future was dropped, or is destroyed or assigned to before its result was taken, an exception that has
+/// left the job, or leaves it later, ends the program with its message, as from pool::detach and a fiber without a counter. Two do not:
+/// nopal::stopped, which was asked for; and what is thrown by the job of a future that another exception has destroyed, as in a scope.
 ///
 ///     auto f = pool.submit(fib, 30);
 ///     long const x = co_await f;      // in a task, also between fork and join; f.get() anywhere
@@ -72,7 +72,7 @@ class future : public core::awaitable_tag {
   future(future&&) noexcept = default;
   future& operator=(future&& other) noexcept {
     future taken{std::move(other)};
-    state_.swap(taken.state_);  // and what this was is dropped
+    state_.swap(taken.state_);  // drops what this was
     return *this;
   }
   ~future() {
@@ -80,19 +80,19 @@ class future : public core::awaitable_tag {
       state_->dropped_by_exception = true;
   }
 
-  /// Has it a job, whose result was not taken yet?
+  /// True if it has a job whose result was not taken yet.
   bool valid() const noexcept { return state_ != nullptr; }
-  /// Has the job ended?
+  /// True if the job has ended.
   bool ready() const {
     auto& s = state("future::ready()");
     core::in_order();
     return s.done.is_set();
   }
-  /// Waits until the job has ended. On a worker the caller's native stack is suspended, and the worker does something else; a thread that
-  /// works for no pool sleeps.
+  /// Waits until the job has ended. On a worker the caller's native stack is suspended, and the worker runs others; a thread that works for
+  /// no pool sleeps.
   void wait() const { state("future::wait()").done.wait(); }
-  /// Waits until the job has ended, or until `limit`, of any clock. False: the limit expired first. Throws std::bad_alloc where there is no
-  /// memory, and std::system_error where there is no thread, for deadlines.
+  /// Waits until the job has ended, or until `limit`, of any clock. False: the limit expired first. Throws std::bad_alloc, or
+  /// std::system_error if the thread that serves time limits cannot be started.
   template <class Clock, class Duration>
   bool wait_until(std::chrono::time_point<Clock, Duration> limit) const {
     auto& s = state("future::wait_until()");

@@ -1,7 +1,7 @@
 #pragma once
 
-// latch: a number that is counted down to 0 once, and waited for. It is a counter without exceptions. Next: core/wait/basic_counter.hpp, the
-// protocol.
+// latch: a number that is counted down to 0 once, and waited for. It is a counter without exceptions. Next: core/wait/basic_counter.hpp,
+// the protocol.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -10,19 +10,19 @@
 #include <cstdint>
 
 #include "nopal/core/base/in_order.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
-/// A latch as std::latch, for fibers, tasks, ordinary functions and threads: any of them counts it down and waits for it. Whoever has waited
-/// sees what came before each count. It never goes up again.
+/// A latch as std::latch, for fibers, tasks, ordinary functions and threads: any of them counts it down and waits for it. A waiter sees
+/// what came before each count. It never goes up again.
 ///
 /// Suspends: the fiber, task or function that waits leaves its native stack, and the worker runs others; a thread that works for no pool
-/// sleeps. A wait throws nopal::stopped where the caller is asked to stop (stop.hpp): what it has counted stays counted.
+/// sleeps. A wait throws nopal::stopped if the caller is asked to stop (stop.hpp): its counts stay counted.
 ///
-/// Whoever has waited for the last count may destroy it. Destroying it while it is waited for ends the program with a message.
+/// A thread that has waited for the last count may destroy it. Destroying it while a thread waits for it ends the program with a message.
 ///
 ///     nopal::latch ready{workers};
 ///     ready.count_down();       // in each
@@ -42,8 +42,8 @@ class NOPAL_API latch {
   /// The most that it counts.
   static constexpr std::ptrdiff_t max() noexcept { return std::ptrdiff_t{1} << 58; }
 
-  /// Counts down by `n`, and wakes all that wait when it comes to 0, in O(those). Never waits. Throws std::invalid_argument if `n` is negative or
-  /// more than is left to count; then nothing has changed.
+  /// Counts down by `n`, and wakes all waiters when it reaches 0, in O(waiters). Never waits. Throws std::invalid_argument if `n` is
+  /// negative or more than is left to count; then nothing has changed.
   void count_down(std::ptrdiff_t n = 1) {
     core::in_order();
     // A caller whose `n` the latch still has to count cannot find less than that.
@@ -51,7 +51,8 @@ class NOPAL_API latch {
       reject(n);
     if (!word_.done_if_quiet(n)) word_.done_slowly(n);
   }
-  /// Is it open? Never waits. Whoever destroys it after that needs to know that each count_down has returned; after wait() it does.
+  /// True if it is open. Never waits. To destroy it after that, the caller must know that each count_down has returned; after wait() each
+  /// has.
   bool try_wait() const noexcept {
     core::in_order();
     return word_.load() <= 0;
@@ -63,8 +64,8 @@ class NOPAL_API latch {
     count_down(n);
     wait();
   }
-  /// Waits until it is open, but no longer than until `deadline`. False: that passed first. Also throws std::bad_alloc, or std::system_error if
-  /// the thread that serves time limits cannot be started.
+  /// Waits until it is open, or until `deadline`. False: that passed first. Also throws std::bad_alloc, or std::system_error if the thread
+  /// that serves time limits cannot be started.
   bool wait_until(std::chrono::steady_clock::time_point deadline);
   /// As above, by any clock.
   template <class Clock, class Duration>

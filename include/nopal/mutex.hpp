@@ -19,12 +19,12 @@ class condition_variable;
 
 namespace core {
 
-/// What a mutex that is locked here belongs to: the native stack that runs here; off a pool, the thread. A multiple of 8.
+/// The owner of a mutex that is locked here: the native stack that runs here; off a pool, the thread. A multiple of 8.
 inline std::uintptr_t self() noexcept {
   stack* const here = state_here()->here;
   return here != nullptr ? reinterpret_cast<std::uintptr_t>(here) : this_thread();
 }
-/// As self, for a caller that is about to lock `m`: it counts for that stack from now on.
+/// As self, for a caller that is about to lock `m`: from now on it counts for that stack.
 inline std::uintptr_t self_locking(void const* m) noexcept {
   stack* const here = state_here()->here;
   if (here == nullptr) return this_thread();
@@ -43,17 +43,17 @@ inline std::uintptr_t self_unlocking() noexcept {
 }  // namespace core
 
 /// A mutex as std::mutex, for std::unique_lock, std::lock_guard and std::scoped_lock; it may be constinit. Locking and unlocking take one
-/// read-modify-write each while no other waits; unlocking takes O(1) always. Any thread may use it. The next owner sees what the last one
+/// read-modify-write each while no other waits; unlocking always takes O(1). Any thread may use it. The next owner sees what the last one
 /// wrote.
 ///
 /// Suspends: the fiber, task or function that waits leaves its native stack, and the worker runs others; a thread that works for no pool
 /// sleeps.
 ///
 /// The mutex belongs to the native stack that has locked it, or off a pool to the thread; only its owner may unlock it. A function keeps
-/// its stack whatever it forks or waits for. A task may be resumed on another stack after a co_await, so it must not hold a mutex across
-/// one. Where one locks and another unlocks, use a semaphore{1}. A fiber, job or task that ends while it owns a mutex ends the program with
-/// a message, since the mutex would belong to whatever runs on that stack next. The last owner may destroy the mutex as soon as it has
-/// unlocked it. Destroying it while it is locked or waited for ends the program with a message.
+/// its stack through all forks and waits. A task may be resumed on another stack after a co_await, so it must not hold a mutex across one.
+/// If one locks and another unlocks, use a semaphore{1}. A fiber, job or task that ends while it owns a mutex ends the program with a
+/// message, since the mutex would belong to what runs on that stack next. The last owner may destroy the mutex as soon as it has unlocked
+/// it. Destroying it while it is locked or waited for ends the program with a message.
 class NOPAL_API mutex {
  public:
   constexpr mutex() noexcept = default;
@@ -64,7 +64,7 @@ class NOPAL_API mutex {
       die_destroyed();
   }
 
-  /// Locks it; waits while another owns it. Throws std::system_error (resource_deadlock_would_occur) if the caller owns it already, and
+  /// Locks it; waits while another owns it. Throws std::system_error (resource_deadlock_would_occur) if the caller owns it already: it
   /// would wait for itself.
   void lock() {
     core::in_order();
@@ -79,7 +79,7 @@ class NOPAL_API mutex {
     core::self_unlocking();
     return false;
   }
-  /// Unlocks it, and wakes the first that waits. If the caller is not its owner, this ends the program with a message.
+  /// Unlocks it, and wakes the first waiter. If the caller is not its owner, this ends the program with a message.
   void unlock() noexcept {
     core::in_order();
     std::uintptr_t const self = core::self_unlocking();

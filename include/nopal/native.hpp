@@ -29,7 +29,7 @@ NOPAL_COLD void invoke_off_pool(stored<F> f, stored<G>... g) {
   default_pool().run([&] { invoke_all<F, G...>(f, g...); });
 }
 
-/// parallel_invoke of what it may be given.
+/// parallel_invoke of valid arguments.
 template <class F, class... G>
 NOPAL_INLINE void invoke_here(std::remove_reference_t<F>& f, std::remove_reference_t<G>&... g) {
   if constexpr (sizeof...(G) == 0) {
@@ -41,7 +41,7 @@ NOPAL_INLINE void invoke_here(std::remove_reference_t<F>& f, std::remove_referen
   }
 }
 
-/// May parallel_invoke be given these? If not, says what to write instead.
+/// True if parallel_invoke takes these. If not, says what to write instead.
 template <class F, class... G>
 consteval bool may_invoke() {
   constexpr bool called = std::is_invocable_v<F&&> && (std::is_invocable_v<G&&> && ...);
@@ -71,13 +71,13 @@ NOPAL_INLINE void invoke_at(std::source_location const& where, std::remove_refer
 }  // namespace core
 
 /// Calls all of its arguments, which may run in parallel, and returns when all have returned. For ordinary functions: any caller, any
-/// depth. The first runs now; the later ones are offered to thieves meanwhile. Where a later one was stolen and has not ended, the whole
-/// native stack is suspended, and the worker does something else. The caller may be resumed on another thread: so across this call it must
-/// not rely on thread-locals, or on a lock that only its thread may release.
+/// depth. The first runs now, while the later ones are offered to thieves. If a later one was stolen and has not ended, the whole native
+/// stack is suspended, and the worker runs others. The caller may be resumed on another thread: so across this call it must not rely on
+/// thread-locals, or on a lock that only its thread may release.
 ///
-/// Rethrows the exception that serial execution would have met first, once all that were started have ended. What serial execution would
-/// not have reached may have run or not; if it runs, it is asked to stop (stop.hpp). On a thread that works for no pool it runs on default_pool(), and throws what default_pool()
-/// throws.
+/// Rethrows the exception that serial execution would have met first, once all that were started have ended. Functions that serial
+/// execution would not have reached may have run or not; one that runs is asked to stop (stop.hpp). On a thread that works for no pool it
+/// runs on default_pool(), and throws what default_pool() throws.
 ///
 /// Cost besides the calls: O(1) for each argument. With work T1, span T∞, at most D nested forks and S1 pages of stack in a serial run, P
 /// workers take an expected time of T1/P + O(S1 + D)·T∞ (Theorem 4.3 of the Fibril paper), and P(S1 + D) pages of memory for stacks

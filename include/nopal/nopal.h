@@ -1,9 +1,10 @@
 #ifndef NOPAL_H
 #define NOPAL_H
 
-/* nopal for C11: pools, fork and join in ordinary functions, fibers. Any thread may call these functions. No C++ exception crosses them:
-   what went wrong is the return value, and nopal_last_error() says it in words. Where a pointer to a function, a scope or a counter is null, and
-   its description does not say that it may be, the function does nothing and fails with NOPAL_INVALID. Link with the C++ library. Implemented in src/c.cpp. */
+/* nopal for C11: pools, fork and join in ordinary functions, fibers. Any thread may call these functions. No C++ exception crosses them: a
+   failure is the return value, and nopal_last_error() says it in words. If a pointer to a function, a scope or a counter is null, and its
+   description does not say that it may be, the function does nothing and fails with NOPAL_INVALID. Link with the C++ library. Implemented
+   in src/c.cpp. */
 
 #include "nopal/core/compiler/abi.h"
 #include "nopal/core/compiler/sanitizers.h"
@@ -15,7 +16,7 @@
 extern "C" {
 #endif
 
-/* These functions are visible also where everything else is hidden, with -fvisibility=hidden. */
+/* These functions are visible also if everything else is hidden, with -fvisibility=hidden. */
 #pragma GCC visibility push(default)
 
 typedef enum nopal_status {
@@ -44,7 +45,7 @@ enum nopal_victims { NOPAL_VICTIMS_BY_DISTANCE = 0, NOPAL_VICTIMS_UNIFORM = 1, N
 
 /* Options of a pool, as nopal::pool_options. 0 means the default everywhere: (nopal_options){.workers = 4} */
 typedef struct nopal_options {
-  unsigned workers;  /* threads; 0: what NOPAL_WORKERS says in the environment, else as many as the CPUs this process may use */
+  unsigned workers;  /* threads; 0: NOPAL_WORKERS in the environment, else as many as the CPUs this process may use */
   int idle;          /* enum nopal_idle */
   int pin;           /* enum nopal_pin: whether each worker keeps to a CPU of its own */
   size_t stack_size; /* bytes of virtual memory for each native stack, 64 KiB to 1 TiB; 0: 1 MiB */
@@ -57,25 +58,26 @@ typedef struct nopal_options {
   int64_t keep_warm; /* nanoseconds for which a worker that finds nothing keeps searching before it sleeps, if more than 0.1 ms */
 } nopal_options;
 
-/* A new pool. `options` may be null: the defaults. Returns null where it fails; nopal_last_error() says why. */
+/* A new pool. `options` may be null: the defaults. Returns null if it fails; nopal_last_error() says why. */
 nopal_pool* nopal_pool_create(const nopal_options* options);
-/* Waits for everything that was given to the pool, then ends its threads. Null is ignored. No function that runs on the pool may call it. */
+/* Waits for everything that was given to the pool, then ends its threads. Null is ignored. A function that runs on the pool must not call
+   it. */
 void nopal_pool_destroy(nopal_pool* pool);
-/* How many workers the pool has, or the process's own pool if `pool` is null. Returns 0 if that pool cannot be made. */
+/* Number of workers of the pool, or of the process's own pool if `pool` is null. Returns 0 if that pool cannot be made. */
 unsigned nopal_pool_workers(const nopal_pool* pool);
 /* Runs fn(arg) on the pool, or on the process's own pool if `pool` is null, and returns when it has ended. */
 nopal_status nopal_pool_run(nopal_pool* pool, nopal_function fn, void* arg);
 
-/* Ends the threads of the process's own pool, as nopal::shutdown: waits, for at most so many nanoseconds, until everything has ended that was
-   given to it. NOPAL_TIMEOUT if they expire first: the pool goes on, and nopal_last_error() begins to say what it still has to do.
+/* Ends the threads of the process's own pool, as nopal::shutdown: waits, for at most so many nanoseconds, until everything has ended that
+   was given to it. NOPAL_TIMEOUT if they expire first: the pool runs on, and nopal_last_error() begins to say what it still has to do.
    NOPAL_INVALID in a function that runs on a pool. A later use of that pool starts its threads again. */
 nopal_status nopal_shutdown(int64_t nanoseconds);
 
 /* ---- Fork and join of two functions: nopal::parallel_invoke. */
 
-/* Runs first(first_arg) now, and second(second_arg) on another worker at the same time or afterwards here; returns when both have ended. After
-   the call the caller may run on another thread: it must not rely on thread-locals from before it. NOPAL_EXCEPTION if a C++ exception left one;
-   where it left the first, the second may not have been run. Costs a few function calls where no worker takes the second. */
+/* Runs first(first_arg) now, and second(second_arg) on another worker at the same time or afterwards here; returns when both have ended.
+   After the call the caller may run on another thread: it must not rely on thread-locals from before it. NOPAL_EXCEPTION if a C++ exception
+   left one; if it left the first, the second may not have been run. Costs a few function calls if no worker takes the second. */
 nopal_status nopal_parallel_invoke(nopal_function first, void* first_arg, nopal_function second, void* second_arg);
 
 /* ---- Fork and join of any number: nopal::scope. One scope belongs to one call of one function. */
@@ -86,7 +88,7 @@ typedef struct nopal_scope {
 
 /* Begins a scope, which has no children yet. It needs no end but nopal_join. */
 nopal_status nopal_scope_init(nopal_scope* scope);
-/* Runs fn(arg) now, while the caller may continue on another thread: after the call it must not rely on thread-locals from before it. Where
+/* Runs fn(arg) now, while the caller may continue on another thread: after the call it must not rely on thread-locals from before it. If
    it fails, fn is not run. */
 nopal_status nopal_fork(nopal_scope* scope, nopal_function fn, void* arg);
 /* Returns when all children of the scope have ended. To be called by the function that forked them, before it returns; afterwards it may
@@ -98,9 +100,9 @@ nopal_status nopal_join(nopal_scope* scope);
 typedef void (*nopal_loop_body)(size_t first, size_t last, void* arg);
 
 /* Calls body(f, l, arg) for blocks [f, l) that together are [first, last), none of them empty, each of any size, on several threads at once
-   where workers are free. Any thread may call it, also within a loop's body; one that works for no pool brings in the process's own pool
-   where the loop is long. Nothing if `last` is not above `first`. NOPAL_EXCEPTION if a C++ exception left a body: what lies before
-   that has run, and what comes after it may have run or not. */
+   if workers are free. Any thread may call it, also within a loop's body; one that works for no pool enters the process's own pool if the
+   loop is long. Nothing if `last` is not above `first`. NOPAL_EXCEPTION if a C++ exception left a body: everything before that has run, and
+   everything after it may have run or not. */
 nopal_status nopal_parallel_for(size_t first, size_t last, nopal_loop_body body, void* arg);
 
 /* ---- Fibers: nopal::spawn and nopal::counter. */
@@ -110,25 +112,25 @@ typedef struct nopal_counter {
 } nopal_counter;
 
 nopal_status nopal_counter_init(nopal_counter* counter, int64_t value);
-/* Ends the counter's life. Null is ignored. Where a function still waits for it, or a fiber still counts it down, the program ends with a
-   message; also where a C++ exception has left a function that was spawned with it, and no nopal_wait has said so. */
+/* Ends the counter's life. Null is ignored. If a function still waits for it, or a fiber still counts it down, the program ends with a
+   message; also if a C++ exception has left a function that was spawned with it, and no nopal_wait has said so. */
 void nopal_counter_destroy(nopal_counter* counter);
 /* Adds n to the value. */
 nopal_status nopal_counter_add(nopal_counter* counter, int64_t n);
-/* Subtracts n from the value, and wakes what waits for the new one. */
+/* Subtracts n from the value, and wakes those that wait for the new value. */
 nopal_status nopal_counter_done(nopal_counter* counter, int64_t n);
-/* The present value. Returns 0 where it fails. */
+/* The present value. Returns 0 if it fails. */
 int64_t nopal_counter_load(const nopal_counter* counter);
 
-/* Starts fn(arg) some time, on the caller's pool or the process's own. `counter`, which may be null, is counted up now, and down when fn
+/* Runs fn(arg) later, on the caller's pool or the process's own. `counter`, which may be null, is counted up now, and down when fn
    has ended. Without a counter, a C++ exception that leaves fn ends the program with a message. */
 nopal_status nopal_spawn(nopal_counter* counter, nopal_function fn, void* arg);
-/* Suspends the caller until the counter is at most `value`: its worker does something else meanwhile; a thread that works for no pool
+/* Suspends the caller until the counter is at most `value`: its worker runs others; a thread that works for no pool
    sleeps. NOPAL_EXCEPTION, once, if a C++ exception has left a function that was spawned with the counter. */
 nopal_status nopal_wait(nopal_counter* counter, int64_t value);
 /* As nopal_wait, for at most so many nanoseconds: NOPAL_TIMEOUT if they expire first. */
 nopal_status nopal_wait_for(nopal_counter* counter, int64_t value, int64_t nanoseconds);
-/* Lets everything run that waits for the caller's worker. */
+/* Lets what waits for the caller's worker run first. */
 void nopal_yield(void);
 /* Suspends the caller for so many nanoseconds; a thread that works for no pool sleeps. */
 nopal_status nopal_sleep_for(int64_t nanoseconds);

@@ -1,6 +1,6 @@
 #pragma once
 
-// All of nopal for C++: one header for those who do not choose. nopal.h is the interface for C.
+// All of nopal for C++ in one header. nopal.h is the interface for C.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -27,7 +27,7 @@
 #include "nopal/when_all.hpp"
 #include "nopal/when_any.hpp"
 
-// What companions add, where they are.
+// The headers of companions, if they are there.
 #if __has_include("nopal/profile.hpp")
 #include "nopal/profile.hpp"
 #endif

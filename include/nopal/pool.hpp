@@ -1,7 +1,7 @@
 #pragma once
 
-// pool: the workers, and the ways to give them something to do. Next: future.hpp, what submit returns; core/scheduler/scheduler.hpp, what a
-// pool is made of.
+// pool: the workers, and the ways to give them work. Next: future.hpp, what submit returns; core/scheduler/scheduler.hpp, what a pool is
+// made of.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -18,7 +18,6 @@
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/fiber_record.hpp"
 #include "nopal/core/scheduler/scheduler.hpp"
-#include "nopal/core/scheduler/statistics.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/stop/here.hpp"
@@ -44,7 +43,7 @@ struct simulation_report;
 namespace core {
 /// What the workers of default_pool() share. Throws what default_pool() throws.
 NOPAL_API NOPAL_COLD pool_state& default_pool_state();
-/// As default_pool_state, but null where that pool has not been made, or has no threads in this process.
+/// As default_pool_state, but null if that pool has not been made, or has no threads in this process.
 NOPAL_API pool_state* default_pool_state_if_any() noexcept;
 /// nopal::shutdown, until `deadline`.
 NOPAL_API NOPAL_COLD shutdown_result shut_down(time_point deadline);
@@ -54,7 +53,7 @@ struct default_pool_maker;
 /// One worker of one pool, for resume_on. Valid as long as its pool.
 class worker_ref {
  public:
-  /// Which one it is, from 0.
+  /// Its number, from 0.
   unsigned index() const noexcept { return worker_->index(); }
 
  private:
@@ -68,14 +67,14 @@ class worker_ref {
 /// or an ordinary one. run and sync_wait leave the callable and its arguments with the caller, which waits. submit and detach keep the
 /// callable, and each argument that is taken by value; they take references as fork does, to objects that have a name and outlive the job.
 ///
-/// The threads block the signals that are meant for the program, and so does a process that a task starts, unless it is told otherwise:
+/// The threads block the signals that are meant for the program, and so does a process that a task starts, unless it sets another mask:
 /// posix_spawn with POSIX_SPAWN_SETSIGMASK, pthread_sigmask between fork and exec.
 class pool {
  public:
   pool() : pool{pool_options{}} {}
-  /// Makes the workers and starts their threads. Throws std::invalid_argument for options that cannot be met, and for a NOPAL_WORKERS in the
-  /// environment that is no number of workers where the options do not say how many; std::system_error when
-  /// threads or the first native stacks cannot be made, or threads cannot be put on CPUs as the options want, std::bad_alloc.
+  /// Makes the workers and starts their threads. Throws std::invalid_argument for options that cannot be met, and for a NOPAL_WORKERS in
+  /// the environment that is no number of workers if the options do not set that number; std::system_error if threads or the first native
+  /// stacks cannot be made, or threads cannot be put on CPUs as the options want; std::bad_alloc.
   explicit(false) pool(pool_options const& options) : scheduler_{new core::scheduler{options}} { scheduler_->belongs_to(*this); }
   template <std::integral Workers>
   explicit pool(Workers) : pool{} {
@@ -84,8 +83,8 @@ class pool {
   pool(pool const&) = delete;
   pool& operator=(pool const&) = delete;
   /// Waits for everything that was submitted, detached and spawned. By a thread that does not work for this pool: else the program ends
-  /// with a message. Two cases in which it neither waits nor frees: in the child of a fork, which has none of the threads; and where a job of
-  /// this pool has called exit, and the pool is a static object, so that its workers run on until the process has ended.
+  /// with a message. In two cases it neither waits nor frees: in the child of a fork, which has none of the threads; and if a job of this
+  /// pool has called exit, and the pool is a static object, so that its workers run on until the process has ended.
   ~pool() { core::scheduler::end(scheduler_); }
 
   /// Runs f(args...) to its end; returns its value or rethrows its exception. The calling thread works too, in the place of a sleeping
@@ -104,28 +103,28 @@ class pool {
     }
   }
 
-  /// Gives f(args...) to some worker, and returns a future of its result. An exception that leaves the job is for the future's get(); where
-  /// nobody calls that, it ends the program with its message: future.hpp. Throws std::bad_alloc, and what keeping f and the arguments
-  /// throws; the job has not started then.
+  /// Gives f(args...) to some worker, and returns a future of its result. An exception that leaves the job is for the future's get();
+  /// without a get() it ends the program with its message: future.hpp. Throws std::bad_alloc, and what keeping f and the arguments throws;
+  /// the job has not started then.
   template <class F, class... A>
     requires(!std::is_same_v<std::remove_cvref_t<F>, std::stop_token>)
   NOPAL_PROFILED auto submit(F&& f, A&&... a) {
     return submit_in(core::region_here(), static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
-  /// As submit(f, args...), in a stop region of its own: the job, and all that it begins, is asked to stop when `token` is requested, or the
-  /// region in which the caller runs: stop.hpp. The job runs in any case, and its future has what it returns or throws.
+  /// As submit(f, args...), in a stop region of its own: the job, and all that it begins, is asked to stop when `token` is requested, or
+  /// the region in which the caller runs: stop.hpp. The job still runs, and its future has what it returns or throws.
   template <class F, class... A>
   NOPAL_PROFILED auto submit(std::stop_token token, F&& f, A&&... a) {
     core::held_region const mine{core::make_region(std::move(token), core::time_point::max(), around_job())};
     return submit_in(mine.id(), static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
 
-  /// Asks all that this pool runs to stop, now and later: as if it ran in a region whose token is requested, but for what runs in
-  /// nopal::without_stop. Waits without a time limit that began before, outside of all regions, do not end: they cost nothing more than they
-  /// must, and nobody knows of them. There is no way back: where work is to be stopped, and other work to follow, use tokens. Any thread. It
-  /// tells those that wait before it returns, O(those).
+  /// Asks all that this pool runs to stop, now and later: as if it ran in a region whose token is requested, except in nopal::without_stop.
+  /// Waits without a time limit that began before, outside of all regions, do not end: they are not listed anywhere, so that they cost
+  /// nothing more. It cannot be undone: to stop some work and run other work afterwards, use tokens. Any thread. It notifies waiters before
+  /// it returns, O(waiters).
   void request_stop() noexcept { state().everything.request.make(); }
-  /// Was request_stop called? Any thread.
+  /// True if request_stop was called. Any thread.
   bool stop_requested() const noexcept { return scheduler_->state().everything.request.is_made(); }
 
   /// As submit, but without a future. An exception that leaves the job ends the program with its message; nopal::stopped only ends the job.
@@ -166,7 +165,7 @@ class pool {
   /// The pool that the calling thread works for; null on a thread that works for none.
   NOPAL_API static pool* current() noexcept;
 
-  /// How many workers there are, at least 1.
+  /// Number of workers, at least 1.
   unsigned workers() const noexcept { return scheduler_->workers(); }
   /// Worker i. Throws std::out_of_range unless i < workers().
   NOPAL_API worker_ref worker(unsigned i) const&;
@@ -174,11 +173,11 @@ class pool {
   /// What the workers have counted so far, each number of its own moment. Linear in workers and native stacks. Throws std::bad_alloc.
   nopal::stats stats() const { return core::read_stats(scheduler_->state()); }
   /// What waits for what, for programs that have come to a stop: each native stack that is suspended, and each thread that sleeps in nopal
-  /// without working for a pool; the functions that wait, by name where the program has symbols; the owner of the mutex that is waited for,
-  /// and mutexes whose owners wait for each other; a counter's value, and what the exception says that it holds; for how long each has waited. "nothing waits" if so.
-  /// Nothing is stopped for it, so each line is of its own moment. Takes milliseconds. In a library that was built without NDEBUG the pool
-  /// prints it by itself where nothing has been able to run for a second. With NOPAL_REPORT=USR1 in the environment that signal prints the
-  /// reports of all pools: docs/debugging.md. Throws std::bad_alloc.
+  /// without working for a pool; the functions that wait, by name if the program has symbols; the owner of the mutex that is waited for,
+  /// and mutexes whose owners wait for each other; a counter's value, and the message of the exception that it holds; for how long each has
+  /// waited. "nothing waits" if so. Nothing is stopped for it, so each line is of its own moment. Takes milliseconds. In a library that was
+  /// built without NDEBUG the pool prints it by itself if nothing has been able to run for a second. With NOPAL_REPORT=USR1 in the
+  /// environment that signal prints the reports of all pools: docs/debugging.md. Throws std::bad_alloc.
   std::string report() const { return core::report(scheduler_->state()); }
 
  private:
@@ -187,7 +186,7 @@ class pool {
   friend std::optional<simulation_report> simulated(pool const& p);
   core::pool_state& state() noexcept { return scheduler_->state(); }
 
-  /// The region around a job that gets one of its own: the caller's, else the pool.
+  /// The region around a job that gets one of its own: the caller's, else the pool's.
   core::region_id around_job() noexcept {
     core::region_id const r = core::inherited_region();
     return r != core::no_region ? r : state().everything_region.id();
@@ -213,19 +212,20 @@ class pool {
   core::scheduler* const scheduler_;
 };
 
-/// The process's own pool, made on first use with default options. The environment variable NOPAL_WORKERS may say how many workers it has, as
-/// of every pool that does not say it itself, and NOPAL_KEEP_WARM for how many milliseconds they search before they sleep
+/// The process's own pool, made on first use with default options. The environment variable NOPAL_WORKERS may set its number of workers, as
+/// for every pool whose options do not, and NOPAL_KEEP_WARM for how many milliseconds they search before they sleep
 /// (pool_options::keep_warm). Throws what the constructor of pool throws, and std::invalid_argument if one of the two is no such number.
 ///
 /// It is never destroyed: static destructors, functions given to atexit, and threads that outlive main may use it until the process has
-/// ended, and its threads end with the process, whatever they are doing. In the child of a fork, if the parent has made it, using it ends the
-/// program with a message; after a shutdown there it is a new one.
+/// ended, and its threads end with the process, in the middle of any work. In the child of a fork, if the parent has made it, using it ends
+/// the program with a message; after a shutdown there it is a new one.
 NOPAL_API pool& default_pool();
 
-/// Ends the threads of the default pool: waits until everything has ended that was submitted to it, detached or spawned on it, and every call
-/// of its run, for at most `timeout`, any duration. The result is true then, or if there is no such pool or thread. If the time limit expires first,
-/// the pool goes on, the result is false, and its report() says what the pool still has to do. A reference to the pool stays valid. Whoever uses it later, or while this ends it, starts its threads again; nothing is lost. In the child of a fork it forgets
-/// the pool of the parent, without waiting. Throws std::logic_error on a thread that works for a pool; std::bad_alloc.
+/// Ends the threads of the default pool. Waits, for at most `timeout`, any duration, until everything has ended that was submitted to it,
+/// detached or spawned on it, and every call of its run. The result is true then, or if there is no such pool or thread. If the time limit
+/// expires first, the pool runs on, the result is false, and its report() says what the pool still has to do. A reference to the pool stays
+/// valid. A later use, or one at the same time, starts its threads again; nothing is lost. In the child of a fork it forgets the pool of
+/// the parent, without waiting. Throws std::logic_error on a thread that works for a pool; std::bad_alloc.
 template <class Rep, class Period>
 shutdown_result shutdown(std::chrono::duration<Rep, Period> timeout) {
   return core::shut_down(core::deadline_after(timeout));
@@ -241,7 +241,7 @@ namespace this_worker {
 /// The index of the worker that runs the caller, less than its pool's workers(). Callers that run at the same time on one pool get
 /// different ones. Throws std::logic_error on a thread that works for no pool.
 NOPAL_API unsigned index();
-/// As index(), but gives `otherwise` on a thread that works for no pool.
+/// As index(), but returns `otherwise` on a thread that works for no pool.
 NOPAL_API unsigned index_or(unsigned otherwise) noexcept;
 }  // namespace this_worker
 

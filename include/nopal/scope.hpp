@@ -1,8 +1,8 @@
 #pragma once
 
 // scope: an ordinary function forks as many children as it likes, one by one, and joins them. Each child runs at once, on a native stack of
-// its own. The forking function's stack is left as it is and offered to thieves, who resume it where the fork returns. Next on the fork
-// path: core/stack/scope_child.hpp.
+// its own. The forking function's stack is left as it is and offered to thieves, which resume it after the fork. Next on the fork path:
+// core/stack/scope_child.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -16,7 +16,6 @@
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/outside_children.hpp"
 #include "nopal/core/stack/scope_child.hpp"
-#include "nopal/core/stack/scope_fork.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/pool.hpp"
@@ -48,15 +47,15 @@ NOPAL_COLD void fork_into_list(children& c, Given&& f) {
 }  // namespace core
 
 /// Forks children one by one from an ordinary function and joins them all. One scope belongs to one call of one function: it is neither
-/// copied nor moved, and only that function forks and joins it, not its children, which make scopes of their own. Where a child throws, those that are
-/// forked after it are asked to stop (stop.hpp).
+/// copied nor moved, and only that function forks and joins it, not its children, which make scopes of their own. If a child throws, those
+/// that are forked after it are asked to stop (stop.hpp).
 ///
 ///     nopal::scope s;
 ///     for (node* c : p->children) s.fork([=] { walk(c); });
 ///     s.join();
 ///
-/// Cost: a fork takes a native stack from the worker's cache for as long as its child runs. A loop of forks
-/// takes one, nested forks one each; a child that waits keeps its own until it ends. Space: core/stack/README.md, "Space". Time: as parallel_invoke.
+/// Cost: a fork takes a native stack from the worker's cache for as long as its child runs. A loop of forks takes one, nested forks one
+/// each; a child that waits keeps its own until it ends. Space: core/stack/README.md, "Space". Time: as parallel_invoke.
 class NOPAL_PROFILED scope {
  public:
   scope() noexcept : children_{core::state_here()->here} {}
@@ -76,7 +75,7 @@ class NOPAL_PROFILED scope {
   /// Runs f() now, while a thief may resume the caller on another thread: so across this call the caller must not rely on thread-locals, or
   /// on a lock that only its thread may release. `f` is moved or copied first. What f() throws is kept for the join. On a thread that works
   /// for no pool the child begins as soon as a worker of default_pool() is free; then this may throw std::bad_alloc, or what default_pool()
-  /// throws. Where the stack stays (stay.hpp, pool_options::resume) the child is called, or begins as soon as a worker is free, or at the
+  /// throws. If the stack stays (stay.hpp, pool_options::resume) the child is called, or begins as soon as a worker is free, or at the
   /// join, and the caller continues at once: then this may throw std::bad_alloc. O(1).
   template <class F>
 #if NOPAL_PROFILES
@@ -105,10 +104,10 @@ class NOPAL_PROFILED scope {
     }
   }
 
-  /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. Where a child has not
-  /// ended, the native stack is suspended and the worker does something else; the caller may be resumed on another thread. No atomic
-  /// operation where nothing was stolen. A thread that works for no pool occupies a sleeping worker, if there is one, and runs what no
-  /// worker has begun; else it sleeps. O(1) besides the children.
+  /// Returns when all children have ended, and rethrows the exception that serial execution would have met first. If a child has not ended,
+  /// the native stack is suspended and the worker runs others; the caller may be resumed on another thread. No atomic operation if nothing
+  /// was stolen. A thread that works for no pool occupies a sleeping worker, if there is one, and runs what no worker has begun; else it
+  /// sleeps. O(1) besides the children.
   NOPAL_INLINE void join() {
 #if NOPAL_PROFILES
     core::measured_scope_join const m{measured_};

@@ -1,7 +1,7 @@
 #pragma once
 
 // stack_array: scratch memory on the task's own segmented stack (Section III-C of the libfork paper). Called inside tasks only, outside
-// scopes. Next: core/task/arena.hpp, where the memory lies.
+// scopes. Next: core/task/arena.hpp, which has the memory.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -51,7 +51,7 @@ class scratch_array {
  private:
   template <class U>
   friend class core::scratch_awaiter;
-  // By how many bytes the block is longer than its objects, where T needs more than the arena's alignment.
+  // Bytes of the block beyond its objects, if T needs more than the arena's alignment.
   static constexpr std::size_t slack = alignof(T) > core::arena::alignment ? alignof(T) : 0;
   static constexpr std::size_t bytes_for(std::size_t n) noexcept { return core::arena::rounded(n * sizeof(T) + slack); }
 
@@ -75,7 +75,7 @@ class scratch_array {
       return data_;
   }
 
-  // As few words as possible, since the array lies in the coroutine's frame.
+  // As few words as possible, since the array is in the coroutine's frame.
   struct nothing {};
   std::size_t size_;
   T* data_;

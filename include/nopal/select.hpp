@@ -30,8 +30,8 @@ namespace core {
 using channel_node = queued_waiter<timed_stack_waits>;
 using channel_watch = watch<channel_node>;
 
-// A case's functions, in the order in which select calls them. happens(): does it now, if it can. enter(w): watches for it; false: it can happen
-// now. leave(): the watch is withdrawn; false: it was woken. act(): it has happened.
+// A case's functions, in the order in which select calls them. happens(): does it now, if it can. enter(w): watches for it; false: it can
+// happen now. leave(): withdraws the watch; false: it was woken. act(): it has happened.
 
 template <class T>
 struct channel_selection {
@@ -57,7 +57,7 @@ struct channel_selection {
     (pops ? c.not_empty_ : c.not_full_).watch(w);
     return true;
   }
-  // Where the watch was notified and something else may happen, the next that waits is notified in its place.
+  // If the watch was notified and something else may happen, the next waiter is notified in its place.
   static bool leave(channel& c, channel_node& w, bool pops) {
     std::lock_guard const guard{c.mutex_};
     --c.waiting_;
@@ -152,8 +152,8 @@ template <class T, class F>
 auto on_pop(channel<T>& c, F f) {
   return core::pop_case<T, F>{c, std::move(f)};
 }
-/// For select: `value` is pushed, or the channel is closed; then f(bool) is called, with what push returns. The value is moved from only if it
-/// was pushed; it may be a temporary of the same expression.
+/// For select: `value` is pushed, or the channel is closed; then f(bool) is called, with what push returns. The value is moved from only if
+/// it was pushed; it may be a temporary of the same expression.
 template <class T, class F = core::nothing_more>
 auto on_push(channel<T>& c, std::type_identity_t<T>&& value, F f = {}) {
   return core::push_case<T, T&&, F>{c, std::move(value), std::move(f)};
@@ -162,23 +162,23 @@ template <class T, class F = core::nothing_more>
 auto on_push(channel<T>& c, std::type_identity_t<T> const& value, F f = {}) {
   return core::push_case<T, T const&, F>{c, value, std::move(f)};
 }
-/// For select: the future is ready; then f(future&) is called. It may be a member: &future<int>::get.
+/// For select: the future is ready; then f(future&) is called. f may be a member: &future<int>::get.
 template <class R, class F = core::nothing_more>
 auto on_ready(future<R>& x, F f = {}) {
   return core::ready_case<R, F>{x, std::move(f)};
 }
-/// For select: nothing else has happened for `d` from now on; then f() is called. With 0 it is what happens if nothing else can at once.
+/// For select: nothing else has happened for `d` from now on; then f() is called. With 0 it is chosen if nothing else can happen at once.
 template <class Rep, class Period, class F = core::nothing_more>
 auto on_timeout(std::chrono::duration<Rep, Period> d, F f = {}) {
   return core::timeout_case<F>{core::deadline_after(d), std::move(f)};
 }
 
-/// Waits until one of the cases can happen, lets that one happen and no other, calls its function, and returns its index. Where several can, the
-/// first of them: so order them by what matters most, and write a timeout last. O(cases), and a mutex for each channel.
+/// Waits until one of the cases can happen, lets only that one happen, calls its function, and returns its index. If several can, the first
+/// of them: so order them by importance, and write a timeout last. O(cases), and a mutex for each channel.
 ///
-/// Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool sleeps. Throws
-/// what a pop, a push or a function throws; nopal::stopped where the caller is asked to stop (stop.hpp), std::bad_alloc or std::system_error
-/// where time limits need memory or a thread, std::logic_error for an empty future: then nothing has happened.
+/// Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool sleeps.
+/// Throws what a pop, a push or a function throws; nopal::stopped if the caller is asked to stop (stop.hpp), std::bad_alloc or
+/// std::system_error if time limits get no memory or no thread, std::logic_error for an empty future: then nothing has happened.
 ///
 ///     nopal::select(nopal::on_pop(orders, [&](std::optional<order> o) { cook(o); }),
 ///                   nopal::on_ready(closing_time, [&](auto&) { open = false; }),
@@ -190,7 +190,7 @@ std::size_t select(Case... cases) {
   ((deadline = std::min(deadline, core::deadline_of(cases))), ...);
   for (;;) {
     std::size_t index = 0;
-    // The first that happens ends the row.
+    // The first case that happens ends the row.
     if ((((cases.happens() ? (cases.act(), true) : false) || (++index, false)) || ...)) return index;
     bool in_time = true;
     {

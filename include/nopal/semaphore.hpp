@@ -10,19 +10,19 @@
 #include <cstdint>
 
 #include "nopal/core/base/in_order.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
-/// A semaphore as std::counting_semaphore. Permits go to those that wait, first come, first served. Each operation takes one
-/// read-modify-write while no other waits. Any thread may use it. Whoever acquires a permit sees what came before its release.
+/// A semaphore as std::counting_semaphore. Permits go to waiters, first come, first served. Each operation takes one read-modify-write
+/// while no other waits. Any thread may use it. A thread that acquires a permit sees what came before its release.
 ///
 /// Suspends: the fiber, task or function that waits leaves its native stack, and the worker runs others; a thread that works for no pool
 /// sleeps.
 ///
-/// Whoever has acquired the last permit may destroy it. Destroying it while it is waited for ends the program with a message.
+/// A thread that has acquired the last permit may destroy it. Destroying it while a thread waits for it ends the program with a message.
 class NOPAL_API semaphore {
  public:
   /// A semaphore with `n` permits. Throws std::invalid_argument if `n` is negative or more than max().
@@ -46,9 +46,9 @@ class NOPAL_API semaphore {
     core::in_order();
     return word_.try_acquire([this]() noexcept { return try_acquire_slowly(); });
   }
-  /// Takes a permit; waits until there is one, but no longer than until `deadline`. False: that passed first. Throws std::bad_alloc, or
-  /// std::system_error if the thread that serves time limits cannot be started, nopal::stopped where the caller is asked to stop
-  /// (stop.hpp); then no permit is taken.
+  /// Takes a permit; waits until there is one, or until `deadline`. False: that passed first. Throws std::bad_alloc, or std::system_error
+  /// if the thread that serves time limits cannot be started, nopal::stopped if the caller is asked to stop (stop.hpp); then no permit is
+  /// taken.
   bool try_acquire_until(std::chrono::steady_clock::time_point deadline);
   /// As above, by any clock.
   template <class Clock, class Duration>
@@ -61,8 +61,8 @@ class NOPAL_API semaphore {
     return try_acquire_until(core::deadline_after(timeout));
   }
 
-  /// Gives `n` permits: to those that wait, in O(those), and what is left to later callers. Throws std::invalid_argument if `n` is
-  /// negative, or std::overflow_error if there would be more than max() permits; then nothing has changed.
+  /// Gives `n` permits: first to waiters, in O(waiters), the rest to later callers. Throws std::invalid_argument if `n` is negative, or
+  /// std::overflow_error if there would be more than max() permits; then nothing has changed.
   void release(std::ptrdiff_t n = 1) {
     core::in_order();
     if (!word_.release_if_quiet(n)) release_slowly(n);

@@ -7,26 +7,26 @@
 #include <chrono>
 
 #include "nopal/core/base/in_order.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_shared_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
-/// A mutex as std::shared_timed_mutex, for std::unique_lock, std::shared_lock and std::scoped_lock; it may be constinit. Locking and unlocking
-/// take one read-modify-write each while none waits. Any fiber, task, function or thread may use it. A writer sees what all before it
-/// wrote, and a reader what all writers before it wrote.
+/// A mutex as std::shared_timed_mutex, for std::unique_lock, std::shared_lock and std::scoped_lock; it may be constinit. Locking and
+/// unlocking take one read-modify-write each while none waits. Any fiber, task, function or thread may use it. A writer sees what all
+/// before it wrote, and a reader what all writers before it wrote.
 ///
-/// First come, first served: a reader that comes while a writer waits, waits behind it, and the readers between two writers read at the same
-/// time. So neither starves; and whoever has it to read must not lock it once more to read, since a writer may wait in between. When it is
-/// unlocked it belongs at once to the first that waits. Where only one at a time has it and all are in a hurry, nopal::mutex is faster.
+/// First come, first served: a reader that comes while a writer waits, waits behind it, and the readers between two writers read at the
+/// same time. So neither starves; and a reader must not lock it once more to read, since a writer may wait in between. When it is unlocked
+/// it belongs at once to the first waiter. If only one at a time uses it, with many waiting, nopal::mutex is faster.
 ///
 /// Suspends: the fiber, task or function that waits leaves its native stack, and the worker runs others; a thread that works for no pool
 /// sleeps. lock and lock_shared do not end early by a request to stop (stop.hpp).
 ///
-/// It belongs to nobody in particular: one may lock and another unlock, and a task may hold it across a co_await. So nobody is told that it
-/// waits for itself. The last owner may destroy it as soon as it has unlocked it. Destroying it while it is locked or waited for, and
-/// unlocking what is not locked, ends the program with a message.
+/// It has no owner: one may lock and another unlock, and a task may hold it across a co_await. So a caller that waits for itself gets no
+/// exception. The last that has it may destroy it as soon as it has unlocked it. Destroying it while it is locked or waited for, and
+/// unlocking it when it is not locked, ends the program with a message.
 class NOPAL_API shared_mutex {
   using word = core::basic_shared_mutex<core::timed_stack_waits>;
   using share = word::share;
@@ -46,14 +46,13 @@ class NOPAL_API shared_mutex {
     if (!word_.lock_if_free(share::write)) [[unlikely]]
       lock_slowly(share::write);
   }
-  /// Locks it to write, if nobody has it or waits for it. Never waits.
+  /// Locks it to write, if no other has it or waits for it. Never waits.
   bool try_lock() noexcept {
     core::in_order();
     return word_.lock_if_free(share::write) || try_lock_slowly(share::write);
   }
-  /// Locks it to write; waits, but no longer than until `deadline`, by any clock. False: that passed first. Throws std::bad_alloc, or
-  /// std::system_error if the thread that serves time limits cannot be started, nopal::stopped where the caller is asked to stop
-  /// (stop.hpp); then it is not locked.
+  /// Locks it to write; waits until `deadline`, by any clock. False: that passed first. Throws std::bad_alloc, or std::system_error if the
+  /// thread that serves time limits cannot be started, nopal::stopped if the caller is asked to stop (stop.hpp); then it is not locked.
   template <class Clock, class Duration>
   bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline) {
     return lock_by(share::write, deadline);
@@ -63,20 +62,20 @@ class NOPAL_API shared_mutex {
   bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
     return lock_until(share::write, core::deadline_after(timeout));
   }
-  /// Unlocks it, and wakes the writer or the readers that have it next, in O(those).
+  /// Unlocks it, and wakes the writer or the readers that have it next, in O(waiters woken).
   void unlock() noexcept {
     core::in_order();
     if (!word_.unlock_if_alone(share::write)) [[unlikely]]
       unlock_slowly(share::write);
   }
 
-  /// Locks it to read; waits while a writer has it, or came before and waits.
+  /// Locks it to read; waits while a writer has it, or waits for it since before.
   void lock_shared() {
     core::in_order();
     if (!word_.lock_if_free(share::read)) [[unlikely]]
       lock_slowly(share::read);
   }
-  /// Locks it to read, if no writer has it and nobody waits for it. Never waits.
+  /// Locks it to read, if no writer has it and none waits for it. Never waits.
   bool try_lock_shared() noexcept {
     core::in_order();
     return word_.lock_if_free(share::read) || try_lock_slowly(share::read);
@@ -91,7 +90,7 @@ class NOPAL_API shared_mutex {
   bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) {
     return lock_until(share::read, core::deadline_after(timeout));
   }
-  /// Unlocks it for one reader; the last wakes the writer that waits.
+  /// Unlocks it for one reader; the last wakes the waiting writer.
   void unlock_shared() noexcept {
     core::in_order();
     if (!word_.unlock_if_alone(share::read)) [[unlikely]]

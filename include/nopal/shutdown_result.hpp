@@ -1,6 +1,6 @@
 #pragma once
 
-// shutdown_result: what nopal::shutdown has come to. Plain data. Next: pool.hpp.
+// shutdown_result: the result of nopal::shutdown. Plain data. Next: pool.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -18,9 +18,9 @@ class shutdown_result {
   /// `report` says what has not ended.
   explicit shutdown_result(std::string report) noexcept : report_{std::move(report)} {}
 
-  /// Has everything ended that the default pool was given?
+  /// True if everything has ended that was given to the default pool.
   explicit operator bool() const noexcept { return report_.empty(); }
-  /// What has not, in words: how many jobs and fibers, and pool::report(). Empty where all has ended.
+  /// What has not ended, in words: how many jobs and fibers, and pool::report(). Empty if all has ended.
   std::string const& report() const noexcept { return report_; }
 
   // Deprecated: the result was this text before.

@@ -10,8 +10,8 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-/// What happened on one worker, or summed over all. Forks are not counted: it would cost on the fast path. Native stacks pass from worker
-/// to worker: what is said of a stack (stacks_live to pages_returned) counts for the worker that has mapped it.
+/// What happened on one worker, or summed over all. Forks are not counted: that would cost on the fast path. Native stacks pass from worker
+/// to worker: the numbers of stacks (stacks_live to pages_returned) are those of the worker that has mapped them.
 struct worker_stats {
   std::uint64_t steals = 0;           ///< continuations, fibers and jobs taken from another worker; an emptied inbox counts as one
   std::uint64_t steal_attempts = 0;   ///< times that another worker was searched for these
@@ -22,16 +22,16 @@ struct worker_stats {
   std::uint64_t stack_pages = 0;      ///< pages of memory that all of them hold now
   std::uint64_t unmaps = 0;           ///< times that unused pages of a stack that stays mapped went back to the system: of one that was
                                       ///< left at a join or for a job, and of a free one
-  std::uint64_t purges = 0;           ///< those of the unmaps that were of a free stack
-  std::uint64_t pages_returned = 0;   ///< how many pages all unmaps gave back, as far as the kernel says
+  std::uint64_t purges = 0;           ///< unmaps of a free stack
+  std::uint64_t pages_returned = 0;   ///< pages that all unmaps gave back, as far as the kernel says
   std::uint64_t sleeps = 0;           ///< times that the worker's thread went to sleep
-  std::uint64_t wakeups = 0;          ///< times that it got up again
+  std::uint64_t wakeups = 0;          ///< times that it woke up
   std::uint64_t fibers_spawned = 0;   ///< by this worker; fibers that came from outside are in no worker's number
-  std::uint64_t fibers_finished = 0;  ///< with those that came from outside, as children of scopes off a pool do
+  std::uint64_t fibers_finished = 0;  ///< also fibers that came from outside, as children of scopes off a pool do
   std::uint64_t switches = 0;         ///< native stacks that this worker left at a wait, and native stacks that it resumed
-  std::uint64_t pauses = 0;           ///< times that its thread paused after a search that found nothing: pool_options::back_off
+  std::uint64_t pauses = 0;           ///< times that its thread paused after a search that found nothing: experimental_options::back_off
 
-  /// The part of the attempts to steal that found something; 0 where there was none.
+  /// The part of the attempts to steal that found something; 0 if there was none.
   double success_rate() const noexcept {
     return steal_attempts == 0 ? 0 : static_cast<double>(steals) / static_cast<double>(steal_attempts);
   }
@@ -58,17 +58,17 @@ inline worker_stats& worker_stats::operator+=(worker_stats const& o) noexcept {
 
 /// A pool's counters: the sum, and each worker's own. Reading them never stops the workers.
 struct stats : worker_stats {
-  /// With a controlled schedule: how often a worker ran without having the turn, or work came from outside while a worker ran. 0: the same
-  /// seed gives the same run.
+  /// With a controlled schedule: how often a worker ran out of its turn, or work came from outside while a worker ran. 0: the same seed
+  /// gives the same run.
   std::uint64_t lost_turns = 0;
-  /// Bytes of the segments that frames and scratch of tasks lie in, with those that workers keep for the next ones; the most at any time.
-  /// And of free segments whose pages have not gone back to the system: the sum of both is never more than the peak.
+  /// Bytes of the segments that hold frames and scratch of tasks, with those that workers keep for the next ones; the most at any time; and
+  /// of free segments whose pages have not gone back to the system. The sum of the first and the last is never more than the peak.
   std::uint64_t segment_bytes = 0;
   std::uint64_t segment_bytes_peak = 0;
   std::uint64_t segment_bytes_free = 0;
-  /// The most pages of memory that all native stacks have held at any time, reckoned from how deep each was used when its unused pages went
-  /// back: those of the stacks at rest at their most, and for each worker the deepest that any stack was used. Or stack_pages, where that
-  /// is more: with reclaim::none nothing goes back, and what the stacks hold is what they have ever held.
+  /// The most pages of memory that all native stacks have held at any time, computed from how deep each was used when its unused pages went
+  /// back: those of the stacks at rest at their most, plus for each worker the deepest that any stack was used. Or stack_pages, if that is
+  /// more: with reclaim::none nothing goes back, and the stacks hold all that they have ever held.
   std::uint64_t stack_pages_peak = 0;
   std::vector<worker_stats> per_worker;
 };

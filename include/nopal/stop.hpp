@@ -1,7 +1,7 @@
 #pragma once
 
-// Stopping early: a request to stop reaches all that was begun inside of one call, on whatever worker it runs by then. Next:
-// core/stop/README.md, who carries the request, and core/stop/here.hpp.
+// Stopping early: a request to stop reaches all that was begun inside of one call, on any worker. Next: core/stop/README.md, what carries
+// the request, and core/stop/here.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -19,9 +19,9 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-/// Is the caller asked to stop: by a token in whose region it runs, by the deadline of one, or with its whole pool (pool::request_stop)?
-/// Any thread. Outside of all regions a few loads; inside, a call. Where it says yes because of a token or a pool, it has acquired what the
-/// requester wrote before. Also where an exception has made the caller's work useless: see with_stop.
+/// True if the caller is asked to stop: by a token in whose region it runs, by the deadline of one, or with its whole pool
+/// (pool::request_stop). Any thread. Outside of all regions a few loads; inside, a call. If it is true because of a token or a pool, it has
+/// acquired what the requester wrote before. Also true if an exception has made the caller's work useless: see with_stop.
 inline bool stop_requested() noexcept { return core::stop_requested_here(); }
 /// Throws nopal::stopped if the caller is asked to stop. In a task not between fork and join, as any exception of its own.
 inline void stop_point() {
@@ -47,26 +47,26 @@ decltype(auto) call_in_region(F&& f, A&&... a) {
 
 }  // namespace core
 
-/// Calls f(args...) in a new stop region, and returns its result. All that it begins runs in that region too, whatever it is and wherever
-/// it comes to run: forks, tasks, scopes, fibers, jobs that it submits, and what these begin. Once `token` is requested, or the region
-/// around it, all of that is asked to stop:
+/// Calls f(args...) in a new stop region, and returns its result. All that it begins runs in that region too, on any worker: forks, tasks,
+/// scopes, fibers, jobs that it submits, and what these begin. Once `token` is requested, or the region around it, all of that is asked to
+/// stop:
 ///
-/// - stop_requested() says so, stop_point() throws nopal::stopped;
-/// - waits throw nopal::stopped, if what they wait for has not happened: wait_for a counter, push and pop of a channel, sleep_for and
+/// - stop_requested() returns true, stop_point() throws nopal::stopped;
+/// - waits throw nopal::stopped, if the event has not happened: wait_for a counter, push and pop of a channel, sleep_for and
 ///   sleep_until, get and wait of a future, each also by co_await, and every wait with a time limit. They end soon after the request,
-///   whatever they wait for;
+///   whatever the event;
 /// - lock and acquire without a time limit, joins, run and sync_wait do not end early: what they wait for belongs to the caller.
 ///
-/// Nothing is ended by force: f returns or throws when it has done so, and this returns or throws what it does. Whoever catches `stopped`
-/// must wait for fibers and jobs that use its variables, in nopal::without_stop. Regions nest. Off a pool this works as well, and what is
-/// forked or run on a pool from there inherits it. A region costs some 100 ns, and the first fork in it, where forks around it were not
-/// stolen yet, offers those to all workers as if they had been stolen. `f` may be a coroutine function: it runs as by sync_wait. Throws
-/// std::bad_alloc, and f was not called then.
+/// Nothing is ended by force: f returns or throws by itself, and this returns or throws the same. Code that catches `stopped` must wait for
+/// fibers and jobs that use its variables, in nopal::without_stop. Regions nest. Off a pool this works as well, and forks and jobs on a
+/// pool from there inherit it. A region costs some 100 ns. If forks around it were not stolen yet, the first fork in it offers those to all
+/// workers as if they had been stolen. `f` may be a coroutine function: it runs as by sync_wait. Throws std::bad_alloc, and f was not
+/// called then.
 ///
-/// An exception asks too, without any region: where the first half of a parallel_invoke throws, the later ones that were stolen, and where
-/// a child of a scope throws, those that are forked after it. Nothing is asked that serial execution would have run before: so what comes
-/// out is the exception that serial execution would have met first. Only stop_requested, stop_point, loops and algorithms see this, and no
-/// wait ends by it; fibers, jobs, inner regions and children of tasks are not asked.
+/// An exception asks too, without any region: if the first half of a parallel_invoke throws, the later ones that were stolen, and if a
+/// child of a scope throws, those that are forked after it. Nothing is asked that serial execution would have run before: so the result is
+/// the exception that serial execution would have met first. Only stop_requested, stop_point, loops and algorithms see this, and no wait
+/// ends by it; fibers, jobs, inner regions and children of tasks are not asked.
 ///
 ///     nopal::with_stop(token, [&] { nopal::parallel_for(0, n, examine); });
 template <class F, class... A>
@@ -75,8 +75,8 @@ decltype(auto) with_stop(std::stop_token token, F&& f, A&&... a) {
   return core::call_in_region(std::forward<F>(f), std::forward<A>(a)...);
 }
 
-/// As with_stop, but what asks is the time: all in it is asked to stop from `deadline` on, by any clock, which is read once. There is no
-/// timer besides those of the waits.
+/// As with_stop, but the time asks: all in it is asked to stop from `deadline` on, by any clock, which is read once. There is no timer
+/// besides those of the waits.
 template <class Clock, class Duration, class F, class... A>
 decltype(auto) with_deadline(std::chrono::time_point<Clock, Duration> deadline, F&& f, A&&... a) {
   core::inside_region const inside{{}, core::deadline_after(core::time_left(deadline))};
@@ -89,8 +89,8 @@ decltype(auto) with_time_limit(std::chrono::duration<Rep, Period> limit, F&& f, 
   return core::call_in_region(std::forward<F>(f), std::forward<A>(a)...);
 }
 
-/// Calls f(args...), and asks nothing in it to stop, whatever is asked outside. For what must be done before a stopped function ends: to
-/// wait for fibers that use its variables, to close a channel. Else as with_stop.
+/// Calls f(args...), in which nothing is asked to stop, for any request outside. For what must be done before a stopped function ends: to
+/// wait for fibers that use its variables, to close a channel. Otherwise as with_stop.
 ///
 ///     try {
 ///       nopal::wait_for(left);

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "nopal/core/task/make_child.hpp"
+#include "nopal/core/task/child.hpp"
 #include "nopal/core/task/promise.hpp"
 #if NOPAL_PROFILES
 #include "nopal/profile/task_profile.hpp"
@@ -16,9 +16,9 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-/// What a coroutine function of nopal returns. It holds nothing: the result goes to the slot that fork or call was given. A task is started
-/// by nopal::fork, nopal::call or a pool, never by calling its function directly. A direct call ends the program with a message; inside a
-/// task only in builds without NDEBUG: with it, the result goes to another task's slot.
+/// What a coroutine function of nopal returns. It holds nothing: the result is stored in the slot that fork or call was given. A task is
+/// started by nopal::fork, nopal::call or a pool, never by calling its function directly. A direct call ends the program with a message;
+/// inside a task only in builds without NDEBUG: with it, the result goes to another task's slot.
 template <class T = void>
 class NOPAL_PROFILED NOPAL_ENDS_BEFORE_IT_GOES
     [[nodiscard("nopal: start a task with nopal::fork, nopal::call or a pool, not by calling its function")]] task {
@@ -38,7 +38,7 @@ class NOPAL_PROFILED NOPAL_ENDS_BEFORE_IT_GOES
 inline task<void> core::promise<void>::get_return_object() noexcept { return task<void>{nullptr}; }
 
 /// `co_await nopal::join`: the task continues when all children that it has forked since its last join have ended. Rethrows, of their
-/// exceptions, the one that serial execution would have met first. O(1), and no atomic operation where nothing was stolen. Every task joins
+/// exceptions, the one that serial execution would have met first. O(1), and no atomic operation if nothing was stolen. Every task joins
 /// before it ends: one that does not ends the program with a message.
 inline constexpr core::join_tag join{};
 
@@ -46,10 +46,10 @@ inline constexpr core::join_tag join{};
 // child without a temporary in between, which GCC would put into the parent's frame.
 
 /// `co_await fork(&slot, f, args...)`: starts f(args...) as a child that may run in parallel with what follows; its result is in the slot
-/// after `co_await join`. The slot is a T*, an eventually<T>*, or a std::optional<T>*, which is empty where the child throws. By-value
+/// after `co_await join`. The slot is a T*, an eventually<T>*, or a std::optional<T>*, which is empty if the child throws. By-value
 /// arguments are copied now; reference parameters must be bound to named objects that live until the join. What the child throws is
-/// rethrown by the join. Where the child cannot start, because copying an argument throws or there is no memory for it (std::bad_alloc),
-/// that is thrown here or at the join. O(1): docs/fork-cost.md. Algorithm 3 of the libfork paper.
+/// rethrown by the join. If the child cannot start, because copying an argument throws or there is no memory for it (std::bad_alloc), that
+/// is thrown here or at the join. O(1): docs/fork-cost.md. Algorithm 3 of the libfork paper.
 template <class S, class F, class... A>
   requires(core::is_slot<S*>)
 [[nodiscard("nopal: nothing starts without co_await. Write co_await nopal::fork(...)")]]
@@ -80,7 +80,7 @@ NOPAL_INLINE auto fork(F&& f, A&&... a) {
 
 /// `co_await call(&slot, f, args...)`: runs f(args...) as a child; the caller continues when it has ended. Slots as for fork; references
 /// may also be bound to temporaries. Rethrows what the child throws, once children forked earlier have ended too: of all their exceptions
-/// the one that serial execution would have met first. Throws std::bad_alloc where there is no memory for the child. O(1), at any depth of
+/// the one that serial execution would have met first. Throws std::bad_alloc if there is no memory for the child. O(1), at any depth of
 /// calls and forks: neither overflows the native stack.
 template <class S, class F, class... A>
   requires(core::is_slot<S*>)

@@ -19,7 +19,7 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 
-/// Waits until all `n` are set, but no longer than until `deadline`. False: that passed first. Throws nopal::stopped, std::bad_alloc, std::system_error.
+/// Waits until all `n` are set, or until `deadline`. False: that passed first. Throws nopal::stopped, std::bad_alloc, std::system_error.
 NOPAL_API bool all_set(completion* const* all, std::size_t n, time_point deadline);
 
 }  // namespace core
@@ -27,7 +27,7 @@ NOPAL_API bool all_set(completion* const* all, std::size_t n, time_point deadlin
 /// What when_all returns, once all futures are ready.
 class all_ready {
  public:
-  /// Throws what the first of the futures that has failed will throw from its own get(); in the order in which they were given.
+  /// Throws what the first failed future will throw from its own get(), in the order in which they were given.
   void get() const {
     if (failed_ != nullptr) std::rethrow_exception(failed_);
   }
@@ -44,13 +44,13 @@ class all_ready {
   std::exception_ptr failed_;
 };
 
-/// Waits until all of the futures are ready. None is changed: take the results by get(), also of those that have failed. O(futures).
+/// Waits until all of the futures are ready. Changes none: take the results by get(), also of those that have failed. O(futures).
 ///
 ///     nopal::when_all(a, b).get();      // throws what the first of them has thrown
 ///     use(a.get(), b.get());
 ///
-/// Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool sleeps. Throws
-/// nopal::stopped where the caller is asked to stop (stop.hpp), std::logic_error if a future is empty, std::bad_alloc.
+/// Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool sleeps.
+/// Throws nopal::stopped if the caller is asked to stop (stop.hpp), std::logic_error if a future is empty, std::bad_alloc.
 template <class... R>
   requires(sizeof...(R) != 0)
 all_ready when_all(future<R> const&... f) {
@@ -70,8 +70,8 @@ all_ready when_all(F const& futures) {
   for (auto const& f : futures) r.add(core::future_selection::thrown(f));
   return r;
 }
-/// Waits as when_all, but no longer than for `timeout`. False: that passed first. Also throws std::system_error if the thread that serves time
-/// limits cannot be started.
+/// As when_all, for at most `timeout`. False: that passed first. Also throws std::system_error if the thread that serves time limits cannot
+/// be started.
 template <class Rep, class Period, class... R>
   requires(sizeof...(R) != 0)
 bool when_all_for(std::chrono::duration<Rep, Period> timeout, future<R> const&... f) {

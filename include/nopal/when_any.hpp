@@ -21,7 +21,7 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 
-/// Waits until one of the `n` is set, but no longer than until `deadline`. The first that is; nothing: `deadline` passed first. Throws
+/// Waits until one of the `n` is set, or until `deadline`. Returns the first that is set; nothing: `deadline` passed first. Throws
 /// nopal::stopped, std::bad_alloc, std::system_error; std::invalid_argument if `n` is 0.
 NOPAL_API std::optional<std::size_t> first_set(completion* const* all, std::size_t n, time_point deadline);
 
@@ -43,11 +43,11 @@ std::optional<std::size_t> first_ready(F& futures, time_point deadline) {
 template <class F>
 concept range_of_futures = std::ranges::forward_range<F> && core::is_future<std::remove_cv_t<std::ranges::range_value_t<F>>>;
 
-/// Waits until one of the futures is ready, and returns its index. Where several are, the first of them. None is changed: take the result by
-/// get(), also of those that come later, if they may throw (future.hpp). O(futures).
+/// Waits until one of the futures is ready, and returns its index: the first, if several are. Changes none: take the result by get(), also
+/// of later ones, if they may throw (future.hpp). O(futures).
 ///
-/// Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool sleeps. Throws
-/// nopal::stopped where the caller is asked to stop (stop.hpp), std::logic_error if a future is empty, std::bad_alloc.
+/// Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool sleeps.
+/// Throws nopal::stopped if the caller is asked to stop (stop.hpp), std::logic_error if a future is empty, std::bad_alloc.
 template <class... R>
   requires(sizeof...(R) != 0)
 std::size_t when_any(future<R> const&... f) {
@@ -59,8 +59,8 @@ template <range_of_futures F>
 std::size_t when_any(F const& futures) {
   return *core::first_ready(futures, core::time_point::max());
 }
-/// As when_any, but waits no longer than for `timeout`. Nothing: that passed first. Also throws std::system_error if the thread that serves time
-/// limits cannot be started.
+/// As when_any, for at most `timeout`. Nothing: that passed first. Also throws std::system_error if the thread that serves time limits
+/// cannot be started.
 template <class Rep, class Period, class... R>
   requires(sizeof...(R) != 0)
 std::optional<std::size_t> when_any_for(std::chrono::duration<Rep, Period> timeout, future<R> const&... f) {

@@ -24,10 +24,9 @@ if(NOT NOPAL_BULLET_HAS_THREADS_COMPILED)
 endif()
 
 add_test(NAME integrations.bullet.without_threads
-  COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_CXX_COMPILER}" "-DINCLUDE=${PROJECT_SOURCE_DIR}/include"
-    "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/bullet/without_threads.cpp" -P "${PROJECT_SOURCE_DIR}/tests/misuse/check.cmake")
-set_tests_properties(integrations.bullet.without_threads PROPERTIES LABELS integrations TIMEOUT 60
-  ENVIRONMENT "CPLUS_INCLUDE_PATH=${BULLET_INCLUDE_DIRS}")
+  COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_CXX_COMPILER}" "-DFLAGS=-I${PROJECT_SOURCE_DIR}/include;-I${CMAKE_CURRENT_SOURCE_DIR}/bullet;-isystem;${BULLET_INCLUDE_DIRS}"
+    "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/bullet/without_threads.cpp" -DCASE=without_threads -P "${PROJECT_SOURCE_DIR}/tests/misuse/check.cmake")
+set_tests_properties(integrations.bullet.without_threads PROPERTIES LABELS integrations TIMEOUT 60)
 
 if(NOPAL_BULLET_HAS_THREADS)
   nopal_add_integration(bullet nopal_bullet)

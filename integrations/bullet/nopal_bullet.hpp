@@ -5,7 +5,7 @@
 // that includes its headers.
 
 #include <LinearMath/btThreads.h>
-#include <nopal/algorithm/parallel_for_blocks.hpp>
+#include <nopal/algorithm/parallel_for.hpp>
 #include <nopal/pool.hpp>
 #include <nopal/stop.hpp>
 

@@ -1,13 +1,9 @@
-// expect: Bullet's loops are serial, and its headers take no locks, without BT_THREADSAFE
-
+// What must not compile, as the cases of ../../tests/misuse: without Bullet's threads.
 #include "nopal_bullet.hpp"
 
+// case: without_threads
+// expect: Bullet's loops are serial, and its headers take no locks, without BT_THREADSAFE
 #ifdef BT_THREADSAFE
 #error "This is compiled without it."
 #endif
-
-int main() {
-  nopal::pool pool;
-  nopal::bullet_scheduler scheduler{pool};
-  return 0;
-}
+nopal::bullet_scheduler scheduler_of(nopal::pool& pool) { return nopal::bullet_scheduler{pool}; }

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "nopal/core/base/in_exit.hpp"
 #include "nopal/core/base/process.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -7,6 +7,11 @@
 
 extern "C" [[gnu::weak]] void __lsan_register_root_region(void const* begin, std::size_t bytes);
 
+extern "C" {
+[[gnu::weak]] void __lsan_disable();
+[[gnu::weak]] void __lsan_enable();
+}
+
 namespace nopal::inline NOPAL_ABI::core {
 
 bool leaks_are_looked_for() noexcept { return &__lsan_register_root_region != nullptr; }
@@ -28,6 +33,13 @@ void add_mapping_as_leak_root(void const* address) noexcept {
     break;
   }
   std::fclose(maps);
+}
+
+not_for_leak_check::not_for_leak_check() noexcept {
+  if (&__lsan_disable != nullptr) __lsan_disable();
+}
+not_for_leak_check::~not_for_leak_check() {
+  if (&__lsan_enable != nullptr) __lsan_enable();
 }
 
 }  // namespace nopal::core

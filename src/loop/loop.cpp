@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "nopal/core/loop/between_blocks.hpp"
-#include "nopal/core/loop/enter.hpp"
-#include "nopal/core/loop/loop_clock.hpp"
-#include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
+#include "nopal/core/loop/pace.hpp"
 #include "nopal/core/loop/sharing.hpp"
-#include "nopal/core/scheduler/interruption.hpp"
+#include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/stop/here.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

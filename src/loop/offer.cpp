@@ -2,7 +2,7 @@
 
 #include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/architecture/machine_word.hpp"
-#include "nopal/core/loop/loop_tuning.hpp"
+#include "nopal/core/loop/pace.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -5,9 +5,9 @@
 
 #include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/base/virtual_time.hpp"
-#include "nopal/core/loop/between_blocks.hpp"
-#include "nopal/core/loop/loop_clock.hpp"
-#include "nopal/core/loop/loop_tuning.hpp"
+#include "nopal/core/loop/offer.hpp"
+#include "nopal/core/loop/pace.hpp"
+#include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/pool.hpp"
 
@@ -92,6 +92,19 @@ bool shares_by_schedule() noexcept {
     return text != nullptr && *text != '\0';
   }();
   return wanted;
+}
+
+bool enter_default_pool(void (*what)(void* arg), void* arg, double rest) {
+  auto const job = [=] { what(arg); };
+  awaited_job<decltype(job) const&> r{job};
+  r.pool = &default_pool_state();
+  if (rest >= loop_tuning::worth_a_wake()) {
+    run_and_wait(*r.pool, r, r.done);
+  } else if (!run_if_one_sleeps(*r.pool, r, r.done)) {
+    return false;
+  }
+  r.take();
+  return true;
 }
 
 }  // namespace nopal::core

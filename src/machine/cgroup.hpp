@@ -1,7 +1,7 @@
 #pragma once
 
 // The control groups of this process, of both versions: the folders with the files of a group's limits. For cpus.cpp, thread_limits.cpp and
-// memory_limit.cpp, when a pool is made, on any thread.
+// thread_limits.cpp, when a pool is made, on any thread.
 
 #include <functional>
 #include <string>

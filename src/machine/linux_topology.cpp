@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "nopal/core/machine/cpu_list.hpp"
+#include "nopal/core/machine/cpus.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 namespace {

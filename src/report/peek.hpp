@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads memory that may be gone at any moment: for reports, which copy the stacks of other threads. Next: code_names.hpp, which walks such
+// Reads memory that may be gone at any moment: for reports, which copy the stacks of other threads. Next: place.hpp, which walks such
 // a copy.
 
 #include <cstddef>

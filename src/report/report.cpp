@@ -1,6 +1,6 @@
 // What waits for what, in words. Other stacks run at the same time, and what they waited for may be gone. So nothing of theirs is
 // dereferenced: it is copied, as by a debugger, and the copy counts only if the stack still waits afterwards, by the same number. Next:
-// peek.hpp, the copying; code_names.hpp, the chain of calls.
+// peek.hpp, the copying; place.hpp, the chain of calls.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -20,14 +20,14 @@
 #include "nopal/core/base/coarse_clock.hpp"
 #include "nopal/core/report/report.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
-#include "report/code_names.hpp"
 #include "report/held_exceptions.hpp"
 #include "report/peek.hpp"
+#include "report/place.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

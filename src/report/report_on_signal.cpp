@@ -23,8 +23,7 @@
 #include "nopal/core/report/report.hpp"
 #include "nopal/core/scheduler/live_pools.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
-#include "nopal/core/scheduler/signals.hpp"
-#include "nopal/core/scheduler/thread_name.hpp"
+#include "nopal/core/scheduler/threads.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -3,13 +3,12 @@
 #include <optional>
 #include <system_error>
 
-#include "nopal/core/base/not_for_leak_check.hpp"
+#include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/virtual_time.hpp"
-#include "nopal/core/scheduler/signals.hpp"
-#include "nopal/core/scheduler/thread_name.hpp"
+#include "nopal/core/scheduler/threads.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/job_wait.hpp"
 

@@ -4,10 +4,10 @@
 
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/submission.hpp"
-#include "nopal/core/scheduler/trim.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/resume_loop.hpp"

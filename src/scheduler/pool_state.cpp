@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "machine/memory_limit.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/machine/thread_limits.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -6,14 +6,13 @@
 #include <new>
 
 #include "nopal/core/base/process.hpp"
-#include "nopal/core/base/stay_loaded.hpp"
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/scheduler/fork_trap.hpp"
 #include "nopal/core/scheduler/live_pools.hpp"
-#include "nopal/core/stack/mapping_limit.hpp"
-#include "nopal/core/stack/refusal.hpp"
 #include "nopal/core/stack/stack_overflow.hpp"
+#include "nopal/core/stack/stack_pool.hpp"
+#include "nopal/core/stack/stack_region.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "report/held_exceptions.hpp"

@@ -16,25 +16,21 @@
 
 #include "nopal/core/architecture/shadow_stack.hpp"
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/base/in_exit.hpp"
-#include "nopal/core/base/not_for_leak_check.hpp"
+#include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"
-#include "nopal/core/machine/own_cpu.hpp"
 #include "nopal/core/machine/thread_limits.hpp"
 #include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/scheduler/event_watch.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
-#include "nopal/core/scheduler/leak_check.hpp"
-#include "nopal/core/scheduler/memory_limit.hpp"
+#include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/scheduler/process.hpp"
 #include "nopal/core/scheduler/search.hpp"
-#include "nopal/core/scheduler/signals.hpp"
 #include "nopal/core/scheduler/submission.hpp"
-#include "nopal/core/scheduler/thread_name.hpp"
-#include "nopal/core/scheduler/trim.hpp"
+#include "nopal/core/scheduler/threads.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/resume_loop.hpp"
 #include "observe/attachments.hpp"
@@ -362,6 +358,35 @@ void scheduler::find_threads(pool_state& pool) noexcept {
   } catch (std::exception const& e) {
     die_in(nullptr, "the threads that nopal::shutdown has ended could not be started again: %s", e.what());
   }
+}
+
+stats read_stats(pool_state const& pool) {
+  stats all;
+  std::vector<std::uint64_t> const pages = pool.stacks.resident_pages_by_maker();
+  for (worker const* w : pool.workers) {
+    worker_stats one;
+    for (std::size_t k = 0; k < public_counters.size(); ++k) one.*public_counters[k] = w->count.read(static_cast<counted>(k));
+    stack_counts const its = pool.stacks.counts(w->index());
+    one.stacks_live = its.live;
+    one.stacks_peak = its.peak;
+    one.unmaps = its.unmaps;
+    one.purges = its.purges;
+    one.pages_returned = its.pages_returned;
+    one.stack_pages = pages[w->index()];
+    all.per_worker.push_back(one);
+    all += one;
+  }
+  // Not the sums: the workers' peaks were at different times, and their numbers of stacks were read one after the other.
+  stack_counts const c = pool.stacks.counts();
+  all.stacks_live = c.live;
+  all.stacks_peak = c.peak;
+  stacklet_counts const segments = pool.stacklets.counts();
+  all.segment_bytes = segments.used;
+  all.segment_bytes_peak = segments.used_peak;
+  all.segment_bytes_free = segments.free;
+  all.stack_pages_peak = std::max(all.stack_pages, pool.stacks.most_pages_held(pool.size()));
+  if (pool.observed != nullptr) all.lost_turns = pool.observed->lost_turns();
+  return all;
 }
 
 }  // namespace nopal::core

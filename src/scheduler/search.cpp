@@ -8,9 +8,9 @@
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/machine/own_cpu.hpp"
+#include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/scheduler/event_watch.hpp"
-#include "nopal/core/scheduler/trim.hpp"
+#include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"
@@ -267,7 +267,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
     pool.events.leave();
     if (slept) look_at_events_later(pool);
     slept = slept || w.has_more();                                               // as in search_once
-  } else if (pool.events.source() == nullptr || pool.events.somebody_waits()) {  // else another thread polls now: nobody would wait
+  } else if (pool.events.source() == nullptr || pool.events.somebody_waits()) {  // else another thread polls now: none would wait
     slept = pool.parking.park(
         i, [&] { return must_stay_awake(pool, i); },
         [&] {

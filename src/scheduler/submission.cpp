@@ -11,7 +11,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/task/resume_loop.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/event.hpp"
 #include "nopal/core/wait/job_wait.hpp"

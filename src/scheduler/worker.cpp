@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nopal/core/stack/branch.hpp"
-#include "nopal/core/task/no_slot.hpp"
+#include "nopal/core/task/result_slot.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

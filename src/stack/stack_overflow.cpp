@@ -25,7 +25,7 @@
 #include "nopal/core/scheduler/fork_trap.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack.hpp"
-#include "nopal/core/task/no_slot.hpp"
+#include "nopal/core/task/result_slot.hpp"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51  // Linux 5.14; older headers lack it

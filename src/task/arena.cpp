@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "nopal/core/task/central_stacklet_list.hpp"
+#include "nopal/core/task/stacklet.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

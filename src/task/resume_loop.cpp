@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "nopal/core/scheduler/injection.hpp"
-#include "nopal/core/stack/give_away.hpp"
-#include "nopal/core/stack/held_mutexes.hpp"
+#include "nopal/core/stack/stack.hpp"
+#include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/slow_path.hpp"
 #include "observe/tell.hpp"
 

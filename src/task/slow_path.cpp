@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/scheduler/memory_limit.hpp"
-#include "nopal/core/stack/offered_mode.hpp"
+#include "nopal/core/scheduler/memory.hpp"
+#include "nopal/core/stack/native_fork.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

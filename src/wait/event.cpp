@@ -1,6 +1,61 @@
 #include "nopal/core/wait/event.hpp"
 
+#include <new>
+
+#include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/suspension.hpp"
+#include "nopal/core/stack/top_wait.hpp"
+
 namespace nopal::inline NOPAL_ABI::core {
+
+static void run_waiting_stack(resumable& r, worker&) noexcept { resume_stack(*static_cast<waiting_stack&>(r).what); }
+
+// The worker that gets a stack. If nothing is stolen, the stack stays with the worker that left it.
+static unsigned choose_for(pool_state& p, unsigned left_by) noexcept { return p.steals ? choose_worker(p) : left_by; }
+
+void waiting_stack::resume() noexcept {
+  if (told != nullptr) return told(*this);
+  if (on_top != nullptr) return on_top->resume();
+  run = run_waiting_stack;
+  pool_state& p = *pool;
+  unsigned const left_by = worker;
+  core::worker* const w = current_or_null();
+  if (w == nullptr || &w->pool() != &p) {
+    // The caller comes from outside the pool. The resumed stack may be the last that the pool has to run, and the pool's destructor would
+    // not wait for this thread, which still uses the pool: so it counts as pending work.
+    p.pending.started();
+    if (what->home != stack::anywhere) {
+      bring_home(p, *what);
+    } else if (!p.call.take_if_due(p, *this, left_by, false)) {
+      inject(p, *this, choose_for(p, left_by));
+    }
+    return p.pending.finished();
+  }
+  if (what->home != stack::anywhere) return bring_home(p, *what);
+  if (for_job && w->waits_on_top()) return resume_after_top(*w, *what);
+  if (p.steals) {
+    try {
+      w->make_room_for_ready();
+      return w->make_ready(*this);
+    } catch (std::bad_alloc const&) {
+      // the ring is full and cannot grow: the inbox needs no memory
+    }
+  }
+  inject(p, *this, choose_for(p, left_by));
+}
+
+void waiting_stack::resume_later() noexcept {
+  if (what->home != stack::anywhere) return bring_home(*pool, *what);
+  run = run_waiting_stack;
+  inject(*pool, *this, worker);
+}
+
+void waiting_stack::resume_first() noexcept {
+  if (what->home != stack::anywhere) return bring_home(*pool, *what);
+  run = run_waiting_stack;
+  current()->make_ready(*this);
+}
 
 void event::set() noexcept {
   if (waiter_ == this_thread()) return set_by_waiter();

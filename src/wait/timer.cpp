@@ -10,8 +10,7 @@
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/observe/observer.hpp"
-#include "nopal/core/scheduler/signals.hpp"
-#include "nopal/core/scheduler/thread_name.hpp"
+#include "nopal/core/scheduler/threads.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

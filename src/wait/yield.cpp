@@ -4,7 +4,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
-#include "nopal/core/wait/waiting_stack.hpp"
+#include "nopal/core/wait/event.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

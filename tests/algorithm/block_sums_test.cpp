@@ -23,9 +23,9 @@
 
 #include "../types/hostile_values.hpp"
 #include "data.hpp"
-#include "nopal/algorithm/adjacent_difference.hpp"
-#include "nopal/algorithm/reduce_blocks.hpp"
-#include "nopal/algorithm/transform_scan.hpp"
+#include "nopal/algorithm/reduce.hpp"
+#include "nopal/algorithm/scan.hpp"
+#include "nopal/algorithm/transform.hpp"
 
 namespace {
 

@@ -17,8 +17,6 @@
 #include "data.hpp"
 #include "nopal/algorithm/fill.hpp"
 #include "nopal/algorithm/for_each.hpp"
-#include "nopal/algorithm/generate.hpp"
-#include "nopal/algorithm/iota.hpp"
 #include "nopal/algorithm/transform.hpp"
 
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "nopal/algorithm/parallel_for.hpp"
-#include "nopal/algorithm/parallel_for_blocks.hpp"
 #include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/architecture/machine_word.hpp"
 #include "nopal/core/loop/blocks_of.hpp"

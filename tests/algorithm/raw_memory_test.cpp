@@ -15,8 +15,7 @@
 
 #include "data.hpp"
 #include "nopal/algorithm/destroy.hpp"
-#include "nopal/algorithm/uninitialized_copy.hpp"
-#include "nopal/algorithm/uninitialized_fill.hpp"
+#include "nopal/algorithm/uninitialized.hpp"
 #include "nopal/stop.hpp"
 
 namespace {

@@ -14,12 +14,11 @@
 #include <vector>
 
 #include "data.hpp"
-#include "nopal/algorithm/copy_if.hpp"
+#include "nopal/algorithm/copy.hpp"
 #include "nopal/algorithm/merge.hpp"
-#include "nopal/algorithm/nth_element.hpp"
 #include "nopal/algorithm/partition.hpp"
-#include "nopal/algorithm/remove_if.hpp"
-#include "nopal/algorithm/unique.hpp"
+#include "nopal/algorithm/remove.hpp"
+#include "nopal/algorithm/sort.hpp"
 
 namespace {
 

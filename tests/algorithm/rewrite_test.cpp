@@ -19,14 +19,10 @@
 #include "nopal/algorithm/copy.hpp"
 #include "nopal/algorithm/fill.hpp"
 #include "nopal/algorithm/for_each.hpp"
-#include "nopal/algorithm/generate.hpp"
-#include "nopal/algorithm/partition_copy.hpp"
+#include "nopal/algorithm/partition.hpp"
 #include "nopal/algorithm/remove.hpp"
 #include "nopal/algorithm/replace.hpp"
 #include "nopal/algorithm/reverse.hpp"
-#include "nopal/algorithm/rotate.hpp"
-#include "nopal/algorithm/stable_partition.hpp"
-#include "nopal/algorithm/swap_ranges.hpp"
 
 namespace {
 

@@ -15,21 +15,16 @@
 #include <vector>
 
 #include "data.hpp"
-#include "nopal/algorithm/adjacent_difference.hpp"
-#include "nopal/algorithm/adjacent_find.hpp"
-#include "nopal/algorithm/copy_if.hpp"
+#include "nopal/algorithm/copy.hpp"
+#include "nopal/algorithm/fill.hpp"
 #include "nopal/algorithm/find.hpp"
-#include "nopal/algorithm/find_first_of.hpp"
 #include "nopal/algorithm/for_each.hpp"
-#include "nopal/algorithm/generate.hpp"
-#include "nopal/algorithm/is_sorted.hpp"
 #include "nopal/algorithm/partition.hpp"
+#include "nopal/algorithm/reduce.hpp"
 #include "nopal/algorithm/remove.hpp"
 #include "nopal/algorithm/replace.hpp"
-#include "nopal/algorithm/search.hpp"
+#include "nopal/algorithm/sort.hpp"
 #include "nopal/algorithm/transform.hpp"
-#include "nopal/algorithm/transform_reduce.hpp"
-#include "nopal/algorithm/unique.hpp"
 
 namespace {
 

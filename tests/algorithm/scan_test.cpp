@@ -19,10 +19,9 @@
 
 #include "data.hpp"
 #include "nopal/algorithm/combinable.hpp"
-#include "nopal/algorithm/exclusive_scan.hpp"
 #include "nopal/algorithm/for_each.hpp"
 #include "nopal/algorithm/histogram.hpp"
-#include "nopal/algorithm/inclusive_scan.hpp"
+#include "nopal/algorithm/scan.hpp"
 
 namespace {
 

@@ -16,15 +16,9 @@
 
 #include "data.hpp"
 #include "nopal/algorithm/all_of.hpp"
-#include "nopal/algorithm/any_of.hpp"
 #include "nopal/algorithm/count.hpp"
-#include "nopal/algorithm/count_if.hpp"
 #include "nopal/algorithm/find.hpp"
-#include "nopal/algorithm/find_if.hpp"
-#include "nopal/algorithm/max_element.hpp"
-#include "nopal/algorithm/min_element.hpp"
-#include "nopal/algorithm/minmax_element.hpp"
-#include "nopal/algorithm/none_of.hpp"
+#include "nopal/algorithm/minmax.hpp"
 
 namespace {
 

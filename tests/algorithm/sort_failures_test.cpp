@@ -15,7 +15,6 @@
 
 #include "data.hpp"
 #include "nopal/algorithm/sort.hpp"
-#include "nopal/algorithm/stable_sort.hpp"
 
 namespace {
 

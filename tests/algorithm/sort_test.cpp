@@ -12,7 +12,6 @@
 
 #include "data.hpp"
 #include "nopal/algorithm/sort.hpp"
-#include "nopal/algorithm/stable_sort.hpp"
 #include "sorts.hpp"
 
 namespace {

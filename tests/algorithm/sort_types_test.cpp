@@ -16,7 +16,6 @@
 
 #include "data.hpp"
 #include "nopal/algorithm/sort.hpp"
-#include "nopal/algorithm/stable_sort.hpp"
 #include "sorts.hpp"
 
 namespace {

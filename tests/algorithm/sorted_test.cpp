@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "data.hpp"
-#include "nopal/algorithm/inplace_merge.hpp"
-#include "nopal/algorithm/partial_sort.hpp"
+#include "nopal/algorithm/merge.hpp"
 #include "nopal/algorithm/set_operations.hpp"
+#include "nopal/algorithm/sort.hpp"
 
 namespace {
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "nopal/algorithm/sort.hpp"
-#include "nopal/algorithm/stable_sort.hpp"
 
 namespace test {
 

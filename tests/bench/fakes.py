@@ -11,6 +11,8 @@ from pathlib import Path
 RUNNER = Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(RUNNER))
 
+from runner import files  # noqa: E402  below the path of the runner
+
 PROGRAM = """#!{python}
 import json, os, pathlib, signal, sys, time
 here = pathlib.Path(__file__)
@@ -74,7 +76,7 @@ class WithPrograms(unittest.TestCase):
         return subprocess.run(self.command(*arguments), capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"})
 
     def results(self, stem: str = "kernels") -> dict:
-        return json.loads((self.out / f"bench-{stem}.json").read_text())
+        return files.read([self.out / f"bench-{stem}.csv"])[stem]
 
     def cell(self, impl: str, workers: int = 1, stem: str = "kernels") -> dict:
         return next(run for run in self.results(stem)["runs"] if run["impl"] == impl and run["workers"] == workers)

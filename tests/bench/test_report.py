@@ -274,7 +274,7 @@ class Command(WithPrograms):
         done = self.run_it("--report")
         self.assertEqual(done.returncode, 2)
         self.assertIn("run the benchmarks first", done.stderr)
-        (self.out / "bench-x.json").write_text("{")
+        (self.out / "runs-x.csv").write_text("table\n")
         self.assertIn("cannot be read as results", self.run_it("--report").stderr)
 
 

@@ -22,14 +22,14 @@ class Peers(WithPrograms):
     def test_the_papers_size_lies_in_a_file_of_its_own(self) -> None:
         self.assertEqual(self.run_it("fib", "--workers", "1", "--runs", "1", "--size", "paper").returncode, 0)
         self.assertEqual(self.cell("task", stem="paper-size")["status"], "ok")
-        self.assertFalse((self.out / "bench-kernels.json").exists())
+        self.assertFalse((self.out / "bench-kernels.csv").exists())
         for kernel in ("sort", "stable_sort"):
             for impl in ("serial", "native"):
                 self.make(kernel, impl)
         done = self.run_it("sort", "--workers", "1", "--runs", "1", "--size", "paper")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.cell("native", stem="sort-paper-size")["status"], "ok")
-        self.assertFalse((self.out / "bench-sort.json").exists(), "it would take the place of the usual size")
+        self.assertFalse((self.out / "bench-sort.csv").exists(), "it would take the place of the usual size")
 
     def test_one_that_crashes_has_a_cell_that_says_so(self) -> None:
         self.make("fib", "tbb", does="crashes")

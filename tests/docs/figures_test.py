@@ -13,7 +13,8 @@ sys.path.insert(0, str(REPOSITORY / "tools/docs"))
 
 import figures  # noqa: E402
 
-LIBFORK = """workload,impl,workers,seconds,overhead
+LIBFORK = """# size: default
+workload,impl,workers,seconds,overhead
 fib,serial,1,0.010,
 fib,task,1,0.0514,5.1429
 fib,libfork,1,0.1428,14.2844

@@ -79,14 +79,14 @@ class Quotes(unittest.TestCase):
         return quotes.problems("page.md", f"{comment}\n```cmake\n{code}```\n")
 
     def test_lines_of_a_tested_file_pass(self) -> None:
-        self.assertEqual([], self.problems("<!-- from: tests/ways/find_package/CMakeLists.txt -->", "find_package(nopal 0.1 REQUIRED)\nadd_executable(app app.cpp)\n"))
+        self.assertEqual([], self.problems("<!-- from: tests/ways/find_package/CMakeLists.txt -->", "find_package(nopal 0.2 REQUIRED)\nadd_executable(app app.cpp)\n"))
 
     def test_what_is_not_tested_is_a_problem(self) -> None:
         for comment, code in (
             ("<!-- from: tests/ways/find_package/CMakeLists.txt -->", "find_package(other)\n"),
-            ("<!-- from: tests/ways/find_package/CMakeLists.txt -->", "add_executable(app app.cpp)\nfind_package(nopal 0.1 REQUIRED)\n"),
-            ("<!-- from: tests/ways/no_such_file -->", "find_package(nopal 0.1 REQUIRED)\n"),
-            ("", "find_package(nopal 0.1 REQUIRED)\n"),
+            ("<!-- from: tests/ways/find_package/CMakeLists.txt -->", "add_executable(app app.cpp)\nfind_package(nopal 0.2 REQUIRED)\n"),
+            ("<!-- from: tests/ways/no_such_file -->", "find_package(nopal 0.2 REQUIRED)\n"),
+            ("", "find_package(nopal 0.2 REQUIRED)\n"),
         ):
             with self.subTest(code):
                 self.assertEqual(1, len(self.problems(comment, code)))

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "nopal/core/stop/basic_request.hpp"
-#include "nopal/core/stop/basic_stop_wait.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"
 #include "waits.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "explorer.hpp"
 #include "memory.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_deadline.hpp"
 #include "nopal/core/wait/event.hpp"
 #include "nopal/core/wait/waiter.hpp"

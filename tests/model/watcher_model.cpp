@@ -5,7 +5,7 @@
 #include <array>
 
 #include "nopal/core/wait/basic_condition.hpp"
-#include "nopal/core/wait/basic_watcher.hpp"
+#include "nopal/core/wait/watch.hpp"
 #include "waits.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 // A job for the models of inboxes: it is taken once, and its taker sees what was pushed.
 
 #include "explorer.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 
 namespace model {
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
-COPIED = (".clang-format", "CMakeLists.txt", "cmake", "include", "src", "tests")
+COPIED = (".clang-format", "CMakeLists.txt", "cmake", "include", "src", "companions", "tests")
 TARGET = "nopal_embedding_bounds"
 
 
@@ -38,7 +38,7 @@ MUTATIONS = (
     ),
     Mutation(
         "the list of segments no larger than what was used",
-        "src/task/central_stacklet_list.cpp",
+        "src/task/stacklet.cpp",
         "excess = take_excess();",
         "",
         ("at/bounds.of_segments_of_all_sizes/1", "at/bounds.of_segments_of_all_sizes/2"),

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include <nopal/algorithm/parallel_for.hpp>
-#include <nopal/algorithm/parallel_for_blocks.hpp>
-#include <nopal/algorithm/transform_reduce.hpp>
+#include <nopal/algorithm/reduce.hpp>
 #include <nopal/core/base/sync.hpp>
 #include <nopal/native.hpp>
 #include <nopal/pool.hpp>

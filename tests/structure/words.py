@@ -17,6 +17,9 @@ class Retired:
 
 RETIRED = [
     Retired(r"go_on_with|gone on with|goes on with|go on with", "resume"),
+    Retired(r"\bput(s|ting)? aside\b", "save"),
+    Retired(r"\bcold[_ ](end|path)s?\b", "slow path"),
+    Retired(r"\basker\b", "the identity of the current worker or thread"),
     Retired(r"\bguest(s|_\w*)?\b", "external caller"),
     Retired(r"\bthunks?\b", "deferred start"),
     Retired(r"\b\w*depots?_?\b", "central free list"),

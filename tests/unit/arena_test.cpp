@@ -1,5 +1,5 @@
 #include "nopal/core/task/arena.hpp"
-#include "nopal/core/task/central_stacklet_list.hpp"
+#include "nopal/core/task/stacklet.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,11 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "nopal/algorithm/find_if.hpp"
-#include "nopal/algorithm/min_element.hpp"
+#include "nopal/algorithm/find.hpp"
+#include "nopal/algorithm/minmax.hpp"
 #include "nopal/algorithm/parallel_for.hpp"
 #include "nopal/algorithm/reduce.hpp"
-#include "nopal/algorithm/transform_reduce.hpp"
 #include "nopal/channel.hpp"
 #include "nopal/condition_variable.hpp"
 #include "nopal/counter.hpp"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "nopal/core/machine/cpu_list.hpp"
+#include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/machine/topology.hpp"
 
 namespace test {

@@ -1,6 +1,6 @@
 // An argument that is passed to a child by value arrives whole, at any size and layout: Clang copies it by words.
 
-#include "nopal/core/task/forwarding.hpp"
+#include "nopal/core/task/pack.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The thief that must stay awake beside a job that blocks sleeps nearly all the time, and wakes for new work.
 
-#include "nopal/core/sleep/naps.hpp"
+#include "nopal/core/sleep/parking.hpp"
 
 #include <gtest/gtest.h>
 

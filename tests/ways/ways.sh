@@ -18,7 +18,7 @@ project() {
 }
 
 # Does a program need a shared libnopal?
-is_shared() { ldd "$1" >libraries && grep -q 'libnopal.so.0.1 =>' libraries; }
+is_shared() { ldd "$1" >libraries && grep -q 'libnopal.so.0.2 =>' libraries; }
 
 # The command that follows must fail, and say that.
 refuses() {
@@ -100,7 +100,7 @@ try_debian() {
   "${as_root[@]}" cp -r debian chroot/
   "${as_root[@]}" chroot chroot sh -euc '
     apt-get update
-    apt-get install -y ./debian/libnopal0.1_*.deb ./debian/libnopal-dev_*.deb
+    apt-get install -y ./debian/libnopal0.2_*.deb ./debian/libnopal-dev_*.deb
   '
   "${as_root[@]}" unshare --mount sh -c 'mount -t proc proc chroot/proc && autopkgtest debian/*.changes -- chroot "$PWD/chroot"'
   "${as_root[@]}" rm -rf --one-file-system chroot

@@ -108,7 +108,7 @@ class Stored:
             if name not in KEYS or not file.is_file():
                 raise Problem(f"there is no {file.name} in {self.folder.name}, or figures.py does not know its keys")
             with file.open(newline="", encoding="utf-8") as lines:
-                self._rows[name] = list(csv.DictReader(lines))
+                self._rows[name] = list(csv.DictReader(line for line in lines if not line.startswith("#")))
         return self._rows[name]
 
     def values(self, name: str, query: str) -> Values:

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "nopal/core/compiler/abi.h"
-#include "report/code_names.hpp"
+#include "report/place.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -15,7 +15,7 @@
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/task/frame.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"

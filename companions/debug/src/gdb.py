@@ -36,7 +36,7 @@ def text(address, most=200):
 
 
 def without_version(name):
-    """The name without the inline namespace of nopal's ABI, such as v0_1."""
+    """The name without the inline namespace of nopal's ABI, such as v0_2."""
     return re.sub(r"(?<=5nopal)\d+v\d+_\d+", "", re.sub(r"\bnopal::v\d+_\d+::", "nopal::", name))
 
 

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <vector>
 
-#include "base/real_time.hpp"
 #include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/base/coarse_clock.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"

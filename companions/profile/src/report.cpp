@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/real_time.hpp"
+#include "nopal/core/base/coarse_clock.hpp"
 #include "nopal/profile/not_kept.hpp"
 #include "nopal/profile/totals.hpp"
 

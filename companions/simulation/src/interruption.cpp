@@ -14,7 +14,6 @@
 #include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/architecture/system_call.hpp"
 #include "nopal/core/base/virtual_time.hpp"
-#include "simulation/src/thread_alarm.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -18,7 +18,7 @@
 
 #include "base/open_file.hpp"
 #include "nopal/core/stack/stack.hpp"
-#include "report/code_names.hpp"
+#include "report/place.hpp"
 
 // Not in programs that are linked statically.
 #pragma weak dladdr

@@ -9,7 +9,7 @@
 
 #include "nopal/core/architecture/machine_word.hpp"
 #include "nopal/core/base/sync.hpp"
-#include "nopal/core/machine/own_cpu.hpp"
+#include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/simulation.hpp"

@@ -6,8 +6,8 @@
 #include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/architecture/machine_word.hpp"
 #include "nopal/core/base/sync.hpp"
-#include "nopal/core/machine/own_cpu.hpp"
-#include "nopal/core/scheduler/signals.hpp"
+#include "nopal/core/machine/cpus.hpp"
+#include "nopal/core/scheduler/threads.hpp"
 #include "simulation/src/clock.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

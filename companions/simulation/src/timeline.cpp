@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/real_time.hpp"
 #include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/base/coarse_clock.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "simulation/src/ticker.hpp"
 

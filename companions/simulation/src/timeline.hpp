@@ -16,7 +16,7 @@
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "simulation/src/clock.hpp"
-#include "simulation/src/thread_alarm.hpp"
+#include "simulation/src/interruption.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

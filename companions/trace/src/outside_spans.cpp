@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "nopal/core/base/tuning.hpp"
-#include "trace/src/at_fork.hpp"
-#include "trace/src/shared_ring.hpp"
+#include "trace/src/ring.hpp"
 #include "trace/src/spans_outside.hpp"
 #include "trace/src/trace_files.hpp"
 

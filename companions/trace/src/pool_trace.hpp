@@ -13,8 +13,7 @@
 #include "nopal/core/observe/observer.hpp"
 #include "nopal/options.hpp"
 #include "trace/src/ring.hpp"
-#include "trace/src/shared_ring.hpp"
-#include "trace/src/trace_source.hpp"
+#include "trace/src/trace_files.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -9,10 +9,9 @@
 #include <tuple>
 #include <utility>
 
-#include "report/code_names.hpp"
+#include "report/place.hpp"
 #include "trace/src/perfetto.hpp"
 #include "trace/src/span_tracks.hpp"
-#include "trace/src/track_ids.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

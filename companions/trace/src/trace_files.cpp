@@ -14,7 +14,6 @@
 
 #include "base/open_file.hpp"
 #include "nopal/core/base/process.hpp"
-#include "trace/src/at_fork.hpp"
 #include "trace/src/perfetto.hpp"
 #include "trace/src/spans_outside.hpp"
 #include "trace/src/timeline.hpp"

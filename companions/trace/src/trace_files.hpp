@@ -1,17 +1,48 @@
 #pragma once
 
-// The traces of this process: the files they have begun, and the lock by which one thread at a time writes. Pools that still run when the
-// process ends are written then. ../README.md, "When it is written". Called by pool_trace.cpp and outside_spans.cpp, and around forks.
+// An object that is written into a trace file, at its own end or at the end of the process. Next: pool_trace.hpp, the only one;
+// trace_files.hpp, which keeps a list of all.
 
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "nopal/core/base/process.hpp"
 #include "nopal/core/compiler/abi.h"
-#include "trace/src/trace_source.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+class trace_source {
+ public:
+  trace_source(trace_source const&) = delete;
+  trace_source& operator=(trace_source const&) = delete;
+
+ protected:
+  explicit trace_source(std::string to) : file{std::move(to)} {}
+  ~trace_source() = default;
+
+ private:
+  friend class trace_files;
+  /// Adds what was recorded since the last call to the bytes of the file. `addition`: a different number for each call in one process.
+  /// Throws std::bad_alloc. By one thread at a time.
+  virtual void append_to(std::string& bytes, std::uint32_t addition) = 0;
+
+  std::string const file;
+  unsigned const process = process_number;
+  trace_source* next = nullptr;
+};
+
+// A thread that forks holds the lock of the traces during the fork: trace_files.cpp, in its fork_hook.
+
+void hold_traces() noexcept;
+void release_traces() noexcept;
+/// In the child of a fork, under the lock: the child does not write spans that the parent's threads have recorded.
+void forget_spans_outside() noexcept;
+
+// The traces of this process: the files they have begun, and the lock by which one thread at a time writes. Pools that still run when the
+// process ends are written then. ../README.md, "When it is written". Called by pool_trace.cpp and outside_spans.cpp, and around forks.
 
 class trace_files {
  public:

@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "trace/src/ring.hpp"
-#include "trace/src/shared_ring.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::combinable: an object for each worker that asks for one, and what they are together.
+// combinable: an object for each worker that asks for one, and the combination of all.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -23,14 +23,14 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace core {
 
-/// Throws std::logic_error: what combine is asked for was moved out by another combine.
+/// Throws std::logic_error: an earlier combine has moved the objects out.
 [[noreturn]] NOPAL_COLD inline void reject_combining_again() {
   throw std::logic_error{
       "nopal::combinable: combine was called again, and nobody has asked for an object since an earlier one moved all of them out. Call "
       "std::as_const(c).combine(op) where they are to stay, and c.clear() before the next round"};
 }
 
-/// op(sum, x), where x is a T&& or a const T&: a copy of the latter only if op takes no constant.
+/// op(sum, x), where x is a T&& or a const T&. The latter is copied only if op takes no constant.
 template <class T, class Op, class X>
 T combined(Op& op, T& sum, X&& x) {
   constexpr bool as_it_is = std::is_lvalue_reference_v<X> ? std::is_invocable_v<Op&, T, X> : std::is_invocable_v<Op&, T, T>;
@@ -45,13 +45,13 @@ T combined(Op& op, T& sum, X&& x) {
 
 }  // namespace core
 
-/// A T for each worker, or other thread, that asks for one: for sums and tables that many iterations add to. Made on first use, as a copy of the
-/// initial value or by the function given; destroyed with the combinable.
+/// A T for each worker, or other thread, that asks for one: for sums and tables that many iterations add to. An object is made on first
+/// use, as a copy of the initial value or by the function given, and destroyed with the combinable.
 ///
-/// Any thread may call local() at any time; combine, combine_each and clear may be called when no other thread uses the combinable, as after the
-/// loop. O(1) each expected, linear in workers for the latter three.
+/// Any thread may call local() at any time. combine, combine_each and clear may be called while no other thread uses the combinable, as
+/// after the loop. O(1) expected for local(), linear in workers for these three.
 ///
-/// combine moves the objects out, so that tables are merged without a copy; std::as_const(c).combine(op) copies, and leaves them as they are.
+/// combine moves the objects out, so tables are merged without a copy. std::as_const(c).combine(op) copies, and leaves them as they are.
 /// Objects of a trivially copyable T stay in both cases: a move would not be cheaper.
 template <class T>
 class combinable {
@@ -73,12 +73,13 @@ class combinable {
   combinable(const combinable&) = delete;
   combinable& operator=(const combinable&) = delete;
 
-  /// The object of the worker that asks. It is the caller's until it next forks, joins or waits: then the caller may work on another worker, and
-  /// another strand on this one. Throws std::bad_alloc, and what making the object throws.
+  /// Returns the object of the calling worker. The caller may use it until it next forks, joins or waits: then it may continue on another
+  /// worker, and another strand on this one. Throws std::bad_alloc, and what making the object throws.
   T& local() {
     const void* const who = core::current_identity();
     std::atomic<node*>& list = lists_[place_of(who)];
-    // Acquire, with the release below: who finds its object finds it made. Only its own worker adds it, and so finds it the next time.
+    // Acquire, with the release below: a thread that finds its object finds it constructed. Only its own worker adds it, and so finds it
+    // the next time.
     for (node* it = list.load(std::memory_order::acquire); it != nullptr; it = it->next) {
       if (it->who == who) return it->value;
     }
@@ -100,11 +101,11 @@ class combinable {
     for_each_node([&](node& n) { static_cast<void>(std::invoke(f, std::as_const(n.value))); });
   }
 
-  /// op over all objects, in no order: op must be commutative and associative. If nobody has asked for one, what an object begins as.
+  /// Returns op over all objects, in no order: op must be commutative and associative. If there are none, returns what an object begins as.
   ///
-  /// The objects are moved, the first into the left operand of op, and are gone then, also if something throws. Who combines once more, and nobody
-  /// has asked for an object in between, gets a std::logic_error and not what an object begins as: call clear() before the next round. Objects of
-  /// a trivially copyable T are copied instead, and stay; there a second combine gives the same again.
+  /// The objects are moved, the first into the left operand of op, and are gone afterwards, also if something throws. A second combine
+  /// without a local() in between throws std::logic_error: call clear() before the next round. Objects of a trivially copyable T are copied
+  /// instead and stay; a second combine then gives the same result.
   ///
   /// Throws what op, moves of T and making an object throw.
   template <class Op>
@@ -124,14 +125,14 @@ class combinable {
       return fold(op, [](node& n) -> T&& { return std::move(n.value); });
     }
   }
-  /// As above, but of copies, so that all objects stay. Throws what op, copies of T and making an object throw.
+  /// As above, but of copies, so all objects stay. Throws what op, copies of T and making an object throw.
   template <class Op>
     requires(std::copy_constructible<T> && (std::is_invocable_r_v<T, Op&, T, T> || std::is_invocable_r_v<T, Op&, T, const T&>))
   T combine(Op op) const {
     return fold(op, [](const node& n) -> const T& { return n.value; });
   }
 
-  /// Destroys all objects, as if nobody had asked.
+  /// Destroys all objects; the combinable is as new.
   void clear() noexcept {
     for (auto& list : lists_) {
       // Acquire, with the release in local(): the object was made by another thread.
@@ -149,7 +150,7 @@ class combinable {
     node* next = nullptr;
   };
   struct made_by {};
-  /// By a tag: a T may be made of anything, of a function as well.
+  /// A tag: a T may be made of anything, also of a function.
   template <class F>
   combinable(made_by, F make) : make_{std::move(make)} {}
 
@@ -161,7 +162,7 @@ class combinable {
     }
   }
 
-  /// One of the nodes, or null if there is none.
+  /// Returns one of the nodes, or null if there is none.
   node* some_node() const {
     node* some = nullptr;
     for_each_node([&](node& n) { some = &n; });

@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::destroy, nopal::destroy_n: as those of std::ranges, in parallel.
+// destroy, destroy_n: as those of std::ranges, in parallel.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -12,10 +12,9 @@
 #include <ranges>
 #include <type_traits>
 
-#include "nopal/algorithm/internal/construction.hpp"
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
-#include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/stop.hpp"
 
@@ -36,10 +35,10 @@ struct destroy_function : refuses_proxies {
         nopal::without_stop([&] {
           algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
             std::ranges::destroy(algorithms::ahead(first, from), algorithms::ahead(first, to));
-            destroyed.fetch_add(to - from, std::memory_order::relaxed);  // relaxed, as the load: the caller's own, where that is reached
+            destroyed.fetch_add(to - from, std::memory_order::relaxed);  // relaxed, as the load: only the caller's own count matters there
           });
         });
-      } catch (...) {  // there is no default pool: so the caller has destroyed the first ones, and nobody any other
+      } catch (...) {  // no default pool: the caller has destroyed the first elements, and nobody any other
         std::ranges::destroy(algorithms::ahead(first, destroyed.load(std::memory_order::relaxed)), end);
       }
     }
@@ -64,11 +63,11 @@ struct destroy_n_function : refuses_counted_places {
 
 }  // namespace core::algorithms
 
-/// destroy(first, last), destroy(range): ends the life of all elements, in parallel, and returns the end, as std::ranges::destroy does. All
-/// of them, also where the caller is asked to stop or there can be no default pool. Throws nothing. O(n) work, O(log n) span.
+/// destroy(first, last), destroy(range): destroys all elements and returns the end, as std::ranges::destroy does. It destroys all of them
+/// also where the caller is asked to stop or no default pool can be made. Throws nothing. O(n) work, O(log n) span.
 inline constexpr core::algorithms::destroy_function destroy{};
 
-/// destroy_n(first, n): as destroy of [first, first + n), as std::ranges::destroy_n does.
+/// destroy_n(first, n): destroys [first, first + n), as std::ranges::destroy_n does.
 inline constexpr core::algorithms::destroy_n_function destroy_n{};
 
 }  // namespace nopal

@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::for_each, nopal::for_each_n: as those of std::ranges, in parallel.
+// for_each, for_each_n: as those of std::ranges, in parallel.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -11,9 +11,9 @@
 #include <ranges>
 #include <utility>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
-#include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -54,14 +54,13 @@ struct for_each_n_function : refuses_counted_lists {
 
 }  // namespace core::algorithms
 
-/// for_each(first, last, f, proj = identity), for_each(range, f, proj): calls f with each element, in parallel, and returns the end and f,
-/// as std::ranges::for_each does. f and the projection are called by several threads at once, in no order. Throws what serial execution
-/// would have thrown first; what lies behind that is not begun any more. Off a pool also what default_pool() throws. O(n) work, O(log n)
-/// span.
+/// for_each(first, last, f, proj = identity), for_each(range, f, proj): calls f with each element, and returns the end and f, as
+/// std::ranges::for_each does. Several threads call f and proj at once, in no order. Throws what serial execution would have thrown first;
+/// calls behind that one are not begun any more. Off a pool also throws what default_pool() throws. O(n) work, O(log n) span.
 inline constexpr core::algorithms::for_each_function for_each{};
 
-/// for_each_n(first, n, f, proj = identity): as for_each of [first, first + n), as std::ranges::for_each_n does; of nothing if n is
-/// negative.
+/// for_each_n(first, n, f, proj = identity): calls f for [first, first + n) as for_each does, and for nothing if n is negative. As
+/// std::ranges::for_each_n.
 inline constexpr core::algorithms::for_each_n_function for_each_n{};
 
 }  // namespace nopal

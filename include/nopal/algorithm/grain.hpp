@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::grain, the last argument of any loop or algorithm for who wants to fix the smallest block. Plain data.
+// grain: the last argument of a loop or algorithm that fixes its smallest block. Plain data.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -8,8 +8,8 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-/// No block of a loop has fewer iterations than this, but for its last one. parallel_for_blocks is then called for blocks of exactly so
-/// many, counted from the first iteration, whatever the schedule. 0: as if it were not given, and the loop finds out by itself.
+/// No block of a loop has fewer iterations, but for the last one. parallel_for_blocks then calls its body for blocks of exactly so many,
+/// counted from the first iteration, whatever the schedule. grain{0} is as none: the loop chooses.
 struct grain {
   std::size_t iterations;
   constexpr explicit grain(std::size_t n) noexcept : iterations{n} {}

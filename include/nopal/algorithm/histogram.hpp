@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::histogram: counts the elements of each bin, in parallel.
+// histogram: counts the elements of each bin, in parallel.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
-#include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/core/loop/made_of.hpp"
 #include "nopal/core/loop/slow_values.hpp"
@@ -28,11 +28,11 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
-/// How many bins a worker counts for, and no more of them than elements: so many tables at most.
+/// The tables of counts: at most so many, and no more bins in all of them than elements.
 inline constexpr std::size_t most_tables = 64;
 inline constexpr std::size_t least_table = 4096;
 
-/// By its types the cost of telling a bin is remembered.
+/// Its types identify the cost of bin_of that is remembered.
 template <class...>
 struct histogram_pack {};
 
@@ -105,12 +105,12 @@ struct histogram_function : refuses_lists {
 
 }  // namespace core::algorithms
 
-/// histogram(first, last, bins, bin_of = identity), histogram(range, bins, bin_of): how many elements each of the bins 0 to bins - 1 has, where
-/// bin_of(element) says which is an element's. bin_of is called once for each element, by several threads at once.
+/// histogram(first, last, bins, bin_of = identity), histogram(range, bins, bin_of): returns how many elements are in each of the bins 0 to
+/// bins - 1, where bin_of(element) is an element's bin. Several threads call bin_of at once, once for each element.
 ///
-/// Throws std::out_of_range if there is no such bin, or what bin_of throws, as serial execution would have thrown first; std::bad_alloc; off a pool
-/// also what default_pool() throws. O(n + bins) work, O(n / 64 + bins + log n) span, of which telling bins is O(log n) where it takes long; memory for
-/// 64 numbers a bin at most, and for no more than elements.
+/// Throws std::out_of_range if bin_of returns no such bin, or what bin_of throws, as serial execution would have thrown first. Throws
+/// std::bad_alloc. Off a pool also throws what default_pool() throws. O(n + bins) work, O(n / 64 + bins + log n) span, of which calls of
+/// bin_of that take long are O(log n). Memory for at most 64 numbers a bin, and for no more than there are elements.
 inline constexpr core::algorithms::histogram_function histogram{};
 
 }  // namespace nopal

@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::merge: as std::ranges::merge, in parallel.
+// merge, inplace_merge: as those of std::ranges, in parallel.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -9,26 +9,28 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <new>
 #include <ranges>
 #include <utility>
 #include <vector>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/merge_runs.hpp"
+#include "nopal/algorithm/internal/merge_sort.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
-#include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
-#include "nopal/algorithm/internal/slow_partition.hpp"
+#include "nopal/algorithm/internal/sort_common.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
 namespace core::algorithms {
 
-/// A block of a merge finds by two binary searches where it begins and ends: it is worth that.
+/// The least block of a merge: two binary searches find where it begins and ends.
 inline constexpr std::size_t least_merge_block = 1024;
 
-/// By its types the costs of comparisons are remembered.
+/// Its types identify the cost of comparisons that is remembered.
 template <class...>
 struct merge_pack {};
 template <class Site>
@@ -36,7 +38,8 @@ struct merge_search {};
 template <class Site>
 struct merge_part {};
 
-/// Where a comparison takes long: one part for each worker, or some if they are long. Where they begin is found in parallel, by a binary search each.
+/// For comparisons that take long: one part for each worker, or several if parts are long. Binary searches in parallel find where they
+/// begin.
 template <class Site, class I1, class I2, class Before, class Merge>
 void merge_slowly(const I1& first1, std::size_t n1, const I2& first2, std::size_t n2, const Before& is_before, const Merge& merge) {
   const std::size_t n = n1 + n2;
@@ -112,14 +115,79 @@ struct merge_function : refuses_lists, refuses_inserters_behind_two {
   }
 };
 
+/// So few are merged in fewer comparisons than it takes to find those in place.
+inline constexpr std::size_t few_to_merge = 8;
+
+/// Merges the first `half` of n elements with the others. Called by a worker if n is at least sorted_alone, or if it is slow.
+template <class I, class Less>
+void merge_halves(I first, std::size_t half, std::size_t n, const Less& less, bool slow) {
+  if (!slow && n > few_to_merge) {  // elements in place at both ends stay
+    const I middle = algorithms::ahead(first, half);
+    if (!less(*middle, *(middle - 1))) return;
+    n = half + algorithms::bound(n - half, [&](std::size_t i) { return less(*algorithms::ahead(middle, i), *(middle - 1)); });
+    const std::size_t skipped = algorithms::bound(half, [&](std::size_t i) { return !less(*middle, *algorithms::ahead(first, i)); });
+    first = algorithms::ahead(first, skipped);
+    half -= skipped;
+    n -= skipped;
+    if (half == 0 || half == n) return;  // the comparator contradicts itself
+  }
+  if constexpr (is_relocatable<std::iter_value_t<I>>) {
+    const raw_buffer<std::iter_value_t<I>> room{n, std::nothrow};
+    if (room.data() != nullptr) {
+      try {
+        algorithms::merge_runs(first, room.data(), half, n, less, slow ? algorithms::slow_merge_parts(n, n) : 0);
+      } catch (...) {
+        algorithms::carry(room.data(), first, n);
+        throw;
+      }
+      return algorithms::carry_in_parts(room.data(), first, n);
+    }
+  }
+  merge_sort_in_place<I, Less>{less, slow}.merge(first, half, n - half);
+}
+
+struct inplace_merge_function : refuses_proxies {
+  using refuses_proxies::operator();
+
+  template <std::random_access_iterator I, std::sentinel_for<I> S, class Comp = std::ranges::less, class Proj = std::identity>
+    requires std::sortable<I, Comp, Proj> && parallel_iterator<I>
+  I operator()(I first, I middle, S last, Comp comp = {}, Proj proj = {}) const {
+    const I end = algorithms::end_of(first, last);
+    if (first == middle || middle == end) return end;
+    const auto n = static_cast<std::size_t>(end - first);
+    const auto half = static_cast<std::size_t>(middle - first);
+    const auto plain = algorithms::plain_iterator(first);
+    const projected_less<Comp, Proj> less{comp, proj};
+    const bool slow = algorithms::compares_slowly(plain, n, less);
+    algorithms::where_worth_it(n, [&] { algorithms::merge_halves(plain, half, n, less, slow); }, slow);
+    return end;
+  }
+  template <std::ranges::random_access_range R, class Comp = std::ranges::less, class Proj = std::identity>
+    requires std::sortable<std::ranges::iterator_t<R>, Comp, Proj> && parallel_iterator<std::ranges::iterator_t<R>>
+  std::ranges::borrowed_iterator_t<R> operator()(R&& range, std::ranges::iterator_t<R> middle, Comp comp = {}, Proj proj = {}) const {
+    return (*this)(std::ranges::begin(range), std::move(middle), algorithms::end_of(range), std::move(comp), std::move(proj));
+  }
+};
+
 }  // namespace core::algorithms
 
-/// merge(first1, last1, first2, last2, out, comp = less, proj1 = identity, proj2 = identity), merge(range1, range2, out, comp, proj1, proj2): copies two
-/// sorted ranges into one, equal elements of the first range first, and returns the ends, as std::ranges::merge does. `out` is an iterator of
-/// random access whose elements are objects, and none of those merged. The comparator and the projections are called by several threads at once.
+/// merge(first1, last1, first2, last2, out, comp = less, proj1 = identity, proj2 = identity), merge(range1, range2, out, comp, proj1,
+/// proj2): copies two sorted ranges into one, equal elements of the first range first, and returns the ends, as std::ranges::merge does.
+/// `out` is a random-access iterator whose elements are objects, other than those merged. Several threads call comp and the
+/// projections at once.
 ///
-/// Throws what the first block that threw has thrown; off a pool also what default_pool() throws. O(n) work, O(n / 1024 + log n) span; O(log n)
-/// where comparisons take long: then there is one part for each worker.
+/// Throws what the first block that threw has thrown. Off a pool also throws what default_pool() throws. O(n) work, O(n / 1024 + log n)
+/// span; O(n / P + log n) where comparisons take long: then each of P workers has one part.
 inline constexpr core::algorithms::merge_function merge{};
+
+/// inplace_merge(first, middle, last, comp = less, proj = identity), inplace_merge(range, middle, comp, proj): merges two sorted parts of a
+/// range, the second of which begins at `middle`, equal elements of the first part first. Returns the end, as std::ranges::inplace_merge
+/// does. Several threads call comp and proj at once. Elements need only be movable. It takes memory for those that change their places;
+/// without it, or where moves may throw, it swaps.
+///
+/// Throws what comp, proj and moves throw, the exception of the earliest part that threw. All elements are then in the range, in some
+/// order, if moves do not throw. Off a pool also throws what default_pool() throws. O(n) work, O(n / 64 + log n) span; by swaps O(n log n)
+/// work and O(n) span.
+inline constexpr core::algorithms::inplace_merge_function inplace_merge{};
 
 }  // namespace nopal

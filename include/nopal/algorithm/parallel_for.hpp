@@ -1,7 +1,7 @@
 #pragma once
 
-// parallel_for: a loop whose iterations may run at once. Next: core/loop/blocks_of.hpp, what becomes of the body; core/loop/loop.hpp, the
-// engine; parallel_for_blocks.hpp, for a body that wants a range.
+// parallel_for, parallel_for_blocks: loops whose iterations may run at once. Next: core/loop/blocks_of.hpp, what becomes of the
+// body; core/loop/loop.hpp, the engine.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -10,7 +10,6 @@
 
 #include "nopal/algorithm/grain.hpp"
 #include "nopal/core/loop/blocks_of.hpp"
-#include "nopal/core/loop/limits.hpp"
 #include "nopal/core/task/arguments.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -40,19 +39,20 @@ struct table {
 
 }  // namespace core
 
-/// Calls body(i) for each i of [first, last), in parallel where workers are free. Any thread may call, at any depth: a task, a fiber,
-/// native code, the body of another loop; off a pool a long loop brings in default_pool(), and a short one runs where it is called.
+/// parallel_for(first, last, body): calls body(i) for each i of [first, last), in parallel where workers are free. Any thread may call it,
+/// at any depth: a task, a fiber, native code, the body of another loop. Off a pool a long loop runs on default_pool(), and a short one
+/// where it is called.
 ///
-/// The index is of the limits' common type. The body is called by its name, by several workers at once: it is neither copied nor moved,
-/// unless it is small, trivially copyable and can be called as a constant. It is an ordinary function, and may fork, wait and loop.
-/// Iterations run in any order, and none may wait for a later one: a loop may run as the serial one.
+/// The index has the limits' common type. Several workers call the body at once. It is neither copied nor moved, unless it is small,
+/// trivially copyable and can be called as a constant. It is an ordinary function, and may fork, wait and loop. Iterations run in any
+/// order, and none may wait for a later one: the loop may run serially.
 ///
-/// Throws what serial execution would have thrown first. What was before that has run then; what comes after it is not begun any more, but
-/// may have been. Also throws what default_pool() throws, before anything or after some iterations; and std::invalid_argument, before
-/// anything, if `first` is negative and `last` of a type without a sign.
+/// Throws what serial execution would have thrown first. All iterations before that one have run; those behind it may have run, and are not
+/// begun any more. Throws what default_pool() throws, before the first iteration or after some. Throws std::invalid_argument, before the
+/// first iteration, if `first` is negative and the type of `last` is unsigned.
 ///
-/// The loop is split when a thief asks, and not before: with n iterations of work W and span S it takes O(log n) forks for each steal and
-/// O(log n) otherwise, and W/P + O(S + log n) time. grain{n} fixes the least number of iterations that one worker takes.
+/// The loop is split only when a thief asks. With n iterations of work W and span S it makes O(log n) forks for each steal and O(log n)
+/// otherwise, and takes W/P + O(S + log n) time. grain{n} fixes the least number of iterations that one worker takes.
 struct parallel_for_function {
   template <core::loop_index First, core::loop_index Last, class Body>
   void operator()(First first, Last last, Body&& body, grain g = grain{0}) const {
@@ -130,5 +130,50 @@ struct parallel_for_function {
   }
 };
 inline constexpr parallel_for_function parallel_for{};
+
+struct parallel_for_blocks_function {
+  /// Calls body(f, l) for blocks [f, l) that together are [first, last), none of them empty, each of any size; with grain{n} of exactly n
+  /// iterations, but for the last. Everything else is as for parallel_for: the index is of the limits' common type, blocks run at once on
+  /// several workers, and of each part of the range the lower block first.
+  template <core::loop_index First, core::loop_index Last, class Body>
+  void operator()(First first, Last last, Body&& body, grain g = grain{0}) const {
+    using index = core::index_of<First, Last>;
+    constexpr bool called = std::is_invocable_v<Body&, index, index>;
+    static_assert(called, "nopal: parallel_for_blocks calls its body with the two ends of a block: [&](auto first, auto last) { ... }");
+    if constexpr (called) {
+      static_assert(!core::is_task<std::remove_cvref_t<std::invoke_result_t<Body&, index, index>>>,
+                    "nopal: the body of a loop is an ordinary function. Call nopal::sync_wait(f, first, last) in it for a "
+                    "coroutine function f.");
+      auto const range = core::limits_of(first, last);
+      auto blocks = [&](std::uint64_t from, std::uint64_t to) { static_cast<void>(body(range.at(from), range.at(to))); };
+      core::run_blocks<Body>(range.count, g, true, blocks);
+    }
+  }
+
+  /// No loop: refuses ranges, iterators and steps, and says what to write instead.
+  template <class Range, class Body>
+  void operator()(Range&&, Body&&) const {
+    say<Range>();
+  }
+  template <class First, class Last, class Body>
+    requires(!core::loop_index<std::remove_cvref_t<First>> || !core::loop_index<std::remove_cvref_t<Last>>)
+  void operator()(First&&, Last&&, Body&&, grain = grain{0}) const {
+    say<First>();
+  }
+  template <class First, class Last, core::loop_index Step, class Body>
+  void operator()(First&&, Last&&, Step, Body&&) const {
+    say<Step>();
+  }
+
+ private:
+  template <class T>
+  static void say() {
+    static_assert(
+        sizeof(std::remove_reference_t<T>*) == 0,
+        "nopal: parallel_for_blocks goes from one whole number to another, without a step: parallel_for_blocks(0, n, [&](auto first, "
+        "auto last) { ... }). For n elements at a time give nopal::grain{n} as the last argument.");
+  }
+};
+inline constexpr parallel_for_blocks_function parallel_for_blocks{};
 
 }  // namespace nopal

@@ -1,6 +1,6 @@
 #pragma once
 
-// nopal::replace, nopal::replace_if, nopal::replace_copy, nopal::replace_copy_if: as those of std::ranges, in parallel.
+// replace, replace_if, replace_copy, replace_copy_if: as those of std::ranges, in parallel.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -11,9 +11,9 @@
 #include <ranges>
 #include <utility>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
-#include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -133,21 +133,21 @@ struct replace_copy_function : refuses_inserters {
 }  // namespace core::algorithms
 
 /// replace(first, last, old_value, value, proj = identity), replace(range, old_value, value, proj): assigns `value` to each element whose
-/// projection equals `old_value`, in parallel, and returns the end, as std::ranges::replace does. Neither is one of the elements. The
-/// projection is called by several threads at once, as what compares. Throws what serial execution would have thrown first; what lies
-/// behind that is not begun any more. Off a pool also what default_pool() throws. O(n) work, O(log n) span.
+/// projection equals `old_value`, and returns the end, as std::ranges::replace does. Neither value is one of the elements. Several threads
+/// compare elements and call proj at once. Throws what serial execution would have thrown first; calls behind that one are not begun any
+/// more. Off a pool also throws what default_pool() throws. O(n) work, O(log n) span.
 inline constexpr core::algorithms::replace_function replace{};
 
-/// replace_if(first, last, pred, value, proj = identity), replace_if(range, pred, value, proj): as replace, of elements for which pred
+/// replace_if(first, last, pred, value, proj = identity), replace_if(range, pred, value, proj): as replace, for elements for which pred
 /// holds.
 inline constexpr core::algorithms::replace_if_function replace_if{};
 
 /// replace_copy(first, last, out, old_value, value, proj = identity), replace_copy(range, out, old_value, value, proj): as replace, but
-/// writes all to `out` and leaves the range as it is; returns the ends, as std::ranges::replace_copy does. `out` is an iterator of random
-/// access whose elements are objects, and none of the range.
+/// writes all elements to `out`, leaves the range as it is and returns the ends, as std::ranges::replace_copy does. `out` is a
+/// random-access iterator whose elements are objects, other than those of the range.
 inline constexpr core::algorithms::replace_copy_function replace_copy{};
 
-/// replace_copy_if(first, last, out, pred, value, proj = identity), replace_copy_if(range, out, pred, value, proj): as replace_copy, of
+/// replace_copy_if(first, last, out, pred, value, proj = identity), replace_copy_if(range, out, pred, value, proj): as replace_copy, for
 /// elements for which pred holds.
 inline constexpr core::algorithms::replace_copy_if_function replace_copy_if{};
 

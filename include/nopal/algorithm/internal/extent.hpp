@@ -1,6 +1,6 @@
 #pragma once
 
-// How long a range is: known at once, found by walking to its end, or without an end.
+// The length of a range: known at once, found by walking to the end, or endless.
 
 #include <algorithm>
 #include <concepts>
@@ -15,8 +15,8 @@
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// The end of a range that has none, and whose elements may all be looked at: of std::views::iota(0), say. Of a std::unreachable_sentinel nobody
-/// knows the latter: its caller may only know that what is looked for comes before memory ends.
+/// The end of an endless range whose elements may all be looked at, as those of std::views::iota(0). A std::unreachable_sentinel does not
+/// say that: its caller may only know that the search finds something before memory ends.
 struct endless {
   template <std::weakly_incrementable I>
   friend constexpr bool operator==(endless, const I&) noexcept {
@@ -29,7 +29,7 @@ inline constexpr bool never_reached = std::same_as<S, std::unreachable_sentinel_
 template <class S>
 inline constexpr bool never_reached<std::move_sentinel<S>> = never_reached<S>;
 
-/// Has a range no end? By its sentinel, or by that of the range which a view passes on.
+/// Is a range endless? Judged by its sentinel, or by that of the range that a view passes on.
 template <class R>
 inline constexpr bool has_no_end = never_reached<std::ranges::sentinel_t<R>>;
 template <class V, class F>
@@ -43,7 +43,7 @@ inline constexpr bool has_no_end<std::ranges::drop_view<V>> = has_no_end<V>;
 template <class I>
 concept counts_itself =
     std::integral<std::iter_value_t<I>> && std::same_as<I, std::ranges::iterator_t<std::ranges::iota_view<std::iter_value_t<I>>>>;
-/// One that makes something of what another is at, in the same place.
+/// An iterator that makes something of what another one at the same place is at.
 template <class I>
 inline constexpr bool makes_of_base = requires(const I& it) {
   { it.base() } -> std::random_access_iterator;
@@ -51,7 +51,7 @@ inline constexpr bool makes_of_base = requires(const I& it) {
 template <class I>
 inline constexpr bool makes_of_base<std::counted_iterator<I>> = false;  // has an end
 template <class I>
-inline constexpr bool makes_of_base<std::reverse_iterator<I>> = false;  // goes to the other side
+inline constexpr bool makes_of_base<std::reverse_iterator<I>> = false;  // goes the other way
 
 template <class I>
 inline constexpr bool counts = false;
@@ -61,7 +61,7 @@ inline constexpr bool counts<I> = counts<std::remove_cvref_t<decltype(std::declv
 template <counts_itself I>
 inline constexpr bool counts<I> = true;
 
-/// How many elements a range without an end has ahead of `it`: to the last number of its type, if it counts without wrapping.
+/// Returns how many elements an endless range has ahead of `it`: up to the last number of its type, if it counts without wrapping.
 template <class I>
 constexpr std::size_t left_ahead(const I& it) {
   constexpr std::size_t enough = std::numeric_limits<std::size_t>::max() / 4;
@@ -79,8 +79,8 @@ constexpr std::size_t left_ahead(const I& it) {
   }
 }
 
-/// May all elements be looked at of a range without an end? A pair of iterators and a std::unreachable_sentinel does not say so, in a subrange
-/// neither, unless they count.
+/// May all elements of an endless range be looked at? A pair of an iterator and a std::unreachable_sentinel does not say so, nor does a
+/// subrange of them, unless they count.
 template <class R>
 inline constexpr bool is_endless = true;
 template <class I, class S, std::ranges::subrange_kind K>
@@ -98,7 +98,7 @@ inline constexpr bool is_endless<std::ranges::ref_view<V>> = is_endless<std::rem
 template <class V>
 inline constexpr bool is_endless<std::ranges::owning_view<V>> = is_endless<V>;
 
-/// So many elements of a range without an end: the `take` of one is not sized, but knows.
+/// A `take` of an endless range: it is not sized, but knows its length.
 template <class R>
 inline constexpr bool takes_some = false;
 template <class V>
@@ -137,7 +137,7 @@ struct known_length<R> {
   }
 };
 
-/// The end of a range as the algorithms take it: an iterator, where that takes no walk.
+/// Returns the end of a range as the algorithms take it: an iterator, if that needs no walk.
 template <class R>
 auto end_of(R& range) {
   using plain = std::remove_cv_t<R>;
@@ -154,7 +154,7 @@ auto end_of(R& range) {
 template <class T, class R>
 concept ends_array = std::is_array_v<std::remove_reference_t<R>> && std::sentinel_for<T, std::decay_t<R>>;
 
-/// Does a sentinel only guard what a counted iterator counts, and never comes to its own end?
+/// Is a sentinel only a guard of what a counted iterator counts, and never reached?
 template <class I, class S>
 inline constexpr bool ends_by_count = false;
 template <class I, class S>
@@ -173,7 +173,7 @@ constexpr void refuse_endless() {
                 "std::views::iota(first, last).");
 }
 
-/// The end of [first, last), O(1) if is_sized.
+/// Returns the end of [first, last). O(1) if is_sized.
 template <class I, class S>
 I end_of(const I& first, const S& last) {
   algorithms::refuse_endless<I, S>();
@@ -184,7 +184,7 @@ I end_of(const I& first, const S& last) {
   }
 }
 
-/// How many elements [first, last) has; none if last is before first.
+/// Returns the number of elements of [first, last); 0 if last is before first.
 template <class I, class S>
 std::size_t length(const I& first, const S& last) {
   if constexpr (std::sized_sentinel_for<S, I>) {
@@ -195,7 +195,7 @@ std::size_t length(const I& first, const S& last) {
   }
 }
 
-/// So many steps can be made in [first, last), and not more than `most`.
+/// Returns the number of elements of [first, last), but at most `most`.
 template <class I, class S>
 std::size_t length_up_to(std::size_t most, I first, const S& last) {
   if constexpr (never_reached<S>) {
@@ -209,7 +209,7 @@ std::size_t length_up_to(std::size_t most, I first, const S& last) {
   }
 }
 
-/// How many elements two ranges have both.
+/// Returns the length of the shorter of two ranges.
 template <class I1, class S1, class I2, class S2>
 std::size_t shorter_length(const I1& first1, const S1& last1, const I2& first2, const S2& last2) {
   if constexpr (never_reached<S1> || (!is_sized<I1, S1> && is_sized<I2, S2>)) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// What min_element, max_element and minmax_element share: a tree of choices, which depends on the number of elements and on types alone.
+// The tree of choices that min_element, max_element, minmax_element, min, max and minmax share. It depends on the number of elements and on
+// types alone.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,16 +12,16 @@
 #include <type_traits>
 #include <utility>
 
-#include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/loop/fixed_tree.hpp"
-#include "nopal/core/loop/leaves.hpp"
+#include "nopal/core/loop/reduction.hpp"
 #include "nopal/core/loop/slow_values.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// An element that may be chosen: where it is, and what the projection has made of it, if that is a number and not a part of the element. Else
-/// the projection is asked for each comparison: see README.md, "Values".
+/// A candidate: where it is, and its projection if that is a number and no part of the element. Otherwise the projection is called for each
+/// comparison: see README.md, "Values".
 template <class I, class V>
 struct candidate {
   I place;
@@ -59,7 +60,8 @@ struct contest {
     }
   }
 
-  /// What the tree comes to: begin(c) makes a choice of one candidate, next(choice, c) has one more behind it, join(left, right). n > 0.
+  /// Returns what the tree chooses: begin(c) makes a choice of one candidate, next(choice, c) adds one behind it, join(left, right) joins
+  /// two. n > 0.
   template <class Choice, class Begin, class Next, class Join>
   Choice choose(std::uint64_t n, const Begin& begin, const Next& next, const Join& join) const {
     const std::uint64_t size = cheap_choice ? long_leaf_size(n, cheap_value) : leaf_size(n);
@@ -92,7 +94,8 @@ struct contest {
   }
 };
 
-/// The element that no later one replaces: of two the later one does if it is greater (`Greatest`), or less. The end for no elements.
+/// Returns the best element, the first of equal ones: a later one replaces it if it is greater (`Greatest`), or less. The end if
+/// there are none.
 template <bool Greatest, class I, class Comp, class Proj>
 I best(I first, std::size_t n, Comp& comp, Proj& proj) {
   if (n == 0) return first;
@@ -111,7 +114,7 @@ I best(I first, std::size_t n, Comp& comp, Proj& proj) {
   return found.place;
 }
 
-/// The first of the least, the last of the greatest.
+/// Returns the first of the least and the last of the greatest.
 template <class I, class Comp, class Proj>
 std::ranges::minmax_element_result<I> least_and_greatest(I first, std::size_t n, Comp& comp, Proj& proj) {
   if (n == 0) return {first, first};

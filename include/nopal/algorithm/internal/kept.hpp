@@ -1,7 +1,7 @@
 #pragma once
 
-// Which elements stay: what copy_if, remove, remove_if, unique, partition_copy and stable_partition share. A predicate is asked once for each element, and its answers kept in a bit each, before
-// anything is moved: so if it throws, nothing has been.
+// Which elements stay: shared by copy_if, remove, remove_if, unique, partition_copy and stable_partition. The predicate is called once for
+// each element and its answers are kept, one bit each, before anything is moved: if it throws, nothing has been moved.
 
 #include <algorithm>
 #include <array>
@@ -14,16 +14,15 @@
 #include <new>
 #include <type_traits>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
-#include "nopal/algorithm/internal/order.hpp"
-#include "nopal/algorithm/internal/raw_buffer.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// The answers for n elements, and how many of them stay before each block.
+/// The answers for n elements, and the number of those that stay before each block.
 class kept {
  public:
-  /// Asks stays(i) for each i of [unasked, n); an element before, one at most, stays. Throws what that throws, and std::bad_alloc.
+  /// Calls stays(i) for each i of [unasked, n). Elements before `unasked`, at most one, stay. Throws what stays throws, and std::bad_alloc.
   template <class Stays>
   kept(std::size_t n, const Stays& stays, std::size_t unasked = 0) : cut_{n}, bits_((n + 63) / 64) {
     std::uint64_t* const words = bits_.data();
@@ -46,7 +45,7 @@ class kept {
         if (stop - begin == 64) {
           words[word] = bits;
         } else {
-          // Relaxed: another stretch may have a part of this word. The join of the loop orders what is read.
+          // Relaxed: another stretch may own a part of this word. The join of the loop orders the reads.
           std::atomic_ref<std::uint64_t>{words[word]}.fetch_or(bits, std::memory_order::relaxed);
         }
       }
@@ -65,7 +64,7 @@ class kept {
   [[nodiscard]] std::size_t count() const { return before_[cut_.count]; }
   [[nodiscard]] bool stays(std::size_t i) const { return (bits_.data()[i / 64] >> i % 64 & 1) != 0; }
 
-  /// Calls f(i) for each element of a block that stays; all(i), if it is given, for 64 of them in a row at once.
+  /// Calls f(i) for each element of a block that stays; instead all(i), if given, for 64 of them in a row.
   template <class F, class All = std::nullptr_t>
   void each(std::size_t block, const F& f, [[maybe_unused]] const All& all = nullptr) const {
     for (std::size_t word = cut_.begin(block); word < cut_.end(block); word += 64) {
@@ -98,8 +97,8 @@ class kept {
   std::array<std::size_t, most_blocks + 1> before_;
 };
 
-/// Moves what stays to the front, in its order, and returns how many these are. Each block closes its own gaps; then the blocks move up, one after
-/// another.
+/// Moves the elements that stay to the front, in order, and returns their number. Each block closes its own gaps in parallel; then the
+/// blocks move up, one after another.
 template <class I>
 std::size_t close_gaps(I first, const kept& stay) {
   each_block(stay.cut(), [&](std::size_t block, std::size_t from, std::size_t) {

@@ -1,26 +1,28 @@
 #pragma once
 
-// How the algorithms loop: over stretches of any length, where the result does not depend on them, and over blocks that depend on the number of
-// elements alone, where it does.
+// How the algorithms loop: over stretches of any length, where the result does not depend on them, or over blocks that depend only on the
+// number of elements, where it does. And whether a call takes so long that a few of them are worth several threads.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-#include "nopal/algorithm/parallel_for_blocks.hpp"
+#include "nopal/algorithm/parallel_for.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/loop/blocks_of.hpp"
+#include "nopal/core/loop/pace.hpp"
+#include "nopal/core/loop/sharing.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// A function as a stretch of a loop calls it with Args: a copy of its own, if it is small and plain (core/loop/blocks_of.hpp). Then no element
-/// that the stretch writes can be a part of it, as far as the compiler knows.
+/// The function as a stretch of a loop calls it with Args: its own copy, if the function is small and plain (core/loop/blocks_of.hpp). The
+/// compiler then knows that no element which the stretch writes is a part of it.
 template <class... Args, class F>
 NOPAL_INLINE core::body_of_block<F, core::copied_for_a_block<F, Args...>> for_stretch(F& f) {
   return static_cast<core::source_of_body<F, core::copied_for_a_block<F, Args...>>>(f);
 }
-/// A value as a stretch uses it: a copy of its own, if it is a number or a pointer.
+/// The value as a stretch uses it: its own copy of a number or pointer.
 template <class T>
 using value_for_stretch = std::conditional_t<std::is_scalar_v<T>, const T, const T&>;
 
@@ -30,14 +32,14 @@ void loop(std::size_t n, Body&& body) {
   nopal::parallel_for_blocks(std::size_t{0}, n, body);
 }
 
-/// As loop; what an iteration costs is remembered by the type `Site`.
+/// As loop. The type `Site` identifies the cost of an iteration that is remembered.
 template <class Site, class Body>
 void loop_at(std::size_t n, Body&& body) {
   auto part = [&](std::uint64_t from, std::uint64_t to) { body(static_cast<std::size_t>(from), static_cast<std::size_t>(to)); };
   core::run_blocks<Site>(n, grain{0}, true, part);
 }
 
-/// Blocks of a multiple of 64 elements, the last of them shorter.
+/// A cut into blocks, each of a multiple of 64 elements but for the last.
 inline constexpr std::size_t most_blocks = 1024;
 struct blocks {
   std::size_t n;
@@ -47,7 +49,7 @@ struct blocks {
   explicit blocks(std::size_t elements, std::size_t least = 64)
       : n{elements}, size{(std::max(least, (n + most_blocks - 1) / most_blocks) + 63) / 64 * 64}, count{(n + size - 1) / size} {}
 
-  /// Blocks of so many elements each.
+  /// As a constructor's argument: blocks of exactly so many elements.
   struct exactly {
     std::size_t size;
   };
@@ -63,6 +65,32 @@ void each_block(const blocks& cut, Body&& body) {
   algorithms::loop(cut.count, [&](std::size_t first, std::size_t last) {
     for (; first != last; ++first) body(first, cut.begin(first), cut.end(first));
   });
+}
+
+/// From so many elements on a partition is worth several threads: it is cut into parts of at least a quarter of that.
+inline constexpr std::size_t parallel_partition = std::size_t{1} << 17;
+
+/// Are n calls worth being made in parallel before anything is moved, if one takes so many ticks?
+inline bool is_slow(double ticks, std::size_t n) noexcept {
+  return n > 1 && ticks >= loop_tuning::worth_an_answer() && ticks * static_cast<double>(n) >= loop_tuning::worth_values() && could_share();
+}
+
+/// Returns slow(ticks) of what one of n calls takes. ask() makes one such call to find out, unless it is known to be slow. The type `Site`
+/// identifies the cost that is remembered.
+template <class Site, class Ask, class Slow>
+bool turns_out(std::size_t n, const Ask& ask, const Slow& slow) {
+  if (n < 2) return false;
+  if (shares_by_schedule()) return n < parallel_partition;
+  if (slow(cost_of<Site>.ticks())) return true;
+  const std::uint64_t before = loop_ticks();
+  ask();
+  cost_of<Site>.learn(loop_ticks() - before, 1);
+  return slow(cost_of<Site>.ticks());
+}
+/// Returns whether n calls that take as long as ask() are worth being made in parallel. As turns_out.
+template <class Site, class Ask>
+bool turns_out_slow(std::size_t n, const Ask& ask) {
+  return algorithms::turns_out<Site>(n, ask, [n](double ticks) { return algorithms::is_slow(ticks, n); });
 }
 
 }  // namespace nopal::core::algorithms

@@ -1,7 +1,7 @@
 #pragma once
 
-// Merges of two sorted runs from one place to another where no objects are. The objects move whatever happens: if the comparator throws, what is
-// left of both runs follows unmerged, so that every element is in the place that was promised for it.
+// Merges two sorted runs into memory without objects. If the comparator throws, the rest of both runs follows unmerged: so every element is
+// moved to the place that was promised.
 
 #include <algorithm>
 #include <array>
@@ -12,20 +12,20 @@
 #include <memory>
 #include <type_traits>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
-#include "nopal/algorithm/internal/order.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// From so many elements on a merge is cut into parts, of a quarter of that at least, and this many at most.
+/// From so many elements on a merge is cut into parts of at least a quarter of that, at most so many.
 inline constexpr std::size_t parallel_merge = std::size_t{1} << 15;
 inline constexpr std::size_t most_merge_parts = 64;
-/// Where comparisons take long a part has so many elements at least.
+/// The least part where comparisons take long.
 inline constexpr std::size_t slow_merge = 4;
 
-/// The first i of [0, n) for which is_before(i) is false, else n. It is true for all before that. O(log n) calls.
+/// Returns the first i of [0, n) for which is_before(i) is false, else n; it is true for all before. O(log n) calls.
 template <class IsBefore>
 std::size_t bound(std::size_t n, const IsBefore& is_before) {
   std::size_t first = 0;
@@ -41,7 +41,7 @@ std::size_t bound(std::size_t n, const IsBefore& is_before) {
   return first;
 }
 
-/// How many of the first k elements of a stable merge come from the left run. O(log k) comparisons.
+/// Returns how many of the first k elements of a stable merge come from the left run. O(log k) comparisons.
 template <class L, class R, class Less>
 std::size_t from_left_of_first(std::size_t k, L left, std::size_t left_n, R right, std::size_t right_n, const Less& less) {
   std::size_t low = k > right_n ? k - right_n : 0;
@@ -63,7 +63,7 @@ void carry(From from, To to, std::size_t n) noexcept {
     algorithms::relocate(std::addressof(*algorithms::ahead(from, i)), std::addressof(*algorithms::ahead(to, i)));
 }
 
-/// As carry, in parallel: all of it, whoever asks to stop. By a worker if n is parallel_merge or more.
+/// As carry, in parallel; no stop request ends it. Called by a worker if n is at least parallel_merge.
 template <class From, class To>
 void carry_in_parts(From from, To to, std::size_t n) {
   const std::size_t parts = n < parallel_merge ? 1 : std::min(n / (parallel_merge / 4), most_merge_parts);
@@ -73,7 +73,7 @@ void carry_in_parts(From from, To to, std::size_t n) {
   });
 }
 
-/// A merge by one thread. Its end brings what is left of the runs.
+/// A merge on one thread. Its destructor moves the rest of the runs.
 template <class From, class To, class Less>
 struct run_merge {
   From left;
@@ -91,7 +91,7 @@ struct run_merge {
   void merge() {
     using T = std::iter_value_t<From>;
     for (;;) {
-      auto steps = std::min(left_end - left, right_end - right);  // so many cannot exhaust a run
+      auto steps = std::min(left_end - left, right_end - right);  // so many steps cannot exhaust a run
       if (steps == 0) return;
       do {
         const bool is_right = less(*right, *left);
@@ -112,13 +112,13 @@ struct run_merge {
   }
 };
 
-/// The parts of a merge of n elements where comparisons take long, while others that merge are `all` with these: some for each worker. Each takes
-/// log n comparisons more than it saves where no worker waits. By a worker.
+/// Returns how many parts a merge of n elements has where comparisons take long, some for each worker; `all` elements are merged at the
+/// same time. A part costs log n comparisons more, which is lost where no worker waits. Called by a worker.
 inline std::size_t slow_merge_parts(std::size_t n, std::size_t all) { return 1 + 4 * n * core::current()->pool().size() / all; }
 
-/// Merges [from, from + half) and [from + half, from + n) into [to, to + n), stably. If it throws, the elements are all there, too: the
-/// exception is that of the first part that threw. By a worker if n is parallel_merge or more, or if `less` is slow: into so many parts at most is it cut
-/// then. O(n) work, O(n / most_merge_parts + log n) span.
+/// Merges [from, from + half) and [from + half, from + n) into [to, to + n), stably. If it throws, all elements are there too; the
+/// exception is that of the first part that threw. Called by a worker if n is at least parallel_merge, or if `less` is slow: then it is cut
+/// into at most so many parts. O(n) work, O(n / most_merge_parts + log n) span.
 template <class From, class To, class Less>
 void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& less, std::size_t slow_parts) {
   const bool slow = slow_parts > 0;
@@ -144,7 +144,7 @@ void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& l
     } else {
       for (std::size_t part = 1; part <= parts; ++part) find(part);
     }
-    // Clamped: a comparator that is no order may contradict itself.
+    // Clamped: an inconsistent comparator may contradict itself.
     for (std::size_t part = 1; part <= parts; ++part)
       lefts[part] = std::clamp(lefts[part], lefts[part - 1], lefts[part - 1] + (begin_of(part) - begin_of(part - 1)));
   } catch (...) {
@@ -162,7 +162,7 @@ void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& l
                                   algorithms::ahead(middle, end_here - lefts[part + 1]),
                                   algorithms::ahead(to, begin),
                                   less};
-    // Relaxed, as the exchange: a hint to those that come later. The join of the parts orders what is read after it.
+    // Relaxed, as the exchange: a hint to later parts. The join of the parts orders the reads after it.
     if (part > first_thrown.load(std::memory_order::relaxed)) return;
     try {
       one.merge();

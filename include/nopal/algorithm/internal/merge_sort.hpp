@@ -1,22 +1,22 @@
 #pragma once
 
-// stable_sort by comparisons: a merge sort between the range and room for as many elements, halves in parallel and merges in parallel; and one
-// without room, which merges by rotations. In both, if the comparator throws, all elements are in the range.
+// stable_sort by comparisons: a merge sort between the range and a buffer, with parallel halves and parallel merges; and one in place,
+// which merges by rotations. In both, all elements are in the range if the comparator throws.
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/merge_runs.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
-#include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/small_sort.hpp"
 #include "nopal/native.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// Both halves of so many elements may be sorted in parallel: some 10 us of work.
+/// From so many elements on both halves may be sorted in parallel: some 10 us of work.
 inline constexpr std::size_t parallel_merge_sort = 1024;
 
 template <class I, class Less>
@@ -28,8 +28,8 @@ struct merge_sort {
   bool slow = false;    ///< it takes long: all is done in parallel that can be
   std::size_t all = 0;  ///< then: elements, those of all calls of sort
 
-  /// Sorts the n elements at `at`, and leaves them in `room`, or there. If it throws they are where they were to be, in some order. Where they are
-  /// not, there are no objects. By a worker if n is parallel_merge_sort or more, or if it is slow.
+  /// Sorts the n elements at `at`, into `room` or in place. If it throws, they are where they were to be, in some order. The other memory
+  /// has no objects. Called by a worker if n is at least parallel_merge_sort, or if it is slow.
   void sort(I at, T* room, std::size_t n, bool to_room) const {
     if (n <= (slow ? 3 : small_size<T>)) return sort_few(at, room, n, to_room);
     const std::size_t half = n / 2;
@@ -77,13 +77,13 @@ struct merge_sort {
   }
 };
 
-/// Without room: O(n log² n) work, O(log³ n) span but for its rotations, which are serial.
+/// In place: O(n log² n) work, O(log³ n) span but for its rotations, which are serial.
 template <class I, class Less>
 struct merge_sort_in_place {
   Less less;
   bool slow = false;
 
-  /// By a worker if n is parallel_merge_sort or more.
+  /// Called by a worker if n is at least parallel_merge_sort.
   void sort(I first, std::size_t n) const {
     if (n <= (slow ? 3 : small_size<std::iter_value_t<I>>)) return algorithms::small_sort(first, n, less);
     const std::size_t half = n / 2;
@@ -91,12 +91,12 @@ struct merge_sort_in_place {
     merge(first, half, n - half);
   }
 
-  /// Merges two sorted runs, the second of which begins after the first. By a worker as sort.
+  /// Merges two adjacent sorted runs. Called by a worker, as sort.
   void merge(I first, std::size_t left_n, std::size_t right_n) const {
     const I middle = algorithms::ahead(first, left_n);
     if (left_n == 0 || right_n == 0 || !less(*middle, *(middle - 1))) return;
     if (left_n == 1 && right_n == 1) return std::ranges::iter_swap(first, middle);
-    // The middle of the longer run, and where it belongs in the other one.
+    // The middle of the longer run, and its place in the other one.
     std::size_t left = left_n / 2;
     std::size_t right = right_n / 2;
     if (left_n > right_n) {

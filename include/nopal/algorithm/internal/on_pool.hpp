@@ -1,6 +1,6 @@
 #pragma once
 
-// Where algorithms run, and forks of a number of parts that nothing but their own exceptions ends.
+// Where algorithms run, and forks of a number of parts that only their own exceptions end.
 
 #include <cstddef>
 
@@ -9,7 +9,7 @@
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// Calls f by a worker: here if the caller works for a pool, else on default_pool(). Throws what f throws, and what default_pool() throws.
+/// Calls f on a worker: here if the caller works for a pool, else on default_pool(). Throws what f throws, and what default_pool() throws.
 template <class F>
 void on_pool(F&& f) {
   if (core::state_here()->works()) {
@@ -19,8 +19,8 @@ void on_pool(F&& f) {
   }
 }
 
-/// Calls part(i) for each i of [first, last), in parallel. If parts throw, rethrows the exception of the first of them; which others have
-/// run then is not known: so parts that must all be run catch. O(last - first) work, logarithmic span besides the parts. By a worker.
+/// Calls part(i) for each i of [first, last), in parallel. If parts throw, rethrows the exception of the first of them; it is then unknown
+/// which others have run, so parts that must all run catch. O(last - first) work, logarithmic span besides the parts. Called by a worker.
 template <class Part>
 void each_part(std::size_t first, std::size_t last, const Part& part) {
   if (last - first <= 1) {

@@ -1,11 +1,12 @@
 #pragma once
 
-// sort by comparisons: a quicksort in place, whose partitions are parallel where there is enough, and both sides of each. Pivots are medians
-// of samples; equal elements are partitioned once; what a partition finds in order is finished by insertion; heapsort ends what the samples did
-// not divide. All swaps but those of a few elements: if a comparator throws, all elements are in the range. No element is copied but cheap ones.
+// sort and nth_element by comparisons: a quicksort in place, with parallel partitions and parallel sides where there are enough elements.
+// Pivots are medians of samples. Elements that equal the pivot are partitioned once. A side that is found in order is finished by
+// insertion. Heapsort takes over where samples divide badly.
 //
-// What is swapped depends on the elements alone, never on threads. If the comparator is no order, some permutation is left, and nothing beyond
-// the range is read.
+// Elements are swapped; only a few are lifted, and only cheap ones copied. So all elements are in the range if a comparator throws. What is
+// swapped depends on the elements alone, never on threads. An inconsistent comparator leaves some permutation, and nothing outside the
+// range is read.
 
 #include <algorithm>
 #include <array>
@@ -15,27 +16,25 @@
 #include <new>
 #include <utility>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/merge_sort.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
-#include "nopal/algorithm/internal/order.hpp"
-#include "nopal/algorithm/internal/partition_blocks.hpp"
-#include "nopal/algorithm/internal/raw_buffer.hpp"
-#include "nopal/algorithm/internal/slow_partition.hpp"
+#include "nopal/algorithm/internal/partition.hpp"
 #include "nopal/algorithm/internal/small_sort.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// Both sides of a partition of so many elements may run in parallel: some 10 us of work.
+/// From so many elements on both sides of a partition may run in parallel: some 10 us of work.
 inline constexpr std::size_t parallel_sort = 1024;
 /// From so many elements on the pivot is a median of medians, and from so many a median of more.
 inline constexpr std::size_t median_of_nine = 128;
 inline constexpr std::size_t median_of_many = std::size_t{1} << 14;
 inline constexpr std::size_t many = 63;
-/// So few are sorted where only one of them is looked for: another partition would not take less.
+/// So few are sorted even if only one of them is wanted: another partition would take as long.
 inline constexpr std::size_t few_to_select_from = 8;
 
-/// How a part of the range is sorted; one for each instantiation.
+/// Sorts parts of a range; one type for each kind of iterator and comparator.
 template <class I, class Less>
 struct quick_sort {
   using T = std::iter_value_t<I>;
@@ -43,11 +42,11 @@ struct quick_sort {
   Less less;
   bool slow = false;  ///< it takes long: all is done in parallel that can be, with the same result
 
-  /// By a worker if n is parallel_sort or more, or if it is slow.
+  /// Called by a worker if n is at least parallel_sort, or if it is slow.
   void sort(I first, std::size_t n) const { sort(first, n, false, 2 * static_cast<unsigned>(std::bit_width(n))); }
 
-  /// Puts what would come k-th, of 0 to n - 1, there, what comes before it before, and the rest behind. By a worker if n is parallel_partition or
-  /// more, or if it is slow.
+  /// Puts the k-th element in sorted order, of 0 to n - 1, at its place, lesser ones before it and greater ones behind it. Called by a
+  /// worker if n is at least parallel_partition, or if it is slow.
   void select(I first, std::size_t n, std::size_t k) const {
     bool has_before = false;
     for (unsigned bad = 2 * static_cast<unsigned>(std::bit_width(n)); n > few_to_select_from; --bad) {
@@ -80,13 +79,13 @@ struct quick_sort {
   }
 
  private:
-  /// `has_before`: the element before `first` comes after none of these. So many more partitions may divide badly.
+  /// `has_before`: the element before `first` is not greater than any of these. `bad`: so many more partitions may divide badly.
   void sort(I first, std::size_t n, bool has_before, unsigned bad) const {
     for (;;) {
       if (n <= small_size<T>) return sort_few(first, n);
       if (bad == 0) return heap_sort(first, n);
       choose_pivot(first, n);
-      if (has_before && !less(*(first - 1), *first)) {  // all that equal the pivot are the least: they need no more sorting
+      if (has_before && !less(*(first - 1), *first)) {  // all that equal the pivot are the least and need no more sorting
         const I right = partition_equal(first, algorithms::ahead(first, n));
         n -= static_cast<std::size_t>(right - first);
         first = right;
@@ -116,7 +115,7 @@ struct quick_sort {
     }
   }
 
-  /// Stably: so both ways come to the same.
+  /// Stably, so that both ways give the same result.
   void sort_few(I first, std::size_t n) const {
     if constexpr (is_relocatable<T>) {
       if (slow && n > 4) {
@@ -127,12 +126,12 @@ struct quick_sort {
     algorithms::small_sort(first, n, less);
   }
 
-  /// Inserts what is out of order, unless that is more than a few elements.
+  /// Inserts misplaced elements, unless these are more than a few; returns whether all is sorted.
   bool nearly_sorted(I first, I last) const { return first == last || algorithms::insert_each(first, first + 1, last, less, 8); }
 
-  /// The pivot is at `first`. Returns the first of those that do not come before it.
+  /// Partitions by the pivot at `first`. Returns the first element that is not less.
   I partition_around(I first, I last, bool& in_order) const {
-    // What is in place at both ends is skipped: so it shows whether all is.
+    // Elements in place at both ends are skipped: this shows whether all are.
     return with_pivot(first, [&](auto& pivot) {
       const auto goes_left = [&](auto&& x) { return less(x, pivot); };
       const auto divide = [&in_order](auto left, auto right, const auto& goes) {
@@ -148,7 +147,7 @@ struct quick_sort {
     });
   }
 
-  /// The pivot is at `first`, and nothing comes before it. Returns the first of those that come after it.
+  /// Partitions by the pivot at `first`, where nothing is less. Returns the first element that is greater.
   I partition_equal(I first, I last) const {
     return with_pivot(first, [&](auto& pivot) {
       const auto goes_left = [&](auto&& x) { return !less(pivot, x); };
@@ -156,7 +155,7 @@ struct quick_sort {
     });
   }
 
-  /// Calls f with the pivot: where it is, or with a copy that can stay in a register.
+  /// Calls f with the pivot in its place, or with a copy that can stay in a register.
   template <class F>
   NOPAL_INLINE I with_pivot(I at, const F& f) const {
     if constexpr (is_cheap<T>) {
@@ -167,10 +166,10 @@ struct quick_sort {
     }
   }
 
-  /// Swaps a middling element to `first`.
+  /// Swaps the pivot that it chooses to `first`.
   void choose_pivot(I first, std::size_t n) const {
     const std::size_t half = n / 2;
-    if (n >= median_of_many) {  // the median of many that lie anywhere, which no pattern knows
+    if (n >= median_of_many) {  // many at pseudo-random places, which no pattern in the data knows
       std::array<std::size_t, many> sample;
       std::size_t state = n;
       for (std::size_t i = 0; i < many; ++i) {
@@ -180,7 +179,7 @@ struct quick_sort {
       const auto by_element = [&](std::size_t a, std::size_t b) {
         return less(*algorithms::ahead(first, a), *algorithms::ahead(first, b));
       };
-      if (slow) {  // stably, both ways: so they come to the same
+      if (slow) {  // stably, so that both ways give the same result
         std::array<std::size_t, many> room;
         merge_sort<std::size_t*, decltype(by_element)>{by_element, true, many}.sort(sample.data(), room.data(), many, false);
       } else {
@@ -217,7 +216,7 @@ struct quick_sort {
     order_two(a, b);
   }
 
-  /// A pattern that divided badly may do so again: a few elements change places.
+  /// Swaps a few elements: a pattern that divided badly might do so again.
   void disturb(I first, std::size_t n) const {
     if (n < median_of_nine || n >= median_of_many) return;
     const std::size_t quarter = n / 4;

@@ -1,31 +1,99 @@
 #pragma once
 
-// Sorts numbers by their digits of eight bits, with room for as many beside them. Parts too large for the second-level cache are dealt out by
-// their highest digit in which they differ; smaller ones from the lowest digit up; the smallest, or what differs in many digits, by comparisons.
-// Stable. Never fails once it has its room.
+// Sorts numbers in ascending or descending order by digits of eight bits, with a buffer for as many beside them. Parts too large for the
+// second-level cache are distributed by the highest digit in which they differ; smaller ones are sorted from the lowest digit up; the
+// smallest, and those that differ in many digits, by comparisons. Stable. It never fails once it has its buffer.
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
+#include <type_traits>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
-#include "nopal/algorithm/internal/order.hpp"
 #include "nopal/algorithm/internal/quick_sort.hpp"
-#include "nopal/algorithm/internal/radix_key.hpp"
-#include "nopal/algorithm/internal/raw_buffer.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// From so many numbers on it is worth its tables and its room.
+template <class Comp, class T>
+inline constexpr bool is_less =
+    std::is_same_v<Comp, std::ranges::less> || std::is_same_v<Comp, std::less<>> || std::is_same_v<Comp, std::less<T>>;
+template <class Comp, class T>
+inline constexpr bool is_greater =
+    std::is_same_v<Comp, std::ranges::greater> || std::is_same_v<Comp, std::greater<>> || std::is_same_v<Comp, std::greater<T>>;
+
+/// Whole numbers of at most 64 bits: equal ones are the same.
+template <class T>
+inline constexpr bool is_whole = std::is_integral_v<T> && sizeof(T) <= 8;
+/// Floating-point numbers of IEC 60559. Zeros of both signs are equal but not the same: not for stable sorts.
+template <class T>
+inline constexpr bool is_real = (std::is_same_v<T, float> || std::is_same_v<T, double>) && std::numeric_limits<T>::is_iec559;
+
+template <std::size_t Bytes>
+struct word_of;
+template <>
+struct word_of<1> {
+  using type = std::uint8_t;
+};
+template <>
+struct word_of<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct word_of<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct word_of<8> {
+  using type = std::uint64_t;
+};
+
+/// A number as an unsigned word with the same order: negative numbers first, those of greater magnitude before others. NaNs come before or
+/// after all numbers, by their sign.
+template <class T, bool Reverse>
+struct radix_key {
+  using word = word_of<sizeof(T)>::type;
+
+  NOPAL_INLINE word operator()(T x) const {
+    constexpr auto sign = static_cast<word>(word{1} << (8 * sizeof(T) - 1));
+    word w = 0;
+    if constexpr (is_real<T>) {
+      w = std::bit_cast<word>(x);
+      w ^= (w & sign) != 0 ? std::numeric_limits<word>::max() : sign;
+    } else {
+      w = static_cast<word>(x);
+      if constexpr (std::is_signed_v<T>) w ^= sign;
+    }
+    return Reverse ? static_cast<word>(~w) : w;
+  }
+};
+
+/// The order of these keys.
+template <class T, bool Reverse>
+struct number_less {
+  NOPAL_INLINE bool operator()(T a, T b) const {
+    if constexpr (is_real<T>) {
+      constexpr radix_key<T, Reverse> key;
+      return key(a) < key(b);
+    } else {
+      return Reverse ? b < a : a < b;
+    }
+  }
+};
+
+/// From so many numbers on a sort by digits is worth its tables and its buffer.
 inline constexpr std::size_t least_radix_sort = 1024;
-/// From so many on several threads deal out, each a part of at least a quarter of that, and of at most most_radix_parts.
+/// From so many on several threads distribute, each a part of at least a quarter of that; at most most_radix_parts of them.
 inline constexpr std::size_t parallel_radix = std::size_t{1} << 16;
 inline constexpr std::size_t most_radix_parts = 64;
-/// So many bytes, twice, fit into a second-level cache.
+/// Twice so many bytes fit into a second-level cache.
 inline constexpr std::size_t radix_in_cache = std::size_t{1} << 18;
 inline constexpr unsigned digit_bits = 8;
 inline constexpr std::size_t digits = std::size_t{1} << digit_bits;
@@ -37,7 +105,7 @@ struct radix_sort {
 
   radix_key<T, Reverse> key;
 
-  /// Sorts the n numbers at `from`, which end there or at `to`. By a worker.
+  /// Sorts the n numbers at `from`; the result is there, or at `to`. Called by a worker.
   void sort(T* from, T* to, std::size_t n, bool ends_there) const {
     if (n <= small_size<T>) return by_comparisons(from, to, n, ends_there);
     const word differ = differing_bits(from, n);
@@ -86,7 +154,7 @@ struct radix_sort {
     if (ends_there) std::copy_n(from, n, to);
   }
 
-  /// Where the numbers of each digit begin, from how many there are.
+  /// Turns the number of keys of each digit into the places where they begin.
   static void begins(counts& of) {
     std::size_t sum = 0;
     for (std::size_t& count : of) {
@@ -134,7 +202,7 @@ struct radix_sort {
     });
   }
 
-  /// Each part counts its digits; then all know where theirs go.
+  /// Each part counts its digits; then each knows where its own go.
   void deal_out_in_parts(T* from, T* to, std::size_t n, unsigned shift, counts& ends) const {
     const std::size_t total = parts(n);
     const std::size_t size = n / total;

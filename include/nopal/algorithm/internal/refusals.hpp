@@ -1,20 +1,20 @@
 #pragma once
 
-// What the algorithms cannot do, said in one line: overloads for arguments that no other overload takes. Each algorithm derives from those that
-// it needs.
+// What the algorithms cannot do, said in one line: overloads for arguments that no other overload takes. Each algorithm derives from those
+// that it needs.
 
 #include <cstddef>
 #include <iterator>
 #include <ranges>
 #include <type_traits>
 
-#include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 template <class... T>
-inline constexpr bool refused = sizeof...(T) == ~std::size_t{0};  // false, but not before T is known
+inline constexpr bool refused = sizeof...(T) == ~std::size_t{0};  // false, but only once T is known
 
 template <class I>
 inline constexpr bool is_move_iterator = false;
@@ -33,8 +33,8 @@ concept no_place_for_threads = std::input_or_output_iterator<O> && !parallel_ite
 template <class R>
 concept no_range_for_threads = std::ranges::random_access_range<R> && !parallel_iterator<std::ranges::iterator_t<R>>;
 
-/// What a refusal returns: it is used as any result would be, and nothing is said of that. Refusals deduce their return types, so that what they say
-/// comes first.
+/// The result of a refusal. It can be used as any result, so that the compiler reports nothing else. Refusals deduce their return types: so
+/// their message comes first.
 struct any_result {
   template <class T>
   operator T() const;
@@ -43,7 +43,7 @@ struct any_result {
   friend bool operator==(const any_result&, const T&);
 };
 
-/// Ranges that cannot be cut, as the first that an algorithm takes.
+/// Refuses ranges that cannot be cut, as the first that an algorithm takes.
 struct refuses_lists {
   template <only_in_order R, class... A>
   auto operator()(R&&, A&&...) const {
@@ -67,7 +67,7 @@ struct refuses_lists {
   }
 };
 
-/// Elements that threads cannot write at once, where the algorithm writes its first range.
+/// Refuses elements that threads cannot write at once, in the range that the algorithm writes.
 struct refuses_proxies : refuses_lists {
   using refuses_lists::operator();
   template <no_range_for_threads R, class... A>
@@ -89,7 +89,7 @@ struct refuses_proxies : refuses_lists {
   }
 };
 
-/// Places where threads cannot write at once, where the algorithm writes to an iterator behind one range.
+/// Refuses places where threads cannot write at once, where the algorithm writes to an iterator behind one range.
 struct refuses_inserters : refuses_lists {
   using refuses_lists::operator();
   template <std::ranges::random_access_range R, no_place_for_threads O, class... A>
@@ -111,7 +111,7 @@ struct refuses_inserters : refuses_lists {
   }
 };
 
-/// The second of two ranges, and the place behind both.
+/// Refuses the second of two ranges, and the place behind both.
 struct refuses_second {
   template <std::ranges::random_access_range R, only_in_order Q, class... A>
   auto operator()(R&&, Q&&, A&&...) const {

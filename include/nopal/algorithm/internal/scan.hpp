@@ -1,7 +1,7 @@
 #pragma once
 
-// What inclusive_scan and exclusive_scan share: each block is summed up, then the sums before each block, then each block is scanned from there.
-// Blocks depend on the number of elements alone, so that rounded sums have the same bits on any number of workers.
+// The scans: each block is summed up, then the sums before each block are found, then each block is scanned from there. Blocks depend on
+// the number of elements alone, so rounded sums have the same bits on any number of workers.
 
 #include <algorithm>
 #include <concepts>
@@ -14,12 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
-#include "nopal/algorithm/internal/order.hpp"
-#include "nopal/algorithm/internal/slow_partition.hpp"
-#include "nopal/core/loop/leaves.hpp"
-#include "nopal/core/loop/loop_clock.hpp"
 #include "nopal/core/loop/made_of.hpp"
+#include "nopal/core/loop/pace.hpp"
+#include "nopal/core/loop/reduction.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
@@ -29,7 +28,7 @@ concept scans =
     std::convertible_to<std::invoke_result_t<Op&, T, std::iter_reference_t<I>>, T> &&
     std::convertible_to<std::invoke_result_t<Op&, T, T>, T> && std::constructible_from<T, std::iter_reference_t<I>> && std::copyable<T>;
 
-/// op(x, y) that leaves x as it is: of x as a constant, or of a copy if op takes none.
+/// op(x, y) that leaves x as it is: x is passed as a constant, or as a copy if op takes none.
 template <class Op, class T, class Y>
 NOPAL_INLINE T apply_to_copy(Op& op, const T& x, Y&& y) {
   if constexpr (std::is_invocable_v<Op&, const T&, Y>) {
@@ -39,29 +38,31 @@ NOPAL_INLINE T apply_to_copy(Op& op, const T& x, Y&& y) {
   }
 }
 
-/// A block is at least so long where no element takes more than some nanoseconds: what is shorter is scanned as the standard library does.
+/// The least block where elements take nanoseconds. Shorter ranges are scanned as the standard library does.
 inline constexpr std::size_t least_scan_block = 256;
-/// So many are cut into more blocks: the sums of blocks are then few beside the elements.
+/// From so many elements on there are more blocks: their sums are then few beside the elements.
 inline constexpr std::size_t many_scanned = std::size_t{1} << 14;
 
-/// Sums of numbers that lie in memory.
+/// Are numbers in memory summed up?
 template <class T, class I, class Op>
 inline constexpr bool scans_plainly =
     commutes<Op, T> && std::is_lvalue_reference_v<std::iter_reference_t<I>> && std::is_arithmetic_v<std::iter_value_t<I>>;
 
-/// How a scan is cut, by the number of elements and by types. 32 to 64 blocks where few elements may take long, 256 or more of many.
+/// How a scan is cut, by the number of elements and by types: into 32 to 64 blocks where few elements may take long, into 256 or more where
+/// there are many.
 inline blocks scan_blocks(std::size_t n, bool plainly) {
   const std::size_t size = n / (n < 1024 ? 32 : n < many_scanned ? 64 : 256);
   if (plainly || size >= least_scan_block) return blocks{n, least_scan_block};
   return blocks{n, blocks::exactly{std::max<std::size_t>(size, 1)}};
 }
 
-/// By whose types the costs of a scan are remembered: of what a block comes to, of what two sums come to, of what a block is written.
+/// These types identify the costs that are remembered: of summing up a block, of adding two sums, of writing a block.
 template <int Pass, bool Inclusive, class T, class I, class O, class Op>
 struct scan_pass {};
 
-/// Each sum of one block, sums[1] and those behind it, becomes that of all blocks up to it. In log n rounds: a sum that is right within 1, 2, 4, ... blocks is so within
-/// twice as many once that of the half before it has been put in front. So few elements that take long wait for few others.
+/// Replaces each sum of one block, from sums[1] on, by that of all blocks up to it. In log n rounds: sums are complete within groups of 1, 2,
+/// 4, ... blocks; a round adds the last sum of each even group to those of the odd group behind it. So few elements that take long wait for
+/// few others.
 template <class Site, class T, class Op>
 void sum_up_behind(std::vector<std::optional<T>>& sums, Op& op) {
   const std::size_t n = sums.size() - 1;
@@ -78,8 +79,8 @@ void sum_up_behind(std::vector<std::optional<T>>& sums, Op& op) {
   }
 }
 
-/// Writes the sums of what is before each element (exclusive) or up to it. `init` is what comes before all, if anything. `MayBePlain`: numbers
-/// that lie in memory are summed up as such, in other blocks than what is made on the way.
+/// Writes, for each element, the sum of those before it (exclusive) or up to it. `init`, if there is one, comes before all. `MayBePlain`:
+/// numbers in memory are summed up as such, in other blocks than values that are made on the way.
 template <bool Inclusive, class T, bool MayBePlain = true, class I, class O, class Op>
 void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
   static_assert(
@@ -91,10 +92,10 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
   using last_pass = scan_pass<2, Inclusive, T, I, O, Op>;
   constexpr bool plainly = MayBePlain && scans_plainly<T, I, Op>;
   const blocks cut = scan_blocks(n, plainly);
-  std::vector<std::optional<T>> sums(cut.count);  // [block]: of all before it, once they are known
+  std::vector<std::optional<T>> sums(cut.count);  // [block]: the sum of all before it, once it is known
   if (cut.count > 1) {
     const std::size_t shift = plainly ? 0 : 1;
-    std::optional<T> begun;  // the first elements of all: they show what an operation costs, unless it is known to take long
+    std::optional<T> begun;  // the sum of the first elements: it shows what an operation costs, unless that is known
     if constexpr (!plainly) {
       double ticks = cost_of<between>.ticks();
       if (!algorithms::is_slow(ticks, n)) {
@@ -141,7 +142,7 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
       I it = algorithms::ahead(first, cut.begin(block));
       O result = algorithms::ahead(out, cut.begin(block));
       if constexpr (Inclusive && !plainly) {
-        const bool last_is_known = block + 1 < cut.count;  // and read by who writes the next block
+        const bool last_is_known = block + 1 < cut.count;  // and is read by the writer of the next block
         const std::size_t left = cut.end(block) - cut.begin(block) - (last_is_known ? 1 : 0);
         if (left > 0) {
           T sum = sums[block] ? static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*sums[block]), *it)) : core::made_of<T>(*it);
@@ -168,7 +169,7 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
             *result = std::move(sum);
             break;
           }
-          T next = algorithms::apply_to_copy(op, sum, *it);  // before the element is written over, where `out` is where they come from
+          T next = algorithms::apply_to_copy(op, sum, *it);  // computed before `out` is written, which may be the element's own place
           *result = std::move(sum);
           if (++it == stop) break;
           sum = std::move(next);

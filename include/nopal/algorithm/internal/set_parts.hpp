@@ -1,8 +1,9 @@
 #pragma once
 
-// The set algorithms of two sorted ranges, in parts. A serial one goes through both ranges by steps: it takes the next element of one of
-// them, or one of each where they are equal. Each part begins at a place to which it would come, finds out its steps, and, once it is known
-// how much all parts before it write, writes what its steps say. All four algorithms make the same steps, and each comparison is made once.
+// The set algorithms of two sorted ranges, in parts. A serial algorithm walks both ranges by steps: each takes the next element of one
+// range, or one of each where they are equal. Each part begins at a place that the serial walk passes, records its steps and, once it is
+// known how much all parts before it write, writes what its steps say. All four algorithms make the same steps, and each comparison is made
+// once.
 
 #include <algorithm>
 #include <bit>
@@ -14,19 +15,18 @@
 #include <utility>
 #include <vector>
 
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/merge_runs.hpp"
-#include "nopal/algorithm/internal/order.hpp"
-#include "nopal/algorithm/internal/raw_buffer.hpp"
 #include "nopal/core/loop/blocks_of.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// A part has so many elements, where comparisons take nanoseconds.
+/// The elements of a part, where comparisons take nanoseconds.
 inline constexpr std::size_t least_set_part = 1024;
 
-/// By its type the costs of a part are remembered: of finding where it begins, of its steps and of what it writes.
+/// These types identify the costs that are remembered: of finding where a part begins, of its steps, of what it writes.
 template <class Site>
 struct set_search {};
 template <class Site>
@@ -34,21 +34,22 @@ struct set_steps {};
 template <class Site>
 struct set_writes {};
 
-/// Which ranges a step takes an element of. What an algorithm writes is a set of these, in bits: of both, that of the first.
+/// Which ranges a step takes an element from. An algorithm writes the steps in a set of these, as bits; for a step of both, it writes the
+/// element of the first range.
 enum steps : unsigned { of_first = 1, of_second = 2, of_both = 3 };
 constexpr bool writes(unsigned set, unsigned step) { return (set >> step & 1) != 0; }
 
-/// So many elements of each range lie before it.
+/// The number of elements of each range before a place.
 struct set_place {
   std::size_t first;
   std::size_t second;
 };
 
-/// Pointers to values that are cheap to copy, all of the same type.
+/// Pointers to values of one type that are cheap to copy.
 template <class T, class... I>
 inline constexpr bool all_point_to = is_cheap<T> && (... && (std::is_pointer_v<I> && std::is_same_v<std::iter_value_t<I>, T>));
 
-/// Two sorted ranges, and by what they are compared.
+/// Two sorted ranges and how they are compared.
 template <class I1, class I2, class Comp, class Proj1, class Proj2>
 struct two_sorted {
   using T = std::iter_value_t<I1>;
@@ -62,13 +63,13 @@ struct two_sorted {
   Proj2& proj2;
   bool slow = false;  ///< comparisons take long
 
-  /// By its type the costs of comparisons are remembered.
+  /// This type identifies the cost of comparisons that is remembered.
   struct site {};
 
-  /// Does the first element of the second range come before that of the first one?
+  /// Does the first element of the second range come before that of the first?
   [[nodiscard]] bool begins_with_second() const { return less<true, false>(0, 0); }
 
-  /// Where a serial set algorithm is when it has passed `passed` elements, or one less: before a pair. O(log n) comparisons.
+  /// Returns where a serial walk is when it has passed `passed` elements, or one less if that would be within a pair. O(log n) comparisons.
   [[nodiscard]] set_place place(std::size_t passed) const {
     const std::size_t i = algorithms::from_left_of_first(passed, first1, n1, first2, n2, [this](auto&& of_second, auto&& of_first) {
       return static_cast<bool>(std::invoke(comp, std::invoke(proj2, static_cast<decltype(of_second)>(of_second)),
@@ -79,14 +80,14 @@ struct two_sorted {
     return i == n1 || (j < n2 && less<true, false>(j, i)) ? place_in_run<true>(i, j, j) : place_in_run<false>(i, j, i);
   }
 
-  /// Notes the steps from one place to another, but those behind the end of one range, and returns how many of all are in `set`.
+  /// Records the steps from one place to another, except those behind the end of one range, and returns how many of all steps are in `set`.
   std::size_t find_steps(set_place at, set_place end, std::uint8_t* note, unsigned set) const {
     const std::size_t firsts = end.first - at.first;
     const std::size_t seconds = end.second - at.second;
     std::size_t pairs = 0;
-    const two_sorted here = *this;  // which no note can change
+    const two_sorted here = *this;  // a copy that no write of a step can change
     while (at.first < end.first && at.second < end.second) {
-      if (here.is_quick()) {  // no branch depends on a comparison; below, the next one is begun before one has ended
+      if (here.is_quick()) {  // no branch depends on a comparison; below, the next comparison begins before the last one has ended
         const auto is_first = static_cast<std::size_t>(here.template less<false, true>(at.first, at.second));
         const auto is_second = static_cast<std::size_t>(here.template less<true, false>(at.second, at.first)) & ~is_first;
         *note++ = static_cast<std::uint8_t>(of_both - of_second * is_first - of_first * is_second);
@@ -110,7 +111,7 @@ struct two_sorted {
            (writes(set, of_both) ? pairs : 0);
   }
 
-  /// Writes what these steps say to [to, stop).
+  /// Writes to [to, stop) what these steps say.
   template <class O>
   void write(set_place at, set_place end, const std::uint8_t* note, unsigned set, O to, O stop) const {
     I1 it1 = algorithms::ahead(first1, at.first);
@@ -122,7 +123,7 @@ struct two_sorted {
       if constexpr (all_point_to<T, I1, I2, O>) {
         const T one(std::as_const(*it1));
         const T other(std::as_const(*it2));
-        *to = step == of_second ? other : one;  // what is not meant is written over
+        *to = step == of_second ? other : one;  // unwanted elements are overwritten
         to += set >> step & 1;
       } else if (writes(set, step)) {
         if (step == of_second) {
@@ -141,8 +142,8 @@ struct two_sorted {
   }
 
  private:
-  /// So many elements have been passed, and the next one is that of one of the ranges. Those that equal it, on both sides, go together: as
-  /// many as there are of both, then the rest of the longer side.
+  /// After so many elements the next one is from one of the ranges. Elements that equal it are passed together: first as many pairs as
+  /// there are, then the rest of the longer side.
   template <bool IsSecond>
   [[nodiscard]] set_place place_in_run(std::size_t passed1, std::size_t passed2, std::size_t next) const {
     const std::size_t begin1 = run_begin(passed1, [&](std::size_t k) { return less<false, IsSecond>(k, next); });
@@ -162,10 +163,10 @@ struct two_sorted {
     return {begin1 + pairs, begin2 + pairs};
   }
 
-  /// Are both comparisons made each time?
+  /// Are both comparisons made for each step?
   [[nodiscard]] NOPAL_INLINE bool is_quick() const { return all_point_to<T, I1, I2> && !slow; }
 
-  /// Calls f with what is compared of an element, which may die after that.
+  /// Calls f with the projection of an element, which may die after the call.
   template <bool OfSecond, class F>
   NOPAL_INLINE bool with(std::size_t at, const F& f) const {
     if constexpr (OfSecond) {
@@ -174,7 +175,7 @@ struct two_sorted {
       return f(std::invoke(proj1, *algorithms::ahead(first1, at)));
     }
   }
-  /// Does an element of one range come before one of the same range or of the other?
+  /// Does an element of either range come before another of either range?
   template <bool OfSecond, bool ThanSecond>
   NOPAL_INLINE bool less(std::size_t a, std::size_t b) const {
     return with<OfSecond>(a, [&](auto&& x) {
@@ -183,7 +184,7 @@ struct two_sorted {
     });
   }
 
-  /// The first of those before `end` that are not before what lies there. They are few as a rule: it looks near the end first.
+  /// Returns the first element before `end` that is not before the one there. As a rule it is near the end, so the search begins there.
   template <class IsBefore>
   static std::size_t run_begin(std::size_t end, const IsBefore& is_before) {
     for (std::size_t step = 1; end > 0; step *= 2) {
@@ -195,14 +196,14 @@ struct two_sorted {
   }
 };
 
-/// Writes those steps that are in `set`, and returns how many these are. By a worker if it is slow. O(n) work; O(n / 1024 + log n) span,
-/// or, if it is slow, O(n / P + log n) with P workers. Throws also std::bad_alloc.
+/// Writes the steps that are in `set`, and returns their number. Called by a worker if it is slow. O(n) work; O(n / 1024 + log n) span, or,
+/// if it is slow, O(n / P + log n) with P workers. Throws also std::bad_alloc.
 template <class Sorted, class O>
 std::size_t write_set(const Sorted& sorted, O out, unsigned set) {
   using site = typename Sorted::site;
   const std::size_t n = sorted.n1 + sorted.n2;
   blocks cut{n, least_set_part};
-  if (sorted.slow) {  // a part for each worker, or some if they are long
+  if (sorted.slow) {  // one part for each worker, or several if they are long
     const auto search = static_cast<std::size_t>(std::bit_width(std::min(sorted.n1, sorted.n2))) + 2;
     const std::size_t workers = core::current()->pool().size();
     const std::size_t parts = n > 16 * search * workers ? 4 * workers : workers;
@@ -215,7 +216,7 @@ std::size_t write_set(const Sorted& sorted, O out, unsigned set) {
   algorithms::loop_at<set_search<site>>(cut.count - 1, [&](std::size_t part, std::size_t last) {
     for (; part != last; ++part) places[part + 1] = sorted.place(cut.begin(part + 1));
   });
-  for (std::size_t part = 1; part < cut.count; ++part) {  // clamped: ranges that are not sorted may contradict themselves
+  for (std::size_t part = 1; part < cut.count; ++part) {  // clamped: unsorted ranges may contradict themselves
     places[part].first = std::max(places[part].first, places[part - 1].first);
     places[part].second = std::max(places[part].second, places[part - 1].second);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Serial sorts of a few elements, which all sorts end in. They are stable. If the comparator throws, all elements are still in the range;
-// if it is no order at all, too, and nothing beyond the range is read or written.
+// Serial, stable sorts of a few elements, in which all sorts end. If the comparator throws or is inconsistent, all elements are still in
+// the range, and nothing outside it is read or written.
 
 #include <cstddef>
 #include <iterator>
@@ -9,16 +9,16 @@
 #include <type_traits>
 #include <utility>
 
-#include "nopal/algorithm/internal/order.hpp"
+#include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// So many elements are sorted by small_sort.
+/// small_sort sorts at most so many elements.
 template <class T>
 inline constexpr std::size_t small_size = is_cheap<T> ? 32 : 20;
 
-/// An element that was taken out of its place, and is put back wherever the hole is by then.
+/// An element that was moved out of its place. The destructor moves it to wherever the hole is then.
 template <class I>
 struct lifted {
   I hole;
@@ -34,8 +34,8 @@ struct lifted {
   }
 };
 
-/// Sorts [first, last), of which [first, next) is sorted: O(n²), and O(n) where little is to be done. Gives up, and says no, after `most`
-/// elements have been moved further than their neighbours.
+/// Sorts [first, last), of which [first, next) is sorted: O(n²), and O(n) where few elements are misplaced. Gives up and returns false
+/// after more than `most` elements had to be moved.
 template <class I, class Less>
 bool insert_each(I first, I next, I last, const Less& less, std::size_t most = ~std::size_t{0}) {
   using T = std::iter_value_t<I>;
@@ -95,8 +95,9 @@ NOPAL_INLINE void sort_up_to_four(T* from, T* to, std::size_t n, const Less& les
   }
 }
 
-/// Merges the halves of n sorted elements into `to`, from both ends at once and without branches. The first half is not the longer one: so
-/// neither end can run out of a half before the halves meet. Copies have no destructors that matter: they are made in place of what was there.
+/// Merges the two sorted halves of n elements into `to`, from both ends at once and without branches. The first half is not the longer one,
+/// so neither end can exhaust a half before the halves meet. Destructors of copies do not matter: copies are constructed over what was
+/// there.
 template <class T, class Less>
 NOPAL_INLINE void merge_halves(T* from, T* to, std::size_t n, const Less& less) {
   const std::size_t half = n / 2;
@@ -122,10 +123,10 @@ NOPAL_INLINE void merge_halves(T* from, T* to, std::size_t n, const Less& less) 
   }
   if (left == left_last + 1 && right == right_last + 1) [[likely]]
     return;
-  for (std::size_t i = 0; i < n; ++i) algorithms::copy_to(to + i, from[i]);  // the ends did not meet: this comparator is no order
+  for (std::size_t i = 0; i < n; ++i) algorithms::copy_to(to + i, from[i]);  // the ends did not meet: the comparator is inconsistent
 }
 
-/// Sorts `from` into `to`, with as much room beside it; `from` stays as it is.
+/// Sorts `from` into `to`, with as much room beside it. `from` keeps its elements.
 template <class T, class Less>
 void sort_into(T* from, T* to, T* room, std::size_t n, const Less& less) {
   if (n <= 4) return algorithms::sort_up_to_four(from, to, n, less);
@@ -135,7 +136,7 @@ void sort_into(T* from, T* to, T* room, std::size_t n, const Less& less) {
   algorithms::merge_halves(room, to, n, less);
 }
 
-/// Sorts small_size elements at most.
+/// Sorts at most small_size elements.
 template <class T, class Less>
 void small_sort_of_cheap(T* first, std::size_t n, const Less& less) {
   alignas(T) std::byte bytes[2][small_size<T> * sizeof(T)];  // no objects: T need not have a default
@@ -150,7 +151,7 @@ void small_sort_of_cheap(T* first, std::size_t n, const Less& less) {
   const std::size_t half = n / 2;
   algorithms::sort_into(first, sorted, room, half, less);
   algorithms::sort_into(first + half, sorted + half, room + half, n - half, less);
-  struct restores {  // what the merge has not written, or has written twice
+  struct restores {  // restores what the merge has not written, or has written twice
     T* sorted;
     T* first;
     std::size_t n;
@@ -162,7 +163,7 @@ void small_sort_of_cheap(T* first, std::size_t n, const Less& less) {
   undo.n = 0;
 }
 
-/// Sorts a few elements: at most small_size.
+/// Sorts at most small_size elements.
 template <class I, class Less>
 void small_sort(I first, std::size_t n, const Less& less) {
   using T = std::iter_value_t<I>;

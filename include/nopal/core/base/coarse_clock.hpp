@@ -12,4 +12,9 @@ namespace nopal::inline NOPAL_ABI::core {
 /// Nanoseconds of the steady clock.
 std::int64_t coarse_now() noexcept;
 
+// From ticks of the processor's clock to nanoseconds.
+
+/// By both clocks, from the first call on; that takes two milliseconds. Any thread.
+double ticks_per_nanosecond() noexcept;
+
 }  // namespace nopal::core

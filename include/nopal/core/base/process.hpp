@@ -26,4 +26,20 @@ void call_at_fork(fork_hook& h) noexcept;
 void call_fork_hooks_before() noexcept;
 void call_fork_hooks_after(bool in_child) noexcept;
 
+// Whether the process is about to end, by exit or since main has returned. Then static objects are destroyed while fibers and jobs still
+// use them, which is no mistake of the program: no thread waits for them. Any thread. Next: fatal.hpp, which asks.
+
+/// True if the calling thread has called exit, and runs functions that were given to atexit, or destructors of static objects. False if
+/// that cannot be found out. Walks the stack.
+bool is_in_exit() noexcept;
+
+// The shared object that holds nopal's code is never unloaded once it has made a pool. Callers' threads keep a thread key of it, the
+// program may call its signal handlers, and the threads of the default pool run in it. Called by ../scheduler/process.hpp. This is a side
+// path: nothing comes after it.
+
+/// Keeps the object that holds this code for the life of the process, also when its last handle is closed. Does nothing if that object is
+/// the program itself, or in a program that is linked statically. Not under a lock: it takes the loader's, and a thread that holds the
+/// loader's lock may make a pool.
+void stay_loaded() noexcept;
+
 }  // namespace nopal::core

@@ -6,8 +6,8 @@
    every symbol's name; in C each object refers to a function of this name. If the library has another, the program does not link, and the
    linker names both the symbol and the version. Next: config.hpp. */
 
-#define NOPAL_ABI v0_1
-#define NOPAL_SAME_ABI nopal_must_be_of_abi_v0_1_as_this_program_is
+#define NOPAL_ABI v0_2
+#define NOPAL_SAME_ABI nopal_must_be_of_abi_v0_2_as_this_program_is
 
 #ifndef __cplusplus
 __attribute__((visibility("default"))) void NOPAL_SAME_ABI(void);

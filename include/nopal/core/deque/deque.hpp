@@ -23,7 +23,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/cells.hpp"
-#include "nopal/core/deque/offered_in.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

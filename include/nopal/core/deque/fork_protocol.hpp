@@ -1,7 +1,7 @@
 #pragma once
 
 // The fork protocol, which tasks, parallel_invoke and scopes share: offer what comes later, run what comes first, take the offer back.
-// Called on a worker. Next: deque.hpp; where the offer was stolen, task/slow_path.hpp, stack/native_fork.hpp and stack/scope_fork.hpp.
+// Called on a worker. Next: deque.hpp; where the offer was stolen, task/slow_path.hpp, stack/native_fork.hpp and stack/scope_child.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"

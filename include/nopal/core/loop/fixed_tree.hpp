@@ -1,7 +1,7 @@
 #pragma once
 
 // A reduction over leaves whose tree depends on their number only: so its result has the same bits on any number of workers, for any
-// steals. Called by ../../algorithm/reduce.hpp and transform_reduce.hpp. README.md, "Reductions". Next: offer.hpp; sharing.hpp.
+// steals. Called by ../../algorithm/reduce.hpp. README.md, "Reductions". Next: offer.hpp; sharing.hpp.
 
 #include <algorithm>
 #include <atomic>
@@ -9,10 +9,6 @@
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/loop/between_blocks.hpp"
-#include "nopal/core/loop/enter.hpp"
-#include "nopal/core/loop/loop_clock.hpp"
-#include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
 #include "nopal/core/loop/pace.hpp"
 #include "nopal/core/loop/sharing.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 // How reductions and scans make a value of an element alone, and of two operands, and how they call functions of elements. Called by
-// leaves.hpp, ../../algorithm/internal/scan.hpp and ../../algorithm/transform_reduce.hpp.
+// reduction.hpp, ../../algorithm/internal/scan.hpp and ../../algorithm/reduce.hpp.
 
 #include <functional>
 #include <type_traits>

@@ -1,6 +1,7 @@
 #pragma once
 
-// The fork of a loop: the later part of what it has left is offered as a branch while the earlier part runs. Called by loop.cpp and
+// What a loop tests between two of its blocks, to be split, and the fork that splits it: the later part of what it has left is offered as a
+// branch while the earlier part runs. (Before each block it also tests whether it must stop: ../stop/here.hpp.) Called by loop.cpp and
 // fixed_tree.hpp, on a worker. Next: ../stack/native_fork.hpp, where the branch was stolen.
 
 #include <cstdint>
@@ -8,12 +9,23 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/deque/fork_protocol.hpp"
+#include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/branch.hpp"
 #include "nopal/core/stack/native_fork.hpp"
-#include "nopal/core/stack/offered_mode.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+/// True if a thief has requested work from the caller. By the worker that runs the loop now. One comparison, as at each fork; it may also
+/// be true for no reason.
+NOPAL_INLINE bool between_blocks(worker& w) noexcept { return w.work.must_poll(); }
+
+/// Where a loop forks nothing, and at its beginning, since short loops may come one after the other: runs what is due first. Any thread;
+/// another worker may run the caller afterwards.
+NOPAL_INLINE void let_due_run_between_blocks() noexcept {
+  if (worker* const w = current_or_null(); w != nullptr && between_blocks(*w)) [[unlikely]]
+    let_due_run();
+}
 
 enum class offered {
   refused,     ///< nothing has run: too little is left of the stack, or of memory

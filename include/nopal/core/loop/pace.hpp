@@ -1,11 +1,17 @@
 #pragma once
 
-// The number of iterations in one block of a loop: as many as take some microseconds, or a small part of the whole if that is more. Called
-// by loop.cpp. Why neither alone: README.md, "Blocks". Next: loop.hpp.
+// How long the blocks of a loop are, and what that depends on: what iterations have cost before, the clock that measures it, how long loops
+// have run alone one after the other, and the numbers of the loops. Called by loop.cpp, sharing.cpp, fixed_tree.hpp, slow_values.hpp and the
+// algorithms.
+//
+// A block has as many iterations as take some microseconds, or a small part of the whole if that is more. Why neither alone: README.md,
+// "Blocks". Next: loop.hpp.
 
 #include <atomic>
 #include <cstdint>
 
+#include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -38,4 +44,80 @@ class iteration_cost {
   std::atomic<float> ticks_{0};
 };
 
+/// In ticks of clock_ticks(). On a simulated machine with given times, by the caller's clock there: what takes no real time may cost much.
+/// Any thread.
+NOPAL_API std::uint64_t loop_ticks() noexcept;
+
+/// How long loops have run alone, one after the other, while a pool's threads slept: each too short to wake a thread, but not all together.
+/// Any number of threads. Used by sharing.cpp; each pool has one, ../scheduler/pool_state.hpp.
+class loops_alone {
+ public:
+  /// A loop has ended at `now`, alone, after so many ticks. `soon`: the ticks after which the next does not count as one in a row. relaxed,
+  /// here and below: hints, which order nothing; two threads that note at once may lose one.
+  void note(std::uint64_t now, std::uint64_t ticks, std::uint64_t soon) noexcept {
+    bool const in_a_row = now - ticks - last_end_.load(std::memory_order_relaxed) < soon;
+    ticks_.store((in_a_row ? ticks_.load(std::memory_order_relaxed) : 0) + ticks, std::memory_order_relaxed);
+    last_end_.store(now, std::memory_order_relaxed);
+  }
+  /// The ticks that the last loops in a row have taken, if the last has ended at most `soon` ticks before now.
+  std::uint64_t ticks(std::uint64_t now, std::uint64_t soon) const noexcept {
+    return now - last_end_.load(std::memory_order_relaxed) < soon ? ticks_.load(std::memory_order_relaxed) : 0;  // relaxed: see note
+  }
+  void forget() noexcept { ticks_.store(0, std::memory_order_relaxed); }  // relaxed: see note
+
+ private:
+  alignas(tuning::destructive_size) std::atomic<std::uint64_t> last_end_{0};
+  std::atomic<std::uint64_t> ticks_{0};
+};
+
 }  // namespace nopal::core
+
+/// The numbers of the loops. Times are in ticks of the constant clock.
+namespace nopal::inline NOPAL_ABI::core::loop_tuning {
+
+/// The least time of a block, in a loop that is long enough: a look between two blocks and the beginning of a vector loop take some
+/// nanoseconds.
+inline double block() noexcept { return ticks_per_microsecond(); }
+/// A block of a long loop may take so many times that: then the clock is not read.
+inline constexpr std::uint64_t longest_block = 16;
+/// Blocks of a loop for each worker that runs it, at least, unless they take less than block().
+inline constexpr std::uint64_t blocks_of_a_worker = 32;
+/// The first block of a loop whose cost is a guess has at most 1 / first_part of the loop; the next block has at most first_part times as
+/// many iterations.
+inline constexpr std::uint64_t first_part = 8;
+/// Nor more iterations than this: with other data each may take thousands of times as long, and nothing can stop a block.
+inline constexpr std::uint64_t longest_guess = 1024;
+inline constexpr double most_growth = 8;
+
+/// A loop of more iterations asks, also if it is known to be short. A thread that works for no pool gets no requests, but with other data
+/// such a loop might be worth sharing.
+inline constexpr std::uint64_t longest_unasked = 8192;
+/// The first part of such a loop may take so many times as long as the others: its caches are cold.
+inline constexpr std::uint64_t cold = 4;
+
+/// The rest of a loop is offered to awake thieves if it takes so long: a thief needs about a microsecond to steal, and the join waits for
+/// it.
+inline double worth_a_steal() noexcept { return 2 * ticks_per_microsecond(); }
+/// As worth_a_steal, if all sleep: waking a thread takes the loop some microseconds, and it runs after some 50, with a cold cache. On
+/// virtual machines both take longer: there a loop of 90 us that woke a thread took 140.
+inline double worth_a_wake() noexcept { return 180 * ticks_per_microsecond(); }
+/// A shared loop wakes as many workers as leave so much of its rest for each of them and for its own worker.
+inline double worth_a_worker() noexcept { return 60 * ticks_per_microsecond(); }
+/// If all sleep, and the loop has run for so long, it is offered also if only this much is left.
+inline double long_enough() noexcept { return 120 * ticks_per_microsecond(); }
+/// Values that together take so long are computed in parallel before they are used: a leaf of a reduction, say. Memory for them and a loop
+/// of their own take a tenth of that.
+inline double worth_values() noexcept { return 20 * ticks_per_microsecond(); }
+/// An answer that takes so long is worth memory for it: keeping it, and using it afterwards, takes a tenth of that.
+inline double worth_an_answer() noexcept { return ticks_per_microsecond() / 10; }
+/// A worker waits so long at the end of a loop for a thief's part before it leaves its stack: about as long as leaving it and coming back
+/// takes.
+inline double moment() noexcept { return 2 * ticks_per_microsecond(); }
+/// A loop on a thread outside makes the default pool if the rest takes so long: making the threads takes about as much.
+inline double worth_a_pool() noexcept { return 200 * ticks_per_microsecond(); }
+/// Blocks of a loop under a controlled schedule: some, so that there is something to steal in many ways.
+inline constexpr std::uint64_t blocks_by_schedule = 16;
+/// But none of more iterations: the loop must see what ends it.
+inline constexpr std::uint64_t longest_by_schedule = 1 << 16;
+
+}  // namespace nopal::core::loop_tuning

@@ -1,7 +1,7 @@
 #pragma once
 
-// When a loop that has run alone so far is worth sharing with others. Called by loop.cpp and fixed_tree.hpp between blocks. Next:
-// enter.hpp, for a thread that works for no pool.
+// When a loop that has run alone so far is worth sharing with others, and how a loop on a thread that works for no pool enters the default
+// pool. Called by loop.cpp and fixed_tree.hpp between blocks. Next: ../scheduler/external_caller.hpp.
 
 #include <cstdint>
 
@@ -29,5 +29,10 @@ void note_who_shares(bool by_schedule) noexcept;
 
 /// True if the pool runs under a controlled schedule, or the default pool might. Then all is shared at once, and nothing depends on time.
 NOPAL_API bool shares_by_schedule() noexcept;
+
+/// Runs what(arg) on a worker of the default pool, in the place of a sleeping one if there is one. False: none sleeps, and `rest`, the
+/// ticks that it will take, are too few to hand it to a worker's thread; nothing has happened. Throws what `what` throws, and what
+/// default_pool() throws. By a thread that works for no pool.
+NOPAL_API NOPAL_COLD bool enter_default_pool(void (*what)(void* arg), void* arg, double rest);
 
 }  // namespace nopal::core

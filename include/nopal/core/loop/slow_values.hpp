@@ -2,7 +2,7 @@
 
 // Values of elements, each of which may cost nanoseconds or seconds, while using them in their order costs little: sums of a function of
 // elements, the greatest of projections. While they are quick they are computed where they are used; else in parallel first, each for
-// itself, into memory. They are used the same way in both cases. Called by leaves.hpp and ../../algorithm/internal/extremes.hpp.
+// itself, into memory. They are used the same way in both cases. Called by reduction.hpp and ../../algorithm/internal/extremes.hpp.
 
 #include <cstdint>
 #include <memory>
@@ -12,8 +12,6 @@
 #include "nopal/algorithm/grain.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/loop/blocks_of.hpp"
-#include "nopal/core/loop/loop_clock.hpp"
-#include "nopal/core/loop/loop_tuning.hpp"
 #include "nopal/core/loop/pace.hpp"
 #include "nopal/core/loop/sharing.hpp"
 

@@ -1,19 +1,49 @@
 #pragma once
 
-// How many CPUs this process may really use: what the affinity mask holds and what the cgroup pays for, never the machine's count. For
-// scheduler.cpp, when a pool is made, on any thread. README.md, "How many CPUs". Next: topology.hpp, where those CPUs are.
+// Lists of CPUs and of NUMA nodes as Linux writes them: "0-3,8,10-11". For cpus.cpp and linux_topology.cpp, on any thread. Next: cpus.hpp.
 
 #include <sched.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <string_view>
 #include <vector>
 
 #include "nopal/core/compiler/abi.h"
+#include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+/// Calls take(first, last) with each range of `list`, as long as it returns true. Returns false if it returned false, or if `list` is empty
+/// or garbled. A range may be of any length: never count through one that was not compared with a bound.
+template <class F>
+bool for_each_range(std::string_view list, F&& take) {
+  while (!list.empty() && (list.back() == '\n' || list.back() == ' ')) list.remove_suffix(1);
+  auto const to_number = [](std::string_view text, std::int64_t& value) {
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() && value >= 0;
+  };
+  for (;;) {
+    auto const comma = std::min(list.find(','), list.size());
+    auto const range = list.substr(0, comma);
+    auto const dash = range.find('-');
+    std::int64_t first = 0;
+    if (!to_number(range.substr(0, dash), first)) return false;
+    std::int64_t last = first;
+    if (dash != range.npos && !to_number(range.substr(dash + 1), last)) return false;
+    if (last < first || !take(first, last)) return false;
+    if (comma == list.size()) return true;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+// How many CPUs this process may really use: what the affinity mask holds and what the cgroup pays for, never the machine's count. For
+// scheduler.cpp, when a pool is made, on any thread. README.md, "How many CPUs". Next: topology.hpp, where those CPUs are.
 
 /// What the kernel allowed the calling thread when it was read.
 struct cpu_limits {
@@ -52,5 +82,39 @@ std::vector<int> read_affinity(affinity_reader read = ::sched_getaffinity);
 /// True if `cpus` (ascending) holds every CPU of `list`, which is in the kernel's format: "0-3,8,10-11". False if the list is empty or
 /// garbled.
 bool holds_every_cpu(std::vector<int> const& cpus, std::string_view list);
+
+// A CPU of its own for a worker's thread, by pool_options::pin. The thread is bound to it only while it sleeps: so what a task starts,
+// threads and processes, never inherits a mask of one CPU. README.md, "A CPU of its own". Next: ../scheduler/scheduler.hpp, where a thread
+// begins; src/scheduler/search.cpp, where it sleeps.
+
+/// An affinity mask for more CPUs than any kernel is made for.
+struct cpu_mask {
+  std::array<cpu_set_t, 16> sets{};
+
+  static constexpr std::size_t bytes = sizeof(cpu_set_t) * 16;
+};
+
+/// Moves the calling thread to `cpu`, and leaves its affinity mask as it was. Returns 0; or an error number, and the thread stays where it
+/// is: EINVAL if the CPU is not in its mask. The system may move the thread again. Some 10 us.
+NOPAL_COLD int move_to_cpu(int cpu) noexcept;
+
+/// From now on the calling thread, and what it starts, runs on these CPUs. Changes nothing if there are none or the system does not allow
+/// it.
+NOPAL_COLD void keep_to_cpus(std::vector<int> const& cpus) noexcept;
+
+/// While it exists, the thread that made it is bound to one CPU of its mask, if possible. The thread only sleeps in that time. Afterwards
+/// it has its mask again, unless another thread or process has set a new one. Four system calls in all.
+class bound_to_cpu {
+ public:
+  explicit bound_to_cpu(int cpu) noexcept;
+  bound_to_cpu(bound_to_cpu const&) = delete;
+  bound_to_cpu& operator=(bound_to_cpu const&) = delete;
+  ~bound_to_cpu();
+
+ private:
+  cpu_mask before_;
+  cpu_mask one_;
+  bool bound_ = false;
+};
 
 }  // namespace nopal::core

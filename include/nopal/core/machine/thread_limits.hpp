@@ -3,6 +3,7 @@
 // How many threads this process may still start, by the limits of the system, the user, the cgroup and the address space. For
 // scheduler.cpp, when a pool is made or cannot be, on any thread. README.md, "How many threads". Next: cpus.hpp, how many can run.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,5 +40,14 @@ std::vector<thread_limit> read_thread_limits(limit_files const& where = {});
 
 /// The limit that leaves the least room, if that is less than `threads`.
 std::optional<thread_limit> limit_below(std::vector<thread_limit> const& limits, std::uint64_t threads);
+
+// How much memory this process may use. For scheduler.cpp, when a pool is made.
+
+/// The limit of a pool in bytes. `asked`: pool_options::memory_limit. 0: NOPAL_MEMORY_LIMIT, in MiB; if that is unset, empty or 0, half of
+/// what the process may use. Throws std::invalid_argument for any other value of it, std::bad_alloc.
+std::uint64_t choose_memory_limit(std::size_t asked);
+
+/// The least of the machine's memory, that of the process's cgroups, RLIMIT_AS and RLIMIT_DATA, in bytes. Throws std::bad_alloc.
+std::uint64_t usable_memory();
 
 }  // namespace nopal::core

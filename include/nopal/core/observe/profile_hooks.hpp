@@ -1,7 +1,7 @@
 #pragma once
 
 // The hooks of a profile in files compiled without NOPAL_PROFILE: empty. With it, nopal/profile/noted.hpp and nopal/profile/job_profile.hpp
-// define the same names. Called by ../task/make_child.hpp and ../scheduler/typed_job.hpp.
+// define the same names. Called by ../task/child.hpp and ../scheduler/typed_job.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 

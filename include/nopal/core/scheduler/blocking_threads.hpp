@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/wait/event.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -1,7 +1,7 @@
 #pragma once
 
 // What each worker counts: one number for each kind of event, in one table with its public name. The thread that works as the worker
-// counts. Next: statistics.hpp, which reads the numbers.
+// counts. Next: scheduler.hpp, which reads the numbers.
 
 #include <array>
 #include <atomic>

@@ -1,9 +1,10 @@
 #pragma once
 
 // What is due: stacks whose time limit has expired. A worker that only forks and joins never searches, so the timer's thread raises the
-// flag that thieves raise. due.md, "What is due". Next: due_queue.hpp, which holds them; interruption.hpp, how such a worker runs them.
+// flag that thieves raise. due.md, "What is due". Next: due_queue.hpp, which holds them; due.hpp, how such a worker runs them.
 
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -16,5 +17,13 @@ bool is_anything_due(worker const& w) noexcept;
 /// thread runs it, else the first worker that takes it. If no thread searches, all busy workers are asked to look. `r` may have run, and
 /// may be gone, when this returns. entry_points::take_if_due. O(workers).
 bool take_if_due(pool_state& pool, resumable& r, unsigned left_by, bool home) noexcept;
+
+// A strand that only forks is saved while something due runs: at its next poll, which the timer's thread has asked for. due.md, "What is
+// due". Called by worker::poll, and by loops and scopes that look without a fork. Next: ../stack/suspension.hpp, which leaves the stack;
+// search.hpp, which runs what is due first, and then this strand.
+
+/// Saves the calling strand if something is due that this worker may run, until that has ended or waits again. By a worker, at a poll;
+/// another worker may run the caller afterwards. Two loads if nothing is due.
+NOPAL_API NOPAL_COLD void let_due_run() noexcept;
 
 }  // namespace nopal::core

@@ -5,7 +5,7 @@
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -12,11 +12,11 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/held_mutexes.hpp"
+#include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/task/arguments.hpp"
 

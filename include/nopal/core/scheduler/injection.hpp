@@ -3,7 +3,7 @@
 // How a worker gets something to run from elsewhere: it is put into the worker's inbox, and a thread that will find it there is woken. Any
 // thread may call. README.md, "Injection". Next: sleep/inbox.hpp, sleep/parking.hpp; search.hpp, where it is found.
 
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/task/move_request.hpp"
 

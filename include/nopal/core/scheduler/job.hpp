@@ -5,7 +5,7 @@
 
 #include <exception>
 
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/stop/here.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -15,8 +15,8 @@
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/offered_in.hpp"
-#include "nopal/core/loop/loops_alone.hpp"
+#include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/loop/pace.hpp"
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/core/observe/observer.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
@@ -24,12 +24,11 @@
 #include "nopal/core/scheduler/live_pools.hpp"
 #include "nopal/core/scheduler/pending_work.hpp"
 #include "nopal/core/sleep/events.hpp"
-#include "nopal/core/sleep/naps.hpp"
 #include "nopal/core/sleep/parking.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/stop/stop_region.hpp"
-#include "nopal/core/task/central_stacklet_list.hpp"
+#include "nopal/core/task/stacklet.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/options.hpp"
 
@@ -87,7 +86,7 @@ struct pool_state {
   std::vector<place> const places;  ///< of each worker
 
   central_stacklet_list stacklets;
-  std::uint64_t const memory_limit;  ///< bytes that native stacks and task frames may hold: memory_limit.hpp
+  std::uint64_t const memory_limit;  ///< bytes that native stacks and task frames may hold: memory.hpp
   stack_pool stacks;
   central_block_list blocks;
   core::timer& timer;
@@ -103,10 +102,10 @@ struct pool_state {
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins
-  std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: trim.cpp
+  std::atomic<bool> looks_at_memory{false};       ///< the timer will look at what nothing uses: memory.cpp
   std::atomic<bool> stacks_stay{false};  ///< some stack has had to: from then on workers note which joins their strands descend from
   loops_alone alone;                     ///< loops that ran alone while the threads slept: loop/sharing.hpp
-  bool pinned = false;                   ///< each worker's thread sleeps bound to its CPU: machine/own_cpu.hpp
+  bool pinned = false;                   ///< each worker's thread sleeps bound to its CPU: machine/cpus.hpp
   control_words const mode = control_words::now();  ///< of the thread that makes the pool; a worker's between strands
   held_region const everything_region{make_region({}, time_point::max(), no_region)};
   stop_region& everything = *everything_region;  ///< all that the pool runs: pool::request_stop

@@ -21,6 +21,7 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/timer.hpp"
 #include "nopal/options.hpp"
+#include "nopal/stats.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -42,7 +43,7 @@ class NOPAL_API scheduler {
   static void end(scheduler* s) noexcept;
 
   /// Waits for everything, and for calls of run, and ends the threads. False: `deadline` has passed first, and nothing has happened. Work
-  /// that arrives later starts the threads again. For the default pool, by a thread outside it.
+  /// that arrives later, or in between, starts the threads again. For the default pool, by a thread outside it.
   bool end_threads(time_point deadline) noexcept;
   /// Starts the threads again, if end_threads has ended them. Under default_pool_changes. Throws std::system_error.
   void need_threads();
@@ -86,5 +87,10 @@ class NOPAL_API scheduler {
   static constexpr std::uint32_t not_placed = ~std::uint32_t{0};
   std::atomic<std::uint32_t> placed_{not_placed};  // result of the move of the thread that begins: 0, or an error number
 };
+
+// The numbers of a pool, read while it runs, by any thread. Next: ../../stats.hpp, what users see.
+
+/// Reads all numbers, each at its own moment. Throws std::bad_alloc. O(workers + native stacks); a mincore for every 2 MiB of stack.
+NOPAL_API stats read_stats(pool_state const& pool);
 
 }  // namespace nopal::core

@@ -1,6 +1,6 @@
 #pragma once
 
-// How a worker and the pool's timer agree on memory that nothing uses. Plain data, in each worker. Next: trim.hpp, which gives that memory
+// How a worker and the pool's timer agree on memory that nothing uses. Plain data, in each worker. Next: memory.hpp, which gives that memory
 // back.
 
 #include <atomic>

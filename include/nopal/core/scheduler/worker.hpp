@@ -26,7 +26,7 @@
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/stop/region_cache.hpp"
-#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/task/fork_state.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

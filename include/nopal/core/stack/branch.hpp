@@ -8,8 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/deque/join_word.hpp"
-#include "nopal/core/deque/resumable.hpp"
 #include "nopal/core/stack/join_waiter.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -2,14 +2,13 @@
 
 // What a scope of an ordinary function knows of its children. Each child runs on a native stack of its own, while the parent's stack is
 // offered to thieves. Stored in ../../scope.hpp, in the parent's frame. Next on the path: scope_child.hpp, which runs a child;
-// scope_fork.hpp, where the parent was stolen.
+// scope_child.hpp, where the parent was stolen.
 
 #include <cstdint>
 
 #include "nopal/core/deque/join_word.hpp"
-#include "nopal/core/deque/kept_exception.hpp"
 #include "nopal/core/stack/join_waiter.hpp"
-#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -14,8 +14,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/branch.hpp"
 #include "nopal/core/stack/native_fork.hpp"
-#include "nopal/core/stack/offered_mode.hpp"
-#include "nopal/core/task/forwarding.hpp"
+#include "nopal/core/task/pack.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The wait at the join of an ordinary function whose children run elsewhere. Called by native_fork.hpp and scope_fork.hpp. Next:
+// The wait at the join of an ordinary function whose children run elsewhere. Called by native_fork.hpp and scope_child.hpp. Next:
 // suspension.hpp and home.hpp, the two ways to wait.
 
 #include <cstdint>

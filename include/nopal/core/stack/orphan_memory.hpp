@@ -2,14 +2,14 @@
 
 // Memory for orphaned continuations: tasks in a deque whose owner leaves its stack, or moves. They go into an inbox, which links its
 // entries. A branch and a stack are resumables and have room for that link; a task's frame has not. Used by a worker, and by a task that
-// moves. Next: give_away.hpp, which takes from it.
+// moves. Next: suspension.hpp, which takes from it.
 
 #include <new>
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/deque/deque.hpp"
-#include "nopal/core/deque/resumable.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

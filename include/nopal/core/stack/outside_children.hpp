@@ -2,7 +2,7 @@
 
 // The children, not yet begun, of a scope that has no stack to offer: its thread works for no pool, or its stack stays. So it puts them
 // into this list. One job of the pool, the carrier, takes them to the workers. Why each child begins once a worker is free, and which
-// thread frees what: README.md, "Scopes off a pool". Called by ../../scope.hpp and scope_fork.cpp. Next: scheduler/submission.hpp, which
+// thread frees what: README.md, "Scopes off a pool". Called by ../../scope.hpp and scope_child.cpp. Next: scheduler/submission.hpp, which
 // puts the carrier into an inbox.
 
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <exception>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/stack/children.hpp"
 #include "nopal/core/stop/here.hpp"
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/observe/measured_words.hpp"
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/wait/waits_for.hpp"
@@ -92,7 +92,7 @@ class stack : public context, public resumable {
   bool high_water_mark_stands() const noexcept { return !NOPAL_ASAN && *mark() == standing; }
   std::byte* high_water_page() const noexcept { return base() + mapped_ - 2 * page_; }
 
-  // The child that a scope's slow fork starts on this stack, and how: fork_on in src/stack/scope_fork.cpp.
+  // The child that a scope's slow fork starts on this stack, and how: fork_on in src/stack/scope_child.cpp.
   child* to_run = nullptr;
   void (*run_child)(child&, bool) = nullptr;
 
@@ -143,7 +143,7 @@ class stack : public context, public resumable {
     stack* it = nullptr;
   } on_its_way;
 
-  // By whatever runs on this stack, which owns what it locks: ../../mutex.hpp.
+  // By the strand on this stack, which owns what it locks: ../../mutex.hpp.
   /// How many mutexes belong to it, with the one that it waits for.
   unsigned mutexes = 0;
   /// The last that it has locked, for messages; the mutex may be gone.
@@ -197,6 +197,25 @@ class stack : public context, public resumable {
   // In a pool's list of all its stacks.
   stack* older_ = nullptr;
   stack* newer_ = nullptr;
+};
+
+// A strand that ends on a native stack has unlocked what it locked there. A mutex belongs to the stack on which it was locked: if it were
+// left locked, it would belong to what runs on that stack next. Next: ../../mutex.hpp, which counts; ../scheduler/fiber_record.hpp and
+// ../task/resume_loop.hpp, which check.
+
+/// The number of mutexes that belonged to a native stack when something began there.
+class held_mutexes {
+ public:
+  explicit held_mutexes(stack const& here) noexcept : before_{here.mutexes} {}
+  /// `what` has ended on that stack, on which the caller runs. Ends the program if more mutexes belong to the stack than before.
+  void check(stack const& here, char const* what) const noexcept {
+    if (here.mutexes != before_) [[unlikely]]
+      die_owning(here, what);
+  }
+
+ private:
+  NOPAL_API [[noreturn]] NOPAL_COLD void die_owning(stack const& here, char const* what) const noexcept;
+  unsigned before_;
 };
 
 }  // namespace nopal::core

@@ -1,7 +1,7 @@
 #pragma once
 
 // The native stacks of one pool, and the few that each worker keeps at hand. Which pages go back to the system, and when: README.md,
-// "Space". Called by the scheduler, suspension.hpp and scope_fork.hpp. Next: suspension.hpp, where a worker that leaves its stack takes
+// "Space". Called by the scheduler, suspension.hpp and scope_child.hpp. Next: suspension.hpp, where a worker that leaves its stack takes
 // another.
 
 #include <array>
@@ -182,5 +182,16 @@ class stack_cache {
   std::size_t count_ = 0;
   std::array<stack*, most> kept_;
 };
+
+// What a pool prints, once, when there is no native stack to get: how many there are, which limit was met, and what to raise. Called by
+// stack_pool.hpp. What then waits with its thread: README.md, "Without memory".
+
+/// Prints that line on stderr. `stacks`: how many the pool has, of `size` bytes each. `error`: why the system refused one more; ENOMEM too
+/// if stack_region.hpp refused it. Any thread.
+NOPAL_COLD void print_refusal(std::uint64_t stacks, std::size_t size, int error) noexcept;
+
+/// The thread that forks holds the lock during the fork: scheduler/process.cpp.
+void hold_refusal() noexcept;
+void release_refusal() noexcept;
 
 }  // namespace nopal::core

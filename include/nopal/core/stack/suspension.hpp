@@ -1,15 +1,17 @@
 #pragma once
 
 // Suspending a native stack until a worker resumes it. The worker gives away what its deque holds before it leaves the stack, so any worker
-// may resume that. Called by native_fork.hpp, scope_fork.hpp, the wait room and the search for work. What is handed over in which order:
+// may resume that. Called by native_fork.hpp, scope_child.hpp, the wait room and the search for work. What is handed over in which order:
 // README.md, "Suspending and resuming". Next: context.hpp, the switch itself; scheduler/search.hpp, what runs on the next stack.
 
 #include <cstdint>
 #include <type_traits>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/context.hpp"
+#include "nopal/core/stack/orphan_memory.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
@@ -65,5 +67,17 @@ void resume_after_top(worker& w, stack& s) noexcept;
 void run_left_stack(resumable& r, worker& w) noexcept;
 /// Leaves `mine`, from its base, and resumes the own stack of the thread that works here: worker::began_on. `mine` is free then.
 [[noreturn]] void leave_for_thread(stack& mine) noexcept;
+
+// Giving away what a strand has offered, when its worker leaves the native stack or the task moves to another worker: core/README.md,
+// invariant 7. Called by suspension.cpp and task/resume_loop.cpp. Next: suspension.hpp, which then leaves the stack.
+
+/// Empties the deque of `w`, by its owner, and rewinds it. Puts each entry into the worker's inbox, where any worker finds it, as if it had
+/// been stolen: a branch or a stack as it is, a task in an orphaned_continuation from `memory`. That must hold enough (orphan_memory::get),
+/// and is empty afterwards. O(entries).
+void give_everything_away(worker& w, orphan_memory& memory) noexcept;
+
+/// Empties the deque of `w`, by its owner, which will soon continue: as above, but into the worker's ring, the newest on top. False: there
+/// is not enough memory, and nothing has happened. Throws std::bad_alloc, and nothing has happened then either. O(entries).
+bool move_to_ring(worker& w);
 
 }  // namespace nopal::core

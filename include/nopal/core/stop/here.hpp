@@ -9,7 +9,6 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stop/region_id.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/wait/deadline.hpp"
 

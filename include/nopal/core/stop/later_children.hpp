@@ -2,14 +2,14 @@
 
 // What a scope forks after a child that throws is serially later, and is asked to stop. What was forked before that child is not asked; nor
 // is the scope's function, since an exception of its own would hide the first one. README.md, "Exceptions". Called by the slow paths of a
-// scope's forks and by its join, by the worker that runs the parent or the child. Next: ../stack/scope_fork.hpp.
+// scope's forks and by its join, by the worker that runs the parent or the child. Next: ../stack/scope_child.hpp.
 
 #include <exception>
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/children.hpp"
-#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

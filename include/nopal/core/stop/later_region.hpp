@@ -7,7 +7,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stop/region_id.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// A stop region: what runs inside of one call of with_stop, or as one job that was submitted with a token, and all that this begins. Its
-// token, or the region around it, makes its request. Any thread. Next: here.hpp, the region in which the caller runs.
+// The name of a stop region: all that runs in the region carries it. Next: stop_region.hpp, which is what it names; README.md.
 
 #include <atomic>
 #include <cstdint>
@@ -10,13 +9,22 @@
 #include <utility>
 
 #include "nopal/core/base/sync.hpp"
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/stop/basic_request.hpp"
-#include "nopal/core/stop/region_id.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+/// Four bytes, so that it fits where a resumable has room left. Ids are used again once their region has ended.
+using region_id = std::uint32_t;
+
+/// Code outside of all regions: only a request to the whole pool reaches it.
+inline constexpr region_id no_region = 0;
+
+// A stop region: what runs inside of one call of with_stop, or as one job that was submitted with a token, and all that this begins. Its
+// token, or the region around it, makes its request. Any thread. Next: here.hpp, the region in which the caller runs.
 
 struct children;
 class stack;

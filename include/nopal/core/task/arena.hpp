@@ -4,7 +4,7 @@
 // libfork paper). Allocation is a bump, freeing is strictly last-in first-out. A frame never moves: when a parent is stolen, its arena
 // stays with it, and the thief runs it on an empty one. An empty arena owns no memory: getting one is free and cannot fail. Only the worker
 // that runs the strand may call; no member is safe against another thread. README.md, "Arena hand-over". Next: stacklet.hpp, one segment;
-// central_stacklet_list.hpp, which has free segments; promise.hpp, which allocates here.
+// stacklet.hpp, which has free segments; promise.hpp, which allocates here.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 // What may be given to a child or a job, and how its callable and each argument are stored: one rule for fork, call, submit, detach, run
-// and sync_wait. All at compile time, but for store_callable, which the caller of fork or call runs. Next: make_child.hpp and
+// and sync_wait. All at compile time, but for store_callable, which the caller of fork or call runs. Next: child.hpp and
 // scheduler/typed_job.hpp, which store them so.
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 // A task's frame, as far as the core reads it: the part of its promise that joins, steals and exceptions need. Only the frame's present
 // owner may touch it, but for the join word and what is recorded under its lock. Next: arena.hpp, which gives the memory;
-// deque/join_word.hpp and deque/kept_exception.hpp, its parts for the join.
+// deque/join_word.hpp and deque/join_word.hpp, its parts for the join.
 
 #include <coroutine>
 #include <cstddef>
@@ -13,7 +13,6 @@
 #include "nopal/core/architecture/control_words.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/join_word.hpp"
-#include "nopal/core/deque/kept_exception.hpp"
 #include "nopal/core/task/arena.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -105,5 +104,16 @@ struct frame {
 };
 
 static_assert(arena::alignment > parent_bits);
+
+// A deferred start: a child that was not started because the native stack ran low. Its arguments wait in the arena until the loop at the
+// stack's base starts it. The strand that made it starts it; no other worker sees it. Why no stack overflows: README.md, "Depth". Next:
+// child.hpp, which makes one; resume_loop.hpp, which starts it.
+
+struct deferred_start {
+  void (*start)(deferred_start*);  ///< takes the arguments out, frees this, and starts the child
+  frame* parent;
+  kind how;
+  control_words mode{};  ///< in which it starts: that of its parent, when it was deferred
+};
 
 }  // namespace nopal::core

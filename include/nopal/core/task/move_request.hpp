@@ -3,7 +3,7 @@
 // A task on its way to another worker: resume_on. Until it is sent it belongs to the worker that the task leaves; then to the one that
 // takes it out of its inbox. Next: slow_path.hpp, where the move is requested; resume_loop.hpp, where it is sent and received.
 
-#include "nopal/core/deque/resumable.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -69,7 +69,7 @@ class promise_base : public join_awaiter {
     child_threw(*current());
   }
 
-  /// The only overload. A compiler's message for `co_await f()`, where f returns void, names both the function and this parameter.
+  /// The only overload; its parameter has this name since a compiler's message for `co_await f()`, where f returns void, names both.
   template <class nopal_what_returns_void_is_called_without_co_await>
   NOPAL_INLINE decltype(auto) await_transform(nopal_what_returns_void_is_called_without_co_await&& what) {
     return awaiter_of(static_cast<nopal_what_returns_void_is_called_without_co_await&&>(what));

@@ -1,7 +1,7 @@
 #pragma once
 
-// How a task's result is stored in its slot. Called by the worker that starts the task, and by the one on which it ends. Next: promise.hpp,
-// which writes the slot.
+// The slot of a task that nopal did not start: of a task's function that an ordinary function called directly. Any thread may call. Next:
+// scheduler/worker.hpp, which gives it to the next task without a parent; stack/stack_overflow.hpp, which explains the fault.
 
 #include <bit>
 #include <cassert>
@@ -9,9 +9,18 @@
 #include <optional>
 #include <type_traits>
 
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+/// The address of constant memory: writing a result there is a fault.
+void* place_without_slot() noexcept;
+/// True if the address is in that memory.
+bool is_without_slot(void const* address) noexcept;
+
+// How a task's result is stored in its slot. Called by the worker that starts the task, and by the one on which it ends. Next: promise.hpp,
+// which writes the slot.
 
 /// Results that are stored in their slot by one relaxed store, so that a dropped one may go to a place that others write too. A word is
 /// aligned to its size: for two ints side by side compilers would call a library that takes locks.

@@ -9,7 +9,6 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/task/deferred_start.hpp"
 #include "nopal/core/task/frame.hpp"
 #include "nopal/core/task/move_request.hpp"
 

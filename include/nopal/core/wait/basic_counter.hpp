@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "nopal/core/wait/lock_bit.hpp"
-#include "nopal/core/wait/wait_queue.hpp"
+#include "nopal/core/wait/queued_word.hpp"
 #include "nopal/core/wait/waits_for.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -5,7 +5,7 @@
 // where a counter has a list and a lock. Next: ../../future.hpp.
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/wait/await_wake_until.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/event.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Deadlines: from a duration, or from any clock's point in time, to a point in time of the clock that the caller's waits use, without
-// overflow. That is the steady clock, and on a simulated machine that machine's. Any thread. Next: await_wake_until.hpp, which waits until
+// overflow. That is the steady clock, and on a simulated machine that machine's. Any thread. Next: await_wake.hpp, which waits until
 // one; timer.hpp.
 
 #include <chrono>

@@ -1,17 +1,45 @@
 #pragma once
 
-// The event: it happens once, and suspended stacks and sleeping threads wait for it. It is the end of a job, what a thread off a pool
-// sleeps on, and what a worker sleeps on that has no memory for another stack. README.md, "The event", says why set() touches nothing that
-// may be gone. Next: waiter.hpp; scheduler/job.hpp, a job.
+// A native stack that waits. It is entered in the queue of what it waits for, and is in the waiting frame, so that no queue needs memory of
+// its own. Any thread may resume it, once. Next: waiter.hpp and event.hpp, whose queues hold it; src/wait/event.cpp, how a worker
+// gets it.
 
 #include <cstdint>
 
 #include "nopal/core/architecture/thread_words.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/wait/waiting_stack.hpp"
+#include "nopal/core/deque/continuation.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+struct pool_state;
+class stack;
+class top_wait;
+
+/// The waiter sets the fields before it leaves its stack. Its waker calls resume() once; afterwards it may be gone.
+struct waiting_stack : resumable {
+  stack* what = nullptr;
+  pool_state* pool = nullptr;
+  unsigned worker = 0;         ///< the index of the worker that left the stack
+  top_wait* on_top = nullptr;  ///< the stack was not left: its thread waits on top of it
+  bool for_job = false;        ///< waits for a job that it began: what the job has forked descends from the stack's frames
+
+  /// Not null: this is no stack, but a watch of one that waits for several things (watch.hpp), and resume calls this instead.
+  void (*told)(waiting_stack& me) noexcept = nullptr;
+
+  /// Lets some worker of the pool resume the stack: the caller's, if it works for that pool, has memory for its ring and the pool steals;
+  /// else a chosen one, or if nothing is stolen the one that left it. A thief may be first. Any thread.
+  void resume() noexcept;
+  /// Puts the stack behind what waits for the worker that left it. A thief may be first. By that worker.
+  void resume_later() noexcept;
+  /// Puts the stack before what waits for the worker that left it, which has room in its ring. Otherwise as resume_later.
+  void resume_first() noexcept;
+};
+
+// The event: it happens once, and suspended stacks and sleeping threads wait for it. It is the end of a job, what a thread off a pool
+// sleeps on, and what a worker sleeps on that has no memory for another stack. README.md, "The event", says why set() touches nothing that
+// may be gone. Next: waiter.hpp; scheduler/job.hpp, a job.
 
 /// `Stack` has resume(), and `next`, which links the stacks that wait. A waiter may destroy the event as soon as its wait has returned:
 /// set() accesses neither the event nor a waiter after that.

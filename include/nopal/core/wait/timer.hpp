@@ -17,7 +17,7 @@
 
 #include "nopal/core/base/own_mutex.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/stop/basic_stop_wait.hpp"
+#include "nopal/core/stop/basic_request.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/wait/basic_deadline.hpp"
 #include "nopal/core/wait/deadline.hpp"

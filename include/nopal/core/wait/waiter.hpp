@@ -1,12 +1,11 @@
 #pragma once
 
 // A waiter: a suspended stack, or a sleeping thread. It is in the waiting frame, so that no queue of waiters needs memory of its own. The
-// thread that makes the awaited condition true wakes it. Next: await_wake.hpp, how one waits; wait_queue.hpp and basic_counter.hpp, the
+// thread that makes the awaited condition true wakes it. Next: await_wake.hpp, how one waits; queued_word.hpp and basic_counter.hpp, the
 // queues.
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/wait/event.hpp"
-#include "nopal/core/wait/waiting_stack.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Letting others run first. Next: await_wake.hpp, by which the caller waits; waiting_stack.hpp, whose resume_later resumes it.
+// Letting others run first. Next: await_wake.hpp, by which the caller waits; event.hpp, whose resume_later resumes it.
 
 #include "nopal/core/compiler/config.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What starts a child of a measured task: the callable, and what the child's path begins with. Used by core/task/make_child.hpp, which
+// What starts a child of a measured task: the callable, and what the child's path begins with. Used by core/task/child.hpp, which
 // keeps it in the child_awaitable. Next: task_profile.hpp, which calls `note`.
 
 #include "nopal/core/compiler/config.hpp"

@@ -13,7 +13,7 @@
 
 #if NOPAL_PROFILES
 
-#include "nopal/core/task/make_child.hpp"
+#include "nopal/core/task/child.hpp"
 #include "nopal/core/task/promise.hpp"
 #include "nopal/profile/noted.hpp"
 #include "nopal/profile/procedure.hpp"

@@ -1,4 +1,0 @@
-// expect: nopal: what waits is called, and not awaited. Write nopal::sleep_for(d); without co_await
-#include <nopal/nopal.hpp>
-
-nopal::task<> parent() { co_await nopal::sleep_for(std::chrono::milliseconds{1}); }

@@ -1,4 +1,0 @@
-// expect: nopal: what waits is called, and not awaited. Write nopal::sleep_for(d); without co_await
-#include <nopal/nopal.hpp>
-
-nopal::task<> parent(nopal::counter& left) { co_await nopal::wait_for(left); }

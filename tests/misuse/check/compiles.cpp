@@ -1,2 +1,0 @@
-// expect: an error that never comes
-int main() {}

@@ -1,9 +1,0 @@
-// expect: nopal: scope::fork keeps its closure by value, and this one cannot be copied. Write s.fork(std::move(f)).
-#include <memory>
-#include <nopal/nopal.hpp>
-
-void parent() {
-  auto const f = [p = std::make_unique<int>(1)] { (void)p; };
-  nopal::scope s;
-  s.fork(f);
-}

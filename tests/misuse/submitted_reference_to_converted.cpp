@@ -1,7 +1,0 @@
-// expect: nopal::pool::submit and detach: this parameter is a reference and its argument is a temporary, which dies before the job does.
-#include <nopal/nopal.hpp>
-#include <string>
-
-int length(std::string const& line);
-
-void from_outside(nopal::pool& pool) { pool.submit(length, "it would be converted to a temporary std::string").get(); }
