@@ -1,7 +1,7 @@
 #pragma once
 
-// The events of a trace, and the rings that keep them: one for each worker, one for threads outside. An event is four words: what happened on
-// a worker, when, and to which object. Next: timeline.cpp, which makes slices of them.
+// The events of a trace, and the rings that keep them: one for each worker, one for threads outside. An event is four words: what happened
+// on a worker, when, and to which object. Next: timeline.cpp, which makes slices of them.
 
 #include <atomic>
 #include <cstddef>
