@@ -186,7 +186,7 @@ int start(int argc, char** argv, const std::string& title, bool is_nopal, const 
         ->capture_default_str();
     app.add_flag("!--no-back-off", opts.back_off, "thieves that find nothing search again at once");
     app.add_option("--simulate", opts.simulate, "another machine, as 128 or 2x56: the times are those that its workers would take");
-    // A flag bound to an std::optional<bool> says no where it is not given.
+    // A flag bound to an std::optional<bool> returns false if it is not given.
     app.add_flag_function(
         "--pin,!--no-pin", [&](std::int64_t n) { opts.pin = n > 0; },
         "whether each worker keeps to a CPU of its own; neither: as the pool decides");

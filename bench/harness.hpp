@@ -2,9 +2,9 @@
 
 // The frame of every benchmark program: one kernel on one implementation, in a process of its own.
 //
-// A program names a problem, a runtime and the statement to be timed. The harness reads the command line, builds the
-// runtime, lets it run the smoke size so that threads exist and code is warm, times the statement, has the problem
-// check its answer, and prints one line of JSON. What is not the statement is not in the time.
+// A program names a problem, a runtime and the statement to time. The harness reads the command line, builds the runtime, lets it run the
+// smoke size so that threads exist and code is warm, times the statement, lets the problem check its answer, and prints one line of JSON.
+// Only the statement is timed.
 
 #include <algorithm>
 #include <atomic>
@@ -53,10 +53,10 @@ struct named_sizes {
   std::size_t paper;
 };
 
-// The number behind `--size`; throws std::invalid_argument for what is neither a name nor a positive number.
+// The number for `--size`; throws std::invalid_argument if it is neither a name nor a positive number.
 [[nodiscard]] std::size_t pick(const options& opts, const named_sizes& sizes);
 
-// What a scheduler tells of itself, summed up since it began; of its stacks the most at any time, and the pages that they hold now.
+// A scheduler's own numbers, summed up since it began; of its stacks the most at any time, and the pages that they hold now.
 struct scheduler_figures {
   std::uint64_t steals = 0;
   std::uint64_t steal_attempts = 0;
@@ -70,11 +70,11 @@ struct scheduler_figures {
   std::uint64_t stack_pages = 0;
   std::uint64_t stack_pages_peak = 0;
 
-  // What happened since `before`.
+  // The difference to `before`.
   [[nodiscard]] scheduler_figures since(const scheduler_figures& before) const;
 };
 
-// What a simulated machine tells of itself, in its own time, summed up since it began. The sums are over all workers.
+// A simulated machine's own numbers, in its own time, summed up since it began. The sums are over all workers.
 struct simulated_figures {
   double seconds = 0;
   double working = 0;
@@ -84,17 +84,17 @@ struct simulated_figures {
   std::vector<std::uint64_t> steals;  // by distance
   std::uint64_t lost_turns = 0;
 
-  // What happened since `before`.
+  // The difference to `before`.
   [[nodiscard]] simulated_figures since(const simulated_figures& before) const;
 };
 
-// What the timed statement did to the process's memory.
+// The effect of the timed statement on the process's memory.
 struct memory_figures {
   long page_faults = 0;
   long rss_increase_kib = 0;  // at its highest, over what was resident before
 };
 
-// What a problem has measured itself, beside the time.
+// What a problem has measured itself, besides the time.
 struct figure {
   std::string name;
   double value;
@@ -121,18 +121,18 @@ struct record {
   std::string peer;  // the implementation's name and version
 };
 
-// Prints the record with what the harness knows itself: compiler and peak memory.
+// Prints the record with what the harness adds: compiler and peak memory.
 void print(const record& result);
 
-// Reads the command line, with the options of nopal's own runtime where it is that, then runs `body` on a thread whose stack is deep enough for plain recursion into the deepest
-// tree; returns the exit status: 0, 1 for a wrong answer, 2 for an error.
+// Reads the command line, with the options of nopal's own runtime if it is that, then runs `body` on a thread with a stack deep enough for
+// plain recursion into the deepest tree; returns the exit status: 0, 1 for a wrong answer, 2 for an error.
 int start(int argc, char** argv, const std::string& title, bool is_nopal, const std::function<bool(const options&)>& body);
 
-// What a stack needs for the deepest tree (99 049 levels) in any of the implementations that recurse natively.
+// The stack for the deepest tree (99 049 levels) in any of the implementations that recurse natively.
 inline constexpr std::size_t deep_stack = std::size_t{1} << 30;
 
-// How long a runtime works before it is timed; by then the system has moved its threads to processors of their own.
-// Tests cannot wait for that.
+// How long a runtime works before it is timed; in that time the system moves its threads to processors of their own. Tests cannot wait for
+// that.
 inline constexpr std::chrono::milliseconds warm_up{100};
 inline constexpr std::chrono::milliseconds smoke_warm_up{20};
 
@@ -141,7 +141,7 @@ concept tells_figures = requires(const T& runtime) {
   { runtime.figures() } -> std::convertible_to<scheduler_figures>;
 };
 
-// A runtime that has more to choose than its number of workers.
+// A runtime with more options than its number of workers.
 template <class T>
 concept takes_options = std::constructible_from<T, const options&>;
 
@@ -151,11 +151,11 @@ concept may_simulate = requires(const T& runtime) {
   { runtime.simulated() } -> std::same_as<std::optional<simulated_figures>>;
 };
 
-// A problem that knows how many forks nest at most on one path of its native program, where k-way forks are k − 1 nested ones.
+// A problem that knows how many forks nest at most on one path of its native program, in which k-way forks are k − 1 nested ones.
 template <class T>
 concept knows_depth = requires(const T& problem) { problem.fork_depth(); };
 
-// A problem that knows into how many fibers its work is cut.
+// A problem that knows into how many fibers its work is split.
 template <class T>
 concept counts_fibers = requires(const T& problem) { problem.fibers(); };
 
@@ -177,9 +177,9 @@ Runtime make_runtime(const options& opts) {
 class memory_watch {
  public:
   memory_watch();
-  // Adds what has happened to `sum`; the increase is the largest of those added.
+  // Adds the effects to `sum`; the increase is the largest of those added.
   void add_to(memory_figures& sum) const;
-  // The process's highest since it began, which the watch has to keep.
+  // The process's highest since it began, which the watch must keep.
   static long peak_rss_kib();
 
  private:
@@ -202,7 +202,7 @@ class sampler {
   std::thread thread_;
 };
 
-// A problem that has to be put back before it can be solved again.
+// A problem that must be reset before it can be solved again.
 template <class T>
 concept resettable = requires(T& problem) { problem.reset(); };
 

@@ -1,12 +1,12 @@
 #pragma once
 
-// What every program tells of its own process.
+// A program's numbers on its own process.
 
 #include <string>
 
 namespace bench {
 
-// What compiled this program.
+// The compiler of this program.
 [[nodiscard]] std::string compiler();
 
 // The most memory that the process has had resident since it began, or since forget_peak().

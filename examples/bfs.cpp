@@ -1,5 +1,5 @@
-// Breadth-first search, level by level: all vertices of one level look at their neighbours at once. Several may find the same one, and an atomic
-// word decides whose it is; that changes who found it, never how far away it is.
+// Breadth-first search, level by level: all vertices of one level read their neighbours at once. Several may find the same one, and an
+// atomic word decides which of them gets it; that changes who found it, never how far away it is.
 // For n vertices, m edges and l levels: work O(n + m), span O(l (log n + largest degree + workers)).
 
 #include <nopal/algorithm.hpp>

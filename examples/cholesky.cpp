@@ -1,5 +1,5 @@
 // Cholesky's decomposition of a symmetric, positive definite matrix into L · Lᵀ, tile by tile: a tile on the diagonal, then all below it at
-// once, then all to the right of those at once. Each tile is written by one of them, in one order: the bits do not depend on the workers.
+// once, then all to the right of those at once. Each tile is always written in the same order: the bits do not depend on the workers.
 // For n × n numbers in tiles of b × b: work Θ(n³), span Θ(n b²).
 
 #include <nopal/algorithm/parallel_for.hpp>
@@ -28,7 +28,7 @@ void decompose(matrix& a, int t) {
   }
 }
 
-/// The tile (row, t) becomes that of L, by the diagonal's.
+/// The tile (row, t) becomes that of L, by the diagonal tile.
 void solve(matrix& a, int row, int t) {
   for (int j = t * tile; j < (t + 1) * tile; ++j) {
     for (int i = row * tile; i < (row + 1) * tile; ++i) {
@@ -38,7 +38,7 @@ void solve(matrix& a, int row, int t) {
   }
 }
 
-/// The tile (row, column) loses what the tiles of column t say of it.
+/// Subtracts the products of the tiles of column t from the tile (row, column).
 void update(matrix& a, int row, int column, int t) {
   for (int i = row * tile; i < (row + 1) * tile; ++i) {
     for (int j = column * tile; j < (column + 1) * tile; ++j) {

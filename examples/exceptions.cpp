@@ -1,4 +1,4 @@
-// Several children fail; the join rethrows the exception that serial execution would have met first, on every run.
+// Several children fail; on every run the join rethrows the exception that serial execution would have thrown first.
 // Work Θ(n), span Θ(n): the forks of one scope come one after the other.
 
 #include <nopal/nopal.hpp>
@@ -15,7 +15,7 @@ nopal::task<int> check(int item) {
 nopal::task<std::string> check_all(int items) {
   for (int i = 0; i < items; ++i) co_await nopal::fork(check, i);
   try {
-    co_await nopal::join;  // none of the children runs any more when it throws
+    co_await nopal::join;  // all children have ended when it throws
   } catch (std::runtime_error const& e) {
     co_return e.what();
   }
@@ -31,7 +31,7 @@ int main() {
   std::string const broken = pool.run(check_all, 100);
   std::printf("7 items: %s\n100 items: %s\n", clean.c_str(), broken.c_str());
   try {
-    pool.run(check, 17);  // what nobody catches comes out of run
+    pool.run(check, 17);  // run throws what no function catches
   } catch (std::runtime_error const& e) {
     std::printf("run: %s\n", e.what());
     return clean == "all is well" ? 0 : 1;

@@ -1,6 +1,6 @@
-// A pipeline one of whose stages fails: the numbers of a text are read, inverted and added up, and one of them is 0. The stage that fails
-// closes the channel behind it with its exception, which the next stage gets when it has taken all values before; and the channel before
-// it, so that push tells the stage before it that nobody takes its values any more. All stages end.
+// A pipeline with a stage that fails: the numbers of a text are read, inverted and added up, and one of them is 0. The stage that fails
+// closes the channel after it with its exception, which the next stage gets once it has taken all earlier values. It also closes the
+// channel before it, so that push tells the stage before that no stage takes its values any more. All stages end.
 // Work and span O(n) for a text of n numbers: the stages run at the same time, each by itself.
 
 #include <nopal/fiber.hpp>

@@ -1,5 +1,5 @@
-// A game's loop as jobs. Of each frame: the bodies are moved and the creatures think, at once; then collisions; then it is drawn from a copy,
-// while the next frame is computed already. Counters say what waits for what, and whoever waits parks its fiber.
+// A game's loop as jobs. In each frame the bodies move and the creatures think, at once; then collisions; then the frame is drawn from a
+// copy, while the next frame is computed already. Counters order these steps, and a job that waits parks its fiber.
 // For n objects and f frames: work Θ(n f), span O(f (n / 64 + log n)), since the collisions are sorted out by cells of 64.
 
 #include <nopal/algorithm/parallel_for.hpp>
@@ -35,7 +35,7 @@ struct world {
   }
 };
 
-/// What is drawn of each frame.
+/// A copy of a frame, for drawing.
 std::vector<std::uint32_t> play() {
   std::vector<std::uint32_t> drawn(frames);
   world now, shown;

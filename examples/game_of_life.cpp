@@ -10,7 +10,7 @@
 #include <vector>
 
 constexpr int rows = 240, columns = 320, generations = 100;
-using board = std::vector<unsigned char>;  // row by row: 1 where a cell lives
+using board = std::vector<unsigned char>;  // row by row: 1 if a cell lives
 
 board::size_type place(int row, int column) {
   return static_cast<board::size_type>((row + rows) % rows * columns + (column + columns) % columns);
@@ -52,7 +52,7 @@ board glider(int row, int column) {
 }
 
 int main() {
-  // A glider is where it was, a place further along the diagonal, after four generations: here it goes over the edge.
+  // After four generations a glider is one place further along the diagonal: here it crosses the edge.
   if (after(4 * 20, glider(rows - 10, 7)) != glider(10, 27)) return 1;
 
   board soup(board::size_type{rows} * columns);

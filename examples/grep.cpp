@@ -1,5 +1,5 @@
 // Prints the lines that contain a word, in all files below some folders: grep WORD FOLDER... A task for each folder forks a task for each
-// entry; what each finds goes into its own slot, and is put together in the order of the names, whoever was first.
+// entry. Each task writes its lines into its own slot; these are joined in the order of the names, whichever ended first.
 // Work O(characters + names · log names), span O(depth of the folders + longest file).
 
 #include <nopal/nopal.hpp>
@@ -44,7 +44,7 @@ nopal::task<std::string> in_folder(files::path folder, std::string_view word) {
   co_return all;
 }
 
-/// A folder that is removed at the end, with folders of files in it: 40 of 200 have the word once.
+/// A folder that the destructor removes, with folders of files in it: 40 of 200 have the word once.
 struct specimens {
   files::path folder;
 

@@ -1,5 +1,5 @@
 // Counts how often each word length occurs in a text, in two ways: by nopal::histogram, which makes a table for each part of the text, and
-// by hand with a nopal::combinable, a table for each worker, which suits where one element counts in several places.
+// by hand with a nopal::combinable, a table for each worker, which is useful if one element counts in several places.
 // Work Θ(n + bins), span O(n / 64 + bins + log n) by nopal::histogram, O(log n + workers · bins) by hand.
 
 #include <nopal/algorithm.hpp>

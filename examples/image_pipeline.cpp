@@ -1,5 +1,5 @@
-// Pictures go through a pipeline of fibers: they are made, blurred, and turned into black and white; and each stage is a loop over rows that is
-// parallel in itself. The channels are short, so that only a few pictures exist at once, however many there are.
+// Pictures pass through a pipeline of fibers: they are made, blurred, and turned into black and white; each stage is a loop over rows that
+// is parallel in itself. The channels are short, so that only a few pictures exist at once, for any number of pictures.
 // For n pictures of p pixels: work Θ(n p), span O(n (row + log rows)) through the slowest stage.
 
 #include <nopal/algorithm.hpp>

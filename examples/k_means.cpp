@@ -1,6 +1,6 @@
-// Lloyd's k-means: each point goes to the nearest of k centres, each centre to the mean of its points, until nothing moves. A pass over the
-// points is one transform_reduce: what it adds up are the k sums and counts. Its order is fixed by the number of points, so the result has
-// the same bits on any number of workers. The coordinates are whole numbers, so here even those of the serial program.
+// Lloyd's k-means: each point joins the nearest of k centres, each centre moves to the mean of its points, until nothing moves. A pass over
+// the points is one transform_reduce: it adds up the k sums and counts. Its order is fixed by the number of points, so the result has the
+// same bits on any number of workers. The coordinates are whole numbers, so here even those of the serial program.
 // For each pass: work Θ(n k), span O(k √n).
 
 #include <nopal/algorithm/reduce.hpp>
@@ -23,7 +23,7 @@ struct assigned {
   std::size_t centre;
 };
 
-/// What some points say of the next centres.
+/// What some points add to the next centres.
 struct sums {
   points total{};
   std::array<double, clusters> count{};

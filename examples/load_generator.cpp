@@ -1,5 +1,5 @@
-// A server and what tries it: clients send requests as HTTP has them, wait for each answer, and say how long the answers took. Every client and
-// every request that is being served is a fiber; none of a thousand that wait keeps a thread.
+// A server and its test: clients send HTTP requests, wait for each answer, and print how long the answers took. Every client and every
+// request in service is a fiber; of a thousand that wait, none keeps a thread.
 // For n requests that take t each, and c clients: work Θ(n), span O(n / c · t), since a client waits for its answer before it asks again.
 
 #include <nopal/fiber.hpp>
@@ -18,7 +18,7 @@ struct request {
   nopal::channel<std::string>* answer;
 };
 
-/// Takes a while, as if it asked a database, and answers.
+/// Takes a while, like a query of a database, and answers.
 void serve(request const& r) {
   constexpr std::string_view get = "GET /square/";
   if (!r.text.starts_with(get)) {

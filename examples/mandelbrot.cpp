@@ -1,5 +1,6 @@
-// Draws the Mandelbrot set, and says how far it is: whoever draws the last pixel of a tenth tells. How long a pixel takes varies a thousandfold, and nobody says how to share them out: parallel_for in two
-// dimensions splits what is left whenever a worker has nothing to do.
+// Draws the Mandelbrot set, and prints its progress: the worker that draws the last pixel of a tenth prints. The time of a pixel varies a
+// thousandfold, and the program does not say how to share pixels out: parallel_for in two dimensions splits the rest whenever a worker has
+// nothing to do.
 // Work Θ(pixels · iterations) at most, span O(iterations + log pixels).
 
 #include <nopal/algorithm/parallel_for.hpp>
@@ -29,7 +30,7 @@ int main(int argc, char** argv) {
   std::atomic<int> drawn{0};
   nopal::parallel_for(0, height, 0, width, [&](int row, int column) {
     picture[static_cast<std::size_t>(row * width + column)] = shade(row, column);
-    int const so_far = drawn.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: a number that stands for itself
+    int const so_far = drawn.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: a count; nothing else is read because of it
     if (so_far % (width * height / 10) == 0) std::fprintf(stderr, "%d %%\n", so_far / (width * height / 100));
   });
 

@@ -1,5 +1,5 @@
-// Multiplies matrices by halves: the four quarters of the result at once, each of which is two products, one after the other since both add to
-// it. The pieces fit into every cache from some depth on, and nobody says how large one is.
+// Multiplies matrices by halves: the four quarters of the result at once; each is two products, one after the other since both add to it.
+// From some depth on the pieces fit into every cache, and the program need not know how large a cache is.
 // For n × n matrices: work Θ(n³), span Θ(n).
 
 #include <nopal/native.hpp>
@@ -11,7 +11,7 @@
 
 constexpr std::size_t order = 256, smallest = 32;
 
-/// A square within a matrix whose rows are order numbers apart.
+/// A square within a matrix. Its rows are `order` numbers apart.
 struct view {
   double* data;
   std::size_t size;

@@ -1,4 +1,4 @@
-// Bodies that attract each other. Each body adds up what all others do to it, always in the same order: so the result has the bits of the
+// Bodies that attract each other. Each body adds up the forces of all others, always in the same order: so the result has the bits of the
 // serial program, on any number of workers.
 // For n bodies and s steps: work Θ(n² s), span O((n + log n) s).
 
@@ -37,7 +37,7 @@ vec acceleration(bodies const& all, vec at) {
   return sum;
 }
 
-// Compiled once, so that everybody's results are rounded alike.
+// Compiled once, so that all results are rounded alike.
 [[gnu::noinline]] void pull(body& b, bodies const& all) { b.velocity = b.velocity + step * acceleration(all, b.position); }
 [[gnu::noinline]] void move(body& b) { b.position = b.position + step * b.velocity; }
 

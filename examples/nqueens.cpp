@@ -26,7 +26,7 @@ nopal::task<long> place(board queens, int row) {
   for (int column = 0; column < size; ++column) {
     if (!is_safe(queens, row, column)) continue;
     queens[static_cast<std::size_t>(row)] = static_cast<signed char>(column);
-    co_await nopal::fork(&ways[static_cast<std::size_t>(column)], place, queens, row + 1);  // copied now: the loop may go on
+    co_await nopal::fork(&ways[static_cast<std::size_t>(column)], place, queens, row + 1);  // copied now: the loop may continue
   }
   co_await nopal::join;
   long sum = 0;

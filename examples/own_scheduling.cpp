@@ -1,5 +1,5 @@
-// Idling and victim choice of the program's own. Workers that have nothing to do wait in epoll, fibers wait there for bytes, and a thief tries its
-// neighbours first. Work: O(clients · messages). Span: O(messages), a client's own come one after the other.
+// A program's own idling and choice of victims. Workers that have nothing to do wait in epoll, fibers wait there for bytes, and a thief
+// tries its neighbours first. Work: O(clients · messages). Span: O(messages), a client's own follow each other.
 
 #include <poll.h>
 #include <sys/epoll.h>

@@ -1,4 +1,4 @@
-// Sums an array block by block: the blocks' sums lie in scratch memory on the task's own stack, which costs a pointer bump.
+// Sums an array block by block: the blocks' sums are in scratch memory on the task's own stack, which costs a pointer bump.
 // Work Θ(n), span Θ(blocks + n / blocks).
 
 #include <nopal/nopal.hpp>

@@ -1,5 +1,5 @@
-// A pipeline of fibers: producers draw numbers, workers count the divisors of each, one fiber adds up. Channels carry the numbers, and
-// whoever must wait parks its fiber, not its thread.
+// A pipeline of fibers: producers draw numbers, workers count the divisors of each, one fiber adds up. Channels carry the numbers, and a
+// stage that must wait parks its fiber, not its thread.
 // Work O(n √m) for n numbers up to m; span O(n) through the one that adds.
 
 #include <nopal/fiber.hpp>

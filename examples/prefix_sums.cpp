@@ -1,5 +1,5 @@
-// Prefix sums tell where things go that have different sizes: here lines that are laid one after the other into one text, all at once, each
-// by whoever comes to it.
+// Prefix sums give the places of things of different sizes: here lines that are copied one after the other into one text, all at once, each
+// by any worker.
 // Work Θ(n + length of the text), span O(n / 1024 + longest line).
 
 #include <nopal/algorithm.hpp>

@@ -1,4 +1,4 @@
-// Reads its own profile: mergesort whose merge is serial, and the same with a merge that forks. docs/profile.md reads what this prints.
+// Reads its own profile: mergesort with a serial merge, and the same with a merge that forks. docs/profile.md explains what this prints.
 // Work O(n log n). Span O(n) with the serial merge, O(log^3 n) with the other.
 
 #include <nopal/native.hpp>
@@ -16,7 +16,7 @@ constexpr std::size_t grain = 2048;
 
 void merge_serially(items a, items b, items to) { std::merge(a.begin(), a.end(), b.begin(), b.end(), to.begin()); }
 
-// The middle of the longer one parts both: what is less goes to the left.
+// The middle of the longer one splits both: what is less is on the left.
 void merge_by_halves(items a, items b, items to) {
   if (a.size() < b.size()) std::swap(a, b);
   if (a.size() <= grain) return merge_serially(a, b, to);

@@ -1,5 +1,5 @@
-// Draws balls that mirror each other, and writes a picture as PNG. A pixel is as expensive as its ray has reflections: parallel_for in two
-// dimensions splits what is left whenever a worker has nothing to do.
+// Draws balls that mirror each other, and writes a picture as PNG. The time of a pixel depends on its ray's reflections: parallel_for in
+// two dimensions splits the rest whenever a worker has nothing to do.
 // Work O(pixels · depth · balls), span O(depth · balls + log pixels), and the file O(pixels).
 
 #include <nopal/algorithm/parallel_for.hpp>
@@ -32,7 +32,7 @@ constexpr std::array<ball, 5> balls{{{{0, -1000, 0}, 1000, {.8, .8, .7}},
                                      {{.4, .35, 1.9}, .35, {.9, .8, .2}}}};
 constexpr int width = 360, height = 240;
 
-/// How far along the ray a ball is, or a negative number.
+/// The distance of a ball along the ray, or a negative number.
 double distance(vec from, vec way, ball const& b) {
   vec const to = b.centre - from;
   double const middle = dot(to, way), square = middle * middle - dot(to, to) + b.radius * b.radius;

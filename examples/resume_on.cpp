@@ -1,4 +1,4 @@
-// Some state belongs to one worker, here a journal without a lock: a task goes to that worker to use it, and on from there.
+// Some state belongs to one worker, here a journal without a lock: a task moves to that worker to use it, and continues there.
 // Work Θ(n), span Θ(n): the journal is written by one worker.
 
 #include <nopal/nopal.hpp>
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-/// Only worker 0 of `home` touches it.
+/// Only worker 0 of `home` accesses it.
 struct journal {
   nopal::pool& home;
   std::vector<int> lines = {};
@@ -19,9 +19,9 @@ int expensive(int n) {
 }
 
 nopal::task<> work_and_note(journal& j, int n) {
-  int const result = expensive(n);  // on whatever worker
+  int const result = expensive(n);  // on any worker
   co_await nopal::resume_on(j.home.worker(0));
-  j.lines.push_back(result);  // on that one
+  j.lines.push_back(result);  // on worker 0 of `home`
 }
 
 nopal::task<> work_and_note_all(journal& j, int n) {

@@ -1,5 +1,5 @@
-// Sample sort: splitters, drawn from the numbers, part them into buckets; prefix sums of how many each block has for each bucket tell where each
-// number goes; then the buckets are sorted, each by itself.
+// Sample sort: splitters, drawn from the numbers, split them into buckets; prefix sums of how many each block has for each bucket give the
+// place of each number; then each bucket is sorted by itself.
 // For n numbers, b blocks and b buckets: work O(n log n + b²), span O(b² + n / b · log n) where the splitters are good.
 
 #include <nopal/algorithm.hpp>
@@ -31,7 +31,7 @@ void sample_sort(numbers& v) {
   auto const bucket_of = [&](unsigned x) { return static_cast<std::size_t>(std::ranges::upper_bound(splitters, x) - splitters.begin()); };
   auto const begin_of = [&](std::size_t block) { return v.size() * block / blocks; };
 
-  // How many numbers each block has for each bucket: bucket by bucket, so that their prefix sums are places.
+  // The number that each block has for each bucket: bucket by bucket, so that their prefix sums are places.
   std::vector<std::size_t> places(buckets * blocks);
   nopal::parallel_for(std::size_t{0}, blocks, [&](std::size_t block) {
     for (std::size_t i = begin_of(block); i < begin_of(block + 1); ++i) ++places[bucket_of(v[i]) * blocks + block];

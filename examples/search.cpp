@@ -1,5 +1,5 @@
-// Searches that end early. find_if: the first number whose hash begins with 16 zero bits, as a serial search would find it. Any such
-// number: who finds one asks all others to stop. A search without an answer: ended by a time limit.
+// Searches that end early. find_if: the first number with a hash that begins with 16 zero bits, as a serial search would find it. Any such
+// number: the worker that finds one makes a request to stop to all others. A search without an answer: a time limit ends it.
 // If the first answer is number n: work O(n + what others have begun), span O(log n).
 
 #include <nopal/algorithm.hpp>
@@ -41,7 +41,7 @@ std::uint64_t any_answer(std::uint64_t end) {
   return answer;
 }
 
-/// Looks for another number than 0 whose hash is 0. There is none: the hash is one to one.
+/// Looks for a number other than 0 with hash 0. There is none: the hash is one to one.
 bool gives_up_after(std::chrono::milliseconds limit) {
   auto const numbers = std::views::iota(std::uint64_t{1}, std::uint64_t{1} << 62);
   try {

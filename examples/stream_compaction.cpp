@@ -1,5 +1,5 @@
-// Stream compaction: rays fly through a scene, and after each step only those go on that have hit nothing. copy_if keeps them in their
-// order, so that the picture at the end does not depend on who did what.
+// Stream compaction: rays fly through a scene, and after each step only those continue that have hit nothing. copy_if keeps them in their
+// order, so that the picture at the end does not depend on the workers.
 // For n rays and s steps: work O(n s), span O(s (n / 1024 + log n)).
 
 #include <nopal/algorithm.hpp>

@@ -1,5 +1,5 @@
-// Adds up a million doubles. A sum of doubles depends on the order; nopal's order is fixed by how many there are, so that the last bit is
-// the same on one worker and on four, and on every run.
+// Adds up a million doubles. A sum of doubles depends on the order; nopal's order is fixed by their number, so that the last bit is the
+// same on one worker and on four, and on every run.
 // Work Θ(n), span O(√n).
 
 #include <nopal/algorithm/reduce.hpp>

@@ -1,5 +1,5 @@
-// Counts how often each word occurs in a text. The text is cut into blocks wherever a thief asks; a word belongs to the block in which it
-// begins. Each worker has a table of its own, and the tables are added up at the end.
+// Counts how often each word occurs in a text. The text is split into blocks wherever a thief asks; a word belongs to the block that it
+// begins in. Each worker has a table of its own, and the tables are added up at the end.
 // For n characters and d different words: work O(n + workers · d), span O(longest word + log n + workers · d).
 
 #include <nopal/algorithm/combinable.hpp>

@@ -1,5 +1,6 @@
-// Measures on this machine what a simulated one cannot show, and prints it in the words of NOPAL_SIMULATION: docs/simulation.md. Two threads,
-// on each pair of CPUs that are the first at their distance; medians. Where there is one CPU, the library's own numbers stay.
+// Measures on this machine the costs that a simulated one cannot show, and prints them in the words of NOPAL_SIMULATION:
+// docs/simulation.md. Two threads, on each pair of CPUs that are the first at their distance; medians. With one CPU, the library's own
+// numbers stay.
 
 #include <sched.h>
 
@@ -46,7 +47,7 @@ void move_to(int cpu) {
   static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
 }
 
-// What reading the clock takes is in each time.
+// Each time includes reading the clock.
 double of_the_clock() {
   std::vector<double> t;
   for (int k = 0; k < rounds; ++k) {
@@ -70,7 +71,7 @@ double of_a_yield() {
   return nanoseconds(clock_type::now() - from) / times;
 }
 
-// What a task's frame has: the thief needs it before anything runs.
+// The size of a task's frame: the thief needs the frame before anything runs.
 struct alignas(64) frame_lines {
   std::array<std::uint64_t, 32> words{};
 };
@@ -80,7 +81,8 @@ struct pair_of_cpus {
   double steal;
 };
 
-// The owner writes its deque and what lies in it; then the thief looks, or takes. One after the other, so that every line is the owner's.
+// The owner writes its deque and the entries; then the thief looks, or steals. One after the other, so that every cache line is the
+// owner's.
 pair_of_cpus between(int owners, int thiefs, double clock) {
   deque d;
   frame_lines frame;
@@ -123,7 +125,7 @@ pair_of_cpus between(int owners, int thiefs, double clock) {
   return {median(looks), median(steals)};
 }
 
-// One thread sleeps, the other wakes it: how long that takes for the one, and until the other runs.
+// One thread sleeps, the other wakes it: the time of the wake-up for the waker, and until the sleeper runs.
 std::pair<double, double> waking(int sleeps_on, int wakes_on) {
   std::atomic<std::uint32_t> word{0};
   std::atomic<std::int64_t> woken{0};
@@ -140,7 +142,7 @@ std::pair<double, double> waking(int sleeps_on, int wakes_on) {
   std::thread waker{[&] {
     move_to(wakes_on);
     for (std::uint32_t k = 0; k < wakes; ++k) {
-      std::this_thread::sleep_for(std::chrono::microseconds{300});  // it sleeps by then
+      std::this_thread::sleep_for(std::chrono::microseconds{300});  // long enough for it to sleep
       woken.store(0, std::memory_order_seq_cst);
       word.store(k + 1, std::memory_order_seq_cst);
       std::int64_t const from = now();

@@ -1,7 +1,7 @@
 #pragma once
 
-// empty and park: a million fibers with nothing to do, on one worker, `--batch` at a time or all at once. Empty ones run and
-// finish; the others each wait for a gate that opens when the whole batch has come to it.
+// empty and park: a million fibers with nothing to do, on one worker, `--batch` at a time or all at once. Empty ones run and finish; the
+// others each wait for a gate that opens when the whole batch has arrived.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace bench {
 
 enum class crowd_kind { empty, park };
 
-// `Fewer` times as many where one takes that much more memory.
+// `Fewer` times as many if one takes that much more memory.
 template <crowd_kind Kind, std::size_t Fewer = 1>
 struct crowd {
   static constexpr const char* name = Kind == crowd_kind::empty ? "fibers_empty" : "fibers_park";

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-// Ticks of the processor's clock, whose rate is constant: at its nominal frequency they are cycles.
+// Ticks of the processor's clock, which has a constant rate: at its nominal frequency they are cycles.
 inline std::uint64_t cycles() {
 #if defined(__x86_64__)
   return __rdtsc();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Work that takes no memory and that no compiler shortens: a linear congruential generator, one step an iteration. Where it
-// ends is known in O(log iterations).
+// Work that takes no memory and that no compiler shortens: a linear congruential generator, one step an iteration. Its result is known in
+// O(log iterations).
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What `fork_cost.py` and `blocked_loads.py` run: one program for each way in which arguments are stored and handed to a child, on one
-// worker, and nothing else that runs long. Usage: arguments PROGRAM N
+// The program of `fork_cost.py` and `blocked_loads.py`: one program for each way in which arguments are stored and passed to a child, on
+// one worker, and nothing else that runs long. Usage: arguments PROGRAM N
 #include <cstdio>
 #include <cstdlib>
 #include <functional>

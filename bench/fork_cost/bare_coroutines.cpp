@@ -1,4 +1,4 @@
-// What a compiler's coroutines cost by themselves: fib as coroutines whose frames come from a bump of one pointer, and nothing else. No
+// The cost of a compiler's coroutines by themselves: fib as coroutines with frames from a bump of one pointer, and nothing else. No
 // scheduler, deque, thread-local, exception or check; only the fork suspends its parent, without which a thief could not resume it. A
 // library of tasks does all this, and more: docs/fork-cost.md compares.
 //

@@ -1,6 +1,6 @@
 #pragma once
 
-// What matmul, rectmul, strassen and lu share: matrices kept tile by tile, the leaf that multiplies two tiles, and a product's check.
+// Shared by matmul, rectmul, strassen and lu: matrices stored tile by tile, the leaf that multiplies two tiles, and a product's check.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace bench {
 
-// A matrix that keeps each tile in one piece, so that a leaf's speed does not depend on the matrix's size.
+// A matrix that stores each tile in one piece, so that a leaf's speed does not depend on the matrix's size.
 template <class T, std::size_t Side>
 class tiled_matrix {
  public:
@@ -36,7 +36,7 @@ class tiled_matrix {
   std::vector<T> elements_;
 };
 
-// A rectangle of tiles within a tiled matrix; what it refers to stays the matrix's.
+// A rectangle of tiles within a tiled matrix, which owns them.
 template <class T, std::size_t Side>
 struct tiles {
   static constexpr std::size_t side = Side;
@@ -57,7 +57,7 @@ tiles<T, Side> all_tiles(tiled_matrix<T, Side>& m) {
   return {m.tile(0, 0), m.columns() / Side, m.rows() / Side, m.columns() / Side};
 }
 
-// What becomes of a product.
+// What is done with a product.
 enum class into { set, add, subtract };
 
 // One tile z = x·y, z += x·y or z −= x·y.

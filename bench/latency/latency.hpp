@@ -1,8 +1,8 @@
 #pragma once
 
-// Small jobs: what one call from a thread outside the pool costs, from handing the job in to having its answer. The job
-// is nothing at all, or a fork-join tree whose leaves spin for a known time; the caller calls again at once, or after a
-// rest in which the workers may have gone to sleep.
+// Small jobs: the cost of one call from a thread outside the pool, from giving the job to the pool to having its answer. The job is nothing
+// at all, or a fork-join tree with leaves that spin for a known time; the caller calls again at once, or after a rest in which the workers
+// may have fallen asleep.
 
 #include <chrono>
 #include <cstddef>
@@ -46,7 +46,7 @@ struct latency_options {
   unsigned calls = 0;    // 0: as many as make a run of about a second
 };
 
-// What a program has measured.
+// The measurements of a program.
 struct latency_record {
   std::string impl;
   std::string peer;
@@ -58,7 +58,7 @@ struct latency_record {
 // exit status, as for the kernels.
 int start_latency(int argc, char** argv, const std::function<latency_record(const latency_options&, const job&)>& measure);
 
-// `call(runtime, job, leaf_range)` hands the job to the runtime and returns the sum over its leaves.
+// `call(runtime, job, leaf_range)` gives the job to the runtime and returns the sum over its leaves.
 template <class Runtime, class Call>
 int run_latency(int argc, char** argv, const std::string& impl, Call call) {
   return start_latency(argc, argv, [&](const latency_options& opts, const job& work) {
@@ -78,7 +78,7 @@ int run_latency(int argc, char** argv, const std::string& impl, Call call) {
       return end - begin;
     };
 
-    // Until the system has moved the new threads to processors of their own.
+    // Long enough for the system to move the new threads to processors of their own.
     const auto warm = std::chrono::steady_clock::now() + std::chrono::milliseconds{100};
     while (std::chrono::steady_clock::now() < warm) timed();
 

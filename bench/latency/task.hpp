@@ -16,7 +16,7 @@ inline nopal::task<std::uint64_t> sum(const job& work, leaf_range leaves) {
   co_return left + right;
 }
 
-// A pool that leaves it to the system where a worker runs.
+// A pool without pinned workers.
 template <nopal::idle Idle>
 struct unpinned_runtime {
   explicit unpinned_runtime(unsigned workers) : pool{{.workers = workers, .idle = Idle, .pin = false}} {}

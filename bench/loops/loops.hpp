@@ -1,7 +1,7 @@
 #pragma once
 
-// Loops: the shapes that programs have, each as a plain loop in every library's words. What is timed is one solution, called by the
-// program's main thread, again and again at once or after a rest in which workers may have gone to sleep.
+// Loops: the shapes that programs have, each as a plain loop of every library. One solution is timed, called by the program's main thread,
+// again and again at once or after a rest in which workers may have fallen asleep.
 
 #include <algorithm>
 #include <chrono>
@@ -45,7 +45,7 @@ inline std::uint64_t chain(std::uint64_t x, std::uint64_t steps) {
   return x;
 }
 
-// One shape: `run(loop)` is what is timed, where loop(n, body) calls body(i) for each i below n; `expect` says what the answer is.
+// One shape: `run(loop)` is timed, where loop(n, body) calls body(i) for each i below n; `expect` returns the right answer.
 struct stream_shape {  // a·x + y of floats: bound by memory
   explicit stream_shape(bool smoke) : x(smoke ? 1000 : 10'000'000), y(x.size()) {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000);
@@ -166,7 +166,7 @@ loops_record time_shape(const loops_options& opts, Runtime& runtime, Shape shape
     return clock::now() - begin;
   };
   const auto seconds = [](double s) { return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>{s}); };
-  // Until the system has moved new threads to processors of their own.
+  // Long enough for the system to move new threads to processors of their own.
   const auto warm = clock::now() + seconds(opts.smoke ? 0 : 0.1);
   do timed();
   while (clock::now() < warm);

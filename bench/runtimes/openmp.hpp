@@ -18,7 +18,7 @@ struct openmp_runtime {
     setenv("OMP_STACKSIZE", std::to_string(deep_stack / 1024).append("K").c_str(), 0);
   }
 
-  // The library that was really loaded: the compiler's version says nothing about it.
+  // The library that was loaded: the compiler's version does not tell.
   static std::string version() {
     std::string result = "OpenMP " + std::to_string(_OPENMP);
     Dl_info library{};

@@ -16,7 +16,7 @@ struct taskflow_runtime {
 
   static std::string version() { return std::string{"Taskflow "} + tf::version(); }
 
-  // Task groups belong to the executor's threads, so the root runs on one of them.
+  // Task groups belong to the executor's threads, so the first task runs on one of them.
   template <class F>
   void run(F&& root) {
     executor.async(std::forward<F>(root)).get();

@@ -10,8 +10,8 @@
 
 namespace bench {
 
-// The system's threads. The process keeps to as many CPUs as there are to be workers, so that a thread for each of a
-// thousand jobs has no more of them than a thousand fibers.
+// The system's threads. The process keeps to as many CPUs as there are workers, so that a thread for each of a thousand jobs has no more of
+// them than a thousand fibers.
 struct threads_runtime {
   explicit threads_runtime(unsigned number) : workers{number} {
     cpu_set_t all;

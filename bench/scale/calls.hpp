@@ -1,6 +1,6 @@
 #pragma once
 
-// What algorithms are given: functions of elements, each of which takes as long as an element takes, or next to nothing.
+// The functions that algorithms get: functions of elements that each take as long as an element takes, or next to nothing.
 
 #include <cstdint>
 #include <functional>

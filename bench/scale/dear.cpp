@@ -1,5 +1,5 @@
-// Few elements that take long, on the cores that there are: each algorithm by nopal, by oneTBB and by the standard library's parallel mode, in
-// turn. A line of JSON for each algorithm and number of elements. By hand: ../README.md.
+// Few elements that take long, on the real cores: each algorithm by nopal, by oneTBB and by the standard library's parallel mode, in turn.
+// A line of JSON for each algorithm and number of elements. By hand: ../README.md.
 
 #include <algorithm>
 #include <chrono>
@@ -31,7 +31,7 @@ struct options {
   unsigned rounds = 3;
 };
 
-/// Seconds of each round, in order, by who runs it.
+/// Seconds of each round, in order, by library.
 using times = std::map<std::string, std::vector<double>>;
 
 bool compare(const scale::subject& of, std::size_t n, const options& opts, nopal::pool& pool) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an element costs.
+// The cost of an element.
 
 #include <atomic>
 #include <chrono>
@@ -11,10 +11,10 @@
 
 namespace scale {
 
-/// What each call of `work` takes: it says so to the simulated machine, or works.
+/// The time of each call of `work`: given to the simulated machine, or worked.
 class element {
  public:
-  /// How often it was called. Relaxed: a count, which is read behind a join.
+  /// The number of calls. Relaxed: a count, which is read after a join.
   static inline std::atomic<std::uint64_t> calls{0};
 
   static void choose(double nanoseconds, bool given) {

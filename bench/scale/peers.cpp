@@ -23,7 +23,7 @@ namespace {
 using range = oneapi::tbb::blocked_range<std::size_t>;
 constexpr auto par = std::execution::par;
 
-// The standard library asks for no projections: so elements are compared by them, as often as it compares.
+// The standard library takes no projections here: so elements are compared by them, as often as it compares.
 bool less_by_value(int x, int y) { return value<true>{}(x) < value<true>{}(y); }
 
 template <bool Inclusive>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The same algorithms by others: the standard library's parallel mode, which GCC's library runs on oneTBB, and oneTBB's own where it has them.
+// The same algorithms of others: the standard library's parallel mode, which GCC's library runs on oneTBB, and oneTBB's own if it has them.
 
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
-// How far each algorithm scales: one of them, on so many elements that take so long each, on simulated machines, beside the standard library's
-// serial one and beside what a greedy scheduler needs at most. One line of JSON. By hand: ../README.md.
+// How far each algorithm scales: one of them, on so many elements that take so long each, on simulated machines, beside the standard
+// library's serial one and beside the most that a greedy scheduler needs. One line of JSON. By hand: ../README.md.
 
 #include <algorithm>
 #include <chrono>
@@ -50,7 +50,7 @@ scale::subject find(const options& opts) {
   throw std::invalid_argument{"--algorithm is '" + opts.algorithm + "'; it can be " + known};
 }
 
-/// Fills in the result, and returns how long it took: the least of some runs, by the thread's CPU time or as given.
+/// Fills in the result, and returns its time: the least of some runs, by the thread's CPU time or as given.
 double serial_seconds(const scale::subject& of, const scale::input& in, scale::output& result, const options& opts) {
   double least = 0;
   for (unsigned k = 0; k < (scale::element::is_given() ? 1 : opts.runs); ++k) {

@@ -162,7 +162,7 @@ void add_differences(std::vector<subject>& to) {
                 [](const input& i, output& o) { nopal::adjacent_difference(i.v, o.v.begin(), sum<int, D>{}); }});
 }
 
-// What only moves elements.
+// Algorithms that only move elements.
 void add_moves(std::vector<subject>& to) {
   using enum subject::begins;
   to.push_back({"fill", as_room, 1, once, [](const input&, output& o) { std::ranges::fill(o.v, 7); },

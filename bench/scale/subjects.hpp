@@ -1,6 +1,6 @@
 #pragma once
 
-// The algorithms that are looked at: each by the standard library, serially, and by nopal, on the same elements.
+// The measured algorithms: each by the standard library, serially, and by nopal, on the same elements.
 
 #include <cstddef>
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace scale {
 
-/// What is read.
+/// The input.
 struct input {
   explicit input(std::size_t n);
   std::vector<int> v;     // in no order
   std::vector<int> a, b;  // its two halves, each sorted
 };
 
-/// What is written, or rearranged.
+/// The output, or what is rearranged.
 struct output {
   std::vector<int> v;
   long number = 0;
@@ -27,10 +27,10 @@ struct output {
 struct subject {
   using way = std::function<void(const input&, output&)>;
 
-  /// What an output holds before: the input, its sorted halves one behind the other, room for as many elements as the input has, or for less.
+  /// An output's content before: the input, its sorted halves one after the other, room for as many elements as the input has, or for less.
   enum class begins { as_input, as_halves, as_room, as_little };
 
-  /// As it is before the algorithm runs.
+  /// As before the algorithm runs.
   [[nodiscard]] output before(const input& in) const;
 
   std::string name;
@@ -39,11 +39,11 @@ struct subject {
   std::function<double(double n)> span;  // the longest path, in elements: derived in include/nopal/algorithm/internal/README.md
   way serial;
   way ours;
-  /// Once it has run, and is not timed: looks whether the output is right where it may be in many ways, and leaves what is the same in all.
+  /// After it has run, untimed: checks the output if several are right, and leaves what is the same in all.
   std::function<void(output&)> settle = [](output&) {};
 };
 
-/// All of them, with elements that cost what element::work says, or next to nothing.
+/// All of them, with elements that cost what element::work does, or next to nothing.
 [[nodiscard]] std::vector<subject> subjects(bool dear);
 
 }  // namespace scale

@@ -1,6 +1,6 @@
 #pragma once
 
-// Sorting what --data says: random numbers, strings and pairs, and pairs in patterns, which are sorted by comparisons.
+// Sorts what --data names: random numbers, strings and pairs, and pairs in patterns, which are sorted by comparisons.
 
 #include <algorithm>
 #include <cstddef>
@@ -88,7 +88,7 @@ struct sort_problem {
     return way->second();
   }
 
-  // Of a hash of each: the same for each order.
+  // The sum over a hash of each: the same for each order.
   static std::uint64_t sum(const values_type& values) {
     return std::visit(
         [](const auto& v) {

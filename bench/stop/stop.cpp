@@ -1,5 +1,5 @@
-// How soon what runs ends once it is asked to stop: from request_stop() on a thread outside to the moment in which with_stop has returned.
-// A line for each kind of thing that may be stopped. By hand: ../README.md.
+// How soon work ends after a request to stop: from request_stop() on a thread outside to the return of with_stop. A line for each kind of
+// work. By hand: ../README.md.
 
 #include <algorithm>
 #include <atomic>
@@ -26,13 +26,13 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-/// What is stopped: `run(begun)` says when it has begun, and is left by nopal::stopped.
+/// The work: `run(begun)` reports that it has begun, and ends by nopal::stopped.
 struct subject {
   std::string name;
   std::function<void(std::atomic<bool>& begun)> run;
 };
 
-/// Nobody counts it down before.
+/// No thread counts it down before.
 struct done_at_the_end {
   explicit done_at_the_end(nopal::counter& c) noexcept : counter{c} {}
   ~done_at_the_end() { counter.done(); }

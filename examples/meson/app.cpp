@@ -1,4 +1,4 @@
-// A program of another build system's: the sum of an array, in parallel.
+// A program of another build system: the sum of an array, in parallel.
 // Work Θ(n), span O(√n).
 
 #include <nopal/algorithm/reduce.hpp>

@@ -52,7 +52,6 @@ std::size_t callers(std::uintptr_t* pcs, std::size_t most) noexcept;
 std::string where(code_names& code, std::uintptr_t const* pcs, std::size_t n);
 
 // The place of an error in the program: for the message of an exception, and for the last line of a program that misuses nopal. Any thread.
-// Next: place.hpp, the names of functions.
 
 /// The program's function that the caller is in, in words: "in f, loader". f is `function` or, if that is null, the innermost of the
 /// program's functions that call here; loader is the name of what runs on this stack (nopal::fiber_name). "" if neither is known. Throws

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   return bench::start(argc, argv, "options", true, [](bench::options const& opts) {
     bench::nopal_runtime on{opts};
     nopal::stats const within = on.pool.run(counted, std::cref(on.pool));
-    // Where threads run freely: whoever sleeps has searched in vain.
+    // If threads run freely: a thread that sleeps has searched without success.
     bool const scheduled = within.lost_turns != 0 || std::getenv("NOPAL_SCHEDULE") != nullptr;
     while (!scheduled && on.pool.stats().sleeps == 0) std::this_thread::yield();
     nopal::stats const after = on.pool.stats();

@@ -1,4 +1,5 @@
-// nopal::core, without any companion: all front ends work, reports name no function, and what asks for a companion is told which it lacks.
+// nopal::core, without any companion: all front ends work, reports name no function, and options that need a companion give a message that
+// names it.
 
 #include <gtest/gtest.h>
 

@@ -41,7 +41,7 @@ struct bfs_problem {
   [[nodiscard]] std::string size() const { return std::to_string(n); }
   [[nodiscard]] std::string answer_text() const { return std::to_string(deepest()) + " levels"; }
 
-  // Distances are what they must be if no edge shortens one, and all but the first node's have an edge that they come by.
+  // Distances are right if no edge shortens one, and each node but the first has an edge from a node that is one nearer.
   [[nodiscard]] bool correct() const {
     std::vector<bool> reached(n);
     reached[0] = true;
@@ -58,7 +58,7 @@ struct bfs_problem {
   }
 
   std::size_t n;
-  // Relaxed: one value only is ever written to each within a level, and whoever joins the level sees it.
+  // Relaxed: only one value is ever written to each within a level, and the thread that joins the level sees it.
   std::vector<std::atomic<std::uint32_t>> distance;
   std::size_t pieces = 0;  // that were fibers
 
@@ -90,7 +90,7 @@ class bfs_level {
   std::atomic<std::size_t> end_{0};
 };
 
-// Sets the distance of what lies one step beyond `some` and is not reached yet, and appends it to `next`.
+// Sets the distance of the nodes one step beyond `some` that are not reached yet, and appends them to `next`.
 inline void expand(bfs_problem& problem, std::span<const bfs_problem::node> some, std::uint32_t level, bfs_level& next) {
   std::array<bfs_problem::node, 512> found;
   std::size_t count = 0;

@@ -19,7 +19,7 @@ struct fib_of_fibers {
   explicit fib_of_fibers(const options& opts)
       : n{opts.size == "smoke" ? 26 : 40}, iterations{pick(opts, {.smoke = 100, .standard = 20'000, .paper = 500'000})} {}
 
-  // Off by one where an iteration is missing.
+  // Off by one if an iteration is missing.
   [[nodiscard]] long leaf(long m) const {
     const auto seed = static_cast<std::uint64_t>(m);
     return serial(m) + (spin(seed, iterations) == spun(seed, iterations) ? 0 : 1);

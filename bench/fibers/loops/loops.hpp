@@ -1,8 +1,8 @@
 #pragma once
 
-// balanced and imbalanced: 1024 fibers that only compute, all spawned on one worker. Balanced ones take 100 000 iterations
-// each; of the others a tenth, strewn among them, takes ten times that and the rest a tenth of it. Each adds the cycles that it
-// took to those of its worker.
+// balanced and imbalanced: 1024 fibers that only compute, all spawned on one worker. Balanced ones take 100 000 iterations each; of the
+// others a tenth, spread among them, takes ten times that and the rest a tenth of it. Each adds the cycles that it took to those of its
+// worker.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ struct loops_problem {
 
   [[nodiscard]] std::size_t iterations(std::size_t i) const {
     if (!imbalanced) return usual;
-    const bool heavy = i * 617 % count < count / 10;  // 617 is odd: every remainder comes once
+    const bool heavy = i * 617 % count < count / 10;  // 617 is odd: every remainder occurs once
     return heavy ? usual * 10 : usual / 10;
   }
   void work(std::size_t i) { results[i] = spin(i, iterations(i)); }

@@ -1,7 +1,7 @@
 #pragma once
 
-// migration: what it costs a fiber to run elsewhere than where it was spawned. Waves of fibers that only compute, and waves
-// of fibers that also read what their spawner has just written for them; each measures itself.
+// migration: the cost of running a fiber elsewhere than where it was spawned. Waves of fibers that only compute, and waves of fibers that
+// also read what their spawner has just written for them; each measures itself.
 
 #include <algorithm>
 #include <array>
@@ -31,12 +31,12 @@ struct migration_problem {
     for (auto& one : samples_) one.assign(waves * wave, {});
   }
 
-  // The fibers [0, fibers()) come in waves: before each, its spawner writes what they read.
+  // The fibers [0, fibers()) run in waves: before each, its spawner writes what they read.
   void begin_wave(std::size_t first) {
     for (std::size_t i = 0; i < wave; ++i) std::iota(data_[i].begin(), data_[i].end(), static_cast<std::uint32_t>(first + i));
   }
 
-  // What the fiber does, `stolen` or not.
+  // The fiber's work, `stolen` or not.
   void work(std::size_t i, bool stolen) {
     const kind what = i / wave % 2 == 0 ? computing : reading;
     const std::uint64_t begin = cycles();
@@ -62,7 +62,7 @@ struct migration_problem {
     return true;
   }
 
-  // Medians: the average is whatever the longest interruption was.
+  // Medians, since the longest interruption would decide the average.
   [[nodiscard]] std::vector<figure> figures() const {
     std::vector<figure> all;
     for (const kind what : {computing, reading}) {

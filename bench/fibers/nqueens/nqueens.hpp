@@ -1,7 +1,6 @@
 #pragma once
 
-// nqueens: a fiber for each way to place the queens of the first few rows (--depth), which counts serially how many
-// solutions begin like that.
+// nqueens: a fiber for each way to place the queens of the first few rows (--depth), which counts serially the solutions that begin so.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +14,7 @@ namespace bench {
 struct nqueens_by_prefix : nqueens_problem {
   static constexpr const char* name = "fibers_nqueens";
 
-  // What the queens placed so far attack in the next row, and where: a bit for each column.
+  // The columns that the queens placed so far attack in the next row, by direction: a bit for each column.
   struct prefix {
     std::size_t rows = 0;
     std::uint32_t columns = 0, left = 0, right = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// switch: two contexts hand control to each other. Each counts its turns.
+// switch: two contexts switch to each other. Each counts its turns.
 
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace bench {
 
-// `Slower` times as few switches where one takes that much longer.
+// `Slower` times as few switches if one takes that much longer.
 template <std::size_t Slower = 1>
 struct switches {
   static constexpr const char* name = "fibers_switch";
@@ -19,7 +19,7 @@ struct switches {
       : turns{pick(opts, {.smoke = 20'000, .standard = 10'000'000, .paper = 10'000'000}) / (2 * Slower)} {}
 
   void reset() { done = {}; }
-  // What each of the two does between two switches.
+  // The work of each of the two between two switches.
   void turn(std::size_t side) {
     ++done[side];
     make_opaque(done);

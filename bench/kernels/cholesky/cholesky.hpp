@@ -50,7 +50,7 @@ inline void free_quadtree(quadtree* m, std::size_t depth) {
 
 // The leaves.
 
-// Factors the lower triangle; what is above it means nothing from then on.
+// Factors the lower triangle; the part above it has no meaning from then on.
 inline void factor_block(block& m) {
   constexpr std::size_t side = block::side;
   auto& v = m.value;

@@ -1,7 +1,7 @@
 #pragma once
 
-// flat: one loop that forks n children with next to nothing to do, and one join. The deque never grows past the one
-// continuation where children run first; it grows to n where they are queued.
+// flat: one loop that forks n children with next to nothing to do, and one join. The deque never grows past the one continuation if
+// children run first; it grows to n if they are queued.
 
 #include <cstdint>
 #include <span>

@@ -47,7 +47,7 @@ struct integrate_problem {
   static std::size_t fork_depth(double x1, double y1, double x2, double y2, double area);
 };
 
-// One step: where an interval is halved, the areas of its halves, and whether they are close enough to be the answer.
+// One step: the middle of an interval, the areas of its halves, and whether they are close enough to be the answer.
 struct halves {
   double x, y;  // the middle and the function there
   double left, right;

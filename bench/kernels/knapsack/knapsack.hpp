@@ -1,8 +1,8 @@
 #pragma once
 
-// knapsack: the most valuable items that fit, by branch and bound. A branch with the item and one without; a branch ends where even
-// filling up with fractions of the next item would not beat the best solution found by anybody so far. So the work depends on the
-// order in which branches run: more workers may do more of it or less.
+// knapsack: the most valuable items that fit, by branch and bound. A branch with the item and one without; a branch ends if even filling up
+// with fractions of the next item would not beat the best solution that any worker has found. So the work depends on the order in which
+// branches run: more workers may do more of it or less.
 
 #include <algorithm>
 #include <atomic>

@@ -7,7 +7,7 @@ namespace {
 void pack(bench::knapsack_problem& problem, bench::knapsack k) {
   if (problem.is_end(k)) return;
   tbb::task_group group;
-  // What is run inline comes first: the branch that is likelier to find a good solution.
+  // The inline branch runs first: the one that is likelier to find a good solution.
   group.run([&] { pack(problem, problem.without_next(k)); });
   pack(problem, problem.with_next(k));
   group.wait();

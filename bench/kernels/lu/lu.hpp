@@ -24,7 +24,7 @@ struct lu_problem {
 
   explicit lu_problem(const options& opts) : n{pick(opts, {.smoke = 512, .standard = 2048, .paper = 4096})}, m{valid(n), n} {}
 
-  // The matrix, anew each time: between −1 and 1, but for the diagonal, which is large enough that it needs no pivots.
+  // The matrix, made again each time: between −1 and 1, except the diagonal, which is large enough that it needs no pivots.
   [[nodiscard]] double element(std::size_t i, std::size_t j) const {
     std::uint64_t h = (i * n + j + 1) * 0x9E3779B97F4A7C15;
     h = (h ^ h >> 32) * 0xD6E8FEB86659FD93;
@@ -38,8 +38,8 @@ struct lu_problem {
       for (std::size_t j = 0; j < n; ++j) m(i, j) = element(i, j);
   }
 
-  // ‖Av − L(Uv)‖ for a v without zeros. What the work on one tile contributes to each of its elements is of the order of 1/√n; what
-  // rounding does to a sum of n elements, of n·2⁻⁵³.
+  // ‖Av − L(Uv)‖ for a v without zeros. The work on one tile contributes to each of its elements in the order of 1/√n; the rounding of a
+  // sum of n elements is in the order of n·2⁻⁵³.
   [[nodiscard]] bool correct() const { return residual() < 1e-8; }
   [[nodiscard]] std::string answer_text() const { return "residual " + std::to_string(residual() * 1e12) + "e-12"; }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// nqueens: how many ways n queens stand on an n × n board. A task for each queen that may be placed; a node waits for
-// up to n children whose answers it keeps in an array of its own.
+// nqueens: the number of ways to place n queens on an n × n board. A task for each queen that may be placed; a node waits for up to n
+// children, and keeps their answers in an array of its own.
 
 #include <array>
 #include <bit>
@@ -26,7 +26,7 @@ struct board {
 
   [[nodiscard]] bool full() const { return rows == size; }
 
-  // Whether a queen in this column of the next row stands free of all before her.
+  // Whether no queen before attacks one in this column of the next row.
   [[nodiscard]] bool free(std::size_t candidate) const {
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t distance = rows - row;
@@ -67,7 +67,7 @@ struct nqueens_problem {
     return answer == known[n];
   }
 
-  // Where a node's free columns are halved: no more than as many as the queens before it left, in each row.
+  // Forks halve a node's free columns: no more than as many as the queens before it left, in each row.
   [[nodiscard]] std::size_t fork_depth() const {
     std::size_t depth = 0;
     for (std::size_t columns = n; columns > 1; --columns) depth += static_cast<std::size_t>(std::bit_width(columns - 1));

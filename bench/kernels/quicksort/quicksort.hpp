@@ -14,7 +14,7 @@
 
 namespace bench {
 
-// What both sides of a partition are: nothing before `middle` is greater than anything from there on. Neither side is empty.
+// Both sides of a partition: nothing before `middle` is greater than anything from there on. Neither side is empty.
 inline std::int32_t* partition(std::int32_t* first, std::int32_t* last) {
   const std::int32_t a = *first;
   const std::int32_t b = first[(last - first) / 2];

@@ -1,8 +1,8 @@
 #pragma once
 
-// rectmul: C = A·B for matrices of any shape, always halving the longest of rows, columns and inner dimension, down to one tile.
-// The two halves of the inner dimension run at once too: the second writes a matrix of its own, which is added in the end. So
-// this is the product that needs memory as it goes.
+// rectmul: C = A·B for matrices of any shape, always halving the longest of rows, columns and inner dimension, down to one tile. The two
+// halves of the inner dimension run at once too: the second writes a matrix of its own, which is added in the end. So this product
+// allocates memory while it runs.
 
 #include <algorithm>
 #include <cstddef>
@@ -49,8 +49,8 @@ struct rectmul_problem {
   }
 };
 
-// One product of the recursion: what it consists of. `first` writes C; `second` writes another part of C or, where the inner
-// dimension was halved, `apart`, which add() then adds to C.
+// One product of the recursion. `first` writes C; `second` writes another part of C or, if the inner dimension was halved, `apart`, which
+// add() then adds to C.
 struct rectangle {
   using part = rectmul_problem::part;
 

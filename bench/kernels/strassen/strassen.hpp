@@ -1,7 +1,7 @@
 #pragma once
 
-// strassen: C = A·B with seven products of quarters in the place of eight (Winograd's form, fifteen additions), down to one tile.
-// The sums that go into the products are formed tile row by tile row, and so are the sums of the products.
+// strassen: C = A·B with seven products of quarters instead of eight (Winograd's form, fifteen additions), down to one tile. The factors of
+// the products are summed tile row by tile row, and so are the products.
 
 #include <array>
 #include <bit>

@@ -1,7 +1,7 @@
 #pragma once
 
-// submit: 64 threads outside the pool hand small jobs in to it, and none waits for one of them. What is measured is what the threads and the
-// workers have in common.
+// submit: 64 threads outside the pool submit small jobs, and none waits for one of them. It measures what the threads and the workers
+// share.
 
 #include <atomic>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
-// SHA-1 of a message that fits one block, which is all that the trees need. Portable on purpose: the trees' published
-// times are for a node that costs a portable SHA-1, and a machine's instruction for it would change the grain.
+// SHA-1 of a message that fits one block, which is all that the trees need. Portable on purpose: the trees' published times are for a node
+// that costs a portable SHA-1, and a machine's instruction for it would change the grain.
 
 #include <array>
 #include <bit>

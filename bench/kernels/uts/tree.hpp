@@ -1,7 +1,7 @@
 #pragma once
 
-// The trees of the Unbalanced Tree Search benchmark. A node is a SHA-1 digest; it alone decides how many children the
-// node has, so nobody can tell how large a subtree is without walking it.
+// The trees of the Unbalanced Tree Search benchmark. A node is a SHA-1 digest; it alone decides how many children the node has, so the size
+// of a subtree is not known without walking it.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ struct node {
   [[nodiscard]] double random() const { return (load_big_endian(state.data() + 16) & 0x7fffffffu) / 2147483648.0; }
 };
 
-// What is asked of a tree, or of one of its subtrees.
+// The results about a tree, or one of its subtrees.
 struct extent {
   long depth = 0;
   long nodes = 0;
@@ -76,14 +76,13 @@ struct tree {
   }
 };
 
-// A child and, once its subtree has been walked, what was found there.
+// A child and, once its subtree has been walked, the results.
 struct branch {
   node child;
   extent found;
 };
 
-// The published trees, and two small ones of the same kinds (T1S, T3S) for tests. Throws std::invalid_argument for a
-// name that is none of them.
+// The published trees, and two small ones of the same kinds (T1S, T3S) for tests. Throws std::invalid_argument for any other name.
 [[nodiscard]] const tree& tree_named(std::string_view name);
 
 }  // namespace bench

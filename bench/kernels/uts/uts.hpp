@@ -1,8 +1,7 @@
 #pragma once
 
-// uts: walk an unbalanced tree and tell its depth, its nodes and its leaves. A task for every node: no cut-off, no
-// batching. A node keeps its children's states and answers until all of them are done, in memory whose size only the
-// running program knows.
+// uts: walks an unbalanced tree and returns its depth, its nodes and its leaves. A task for every node: no cut-off, no batching. A node
+// keeps its children's states and answers until all of them are done, in memory of a size that only the running program knows.
 
 #include <string>
 #include <string_view>

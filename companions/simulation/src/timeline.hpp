@@ -62,7 +62,7 @@ class timeline {
     std::int64_t ahead = 0;  ///< how far thieves may be ahead of it, while it runs a long leaf
     stopwatch watch;
     thread_alarm alarm;
-    std::uint64_t ticks = 0;  ///< of the processor's clock, when it last got the turn or entered
+    std::uint64_t ticks = 0;  ///< of the processor's clock, when its clock last began to run
     clockid_t cpu_time{};
     pthread_t thread{};
     int thread_number = 0;                    ///< the system's

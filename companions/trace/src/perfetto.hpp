@@ -1,6 +1,6 @@
 #pragma once
 
-// Messages in the wire format of Protocol Buffers: the four kinds of fields that a trace needs. Used by perfetto.hpp, the messages.
+// Perfetto's trace format: first messages in the wire format of Protocol Buffers, with the four kinds of fields that a trace needs.
 
 #include <cstddef>
 #include <cstdint>
@@ -49,8 +49,7 @@ class protobuf {
 };
 
 // The messages of Perfetto's trace format that we write: tracks (TrackDescriptor) and the events on them (TrackEvent), each in a
-// TracePacket. Field numbers are those of protos/perfetto/trace in Perfetto's sources, which never change. Called by timeline.cpp. Next:
-// perfetto.hpp, the wire format.
+// TracePacket. Field numbers are those of protos/perfetto/trace in Perfetto's sources, which never change. Called by timeline.cpp.
 
 /// What an event says besides its name: shown by the viewer, and in the table `args`.
 class trace_notes {

@@ -1,7 +1,7 @@
 #pragma once
 
-// One event of a trace: what happened on a worker, when, and to which object. Four words. Next: ring.hpp, where a worker keeps its
-// events; timeline.cpp, which makes slices of them.
+// The events of a trace, and the rings that keep them: one for each worker, one for threads outside. An event is four words: what happened
+// on a worker, when, and to which object. Next: timeline.cpp, which makes slices of them.
 
 #include <atomic>
 #include <cstddef>
@@ -55,7 +55,7 @@ struct trace_event {
 
 // The events that one worker has recorded: the newest, as many as fit. The thread that works as the worker writes, without a lock, an
 // allocation or an atomic read-modify-write; any thread reads at any time, and detects what was overwritten during the read. ../README.md,
-// "The ring". Next: pool_trace.hpp, which has one for each worker; ring.hpp, for threads outside the pool.
+// "The ring". Next: pool_trace.hpp, which has one for each worker; shared_ring below, for threads outside the pool.
 
 /// What was read of a ring.
 struct trace_copy {
@@ -71,7 +71,7 @@ class trace_ring {
 
   // ---- By the worker.
 
-  /// Records an event, now. `text` and `object` are what ring.hpp says of the kind.
+  /// Records an event, now. `text` and `object`: as `traced` says of the kind.
   NOPAL_COLD void record(traced kind, std::uint64_t extra = 0, void const* text = nullptr, void const* object = nullptr) noexcept;
   /// A strand begins on the lane, or is resumed there.
   NOPAL_COLD void begins(traced kind, std::uint64_t extra = 0, void const* text = nullptr, void const* object = nullptr) noexcept;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The numbers of tracks: the same at each addition to the trace of a pool, different for each pool and process. Next: timeline.hpp,
-// span_tracks.hpp, which use them.
+// The numbers of tracks: the same at each addition to the trace of a pool, different for each pool and process. Used below, and by
+// timeline.cpp.
 
 #include <unistd.h>
 

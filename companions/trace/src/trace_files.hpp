@@ -1,7 +1,7 @@
 #pragma once
 
-// An object that is written into a trace file, at its own end or at the end of the process. Next: pool_trace.hpp, the only one;
-// trace_files.hpp, which keeps a list of all.
+// An object that is written into a trace file, at its own end or at the end of the process. Next: pool_trace.hpp, the only one; trace_files
+// below, which keeps a list of all.
 
 #include <cstdint>
 #include <mutex>

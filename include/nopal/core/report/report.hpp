@@ -2,7 +2,7 @@
 
 // What waits for what in a pool, in words. Called by pool::report, and in builds with assertions by src/report/stuck.cpp, on any thread.
 // Why it may read the stacks of other threads: README.md. Next: ../wait/waits_for.hpp, how a waiter describes itself;
-// src/report/code_names.hpp, the names of functions.
+// src/report/place.hpp, the names of functions.
 
 #include <string>
 
