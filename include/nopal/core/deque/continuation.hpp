@@ -22,7 +22,7 @@ struct offered_in {
 };
 
 // A resumable: what a worker can run from where it stands. A job that has not started, the later half of a fork in an ordinary function, a
-// native stack that was left. A task's frame is none: it has no room for these words. Next: continuation.hpp.
+// native stack that was left. A task's frame is none: it has no room for these words. Below: one entry of a deque.
 
 class worker;
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // The join word: the split counter of Nowa, wait-free, one read-modify-write a side. A child that lost its parent arrives at it; the parent
-// announces itself at its join. Next: join_word.hpp; ../task/frame.hpp, ../stack/branch.hpp and ../stack/children.hpp, which have one.
+// announces itself at its join. Next: ../task/frame.hpp, ../stack/branch.hpp and ../stack/children.hpp, which have one.
 
 #include <cstdint>
 #include <exception>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Lists of CPUs and of NUMA nodes as Linux writes them: "0-3,8,10-11". For cpus.cpp and linux_topology.cpp, on any thread. Next: cpus.hpp.
+// Lists of CPUs and of NUMA nodes as Linux writes them: "0-3,8,10-11". For cpus.cpp and linux_topology.cpp, on any thread. Below: the CPUs that this process may use.
 
 #include <sched.h>
 

@@ -16,7 +16,7 @@ void name_this_thread(std::string_view name, std::string_view what) noexcept;
 
 // Which signals the threads of a pool take. None that is meant for the program: these are left to the threads that the program made, or to
 // its signalfd or sigwait. Only the signals that a thread causes itself, and SIGPROF for profilers, are not blocked. By scheduler.cpp and
-// wait/timer.cpp, which make threads. Next: threads.hpp.
+// wait/timer.cpp, which make threads.
 
 /// While it lives, the calling thread blocks all other signals, so that a thread which it makes begins with that mask. The destructor
 /// restores the mask.

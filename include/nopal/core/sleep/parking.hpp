@@ -2,7 +2,7 @@
 
 // Naps. The one thief of a node that must stay awake, though it has long found nothing, sleeps between its searches, longer each time. A
 // thread that offers something new ends the nap. No protocol rests on this: a nap ends by itself, so a notice that comes too early to be
-// seen costs at most tuning::longest_nap. README.md, "Naps". Next: parking.hpp; ../scheduler/search.hpp, whose thief naps.
+// seen costs at most tuning::longest_nap. README.md, "Naps". Next: ../scheduler/search.hpp, whose thief naps.
 
 #include <atomic>
 #include <cstddef>

@@ -46,7 +46,7 @@ NOPAL_API NOPAL_COLD void parent_lost(children& c) noexcept;
 NOPAL_API NOPAL_COLD std::exception_ptr join_children(children& c) noexcept;
 
 // A child of a scope with its closure. On its own stack it takes the closure out of the parent's frame, offers the parent, and runs the
-// closure. Made by ../../scope.hpp. Next on the path: deque/fork_protocol.hpp; scope_child.hpp, where the parent was stolen;
+// closure. Made by ../../scope.hpp. Next on the path: deque/fork_protocol.hpp; scope_child.cpp, where the parent was stolen;
 // outside_children.hpp, for scopes off a pool.
 
 /// A child and its closure, which is in the fork's full expression until it is moved or copied to the child's stack. F: the type that is

@@ -1,7 +1,7 @@
 #pragma once
 
 // How many mappings the process may have. The kernel allows vm.max_map_count; once they are used up, malloc, new threads and dlopen fail
-// too. So native stacks leave some of them to the program. Any thread may call; there is one count for all pools. Next: stack_region.hpp,
+// too. So native stacks leave some of them to the program. Any thread may call; there is one count for all pools. Below:
 // which asks; stack_pool.hpp, which says why there is no stack.
 
 #include <array>
@@ -39,7 +39,7 @@ long read_number(char const* path, int skip = 0) noexcept;
 // A region: one mapping that is cut into native stacks of one size, its places. The kernel allows a process some 65,530 mappings, and a
 // stack with a guard page of its own would take two of them. A region takes two in all, if the kernel knows guard pages that need no
 // mapping (MADV_GUARD_INSTALL, Linux 6.13). All members are called under the mutex of the stack_pool that has the region, unless they say
-// otherwise. Next: stack_pool.hpp, which makes regions; stack_region.hpp, which says whether the process may map more.
+// otherwise. Next: stack_pool.hpp, which makes regions.
 
 /// Places for stacks. Each place is as many bytes as a stack, and aligned to them. A place that no stack has holds no memory but the page
 /// table of its guard.

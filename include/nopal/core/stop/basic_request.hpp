@@ -1,7 +1,7 @@
 #pragma once
 
 // A request to stop: it is made once and stays, and it notifies its listeners. Any thread makes it, listens, and asks whether it was made.
-// README.md, "A request", says why no listener waits for ever, and why none is notified after it has left. Next: basic_request.hpp and
+// README.md, "A request", says why no listener waits for ever, and why none is notified after it has left. Below: what a request and one waiter share; next:
 // stop_region.hpp, the two that listen.
 
 #include <cstdint>

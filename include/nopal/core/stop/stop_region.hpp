@@ -1,6 +1,6 @@
 #pragma once
 
-// The name of a stop region: all that runs in the region carries it. Next: stop_region.hpp, which is what it names; README.md.
+// The name of a stop region: all that runs in the region carries it. Below: the region itself; README.md.
 
 #include <atomic>
 #include <cstdint>

@@ -183,7 +183,7 @@ class child_awaitable : public awaitable_tag {
 };
 
 // From fork(...) and call(...) to the child that they start: checks what was given, and makes the awaitable that starts it. Called by the
-// task that forks or calls. Next: arguments.hpp, what may be given and how it is stored; child.hpp, which starts the child.
+// task that forks or calls. Next: arguments.hpp, what may be given and how it is stored. Above: what starts the child.
 
 /// What `co_await call(f, args...)` awaits if no slot was given: the result is stored here, in the parent's frame. Awaitable: the
 /// child_awaitable that starts the child.

@@ -93,7 +93,7 @@ NOPAL_INLINE T stored_copy(std::remove_reference_t<T>& value) noexcept {
 }
 
 // The stored arguments of a child or a job: a tuple without std::tuple's constructors, so that a pack of small trivial arguments is itself
-// trivial and travels in registers (docs/fork-cost.md). Only the worker that starts the child or job touches it. Next: pack.hpp, how
+// trivial and travels in registers (docs/fork-cost.md). Only the worker that starts the child or job touches it. Above: how
 // its elements are handed over; child.hpp, which stores one.
 
 template <std::size_t I, class T>

@@ -1,7 +1,7 @@
 #pragma once
 
 // A native stack that waits. It is entered in the queue of what it waits for, and is in the waiting frame, so that no queue needs memory of
-// its own. Any thread may resume it, once. Next: waiter.hpp and event.hpp, whose queues hold it; src/wait/event.cpp, how a worker
+// its own. Any thread may resume it, once. Next: waiter.hpp and, below, the event, whose queues hold it; src/wait/event.cpp, how a worker
 // gets it.
 
 #include <cstdint>

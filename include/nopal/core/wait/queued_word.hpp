@@ -1,7 +1,7 @@
 #pragma once
 
 // The queue of the waiters of a mutex, a condition variable or a semaphore: a doubly linked list, first come, first served. Its nodes are
-// in the waiting frames. The holder of the word's lock bit uses it. Next: queued_word.hpp, the word.
+// in the waiting frames. The holder of the word's lock bit uses it. Below: the word.
 
 #include <cstddef>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // A waiter for the first of several things: it waits for a permit, which each watch that is woken releases. README.md, "Waiting for one of
-// several". By the waiter, but for tell. Next: watch.hpp, which ships.
+// several". By the waiter, but for tell. Below: what ships.
 
 #include <cstddef>
 
