@@ -1,8 +1,8 @@
 #pragma once
 
 // How many mappings the process may have. The kernel allows vm.max_map_count; once they are used up, malloc, new threads and dlopen fail
-// too. So native stacks leave some of them to the program. Any thread may call; there is one count for all pools. Below:
-// which asks; stack_pool.hpp, which says why there is no stack.
+// too. So native stacks leave some of them to the program. Any thread may call; there is one count for all pools. Below: the
+// regions, which ask. Next: stack_pool.hpp, which says why there is no stack.
 
 #include <array>
 #include <bitset>

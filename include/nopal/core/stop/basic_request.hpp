@@ -1,8 +1,8 @@
 #pragma once
 
 // A request to stop: it is made once and stays, and it notifies its listeners. Any thread makes it, listens, and asks whether it was made.
-// README.md, "A request", says why no listener waits for ever, and why none is notified after it has left. Below: what a request and one waiter share; next:
-// stop_region.hpp, the two that listen.
+// README.md, "A request", says why no listener waits for ever, and why none is notified after it has left. Two listen: what
+// a request and one waiter share, below, and stop_region.hpp.
 
 #include <cstdint>
 
