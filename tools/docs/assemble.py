@@ -181,7 +181,7 @@ def main() -> int:
     for path in tracked("include/nopal/core"):
         if path.name == "README.md":
             site.page(path)
-    for where, text in reference(REPOSITORY / "include").items():
+    for where, text in reference().items():
         site.write(where, text)
     for page in site.source.rglob("*.md"):
         page.write_text(page.read_text(encoding="utf-8").replace("](attachment:", "]("), encoding="utf-8")

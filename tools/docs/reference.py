@@ -5,11 +5,12 @@ from pathlib import Path, PurePosixPath
 
 # The order in which a reader would meet them.
 GROUPS = {
-    "Front ends": ["task", "native", "scope", "fiber", "pool", "future", "options", "eventually", "scratch"],
-    "Waiting": ["counter", "mutex", "condition_variable", "semaphore", "channel", "select", "when_any", "latch", "barrier", "shared_mutex",
+    "Front ends": ["task", "native", "scope", "fiber", "pool", "future", "options", "eventually", "event_source", "shutdown_result", "scratch"],
+    "Waiting": ["counter", "mutex", "condition_variable", "semaphore", "channel", "select", "when_all", "when_any", "latch", "barrier", "shared_mutex",
                 "timed_mutex", "call_once", "block_on"],
     "Stopping and staying": ["stop", "stay", "floating_point"],
-    "Looking into it": ["stats", "prometheus", "span", "profile", "profile_report", "simulation", "simulation_report", "named", "version"],
+    "Looking into it": ["stats", "prometheus", "fiber_name", "trace_span", "profile", "profile_report", "simulation", "simulation_report", "version",
+                        "named", "span"],
 }
 
 
@@ -42,18 +43,23 @@ def _page(title: str, opening: str, include: str, file: str) -> str:
 """
 
 
-def reference(include: Path) -> dict[PurePosixPath, str]:
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def reference() -> dict[PurePosixPath, str]:
     """Where on the site each page is, and what it says."""
-    nopal = include / "nopal"
+    includes = [REPOSITORY / "include", *sorted(REPOSITORY.glob("companions/*/include"))]
+    nopal = includes[0] / "nopal"
+    headers = {h.stem: h for include in includes for h in (include / "nopal").glob("*.hpp")}
     pages, toc = {}, []
     known = {name for names in GROUPS.values() for name in names} | {"nopal", "algorithm"}
-    if left := sorted({h.stem for h in nopal.glob("*.hpp")} - known):
+    if left := sorted(headers.keys() - known):
         raise SystemExit(f"tools/docs/reference.py: no group has {', '.join(left)}; write each into one of GROUPS")
     groups = {**GROUPS, "Loops and algorithms": [f"algorithm/{h.stem}" for h in sorted((nopal / "algorithm").glob("*.hpp"))]}
     for group, names in groups.items():
         entries = []
         for name in names:
-            header = nopal / f"{name}.hpp"
+            header = headers.get(name, nopal / f"{name}.hpp")
             pages[PurePosixPath(f"reference/{name}.md")] = _page(name.rsplit("/", 1)[-1], _opening(header), f"nopal/{name}.hpp", header.name)
             entries.append(name)
         toc.append(f"```{{toctree}}\n:caption: {group}\n:maxdepth: 1\n\n" + "\n".join(entries) + "\n```\n")
@@ -64,3 +70,7 @@ def reference(include: Path) -> dict[PurePosixPath, str]:
         "# Reference\n\nEach public header, from its own words. `<nopal/nopal.hpp>` includes them all.\n\n"
         + "\n".join(toc))
     return pages
+
+
+if __name__ == "__main__":  # fails where a header has no place in it
+    print(f"{len(reference())} pages")
