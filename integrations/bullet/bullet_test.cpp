@@ -4,14 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include <nopal/nopal.hpp>
 
+#include "../harness.hpp"
 #include "its_own_threads.hpp"
 #include "scene.hpp"
 
@@ -71,15 +70,14 @@ class bullet : public testing::Test {
 };
 
 TEST_F(bullet, steps_worlds_as_one_thread_does) {
-  for (unsigned const workers : {1u, 2u, 3u}) {
-    nopal::pool pool{{.workers = workers}};
+  test::on_pools([](nopal::pool& pool) {
     nopal::bullet_scheduler ours{pool};
     btSetTaskScheduler(&ours);
-    EXPECT_EQ(btGetTaskScheduler()->getNumThreads(), static_cast<int>(workers) + 1);
-    EXPECT_EQ(piles(kind::ordered), expected_piles()) << workers;
-    EXPECT_EQ(wall(kind::ordered), expected_wall()) << workers;
-    EXPECT_EQ(pool.run([] { return piles(kind::ordered); }), expected_piles()) << workers;
-  }
+    EXPECT_EQ(btGetTaskScheduler()->getNumThreads(), static_cast<int>(pool.workers()) + 1);
+    EXPECT_EQ(piles(kind::ordered), expected_piles());
+    EXPECT_EQ(wall(kind::ordered), expected_wall());
+    EXPECT_EQ(pool.run([] { return piles(kind::ordered); }), expected_piles());
+  });
 }
 
 // With manifolds in the order of the pairs, whoever makes them, all else is independent of the threads.
@@ -89,17 +87,6 @@ TEST_F(bullet, solves_islands_as_one_thread_does_where_pairs_collide_serially) {
   nopal::bullet_scheduler ours{pool};
   btSetTaskScheduler(&ours);
   EXPECT_EQ(piles(kind::serial), expected);
-}
-
-TEST_F(bullet, under_forced_steals) {
-  for (nopal::schedule const s : {nopal::schedule::steal_always, nopal::schedule::steal_at_random}) {
-    nopal::pool pool{{.workers = 3, .schedule = s}};
-    nopal::bullet_scheduler ours{pool};
-    btSetTaskScheduler(&ours);
-    EXPECT_EQ(piles(kind::ordered), expected_piles());
-    EXPECT_EQ(wall(kind::ordered), expected_wall());
-    EXPECT_GT(pool.stats().steals, 0u);
-  }
 }
 
 TEST_F(bullet, its_own_threads_do_no_more) {
@@ -135,46 +122,23 @@ TEST_F(bullet, what_falls_in_another_order_still_comes_to_rest) {
   }
 }
 
-// Worlds at once, whose loops fork on the same workers, from all that may step one. They are made by one thread: Bullet counts bodies in a
-// plain global variable.
+// Worlds at once, whose loops fork on the same workers, from all that may step one, a thread whose number Bullet's dispatchers have no place
+// for among them. They are made by one thread: Bullet counts bodies in a plain global variable.
 TEST_F(bullet, nests_in_all_that_runs_on_the_pool) {
-  constexpr int worlds = 12;
-  auto const make = [](int k) {
-    auto s = std::make_unique<scene>();
-    fill(*s, k);
-    return s;
+  auto const make = [] {
+    std::vector<std::unique_ptr<scene>> all;
+    for (int k = 0; k < test::places; ++k) fill(*all.emplace_back(std::make_unique<scene>()), k);
+    return all;
   };
   auto const step = [](scene& s) { s.step(steps / 3); };
-  std::vector<bytes> expected;
-  for (int k = 0; k < worlds; ++k) {
-    auto const alone = make(k);
-    step(*alone);
-    expected.push_back(alone->bytes());
-  }
-  nopal::pool pool{{.workers = 2}}, other{{.workers = 1}};
+  auto const alone = make();
+  for (auto const& s : alone) step(*s);
+  nopal::pool pool{{.workers = 2}};
   nopal::bullet_scheduler ours{pool};
   btSetTaskScheduler(&ours);
-  std::vector<std::unique_ptr<scene>> all;
-  for (int k = 0; k < worlds; ++k) all.push_back(make(k));
-  auto const one = [&](int k) { step(*all[static_cast<std::size_t>(k)]); };
-  pool.run([&] { nopal::parallel_for(0, 4, one, nopal::grain{1}); });
-  nopal::counter left;
-  for (int k = 4; k < 6; ++k) pool.spawn(left, [&, k] { one(k); });
-  nopal::future<void> const task = pool.submit(
-      [](auto const& f) -> nopal::task<void> {
-        f(6);
-        co_return;
-      },
-      one);
-  std::thread outside{[&] { one(7); }};  // a thread whose number Bullet's dispatchers have no place for
-  std::thread in_place_of_a_worker{[&] { pool.run([&] { nopal::parallel_for(8, 10, one, nopal::grain{1}); }); }};
-  other.run([&] { one(10); });
-  one(11);
-  outside.join();
-  in_place_of_a_worker.join();
-  nopal::wait_for(left);
-  task.wait();
-  for (int k = 0; k < worlds; ++k) EXPECT_EQ(all[static_cast<std::size_t>(k)]->bytes(), expected[static_cast<std::size_t>(k)]) << k;
+  auto const all = make();
+  test::at_once(pool, [&](int k) { step(*all[static_cast<std::size_t>(k)]); });
+  for (std::size_t k = 0; k < all.size(); ++k) EXPECT_EQ(all[k]->bytes(), alone[k]->bytes()) << k;
 }
 
 TEST_F(bullet, rays_in_a_batch_hit_the_same) {

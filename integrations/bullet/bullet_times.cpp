@@ -1,19 +1,14 @@
-// How long steps of worlds take: Bullet's own threads beside nopal; one world, and several at once.
-//
-//     bullet_times [WORKERS]
+// How long ten steps of worlds take: Bullet's own threads beside nopal; one world, and several at once.
 
 #include "nopal_bullet.hpp"
 
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include <nopal/nopal.hpp>
 
-#include "../median.hpp"
+#include "../times.hpp"
 #include "scene.hpp"
 
 namespace {
@@ -50,7 +45,7 @@ void few_pyramids(scene& s) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  unsigned const workers = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : std::thread::hardware_concurrency();
+  unsigned const workers = test::workers_of(argc, argv);
   btITaskScheduler* const serial = btGetSequentialTaskScheduler();
   btSetTaskScheduler(serial);
   std::unique_ptr<btITaskScheduler> const its{btCreateDefaultTaskScheduler()};
@@ -58,13 +53,12 @@ int main(int argc, char** argv) {
   nopal::pool pool{{.workers = workers}};
   nopal::bullet_scheduler ours{pool};
 
-  std::printf("%u workers; ms for %d steps, medians of 9\n%-40s %10s %10s %10s\n", workers, steps, "", "serial", "Bullet's", "nopal");
+  test::print_head(workers, "Bullet's");
   auto const in_turn = [](worlds& all) {
     for (auto& w : all) w->step(steps);
   };
   auto const row = [&](char const* what, std::function<worlds()> const& make, std::function<void(worlds&)> const& by_nopal) {
-    double const alone = time_of(serial, make, in_turn), own = time_of(its.get(), make, in_turn), on_pool = time_of(&ours, make, by_nopal);
-    std::printf("%-40s %10.1f %10.1f %10.1f\n", what, alone, own, on_pool);
+    test::print(what, time_of(serial, make, in_turn), time_of(its.get(), make, in_turn), time_of(&ours, make, by_nopal));
   };
   row("100 pyramids, 2200 bodies", [] { return several(1, false, pyramids); }, in_turn);
   row("a wall of 1200 bricks, one island", [] { return several(1, true, wall); }, in_turn);

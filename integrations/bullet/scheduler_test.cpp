@@ -15,6 +15,7 @@
 
 #include <nopal/nopal.hpp>
 
+#include "../harness.hpp"
 #include "its_own_threads.hpp"
 
 namespace {
@@ -67,25 +68,14 @@ struct calls {
 
 // So that no two threads at once write to the same of Bullet's arrays, nor beyond their ends.
 TEST_F(bullet_scheduler, each_index_is_called_once_and_no_thread_number_twice_at_once) {
-  nopal::pool pool{{.workers = 3}}, other{{.workers = 2}};
+  nopal::pool pool{{.workers = 3}};
   nopal::bullet_scheduler ours{pool};
   btSetTaskScheduler(&ours);
   for (int round = 0; round < 10; ++round) {
     calls c;
-    auto const run = [&] { c.run(); };
-    std::thread outside{run};
-    std::thread in_place_of_a_worker{[&] { pool.run([&] { nopal::parallel_for(0, 4, [&](int) { run(); }, nopal::grain{1}); }); }};
-    nopal::counter left;
-    pool.spawn(left, run);
-    nopal::future<void> const job = other.submit(run);
-    run();
-    pool.run(run);
-    outside.join();
-    in_place_of_a_worker.join();
-    nopal::wait_for(left);
-    job.wait();
+    test::at_once(pool, [&](int) { c.run(); });
     EXPECT_EQ(c.wrong, 0);
-    for (std::size_t k = 0; k < c.of_index.size(); ++k) EXPECT_EQ(c.of_index[k], k >= 3 ? 9 : 0) << k;
+    for (std::size_t k = 0; k < c.of_index.size(); ++k) EXPECT_EQ(c.of_index[k], k >= 3 ? test::places : 0) << k;
   }
 }
 
@@ -176,23 +166,20 @@ TEST_F(bullet_scheduler, sums_have_the_same_bits) {
   } const harmonic;
   btScalar expected{0};
   for (int first = 0; first < 100000; first += 33) expected += harmonic.sumLoop(first, std::min(first + 33, 100000));
-  for (unsigned const workers : {1u, 2u, 3u}) {
-    for (nopal::schedule const s : {nopal::schedule::free, nopal::schedule::steal_at_random}) {
-      nopal::pool pool{{.workers = workers, .schedule = s}};
-      nopal::bullet_scheduler ours{pool};
-      btSetTaskScheduler(&ours);
-      auto const sum = [&] { return btParallelSum(0, 100000, 33, harmonic); };
-      EXPECT_EQ(sum(), expected);
-      EXPECT_EQ(pool.run(sum), expected);
-      std::vector<btScalar> in_bodies(20);
-      loop(0, 20, 1, [&](int k, int) { in_bodies[static_cast<std::size_t>(k)] = sum(); });
-      EXPECT_EQ(in_bodies, std::vector<btScalar>(20, expected));
-      ours.setNumThreads(1);
-      EXPECT_EQ(sum(), expected);
-      EXPECT_EQ(btParallelSum(5, 5, 10, harmonic), 0);
-      EXPECT_EQ(btParallelSum(0, 30, 33, harmonic), harmonic.sumLoop(0, 30));
-    }
-  }
+  test::on_pools([&](nopal::pool& pool) {
+    nopal::bullet_scheduler ours{pool};
+    btSetTaskScheduler(&ours);
+    auto const sum = [&] { return btParallelSum(0, 100000, 33, harmonic); };
+    EXPECT_EQ(sum(), expected);
+    EXPECT_EQ(pool.run(sum), expected);
+    std::vector<btScalar> in_bodies(20);
+    loop(0, 20, 1, [&](int k, int) { in_bodies[static_cast<std::size_t>(k)] = sum(); });
+    EXPECT_EQ(in_bodies, std::vector<btScalar>(20, expected));
+    ours.setNumThreads(1);
+    EXPECT_EQ(sum(), expected);
+    EXPECT_EQ(btParallelSum(5, 5, 10, harmonic), 0);
+    EXPECT_EQ(btParallelSum(0, 30, 33, harmonic), harmonic.sumLoop(0, 30));
+  });
 }
 
 TEST_F(bullet_scheduler, exceptions_come_out) {

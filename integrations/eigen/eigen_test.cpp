@@ -5,13 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include <nopal/nopal.hpp>
 
+#include "../harness.hpp"
 #include "work.hpp"
 
 namespace {
@@ -26,34 +24,27 @@ bool same(Tensor const& a, Tensor const& b) {
 }
 
 TEST(eigen, makes_the_same_of_the_same) {
-  for (unsigned const threads : {1u, 2u, 3u}) {
-    Eigen::ThreadPool own(static_cast<int>(threads));
-    Eigen::ThreadPoolDevice const its(&own, static_cast<int>(threads));
-    nopal::pool pool{{.workers = threads}};
+  test::on_pools([](nopal::pool& pool) {
     nopal::eigen_pool workers{pool};
-    EXPECT_EQ(workers.NumThreads(), static_cast<int>(threads));
-    Eigen::ThreadPoolDevice const ours(&workers, workers.NumThreads());
+    int const threads = static_cast<int>(pool.workers());
+    EXPECT_EQ(workers.NumThreads(), threads);
+    Eigen::ThreadPool own(threads);
+    Eigen::ThreadPoolDevice const its(&own, threads), ours(&workers, threads);
     for (int round = 0; round < 5; ++round) {
       EXPECT_TRUE(same(develop(its), develop(ours)));
       EXPECT_TRUE(same(multiply(its), multiply(ours)));  // of whole numbers: any order of the sums
     }
-  }
+  });
 }
 
-// As many tensors at once as would block all workers, twice over.
+// As many tensors at once as would block all workers, more than twice over.
 TEST(eigen, nests_by_block_on) {
   nopal::pool pool{{.workers = 2}};
   nopal::eigen_pool workers{pool};
   Eigen::ThreadPoolDevice const device(&workers, workers.NumThreads());
   picture const expected = develop(device);
-  std::atomic<int> right{0};
-  pool.run([&] {
-    nopal::parallel_for(0, 4, [&](int) { right += nopal::block_on([&] { return same(develop(device), expected); }); }, nopal::grain{1});
-  });
-  nopal::counter left;
-  for (int k = 0; k < 4; ++k) pool.spawn(left, [&] { right += nopal::block_on([&] { return same(develop(device), expected); }); });
-  nopal::wait_for(left);
-  EXPECT_EQ(right, 8);
+  auto const right = [&] { return nopal::block_on([&] { return same(develop(device), expected); }); };
+  EXPECT_EQ(test::right_at_once(pool, right), test::places);
 }
 
 TEST(eigen, knows_its_threads) {

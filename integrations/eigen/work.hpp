@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <unsupported/Eigen/CXX11/Tensor>
 
-#include "../jxl/image.hpp"
+#include "../photograph.hpp"
 
 namespace test {
 
@@ -15,7 +15,7 @@ using picture = Eigen::Tensor<float, 3>;
 /// A part of the photograph: colour, column, row.
 inline picture const& photograph() {
   static picture const p = [] {
-    image const i = read(NOPAL_PHOTOGRAPH).part(0, 0, 900, 600);
+    image const i = read_photograph().part(0, 0, 900, 600);
     picture made(3, i.width, i.height);
     for (Eigen::Index k = 0; k < made.size(); ++k) made.data()[k] = static_cast<float>(i.pixels[static_cast<std::size_t>(k)]) / 255;
     return made;

@@ -7,14 +7,13 @@
 #include <array>
 #include <atomic>
 #include <thread>
-#include <vector>
 
 #include <jxl/thread_parallel_runner.h>
 #include <jxl/thread_parallel_runner_cxx.h>
-#include <nopal/fiber.hpp>
 #include <nopal/nopal.hpp>
 
-#include "image.hpp"
+#include "../harness.hpp"
+#include "codec.hpp"
 
 namespace {
 
@@ -24,7 +23,7 @@ using test::image;
 test::runner on(nopal::jxl_runner& r) { return {nopal::jxl_runner::run, &r}; }
 
 image const& photograph() {
-  static image const i = test::read(NOPAL_PHOTOGRAPH).part(0, 0, 1100, 700);
+  static image const i = test::read_photograph().part(0, 0, 1100, 700);
   return i;
 }
 bytes const& encoded_alone() {
@@ -37,40 +36,23 @@ TEST(jxl, encodes_and_decodes_as_its_own_threads_do) {
   test::runner const threads{JxlThreadParallelRunner, own.get()};
   ASSERT_EQ(test::encode(photograph(), threads), encoded_alone());
   image const decoded = test::decode(encoded_alone(), threads);
-  for (unsigned const workers : {1u, 2u, 3u, 70u}) {
-    nopal::pool pool{{.workers = workers}};
-    nopal::jxl_runner r{pool};
-    EXPECT_EQ(test::encode(photograph(), on(r)), encoded_alone()) << workers;
-    EXPECT_EQ(test::decode(encoded_alone(), on(r)), decoded) << workers;
-  }
-}
-
-TEST(jxl, under_forced_steals) {
-  for (nopal::schedule const s : {nopal::schedule::steal_always, nopal::schedule::steal_at_random}) {
-    nopal::pool pool{{.workers = 3, .schedule = s}};
+  auto const same_on = [&](nopal::pool& pool) {
     nopal::jxl_runner r{pool};
     EXPECT_EQ(test::encode(photograph(), on(r)), encoded_alone());
-    EXPECT_EQ(test::decode(encoded_alone(), on(r)), test::decode(encoded_alone(), {}));
-  }
+    EXPECT_EQ(test::decode(encoded_alone(), on(r)), decoded);
+  };
+  test::on_pools(same_on);
+  nopal::pool large{{.workers = 70}};
+  same_on(large);
 }
 
-// Images at once, each of which forks: by loops, by fibers, by tasks, all on the same two workers and with one runner.
+// Images at once, each of which forks on the same two workers and with one runner.
 TEST(jxl, nests_in_all_that_runs_on_the_pool) {
   image const small = photograph().part(0, 0, 500, 400);
   bytes const expected = test::encode(small, {});
   nopal::pool pool{{.workers = 2}};
   nopal::jxl_runner r{pool};
-  std::atomic<int> right{0};
-  auto const once = [&] { right += test::encode(small, on(r)) == expected; };
-  pool.run([&] { nopal::parallel_for(0, 4, [&](int) { once(); }); });
-  nopal::counter left;
-  for (int k = 0; k < 3; ++k) pool.spawn(left, once);
-  std::thread outside{once};
-  nopal::pool other{{.workers = 1}};
-  other.run(once);
-  outside.join();
-  nopal::wait_for(left);
-  EXPECT_EQ(right, 4 + 3 + 2);
+  EXPECT_EQ(test::right_at_once(pool, [&] { return test::encode(small, on(r)) == expected; }), test::places);
 }
 
 // The contract of a JxlParallelRunner, without libjxl.

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include <nopal/nopal.hpp>
@@ -15,6 +14,7 @@
 #include <opencv2/core/parallel/parallel_backend.hpp>
 #include <opencv2/core/utility.hpp>
 
+#include "../harness.hpp"
 #include "work.hpp"
 
 namespace {
@@ -39,32 +39,19 @@ class opencv : public testing::Test {
 };
 
 TEST_F(opencv, makes_the_same_picture) {
-  for (unsigned const workers : {1u, 2u, 3u}) {
-    nopal::pool pool{{.workers = workers}};
+  test::on_pools([&](nopal::pool& pool) {
     use(pool);
-    EXPECT_EQ(cv::getNumThreads(), static_cast<int>(workers));
-    EXPECT_TRUE(same(work(photograph()), expected())) << workers;
-    EXPECT_TRUE(pool.run([&] { return same(work(photograph()), expected()); })) << workers;
-  }
-}
-
-TEST_F(opencv, under_forced_steals) {
-  nopal::pool pool{{.workers = 3, .schedule = nopal::schedule::steal_always}};
-  use(pool);
-  EXPECT_TRUE(same(work(photograph()), expected()));
-  EXPECT_GT(pool.stats().steals, 0u);
+    EXPECT_EQ(cv::getNumThreads(), static_cast<int>(pool.workers()));
+    EXPECT_TRUE(same(work(photograph()), expected()));
+    EXPECT_TRUE(pool.run([&] { return same(work(photograph()), expected()); }));
+  });
 }
 
 // Pictures at once, whose loops fork on the same workers.
-TEST_F(opencv, nests) {
+TEST_F(opencv, nests_in_all_that_runs_on_the_pool) {
   nopal::pool pool{{.workers = 2}};
   use(pool);
-  std::atomic<int> right{0};
-  pool.run([&] { nopal::parallel_for(0, 6, [&](int) { right += same(work(photograph()), expected()); }, nopal::grain{1}); });
-  nopal::counter left;
-  for (int k = 0; k < 3; ++k) pool.spawn(left, [&] { right += same(work(photograph()), expected()); });
-  nopal::wait_for(left);
-  EXPECT_EQ(right, 9);
+  EXPECT_EQ(test::right_at_once(pool, [&] { return same(work(photograph()), expected()); }), test::places);
 }
 
 TEST_F(opencv, loops_in_loops_are_run_once) {

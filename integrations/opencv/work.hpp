@@ -5,13 +5,13 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "../jxl/image.hpp"
+#include "../photograph.hpp"
 
 namespace test {
 
 /// The photograph, whose pixels live as long as the program.
 inline cv::Mat const& photograph() {
-  static image i = read(NOPAL_PHOTOGRAPH);
+  static image i = read_photograph();
   static cv::Mat const m(static_cast<int>(i.height), static_cast<int>(i.width), CV_8UC3, i.pixels.data());
   return m;
 }
