@@ -2,12 +2,15 @@
 
 // A pool on a simulated machine with costs that a test gives.
 
+#include <array>
 #include <cstdlib>
 #include <optional>
 #include <string>
 
 #include <nopal/nopal.hpp>
 #include <nopal/simulation.hpp>
+
+#include "scale.hpp"
 
 // While it lives, NOPAL_SIMULATION has this value.
 class with_costs {
@@ -34,3 +37,12 @@ nopal::simulation_report given(std::string const& on, std::string const& costs, 
   p.run(f);
   return nopal::simulated(p).value();
 }
+
+// Machines on which results must have the same bits, each with the most elements. Most of the time goes to idle workers: each look for work is a
+// switch between threads.
+struct machine_and_most {
+  char const* machine;
+  long most;
+};
+inline constexpr std::array<machine_and_most, 5> same_bits_on{
+    {{"1", 1000}, {"2", 1000}, {"16", 1000}, {"2x16", test::scaled(1000, 3)}, {"2x56", test::scaled(20)}}};
