@@ -126,14 +126,14 @@ class fixed_tree {
       wake_for(rest);
       return split(from, to);
     }
-    struct job {
+    struct whole_tree {
       fixed_tree& self;
       std::uint64_t from, to;
       double rest;
       eventually<T> result;
     } whole{*this, from, to, rest, {}};
     auto const run = [](void* arg) {
-      auto& j = *static_cast<job*>(arg);
+      auto& j = *static_cast<whole_tree*>(arg);
       j.result.emplace(j.self.share(j.from, j.to, j.rest));
     };
     if (!enter_default_pool(run, &whole, rest)) return alone(from, to);
