@@ -46,14 +46,20 @@ V stably_sorted(const V& v, Less less) {
   return result;
 }
 
-/// Calls f(), on a thread of no pool and on pools of one to three workers.
+#ifdef NOPAL_TEST_FEWER_POOLS
+inline constexpr std::array<unsigned, 1> pools = {3};
+#else
+inline constexpr std::array<unsigned, 3> pools = {1, 2, 3};
+#endif
+
+/// Calls f(), on a thread of no pool and on pools of one to three workers, or of fewer: `pools`.
 template <class F>
 void everywhere(F f) {
   {
     SCOPED_TRACE("off a pool");
     f();
   }
-  for (unsigned const workers : {1u, 2u, 3u}) {
+  for (unsigned const workers : pools) {
     SCOPED_TRACE(workers);
     nopal::pool pool{{.workers = workers}};
     pool.run([&] { f(); });
