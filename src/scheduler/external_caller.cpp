@@ -2,7 +2,6 @@
 
 #include <sched.h>
 
-#include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/memory.hpp"
@@ -88,10 +87,6 @@ bool run_as_worker(pool_state& pool, job& r, event& done) noexcept {
     w.spare.works_again();
     w.began_on = &own;
     w.began_on_frame = __builtin_frame_address(0);
-    if (new_stacks_are_leak_roots.load(std::memory_order_relaxed)) [[unlikely]] {  // relaxed: see there
-      add_mapping_as_leak_root(w.began_on);
-      add_mapping_as_leak_root(w.began_on_frame);
-    }
     w.here = s;
     if (s->run_from(own, run_job_of_caller)) w.stacks.put(s);
     // If thieves have taken all that was spawned, the ring is no visible work. If not, the worker's thread wakes for the rest: see

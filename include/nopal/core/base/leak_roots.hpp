@@ -17,8 +17,8 @@ void add_leak_root(void const* begin, std::size_t bytes) noexcept;
 /// It will search the mapping that holds `address`. Does nothing if that is null, or nothing is mapped there. Reads /proc/self/maps.
 void add_mapping_as_leak_root(void const* address) noexcept;
 
-/// The process ends, and pools stay: a stack that is made from now on is a root too, and so is that of a caller which occupies a worker from
-/// now on. relaxed: a thread that misses it for a moment was about to do so before.
+/// The process ends, and pools stay: a stack that is made from now on is a root too. relaxed: a thread that misses it for a moment was
+/// about to make its stack before.
 inline std::atomic<bool> new_stacks_are_leak_roots{false};
 
 // Memory that LeakSanitizer must not take for a leak: only native stacks, or the beginning of a thread, point to it, and it does not look
