@@ -10,6 +10,7 @@ extern "C" [[gnu::weak]] void __lsan_register_root_region(void const* begin, std
 extern "C" {
 [[gnu::weak]] void __lsan_disable();
 [[gnu::weak]] void __lsan_enable();
+[[gnu::weak]] void* __asan_get_current_fake_stack();
 }
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -33,6 +34,11 @@ void add_mapping_as_leak_root(void const* address) noexcept {
     break;
   }
   std::fclose(maps);
+}
+
+void const* frames_here() noexcept {
+  void* const elsewhere = &__asan_get_current_fake_stack != nullptr ? __asan_get_current_fake_stack() : nullptr;
+  return elsewhere != nullptr ? elsewhere : __builtin_frame_address(0);
 }
 
 not_for_leak_check::not_for_leak_check() noexcept {

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/memory.hpp"
@@ -86,7 +87,7 @@ bool run_as_worker(pool_state& pool, job& r, event& done) noexcept {
     w.search.idle_since = 0;
     w.spare.works_again();
     w.began_on = &own;
-    w.began_on_frame = __builtin_frame_address(0);
+    w.began_on_frame = frames_here();
     w.here = s;
     if (s->run_from(own, run_job_of_caller)) w.stacks.put(s);
     // If thieves have taken all that was spawned, the ring is no visible work. If not, the worker's thread wakes for the rest: see

@@ -236,7 +236,7 @@ void scheduler::run_thread(unsigned i) noexcept {
   work_for(&w);
   context own;
   w.began_on = w.thread_began_on = &own;
-  w.began_on_frame = w.thread_began_on_frame = __builtin_frame_address(0);
+  w.began_on_frame = w.thread_began_on_frame = frames_here();
   w.here = w.stacks.get();  // put there by the constructor, or by the thread that worked here before
   w.here->begin(search_for_work);
   observer* const observed = state_.observed.get();

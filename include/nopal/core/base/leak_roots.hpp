@@ -17,6 +17,9 @@ void add_leak_root(void const* begin, std::size_t bytes) noexcept;
 /// It will search the mapping that holds `address`. Does nothing if that is null, or nothing is mapped there. Reads /proc/self/maps.
 void add_mapping_as_leak_root(void const* address) noexcept;
 
+/// An address in the memory that has the frames of the stack which runs here: AddressSanitizer's own for this stack, if it keeps some there.
+void const* frames_here() noexcept;
+
 /// The process ends, and pools stay: a stack that is made from now on is a root too. relaxed: a thread that misses it for a moment was
 /// about to make its stack before.
 inline std::atomic<bool> new_stacks_are_leak_roots{false};
