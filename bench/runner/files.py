@@ -1,4 +1,4 @@
-"""The figures as CSV: bench-STEM.csv has the rows of the tables, below comments on what was run and where; runs-STEM.csv every single run."""
+"""The figures as CSV: bench-STEM.csv has the rows of the tables, below comments on what was run and where; runs-STEM.csv the times of every single run."""
 
 import csv
 import shlex

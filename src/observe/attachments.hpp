@@ -12,7 +12,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 class attachments {
  public:
-  /// Throws std::invalid_argument, also if the options ask for a companion that the library was built without.
+  /// Throws std::system_error, and std::invalid_argument, also if the options ask for a companion that the library was built without.
   explicit attachments(pool_options const& o);
 
   /// True if the machine is not this one.

@@ -29,7 +29,7 @@ function(optimisation_of pattern)
 endfunction()
 
 file(REMOVE_RECURSE "${WORK}")
-configure(build "${GENERATOR}" -DCMAKE_CXX_FLAGS=-frecord-gcc-switches)
+configure(build "${GENERATOR}" -DCMAKE_CXX_FLAGS=-frecord-gcc-switches -DNOPAL_UNITY=OFF)
 run("${CMAKE_COMMAND}" --build "${WORK}/build" --target program)
 run("${WORK}/build/program")
 

@@ -77,7 +77,7 @@ class Stacks(gdb.Command):
 
 class Backtrace(gdb.Command):
     """nopal bt [-all] N: the calls on stack N of `nopal strands`, or on the stack that holds an address, then those from which it was forked, up
-to the root. -all: with the functions of nopal."""
+to the job. -all: with the functions of nopal."""
 
     def __init__(self):
         super().__init__("nopal bt", gdb.COMMAND_STACK)

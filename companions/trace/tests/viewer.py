@@ -15,7 +15,7 @@ from pathlib import Path
 
 from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench"))
 from runner import fibers, workloads  # noqa: E402
 

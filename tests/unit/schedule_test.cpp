@@ -1,4 +1,5 @@
 // Controlled schedules: what a seed decides, and that it decides the same again.
+// Needs the companion simulation.
 
 #include <gtest/gtest.h>
 
@@ -12,12 +13,12 @@
 #include <thread>
 #include <vector>
 
+#include "../scale.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/mutex.hpp"
 #include "nopal/native.hpp"
 #include "nopal/scope.hpp"
 #include "nopal/task.hpp"
-#include "scale.hpp"
 #include "simulation/src/controlled_schedule.hpp"
 
 namespace {
