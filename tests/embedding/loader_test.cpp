@@ -1,5 +1,6 @@
 // nopal holds the loader's lock while it reads the addresses of code: it only copies then. A thread that allocates there may wait for a
 // thread that holds a lock of the allocator, or of a sanitizer, and waits for the loader.
+// Needs the companion debug.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
