@@ -14,6 +14,7 @@
 #include "nopal/core/base/pages.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/stack_region.hpp"
 #include "nopal/core/task/frame.hpp"
 #include "nopal/core/wait/timer.hpp"
 
@@ -47,14 +48,20 @@ std::uint64_t depth_of(std::uintptr_t parent_word) noexcept {
 
 }  // namespace
 
-// Stacks that exist may grow too: the nearer the limit, the sooner the next check. But at least a quarter more stacks come first.
+// Stacks that exist may grow too: the nearer the limit, the sooner the next check. But at least a quarter more stacks come first. What the
+// whole process holds is one question; the stacks are counted page by page only where that is more than the limit.
 std::uint64_t check_memory_of_stacks(void* pool) noexcept {
   auto const& p = *static_cast<pool_state const*>(pool);
   std::uint64_t const live = p.stacks.live();
-  std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
-  std::uint64_t const frames = p.stacklets.used_at_most();
-  if (stacks + frames > p.memory_limit) die_of_memory(p, stacks, frames, "native stacks are in use", live);
-  return std::max({tuning::least_stacks_between_looks, live / 4, (p.memory_limit - stacks - frames) / p.stacks.stack_size()});
+  long const process = read_number("/proc/self/statm", 1);  // resident pages; negative if the system does not say
+  std::uint64_t held = static_cast<std::uint64_t>(process) * page_size();
+  if (process < 0 || held > p.memory_limit) {
+    std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
+    std::uint64_t const frames = p.stacklets.used_at_most();
+    held = stacks + frames;
+    if (held > p.memory_limit) die_of_memory(p, stacks, frames, "native stacks are in use", live);
+  }
+  return std::max({tuning::least_stacks_between_looks, live / 4, (p.memory_limit - held) / p.stacks.stack_size()});
 }
 
 // Each sync_wait may begin an arena of its own. So all arenas count, however small this one is.

@@ -41,24 +41,27 @@ std::uintptr_t word(void const* p) noexcept { return reinterpret_cast<std::uintp
 constexpr std::size_t colours = 32;
 constexpr std::size_t colour_step = 64 * 13;
 
-// The topmost part of a stack that the kernel is asked about. A question for each 2 MiB takes a microsecond, half a second for a TiB.
-constexpr std::size_t most_asked_about = std::size_t{1} << 30;
+// What the kernel says of a part of a stack.
+struct residents {
+  std::uint64_t pages;  // that are in memory
+  bool all;             // it was asked about each page
+};
 
-// Pages of the topmost GiB of [from, from + bytes) that are in memory, counted 512 at a time. No value if the kernel does not say.
-std::optional<std::uint64_t> resident_in(std::byte* from, std::size_t bytes, std::size_t page) noexcept {
-  if (bytes > most_asked_about) {
-    from += bytes - most_asked_about;
-    bytes = most_asked_about;
-  }
+// Counts the pages of [from, from + bytes) that are in memory, from the top, 512 at a time, until 512 are not: a stack is used from its top
+// without such gaps, but for arrays of which nothing is touched. So a stack of a TiB takes one question. No value if the kernel does not say.
+std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::size_t page) noexcept {
   std::uint64_t pages = 0;
   std::array<unsigned char, 512> resident;
-  for (std::size_t done = 0; done < bytes; done += resident.size() * page) {
-    std::size_t const part = std::min(bytes - done, resident.size() * page);
-    if (::mincore(from + done, part, resident.data()) != 0) return {};
-    pages += static_cast<std::uint64_t>(std::count_if(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(part / page),
-                                                      [](unsigned char c) { return (c & 1) != 0; }));
+  while (bytes != 0) {
+    std::size_t const part = std::min(bytes, resident.size() * page);
+    bytes -= part;
+    if (::mincore(from + bytes, part, resident.data()) != 0) return {};
+    auto const more = static_cast<std::uint64_t>(std::count_if(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(part / page),
+                                                               [](unsigned char c) { return (c & 1) != 0; }));
+    if (more == 0) break;
+    pages += more;
   }
-  return pages;
+  return residents{pages, bytes == 0};
 }
 
 }  // namespace
@@ -90,31 +93,31 @@ stack* stack_pool::get(unsigned maker) noexcept {
 }
 
 stack* stack_pool::try_get(unsigned maker) noexcept {
-  {
-    std::lock_guard const guard{mutex_};
-    if (stack* const s = free_; s != nullptr) {
-      free_ = s->next_;
-      set_free(spare() - 1);
-      return s;
-    }
-  }
-  return make(maker);
+  stack* s = nullptr;
+  return get_free(&s, 1) != 0 ? s : make(maker);
 }
 
-void stack_pool::put(stack* s) noexcept {
-  s->forget_content();
+std::size_t stack_pool::get_free(stack** to, std::size_t n) noexcept {
+  std::lock_guard const guard{mutex_};
+  n = std::min(n, spare());
+  for (std::size_t k = n; k-- != 0; free_ = free_->next_) to[k] = free_;
+  set_free(spare() - n);
+  return n;
+}
+
+void stack_pool::put(stack* const* all, std::size_t n) noexcept {
+  for (std::size_t k = 0; k < n; ++k) {
+    all[k]->forget_content();
+    if (spare() < keep_) give_back(*all[k]);  // before any other thread can take it; what ends loses its pages by that
+  }
+  std::size_t too_many;
   {
     std::lock_guard const guard{mutex_};
-    if (spare() < keep_) {
-      // Under the lock: no other thread may take the stack before its pages are given back, or it would lose what it has written.
-      give_back(*s);
-      s->next_ = free_;
-      free_ = s;
-      set_free(spare() + 1);
-      return;
-    }
+    too_many = n - std::min(n, keep_ - std::min(keep_, spare()));
+    for (std::size_t k = too_many; k < n; ++k) all[k]->next_ = std::exchange(free_, all[k]);
+    set_free(spare() + n - too_many);
   }
-  end(s);
+  while (too_many != 0) end(all[--too_many]);
 }
 
 // Under the mutex. relaxed: it orders nothing.
@@ -145,7 +148,7 @@ bool stack_pool::holds_many_pages(stack& s, std::uintptr_t sp) const noexcept {
   constexpr std::size_t looked_at = 512, few = 8;  // a frame that went deep has touched most of the pages just below the mark
   auto const all = static_cast<std::size_t>(s.high_water_page() - s.low());
   std::size_t const bytes = std::min(all, looked_at * page_);
-  if (resident_in(s.high_water_page() - bytes, bytes, page_).value_or(0) > few) return true;
+  if (resident_in(s.high_water_page() - bytes, bytes, page_).value_or(residents{}).pages > few) return true;
   if (!s.holds(sp) || sp > word(s.high_water_page()) + page_ / 2) s.set_high_water_mark();
   return false;
 }
@@ -291,17 +294,15 @@ std::uint64_t stack_pool::most_pages_held(unsigned running) const noexcept {
   return most_held_.load(std::memory_order_relaxed) + running * (deepest < 2 ? 0 : deepest - 2);
 }
 
-// Gives back the whole pages from `from`, where a page begins, up to `to`. Returns how many of them were in memory; no value if they stay
-// or the kernel does not say.
+// Gives back the whole pages from `from`, where a page begins, up to `to`. Returns how many of them were in memory, as far as the kernel was
+// asked; no value if they stay or the kernel does not say.
 std::optional<std::uint64_t> stack_pool::give_back_between(stack& s, std::byte* from, std::byte* to) noexcept {
   keeps_errno const here;
   if (how_ == reclaim::none) return {};
   auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
   if (bytes == 0) return 0;
-  // If none is in memory, none is given back. If the kernel does not say how many are, none is counted; nor are those deeper than it was
-  // asked about.
-  std::optional<std::uint64_t> const pages = resident_in(from, bytes, page_);
-  if (pages == std::uint64_t{0} && bytes <= most_asked_about) return 0;
+  std::optional<residents> const there = resident_in(from, bytes, page_);
+  if (there && there->pages == 0 && there->all) return 0;
   bool gone = false;
   switch (how_) {
     case reclaim::dontneed: gone = s.region_.discard(from, bytes); break;
@@ -310,17 +311,18 @@ std::optional<std::uint64_t> stack_pool::give_back_between(stack& s, std::byte* 
     case reclaim::none: break;
   }
   if (!gone) return {};  // the pages stay: nothing is lost but memory
+  std::uint64_t const pages = there.value_or(residents{}).pages;
   tally& t = tallies_[s.maker];
   // relaxed, also where they are read: these counters order nothing.
-  t.unmaps.fetch_add(1, std::memory_order_relaxed);
-  t.pages_returned.fetch_add(pages.value_or(0), std::memory_order_relaxed);
-  return pages;
+  if (!there || pages != 0) t.unmaps.fetch_add(1, std::memory_order_relaxed);
+  t.pages_returned.fetch_add(pages, std::memory_order_relaxed);
+  return there ? std::optional{pages} : std::nullopt;
 }
 
 template <class F>
 void stack_pool::count_resident(F f) const noexcept {
   std::lock_guard const guard{mutex_};  // no stack ends in between
-  for (stack const* s = all_; s != nullptr; s = s->older_) f(*s, resident_in(s->low(), s->mapped() - page_, page_).value_or(0));
+  for (stack const* s = all_; s != nullptr; s = s->older_) f(*s, resident_in(s->low(), s->mapped() - page_, page_).value_or(residents{}).pages);
 }
 
 std::uint64_t stack_pool::resident_pages() const noexcept {
@@ -364,7 +366,19 @@ stack const* stack_pool::guarded_at(void const* address) const noexcept {
 }
 
 void stack_cache::trim(std::size_t n) noexcept {
-  while (count_ > n) pool_.put(kept_[--count_]);
+  if (count_ > n) put_oldest(count_ - n);
+}
+
+// The newest stay: their pages are in the processor's caches.
+void stack_cache::put_oldest(std::size_t n) noexcept {
+  pool_.put(kept_.data(), n);
+  std::copy(kept_.data() + n, kept_.data() + count_, kept_.data());
+  count_ -= n;
+}
+
+stack* stack_cache::get_from_pool() noexcept {
+  count_ = pool_.get_free(kept_.data(), most / 2);
+  return empty() ? pool_.get(maker_) : kept_[--count_];
 }
 
 void stack_cache::give_back() noexcept {

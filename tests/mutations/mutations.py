@@ -73,8 +73,8 @@ MUTATIONS = (
     Mutation(
         "the cap on free stacks",
         "src/stack/stack_pool.cpp",
-        "if (spare() < keep_) {",
-        "if (true) {",
+        "too_many = n - std::min(n, keep_ - std::min(keep_, spare()));",
+        "too_many = 0;",
         ("at/bounds.of_free_stacks/1", "at/bounds.of_free_stacks/2"),
     ),
 )

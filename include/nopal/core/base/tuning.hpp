@@ -25,9 +25,9 @@ inline constexpr unsigned workers_to_check = 256;
 /// of twice as much address space, of which there are 2^47 bytes.
 inline constexpr std::size_t least_stack = std::size_t{64} << 10;
 inline constexpr std::size_t most_stack = std::size_t{1} << 40;
-/// Unused native stacks that stay mapped, for each worker, with at most two pages of memory each: mapping one costs several system calls,
-/// and a thousand fibers that wait at once are not many.
-inline constexpr std::size_t kept_stacks = 1024;
+/// Unused native stacks that stay mapped, for each worker, with at most two pages of memory each, until nobody has needed them for some time:
+/// making and ending one costs several system calls, and a recursion of scopes goes up and down some thousand levels.
+inline constexpr std::size_t kept_stacks = 4096;
 /// Mappings of the process (vm.max_map_count: 65,530) that native stacks leave to the program: malloc, threads and shared objects need
 /// some. But never more than a quarter.
 inline constexpr long mappings_left = 4096;

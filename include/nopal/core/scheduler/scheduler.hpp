@@ -90,7 +90,8 @@ class NOPAL_API scheduler {
 
 // The numbers of a pool, read while it runs, by any thread. Next: ../../stats.hpp, what users see.
 
-/// Reads all numbers, each at its own moment. Throws std::bad_alloc. O(workers + native stacks); a mincore for every 2 MiB of stack.
+/// Reads all numbers, each at its own moment. Throws std::bad_alloc. O(workers + native stacks); a mincore for every 2 MiB of a stack that
+/// was used.
 NOPAL_API stats read_stats(pool_state const& pool);
 
 }  // namespace nopal::core

@@ -55,8 +55,13 @@ class NOPAL_API stack_pool {
   stack* get(unsigned maker = 0) noexcept;
   /// As get, and prints nothing.
   stack* try_get(unsigned maker) noexcept;
-  /// `s` is free. By its owner, any thread. Takes a mutex; gives its pages back to the system, or ends it.
-  void put(stack* s) noexcept;
+  /// Takes up to `n` free stacks into `to`, the newest last; makes none. Returns how many: they are the caller's then. Any thread. Takes a
+  /// mutex.
+  std::size_t get_free(stack** to, std::size_t n) noexcept;
+  /// The `n` stacks from `all`, the newest last, are free. By their owner, any thread. Gives their pages back to the system, as give_back
+  /// does, or ends those that are too many. Takes a mutex.
+  void put(stack* const* all, std::size_t n) noexcept;
+  void put(stack* s) noexcept { put(&s, 1); }
 
   /// Gives back the unused pages below `sp` in `s`, as experimental_options::reclaim says. By the owner of `s`, which no thread runs. Does
   /// nothing if `sp` is in another mapping: then it is unknown how much of `s` is in use. One or two system calls.
@@ -79,8 +84,8 @@ class NOPAL_API stack_pool {
   stack_counts counts() const noexcept;
   /// The counts of the stacks that `maker` has made. Any thread.
   stack_counts counts(unsigned maker) const noexcept;
-  /// Pages of memory that all stacks hold now; their owners may change that at the same time. Any thread. One mincore for every 512 pages;
-  /// of a stack's topmost GiB only.
+  /// Pages of memory that all stacks hold now; their owners may change that at the same time. Any thread. One mincore for every 512 pages of
+  /// a stack, from its top, until 512 hold none.
   std::uint64_t resident_pages() const noexcept;
   /// Pages of memory that the stacks of each maker hold now. Any thread. Throws std::bad_alloc.
   std::vector<std::uint64_t> resident_pages_by_maker() const;
@@ -156,18 +161,18 @@ class stack_cache {
   /// A free stack, or null as stack_pool::get.
   NOPAL_INLINE stack* get() noexcept {
     if (empty()) [[unlikely]]
-      return pool_.get(maker_);
+      return get_from_pool();
     return kept_[--count_];
   }
-  /// `s` is free. Its pages stay, unless the cache is full.
+  /// `s` is free. Its pages stay.
   NOPAL_INLINE void put(stack* s) noexcept {
     if (count_ == most) [[unlikely]]
-      return pool_.put(s);
+      put_oldest(most / 2);
     kept_[count_++] = s;
   }
 
   /// The most stacks that one worker keeps: each of the nested forks of scopes takes and puts one. An array, since a list would make each
-  /// fork wait for the one before.
+  /// fork wait for the one before. Where they are too many or too few, half as many go to the pool, or come from there, at once.
   static constexpr std::size_t most = 256;
   /// Gives all but `n` stacks to the pool, before the worker sleeps.
   void trim(std::size_t n) noexcept;
@@ -177,6 +182,9 @@ class stack_cache {
   stack* newest() const noexcept { return empty() ? nullptr : kept_[count_ - 1]; }
 
  private:
+  NOPAL_API NOPAL_COLD void put_oldest(std::size_t n) noexcept;
+  NOPAL_API NOPAL_COLD stack* get_from_pool() noexcept;
+
   stack_pool& pool_;
   unsigned const maker_;
   std::size_t count_ = 0;
