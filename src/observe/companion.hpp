@@ -1,7 +1,8 @@
 #pragma once
 
-// The table of the companions that the library was built with. Each may take part in a new pool, or name functions. CMakeLists.txt makes
-// the table, from the folders in companions/; nopal::core has an empty one. Next: attachments.hpp, which calls them.
+// The table of what companions provide to the library that was built with them. Each in it may take part in a new pool, or name functions.
+// A companion that does neither, as profile, is not in it. CMakeLists.txt makes the table, from the folders in companions/; nopal::core has
+// an empty one. Next: attachments.hpp, which calls them.
 
 #include <memory>
 #include <optional>
@@ -48,7 +49,7 @@ struct companion {
   std::unique_ptr<code_names> (*names)();
 };
 
-/// The companions that the library was built with, in the order in which their observers are called.
+/// The companions in the table of this library, in the order in which their observers are called.
 std::span<companion const* const> companions() noexcept;
 
 }  // namespace nopal::core

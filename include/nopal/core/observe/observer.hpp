@@ -67,7 +67,7 @@ class NOPAL_API observer {
   virtual void pool_begins_again() {}
   /// The process ends, with the default pool's threads.
   virtual void process_ends() noexcept {}
-  /// How often the observer could not keep its order: pool_stats::lost_turns.
+  /// How often the observer could not keep its order: stats::lost_turns.
   virtual std::uint64_t lost_turns() const noexcept { return 0; }
 
   // ---- Work from outside the pool. Any thread.
