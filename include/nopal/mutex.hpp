@@ -1,7 +1,7 @@
 #pragma once
 
 // mutex: mutual exclusion for fibers, tasks, ordinary functions and threads. While one of them waits for it, the worker runs others. This
-// header stays light: no scheduler, no clock. Next: core/wait/basic_mutex.hpp, the protocol.
+// header stays light: no scheduler. Next: core/wait/basic_mutex.hpp, the protocol.
 
 #include "nopal/core/compiler/config.hpp"
 

@@ -17,7 +17,7 @@ namespace nopal::inline NOPAL_ABI {
 /// What a worker does when it finds nothing. Visible work is a job or a fiber that waits for a worker, and a job that runs, from its first
 /// fork until it ends or waits: a job that has not forked has nothing to share.
 enum class idle {
-  lazy,  ///< sleeps, after a search of 0.1 ms; but while there is visible work one worker of each NUMA node keeps searching
+  lazy,  ///< sleeps, after a search of 0.1 ms; but while there is visible work the last worker of a NUMA node that searches goes on
   busy,  ///< keeps searching: the lowest latency, but it takes the CPU
 };
 
@@ -29,7 +29,7 @@ enum class reclaim {
   none,      ///< not at all: they stay until the stack ends, since the pool has more free ones than it needs
 };
 
-/// Which thread resumes a native stack that waited: core/stack/README.md, "Stacks that stay".
+/// Which thread resumes a native stack that waited: core/stack/stays.md.
 enum class resume {
   anywhere,  ///< any worker's thread, as soon as it can run again
   home,      ///< only the thread that left it. While a stack waits at a join, its thread runs nothing but what descends from that join

@@ -1,5 +1,3 @@
-// The C library does not tell. But exit has called the functions that run in it, so its frame is on the stack.
-
 #include "nopal/core/base/process.hpp"
 
 #include <dlfcn.h>

@@ -73,8 +73,6 @@ std::string where(code_names& code, std::uintptr_t const* pcs, std::size_t n) {
   return line;
 }
 
-// The program's function that calls here. Also defines print_place of base/fatal.hpp, since room base cannot call this one.
-
 std::string place_of(void const* function) noexcept {
   try {
     std::unique_ptr<code_names> const code = code_names::make();

@@ -77,8 +77,6 @@ bool take_if_due(pool_state& pool, resumable& r, unsigned left_by, bool home) no
   return true;
 }
 
-// A strand that makes way for what is due, and the poll, at which it does so.
-
 namespace {
 
 // The caller's strand has offered entries, which thieves may still take: they go into the ring, in the order of the deque, and the stack on

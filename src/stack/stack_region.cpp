@@ -113,8 +113,6 @@ long read_number(char const* path, int skip) noexcept {
   return -1;
 }
 
-// Maps regions, guards their places, and gives their memory back.
-
 namespace {
 
 void* map_bytes(std::size_t bytes, int access) noexcept {

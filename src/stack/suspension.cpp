@@ -162,7 +162,7 @@ void leave_for_thread(stack& mine) noexcept {
 
 // The owner empties a deque that it leaves.
 
-// A worker has taken an orphaned continuation from an inbox, and owns the task now.
+// A worker has taken an orphaned continuation from an inbox or a ring, and owns the task now.
 static void run_orphan(resumable& r, worker& w) noexcept {
   auto* const o = static_cast<orphaned_continuation*>(&r);
   frame& task = *o->what;

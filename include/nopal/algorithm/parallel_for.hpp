@@ -51,8 +51,9 @@ struct table {
 /// begun any more. Throws what default_pool() throws, before the first iteration or after some. Throws std::invalid_argument, before the
 /// first iteration, if `first` is negative and the type of `last` is unsigned.
 ///
-/// The loop is split only when a thief asks. With n iterations of work W and span S it makes O(log n) forks for each steal and O(log n)
-/// otherwise, and takes W/P + O(S + log n) time. grain{n} fixes the least number of iterations that one worker takes.
+/// A long loop offers its later half, and is split again when a thief asks. With n iterations of work W and span S it makes O(log n) forks
+/// for each steal and O(log n) otherwise, and takes W/P + O(S + log n) time. grain{n} fixes the least number of iterations that one worker
+/// takes.
 struct parallel_for_function {
   template <core::loop_index First, core::loop_index Last, class Body>
   void operator()(First first, Last last, Body&& body, grain g = grain{0}) const {

@@ -21,8 +21,8 @@ inline constexpr std::size_t destructive_size = 128;
 inline constexpr unsigned most_workers = 1 << 14;
 /// A pool of so many workers reads the limits on threads before it makes any: 0.1 ms, less than making so many takes.
 inline constexpr unsigned workers_to_check = 256;
-/// The least and the most bytes of a native stack. Fewer would not hold the guard page, the reserve and a few frames. Each stack is cut out
-/// of twice as much address space, of which there are 2^47 bytes.
+/// The least and the most bytes of a native stack. Fewer would not hold the guard page, the reserve and a few frames. A region of one place
+/// is cut out of twice as much address space, of which there are 2^47 bytes.
 inline constexpr std::size_t least_stack = std::size_t{64} << 10;
 inline constexpr std::size_t most_stack = std::size_t{1} << 40;
 /// Unused native stacks that stay mapped, for each worker, with at most two pages of memory each, until nobody has needed them for some time:

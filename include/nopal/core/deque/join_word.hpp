@@ -14,7 +14,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 /// Counts the children of one fork-join scope that lost their parent to a thief, and guards the exception that the scope keeps.
 ///
-///     | modes 24 bits | count, signed, 38 bits | recorded 2 | locked 1 |
+///     | modes: 24 bits | count: 38 bits, signed | recorded: value 2 | locked: value 1 |
 ///
 /// Invariant: the count is (steals announced by the parent's join) - (children arrived). The parent announces once. Before that the count
 /// is at most 0 and no arrival can bring it from 1 to 0; afterwards exactly one arrival can. Hence exactly one of {the parent, the last

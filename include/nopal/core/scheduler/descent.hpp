@@ -2,7 +2,7 @@
 
 // A join that all entries of a worker's deque descend from. A thread that waits on top of its stack takes nothing else:
 // ../stack/home.hpp. The owner writes it where a strand begins and ends; a thief pins it while it takes an entry. Proof:
-// ../stack/README.md, "Stacks that stay".
+// ../stack/stays.md, "What descends".
 
 #include <cstdint>
 

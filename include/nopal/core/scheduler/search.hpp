@@ -1,8 +1,9 @@
 #pragma once
 
-// The search for work, at the base of a native stack: the worker's ring, its inboxes, then what other workers have offered; and sleep, when
-// there is nothing. By the worker's thread, or an external caller that occupies the worker. README.md, "Search". Next: sleep/parking.hpp,
-// where the thread sleeps; machine/victim.hpp, which worker a thief tries; task/resume_loop.hpp, which runs what was found.
+// The search for work, at the base of a native stack: what is due, the worker's ring, its inboxes, then what other workers have offered;
+// and sleep, when there is nothing. By the worker's thread, or an external caller that occupies the worker. README.md, "Search". Next:
+// sleep/parking.hpp, where the thread sleeps; machine/victim.hpp, which worker a thief tries; task/resume_loop.hpp, which runs what was
+// found.
 
 #include "nopal/core/scheduler/job.hpp"
 #include "nopal/core/scheduler/worker.hpp"

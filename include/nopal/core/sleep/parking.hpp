@@ -42,10 +42,10 @@ class naps {
 };
 
 // Parking: which worker sleeps, which is woken, and whose worker an external caller of pool::run occupies. The adaptive scheduler of the
-// paper's Section III-D: while there is visible work, one thief per NUMA node stays awake; when there is none, all sleep and the pool uses
-// no CPU. Why no wake-up is lost, and why each order is as it is: README.md. Any thread may call a function whose comment names no actor.
-// Next: ../scheduler/injection.hpp, which announces work; ../scheduler/search.hpp, which parks; ../scheduler/external_caller.hpp, which
-// occupies.
+// paper's Section III-D: while there is visible work, the last thief of a NUMA node stays awake; when there is none, all sleep and the pool
+// uses no CPU. Why no wake-up is lost, and why each order is as it is: README.md. Any thread may call a function whose comment names no
+// actor. Next: ../scheduler/injection.hpp, which announces work; ../scheduler/search.hpp, which parks; ../scheduler/external_caller.hpp,
+// which occupies.
 
 /// State of a worker's thread, as far as other threads may change it. Which thread may change which state: README.md, "States".
 enum class thread_state : std::uint32_t {
@@ -86,7 +86,7 @@ class basic_parking {
   }
   /// A job is about to be pushed into an inbox.
   void add() noexcept { visible_work_.fetch_add(1, std::memory_order_seq_cst); }
-  /// A job, counted by add, was pushed into worker i's inbox: wakes a thread unless a thief of its node will find the job.
+  /// A job, counted by add, was pushed into worker i's inbox: wakes a thread unless a thief will find the job, of its node or another.
   void announce(unsigned i) noexcept {
     if (nodes_[workers_[i].node_index].thieves.load(std::memory_order_seq_cst) > 0) return;
     if (wake_parked(i)) return;

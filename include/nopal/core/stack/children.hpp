@@ -1,8 +1,8 @@
 #pragma once
 
 // What a scope of an ordinary function knows of its children. Each child runs on a native stack of its own, while the parent's stack is
-// offered to thieves. Stored in ../../scope.hpp, in the parent's frame. Next on the path: scope_child.hpp, which runs a child;
-// scope_child.hpp, where the parent was stolen.
+// offered to thieves. Stored in ../../scope.hpp, in the parent's frame. Next on the path: scope_child.hpp, which runs a child, also where
+// the parent was stolen.
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 
 // Stacks that stay: a native stack is resumed only by the thread that left it. While it waits at a join, the thread does not leave it at
 // all, and runs on top of it what descends from the join. For frames of other libraries that keep something of their thread. Called by
-// waiters. What it promises, why nothing stands still, and what it costs: README.md, "Stacks that stay". Next: top_wait.hpp, the word
+// waiters. What it promises, why nothing stands still, and what it costs: stays.md. Next: top_wait.hpp, the word
 // between the two sides of such a wait; ../scheduler/descent.hpp, what descends from a join.
 
 #include <type_traits>

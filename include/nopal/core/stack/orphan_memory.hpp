@@ -1,8 +1,8 @@
 #pragma once
 
 // Memory for orphaned continuations: tasks in a deque whose owner leaves its stack, or moves. They go into an inbox, which links its
-// entries. A branch and a stack are resumables and have room for that link; a task's frame has not. Used by a worker, and by a task that
-// moves. Next: suspension.hpp, which takes from it.
+// entries, or into a ring. A branch and a stack are resumables and have room for that link; a task's frame has not. Used by a worker, and
+// by a task that moves. Next: suspension.hpp, which takes from it.
 
 #include <new>
 #include <utility>
@@ -15,7 +15,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 struct frame;
 
-/// A task that is in no deque, on its way through an inbox. The worker that takes this frees it, and resumes the task.
+/// A task that is in no deque, on its way through an inbox or a ring. The worker that takes this frees it, and resumes the task.
 struct orphaned_continuation : resumable {
   frame* what;
   explicit orphaned_continuation(frame* f) noexcept : what{f} {}

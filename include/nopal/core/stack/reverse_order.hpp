@@ -2,7 +2,7 @@
 
 // The order in which a thread resumes the stacks that it has left inside nopal::stay: the newest first. A library whose frames are on them
 // may keep a record for each thread, which its calls enter and leave like a call stack. Called by suspension.hpp and home.hpp. Why nothing
-// stands still: README.md, "Stacks that stay".
+// stands still: stays.md, "The order".
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // The slow paths of a scope's forks: the child runs on a fresh stack while the forking function's stack is offered whole. Called by
-// ../../scope.hpp and scope_child.hpp, by workers; child_threw and join_children also by threads that work for no pool. Why parents and
+// ../../scope.hpp and child_of, below, by workers; child_threw and join_children also by threads that work for no pool. Why parents and
 // children find each other: README.md, "Scopes". Next: children.hpp; suspension.hpp, which leaves and resumes stacks.
 
 #include <cstdint>

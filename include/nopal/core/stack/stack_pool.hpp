@@ -192,7 +192,7 @@ class stack_cache {
 };
 
 // What a pool prints, once, when there is no native stack to get: how many there are, which limit was met, and what to raise. Called by
-// stack_pool.hpp. What then waits with its thread: README.md, "Without memory".
+// stack_pool::get. What then waits with its thread: README.md, "Without memory".
 
 /// Prints that line on stderr. `stacks`: how many the pool has, of `size` bytes each. `error`: why the system refused one more; ENOMEM too
 /// if stack_region.hpp refused it. Any thread.

@@ -69,7 +69,7 @@ void run_left_stack(resumable& r, worker& w) noexcept;
 [[noreturn]] void leave_for_thread(stack& mine) noexcept;
 
 // Giving away what a strand has offered, when its worker leaves the native stack or the task moves to another worker: core/README.md,
-// invariant 7. Called by suspension.cpp and task/resume_loop.cpp. Then suspend, above, leaves the stack.
+// invariant 7. Called by suspend, above, before it leaves the stack; by ../task/resume_loop.cpp, native_fork.cpp and ../scheduler/due.cpp.
 
 /// Empties the deque of `w`, by its owner, and rewinds it. Puts each entry into the worker's inbox, where any worker finds it, as if it had
 /// been stolen: a branch or a stack as it is, a task in an orphaned_continuation from `memory`. That must hold enough (orphan_memory::get),

@@ -1,7 +1,7 @@
 #pragma once
 
 // A wait on top of a stack: the stack stays, and its thread does not leave it, or leaves it late. Two sides touch it: the waiter, and the
-// waker, which makes the event happen. Next: home.hpp, what the waiter runs until then. Proof: README.md, "Stacks that stay".
+// waker, which makes the event happen. Next: home.hpp, what the waiter runs until then. Proof: stays.md.
 
 #include <cstdint>
 

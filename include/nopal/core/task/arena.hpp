@@ -3,8 +3,8 @@
 // The arena: a segmented stack of stacklets for coroutine frames, each segment twice as large as the one below (Section III-A of the
 // libfork paper). Allocation is a bump, freeing is strictly last-in first-out. A frame never moves: when a parent is stolen, its arena
 // stays with it, and the thief runs it on an empty one. An empty arena owns no memory: getting one is free and cannot fail. Only the worker
-// that runs the strand may call; no member is safe against another thread. README.md, "Arena hand-over". Next: stacklet.hpp, one segment;
-// stacklet.hpp, which has free segments; promise.hpp, which allocates here.
+// that runs the strand may call; no member is safe against another thread. README.md, "Arena hand-over". Next: stacklet.hpp, one segment,
+// and the list of free ones; promise.hpp, which allocates here.
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 // A task's frame, as far as the core reads it: the part of its promise that joins, steals and exceptions need. Only the frame's present
 // owner may touch it, but for the join word and what is recorded under its lock. Next: arena.hpp, which gives the memory;
-// deque/join_word.hpp and deque/join_word.hpp, its parts for the join.
+// ../deque/join_word.hpp, its parts for the join.
 
 #include <coroutine>
 #include <cstddef>
@@ -48,7 +48,7 @@ struct frame {
   void* slot;                  ///< where the result is stored; null: dropped; undefined for a task<void>
 
   // Zero at birth. Only the frame's present owner touches state: the worker that runs it, stole it, or completed its join.
-  std::uint64_t state;  ///< | modes 24 bits | steals 38 bits | thrown 2 | open 1 |
+  std::uint64_t state;  ///< | modes: 24 bits | steals: 38 bits | thrown: value 2 | open: value 1 |
   join_word join;
 
   // Undefined until needed.

@@ -1,8 +1,8 @@
 #pragma once
 
-// How anything waits: a worker suspends the stack that runs, and a thread that works for no pool sleeps. By the waiter itself. Next:
-// await_wake.hpp, the wait with a time limit; ../stack/suspension.hpp, which suspends the stack. This header includes no clock,
-// because <nopal/mutex.hpp> needs none: <chrono> adds a third to what a program compiles for a mutex (39,000 lines become 52,600).
+// How anything waits: a worker suspends the stack that runs, and a thread that works for no pool sleeps. By the waiter itself. Below: the
+// wait with a time limit. Next: ../stack/suspension.hpp, which suspends the stack. This header includes no scheduler, because
+// <nopal/mutex.hpp> needs none.
 
 #include <chrono>
 #include <type_traits>

@@ -92,7 +92,7 @@ class basic_barrier {
     return false;
   }
 
-  // | phase, 62 bits, wraps | waited_for 2 | locked 1 |
+  // | phase: 62 bits, wraps | waited_for: value 2 | locked: value 1 |
   static constexpr std::uint64_t one = 4;
   words self_;
   // Guarded by the lock bit.

@@ -225,7 +225,7 @@ class basic_counter {
   static constexpr int shift = 4;
   static constexpr std::int64_t one = 1 << shift;
 
-  // | value but for added_, signed, 60 bits | wanted_early 8 | thrown 4 | waited_for 2 | locked 1 |
+  // | value but for added_: 60 bits, signed | wanted_early: value 8 | thrown: value 4 | waited_for: value 2 | locked: value 1 |
   typename sync::template atomic<std::int64_t> word_;
   typename sync::template atomic<std::int64_t> added_{0};  // the owner's: a read-modify-write would be most of a spawn's cost
   void const* owner_;

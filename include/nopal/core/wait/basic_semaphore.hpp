@@ -103,7 +103,7 @@ class basic_semaphore {
     return false;
   }
 
-  // | permits, 62 bits | waited_for 2 | locked 1 |. If there are permits and a queue, all waiters in it have timed out.
+  // | permits: 62 bits | waited_for: value 2 | locked: value 1 |. If there are permits and a queue, all waiters in it have timed out.
   static constexpr int shift = 2;
   static constexpr std::int64_t one = 1 << shift;
   static_assert(one > words::flags);

@@ -124,7 +124,7 @@ class basic_shared_mutex {
     return true;
   }
 
-  // | readers, 61 bits | writer 4 | waited_for 2 | locked 1 |
+  // | readers: 61 bits | writer: value 4 | waited_for: value 2 | locked: value 1 |
   static constexpr std::uint64_t writer = words::flags + 1;
   static constexpr std::uint64_t reader = 2 * writer;
   words self_;
