@@ -56,8 +56,8 @@ std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::si
     std::size_t const part = std::min(bytes, resident.size() * page);
     bytes -= part;
     if (::mincore(from + bytes, part, resident.data()) != 0) return {};
-    auto const more = static_cast<std::uint64_t>(std::count_if(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(part / page),
-                                                               [](unsigned char c) { return (c & 1) != 0; }));
+    auto const more = static_cast<std::uint64_t>(std::count_if(
+        resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(part / page), [](unsigned char c) { return (c & 1) != 0; }));
     if (more == 0) break;
     pages += more;
   }
@@ -322,7 +322,8 @@ std::optional<std::uint64_t> stack_pool::give_back_between(stack& s, std::byte* 
 template <class F>
 void stack_pool::count_resident(F f) const noexcept {
   std::lock_guard const guard{mutex_};  // no stack ends in between
-  for (stack const* s = all_; s != nullptr; s = s->older_) f(*s, resident_in(s->low(), s->mapped() - page_, page_).value_or(residents{}).pages);
+  for (stack const* s = all_; s != nullptr; s = s->older_)
+    f(*s, resident_in(s->low(), s->mapped() - page_, page_).value_or(residents{}).pages);
 }
 
 std::uint64_t stack_pool::resident_pages() const noexcept {

@@ -246,15 +246,15 @@ void cell_of(char const* range, Make make, View view, projection<P> const& by) {
     std::vector<std::ranges::range_value_t<decltype(r)>> all(std::ranges::begin(r), std::ranges::end(r));
     return Algorithm::template of<std_way>(all, by.f);
   };
-  for (std::size_t const n : small_sizes) {
+  using value = std::ranges::range_value_t<decltype(view(std::declval<std::invoke_result_t<Make&, std::size_t>&>()))>;
+  std::vector<std::size_t> sizes(small_sizes.begin(), small_sizes.end());
+  sizes.push_back(largest<value, P>);
+  for (std::size_t const n : sizes) {
     outcome const o = expected(n);
-    for (auto const& where : contexts()) {
+    for (auto const& where : contexts_for(n)) {
       if (!tried(n, where, o)) return;
     }
   }
-  using value = std::ranges::range_value_t<decltype(view(std::declval<std::invoke_result_t<Make&, std::size_t>&>()))>;
-  std::size_t const large = largest<value, P>;
-  tried(large, next_context(), expected(large));
 }
 template <class Make, class View, class P, class... Algorithm>
 void row_of(char const* range, Make make, View view, projection<P> const& by, list<Algorithm...>) {
