@@ -29,10 +29,11 @@ inline constexpr bool every_cell = true;
 inline constexpr bool every_cell = false;
 #endif
 inline constexpr std::size_t large_size = sanitized ? 10'007 : 100'003;
-/// If elements are not numbers and are projected, the largest size would take minutes without optimisation.
+/// If elements are not numbers, the largest size would take minutes without optimisation.
 inline constexpr std::size_t fewer = 5'003;
 template <class T, class P>
-inline constexpr std::size_t largest = std::is_trivially_copyable_v<T> || std::is_same_v<P, std::identity> ? large_size : fewer;
+inline constexpr std::size_t largest =
+    std::is_trivially_copyable_v<T> || (every_cell && std::is_same_v<P, std::identity>) ? large_size : fewer;
 inline std::span<context const> contexts_for(std::size_t n) {
   static std::size_t cells = 0;
   std::span<context const> const all{contexts()};
