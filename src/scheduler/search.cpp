@@ -115,12 +115,12 @@ bool run_ready(worker& w) noexcept {
   return false;
 }
 
-// Empties an inbox, this worker's or another's. Other threads may push or take at the same time, but each resumable is taken by one. The
-// oldest is run here. The others go to this worker's ring, the newest first, so that this worker takes the next oldest next, and thieves
-// the newest.
-bool take_jobs(worker& w, worker& victim) noexcept {
+// Empties an inbox, this worker's or another's. Other threads may push or take at the same time, but each resumable is taken by one. Returns
+// the oldest, which still counts as visible work; null: there was none. The others go to this worker's ring, the newest first, so that this
+// worker takes the next oldest next, and thieves the newest.
+resumable* take_oldest_job(worker& w, worker& victim) noexcept {
   resumable* const first = victim.open.take_all();
-  if (first == nullptr) return false;
+  if (first == nullptr) return nullptr;
   bool const steals = w.pool().steals;
   resumable* newest = nullptr;
   for (resumable* r = first->next; r != nullptr;) {
@@ -137,8 +137,15 @@ bool take_jobs(worker& w, worker& victim) noexcept {
   } catch (std::bad_alloc const&) {
     while (newest != nullptr) w.open.push(std::exchange(newest, newest->next));
   }
+  return first;
+}
+
+// As above, and runs the oldest.
+bool take_jobs(worker& w, worker& victim) noexcept {
+  resumable* const first = take_oldest_job(w, victim);
+  if (first == nullptr) return false;
   if (&victim != &w) tell::took(w, victim);
-  if (steals) w.pool().parking.retract();  // as in run_due
+  if (w.pool().steals) w.pool().parking.retract();  // as in run_due
   stop_searching(w);
   run(w, *first);
   return true;
@@ -222,25 +229,24 @@ unsigned next_victim(worker& w, unsigned k) noexcept {
   return victims.scans() ? victims.in_order(k) : victims.pick(w.search.random());
 }
 
-// Searches the inboxes and other workers once, and runs what it finds. `only`: null; or the job, of whose strands alone it takes some.
-// O(workers).
-bool find_and_run(worker& w, job const* only) noexcept {
-  // In alternation, since each source may be refilled for ever. Also work that only this thread may run, if it waits for something that
-  // another worker holds.
-  bool const own_first = w.search.own_first = !w.search.own_first;
-  bool const has_own = !w.occupant.here;  // an external caller leaves these to the worker's thread
-  if (only == nullptr && !own_first && take_jobs(w, w)) return true;
-  if (has_own && own_first && run_own(w)) return true;
+// Runs what this worker's inboxes hold. What only its thread may run and what any may run take turns at being first, since each may be
+// refilled for ever. Where the latter is, the former comes after the search at other workers, since it may wait for something that one of
+// them holds.
+bool run_from_inboxes(worker& w) noexcept {
+  w.search.own_first = !w.search.own_first;
+  return (w.search.own_first && run_own(w)) || take_jobs(w, w);
+}
+
+// Tries other workers once. `only`: null; or the job, of whose strands alone it takes some. O(workers).
+bool run_from_others(worker& w, job const* only) noexcept {
   pool_state& pool = w.pool();
-  if (only == nullptr && own_first && take_jobs(w, w)) return true;
-  if (pool.steals && !w.search.victims.empty() && (only != nullptr || pool.parking.visible_work())) {
-    // As many tries as there are other workers, before the caller considers sleep. Each victim is drawn anew, or is the next of a scan.
-    for (unsigned k = 0; k + 1 < pool.size(); ++k) {
-      unsigned const victim = next_victim(w, k);
-      if (victim < pool.size() && victim != w.index() && steal_from(w, *pool.workers[victim], only)) return true;
-    }
+  if (!pool.steals || w.search.victims.empty() || (only == nullptr && !pool.parking.visible_work())) return false;
+  // As many tries as there are other workers, before the caller considers sleep. Each victim is drawn anew, or is the next of a scan.
+  for (unsigned k = 0; k + 1 < pool.size(); ++k) {
+    unsigned const victim = next_victim(w, k);
+    if (victim < pool.size() && victim != w.index() && steal_from(w, *pool.workers[victim], only)) return true;
   }
-  return has_own && !own_first && run_own(w);
+  return false;
 }
 
 // The worker's thread has found nothing for long, and counts as a thief. It sleeps, unless it must stay awake as the last thief of its
@@ -328,7 +334,8 @@ void search_in_turn(worker& w) noexcept {
   pool_state& pool = w.pool();
   unsigned const victim = w.observed->victim(w.index());
   if (victim != observer::no_worker && pool.steals && steal_from(w, *pool.workers[victim], nullptr)) return;
-  if (!find_and_run(w, nullptr)) w.observed->found_nothing(w.index());
+  if (run_from_inboxes(w) || run_from_others(w, nullptr) || (!w.search.own_first && run_own(w))) return;
+  w.observed->found_nothing(w.index());
 }
 
 // Searches once, by the worker's own thread, and pauses or sleeps if it finds nothing. False: the pool ends.
@@ -340,12 +347,15 @@ bool search_once(worker& w, stack& mine) noexcept {
     return true;
   }
   pool.mode.adopt();  // the mode of the strand before would be a trap here; what runs next adopts its own
+  // Where these return true, another worker may run this stack now, and w must not be used. For its own inboxes a worker becomes no thief,
+  // as for its ring: what it runs next was there while it ran the strand before.
+  if (run_from_inboxes(w)) return true;
   search_state& s = w.search;
   if (!std::exchange(s.searching, true)) {
     pool.parking.start_searching(w.index());
     tell::searches(w, true);
   }
-  if (find_and_run(w, nullptr)) return true;  // another worker may run this stack now, and w must not be used
+  if (run_from_others(w, nullptr) || (!s.own_first && run_own(w))) return true;
   if (pool.events.source() != nullptr) {
     pool.events.poll();
     if (w.has_more()) return true;  // must_stay_awake does not see what only this thread may run
@@ -401,7 +411,7 @@ bool search_below_join(worker& w) noexcept {
 bool search_as_external_caller(worker& w) noexcept {
   event const& done = *w.occupant.done;
   if (done.is_set() || must_stay_awake(w.pool(), w.index())) return false;
-  if (find_and_run(w, w.occupant.own_job)) return true;
+  if (run_from_others(w, w.occupant.own_job)) return true;
   search_state& s = w.search;
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;
@@ -419,6 +429,8 @@ bool must_stay_awake(pool_state const& pool, unsigned i) noexcept {
   return pool.stopping.load(std::memory_order_seq_cst) || !w.own.empty() || !w.open.empty() || !w.ready.empty() || !w.due->empty() ||
          !w.due_own.empty();
 }
+
+resumable* take_oldest_job(worker& w) noexcept { return take_oldest_job(w, w); }
 
 void search_on(stack& mine) noexcept {
   for (;;) {

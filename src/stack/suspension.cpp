@@ -82,6 +82,31 @@ bool suspend(suspension& s) noexcept {
   return true;
 }
 
+void suspend_for(suspension& s, stack& next) noexcept {
+  worker& w = *current();
+  assert(w.work.empty() && !w.stack_stays() && w.alarm == worker::no_tasks);
+  w.work.rewind();  // as in resume_stack
+  w.count.add(counted::suspensions);
+  w.count.add(counted::switches);
+  tell::strand_leaves(w, s.why);
+  w.retract_offers();
+  s.left = w.here;
+  pause_in_profile const measured;  // as in suspend, as all that follows
+  s.left->body = nullptr;
+  s.run = publish_left_stack;
+  void const* const near = w.near.get();
+  void const* const far = w.far.get();
+  region_id const region = w.region;
+  job* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
+  tell::strand_resumes(w, next);
+  next.begins_to_run();
+  leave_for(s, next);
+  current()->begin_job();
+  current()->busy_with.store(busy, std::memory_order_relaxed);
+  current()->descends_from(near, far);
+  current()->region = region;
+}
+
 [[noreturn]] static void die_resumed_twice() noexcept {
   die("a native stack that was given back was resumed; this is a fault of nopal, or memory was overwritten");
 }

@@ -57,6 +57,15 @@ void waiting_stack::resume_first() noexcept {
   current()->make_ready(*this);
 }
 
+void waiting_stack::resume_in_place_of_taken(core::worker& w) noexcept {
+  run = run_waiting_stack;
+  w.open.push(this);
+}
+
+stack* waiting_stack::resumed_by(resumable& r) noexcept {
+  return r.run == run_waiting_stack ? static_cast<waiting_stack&>(r).what : nullptr;
+}
+
 void event::set() noexcept {
   if (waiter_ == this_thread()) return set_by_waiter();
   basic_event::set();

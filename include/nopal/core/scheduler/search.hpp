@@ -16,6 +16,10 @@ void search_for_work(context& stack) noexcept;
 /// here and must vacate the worker. What runs on top of this frame may suspend the stack, and another worker of this pool may resume it.
 void search_on(stack& mine) noexcept;
 
+/// Empties the open inbox of `w`, which runs here: returns the oldest that was there, which still counts as visible work, and puts the others
+/// into its ring. Null: there was none. Thieves may be at both.
+resumable* take_oldest_job(worker& w) noexcept;
+
 /// True if worker i must stay awake, as something waits for it or the pool ends. Any thread. seq_cst loads, after the thread's state has
 /// been stored: they pair with the pushes to the inboxes and with the store of `stopping`, which come before a look at that state. The ring
 /// needs no partner: only the thread itself fills it, or an external caller before the thread has the worker again.

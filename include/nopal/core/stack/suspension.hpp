@@ -48,6 +48,11 @@ bool suspend(waits_for why, bool reclaims, Publish publish) noexcept {
   return suspend(s);
 }
 
+/// Suspends the stack on which the caller runs, and resumes `next`, which the caller owns and which may run here: with one switch, and no
+/// search between. Returns once a worker has resumed the caller's stack. By a worker whose deque is empty, and whose stack does not stay and
+/// has no task's frame.
+void suspend_for(suspension& s, stack& next) noexcept;
+
 /// Resumes `s`, which the caller owns and which may run here (home.hpp). By a worker, at the base of its stack, which is free then; the
 /// deque is empty.
 [[noreturn]] void resume_stack(stack& s) noexcept;

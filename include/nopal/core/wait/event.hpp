@@ -16,6 +16,7 @@ namespace nopal::inline NOPAL_ABI::core {
 struct pool_state;
 class stack;
 class top_wait;
+class worker;
 
 /// The waiter sets the fields before it leaves its stack. Its waker calls resume() once; afterwards it may be gone.
 struct waiting_stack : resumable {
@@ -35,6 +36,11 @@ struct waiting_stack : resumable {
   void resume_later() noexcept;
   /// Puts the stack before what waits for the worker that left it, which has room in its ring. Otherwise as resume_later.
   void resume_first() noexcept;
+  /// Puts the stack into the open inbox of `w`, which runs here and has just taken something out of it that counts as visible work: from now
+  /// on that is this stack. So no thread must be woken. A thief may be first.
+  void resume_in_place_of_taken(core::worker& w) noexcept;
+  /// The stack that running `r` resumes; null: `r` is something else. By the worker that has taken `r`.
+  static stack* resumed_by(resumable& r) noexcept;
 };
 
 // The event: it happens once, and suspended stacks and sleeping threads wait for it. It is the end of a job, what a thread off a pool
