@@ -16,8 +16,9 @@ namespace {
 
 // Nothing waits for this worker but what its open inbox holds, and no observer says who is next.
 bool has_inbox_only(worker const& w) noexcept {
-  return w.observed == nullptr && w.pool().steals && w.alarm == worker::no_tasks && !w.occupant.here && !w.stack_stays() && !w.waits_on_top() &&
-         w.work.empty() && w.ready.empty() && w.own.empty() && w.search.own == nullptr && w.due->empty() && w.due_own.empty();
+  return w.observed == nullptr && w.pool().steals && w.alarm == worker::no_tasks && !w.occupant.here && !w.stack_stays() &&
+         !w.waits_on_top() && w.work.empty() && w.ready.empty() && w.own.empty() && w.search.own == nullptr && w.due->empty() &&
+         w.due_own.empty();
 }
 
 // The oldest of the inbox is next. If that is a stack that waits, this thread switches to it at once, and the yielding stack takes its place
