@@ -201,7 +201,7 @@ class pool {
       using job = core::submitted_job<F&&, A&&...>;
       auto r = std::make_shared<job>(static_cast<F&&>(f), static_cast<A&&>(a)...);
       r->pool = &state();
-      r->region = region;
+      r->runs_in.region = region;
       r->keep(r);
       core::submit(state(), *r);
       return future<typename job::result>{std::move(r)};

@@ -16,8 +16,7 @@ saved_strand::saved_strand(worker& w) noexcept
       busy_with_{w.busy_with.load(std::memory_order_relaxed)},  // relaxed: a hint
       near_{w.near.get()},
       far_{w.far.get()},
-      mode_{control_words::now()},
-      region_{w.region} {
+      context_{w.runs_in()} {
   w.alarm = worker::no_alarm;
 }
 
@@ -30,11 +29,9 @@ saved_strand::~saved_strand() {
   w.arena.epoch = epoch_;
   w.alarm = alarm_;
   w.work.set_limit(limit_);
-  w.work.request();
+  w.continue_in(context_);
   w.parent_word = parent_word_;
   w.slot = slot_;
-  mode_.adopt();
-  w.region = region_;
   w.busy_with.store(busy_with_, std::memory_order_relaxed);  // relaxed: a hint
   w.descends_from(near_, far_);
 }

@@ -38,18 +38,17 @@ void stop_searching(worker& w) noexcept {
   s.nap = tuning::shortest_nap;
 }
 
-// Runs what was taken from a ring: its mode is already set.
+// Runs what was taken from a ring: its context is already set.
 void run(worker& w, resumable& r) noexcept {
   tell::strand_begins(w, strand_kind::ready, r.run);
   r.run(r, w);
 }
 void run(worker& w, continuation c) noexcept { run(w, *c.as_resumable()); }
 
-// Runs what was taken from a deque, in the mode and region in which it was offered.
-void run_stolen(worker& w, continuation c, offered_in const& in) noexcept {
+// Runs what was taken from a deque, in the context in which it was offered.
+void run_stolen(worker& w, continuation c, job_context const& in) noexcept {
   if (c.is_frame()) return run_stolen_task(w, *c.as_frame(), in);
-  c.as_resumable()->mode = in.mode;
-  c.as_resumable()->region = in.region;
+  c.as_resumable()->runs_in = in;
   run(w, c);
 }
 
@@ -192,7 +191,7 @@ bool steal_from(worker& w, worker& victim, job const* only) noexcept {
   job* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
-    offered_in in;
+    job_context in;
     void const* far = nullptr;
     void const* const near = pin_joins(victim, far);
     deque::entry const e = victim.work.steal(&in);
@@ -388,7 +387,7 @@ bool search_below_join(worker& w) noexcept {
     return false;
   }
   if (run_own(w)) return true;
-  offered_in in;
+  job_context in;
   if (deque::entry const e = t.join == nullptr ? 0 : steal_below(w, t.join, true, in); e != 0) {
     stop_searching(w);
     w.makes_progress();

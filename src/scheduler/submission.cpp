@@ -32,8 +32,8 @@ void submit(pool_state& pool, job& r) noexcept {
   pool.pending.started();
   pool.needs_threads();  // after that: see end_threads
   r.run = run_injected_job;
-  r.region = listened_to(r.region);
-  hold_region(r.region);  // until its finish
+  r.runs_in.region = listened_to(r.runs_in.region);
+  hold_region(r.runs_in.region);  // until its finish
   tell::comes(pool, brought::job);
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());

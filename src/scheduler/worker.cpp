@@ -75,7 +75,7 @@ bool worker::offer_what_was_requested() noexcept {
   if (observed != nullptr) [[unlikely]]
     observed->polled(index_);
   // A poll that no offer has preceded, at the call of a task, may have taken back the request of mode_changed or continue_in_region.
-  if (strand.polls_always || offered_in{control_words::now(), region} != work.all_offered_in()) work.request();
+  if (strand.polls_always || runs_in() != work.all_offered_in()) work.request();
   return stack_pointer() < work.limit();
 }
 

@@ -1,4 +1,4 @@
-// The mode and the stop region of a deque follow those of the strand.
+// The context of a deque follows that of the strand.
 
 #include "nopal/core/stack/native_fork.hpp"
 
@@ -20,16 +20,15 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-// Thieves may be at the deque. Its entries have the deque's mode and region. They go where any worker may take them, as if they were
-// stolen: the oldest first, as always. The strand loses nothing by that: thieves would have taken the new entries last.
+// Thieves may be at the deque. Its entries have the deque's context. They go where any worker may take them, as if they were stolen: the
+// oldest first, as always. The strand loses nothing by that: thieves would have taken the new entries last.
 bool may_offer_here(worker& w) noexcept {
-  control_words const now = control_words::now();
+  job_context const here = w.runs_in();
   bool const outermost = w.work.empty();
   if (!w.strand.offered) w.strand.polls_always = false;
   // The mode was changed below a fork without a call to nopal: it may change again in this way, between two forks.
-  if (w.strand.offered && now != w.strand.declared && !outermost) w.strand.polls_always = true;
-  w.strand.declared = now;
-  offered_in const here{now, w.region};
+  if (w.strand.offered && here.mode != w.strand.declared && !outermost) w.strand.polls_always = true;
+  w.strand.declared = here.mode;
   if (here == w.work.all_offered_in()) return true;
   if (!outermost) {
     if (!w.orphans.get(w.work)) return false;
@@ -115,8 +114,8 @@ static bool wait_if_stolen(branch& b, bool drops) noexcept {
     if (drops) b.join.ask();
   }
   wait_at_join(b.join, 1, b.waiting);
-  current()->work.request();                          // as polled_fork_ended
-  if (b.mode != control_words::now()) die_of_mode();  // the thief's mode against the one in which the first half has ended
+  current()->work.request();                                  // as polled_fork_ended
+  if (b.runs_in.mode != control_words::now()) die_of_mode();  // the thief's mode against the one in which the first half has ended
   return true;
 }
 
@@ -139,10 +138,10 @@ void give_up(branch& b) noexcept {
 
 // A branch on the stack of a scope's function is a part of that function, and no later child of the scope.
 static region_id region_of_branch(branch const& b) noexcept {
-  if (b.region == no_region) return no_region;
-  stop_region const& r = region_of(b.region);
+  if (b.runs_in.region == no_region) return no_region;
+  stop_region const& r = region_of(b.runs_in.region);
   bool const is_own = r.children_of() != nullptr && r.parents_stack()->holds(reinterpret_cast<std::uintptr_t>(&b));
-  return is_own ? r.outer() : b.region;
+  return is_own ? r.outer() : b.runs_in.region;
 }
 
 // A worker has taken the branch from a deque or an inbox. The branch is in the frame of its owner, which runs the first half, or waits, or
@@ -150,7 +149,7 @@ static region_id region_of_branch(branch const& b) noexcept {
 // stack.
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   tell::strand_begins(w, strand_kind::branch, body);
-  b.mode.adopt();
+  w.adopt(b.runs_in);
   w.region = region_of_branch(b);
   w.begin_strand();
   w.begin_without_tasks();

@@ -97,11 +97,7 @@ outside_child* outside_children::take_newest() noexcept {
 // carrier.
 void outside_children::help() noexcept {
   if (made_on_ != nullptr) {
-    control_words const mine = control_words::now();
-    while (outside_child* const c = take_newest()) {
-      c->run(*c);
-      current()->continue_in(mine);
-    }
+    while (outside_child* const c = take_newest()) c->run(*c);
     return;
   }
   lock();

@@ -132,7 +132,7 @@ void resume_stack(stack& s) noexcept {
 void run_left_stack(resumable& r, worker& w) noexcept {
   auto& s = static_cast<stack&>(r);
   s.stolen = true;
-  w.region = s.region;  // nothing changes it before the parent's function continues
+  w.region = s.runs_in.region;  // nothing changes it before the parent's function continues
   resume_stack(s);
 }
 
@@ -191,7 +191,7 @@ void leave_for_thread(stack& mine) noexcept {
 static void run_orphan(resumable& r, worker& w) noexcept {
   auto* const o = static_cast<orphaned_continuation*>(&r);
   frame& task = *o->what;
-  offered_in const in{o->mode, o->region};
+  job_context const in = o->runs_in;
   delete o;
   w.pool().call.run_stolen_task(w, task, in);
 }
@@ -201,19 +201,17 @@ static void run_orphan(resumable& r, worker& w) noexcept {
 template <class Put>
 static void empty_deque(worker& w, orphan_memory& memory, Put put) noexcept {
   while (!w.work.empty()) {
-    offered_in in;
+    job_context in;
     deque::entry const e = w.work.steal(&in);
     if (e == 0) continue;
     continuation const c{e};
     if (!c.is_frame()) {
-      c.as_resumable()->mode = in.mode;
-      c.as_resumable()->region = in.region;
+      c.as_resumable()->runs_in = in;
       put(*c.as_resumable());
     } else {
       orphaned_continuation& o = memory.take(c.as_frame());
       o.run = run_orphan;
-      o.mode = in.mode;
-      o.region = in.region;
+      o.runs_in = in;
       put(o);
     }
   }

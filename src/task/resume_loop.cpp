@@ -105,7 +105,7 @@ void loop(next n) noexcept {
       current()->here->origin = reinterpret_cast<std::uintptr_t>(n.task) | 1;
       n.task->coroutine().resume();
     } else {
-      current()->continue_in(n.deferred->mode);
+      current()->continue_in(n.deferred->runs_in);
       parent_of_it = reinterpret_cast<std::uintptr_t>(n.deferred->parent) | n.deferred->how;
       n.deferred->start(n.deferred);
     }
@@ -126,8 +126,7 @@ void loop(next n) noexcept {
 void run_job_here(worker& before, job& r) noexcept {
   before.busy_with.store(&r, std::memory_order_relaxed);  // relaxed: a hint
   before.begin_child_of(&r);
-  r.mode.adopt();
-  before.region = r.region;
+  before.adopt(r.runs_in);
   before.begin_strand();
   before.parent_word = reinterpret_cast<std::uintptr_t>(&r) | of_job;
   r.start(r);
@@ -166,10 +165,9 @@ void run_injected_job(resumable& r, worker& w) noexcept {
 
 // The thief owns the task now, and runs it on its own empty arena. The arena that holds the task stays with the child that runs above it,
 // on the worker from which the task was stolen.
-void run_stolen_task(worker& w, frame& f, offered_in const& in) noexcept {
+void run_stolen_task(worker& w, frame& f, job_context const& in) noexcept {
   tell::strand_begins(w, strand_kind::task, f.resume_function, &f);
-  in.mode.adopt();
-  w.region = in.region;
+  w.adopt(in);
   f.stolen_in(in.mode);
   w.arena.epoch = f.steals();
   run_strand(w, f);
@@ -178,8 +176,7 @@ void run_stolen_task(worker& w, frame& f, offered_in const& in) noexcept {
 // This worker owns the task now, which has come with the arena that holds it. A task without one begins an empty arena here, with its own
 // epoch.
 void run_moved_task(resumable& r, worker& w) noexcept {
-  r.mode.adopt();
-  w.region = r.region;
+  w.adopt(r.runs_in);
   frame& f = *static_cast<move_request&>(r).task;
   tell::strand_begins(w, strand_kind::moved_task, f.resume_function, &f);
   if (f.arena != nullptr) {

@@ -110,7 +110,7 @@ bool called_returned(worker& w, frame* p) noexcept {
 
 void take_over(worker& w, frame& f) noexcept {
   w.arena.attach(f.arena);
-  w.continue_in(f.mode());
+  w.continue_in({f.mode(), w.region});  // the region is that in which the last child has ended
   if (!f.join.modes_agree()) die_of_mode();
   f.complete();
 }
@@ -165,8 +165,7 @@ void prepare_to_offer(worker& w) {
 bool move_task(worker& w, move_request& m) {
   if (!m.memory.get(w.work)) throw std::bad_alloc{};
   w.work.publish_all();
-  m.mode = control_words::now();
-  m.region = w.region;
+  m.runs_in = w.runs_in();
   w.strand.moving = &m;
   return unwind(w, strand::next_step::move);
 }
@@ -179,7 +178,7 @@ void prepare_to_defer(worker& w) { w.work.ensure_room(w.most_entries()); }
 // loop.
 void defer_start(worker& w, deferred_start* d) noexcept {
   w.work.publish_all();
-  d->mode = control_words::now();
+  d->runs_in = w.runs_in();
   w.strand.deferred = d;
   unwind(w, strand::next_step::deferred);
 }

@@ -117,7 +117,7 @@ struct deque_state {
 
   void steal() {
     std::size_t at = deque_state::most;
-    nopal::core::offered_in in{};
+    nopal::core::job_context in{};
     auto const e = d.steal(
         [&](typename deque::entry x) {
           if (x != 0 && x <= most && !grew) places.read(at = place[x - 1]);

@@ -1,8 +1,8 @@
 #pragma once
 
 // The floating-point control words of the running thread: what rounding, flushing to zero and trapping depend on, in one word. Each strand
-// has its own. Only slow paths call these. What carries them: ../scheduler/README.md, "Floating-point mode". Next: ../deque/deque.hpp,
-// which gives them to thieves.
+// has its own. Only slow paths call these. Why: ../scheduler/README.md, "Floating-point mode". Next: ../deque/job_context.hpp, which
+// carries them.
 
 #include <cstdint>
 

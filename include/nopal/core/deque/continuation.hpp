@@ -1,48 +1,32 @@
 #pragma once
 
-// The floating-point mode and the stop region in which all entries of a deque were offered. A thief adopts them with an entry. Why one of
-// each is enough for a whole deque: ../scheduler/README.md, "Floating-point mode", and ../stop/README.md. Next: deque.hpp.
-
-#include <bit>
-#include <cstdint>
-
-#include "nopal/core/architecture/control_words.hpp"
-#include "nopal/core/stop/stop_region.hpp"
-
-namespace nopal::inline NOPAL_ABI::core {
-
-struct offered_in {
-  control_words mode;
-  region_id region;
-
-  bool operator==(offered_in const&) const = default;
-  /// As one word, so that a thief reads both at once.
-  std::uint64_t word() const noexcept { return std::bit_cast<std::uint64_t>(*this); }
-  static offered_in of(std::uint64_t word) noexcept { return std::bit_cast<offered_in>(word); }
-};
-
 // A resumable: what a worker can run from where it stands. A job that has not started, the later half of a fork in an ordinary function, a
 // native stack that was left. A task's frame is none: it has no room for these words. Below: one entry of a deque.
+
+#include <cstdint>
+
+#include "nopal/core/deque/job_context.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
 
 class worker;
 
 /// The worker that takes it from its queue calls run once. Another worker may take, run and destroy it as soon as it is queued. It may be
 /// gone when run returns.
 ///
-/// A worker calls run when its strand has ended and its deque is empty. run either adopts `mode` and `region`, begins a strand and ends it;
-/// or resumes a stack and never returns. A strand is begun and ended by begin_strand and end_strand, with begin_without_tasks between them
-/// for an ordinary function; or, where the deque is rewound, by begin_job and end_job for both. run may return on another worker, so its
-/// caller uses nothing afterwards. What a pool's end must wait for is counted: pool_state::pending, or fibers_spawned and fibers_finished.
+/// A worker calls run when its strand has ended and its deque is empty. run either adopts `runs_in`, begins a strand and ends it; or
+/// resumes a stack and never returns. A strand is begun and ended by begin_strand and end_strand, with begin_without_tasks between them for
+/// an ordinary function; or, where the deque is rewound, by begin_job and end_job for both. run may return on another worker, so its caller
+/// uses nothing afterwards. What a pool's end must wait for is counted: pool_state::pending, or fibers_spawned and fibers_finished.
 struct resumable {
   using run_function = void (*)(resumable&, worker&) noexcept;
 
   resumable* next;  ///< in the queue that holds it; elsewhere the resumable's own: a branch keeps its exception there
   run_function run;
-  /// The control words in which run is to run its code. Set by the thread that queues it in an inbox or a ring; for a branch, by the thread
-  /// that takes it from a deque. A stack and a fiber have their own: for a stack, the switch finds them.
-  control_words mode;
-  /// The stop region in which run is to run its code: as `mode`. A stack that was left, and not offered, keeps it in its frames.
-  region_id region;
+  /// In what context run is to run its code. Set by the thread that queues it in an inbox or a ring; for a branch, by the thread that takes
+  /// it from a deque. The mode of a stack is in its frames, where the switch finds it, and so is the region of one that was left and not
+  /// offered. A fiber's mode is in its record.
+  job_context runs_in;
 
   constexpr explicit resumable(run_function f = nullptr) noexcept : run{f} {}
 };

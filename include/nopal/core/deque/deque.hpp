@@ -24,6 +24,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/cells.hpp"
 #include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/deque/job_context.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -209,9 +210,9 @@ class basic_deque {
     return cells_[is_ring ? b & newest_->mask : b].load(std::memory_order_relaxed);
   }
 
-  /// The control words and the stop region in which all entries were offered. Set only while the deque is empty. relaxed: as shift_.
-  void set_offered_in(offered_in const& o) noexcept { offered_in_.store(o.word(), std::memory_order_relaxed); }
-  offered_in all_offered_in() const noexcept { return offered_in::of(offered_in_.load(std::memory_order_relaxed)); }
+  /// The context in which all entries were offered. Set only while the deque is empty. relaxed: as shift_.
+  void set_offered_in(job_context const& o) noexcept { offered_in_.store(o.word(), std::memory_order_relaxed); }
+  job_context all_offered_in() const noexcept { return job_context::of(offered_in_.load(std::memory_order_relaxed)); }
 
   /// The entry at an index from oldest() to below bottom(). A thief may already have taken it.
   entry at(index i) const noexcept {
@@ -242,7 +243,7 @@ class basic_deque {
   /// push and pop at the same time. `waits`: wait for the owner's answer to a request, at most tuning::request_patience. `in`: gets what
   /// the entry was offered in.
   template <class Accept>
-  entry steal(Accept&& accept, offered_in* in = nullptr, bool waits = true) noexcept {
+  entry steal(Accept&& accept, job_context* in = nullptr, bool waits = true) noexcept {
     for (bool again : {true, false}) {
       index t = top_.load(std::memory_order_relaxed);        // relaxed: the fence follows
       Sync::fence();                                         // pairs with the fence in reclaim: top_ before pub_
@@ -261,7 +262,7 @@ class basic_deque {
     return 0;
   }
 
-  entry steal(offered_in* in = nullptr, bool waits = true) noexcept { return steal(anything, in, waits); }
+  entry steal(job_context* in = nullptr, bool waits = true) noexcept { return steal(anything, in, waits); }
 
   /// True if a fault at `address` means a push beyond the last place. Called by the owner's stack-overflow handler.
   bool guards(void const* address) const noexcept { return is_guarded && is_guarded_end(newest_->end(), address); }
@@ -279,7 +280,7 @@ class basic_deque {
   enum class answer { nothing, published, silence };
 
   template <class Accept>
-  entry take(index t, index p, Accept&& accept, offered_in* in) noexcept {
+  entry take(index t, index p, Accept&& accept, job_context* in) noexcept {
     // In a ring the cell may hold a later entry, whose index is higher by a multiple of the capacity. Then top_ has passed t.
     index const shift = shift_.load(std::memory_order_relaxed);  // relaxed: pub_ has brought it
     buffer const* r = buffer_.load(std::memory_order_acquire);   // acquire: pairs with ensure_room

@@ -38,7 +38,7 @@ struct fiber_record final : resumable {
     auto* const self = static_cast<fiber_record*>(&r);
     self->words.adopt();
     w.begin_job();
-    region_id const region = w.region = self->region;
+    region_id const region = w.region = self->runs_in.region;
     held_mutexes const mutexes{*w.here};
     std::exception_ptr error;
     try {
@@ -74,9 +74,9 @@ NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Coun
       ::operator delete(at);
     }
     resumable& release() noexcept {
-      made->region = inherited_region();
-      if (made->region != no_region) [[unlikely]]
-        hold_region(made->region);
+      made->runs_in.region = inherited_region();
+      if (made->runs_in.region != no_region) [[unlikely]]
+        hold_region(made->runs_in.region);
       made->words.store();
       at = nullptr;
       return *std::exchange(made, nullptr);

@@ -15,11 +15,8 @@ struct pool_state;
 /// Aligned so that a task can keep parent_bits beside its address, as beside a parent's. One thread at a time uses it: the submitter, then
 /// the worker that runs it, then its waiter.
 struct alignas(16) job : resumable {
-  /// By the submitter: the job runs in its floating-point mode and stop region.
-  job() noexcept {
-    mode = control_words::now();
-    region = region_to_hand_over();
-  }
+  /// By the submitter: the job runs in its context.
+  job() noexcept { runs_in = job_context::now(region_to_hand_over()); }
 
   /// Starts the callable on the calling worker, as a forked or called child starts. What it throws is put into worker::strand.
   void (*start)(job&) = nullptr;

@@ -32,8 +32,7 @@ class saved_strand {
   job* const busy_with_;
   void const* const near_;
   void const* const far_;
-  control_words const mode_;
-  region_id const region_;
+  job_context const context_;
 };
 
 }  // namespace nopal::core

@@ -162,7 +162,7 @@ class NOPAL_PROFILED submitted_job final : public typed_job<way::submits, F, A..
       auto& self = static_cast<submitted_job&>(r);
       pool_state& owner = *self.pool;
       auto const alive = std::move(self.self_);  // until here the job keeps itself alive, also if the future is dropped
-      drop_region(self.region);                  // which submit holds
+      drop_region(self.runs_in.region);          // which submit holds
       self.done.set();
       owner.pending.finished();
     };
@@ -188,7 +188,7 @@ class NOPAL_PROFILED detached_job final : public typed_job<way::submits, F, A...
       auto& self = static_cast<detached_job&>(r);
       if (self.error != nullptr) detached_threw(self.error, self.function());
       pool_state& owner = *self.pool;
-      drop_region(self.region);  // which submit holds
+      drop_region(self.runs_in.region);  // which submit holds
       delete &self;
       owner.pending.finished();
     };

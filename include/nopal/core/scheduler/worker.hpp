@@ -194,9 +194,16 @@ class NOPAL_API worker : public worker_at_forks, public worker_for_others, publi
   NOPAL_COLD static bool poll() noexcept;
   /// The strand waits where it is: offers all that it has forked, since it will not poll.
   NOPAL_COLD void offer_all() noexcept;
-  /// The strand continues in the mode `m`, and will offer in it.
-  void continue_in(control_words m) noexcept {
-    m.adopt();
+  /// The context in which the strand runs.
+  job_context runs_in() const noexcept { return job_context::now(region); }
+  /// What begins here, or continues, runs in `c`.
+  void adopt(job_context const& c) noexcept {
+    c.mode.adopt();
+    region = c.region;
+  }
+  /// The strand continues in `c`, and will offer in it.
+  void continue_in(job_context const& c) noexcept {
+    adopt(c);
     work.request();  // the next fork polls: may_offer_here
   }
   /// The strand's offers no longer count as visible work.

@@ -25,16 +25,17 @@ struct outside_child {
   /// Runs the closure on the calling worker, frees this, and arrives at the join: from then on the scope may be gone.
   void (*run)(outside_child&) noexcept;
   children& of;
-  std::uint64_t epoch;                              ///< its place in the serial order
-  control_words const mode = control_words::now();  ///< of the scope's thread when it forked
-  region_id const region = inherited_region();      ///< of that thread too; the child holds it
+  std::uint64_t epoch;                                               ///< its place in the serial order
+  job_context const runs_in = job_context::now(inherited_region());  ///< of the scope's thread when it forked; it holds the region
   outside_child* older = nullptr;
   outside_child* newer = nullptr;
 
-  outside_child(children& c, void (*f)(outside_child&) noexcept) noexcept : run{f}, of{c}, epoch{c.steals()} { hold_region(region); }
+  outside_child(children& c, void (*f)(outside_child&) noexcept) noexcept : run{f}, of{c}, epoch{c.steals()} {
+    hold_region(runs_in.region);
+  }
   outside_child(outside_child const&) = delete;
   outside_child& operator=(outside_child const&) = delete;
-  ~outside_child() { drop_region(region); }
+  ~outside_child() { drop_region(runs_in.region); }
 };
 
 /// What one scope has forked since its last join. It is the carrier, too: each time that a worker runs it as a job, it takes one child, and

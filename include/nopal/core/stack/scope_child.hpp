@@ -99,18 +99,15 @@ struct outside_child_of final : outside_child {
   static void run_and_free(outside_child& c) noexcept {
     children& of = c.of;
     auto& self = static_cast<outside_child_of&>(c);
-    // Not adopted for the whole job: the scope's thread may run the child at its join, in another mode.
-    control_words const before = control_words::now();
-    region_id const region_before = current()->region;
-    current()->region = self.region;
-    current()->continue_in(self.mode);
+    // Not adopted for the whole job: the scope's thread may run the child at its join, in another context.
+    job_context const before = current()->runs_in();
+    current()->continue_in(self.runs_in);
     try {
       static_cast<void>(static_cast<called_once<F>>(self.f)());
     } catch (...) {
       child_threw(of, self.epoch);
     }
     delete &self;
-    current()->region = region_before;
     current()->continue_in(before);
     if (of.join.arrive()) of.done->set();  // the last touch of the scope is the arrival, or this
   }

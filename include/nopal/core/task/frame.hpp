@@ -12,6 +12,7 @@
 
 #include "nopal/core/architecture/control_words.hpp"
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/job_context.hpp"
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/task/arena.hpp"
 
@@ -113,7 +114,7 @@ struct deferred_start {
   void (*start)(deferred_start*);  ///< takes the arguments out, frees this, and starts the child
   frame* parent;
   kind how;
-  control_words mode{};  ///< in which it starts: that of its parent, when it was deferred
+  job_context runs_in{};  ///< that of its parent, when it was deferred
 };
 
 }  // namespace nopal::core
