@@ -4,37 +4,29 @@
 
 #include <utility>
 
+#include "fork_and_call.hpp"
 #include "nopal.hpp"
 
 namespace bench {
 
 #if defined(NOPAL_BENCH_SCOPE)
-inline constexpr const char* invoke_name = "scope";
+using group = nopal::scope;
 
-template <class F>
-void fork_all(nopal::scope& /*children*/, F&& last) {
-  last();
-}
-
-template <class F, class... More>
-void fork_all(nopal::scope& children, F&& f, More&&... more) {
-  children.fork(std::forward<F>(f));
-  fork_all(children, std::forward<More>(more)...);
-}
-
-template <class... F>
-void invoke(F&&... functions) {
-  nopal::scope children;
-  fork_all(children, std::forward<F>(functions)...);
-  children.join();
-}
+struct invoker {
+  template <class... F>
+  [[gnu::always_inline]] void operator()(F&&... f) {
+    nopal::scope children;
+    fork_and_call(children, std::forward<F>(f)...);
+    children.join();
+  }
+};
 #else
-inline constexpr const char* invoke_name = "native";
-
-template <class... F>
-NOPAL_INLINE void invoke(F&&... functions) {
-  nopal::parallel_invoke(std::forward<F>(functions)...);
-}
+struct invoker {
+  template <class... F>
+  NOPAL_INLINE void operator()(F&&... f) {
+    nopal::parallel_invoke(std::forward<F>(f)...);
+  }
+};
 #endif
 
 }  // namespace bench
