@@ -30,13 +30,32 @@ constexpr auto fib = [](auto self, long n) -> lf::task<long> {
   co_await lf::join;
   co_return a + b;
 };
+#elif defined(NOPAL_BENCH_OPENMP)
+long fib(long n) {
+  if (n < 2) return n;
+  long a = 0;
+#pragma omp task shared(a) firstprivate(n)
+  a = fib(n - 1);
+  const long b = fib(n - 2);
+#pragma omp taskwait
+  return a + b;
+}
+#elif defined(NOPAL_BENCH_NATIVE)
+long fib(long n) {
+  if (n < 2) return n;
+  long a = 0;
+  long b = 0;
+  nopal::parallel_invoke([&] { a = fib(n - 1); }, [&] { b = fib(n - 2); });
+  return a + b;
+}
 #else
 long fib(long n, auto&... on) {
   if (n < 2) return n;
   long a = 0;
-  long b = 0;
-  bench::invoker invoke{on...};
-  invoke([&] { a = fib(n - 1, on...); }, [&] { b = fib(n - 2, on...); });
+  bench::group children{on...};
+  children.fork([&a, n, &on...] { a = fib(n - 1, on...); });
+  const long b = fib(n - 2, on...);
+  children.join();
   return a + b;
 }
 #endif

@@ -18,6 +18,14 @@ constexpr auto loop = [](auto, std::span<std::uint32_t> results) -> lf::task<> {
   for (std::uint32_t i = 0; i < results.size(); ++i) co_await lf::fork(&results[i], child)(i);
   co_await lf::join;
 };
+#elif defined(NOPAL_BENCH_OPENMP)
+void loop(std::span<std::uint32_t> results) {
+  for (std::uint32_t i = 0; i < results.size(); ++i) {
+#pragma omp task firstprivate(results, i)
+    results[i] = bench::flat_problem::value(i);
+  }
+#pragma omp taskwait
+}
 #else
 void loop(std::span<std::uint32_t> results, auto&... on) {
   bench::group children{on...};

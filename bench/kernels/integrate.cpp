@@ -26,14 +26,36 @@ constexpr auto integrate = [](auto self, double x1, double y1, double x2, double
   co_await lf::join;
   co_return a + b;
 };
+#elif defined(NOPAL_BENCH_OPENMP)
+double integrate(double x1, double y1, double x2, double y2, double area) {
+  const bench::halves at{x1, y1, x2, y2, area};
+  if (at.close) return at.left + at.right;
+  double a = 0;
+#pragma omp task shared(a, x1, y1, at)
+  a = integrate(x1, y1, at.x, at.y, at.left);
+  const double b = integrate(at.x, at.y, x2, y2, at.right);
+#pragma omp taskwait
+  return a + b;
+}
+#elif defined(NOPAL_BENCH_NATIVE) || defined(NOPAL_BENCH_SCOPE)
+double integrate(double x1, double y1, double x2, double y2, double area) {
+  const bench::halves at{x1, y1, x2, y2, area};
+  if (at.close) return at.left + at.right;
+  double a = 0;
+  double b = 0;
+  bench::invoker invoke;
+  invoke([&] { a = integrate(x1, y1, at.x, at.y, at.left); }, [&] { b = integrate(at.x, at.y, x2, y2, at.right); });
+  return a + b;
+}
 #else
 double integrate(double x1, double y1, double x2, double y2, double area, auto&... on) {
   const bench::halves at{x1, y1, x2, y2, area};
   if (at.close) return at.left + at.right;
   double a = 0;
-  double b = 0;
-  bench::invoker invoke{on...};
-  invoke([&] { a = integrate(x1, y1, at.x, at.y, at.left, on...); }, [&] { b = integrate(at.x, at.y, x2, y2, at.right, on...); });
+  bench::group children{on...};
+  children.fork([&a, x1, y1, at, &on...] { a = integrate(x1, y1, at.x, at.y, at.left, on...); });
+  const double b = integrate(at.x, at.y, x2, y2, at.right, on...);
+  children.join();
   return a + b;
 }
 #endif

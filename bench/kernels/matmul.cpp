@@ -32,6 +32,20 @@ constexpr auto multiply = [](auto self, bench::matmul_problem* problem, bench::c
     co_await lf::join;
   }
 };
+#elif defined(NOPAL_BENCH_OPENMP)
+void multiply(bench::matmul_problem& problem, bench::cube at) {
+  if (at.size == 1) return problem.multiply(at);
+  for (const auto& part : at.steps()) {
+#pragma omp task shared(problem, part)
+    multiply(problem, part[0]);
+#pragma omp task shared(problem, part)
+    multiply(problem, part[1]);
+#pragma omp task shared(problem, part)
+    multiply(problem, part[2]);
+    multiply(problem, part[3]);
+#pragma omp taskwait
+  }
+}
 #else
 void multiply(bench::matmul_problem& problem, bench::cube at, auto&... on) {
   if (at.size == 1) return problem.multiply(at);

@@ -47,6 +47,27 @@ long nqueens(const bench::board& queens) {
     if (queens.free(column)) *last++ = static_cast<std::uint8_t>(column);
   return sum(queens, columns.data(), last);
 }
+#elif defined(NOPAL_BENCH_SERIAL)
+long nqueens(bench::board queens) {
+  if (queens.full()) return 1;
+  bench::counts parts{};
+  for (std::size_t column = 0; column < queens.size; ++column)
+    if (queens.free(column)) parts[column] = nqueens(queens.with(column));
+  return queens.sum(parts);
+}
+#elif defined(NOPAL_BENCH_OPENMP)
+long nqueens(const bench::board& queens) {
+  if (queens.full()) return 1;
+  bench::counts parts{};
+  for (std::size_t column = 0; column < queens.size; ++column) {
+    if (!queens.free(column)) continue;
+    const bench::board next = queens.with(column);
+#pragma omp task shared(parts) firstprivate(next, column)
+    parts[column] = nqueens(next);
+  }
+#pragma omp taskwait
+  return queens.sum(parts);
+}
 #else
 long nqueens(const bench::board& queens, auto&... on) {
   if (queens.full()) return 1;

@@ -55,6 +55,28 @@ constexpr auto walk = [](auto self, const bench::tree* tree, const bench::node* 
   for (const bench::branch& branch : branches) result.add(branch.found);
   co_return result;
 };
+#elif defined(NOPAL_BENCH_OPENMP)
+bench::extent walk(const bench::tree& tree, const bench::node& at) {
+  const std::size_t count = tree.children_of(at);
+  if (count == 0) return bench::extent::leaf(at);
+
+  std::vector<bench::branch> branches(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    bench::branch& branch = branches[i];
+    branch.child = at.child(i);
+    if (i + 1 < count) {
+#pragma omp task shared(tree, branch)
+      branch.found = walk(tree, branch.child);
+    } else {
+      branch.found = walk(tree, branch.child);
+    }
+  }
+#pragma omp taskwait
+
+  auto result = bench::extent::inner(at);
+  for (const bench::branch& branch : branches) result.add(branch.found);
+  return result;
+}
 #elif defined(NOPAL_BENCH_NATIVE) || defined(NOPAL_BENCH_SCOPE)
 bench::extent walk(const bench::tree& tree, const bench::node& at);
 

@@ -15,6 +15,17 @@ nopal::task<std::uint64_t> sum(const bench::job& job, bench::leaf_range leaves) 
   co_await nopal::join;
   co_return left + right;
 }
+#elif defined(NOPAL_BENCH_OPENMP)
+std::uint64_t sum(const bench::job& job, bench::leaf_range leaves) {
+  if (leaves.empty()) return 0;
+  if (leaves.single()) return job.leaf(leaves.first);
+  std::uint64_t left = 0;
+#pragma omp task shared(left, job) firstprivate(leaves)
+  left = sum(job, leaves.left());
+  const std::uint64_t right = sum(job, leaves.right());
+#pragma omp taskwait
+  return left + right;
+}
 #else
 std::uint64_t sum(const bench::job& job, bench::leaf_range leaves) {
   if (leaves.empty()) return 0;
@@ -28,8 +39,8 @@ std::uint64_t sum(const bench::job& job, bench::leaf_range leaves) {
 #endif
 
 #if defined(NOPAL_BENCH_UNPINNED)
-// A pool without pinned workers. They sleep, and wake on any CPU that the system chooses, as oneTBB's do; or they keep searching, as OpenMP's do
-// for a while.
+// A pool without pinned workers. They sleep, and wake on any CPU that the system chooses, as oneTBB's do; or they keep searching, as
+// OpenMP's do for a while.
 struct runtime {
   explicit runtime(unsigned workers) : pool{{.workers = workers, .idle = nopal::idle::NOPAL_BENCH_UNPINNED, .pin = false}} {}
   static std::string version() { return bench::nopal_runtime::version(); }

@@ -1,5 +1,5 @@
-// oneTBB's parallel_for with its auto_partitioner; with NOPAL_BENCH_SIMPLE with its simple_partitioner, and blocks of a grain as its manual
-// advises for that: without one each iteration is a task of its own. The arena has as many threads as workers, the calling one among them.
+// oneTBB's parallel_for with its auto_partitioner. NOPAL_BENCH_SIMPLE: with its simple_partitioner, and blocks of a grain as its manual
+// advises for it: without one each iteration is a task of its own. The arena has as many threads as workers, the calling one among them.
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>

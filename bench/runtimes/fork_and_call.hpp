@@ -4,8 +4,8 @@
 
 namespace bench {
 
-// Calls f as if its body stood here. What stands between a kernel and its library is inlined always, so that the kernel is compiled as though
-// it were written for that library alone.
+// Calls f as if its body stood here. Whatever stands between a kernel and its library is always inlined, so that the kernel is compiled as
+// though it were written for that library alone.
 template <class F>
 [[gnu::always_inline, gnu::flatten]] inline void call_here(F&& f) {
   f();

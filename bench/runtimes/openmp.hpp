@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "../harness.hpp"
-#include "fork_and_call.hpp"
 
 namespace bench {
 
@@ -48,25 +47,5 @@ struct openmp_runtime {
   int workers;
 };
 using runtime = openmp_runtime;
-
-struct group {
-  template <class F>
-  [[gnu::always_inline]] void fork(F&& f) {
-#pragma omp task firstprivate(f)
-    call_here(f);
-  }
-  [[gnu::always_inline]] void join() {
-#pragma omp taskwait
-  }
-};
-
-struct invoker {
-  template <class... F>
-  [[gnu::always_inline]] void operator()(F&&... f) {
-    group children;
-    fork_and_call(children, std::forward<F>(f)...);
-    children.join();
-  }
-};
 
 }  // namespace bench

@@ -1,14 +1,15 @@
 #pragma once
 
-// The runtime that a program is compiled for: CMake defines one of the macros below, and NOPAL_BENCH_IMPL as the implementation's name. So a
-// kernel is one source, which is compiled as though it were written for each library alone. Each has
+// The runtime that a program is compiled for: CMake defines one of the macros below, and NOPAL_BENCH_IMPL as the implementation's name.
+// So a kernel is one source, and each program of it is compiled as though it were written for that library alone. Each has
 //
 //   runtime r; r.run(f, a...);      returns f(a...), which may fork
-//   invoker i; i(f, g, ...);        runs all of them and waits: the first ones are forked and the last is called. May be called again
+//   invoker i; i(f, g, ...);        runs all of them and waits: the first ones are forked, and the last is called. May be called again
 //   group g; g.fork(f); g.join();   forks as many as there are, one by one, and waits for them; some have g.fork_and_join(f) for the last
 //
-// as far as its programs use them; coroutines use none but `run`. The pack `on` of some functions is what a runtime has them pass on: the
-// executor of Taskflow, and nothing elsewhere.
+// as far as its programs use them. The pack `on` of some functions is what a runtime has them pass on: the executor of Taskflow, and
+// nothing elsewhere. Coroutines, and functions with OpenMP's pragmas, use `run` only and are written apart; a pragma in a function of its
+// own, though that is inlined, asks OpenMP's library once more which thread it is on.
 
 #include <string>
 #include <utility>

@@ -37,6 +37,7 @@ using runtime = tbb_runtime;
 
 class group {
  public:
+  group() {}  // not defaulted, or group{} would first fill it with zeros
   template <class F>
   [[gnu::always_inline]] void fork(F&& f) {
     group_.run(std::forward<F>(f));
@@ -53,6 +54,7 @@ class group {
 
 class invoker {
  public:
+  invoker() {}  // likewise
   template <class... F>
   [[gnu::always_inline]] void operator()(F&&... f) {
     fork_and_call(children_, std::forward<F>(f)...);

@@ -1,5 +1,5 @@
-// nopal::sort and stable_sort; std::sort and std::stable_sort; these in the parallel mode of GCC's library, which runs on oneTBB; and oneTBB's
-// parallel_sort, which is not stable.
+// nopal::sort and stable_sort; std::sort and std::stable_sort; these in the parallel mode of GCC's library, which runs on oneTBB; and
+// oneTBB's parallel_sort, which is not stable.
 
 #include <algorithm>
 #if defined(NOPAL_BENCH_PARALLEL_MODE)
