@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "fork_and_call.hpp"
 #include "nopal.hpp"
 
 namespace bench {
@@ -12,11 +11,23 @@ namespace bench {
 #if defined(NOPAL_BENCH_SCOPE)
 using group = nopal::scope;
 
+template <class F>
+void fork_all(nopal::scope& /*children*/, F&& last) {
+  last();
+}
+
+template <class F, class... More>
+void fork_all(nopal::scope& children, F&& f, More&&... more) {
+  children.fork(std::forward<F>(f));
+  fork_all(children, std::forward<More>(more)...);
+}
+
+// The compiler may leave these calls as they are, as in any program that has such a function over a scope.
 struct invoker {
   template <class... F>
-  [[gnu::always_inline]] void operator()(F&&... f) {
+  void operator()(F&&... f) {
     nopal::scope children;
-    fork_and_call(children, std::forward<F>(f)...);
+    fork_all(children, std::forward<F>(f)...);
     children.join();
   }
 };
