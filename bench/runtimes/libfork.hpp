@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include <libfork.hpp>
 
@@ -13,11 +14,17 @@ struct libfork_runtime {
     return "libfork " + std::to_string(LF_VERSION_MAJOR) + '.' + std::to_string(LF_VERSION_MINOR) + '.' + std::to_string(LF_VERSION_PATCH);
   }
 
+  template <class F, class... A>
+  auto run(F f, A&&... a) {
+    return lf::sync_wait(pool, f, std::forward<A>(a)...);
+  }
+
 #if defined(NOPAL_BENCH_LIBFORK_BUSY)
   lf::busy_pool pool;
 #else
   lf::lazy_pool pool;
 #endif
 };
+using runtime = libfork_runtime;
 
 }  // namespace bench

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <nopal/nopal.hpp>
 #include <nopal/simulation.hpp>
@@ -28,6 +29,11 @@ struct nopal_runtime {
               .simulate = opts.simulate}} {}
 
   static std::string version() { return "nopal " NOPAL_BENCH_VERSION; }
+
+  template <class F, class... A>
+  NOPAL_INLINE decltype(auto) run(F&& f, A&&... a) {
+    return pool.run(std::forward<F>(f), std::forward<A>(a)...);
+  }
 
   static nopal::reclaim reclaim_of(const options& opts) {
     static const std::map<std::string, nopal::reclaim> ways = {{"dontneed", nopal::reclaim::dontneed},
@@ -74,6 +80,7 @@ struct nopal_runtime {
 
   nopal::pool pool;
 };
+using runtime = nopal_runtime;
 
 // For programs that recurse into the deepest tree on native stacks.
 struct deep_nopal_runtime : nopal_runtime {

@@ -9,7 +9,7 @@
 namespace bench {
 
 #if defined(NOPAL_BENCH_SCOPE)
-inline constexpr const char* invoke_name = "scope";
+using group = nopal::scope;
 
 template <class F>
 void fork_all(nopal::scope& /*children*/, F&& last) {
@@ -22,19 +22,22 @@ void fork_all(nopal::scope& children, F&& f, More&&... more) {
   fork_all(children, std::forward<More>(more)...);
 }
 
-template <class... F>
-void invoke(F&&... functions) {
-  nopal::scope children;
-  fork_all(children, std::forward<F>(functions)...);
-  children.join();
-}
+// The compiler may leave these calls as they are, as in any program that has such a function over a scope.
+struct invoker {
+  template <class... F>
+  void operator()(F&&... f) {
+    nopal::scope children;
+    fork_all(children, std::forward<F>(f)...);
+    children.join();
+  }
+};
 #else
-inline constexpr const char* invoke_name = "native";
-
-template <class... F>
-NOPAL_INLINE void invoke(F&&... functions) {
-  nopal::parallel_invoke(std::forward<F>(functions)...);
-}
+struct invoker {
+  template <class... F>
+  NOPAL_INLINE void operator()(F&&... f) {
+    nopal::parallel_invoke(std::forward<F>(f)...);
+  }
+};
 #endif
 
 }  // namespace bench

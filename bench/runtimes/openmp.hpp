@@ -6,12 +6,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "../harness.hpp"
 
 namespace bench {
 
-// OpenMP tasks. A program opens the parallel region itself, as any user does; the team made by the warm-up stays.
+// OpenMP tasks. Each run opens the parallel region, as any user does; the team made by the warm-up stays.
 struct openmp_runtime {
   explicit openmp_runtime(unsigned count) : workers{static_cast<int>(count)} {
     // Read when the first region starts. A waiting task runs others on top of itself: stacks as deep as the caller's.
@@ -27,7 +29,23 @@ struct openmp_runtime {
     return result;
   }
 
+  template <class F, class... A>
+  auto run(F&& f, A&&... a) {
+    if constexpr (std::is_void_v<std::invoke_result_t<F, A...>>) {
+#pragma omp parallel num_threads(workers)
+#pragma omp single
+      f(std::forward<A>(a)...);
+    } else {
+      std::invoke_result_t<F, A...> result{};
+#pragma omp parallel num_threads(workers)
+#pragma omp single
+      result = f(std::forward<A>(a)...);
+      return result;
+    }
+  }
+
   int workers;
 };
+using runtime = openmp_runtime;
 
 }  // namespace bench

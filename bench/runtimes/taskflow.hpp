@@ -8,6 +8,7 @@
 #include <taskflow/taskflow.hpp>
 
 #include "../harness.hpp"
+#include "fork_and_call.hpp"
 
 namespace bench {
 
@@ -16,10 +17,10 @@ struct taskflow_runtime {
 
   static std::string version() { return std::string{"Taskflow "} + tf::version(); }
 
-  // Task groups belong to the executor's threads, so the first task runs on one of them.
+  // root(executor). Task groups belong to the executor's threads, so the first task runs on one of them.
   template <class F>
   void run(F&& root) {
-    executor.async(std::forward<F>(root)).get();
+    executor.async([&] { root(executor); }).get();
   }
 
   tf::Executor executor;
@@ -34,6 +35,35 @@ struct taskflow_runtime {
     pthread_attr_destroy(&attributes);
     return workers;
   }
+};
+using runtime = taskflow_runtime;
+
+class group {
+ public:
+  explicit group(tf::Executor& executor) : group_{executor.task_group()} {}
+
+  template <class F>
+  [[gnu::always_inline]] void fork(F&& f) {
+    group_.silent_async(std::forward<F>(f));
+  }
+  [[gnu::always_inline]] void join() { group_.corun(); }
+
+ private:
+  tf::TaskGroup group_;
+};
+
+class invoker {
+ public:
+  explicit invoker(tf::Executor& executor) : children_{executor} {}
+
+  template <class... F>
+  [[gnu::always_inline]] void operator()(F&&... f) {
+    fork_and_call(children_, std::forward<F>(f)...);
+    children_.join();
+  }
+
+ private:
+  group children_;
 };
 
 }  // namespace bench

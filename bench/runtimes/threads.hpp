@@ -46,5 +46,6 @@ struct threads_runtime {
 
   unsigned workers;
 };
+using runtime = threads_runtime;
 
 }  // namespace bench
