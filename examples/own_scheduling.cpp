@@ -24,13 +24,13 @@ class epoll final : public nopal::event_source {
   }
   ~epoll() override { ::close(woken_), ::close(all_); }
 
-  // Suspends the fiber until there is something to read.
+  // Suspends the fiber until there is something to read, also if it is asked to stop: epoll knows where its counter is.
   void await(int file) {
     nopal::counter readable{1};
     asked_.fetch_add(1, std::memory_order_release);  // pairs with the load in poll: race detectors do not see that the kernel orders this
     epoll_event e{.events = EPOLLIN | EPOLLONESHOT, .data = {.ptr = &readable}};
     if (::epoll_ctl(all_, EPOLL_CTL_MOD, file, &e) != 0) ::epoll_ctl(all_, EPOLL_CTL_ADD, file, &e);
-    readable.wait();
+    nopal::without_stop([&] { readable.wait(); });
   }
 
   void poll() noexcept override {

@@ -79,9 +79,9 @@ struct experimental_options {
   /// random number. A result that is no index of another worker means none, this time. It must return each other worker again and again:
   /// the thief may be the only one that is awake. It must not fork, wait or throw.
   std::function<unsigned(unsigned thief, unsigned workers, std::uint64_t random)> choose_victim = {};
-  /// What brings events from outside of the pool, and where a worker waits that has nothing to do: event_source.hpp. Null: nothing. A pool
-  /// whose schedule is not free looks there once in a millisecond, and never waits there; beside `simulate` it throws
-  /// std::invalid_argument. No external caller of pool::run works in the place of the worker that waits there.
+  /// What brings events from outside of the pool, and where a worker waits that has nothing to do: event_source.hpp. Null: nothing,
+  /// unless a companion brings one. A pool whose schedule is not free looks there once in a millisecond, and never waits there; beside
+  /// `simulate` it throws std::invalid_argument. No external caller of pool::run works in the place of the worker that waits there.
   std::shared_ptr<event_source> events = {};
 };
 

@@ -13,7 +13,7 @@ namespace nopal::inline NOPAL_ABI {
 /// What happened on one worker, or summed over all. Forks are not counted: that would cost on the fast path. Native stacks pass from worker
 /// to worker: the numbers of stacks (stacks_live to pages_returned) are those of the worker that has mapped them.
 struct worker_stats {
-  std::uint64_t steals = 0;           ///< continuations, fibers and jobs taken from another worker; an emptied inbox counts as one
+  std::uint64_t steals = 0;           ///< times that a continuation, ready fibers or an inbox's jobs were taken from another worker
   std::uint64_t steal_attempts = 0;   ///< times that another worker was searched for these
   std::uint64_t suspensions = 0;      ///< tasks left at a join, because children ran elsewhere, and native stacks left at any wait
   std::uint64_t serial_forks = 0;     ///< forks that ran serially for want of memory for a native stack or for the deque

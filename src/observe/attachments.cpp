@@ -17,7 +17,7 @@ static void require(std::string_view companion_name, bool asked, std::string con
   reject(option + " needs nopal's companion " + std::string{companion_name} + ", and this program is linked without it; link nopal::nopal");
 }
 
-attachments::attachments(pool_options const& o) {
+attachments::attachments(pool_options const& o) : events_{o.experimental.events} {
   require("simulation", !o.experimental.simulate.empty(), "simulate = \"" + o.experimental.simulate + "\"");
   require("simulation", o.experimental.schedule != schedule::free, "a schedule that is not free");
   require("trace", !o.trace.empty(), "trace = \"" + o.trace + "\"");
@@ -26,7 +26,12 @@ attachments::attachments(pool_options const& o) {
     std::unique_ptr<attachment> one = c->attach(o);
     if (one == nullptr) continue;
     if (!machine_) machine_ = one->machine();
+    if (events_ == nullptr) events_ = one->events();
     all_.push_back(std::move(one));
+  }
+  if (machine_ && events_ != nullptr) {
+    reject(
+        "a simulated machine and an event source, which a companion brings: its events come in the machine's time; switch one of them off");
   }
 }
 

@@ -19,6 +19,8 @@ class attachments {
   bool makes_up_machine() const noexcept { return machine_.has_value(); }
   /// The machine that the workers run on. Throws std::system_error.
   topology machine(cpu_limits const& cpus) const { return machine_ ? *machine_ : topology::load(cpus.cpus); }
+  /// The options' event source, or else that of the first companion that has one; null if there is none.
+  std::shared_ptr<event_source> const& events() const noexcept { return events_; }
 
   /// All observers of the pool as one; null if it has none. Throws std::invalid_argument, std::system_error, std::bad_alloc.
   std::unique_ptr<observer> make(pool_site const& site) const;
@@ -26,6 +28,7 @@ class attachments {
  private:
   std::vector<std::unique_ptr<attachment>> all_;
   std::optional<topology> machine_;
+  std::shared_ptr<event_source> events_;
 };
 
 }  // namespace nopal::core

@@ -1,8 +1,8 @@
 #pragma once
 
 // The table of what companions provide to the library that was built with them. Each in it may take part in a new pool, or name functions.
-// A companion that does neither, as profile, is not in it. CMakeLists.txt makes the table, from the folders in companions/; nopal::core has
-// an empty one. Next: attachments.hpp, which calls them.
+// A companion that does neither, as profile, is not in it. CMakeLists.txt makes the table, of those folders in companions/ that have a
+// src/companion.cpp; nopal::core has an empty one. Next: attachments.hpp, which calls them; nopal/core/observe/README.md, how to add one.
 
 #include <memory>
 #include <optional>
@@ -27,8 +27,8 @@ struct pool_site {
   std::vector<place> const& where;  ///< the place of each worker there
 };
 
-/// A companion's part in one pool. It lives from before the pool is made until the pool's observer is made. Its functions throw
-/// std::invalid_argument, std::system_error, std::bad_alloc.
+/// A companion's part in one pool. It lives from before the pool is made until the pool's observer is made. Its functions are called once
+/// at most, and throw std::invalid_argument, std::system_error, std::bad_alloc.
 class attachment {
  public:
   attachment() = default;
@@ -37,6 +37,8 @@ class attachment {
   virtual ~attachment();
   /// The machine that the workers run on, if it is not this one.
   virtual std::optional<topology> machine() const { return {}; }
+  /// Brings events to this pool alone, whose options name no source; null: none. A pool with another machine has none: it is refused.
+  virtual std::shared_ptr<event_source> events() const { return {}; }
   /// The observer; null: none.
   virtual std::unique_ptr<observer> watch(pool_site const& site) const = 0;
 };

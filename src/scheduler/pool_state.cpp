@@ -15,8 +15,8 @@ static std::vector<unsigned> nodes_of(std::vector<place> const& places) {
   return nodes;
 }
 
-pool_state::pool_state(pool_options const& o, std::vector<place> where, std::unique_ptr<observer> its, core::timer& t, blocking_threads& b,
-                       entry_points e)
+pool_state::pool_state(pool_options const& o, std::vector<place> where, std::unique_ptr<observer> its, std::shared_ptr<event_source> source,
+                       core::timer& t, blocking_threads& b, entry_points e)
     : call{e},
       steals{o.experimental.steal},
       search_before_sleep{std::max<std::int64_t>(o.keep_warm.count(), tuning::search_before_sleep)},
@@ -36,7 +36,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
              e.run_left_stack},
       timer{t},
       blocking{b},
-      events{o.experimental.events},
+      events{std::move(source)},
       parking{nodes_of(places), events.source()},
       stacks_stay{o.resume == resume::home} {}
 

@@ -123,8 +123,13 @@ scheduler::scheduler(pool_options const& o, site&& s)
       blocking_{o.name, o.blocking_threads},
       on_thread_start_{o.on_thread_start},
       on_thread_stop_{o.on_thread_stop},
-      state_{o,      s.where,   s.attached.make({o, state_, s.cpus, s.machine, s.where}),
-             timer_, blocking_, {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments, take_if_due}},
+      state_{o,
+             s.where,
+             s.attached.make({o, state_, s.cpus, s.machine, s.where}),
+             s.attached.events(),
+             timer_,
+             blocking_,
+             {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments, take_if_due}},
       may_pin_{s.pin},
       asked_to_pin_{o.pin.has_value()} {
   timer_.is_observed(state_.observed.get());

@@ -54,6 +54,8 @@ def named(tree: Tree) -> list[Problem]:
 def _unnamed(source: str) -> Problem:
     places = ", ".join(possible_headers(source))
     remedy = "name it after the header that it implements, give it one, or make it a part of the source that has one"
+    if source.startswith(COMPANIONS):
+        remedy += "; the file that attaches a companion is src/companion.cpp"
     return Problem(source, 1, f"implements no header of its name: no {places}", remedy)
 
 

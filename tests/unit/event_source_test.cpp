@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/stop.hpp"
 #include "nopal/task.hpp"
 
 namespace {
@@ -58,7 +60,7 @@ class epoll final : public nopal::event_source {
   }
   void wake() noexcept override { ASSERT_EQ(::eventfd_write(woken_, 1), 0); }
 
-  /// Suspends the caller until there is something to read.
+  /// Suspends the caller until there is something to read, also if it is asked to stop: epoll knows where the counter is.
   void await(int f) {
     nopal::counter readable{1};
     asked_.fetch_add(1, std::memory_order_release);  // pairs with the load in poll: race detectors do not see that the kernel orders this
@@ -66,7 +68,7 @@ class epoll final : public nopal::event_source {
     if (::epoll_ctl(all_, EPOLL_CTL_MOD, f, &e) != 0) {
       ASSERT_EQ(::epoll_ctl(all_, EPOLL_CTL_ADD, f, &e), 0);
     }
-    nopal::wait_for(readable);
+    nopal::without_stop([&] { nopal::wait_for(readable); });
   }
 
   std::atomic<unsigned> waits{0};
@@ -188,6 +190,26 @@ TEST_P(events, go_around) {
   }
   ring[0].put(0);
   nopal::wait_for(fibers);
+}
+
+// The counter on the stack of the one that waits must outlast the wait.
+TEST_P(events, come_to_one_that_was_asked_to_stop) {
+  nopal::pool pool{with_source()};
+  pipe_pair p;
+  std::stop_source stop;
+  std::atomic<bool> begun{false};
+  auto byte = pool.submit(stop.get_token(), [&] {
+    begun = true;
+    source->await(p.read);
+    EXPECT_TRUE(nopal::stop_requested());
+    return p.take();
+  });
+  while (!begun) std::this_thread::yield();
+  std::this_thread::sleep_for(5ms);
+  stop.request_stop();
+  std::this_thread::sleep_for(5ms);
+  p.put('x');
+  EXPECT_EQ(byte.get(), 'x');
 }
 
 TEST(events_at_rest, are_refused_on_a_simulated_machine) {

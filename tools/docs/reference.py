@@ -44,11 +44,20 @@ def _page(title: str, opening: str, include: str, file: str) -> str:
 
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+DOXYFILE = "docs/site/Doxyfile"
+
+
+def _check_that_doxygen_reads(folders: list[str]) -> None:
+    words = (REPOSITORY / DOXYFILE).read_text(encoding="utf-8").split()
+    for folder in folders:
+        if folder not in words or f"{folder}/nopal" not in words:
+            raise SystemExit(f"{DOXYFILE}: does not read {folder}; write it into STRIP_FROM_PATH, and {folder}/nopal into INPUT")
 
 
 def reference() -> dict[PurePosixPath, str]:
     """Where on the site each page is, and what it says."""
     includes = [REPOSITORY / "include", *sorted(REPOSITORY.glob("companions/*/include"))]
+    _check_that_doxygen_reads([include.relative_to(REPOSITORY).as_posix() for include in includes])
     nopal = includes[0] / "nopal"
     headers = {h.stem: h for include in includes for h in (include / "nopal").glob("*.hpp")}
     pages, toc = {}, []
@@ -72,5 +81,5 @@ def reference() -> dict[PurePosixPath, str]:
     return pages
 
 
-if __name__ == "__main__":  # fails where a header has no place in it
+if __name__ == "__main__":  # fails where a header has no place in it, or Doxygen does not read its folder
     print(f"{len(reference())} pages")

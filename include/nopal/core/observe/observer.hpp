@@ -65,7 +65,8 @@ class NOPAL_API observer {
   virtual void pool_ends() noexcept {}
   virtual void pool_has_ended() noexcept {}
   virtual void pool_begins_again() {}
-  /// The process ends, with the default pool's threads.
+  /// From exit, for a pool that is never destroyed, as the default pool, if it has threads, which may still run. pool_has_ended does not
+  /// follow, unless shutdown is called later still. A static pool whose own job has called exit may get neither.
   virtual void process_ends() noexcept {}
   /// How often the observer could not keep its order: stats::lost_turns.
   virtual std::uint64_t lost_turns() const noexcept { return 0; }
@@ -108,8 +109,10 @@ class NOPAL_API observer {
   virtual void polled(unsigned /*i*/) noexcept {}
   /// The worker begins to search as a thief, or has found something.
   virtual void searches(unsigned /*i*/, bool /*does*/) noexcept {}
-  /// The worker is about to look at `victim`; it has stolen something there.
+  /// The worker is about to look at `victim`; or has taken one more fiber there, after took.
   virtual void tries(unsigned /*i*/, unsigned /*victim*/) noexcept {}
+  /// It has stolen something there, as worker_stats::steals counts: a continuation, a ready fiber with up to half of the others, or all
+  /// jobs of an inbox.
   virtual void took(worker& /*w*/, worker const& /*victim*/) noexcept {}
   /// The worker that worker i must try first, returned once; else no_worker. Called before each search if workers take turns.
   virtual unsigned victim(unsigned /*i*/) noexcept { return no_worker; }
@@ -138,8 +141,9 @@ class NOPAL_API observer {
   void const* const kind_;
 };
 
-/// From now on each new pool calls `make`, and then the observer that it returns; null: none. The pool is not complete yet: its address may
-/// be kept, and its workers exist once a thread begins. `make` stays until the process ends. Any thread. Throws std::bad_alloc.
+/// From now on each new pool calls `make`, and then the observer that it returns; null: none. The pool is not constructed yet: its address
+/// may be kept, and nothing of it may be read before its first thread begins. `make` stays until the process ends. Pools that were made
+/// earlier are not observed: it may be called while static objects are made. Any thread. Throws std::bad_alloc.
 NOPAL_API void observe_new_pools(std::unique_ptr<observer> (*make)(pool_state&));
 
 }  // namespace nopal::core

@@ -64,8 +64,8 @@ struct entry_points {
 };
 
 struct pool_state {
-  pool_state(pool_options const& options, std::vector<place> where, std::unique_ptr<observer> o, timer& t, blocking_threads& b,
-             entry_points e);
+  pool_state(pool_options const& options, std::vector<place> where, std::unique_ptr<observer> o, std::shared_ptr<event_source> source,
+             timer& t, blocking_threads& b, entry_points e);
   pool_state(pool_state const&) = delete;
   pool_state& operator=(pool_state const&) = delete;
   ~pool_state();
@@ -93,7 +93,7 @@ struct pool_state {
   blocking_threads& blocking;  ///< for nopal::block_on
 
   std::vector<worker*> workers;  ///< complete before any thread runs
-  pool_events events;            ///< from outside of the pool: pool_options::experimental_options
+  pool_events events;            ///< from outside of the pool: experimental_options::events
   core::parking parking;
   core::naps naps;
   due_queue due;                               ///< stacks whose time limit has expired, in a pool that steals: due.hpp
