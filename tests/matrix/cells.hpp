@@ -101,6 +101,10 @@ auto samples_of(Make make, View view) {
   return samples;
 }
 
+/// As over, where every cell is wanted: a range that is made of the same parts as another one.
+template <class... A>
+void over_too(A const&... a);
+
 /// Tests the range view(make(n)) with each of the projections. A cell ends with the first outcome that differs.
 template <class Make, class View, class... P>
 void over(char const* range, Make make, View view, projection<P> const&... by) {
@@ -116,6 +120,11 @@ void over(char const* range, Make make, View view, projection<P> const&... by) {
     (matrix::row(range, view, samples, by, copying{}), ...);
     (matrix::row(range, view, samples, by, comparing{}), ...);
   }
+}
+
+template <class... A>
+void over_too(A const&... a) {
+  if constexpr (every_cell) matrix::over(a...);
 }
 
 }  // namespace test::matrix
