@@ -109,7 +109,7 @@ struct pool_options {
   /// How many bytes of memory the pool's native stacks and task frames may hold. A recursion without an end grows them until the pool holds
   /// more: then it ends the program with a message, before the machine runs out of memory. 0: the environment variable NOPAL_MEMORY_LIMIT,
   /// in MiB; if that is unset, empty or 0, half of what the process may use by the machine's memory, its cgroup and its limits (ulimit -v,
-  /// -d). Any other text there throws.
+  /// -d). Any other text there throws. A stack counts from its top as far down as it was used without a gap of 2 MiB.
   std::size_t memory_limit = 0;
   /// Deprecated, as all that say so: the earlier name of a member of `experimental`. It counts if `experimental` has its default.
   NOPAL_DEPRECATED("write .experimental = {.reclaim = ...}") nopal::reclaim reclaim = nopal::reclaim::dontneed;

@@ -31,7 +31,7 @@ attachments::attachments(pool_options const& o) : events_{o.experimental.events}
   }
   if (machine_ && events_ != nullptr) {
     reject(
-        "a simulated machine and an event source, which a companion brings: its events come in the machine's time; switch one of them off");
+        "a simulated machine and an event source, of which a companion brings one: events do not come in the machine's time; switch one off");
   }
 }
 

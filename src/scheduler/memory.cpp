@@ -53,9 +53,9 @@ std::uint64_t depth_of(std::uintptr_t parent_word) noexcept {
 std::uint64_t check_memory_of_stacks(void* pool) noexcept {
   auto const& p = *static_cast<pool_state const*>(pool);
   std::uint64_t const live = p.stacks.live();
-  long const process = read_number("/proc/self/statm", 1);  // resident pages; negative if the system does not say
+  long const process = read_number("/proc/self/statm", 1);  // resident pages, as the kernel last added them up; not above 0: unknown
   std::uint64_t held = static_cast<std::uint64_t>(process) * page_size();
-  if (process < 0 || held > p.memory_limit) {
+  if (process <= 0 || held > p.memory_limit) {
     std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
     std::uint64_t const frames = p.stacklets.used_at_most();
     held = stacks + frames;
@@ -165,7 +165,7 @@ void spare_before_sleep(worker& w, stack& mine) noexcept {
 }
 
 // Also in a pool where no worker ever sleeps. relaxed: a hint; what is put at the end of the pool is freed with the list.
-void note_free_segments(void* with) noexcept {
+void note_free_memory(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
   if (!pool.keeps_own_time() && !pool.stopping.load(std::memory_order_relaxed)) look_later(pool);
 }

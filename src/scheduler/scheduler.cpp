@@ -129,7 +129,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
              s.attached.events(),
              timer_,
              blocking_,
-             {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_segments, take_if_due}},
+             {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_memory, take_if_due}},
       may_pin_{s.pin},
       asked_to_pin_{o.pin.has_value()} {
   timer_.is_observed(state_.observed.get());
@@ -137,7 +137,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
   bool const fence = heavy_fence_available();
   for (unsigned i = 0; i < s.workers; ++i) make_worker(i, o, s.machine, fence);
   state_.whole = this;
-  state_.stacks.use_check(check_memory_of_stacks, &state_,
+  state_.stacks.use_check(check_memory_of_stacks, note_free_memory, &state_,
                           std::max(tuning::least_stacks_between_looks, state_.memory_limit / state_.stacks.stack_size() / 2));
   state_.in_list.enter(state_, state_.name.c_str());
   start_threads();

@@ -184,7 +184,7 @@ void take_half(worker& w, worker& victim) noexcept {
 }
 
 // Tries one other worker once: its deque, its ring, its open inbox. The owner and other thieves may be at all of these at the same time;
-// deque/README.md says which of them gets what. `only`: see find_and_run.
+// deque/README.md says which of them gets what. `only`: see run_from_others.
 bool steal_from(worker& w, worker& victim, job const* only) noexcept {
   w.count.add(counted::steal_attempts);
   tell::tries(w, victim);

@@ -99,25 +99,27 @@ stack* stack_pool::try_get(unsigned maker) noexcept {
 
 std::size_t stack_pool::get_free(stack** to, std::size_t n) noexcept {
   std::lock_guard const guard{mutex_};
-  n = std::min(n, spare());
+  n = std::min({n, spare(), spare() / tallies_.size() + 1});  // others may need some
   for (std::size_t k = n; k-- != 0; free_ = free_->next_) to[k] = free_;
   set_free(spare() - n);
   return n;
 }
 
 void stack_pool::put(stack* const* all, std::size_t n) noexcept {
+  bool const full = spare() >= keep_;
   for (std::size_t k = 0; k < n; ++k) {
     all[k]->forget_content();
-    if (spare() < keep_) give_back(*all[k]);  // before any other thread can take it; what ends loses its pages by that
+    if (!full) give_back(*all[k]);  // before any other thread can take it; what ends loses its pages by that
   }
-  std::size_t too_many;
-  {
+  std::size_t too_many = n;
+  if (!full) {
     std::lock_guard const guard{mutex_};
     too_many = n - std::min(n, keep_ - std::min(keep_, spare()));
     for (std::size_t k = too_many; k < n; ++k) all[k]->next_ = std::exchange(free_, all[k]);
     set_free(spare() + n - too_many);
   }
   while (too_many != 0) end(all[--too_many]);
+  if (note_ != nullptr && spare() > tuning::stacks_kept_idle) note_(with_);
 }
 
 // Under the mutex. relaxed: it orders nothing.
@@ -133,11 +135,12 @@ void stack_pool::trim(std::size_t n) noexcept {
     std::lock_guard const guard{mutex_};
     std::size_t const all = spare();
     std::size_t const surplus = least_free_ > n ? least_free_ - n : 0;
+    least_free_ = all - surplus;
+    if (surplus == 0) return;
     stack** end = &free_;
     for (std::size_t k = surplus; k < all; ++k) end = &(*end)->next_;
     unused = std::exchange(*end, nullptr);
     set_free(all - surplus);
-    least_free_ = all - surplus;
   }
   while (unused != nullptr) end(std::exchange(unused, unused->next_));
 }
@@ -302,7 +305,8 @@ std::optional<std::uint64_t> stack_pool::give_back_between(stack& s, std::byte* 
   auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
   if (bytes == 0) return 0;
   std::optional<residents> const there = resident_in(from, bytes, page_);
-  if (there && there->pages == 0 && there->all) return 0;
+  // Nothing is there, or nothing near the top: then mapping all anew would cost more than what may be left deep down.
+  if (there && there->pages == 0 && (there->all || how_ == reclaim::remap)) return 0;
   bool gone = false;
   switch (how_) {
     case reclaim::dontneed: gone = s.region_.discard(from, bytes); break;

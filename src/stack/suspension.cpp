@@ -87,7 +87,8 @@ void suspend_for(suspension& s, stack& next) noexcept {
   assert(w.work.empty() && !w.stack_stays() && w.alarm == worker::no_tasks);
   w.work.rewind();  // as in resume_stack
   w.count.add(counted::suspensions);
-  w.count.add(counted::switches);
+  w.count.add(counted::switches);  // one stack is left,
+  w.count.add(counted::switches);  // and one resumed
   tell::strand_leaves(w, s.why);
   w.retract_offers();
   s.left = w.here;

@@ -6,6 +6,7 @@
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/home.hpp"
+#include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/event.hpp"
 #include "observe/tell.hpp"
@@ -16,9 +17,9 @@ namespace {
 
 // Nothing waits for this worker but what its open inbox holds, and no observer says who is next.
 bool has_inbox_only(worker const& w) noexcept {
-  return w.observed == nullptr && w.pool().steals && w.alarm == worker::no_tasks && !w.occupant.here && !w.stack_stays() &&
-         !w.waits_on_top() && w.work.empty() && w.ready.empty() && w.own.empty() && w.search.own == nullptr && w.due->empty() &&
-         w.due_own.empty();
+  return !some_await_turn(w) && w.observed == nullptr && w.pool().steals && w.alarm == worker::no_tasks && !w.occupant.here &&
+         !w.stack_stays() && !w.waits_on_top() && w.work.empty() && w.ready.empty() && w.own.empty() && w.search.own == nullptr &&
+         w.due->empty() && w.due_own.empty();
 }
 
 // The oldest of the inbox is next. If that is a stack that waits, this thread switches to it at once, and the yielding stack takes its place
@@ -62,7 +63,7 @@ bool yield_stack() noexcept {
     yield_on_top(why);
     return true;
   }
-  if (!w->has_more()) return true;
+  if (!w->has_more() && !some_await_turn(*w)) return true;
   waiting_stack me;
   me.pool = &w->pool();
   me.worker = w->index();

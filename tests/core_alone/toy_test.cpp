@@ -115,8 +115,8 @@ TEST(toy, is_refused_on_a_simulated_machine) {
   }
   nopal::core::toy_is_elsewhere = false;
   EXPECT_EQ(said,
-            "nopal::pool: a simulated machine and an event source, which a companion brings: its events come in the machine's time; switch "
-            "one of them off");
+            "nopal::pool: a simulated machine and an event source, of which a companion brings one: events do not come in the machine's "
+            "time; switch one off");
 }
 
 }  // namespace

@@ -48,9 +48,8 @@ void* operator new(std::size_t n) {
   if (void* const p = std::malloc(n)) return p;
   throw std::bad_alloc{};
 }
-// Not inlined: GCC 12 would warn that what the operator above has returned goes to free.
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 TEST(loader, is_held_without_allocating) {
   nopal::pool pool{{.workers = 1}};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -134,6 +135,26 @@ TEST_P(stays_on_workers, but_not_if_that_waits_for_one_before) {
   s.begin('c', c, [&] { b.done(); });
   a.done();
   EXPECT_EQ(s.order(), "acb");
+}
+
+// What awaits its turn is looked for by a search; yields do not keep the thread from it.
+TEST(stays_in_order, where_others_yield_without_end) {
+  for (int const yielders : {1, 2}) {
+    nopal::pool p{{.workers = 1}};
+    nopal::counter a{1}, b{1}, all;
+    strands s{p};
+    std::atomic<bool> over{false};
+    s.begin('a', a, [&] { b.done(); });
+    s.begin('b', b, [&] { over = true; });
+    for (int k = 0; k < yielders; ++k) {
+      p.spawn(all, [&] {
+        while (!over) nopal::yield();
+      });
+    }
+    a.done();
+    EXPECT_EQ(s.order(), "ab");
+    nopal::wait_for(all);
+  }
 }
 
 }  // namespace

@@ -20,8 +20,8 @@
 
 namespace test::matrix {
 
-/// Size by size and cell by cell, the next context: so each algorithm and each range meets all of them. Small sizes run in all contexts
-/// where every cell is wanted.
+/// Size by size the next context, and one more from cell to cell: so each size meets all contexts, and each range and algorithm too. Small
+/// sizes run in all contexts where every cell is wanted.
 inline constexpr std::array<std::size_t, 6> small_sizes = {0, 1, 2, 3, 17, 1000};
 #if defined(NOPAL_TEST_EVERY_CELL)
 inline constexpr bool every_cell = true;
@@ -37,7 +37,9 @@ inline constexpr std::size_t largest =
 inline std::span<context const> contexts_for(std::size_t n) {
   static std::size_t cells = 0;
   std::span<context const> const all{contexts()};
-  return every_cell && n <= small_sizes.back() ? all : all.subspan(cells++ % all.size(), 1);
+  if (every_cell && n <= small_sizes.back()) return all;
+  std::size_t const k = cells++;
+  return all.subspan((k + k / (small_sizes.size() + 1)) % all.size(), 1);
 }
 
 template <class F>

@@ -196,6 +196,29 @@ void busy_program(program& p, std::vector<unsigned> const& nodes) {
   p.finally([&s] { check(s.jobs[0].taken == 1, "the job runs"); });
 }
 
+/// A worker that is busy takes its job out of its inbox and leaves another in its place, as a yield does: that is neither added nor announced,
+/// and another worker must run it. `retracts`: a fault, the job that was taken no longer counts.
+void yield_program(program& p, std::vector<unsigned> const& nodes, bool retracts = false) {
+  auto& s = p.make<pool>(nodes, 2);
+  p.thread([&s, retracts] {
+    s.put(0, 0);
+    resumable* const taken = s.open[0]->take_all();
+    if (taken == nullptr) {  // a thief has it
+      s.put(1, 0);
+    } else {
+      work& other = s.jobs[1];
+      other.number = 1;
+      other.message.set(2);
+      if (retracts) s.sleepers.retract();
+      s.open[0]->push(&other);
+      s.run_all(taken, false);
+    }
+    while (s.left.load(acquire) != 0) sync::relax();
+  });
+  for (unsigned i = 1; i < s.workers(); ++i) p.thread([&s, i] { s.loop(i, true); });
+  p.finally([&s] { check(s.jobs[0].taken == 1 && s.jobs[1].taken == 1, "both jobs run"); });
+}
+
 /// A strand offers, and waits in a long leaf until a thief has taken the offer: some thief must be awake.
 void offer_program(program& p, bool stops, bool caller, bool events = false) {
   struct state {
@@ -251,6 +274,8 @@ std::vector<model::scenario> scenarios() {
       {"an offer, a worker that watches and a thief that stops", [](program& p) { offer_program(p, true, false, true); }, -1, 1, 2},
       {"a job for a busy worker, a thief of its node", [](program& p) { busy_program(p, {0, 0}); }, -1, 1, 2},
       {"a job for a busy worker, a thief of another node", [](program& p) { busy_program(p, {0, 1}); }, -1, 1, 2},
+      {"a job in the place of another, a thief of its node", [](program& p) { yield_program(p, {0, 0}); }, -1, 1, 2},
+      {"a job in the place of another, a thief of another node", [](program& p) { yield_program(p, {0, 1}); }, -1, 1, 2},
       {"an offer, a caller that vacates, and a thief that stops", [](program& p) { offer_program(p, true, true); }, 2, 1, 3},
       {"a job, two workers of a node", [](program& p) { pool_program(p, {0, 0}, {0}, true, false); }, 1, 3, 2},
       {"a job, two workers of two nodes", [](program& p) { pool_program(p, {0, 1}, {0}, true, false); }, 1, 3, 2},
@@ -286,6 +311,13 @@ TEST(parking_bugs, a_lost_wake_up_is_caught) {
     EXPECT_FALSE(run(pool::bug::sleeps_without_a_test).ok());
     EXPECT_FALSE(run(pool::bug::notifies_before_push).ok());
   }
+}
+
+TEST(parking_bugs, a_place_that_does_not_count_is_caught) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  auto const run = [](bool retracts) { return model::explore({}, [=](program& p) { yield_program(p, {0, 0}, retracts); }); };
+  EXPECT_TRUE(run(false).ok());
+  EXPECT_FALSE(run(true).ok());
 }
 
 TEST(parking_orders, each_is_needed) {

@@ -36,9 +36,9 @@ void spare_before_sleep(worker& w, stack& mine) noexcept;
 /// An external caller is about to leave the worker, whose thread still sleeps: notes what there is to give back later. A few loads if that
 /// is little.
 void note_spare_memory(worker& w) noexcept;
-/// The pool's list holds more segments than it should keep: asks the timer to look at it, also if no worker ever sleeps. One load if the
-/// timer was asked already. `pool`: the pool_state. Any worker.
-void note_free_segments(void* pool) noexcept;
+/// The pool holds more free segments or stacks than an idle one keeps: asks the timer to look at them, also if no worker ever sleeps. One
+/// load if the timer was asked already. `pool`: the pool_state. Any worker.
+void note_free_memory(void* pool) noexcept;
 
 // For LeakSanitizer, which looks for pointers only on the stacks of threads that it knows. The process may end while native stacks of a
 // pool hold frames; what these point to has not leaked. Called by scheduler.hpp. This is a side path: nothing comes after it.

@@ -58,7 +58,7 @@ struct entry_points {
   /// they are in the parent of a fork.
   void (*find_threads)(pool_state& pool) noexcept;
   /// The list of segments holds many that no arena uses. `pool`: the pool_state.
-  void (*note_free_segments)(void* pool) noexcept;
+  void (*note_free_memory)(void* pool) noexcept;
   /// A stack was woken that worker `left_by` has left: due.hpp, take_if_due.
   bool (*take_if_due)(pool_state& pool, resumable& r, unsigned left_by, bool home) noexcept;
 };

@@ -37,9 +37,10 @@ class NOPAL_API stack_pool {
   /// was left at a fork of a scope. Throws std::bad_alloc.
   stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1, resumable::run_function when_left = nullptr);
   /// From now on calls check(with) when there are many more stacks than at the last call; check returns how many more may be made until the
-  /// next. Before any other thread knows the pool.
-  void use_check(std::uint64_t (*check)(void* with) noexcept, void* with, std::uint64_t first) noexcept {
+  /// next. And calls note(with) where more stacks are free than an idle pool keeps. Before any other thread knows the pool.
+  void use_check(std::uint64_t (*check)(void* with) noexcept, void (*note)(void* with) noexcept, void* with, std::uint64_t first) noexcept {
     check_ = check;
+    note_ = note;
     with_ = with;
     check_at_.store(first, std::memory_order_relaxed);  // relaxed: no other thread knows it
   }
@@ -55,8 +56,8 @@ class NOPAL_API stack_pool {
   stack* get(unsigned maker = 0) noexcept;
   /// As get, and prints nothing.
   stack* try_get(unsigned maker) noexcept;
-  /// Takes up to `n` free stacks into `to`, the newest last; makes none. Returns how many: they are the caller's then. Any thread. Takes a
-  /// mutex.
+  /// Takes up to `n` free stacks into `to`, the newest last, but only its share of them, one at least; makes none. Returns how many: they are
+  /// the caller's then. Any thread. Takes a mutex.
   std::size_t get_free(stack** to, std::size_t n) noexcept;
   /// The `n` stacks from `all`, the newest last, are free. By their owner, any thread. Gives their pages back to the system, as give_back
   /// does, or ends those that are too many. Takes a mutex.
@@ -129,6 +130,7 @@ class NOPAL_API stack_pool {
   std::size_t const keep_;
   resumable::run_function const when_left_;
   std::uint64_t (*check_)(void*) noexcept = nullptr;
+  void (*note_)(void*) noexcept = nullptr;
   void* with_ = nullptr;
   std::atomic<std::uint64_t> check_at_{~std::uint64_t{0}};  // stacks; relaxed: several may check at once
 
