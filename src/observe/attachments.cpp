@@ -31,7 +31,8 @@ attachments::attachments(pool_options const& o) : events_{o.experimental.events}
   }
   if (machine_ && events_ != nullptr) {
     reject(
-        "a simulated machine and an event source, of which a companion brings one: events do not come in the machine's time; switch one off");
+        "a simulated machine and an event source, of which a companion brings one: events do not come in the machine's time; switch one "
+        "off");
   }
 }
 
