@@ -315,9 +315,9 @@ TEST(parking_bugs, a_lost_wake_up_is_caught) {
 
 TEST(parking_bugs, a_place_that_does_not_count_is_caught) {
   NOPAL_MODEL_SKIP_IF_SLOW();
-  auto const run = [](bool retracts) {
-    return model::explore({.preemptions = 2}, [=](program& p) { yield_program(p, {0, 0}, retracts); });
-  };
+  model::config few;
+  few.preemptions = 2;
+  auto const run = [&few](bool retracts) { return model::explore(few, [=](program& p) { yield_program(p, {0, 0}, retracts); }); };
   EXPECT_TRUE(run(false).ok());
   EXPECT_FALSE(run(true).ok());
 }
