@@ -73,8 +73,8 @@ MUTATIONS = (
     Mutation(
         "the cap on free stacks",
         "src/stack/stack_pool.cpp",
-        "too_many = n - std::min(n, keep_ - std::min(keep_, spare()));",
-        "too_many = 0;",
+        "keep_{keep},",
+        "keep_{keep + 1'000'000},",
         ("at/bounds.of_free_stacks/1", "at/bounds.of_free_stacks/2"),
     ),
 )
