@@ -39,6 +39,45 @@ static void leave_for(suspension& s, stack& next) noexcept {
   switch_to(*s.left, next, &s);
 }
 
+// The worker `w` is about to leave its stack at a wait, and has nothing in its deque.
+NOPAL_INLINE static void begin_to_leave(worker& w, suspension& s) noexcept {
+  w.count.add(counted::suspensions);
+  w.count.add(counted::switches);
+  w.retract_offers();
+  s.left = w.here;
+  s.left->body = nullptr;  // its body cannot return: the worker that resumes this stack is not where run_from was called
+  s.run = publish_left_stack;
+}
+
+// The worker `w` is about to resume `s`, on which it was not.
+NOPAL_INLINE static void begin_to_resume(worker& w, stack& s) noexcept {
+  assert(w.work.empty());  // so what the frames on `s` have offered is not here: their pops fail
+  w.work.rewind();
+  w.count.add(counted::switches);
+  tell::strand_resumes(w, s);
+  s.begins_to_run();
+}
+
+// Leaves the stack for `next`, after begin_to_leave. Returns once a worker has resumed it, with what the strand had saved. Inlined: one more
+// return behind the switch, which the processor predicts wrongly, would make a wait 7 % dearer (10 ns, 2026-11-25).
+NOPAL_INLINE static void leave_until_resumed(worker& w, suspension& s, stack& next) noexcept {
+  pause_in_profile const measured;
+  void const* const near = w.near.get();
+  void const* const far = w.far.get();
+  region_id const region = w.region;
+  if (w.alarm == worker::no_tasks) {
+    job* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
+    leave_for(s, next);
+    current()->begin_job();
+    current()->busy_with.store(busy, std::memory_order_relaxed);
+  } else {
+    saved_strand const strand{w};
+    leave_for(s, next);
+  }
+  current()->descends_from(near, far);
+  current()->region = region;
+}
+
 // The strand on this stack must wait. Thieves may be at the deque until it is given away; nothing can fail after that. Until the stack is
 // published no other worker knows of it. When suspend returns true the worker may be another one: its deque is empty, and so was its arena.
 bool suspend(suspension& s) noexcept {
@@ -48,32 +87,13 @@ bool suspend(suspension& s) noexcept {
   if (!w.work.empty() && !w.orphans.get(w.work)) return false;
   stack* const next = w.stacks.get();
   if (next == nullptr) return false;
-  w.count.add(counted::suspensions);
-  w.count.add(counted::switches);
   tell::strand_leaves(w, s.why);
   give_everything_away(w, w.orphans);
-  w.retract_offers();
-  s.left = w.here;
-  pause_in_profile const measured;  // until the stack is resumed
-  s.left->body = nullptr;           // its body cannot return: the worker that resumes this stack is not where run_from was called
-  s.run = publish_left_stack;
+  begin_to_leave(w, s);
   next->begin(w.pool().call.search);
   if (stack_stays) s.left->home = w.index();
   if (stack_stays && keeps_order(w)) left_in_order(w, *s.left);
-  void const* const near = w.near.get();
-  void const* const far = w.far.get();
-  region_id const region = w.region;
-  if (w.alarm == worker::no_tasks) {
-    job* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
-    leave_for(s, *next);
-    current()->begin_job();
-    current()->busy_with.store(busy, std::memory_order_relaxed);
-  } else {
-    saved_strand const strand{w};
-    leave_for(s, *next);
-  }
-  current()->descends_from(near, far);
-  current()->region = region;
+  leave_until_resumed(w, s, *next);
   if (stack_stays) [[unlikely]] {
     s.left->home = stack::anywhere;
     if (s.left->in_order) resumed_in_order(*current(), *s.left);
@@ -85,27 +105,10 @@ bool suspend(suspension& s) noexcept {
 void suspend_for(suspension& s, stack& next) noexcept {
   worker& w = *current();
   assert(w.work.empty() && !w.stack_stays() && w.alarm == worker::no_tasks);
-  w.work.rewind();  // as in resume_stack
-  w.count.add(counted::suspensions);
-  w.count.add(counted::switches);  // one stack is left,
-  w.count.add(counted::switches);  // and one resumed
   tell::strand_leaves(w, s.why);
-  w.retract_offers();
-  s.left = w.here;
-  pause_in_profile const measured;  // as in suspend, as all that follows
-  s.left->body = nullptr;
-  s.run = publish_left_stack;
-  void const* const near = w.near.get();
-  void const* const far = w.far.get();
-  region_id const region = w.region;
-  job* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
-  tell::strand_resumes(w, next);
-  next.begins_to_run();
-  leave_for(s, next);
-  current()->begin_job();
-  current()->busy_with.store(busy, std::memory_order_relaxed);
-  current()->descends_from(near, far);
-  current()->region = region;
+  begin_to_leave(w, s);
+  begin_to_resume(w, next);
+  leave_until_resumed(w, s, next);
 }
 
 [[noreturn]] static void die_resumed_twice() noexcept {
@@ -116,12 +119,8 @@ void suspend_for(suspension& s, stack& next) noexcept {
 // cache from the other side, where no thread runs it.
 void resume_stack(stack& s) noexcept {
   worker& w = *current();
-  assert(w.work.empty());  // so what the frames on `s` have offered is not here: their pops fail
-  w.work.rewind();
-  w.count.add(counted::switches);
-  tell::strand_resumes(w, s);
+  begin_to_resume(w, s);
   stack& mine = *std::exchange(w.here, &s);
-  s.begins_to_run();
   mine.leave(s, [](stack& free) noexcept {
     worker& now = *current();
     now.pool().stacks.give_back(free);

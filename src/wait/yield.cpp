@@ -38,17 +38,10 @@ bool change_places(worker& w, waiting_stack& me, waits_for const& why) noexcept 
     }
     return false;
   }
-  struct place_in_inbox : suspension {
-    waiting_stack* me;
-  } s;
-  s.why = why;
-  s.reclaims = false;
-  s.me = &me;
-  s.publish = [](suspension& x) noexcept {
-    static_cast<place_in_inbox&>(x).me->resume_in_place_of_taken(*current());
+  suspend_for(why, *next, [&](stack&) noexcept {
+    me.resume_in_place_of_taken(*current());
     return false;
-  };
-  suspend_for(s, *next);
+  });
   return true;
 }
 

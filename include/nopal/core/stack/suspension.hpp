@@ -34,24 +34,35 @@ struct suspension : after_switch {
 /// Until then the worker that left it searches for work on a stack of its cache. False: there is no memory for that stack, or for the tasks
 /// in the deque, and nothing has happened. By a worker.
 bool suspend(suspension& s) noexcept;
-/// Suspends the stack as above, for the reason `why`; publish(stack) is suspension::publish. It may be in the frame that is left.
-template <class Publish>
-bool suspend(waits_for why, bool reclaims, Publish publish) noexcept {
-  static_assert(std::is_nothrow_invocable_r_v<bool, Publish&, stack&>);
-  struct with_closure : suspension {
-    Publish* closure;
-  } s;
-  s.why = why;
-  s.reclaims = reclaims;
-  s.closure = &publish;
-  s.publish = [](suspension& x) noexcept { return (*static_cast<with_closure&>(x).closure)(*x.left); };
-  return suspend(s);
-}
-
 /// Suspends the stack on which the caller runs, and resumes `next`, which the caller owns and which may run here: with one switch, and no
 /// search between. Returns once a worker has resumed the caller's stack. By a worker whose deque is empty, and whose stack does not stay and
 /// has no task's frame.
 void suspend_for(suspension& s, stack& next) noexcept;
+
+/// A suspension whose `publish` is the call of a closure, which may be in the frame that is left: publish(stack).
+template <class Publish>
+struct suspension_by : suspension {
+  static_assert(std::is_nothrow_invocable_r_v<bool, Publish&, stack&>);
+  Publish& closure;
+
+  suspension_by(waits_for reason, bool gives_back, Publish& publishes) noexcept : closure{publishes} {
+    why = reason;
+    reclaims = gives_back;
+    publish = [](suspension& x) noexcept { return static_cast<suspension_by&>(x).closure(*x.left); };
+  }
+};
+/// As above, for the reason `why`.
+template <class Publish>
+bool suspend(waits_for why, bool reclaims, Publish publish) noexcept {
+  suspension_by<Publish> s{why, reclaims, publish};
+  return suspend(s);
+}
+/// As above; no pages go back.
+template <class Publish>
+void suspend_for(waits_for why, stack& next, Publish publish) noexcept {
+  suspension_by<Publish> s{why, false, publish};
+  suspend_for(s, next);
+}
 
 /// Resumes `s`, which the caller owns and which may run here (home.hpp). By a worker, at the base of its stack, which is free then; the
 /// deque is empty.
