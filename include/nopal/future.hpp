@@ -1,6 +1,7 @@
 #pragma once
 
-// future: the result of a job that was submitted to a pool. Next: core/wait/completion.hpp, what it waits for.
+// future: the result of a job that was submitted to a pool, or of a promise. Next: core/wait/completion.hpp, what it
+// waits for.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -22,15 +23,24 @@ class future;
 
 namespace core {
 
-/// Finds the completion that a future waits for, for when_any, when_all and select. Throws std::logic_error if the future is empty.
-struct future_selection {
+/// Makes futures, and finds what they share with their jobs. F: future<R>. Throws std::logic_error for an empty one.
+struct future_access {
   template <class R>
-  static completion& of(future<R> const& f, char const* caller) {
+  static future<R> make(std::shared_ptr<shared_result<R>> s) noexcept {
+    return future<R>{std::move(s)};
+  }
+  template <class F>
+  static auto const& shared(F const& f, char const* caller) {
+    static_cast<void>(f.state(caller));
+    return f.state_;
+  }
+  template <class F>
+  static completion& of(F const& f, char const* caller) {
     return f.state(caller).done;
   }
   /// What its job has thrown; null: nothing. After the job's end.
-  template <class R>
-  static std::exception_ptr thrown(future<R> const& f) {
+  template <class F>
+  static std::exception_ptr thrown(F const& f) {
     return f.state("when_all").thrown();
   }
 };
@@ -54,7 +64,7 @@ class future_awaiter : public stack_awaiter {
 
 }  // namespace core
 
-/// The result of pool::submit, for one get() or `co_await`. Dropping it does not stop or wait for the job. Any number of threads may wait
+/// The result of pool::submit and of a promise, for one get() or `co_await`. Dropping it does not stop or wait for the job. Any number of threads may wait
 /// for it at once, but only one may take the result. It may outlive its pool. An empty future (without a job, or with its result taken)
 /// throws std::logic_error from all members but valid(). Each wait throws nopal::stopped if the caller is asked to stop (stop.hpp): the job
 /// runs on, and the future is unchanged.
@@ -77,7 +87,7 @@ class future : public core::awaitable_tag {
   }
   ~future() {
     if (state_ != nullptr && std::uncaught_exceptions() > 0) [[unlikely]]
-      state_->dropped_by_exception = true;
+      state_->let_exception_go();
   }
 
   /// True if it has a job whose result was not taken yet.
@@ -116,7 +126,7 @@ class future : public core::awaitable_tag {
  private:
   friend class pool;
   friend core::future_awaiter<R>;
-  friend core::future_selection;
+  friend core::future_access;
   explicit future(std::shared_ptr<core::shared_result<R>> s) noexcept : state_{std::move(s)} {}
 
   void wait_and_throw() {

@@ -15,6 +15,7 @@
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/prometheus.hpp"
+#include "nopal/promise.hpp"
 #include "nopal/scratch.hpp"
 #include "nopal/select.hpp"
 #include "nopal/shared_mutex.hpp"

@@ -204,7 +204,7 @@ class pool {
       r->runs_in.region = region;
       r->keep(r);
       core::submit(state(), *r);
-      return future<typename job::result>{std::move(r)};
+      return core::future_access::make<typename job::result>(std::move(r));
     }
   }
 

@@ -112,7 +112,7 @@ struct ready_case {
   ready_case(future<R>& x, F g) : of{std::addressof(x)}, f{std::move(g)} {}
   ready_case(ready_case&& o) : of{o.of}, f{std::move(o.f)} {}
   bool happens() {
-    done = &future_selection::of(*of, "select");
+    done = &future_access::of(*of, "select");
     in_order();
     return done->is_set();
   }

@@ -54,20 +54,20 @@ class all_ready {
 template <class... R>
   requires(sizeof...(R) != 0)
 all_ready when_all(future<R> const&... f) {
-  std::array<core::completion*, sizeof...(R)> const all{&core::future_selection::of(f, "when_all")...};
+  std::array<core::completion*, sizeof...(R)> const all{&core::future_access::of(f, "when_all")...};
   static_cast<void>(core::all_set(all.data(), all.size(), core::time_point::max()));
   all_ready r;
-  (r.add(core::future_selection::thrown(f)), ...);
+  (r.add(core::future_access::thrown(f)), ...);
   return r;
 }
 /// As above, for a range of futures, which may be empty.
 template <range_of_futures F>
 all_ready when_all(F const& futures) {
   std::vector<core::completion*> all;
-  for (auto const& f : futures) all.push_back(&core::future_selection::of(f, "when_all"));
+  for (auto const& f : futures) all.push_back(&core::future_access::of(f, "when_all"));
   static_cast<void>(core::all_set(all.data(), all.size(), core::time_point::max()));
   all_ready r;
-  for (auto const& f : futures) r.add(core::future_selection::thrown(f));
+  for (auto const& f : futures) r.add(core::future_access::thrown(f));
   return r;
 }
 /// As when_all, for at most `timeout`. False: that passed first. Also throws std::system_error if the thread that serves time limits cannot
@@ -75,14 +75,14 @@ all_ready when_all(F const& futures) {
 template <class Rep, class Period, class... R>
   requires(sizeof...(R) != 0)
 bool when_all_for(std::chrono::duration<Rep, Period> timeout, future<R> const&... f) {
-  std::array<core::completion*, sizeof...(R)> const all{&core::future_selection::of(f, "when_all_for")...};
+  std::array<core::completion*, sizeof...(R)> const all{&core::future_access::of(f, "when_all_for")...};
   return core::all_set(all.data(), all.size(), core::deadline_after(timeout));
 }
 /// As above, for a range of futures.
 template <class Rep, class Period, range_of_futures F>
 bool when_all_for(std::chrono::duration<Rep, Period> timeout, F const& futures) {
   std::vector<core::completion*> all;
-  for (auto const& f : futures) all.push_back(&core::future_selection::of(f, "when_all_for"));
+  for (auto const& f : futures) all.push_back(&core::future_access::of(f, "when_all_for"));
   return core::all_set(all.data(), all.size(), core::deadline_after(timeout));
 }
 

@@ -33,7 +33,7 @@ inline constexpr bool is_future<future<R>> = true;
 template <class F>
 std::optional<std::size_t> first_ready(F& futures, time_point deadline) {
   std::vector<completion*> all;
-  for (auto const& f : futures) all.push_back(&future_selection::of(f, "when_any"));
+  for (auto const& f : futures) all.push_back(&future_access::of(f, "when_any"));
   return first_set(all.data(), all.size(), deadline);
 }
 
@@ -51,7 +51,7 @@ concept range_of_futures = std::ranges::forward_range<F> && core::is_future<std:
 template <class... R>
   requires(sizeof...(R) != 0)
 std::size_t when_any(future<R> const&... f) {
-  std::array<core::completion*, sizeof...(R)> const all{&core::future_selection::of(f, "when_any")...};
+  std::array<core::completion*, sizeof...(R)> const all{&core::future_access::of(f, "when_any")...};
   return *core::first_set(all.data(), all.size(), core::time_point::max());
 }
 /// As above, for a range of futures. Throws std::invalid_argument if it is empty, since that would wait for ever.
@@ -64,7 +64,7 @@ std::size_t when_any(F const& futures) {
 template <class Rep, class Period, class... R>
   requires(sizeof...(R) != 0)
 std::optional<std::size_t> when_any_for(std::chrono::duration<Rep, Period> timeout, future<R> const&... f) {
-  std::array<core::completion*, sizeof...(R)> const all{&core::future_selection::of(f, "when_any_for")...};
+  std::array<core::completion*, sizeof...(R)> const all{&core::future_access::of(f, "when_any_for")...};
   return core::first_set(all.data(), all.size(), core::deadline_after(timeout));
 }
 /// As above, for a range of futures.

@@ -142,3 +142,12 @@ void root(nopal::pool& pool) {
   auto const f = [p = std::make_unique<int>(1)] { return *p; };
   pool.submit(f).get();
 }
+
+// case: promise_of_another_value
+// expect: nopal: promise::set_value makes the value from its argument
+void root(nopal::promise<int>& p) { p.set_value(std::string{"one"}); }
+
+// case: promise_of_a_temporary_for_a_reference
+// expect Clang: no matching member function for call to 'set_value'
+// expect GNU: no matching function for call to
+void root(nopal::promise<int&>& p) { p.set_value(1); }

@@ -3,6 +3,7 @@
 // A job with its callable, arguments and result: what pool::run, submit and detach make of it. Next: job.hpp, the part of it that the
 // scheduler knows.
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -32,6 +33,22 @@ template <class T>
 struct result_of_run<task<T>> {
   using type = T;
 };
+
+/// How a result is kept: a reference as a pointer.
+template <class R>
+using held_result = std::conditional_t<std::is_reference_v<R>, std::remove_reference_t<R>*, std::conditional_t<std::is_void_v<R>, char, R>>;
+/// What those see who do not take the result with them: R const&; a reference or void as it is.
+template <class R>
+struct look_at {
+  using type = R const&;
+};
+template <class R>
+  requires std::is_reference_v<R> || std::is_void_v<R>
+struct look_at<R> {
+  using type = R;
+};
+template <class R>
+using looked_at = look_at<R>::type;
 
 /// A callable, its arguments and its result. F, A...: references, as they were given. How the arguments are kept: task/arguments.hpp.
 template <way How, class F, class... A>
@@ -66,11 +83,21 @@ class NOPAL_PROFILED typed_job : public job {
   /// The result, or the exception rethrown. Once, after the end.
   result take() {
     profile_.taken();
-    if (error != nullptr) std::rethrow_exception(std::exchange(error, nullptr));
+    if (error != nullptr) std::rethrow_exception(error);
     if constexpr (std::is_reference_v<result>) {
       return static_cast<result>(**result_);
     } else if constexpr (!std::is_void_v<result>) {
       return std::move(*result_);
+    }
+  }
+
+  /// The result where it is, which stays; or the exception rethrown, and kept. After the end, by any number of threads.
+  looked_at<result> look() const {
+    if (error != nullptr) std::rethrow_exception(error);
+    if constexpr (std::is_reference_v<result>) {
+      return static_cast<result>(**result_);
+    } else if constexpr (!std::is_void_v<result>) {
+      return *result_;
     }
   }
 
@@ -84,10 +111,7 @@ class NOPAL_PROFILED typed_job : public job {
     }
   }
 
- private:
-  using held = std::conditional_t<std::is_reference_v<result>, std::remove_reference_t<result>*,
-                                  std::conditional_t<std::is_void_v<result>, char, result>>;
-
+ protected:
   void begin() {
     try {
       begin_call();
@@ -95,6 +119,8 @@ class NOPAL_PROFILED typed_job : public job {
       start_threw(*current());
     }
   }
+
+ private:
   void begin_call() {
     if constexpr (is_coroutine) {
       worker* const w = current();
@@ -119,7 +145,7 @@ class NOPAL_PROFILED typed_job : public job {
 
   callable f_;
   arguments args_;
-  eventually<held> result_;
+  eventually<held_result<result>> result_;
   [[no_unique_address]] job_profile profile_{How == way::waits};
 };
 
@@ -138,42 +164,89 @@ class NOPAL_PROFILED awaited_job final : public typed_job<way::waits, F, A...> {
 NOPAL_API NOPAL_COLD void detached_threw(std::exception_ptr const& e, void const* function) noexcept;
 NOPAL_API NOPAL_COLD void dropped_threw(std::exception_ptr const& e, void const* function) noexcept;
 
-/// What a future shares with its job. Any thread may wait for `done`.
-template <class R>
-struct shared_result {
-  virtual ~shared_result() = default;
-  /// The result, or the exception thrown. Once, after the end.
-  virtual R take() = 0;
-  /// The exception, or null. After the end.
+/// What futures share with what makes their result, whatever its type. Any thread may wait for `done`.
+class any_result {
+ public:
+  any_result(any_result const&) = delete;
+  any_result& operator=(any_result const&) = delete;
+  virtual ~any_result() = default;
+  /// The exception, or null. After the end. It stays as long as this does.
   virtual std::exception_ptr thrown() const noexcept = 0;
+
   completion done;
-  /// The future was destroyed by an exception that unwinds, which counts more than what the job throws. Written by the future, before it
-  /// gives up its share, and read by the thread that gives up the last one: the count of shares orders the two.
-  bool dropped_by_exception = false;
+  /// `done` is set on a worker; else any thread may set it.
+  bool const ends_on_worker;
+
+  /// The exception need not end the program when nobody is left who may get it: somebody has got it; or a future was destroyed by an
+  /// exception that unwinds, which counts more. relaxed: read by the thread that gives up the last share, and the count of shares orders
+  /// the two.
+  void let_exception_go() noexcept {
+    is_let_go_.store(true, std::memory_order_relaxed);
+    if (failed_with_ != nullptr) failed_with_->is_let_go_.store(true, std::memory_order_relaxed);
+  }
+  /// The exception is that of `first`, which this had to begin after: it is lost only where that of `first` is. Before the end.
+  void fail_with(std::shared_ptr<any_result> first) noexcept {
+    failed_with_ = first->failed_with_ != nullptr ? first->failed_with_ : std::move(first);
+  }
+
+ protected:
+  explicit any_result(bool on_worker) noexcept : ends_on_worker{on_worker} {}
+  /// For the destroyer: the exception, if there is one, got lost.
+  bool loses_exception() const noexcept { return !is_let_go_.load(std::memory_order_relaxed) && failed_with_ == nullptr; }
+
+ private:
+  std::atomic<bool> is_let_go_{false};
+  std::shared_ptr<any_result> failed_with_;  // before the end; then it stays
+};
+
+/// What futures share with what makes a result of type R.
+template <class R>
+class shared_result : public any_result {
+ public:
+  using any_result::any_result;
+  /// The result, or the exception rethrown. Once, after the end.
+  virtual R take() = 0;
+  /// The result where it is, or the exception rethrown. After the end; but not after take, nor at the same time.
+  virtual looked_at<R> look() = 0;
 };
 
 /// The job of pool::submit. It keeps itself alive until it has ended; then its future does.
 template <class F, class... A>
-class NOPAL_PROFILED submitted_job final : public typed_job<way::submits, F, A...>,
-                                           public shared_result<typename typed_job<way::submits, F, A...>::result> {
+class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
+                                     public shared_result<typename typed_job<way::submits, F, A...>::result> {
+  using made_by = typed_job<way::submits, F, A...>;
+
  public:
-  explicit submitted_job(F f, A... a) : typed_job<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
-    this->finish = [](job& r) noexcept {
-      auto& self = static_cast<submitted_job&>(r);
-      pool_state& owner = *self.pool;
-      auto const alive = std::move(self.self_);  // until here the job keeps itself alive, also if the future is dropped
-      drop_region(self.runs_in.region);          // which submit holds
-      self.done.set();
-      owner.pending.finished();
-    };
+  using result = made_by::result;
+
+  explicit submitted_job(F f, A... a) : made_by{static_cast<F>(f), static_cast<A>(a)...}, shared_result<result>{true} {
+    this->finish = end;
   }
   ~submitted_job() override {
-    if (this->error != nullptr && !this->dropped_by_exception) [[unlikely]]
+    if (this->error != nullptr && this->loses_exception()) [[unlikely]]
       dropped_threw(this->error, this->function());
   }
-  typename typed_job<way::submits, F, A...>::result take() override { return typed_job<way::submits, F, A...>::take(); }
+  result take() override {
+    if (this->error != nullptr) this->let_exception_go();
+    return made_by::take();
+  }
+  looked_at<result> look() override {
+    if (this->error != nullptr) this->let_exception_go();
+    return made_by::look();
+  }
   std::exception_ptr thrown() const noexcept override { return this->error; }
   void keep(std::shared_ptr<submitted_job> self) noexcept { self_ = std::move(self); }
+
+ protected:
+  /// job::finish.
+  static void end(job& r) noexcept {
+    auto& self = static_cast<submitted_job&>(r);
+    pool_state& owner = *self.pool;
+    auto const alive = std::move(self.self_);  // until here the job keeps itself alive, also if the future is dropped
+    drop_region(self.runs_in.region);          // which submit holds
+    self.done.set();
+    owner.pending.finished();
+  }
 
  private:
   std::shared_ptr<submitted_job> self_;
