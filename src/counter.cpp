@@ -40,7 +40,7 @@ void counter::check_destroyed() noexcept {
   }
   std::exception_ptr const e = word_.unclaimed();
   if (e == nullptr) return;
-  if (std::uncaught_exceptions() == 0 && !core::is_stopped(e)) {
+  if (std::uncaught_exceptions() == 0 && !word_.is_known() && !core::is_stopped(e)) {
     core::die_fiber(e, "and its counter was destroyed with it; call nopal::wait_for(counter), which rethrows it");
   }
   core::drop_held(this, [] {});

@@ -25,6 +25,8 @@ class counter;
 
 namespace core {
 
+struct counter_access;
+
 template <class F, class Counter>
 struct fiber_record;
 
@@ -56,7 +58,8 @@ NOPAL_API NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
 /// A number for which fibers, tasks, functions and threads wait, until it is at most some value. Any thread may use it; each operation is
 /// atomic. Destroying it while a thread waits for it, or above 0, since a fiber may still count it down, ends the program with a message.
 /// So does destroying it with an exception that has left a fiber, and that no wait_for has rethrown, unless that is nopal::stopped, or
-/// another exception destroys the counter. It keeps the first of several exceptions.
+/// another exception destroys the counter, or something that began after it (after.hpp) has failed with that exception. It keeps the first
+/// of several exceptions.
 ///
 ///     nopal::counter left;
 ///     for (auto& item : items) nopal::spawn(left, [&] { cook(item); });
@@ -111,6 +114,7 @@ class NOPAL_API counter {
   friend void core::fail_fiber(counter* c, std::exception_ptr e) noexcept;
   template <class F, class Counter>
   friend struct core::fiber_record;
+  friend core::counter_access;
 
   /// Counts the end of a fiber, which has thrown `e` if that is not null. `c` is null if no counter counts the fiber.
   NOPAL_INLINE static void fiber_ended(counter* c, std::exception_ptr e) noexcept {
@@ -131,6 +135,13 @@ class NOPAL_API counter {
 
   core::basic_counter<core::timed_stack_waits> word_;
 };
+
+namespace core {
+/// Finds the word of a counter, for after.hpp.
+struct counter_access {
+  static basic_counter<timed_stack_waits>& of(counter& c) noexcept { return c.word_; }
+};
+}  // namespace core
 
 /// Waits until `c` is at most `value`. Rethrows the first exception that has left a fiber spawned with `c`; one of several waiters gets it.
 /// O(1). Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool sleeps.

@@ -8,6 +8,7 @@
 
 #include <chrono>
 
+#include "nopal/after.hpp"
 #include "nopal/channel.hpp"
 #include "nopal/condition_variable.hpp"
 #include "nopal/core/scheduler/fiber_record.hpp"
@@ -46,6 +47,19 @@ NOPAL_PROFILED void spawn(counter& c, F&& f, std::source_location where = std::s
 void spawn(counter& c, F&& f) {
   core::spawn_counted(nullptr, core::default_pool_state, c, static_cast<F&&>(f));
 #endif
+}
+/// As spawn(f), but the fiber begins when all of `d` have ended: after.hpp. Until then no stack waits. If one has failed, the fiber does not
+/// run: a failed counter's exception then ends the program, and that of a future is lost only if nobody asks the future for it. In the
+/// caller's pool, or in default_pool() off a pool, whose destructor waits for the fiber. Throws std::bad_alloc.
+template <class F>
+void spawn(dependencies d, F&& f) {
+  core::spawn_after(nullptr, core::default_pool_state, core::dependency_access::take(d), static_cast<counter*>(nullptr),
+                    static_cast<F&&>(f));
+}
+/// As above, and `c` counts the fiber: up now, down when it has ended. If one of `d` has failed, `c` gets that exception, as from the fiber.
+template <class F>
+void spawn(dependencies d, counter& c, F&& f) {
+  core::spawn_after(nullptr, core::default_pool_state, core::dependency_access::take(d), &c, static_cast<F&&>(f));
 }
 /// Lets what waits for the caller's worker run first: all of it, or some 60 if there is more. It may be less if another thread has added
 /// something, or has stolen some. Suspends: the fiber, task or function leaves its native stack. Returns at once if nothing waits. Off a

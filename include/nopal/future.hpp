@@ -1,16 +1,20 @@
 #pragma once
 
-// future: the result of a job that was submitted to a pool, or of a promise. Next: core/wait/completion.hpp, what it
-// waits for.
+// future: the result of a job that was submitted to a pool, or of a promise. Next: shared_future.hpp, which many may wait for; after.hpp,
+// what begins after it; core/wait/completion.hpp, what it waits for.
 
 #include "nopal/core/compiler/config.hpp"
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "nopal/core/base/in_order.hpp"
+#include "nopal/core/scheduler/dependent.hpp"
 #include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/task/awaiters.hpp"
 #include "nopal/core/wait/completion.hpp"
@@ -20,10 +24,12 @@ namespace nopal::inline NOPAL_ABI {
 
 template <class R>
 class future;
+template <class R>
+class shared_future;
 
 namespace core {
 
-/// Makes futures, and finds what they share with their jobs. F: future<R>. Throws std::logic_error for an empty one.
+/// Makes futures, and finds what they share with their jobs. F: future<R> or shared_future<R>. Throws std::logic_error for an empty one.
 struct future_access {
   template <class R>
   static future<R> make(std::shared_ptr<shared_result<R>> s) noexcept {
@@ -45,6 +51,41 @@ struct future_access {
   }
 };
 
+/// What then() calls its function with: the result of the future, taken or as it is.
+template <class R, bool Takes>
+struct result_for {
+  using type = std::conditional_t<Takes && !std::is_reference_v<R>, R&&, looked_at<R>>;
+  template <class G>
+  static constexpr bool may_call = std::is_invocable_v<called_once<G, type>, type>;
+};
+template <bool Takes>
+struct result_for<void, Takes> {
+  template <class G>
+  static constexpr bool may_call = std::is_invocable_v<called_once<G>>;
+};
+
+/// What the job of then() calls. Not called where the future has failed.
+template <class R, bool Takes, class G>
+struct follower {
+  shared_result<R>* of;  // the job keeps it
+  G g;
+
+  decltype(auto) operator()() && {
+    if constexpr (std::is_void_v<R>) {
+      return std::invoke(static_cast<called_once<G>>(g));
+    } else if constexpr (Takes && !std::is_reference_v<R>) {
+      // Not by take, whose value would end with this call: a coroutine function refers to it for longer.
+      return std::invoke(static_cast<called_once<G, R&&>>(g), static_cast<R&&>(const_cast<R&>(of->look())));
+    } else {
+      return std::invoke(static_cast<called_once<G, looked_at<R>>>(g), of->look());
+    }
+  }
+};
+
+/// then, for a future of either kind: below.
+template <bool Takes, class R, class G>
+NOPAL_PROFILED auto follow(std::shared_ptr<shared_result<R>> s, G&& g);
+
 /// co_await f, for a future.
 template <class R>
 class future_awaiter : public stack_awaiter {
@@ -64,7 +105,7 @@ class future_awaiter : public stack_awaiter {
 
 }  // namespace core
 
-/// The result of pool::submit and of a promise, for one get() or `co_await`. Dropping it does not stop or wait for the job. Any number of threads may wait
+/// The result of pool::submit, of then() and of a promise, for one get() or `co_await`. Dropping it does not stop or wait for the job. Any number of threads may wait
 /// for it at once, but only one may take the result. It may outlive its pool. An empty future (without a job, or with its result taken)
 /// throws std::logic_error from all members but valid(). Each wait throws nopal::stopped if the caller is asked to stop (stop.hpp): the job
 /// runs on, and the future is unchanged.
@@ -120,6 +161,25 @@ class future : public core::awaitable_tag {
     return s->take();
   }
 
+  /// Calls g(value) once the result is there, and returns a future of what g returns; g() for void. Afterwards this future is not valid.
+  /// g is a job of the pool, an ordinary function or a coroutine function: the worker that has ended this future's job runs it next, unless
+  /// a thief takes it. If the result is there already, or comes from a promise, g is a job of the caller's pool, or of default_pool() if the
+  /// caller works for none. No thread and no stack waits. If this future has failed, g is not called, and the future that is returned has
+  /// the same exception: that is lost only if neither is asked for it. Throws std::bad_alloc, what keeping g throws, and what default_pool()
+  /// throws; then this future is unchanged.
+  ///
+  ///     auto size = pool.submit(load, path).then([](image i) { return i.size(); });
+  template <class G>
+  NOPAL_PROFILED auto then(G&& g) {
+    static_cast<void>(state("future::then()"));
+    auto next = core::follow<true, R>(state_, static_cast<G&&>(g));
+    state_ = nullptr;
+    return next;
+  }
+  /// As the conversion to a shared_future (shared_future.hpp). Afterwards this future is not valid. Throws std::logic_error if it was not
+  /// before.
+  shared_future<R> share();
+
   /// For `co_await`.
   core::future_awaiter<R> in(core::frame& task) noexcept { return {*this, task}; }
 
@@ -127,6 +187,7 @@ class future : public core::awaitable_tag {
   friend class pool;
   friend core::future_awaiter<R>;
   friend core::future_access;
+  friend shared_future<R>;
   explicit future(std::shared_ptr<core::shared_result<R>> s) noexcept : state_{std::move(s)} {}
 
   void wait_and_throw() {
@@ -141,5 +202,34 @@ class future : public core::awaitable_tag {
   }
   std::shared_ptr<core::shared_result<R>> state_;
 };
+
+namespace core {
+
+template <bool Takes, class R, class G>
+NOPAL_PROFILED auto follow(std::shared_ptr<shared_result<R>> s, G&& g) {
+  using kept = std::decay_t<G>;
+  constexpr bool callable = result_for<R, Takes>::template may_call<kept>;
+  static_assert(
+      callable,
+      "nopal: then calls its function with the future's value: T of a future<T>, T const& of a shared_future<T>, nothing for void.");
+  constexpr bool copied = std::is_constructible_v<kept, G&&>;
+  static_assert(copied, "nopal: then keeps its function by value, and this one cannot be copied. Write f.then(std::move(g)).");
+  if constexpr (callable && copied) {
+    worker* const w = current_or_null();
+    pool_state* pool = nullptr;
+    if (!s->ends_on_worker || s->done.is_set()) pool = w != nullptr ? &w->pool() : &default_pool_state();
+    std::vector<predecessor> after;
+    shared_result<R>* const of = s.get();
+    after.push_back({std::move(s), nullptr, true});
+    auto job =
+        core::submit_after(pool, default_pool_state, region_here(), std::move(after), follower<R, Takes, kept>{of, static_cast<G&&>(g)});
+    using result = std::remove_reference_t<decltype(*job)>::result;
+    return future_access::make<result>(std::move(job));
+  } else {
+    return future<refused>{};
+  }
+}
+
+}  // namespace core
 
 }  // namespace nopal

@@ -4,6 +4,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
+#include "nopal/after.hpp"
 #include "nopal/algorithm.hpp"
 #include "nopal/barrier.hpp"
 #include "nopal/block_on.hpp"
@@ -18,6 +19,7 @@
 #include "nopal/promise.hpp"
 #include "nopal/scratch.hpp"
 #include "nopal/select.hpp"
+#include "nopal/shared_future.hpp"
 #include "nopal/shared_mutex.hpp"
 #include "nopal/stats.hpp"
 #include "nopal/stay.hpp"

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/after.hpp"
 #include "nopal/core/report/report.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/fiber_record.hpp"
@@ -41,9 +42,8 @@ class pool;
 struct simulation_report;
 
 namespace core {
-/// What the workers of default_pool() share. Throws what default_pool() throws.
-NOPAL_API NOPAL_COLD pool_state& default_pool_state();
-/// As default_pool_state, but null if that pool has not been made, or has no threads in this process.
+/// What the workers of default_pool() share, as default_pool_state; but null if that pool has not been made, or has no threads in this
+/// process.
 NOPAL_API pool_state* default_pool_state_if_any() noexcept;
 /// nopal::shutdown, until `deadline`.
 NOPAL_API NOPAL_COLD shutdown_result shut_down(time_point deadline);
@@ -107,9 +107,25 @@ class pool {
   /// without a get() it ends the program with its message: future.hpp. Throws std::bad_alloc, and what keeping f and the arguments throws;
   /// the job has not started then.
   template <class F, class... A>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, std::stop_token>)
+    requires(!std::is_same_v<std::remove_cvref_t<F>, std::stop_token> && !std::is_same_v<std::remove_cvref_t<F>, dependencies>)
   NOPAL_PROFILED auto submit(F&& f, A&&... a) {
     return submit_in(core::region_here(), static_cast<F&&>(f), static_cast<A&&>(a)...);
+  }
+  /// As submit(f, args...), but the job begins when all of `d` have ended: after.hpp. If one has failed, f is not called, and the future has
+  /// that exception, which is lost only if the failed one is not asked for it either. The worker that ends the last of them runs the job
+  /// next, if it works for this pool, unless a thief takes it. The pool's destructor waits for the job.
+  template <class F, class... A>
+  NOPAL_PROFILED auto submit(dependencies d, F&& f, A&&... a) {
+    using c = core::checked<core::way::submits, F&&, A&&...>;
+    if constexpr (!c::ok) {
+      core::explained<core::way::submits, c::wrong>();
+      return future<core::refused>{};
+    } else {
+      auto r = core::submit_after(&state(), nullptr, core::region_here(), core::dependency_access::take(d), static_cast<F&&>(f),
+                                  static_cast<A&&>(a)...);
+      using result = std::remove_reference_t<decltype(*r)>::result;
+      return core::future_access::make<result>(std::move(r));
+    }
   }
   /// As submit(f, args...), in a stop region of its own: the job, and all that it begins, is asked to stop when `token` is requested, or
   /// the region in which the caller runs: stop.hpp. The job still runs, and its future has what it returns or throws.
@@ -160,6 +176,18 @@ class pool {
   void spawn(counter& c, F&& f) {
     core::spawn_counted(&state(), nullptr, c, static_cast<F&&>(f));
 #endif
+  }
+
+  /// As spawn(f), but the fiber begins when all of `d` have ended: after.hpp. If one has failed, it does not run.
+  template <class F>
+  void spawn(dependencies d, F&& f) {
+    core::spawn_after(&state(), nullptr, core::dependency_access::take(d), static_cast<counter*>(nullptr), static_cast<F&&>(f));
+  }
+  /// As above, and `c` counts the fiber: up now, down when it has ended. If one of `d` has failed, `c` gets that exception, as from the
+  /// fiber.
+  template <class F>
+  void spawn(dependencies d, counter& c, F&& f) {
+    core::spawn_after(&state(), nullptr, core::dependency_access::take(d), &c, static_cast<F&&>(f));
   }
 
   /// The pool that the calling thread works for; null on a thread that works for none.

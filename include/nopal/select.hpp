@@ -22,6 +22,7 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/watch.hpp"
 #include "nopal/future.hpp"
+#include "nopal/shared_future.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -102,14 +103,14 @@ struct push_case {
   void act() { static_cast<void>(std::invoke(f, taken)); }
 };
 
-template <class R, class F>
+template <class Future, class F>
 struct ready_case {
-  future<R>* of;
+  Future* of;
   F f;
   completion* done = nullptr;
   watch<completion::watched> w = {};
 
-  ready_case(future<R>& x, F g) : of{std::addressof(x)}, f{std::move(g)} {}
+  ready_case(Future& x, F g) : of{std::addressof(x)}, f{std::move(g)} {}
   ready_case(ready_case&& o) : of{o.of}, f{std::move(o.f)} {}
   bool happens() {
     done = &future_access::of(*of, "select");
@@ -165,7 +166,12 @@ auto on_push(channel<T>& c, std::type_identity_t<T> const& value, F f = {}) {
 /// For select: the future is ready; then f(future&) is called. f may be a member: &future<int>::get.
 template <class R, class F = core::nothing_more>
 auto on_ready(future<R>& x, F f = {}) {
-  return core::ready_case<R, F>{x, std::move(f)};
+  return core::ready_case<future<R>, F>{x, std::move(f)};
+}
+/// As above, for a shared_future.
+template <class R, class F = core::nothing_more>
+auto on_ready(shared_future<R>& x, F f = {}) {
+  return core::ready_case<shared_future<R>, F>{x, std::move(f)};
 }
 /// For select: nothing else has happened for `d` from now on; then f() is called. With 0 it is chosen if nothing else can happen at once.
 template <class Rep, class Period, class F = core::nothing_more>

@@ -1,6 +1,6 @@
 #pragma once
 
-// when_all: waits for all of several futures. Next: when_any.hpp, the first of several.
+// when_all: waits for all of several futures. after.hpp: what begins after all of them, without a wait. Next: when_any.hpp, the first of several.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -33,9 +33,9 @@ class all_ready {
   }
 
  private:
-  template <class... R>
-    requires(sizeof...(R) != 0)
-  friend all_ready when_all(future<R> const&... f);
+  template <any_future... F>
+    requires(sizeof...(F) != 0)
+  friend all_ready when_all(F const&... f);
   template <range_of_futures F>
   friend all_ready when_all(F const& futures);
   void add(std::exception_ptr e) noexcept {
@@ -51,10 +51,10 @@ class all_ready {
 ///
 /// Suspends: the fiber, task or function leaves its native stack, and the worker runs others; a thread that works for no pool sleeps.
 /// Throws nopal::stopped if the caller is asked to stop (stop.hpp), std::logic_error if a future is empty, std::bad_alloc.
-template <class... R>
-  requires(sizeof...(R) != 0)
-all_ready when_all(future<R> const&... f) {
-  std::array<core::completion*, sizeof...(R)> const all{&core::future_access::of(f, "when_all")...};
+template <any_future... F>
+  requires(sizeof...(F) != 0)
+all_ready when_all(F const&... f) {
+  std::array<core::completion*, sizeof...(F)> const all{&core::future_access::of(f, "when_all")...};
   static_cast<void>(core::all_set(all.data(), all.size(), core::time_point::max()));
   all_ready r;
   (r.add(core::future_access::thrown(f)), ...);
@@ -72,10 +72,10 @@ all_ready when_all(F const& futures) {
 }
 /// As when_all, for at most `timeout`. False: that passed first. Also throws std::system_error if the thread that serves time limits cannot
 /// be started.
-template <class Rep, class Period, class... R>
-  requires(sizeof...(R) != 0)
-bool when_all_for(std::chrono::duration<Rep, Period> timeout, future<R> const&... f) {
-  std::array<core::completion*, sizeof...(R)> const all{&core::future_access::of(f, "when_all_for")...};
+template <class Rep, class Period, any_future... F>
+  requires(sizeof...(F) != 0)
+bool when_all_for(std::chrono::duration<Rep, Period> timeout, F const&... f) {
+  std::array<core::completion*, sizeof...(F)> const all{&core::future_access::of(f, "when_all_for")...};
   return core::all_set(all.data(), all.size(), core::deadline_after(timeout));
 }
 /// As above, for a range of futures.

@@ -28,17 +28,60 @@ void comes_from_outside(pool_state& pool, job& r) noexcept {
     tell::job_comes(pool);
 }
 
-void submit(pool_state& pool, job& r) noexcept {
+namespace {
+
+void count_as_submitted(pool_state& pool, job& r) noexcept {
   pool.pending.started();
   pool.needs_threads();  // after that: see end_threads
+  r.pool = &pool;
+}
+void hold_its_region(job& r) noexcept {
   r.run = run_injected_job;
   r.runs_in.region = listened_to(r.runs_in.region);
   hold_region(r.runs_in.region);  // until its finish
+}
+void submit_from_outside(pool_state& pool, job& r) noexcept {
+  comes_from_outside(pool, r);
+  inject(pool, r, choose_worker(pool));
+}
+// The ring has the caller's own work, which runs soon; the inbox needs no memory.
+void put_into_ring(worker& w, resumable& r) noexcept {
+  try {
+    w.make_room_for_ready();
+    w.make_ready(r);
+  } catch (std::bad_alloc const&) {
+    inject(w.pool(), r, w.index());
+  }
+}
+
+}  // namespace
+
+void submit(pool_state& pool, job& r) noexcept {
+  count_as_submitted(pool, r);
+  hold_its_region(r);
   tell::comes(pool, brought::job);
   worker const* const w = current_or_null();
   if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());
-  comes_from_outside(pool, r);
-  inject(pool, r, choose_worker(pool));
+  submit_from_outside(pool, r);
+}
+
+void prepare_to_submit(pool_state* pool, job& r) noexcept {
+  if (pool != nullptr) count_as_submitted(*pool, r);
+  hold_its_region(r);
+}
+
+void prepare_to_submit_to(pool_state& pool, job& r) noexcept { count_as_submitted(pool, r); }
+
+void submit_prepared(job& r) noexcept {
+  worker* const w = current_or_null();
+  if (r.pool == nullptr) count_as_submitted(w->pool(), r);
+  pool_state& pool = *r.pool;
+  tell::comes(pool, brought::job);
+  if (w != nullptr && &w->pool() == &pool) return put_into_ring(*w, r);
+  // The job may be the last that the pool has to run, and the pool's destructor would not wait for this thread, which still uses the pool.
+  pool.pending.started();
+  submit_from_outside(pool, r);
+  pool.pending.finished();
 }
 
 namespace {
@@ -75,12 +118,7 @@ void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept {
 
 void spawn_again(worker& w, resumable& fiber) noexcept {
   w.count.add(counted::fibers_spawned);  // before the fiber can finish: see wait_for_all
-  try {
-    w.make_room_for_ready();
-    w.make_ready(fiber);
-  } catch (std::bad_alloc const&) {
-    inject(w.pool(), fiber, w.index());
-  }
+  put_into_ring(w, fiber);
 }
 
 namespace {

@@ -143,6 +143,57 @@ void root(nopal::pool& pool) {
   pool.submit(f).get();
 }
 
+// case: then_of_another_value
+// expect: nopal: then calls its function with the future's value
+void root(nopal::future<std::string> f) {
+  auto later = f.then([](int) {});
+}
+
+// case: then_that_takes_a_shared_value
+// expect: nopal: then calls its function with the future's value
+void root(nopal::shared_future<std::unique_ptr<int>> const& f) {
+  auto later = f.then([](std::unique_ptr<int>) {});
+}
+
+// case: then_of_nothing_with_a_value
+// expect: nopal: then calls its function with the future's value
+void root(nopal::future<void> f) {
+  auto later = f.then([](int) {});
+}
+
+// case: then_of_a_function_that_cannot_be_copied
+// expect: nopal: then keeps its function by value, and this one cannot be copied.
+void root(nopal::future<void> f) {
+  auto const next = [p = std::unique_ptr<int>{}] {};
+  auto later = f.then(next);
+}
+
+// case: after_a_temporary_counter
+// expect: nopal: after takes futures, ranges of futures, and counters, which must have names.
+void root(nopal::pool& pool) {
+  auto later = pool.submit(nopal::after(nopal::counter{1}), [] {});
+}
+
+// case: after_a_number
+// expect: nopal: after takes futures, ranges of futures, and counters, which must have names.
+void root(nopal::pool& pool) {
+  auto later = pool.submit(nopal::after(3), [] {});
+}
+
+// case: submit_after_with_wrong_arguments
+// expect: nopal: the function cannot be called with these arguments.
+void root(nopal::pool& pool) { auto later = pool.submit(nopal::after(), f, std::string{"one"}); }
+
+// case: spawn_after_of_a_function_with_parameters
+// expect: nopal: spawn takes something to be called without arguments.
+void root(nopal::pool& pool) { pool.spawn(nopal::after(), f); }
+
+// case: spawn_after_of_a_coroutine_function
+// expect: nopal: a fiber is an ordinary function.
+void root() {
+  nopal::spawn(nopal::after(), [] { return number(1); });
+}
+
 // case: promise_of_another_value
 // expect: nopal: promise::set_value makes the value from its argument
 void root(nopal::promise<int>& p) { p.set_value(std::string{"one"}); }
@@ -151,3 +202,9 @@ void root(nopal::promise<int>& p) { p.set_value(std::string{"one"}); }
 // expect Clang: no matching member function for call to 'set_value'
 // expect GNU: no matching function for call to
 void root(nopal::promise<int&>& p) { p.set_value(1); }
+
+// case: what_begins_after_others
+void root(nopal::pool& pool, nopal::counter& c, nopal::future<int> const& a, nopal::shared_future<int> const& b) {
+  auto later = pool.submit(nopal::after(a, b, c, std::vector{b}), f, 1).then([](int) {});
+  nopal::spawn(nopal::after(later), c, [] {});
+}

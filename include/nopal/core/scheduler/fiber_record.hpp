@@ -96,9 +96,9 @@ NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Coun
     spawn_from_outside(on, r.release());
   }
 }
-/// Checks that a fiber can be made of `f`, and spawns it. Throws as spawn_checked.
-template <class Counter, class F>
-NOPAL_INLINE void spawn(pool_state* to, pool_state& (*otherwise)(), Counter* c, F&& f) {
+/// True if a fiber can be made of an F. If not, says what to write instead.
+template <class F>
+consteval bool may_be_fiber() {
   using closure = std::decay_t<F>;
   using called = called_once<closure>;
   constexpr bool callable = std::is_invocable_v<called>;
@@ -110,7 +110,12 @@ NOPAL_INLINE void spawn(pool_state* to, pool_state& (*otherwise)(), Counter* c, 
   static_assert(kept, "nopal: spawn keeps its closure by value, and this one cannot be copied. Write spawn(std::move(f)).");
   constexpr bool aligned = alignof(closure) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
   static_assert(aligned, "nopal: a fiber's closure is aligned to at most 16 bytes. Capture a pointer to what needs more.");
-  if constexpr (callable && ordinary && kept && aligned) spawn_checked<closure>(to, otherwise, c, static_cast<F&&>(f));
+  return callable && ordinary && kept && aligned;  // if not, the message above is the only one
+}
+/// Checks that a fiber can be made of `f`, and spawns it. Throws as spawn_checked.
+template <class Counter, class F>
+NOPAL_INLINE void spawn(pool_state* to, pool_state& (*otherwise)(), Counter* c, F&& f) {
+  if constexpr (core::may_be_fiber<F>()) spawn_checked<std::decay_t<F>>(to, otherwise, c, static_cast<F&&>(f));
 }
 /// Spawns a fiber that `c` counts: up now, down when the fiber has ended. Throws as spawn_checked; `c` is as before then.
 template <class Counter, class F>

@@ -16,6 +16,17 @@ namespace nopal::inline NOPAL_ABI::core {
 /// Gives the job to the pool: to the calling worker's inbox, if that worker belongs to the pool, else to a sleeping worker's. Any thread.
 /// The job may have ended when this returns. Its finish drops the stop region, which is held for it from here on.
 NOPAL_API void submit(pool_state& pool, job& r) noexcept;
+/// The two halves of submit, for a job that begins later. First: the job is the calling thread's. Its region is held for it from here on,
+/// and with `pool` it counts as submitted there, so that the pool's end waits for it. Without, a worker must do the second half, whose pool
+/// it is.
+NOPAL_API void prepare_to_submit(pool_state* pool, job& r) noexcept;
+/// Names the pool, where the first half has not.
+NOPAL_API void prepare_to_submit_to(pool_state& pool, job& r) noexcept;
+/// Second: gives the job to the pool that the first half has named, or to the calling worker's: to the ring of the calling worker, if it
+/// works for that pool. The caller keeps the pool alive. The job may have ended when this returns.
+NOPAL_API void submit_prepared(job& r) noexcept;
+/// The default pool's. Throws what default_pool() throws. In src/pool.cpp.
+NOPAL_API NOPAL_COLD pool_state& default_pool_state();
 /// Gives a fiber to the pool, by a thread that does not work for it. The fiber may have ended when this returns.
 NOPAL_API void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept;
 /// Adds a fiber to the ring of `w`, the calling worker, or to its inbox if there is no memory for the ring to grow.

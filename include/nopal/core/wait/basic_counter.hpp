@@ -78,6 +78,7 @@ class basic_counter {
         w->next_waiter = rest;
         rest = w;
       } else if (w->claim()) {
+        if (w->copies_to != nullptr) *w->copies_to = look_at_exception();
         due.add(*w);
       }
       w = next;
@@ -109,6 +110,9 @@ class basic_counter {
 
   struct waiter : Waits::waiter {
     std::int64_t target = 0;
+    /// Null; or where a done that wakes the waiter copies the exception, which the counter keeps. The waiter itself may find the counter
+    /// gone.
+    std::exception_ptr* copies_to = nullptr;
   };
   /// Enters `w`, whose wake-up tells a waiter for several things. False: the value is at most w.target.
   bool watch(waiter& w) noexcept { return enqueue(w, nullptr); }
@@ -137,7 +141,18 @@ class basic_counter {
     lock();
     std::exception_ptr const e = error_;
     error_ = nullptr;
+    is_known_ = false;
     word_.fetch_and(~thrown, std::memory_order_relaxed);  // relaxed: the lock orders it
+    unlock();
+    return e;
+  }
+
+  /// A copy of the exception for one that does not take it; null if there is none. From then on the exception may be destroyed with the
+  /// counter. By a thread that keeps the counter alive, and knows that its value is reached.
+  std::exception_ptr copy_exception() noexcept {
+    if (!has_exception()) return nullptr;
+    lock();
+    std::exception_ptr const e = look_at_exception();
     unlock();
     return e;
   }
@@ -147,6 +162,8 @@ class basic_counter {
   void close() noexcept { lock(); }
   bool is_awaited() const noexcept { return waiters_ != nullptr; }
   std::exception_ptr unclaimed() const noexcept { return error_; }
+  /// True if the exception has been copied.
+  bool is_known() const noexcept { return is_known_; }
 
   /// A report's copy of a counter's first two words.
   struct copied {
@@ -173,6 +190,13 @@ class basic_counter {
   // counter.
   void unlock() noexcept {
     word_.fetch_and(waiters_ == nullptr ? ~(locked | waited_for | wanted_early) : ~locked, std::memory_order_release);
+  }
+
+  // Under the lock.
+  std::exception_ptr look_at_exception() noexcept {
+    std::exception_ptr const e = error_;
+    if (e != nullptr) is_known_ = true;
+    return e;
   }
 
   // True if the value is at most `target` and the lock bit is free: then the caller may destroy the counter. While another thread holds the
@@ -232,6 +256,7 @@ class basic_counter {
   // Guarded by the lock bit.
   plain<waiter*> waiters_{nullptr};
   plain<std::exception_ptr> error_;
+  plain<bool> is_known_{false};  // it was copied
 };
 
 }  // namespace nopal::core

@@ -45,14 +45,14 @@ struct measured_fiber {
 
 /// True if a fiber can be made of `F`. If not, the plain spawn gives the error.
 template <class F>
-inline constexpr bool may_be_fiber =
+inline constexpr bool can_be_measured =
     std::is_invocable_v<called_once<std::decay_t<F>>> && !returns_task<called_once<std::decay_t<F>>> &&
     std::is_constructible_v<std::decay_t<F>, F&&> && alignof(std::decay_t<F>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
 /// As spawn, or spawn_counted if `c` is not null, of a measured fiber.
 template <class Counter, class F>
 void spawn_measured(pool_state* to, pool_state& (*otherwise)(), Counter* c, std::source_location const& where, F&& f) {
-  if constexpr (!may_be_fiber<F>) {
+  if constexpr (!can_be_measured<F>) {
     core::spawn(to, otherwise, c, static_cast<F&&>(f));
   } else {
     if (c != nullptr) c->add();

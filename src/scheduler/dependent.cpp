@@ -1,0 +1,90 @@
+#include "nopal/core/scheduler/dependent.hpp"
+
+#include "nopal/core/base/in_order.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+/// An entry in the list of one of the others.
+struct dependent::link : counter_word::waiter {
+  dependent* of = nullptr;
+  predecessor other;
+  std::exception_ptr copied;  // what a fiber of the counter has thrown
+
+  bool wait() noexcept { return other.result != nullptr ? other.result->done.watch(*this) : other.counter->watch(*this); }
+  std::exception_ptr thrown() const noexcept { return other.result != nullptr ? other.result->thrown() : copied; }
+};
+
+dependent::dependent(std::vector<predecessor> after, void (*begin)(dependent&) noexcept)
+    : begin_{begin}, count_{after.size()}, links_{std::make_unique<link[]>(after.size())}, left_{after.size() + 1} {
+  for (std::size_t k = 0; k < count_; ++k) {
+    link& l = links_[k];
+    l.of = this;
+    l.told = ended;
+    l.other = std::move(after[k]);
+    if (l.other.counter != nullptr) l.copies_to = &l.copied;
+  }
+}
+dependent::~dependent() = default;
+
+bool dependent::enter() noexcept {
+  for (std::size_t k = 0; k < count_; ++k) {
+    link& l = links_[k];
+    in_order();
+    if (l.wait()) continue;
+    if (l.other.counter != nullptr) l.copied = l.other.counter->copy_exception();
+    left_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: this thread has yet to arrive, and that releases it
+  }
+  return arrive();
+}
+
+// waiting_stack::told: one of the others has ended. By the thread that has ended it, which holds no lock.
+void dependent::ended(waiting_stack& l) noexcept {
+  dependent& d = *static_cast<link&>(l).of;
+  if (d.arrive()) d.begin_(d);
+}
+
+// True: all have ended, and the caller owns this. Else this may be gone.
+bool dependent::arrive() noexcept {
+  // acq_rel: each other, so that the last one sees the links as all others have left them
+  if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+  for (std::size_t k = 0; k < count_ && failure_ == nullptr; ++k) {
+    failure_ = links_[k].thrown();
+    if (failure_ != nullptr) failed_ = links_[k].other.result;
+  }
+  for (std::size_t k = 0; k < count_; ++k) {
+    if (links_[k].other.is_used) used_ = std::move(links_[k].other.result);
+  }
+  links_.reset();  // what ended is not kept alive until this does
+  return true;
+}
+
+void waiting_fiber::begin_in(pool_state& pool, resumable& fiber) noexcept {
+  pool_ = &pool;
+  fiber_ = &fiber;
+  pool.pending.started();
+  pool.needs_threads();  // after that: see end_threads
+  if (enter()) begin(*this);
+}
+
+void waiting_fiber::begin(dependent& d) noexcept {
+  auto& self = static_cast<waiting_fiber&>(d);
+  pool_state& pool = *self.pool_;
+  worker* const w = current_or_null();
+  if (w != nullptr && &w->pool() == &pool) {
+    spawn_again(*w, *self.fiber_);
+  } else {
+    spawn_from_outside(pool, *self.fiber_);
+  }
+  pool.pending.finished();  // last: the fiber is counted by itself
+}
+
+bool waiting_fiber::may_run(bool is_counted) {
+  if (failure() == nullptr) return true;
+  if (failed() != nullptr) {
+    if (!is_counted) return false;  // the exception is lost where that result is
+    failed()->let_exception_go();
+  }
+  std::rethrow_exception(failure());
+}
+
+}  // namespace nopal::core
