@@ -11,7 +11,7 @@ else()
   set(NOPAL_TEST_SEEDS 5 CACHE STRING "how many seeds each test of a controlled schedule gets")
 endif()
 set(scheduled task. exceptions. native. scope_test. fiber_test. counter_test. mutex_test. condition_variable_test. semaphore_test.
-  channel_test. resume_on. scratch. future. c_test.)
+  channel_test. resume_on. scratch. future. c_test. promise. shared_future. then. after. graph. graph_exceptions. graph_stop.)
 set(unscheduled task.a_move_may_throw_at_any_depth
   task.may_be_stolen_in_every_scope task.a_stolen_task_may_call_before_it_joins task.value_arguments_are_copied_at_the_fork
   task.nesting_asks_little_of_the_callers_stack task.a_million_calls_may_nest task.a_million_forks_may_nest

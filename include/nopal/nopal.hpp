@@ -12,6 +12,7 @@
 #include "nopal/event_source.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/floating_point.hpp"
+#include "nopal/graph.hpp"
 #include "nopal/latch.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"

@@ -38,6 +38,7 @@
 
 namespace nopal::inline NOPAL_ABI {
 
+class graph;
 class pool;
 struct simulation_report;
 
@@ -45,6 +46,9 @@ namespace core {
 /// What the workers of default_pool() share, as default_pool_state; but null if that pool has not been made, or has no threads in this
 /// process.
 NOPAL_API pool_state* default_pool_state_if_any() noexcept;
+/// A graph by its name (graph.hpp). A job runs it where it is, and does not keep it.
+template <class F>
+inline constexpr bool is_named_graph = std::is_same_v<F, graph&>;
 /// nopal::shutdown, until `deadline`.
 NOPAL_API NOPAL_COLD shutdown_result shut_down(time_point deadline);
 struct default_pool_maker;
@@ -104,8 +108,8 @@ class pool {
   }
 
   /// Gives f(args...) to some worker, and returns a future of its result. An exception that leaves the job is for the future's get();
-  /// without a get() it ends the program with its message: future.hpp. Throws std::bad_alloc, and what keeping f and the arguments throws;
-  /// the job has not started then.
+  /// without a get() it ends the program with its message: future.hpp. A graph that has a name is run where it is, and must outlive the job
+  /// (graph.hpp). Throws std::bad_alloc, and what keeping f and the arguments throws; the job has not started then.
   template <class F, class... A>
     requires(!std::is_same_v<std::remove_cvref_t<F>, std::stop_token> && !std::is_same_v<std::remove_cvref_t<F>, dependencies>)
   NOPAL_PROFILED auto submit(F&& f, A&&... a) {
@@ -117,7 +121,9 @@ class pool {
   template <class F, class... A>
   NOPAL_PROFILED auto submit(dependencies d, F&& f, A&&... a) {
     using c = core::checked<core::way::submits, F&&, A&&...>;
-    if constexpr (!c::ok) {
+    if constexpr (core::is_named_graph<F>) {
+      return submit(std::move(d), [&f] { f.run(); });
+    } else if constexpr (!c::ok) {
       core::explained<core::way::submits, c::wrong>();
       return future<core::refused>{};
     } else {
@@ -222,7 +228,9 @@ class pool {
   template <class F, class... A>
   NOPAL_PROFILED auto submit_in(core::region_id region, F&& f, A&&... a) {
     using c = core::checked<core::way::submits, F&&, A&&...>;
-    if constexpr (!c::ok) {
+    if constexpr (core::is_named_graph<F>) {
+      return submit_in(region, [&f] { f.run(); });
+    } else if constexpr (!c::ok) {
       core::explained<core::way::submits, c::wrong>();
       return future<core::refused>{};
     } else {

@@ -39,6 +39,9 @@ struct third_of_names {
 struct makes_four {
   with_names operator()() const { return with_names{4}; }
 };
+struct third_of_two {
+  bool operator()() const { return false; }
+};
 struct does_nothing {
   void operator()(int) const {}
   void operator()(int, int) const {}
@@ -230,6 +233,27 @@ TEST(names_of_users, are_not_called_by_loops_tasks_and_waits) {
     nopal::spawn(left, names::makes_four{});
     nopal::wait_for(left);
   });
+}
+
+TEST(names_of_users, are_not_called_by_flows) {
+  nopal::pool pool{{.workers = 2}};
+  nopal::promise<with_names> p;
+  nopal::shared_future<with_names> const f = p.get_future();
+  auto third = f.then(names::third_of_names{});
+  auto again = f.then([](with_names x) -> nopal::task<with_names> { co_return x; });
+  auto later = pool.submit(nopal::after(f, third), names::makes_four{});
+  nopal::counter left;
+  pool.spawn(nopal::after(f), left, names::makes_four{});
+  p.set_value(with_names{3});
+  EXPECT_TRUE(third.get());
+  EXPECT_EQ(again.get().n, 3);
+  EXPECT_EQ(later.get().n, 4);
+  nopal::wait_for(left);
+  nopal::graph g;
+  auto const x = g.node(names::makes_four{});
+  auto const y = g.branch(names::third_of_two{}, {x});
+  g.node([]() -> nopal::task<with_names> { co_return with_names{1}; }, nopal::after(y));
+  pool.submit(g).get();
 }
 
 }  // namespace

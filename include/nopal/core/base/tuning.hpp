@@ -89,6 +89,9 @@ inline constexpr std::int64_t between_polls = 1'000'000;
 /// Once in so many times a worker takes the oldest of what is ready instead of the newest, or what came from outside. That seldom, the cost
 /// of fairness stays below the noise. A power of two.
 inline constexpr unsigned fairness = 64;
+/// Nodes of a graph that a worker calls one after the other before it looks at what else there is: enough that looking is a small part of
+/// an empty node, and few, since nodes may take long.
+inline constexpr unsigned graph_nodes_in_a_row = 16;
 /// Besides the fiber that it runs, a thief takes at most so many at once: others may want some from the same victim.
 inline constexpr std::int64_t most_taken = 32;
 /// Once in so many times an external caller tries another worker than its last: the worker on its own CPU may be free again.
