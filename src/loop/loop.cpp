@@ -174,7 +174,7 @@ class stretch {
 // A loop begins alone, on the thread that calls it: a short one ends here.
 class beginning {
  public:
-  beginning(loop& l, bool by_schedule) noexcept : loop_{l}, pace_{l, by_schedule}, by_schedule_{by_schedule}, from_{l.from} {}
+  beginning(loop& l, bool by_schedule) noexcept : loop_{l}, pace_{l, by_schedule}, from_{l.from} {}
 
   // True if the loop, by the cost of earlier ones, is so long that it is shared at once.
   bool is_long() const noexcept {
@@ -221,8 +221,7 @@ class beginning {
       all.run(from_, loop_.count);
       return all.remember();
     }
-    double const takes = by_schedule_ ? loop_tuning::worth_a_wake() : rest();
-    while (!enter_default_pool([](void* self) { static_cast<beginning*>(self)->share(); }, this, takes)) {
+    while (!enter_default_pool([](void* self) { static_cast<beginning*>(self)->share(); }, this, rest())) {
       if (run()) return;
     }
   }
@@ -232,7 +231,6 @@ class beginning {
 
   loop& loop_;
   pace pace_;
-  bool const by_schedule_;
   std::uint64_t from_;
   std::uint64_t began_ = 0;
   bool rest_was_long_ = false;  // long enough for a thief that is awake
@@ -245,6 +243,7 @@ void run_loop(loop& l) {
   let_due_run_between_blocks();
   bool const by_schedule = shares_by_schedule();
   note_who_shares(by_schedule);
+  if (by_schedule && current_or_null() == nullptr) return run_in_default_pool([&] { run_loop(l); });
   beginning b{l, by_schedule};
   if (by_schedule || b.is_long()) return b.share();
   if (!b.run()) b.share();
