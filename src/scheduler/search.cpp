@@ -353,6 +353,7 @@ bool search_once(worker& w, stack& mine) noexcept {
   if (!std::exchange(s.searching, true)) {
     pool.parking.start_searching(w.index());
     tell::searches(w, true);
+    w.stacks.share();
   }
   if (run_from_others(w, nullptr) || (!s.own_first && run_own(w))) return true;
   if (pool.events.source() != nullptr) {
@@ -410,6 +411,7 @@ bool search_below_join(worker& w) noexcept {
 bool search_as_external_caller(worker& w) noexcept {
   event const& done = *w.occupant.done;
   if (done.is_set() || must_stay_awake(w.pool(), w.index())) return false;
+  w.stacks.share();
   if (run_from_others(w, w.occupant.own_job)) return true;
   search_state& s = w.search;
   std::int64_t const now = std_sync::now();

@@ -44,7 +44,7 @@ inline constexpr std::size_t pages_kept_at_join = 4;
 /// and one for each stack where the process holds more than the limit.
 inline constexpr std::uint64_t least_stacks_between_looks = 64;
 /// Unused native stacks that a worker keeps for itself while it sleeps.
-inline constexpr std::size_t stacks_kept_asleep = 4;
+inline constexpr std::size_t stacks_kept_asleep = 1;
 
 // ---- Memory that nothing uses.
 

@@ -75,6 +75,8 @@ class NOPAL_API stack_pool {
   std::uint64_t live() const noexcept { return live_.load(std::memory_order_relaxed); }
   /// Free stacks, a moment ago. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return free_count_.load(std::memory_order_relaxed); }
+  /// True if fewer are free than there are workers, a moment ago. Any thread.
+  bool is_short() const noexcept { return spare() < tallies_.size(); }
   /// Ends the free stacks that no worker has needed since the last call, but for `n`. By the pool's timer. O(free stacks).
   void trim(std::size_t n) noexcept;
   /// True if `s` holds more than a few pages below its high-water mark. By its owner. One system call, and none while the mark stands. If
@@ -113,7 +115,11 @@ class NOPAL_API stack_pool {
   stack_region* add_region() noexcept;
   void link(stack_region& r) noexcept;
   void unlink(stack_region& r) noexcept;
-  std::optional<std::uint64_t> give_back_between(stack& s, std::byte* from, std::byte* to) noexcept;
+  /// Unused pages of a stack that were in memory: those that have gone, and those above them that stay.
+  struct looked_at {
+    std::uint64_t gone, kept;
+  };
+  std::optional<looked_at> give_back_between(stack& s, std::byte* kept_from, std::byte* unused) noexcept;
   void learn_use(stack& s, std::uint64_t before, std::uint64_t after) noexcept;
   template <class F>
   void count_resident(F f) const noexcept;
@@ -178,6 +184,12 @@ class stack_cache {
   static constexpr std::size_t most = 256;
   /// Gives all but `n` stacks to the pool, before the worker sleeps.
   void trim(std::size_t n) noexcept;
+  /// Gives half of its stacks, but never the last, to the pool if that is short of free ones: else the next worker that needs one would make
+  /// it. By a worker that has nothing else to do.
+  void share() noexcept {
+    if (count_ > 1 && pool_.is_short()) [[unlikely]]
+      put_oldest(count_ / 2);
+  }
   /// Gives back the pages of its stacks, but for the two topmost of each.
   void give_back() noexcept;
   /// The stack that was put last; or null.
