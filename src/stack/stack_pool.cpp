@@ -50,7 +50,7 @@ struct residents {
 
 // Counts the pages of [from, from + bytes) that are in memory, from the top, 512 at a time, until 512 are not: a stack is used from its top
 // without such gaps, but for arrays of which nothing is touched. So a stack of a TiB takes one question. Also counts those of the `n` pages
-// at the top, of 512 at most. No value if the kernel does not say.
+// at the top. No value if the kernel does not say.
 std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::size_t page, std::size_t n = 0) noexcept {
   residents there{0, false, 0};
   std::array<unsigned char, 512> resident;
@@ -59,14 +59,16 @@ std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::si
                                                     resident.begin() + static_cast<std::ptrdiff_t>(last),
                                                     [](unsigned char c) { return (c & 1) != 0; }));
   };
-  for (bool is_top = true; bytes != 0; is_top = false) {
+  while (bytes != 0) {
     std::size_t const part = std::min(bytes, resident.size() * page);
+    std::size_t const pages = part / page, near = std::min(n, pages);
     bytes -= part;
+    n -= near;
     if (::mincore(from + bytes, part, resident.data()) != 0) return {};
-    std::uint64_t const more = count(0, part / page);
-    if (is_top) there.topmost = count(part / page - n, part / page);
+    std::uint64_t const more = count(0, pages);
     if (more == 0) break;
     there.pages += more;
+    there.topmost += count(pages - near, pages);
   }
   there.all = bytes == 0;
   return there;
@@ -74,11 +76,13 @@ std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::si
 
 }  // namespace
 
-stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers, resumable::run_function when_left)
+stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers, resumable::run_function when_left,
+                       std::size_t kept_at_join)
     : page_{static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))},
       size_{std::bit_ceil(std::max(stack_size, 4 * page_))},
       how_{how},
       keep_{keep},
+      kept_at_join_{std::min(kept_at_join, size_ / page_) * page_},
       when_left_{when_left},
       tallies_(makers) {}
 
@@ -269,7 +273,7 @@ void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
   if (used_from <= word(s.low())) return;
   std::byte* const used = s.low() + (used_from - word(s.low())) / page_ * page_;
   std::byte* const end = s.high_water_page() + 2 * page_;
-  std::byte* const kept_from = std::min(used, end - tuning::pages_kept_at_join * page_);
+  std::byte* const kept_from = std::clamp(end - kept_at_join_, s.low(), used);
   std::optional<looked_at> const seen = give_back_between(s, kept_from, used);
   if (!seen) return;
   std::uint64_t const stay = static_cast<std::uint64_t>(end - used) / page_ + seen->kept;

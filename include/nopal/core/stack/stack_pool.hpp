@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "nopal/core/base/own_mutex.hpp"
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stack/stack_region.hpp"
@@ -34,8 +36,9 @@ struct stack_counts {
 class NOPAL_API stack_pool {
  public:
   /// `stack_size`: bytes of each. `makers`: how many workers make stacks; they are numbered from 0. `when_left`: what resumes a stack that
-  /// was left at a fork of a scope. Throws std::bad_alloc.
-  stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1, resumable::run_function when_left = nullptr);
+  /// was left at a fork of a scope. `kept_at_join`: experimental_options::pages_kept_at_join. Throws std::bad_alloc.
+  stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1, resumable::run_function when_left = nullptr,
+             std::size_t kept_at_join = tuning::pages_kept_at_join);
   /// From now on calls check(with) when there are many more stacks than at the last call; check returns how many more may be made until the
   /// next. And calls note(with) where more stacks are free than an idle pool keeps. Before any other thread knows the pool.
   void use_check(std::uint64_t (*check)(void* with) noexcept, void (*note)(void* with) noexcept, void* with, std::uint64_t first) noexcept {
@@ -134,6 +137,7 @@ class NOPAL_API stack_pool {
   std::size_t const size_;
   reclaim const how_;
   std::size_t const keep_;
+  std::size_t const kept_at_join_;  // bytes
   resumable::run_function const when_left_;
   std::uint64_t (*check_)(void*) noexcept = nullptr;
   void (*note_)(void*) noexcept = nullptr;
@@ -187,7 +191,9 @@ class stack_cache {
   /// Gives half of its stacks, but never the last, to the pool if that is short of free ones: else the next worker that needs one would make
   /// it. By a worker that has nothing else to do.
   void share() noexcept {
-    if (count_ > 1 && pool_.is_short()) [[unlikely]]
+    std::uint64_t const live = pool_.live();
+    bool const grows = live > std::exchange(live_, live);
+    if (count_ > 1 && (grows || pool_.is_short())) [[unlikely]]
       put_oldest(count_ / 2);
   }
   /// Gives back the pages of its stacks, but for the two topmost of each.
@@ -202,6 +208,7 @@ class stack_cache {
   stack_pool& pool_;
   unsigned const maker_;
   std::size_t count_ = 0;
+  std::uint64_t live_ = 0;  // stacks of the pool, when this cache last looked whether to share
   std::array<stack*, most> kept_;
 };
 
