@@ -331,6 +331,7 @@ void back_off(worker& w, bool work_was_visible) noexcept {
 // Searches once under a controlled schedule: first the worker whose fork let this one run.
 void search_in_turn(worker& w) noexcept {
   pool_state& pool = w.pool();
+  w.stacks.share();
   unsigned const victim = w.observed->victim(w.index());
   if (victim != observer::no_worker && pool.steals && steal_from(w, *pool.workers[victim], nullptr)) return;
   if (run_from_inboxes(w) || run_from_others(w, nullptr) || (!w.search.own_first && run_own(w))) return;
