@@ -33,7 +33,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       stacklets{e.note_free_memory, this},
       memory_limit{choose_memory_limit(o.memory_limit)},
       stacks{o.stack_size, o.experimental.reclaim, tuning::kept_stacks * places.size(), static_cast<unsigned>(places.size()),
-             e.run_left_stack},
+             e.run_left_stack, o.experimental.pages_kept_at_join},
       timer{t},
       blocking{b},
       events{std::move(source)},

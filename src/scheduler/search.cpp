@@ -357,6 +357,7 @@ void back_off(worker& w, bool work_was_visible) noexcept {
 // Searches once under a controlled schedule: first the worker whose fork let this one run.
 void search_in_turn(worker& w) noexcept {
   pool_state& pool = w.pool();
+  w.stacks.share();
   unsigned const victim = w.observed->victim(w.index());
   if (victim != observer::no_worker && pool.steals && steal_from(w, *pool.workers[victim], nullptr)) return;
   if (run_from_inboxes(w) || run_from_others(w, nullptr) || (!w.search.own_first && run_own(w))) return;
@@ -379,6 +380,7 @@ bool search_once(worker& w, stack& mine) noexcept {
   if (!std::exchange(s.searching, true)) {
     pool.parking.start_searching(w.index());
     tell::searches(w, true);
+    w.stacks.share();
   }
   if (run_from_others(w, nullptr) || (!s.own_first && run_own(w))) return true;
   if (pool.events.source() != nullptr) {
@@ -436,6 +438,7 @@ bool search_below_join(worker& w) noexcept {
 bool search_as_external_caller(worker& w) noexcept {
   event const& done = *w.occupant.done;
   if (done.is_set() || must_stay_awake(w.pool(), w.index())) return false;
+  w.stacks.share();
   if (run_from_others(w, w.occupant.own_job)) return true;
   search_state& s = w.search;
   std::int64_t const now = std_sync::now();
