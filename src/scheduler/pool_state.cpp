@@ -32,7 +32,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       places{std::move(where)},
       stacklets{e.note_free_memory, this},
       memory_limit{choose_memory_limit(o.memory_limit)},
-      stacks{o.stack_size, o.experimental.reclaim, tuning::kept_stacks * places.size(), static_cast<unsigned>(places.size()),
+      stacks{o.stack_size,     o.experimental.reclaim,           tuning::kept_stacks * places.size(), static_cast<unsigned>(places.size()),
              e.run_left_stack, o.experimental.pages_kept_at_join},
       timer{t},
       blocking{b},
