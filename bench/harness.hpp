@@ -29,6 +29,7 @@ struct options {
   std::string data = "ints";         // sort and stable_sort only
   std::string resume = "anywhere";   // nopal only: which thread resumes a suspended stack
   std::string reclaim = "dontneed";  // nopal only: what becomes of a suspended stack's unused pages
+  std::size_t kept_pages = 4;        // nopal only: of these, how many stay
   std::string idle = "lazy";         // nopal only, as are these two: pool_options of the same names
   std::string victims = "eq6";
   bool back_off = true;

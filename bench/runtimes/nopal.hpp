@@ -26,7 +26,8 @@ struct nopal_runtime {
               .steal = opts.steal,
               .victims = victims_of(opts),
               .back_off = opts.back_off,
-              .simulate = opts.simulate}} {}
+              .simulate = opts.simulate,
+              .experimental = {.pages_kept_at_join = opts.kept_pages}}} {}
 
   static std::string version() { return "nopal " NOPAL_BENCH_VERSION; }
 

@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 
+#include "nopal/core/base/tuning.hpp"
+
 namespace nopal::inline NOPAL_ABI {
 
 /// What a worker does when it finds nothing. Visible work is a job or a fiber that waits for a worker, and a job that runs, from its first
@@ -75,6 +77,10 @@ struct experimental_options {
   std::string simulate = {};
   /// How the unused pages of native stacks go back to the system.
   nopal::reclaim reclaim = nopal::reclaim::dontneed;
+  /// So many topmost pages of a native stack stay when it waits at a join, with frames on them or not. 0: only pages with frames stay, as in
+  /// the Fibril paper: less memory for programs whose joins wait on many shallow stacks, but each of these waits is one system call more,
+  /// and two page faults or so.
+  std::size_t pages_kept_at_join = core::tuning::pages_kept_at_join;
   /// Which worker a thief tries next, instead of `victims`: called by the thief, each time, with its index, the number of workers and a
   /// random number. A result that is no index of another worker means none, this time. It must return each other worker again and again:
   /// the thief may be the only one that is awake. It must not fork, wait or throw.

@@ -65,42 +65,13 @@
         callq   *%rcx
         .endm
 
-/* after_switch* nopal_context_switch(void** left, void* to, after_switch* a)
-   Leaves the stack, and returns `a` on the stack whose pointer is `to`. The layout is the same on every stack, so that the unwind
-   information holds on both sides of the switch. It ends in an indirect jump: the processor would mispredict a ret here every time. */
-        .globl  nopal_context_switch
-        .hidden nopal_context_switch
-        .type   nopal_context_switch, @function
-        .p2align 4
-nopal_context_switch:
-        .cfi_startproc
-        ENDBR
-        leave_stack
-        /* mxcsr is always loaded, with its sticky flags: the stack that is left may have other ones. The x87 control word is loaded only
-           if it differs, since loading takes longer than comparing. */
-        movzwl  4(%rsp), %eax
+/* Goes on where the stack at rsi was left, with rdx as the result of the function that left it. The x87 control word that holds now is in
+   ax. mxcsr is always loaded, with its sticky flags: the stack that is left may have other ones. The x87 control word is loaded only if it
+   differs, since loading takes longer than comparing. `end`: jump, through a register, or return. */
+        .macro resume_there end
         ldmxcsr (%rsi)
         cmpw    4(%rsi), %ax
         movq    %rsi, %rsp
-        jne     2f
-1:      movq    8(%rsp), %r12
-        movq    16(%rsp), %r13
-        movq    24(%rsp), %r14
-        movq    32(%rsp), %r15
-        movq    40(%rsp), %rbx
-        movq    48(%rsp), %rbp
-        movq    56(%rsp), %rcx
-        movq    %rdx, %rax
-        addq    $64, %rsp
-        .cfi_def_cfa rsp, 0
-        .cfi_register rip, rcx
-        .cfi_restore rbp
-        .cfi_restore rbx
-        .cfi_restore r15
-        .cfi_restore r14
-        .cfi_restore r13
-        .cfi_restore r12
-        NOTRACK jmpq *%rcx
         .cfi_def_cfa rsp, 64
         .cfi_offset rip, -8
         .cfi_offset rbp, -16
@@ -109,11 +80,76 @@ nopal_context_switch:
         .cfi_offset r14, -40
         .cfi_offset r13, -48
         .cfi_offset r12, -56
+        jne     2f
+1:      .cfi_remember_state
+        movq    8(%rsp), %r12
+        movq    16(%rsp), %r13
+        movq    24(%rsp), %r14
+        movq    32(%rsp), %r15
+        movq    40(%rsp), %rbx
+        movq    48(%rsp), %rbp
+        .cfi_restore rbp
+        .cfi_restore rbx
+        .cfi_restore r15
+        .cfi_restore r14
+        .cfi_restore r13
+        .cfi_restore r12
+        movq    %rdx, %rax
+        .ifc    \end, jump
+        movq    56(%rsp), %rcx
+        addq    $64, %rsp
+        .cfi_def_cfa rsp, 0
+        .cfi_register rip, rcx
+        NOTRACK jmpq *%rcx
+        .else
+        addq    $56, %rsp
+        .cfi_def_cfa rsp, 8
+        retq
+        .endif
+        .cfi_restore_state
 2:      fnclex  /* a flag of the other stack would trap if this word unmasks it */
         fldcw   4(%rsp)
         jmp     1b
+        .endm
+
+/* after_switch* nopal_context_switch(void** left, void* to, after_switch* a)
+   Leaves the stack, and returns `a` on the stack whose pointer is `to`. The layout is the same on every stack, so that the unwind
+   information holds on both sides of the switch. There are three, which the processor predicts in different ways: two end in a jump of
+   their own, and one in a return. */
+        .macro context_switch name, end
+        .globl  \name
+        .hidden \name
+        .type   \name, @function
+        .p2align 4
+\name:
+        .cfi_startproc
+        ENDBR
+        leave_stack
+        movzwl  4(%rsp), %eax
+        resume_there \end
         .cfi_endproc
-        .size   nopal_context_switch, . - nopal_context_switch
+        .size   \name, . - \name
+        .endm
+
+        context_switch nopal_context_switch, jump
+        context_switch nopal_context_switch_2, jump
+        context_switch nopal_context_change, return
+
+/* after_switch* nopal_context_leave(void** left, void* to, after_switch* a)
+   As nopal_context_switch, but the stack will not be resumed: nothing of it is saved, and *left is null. */
+        .globl  nopal_context_leave
+        .hidden nopal_context_leave
+        .type   nopal_context_leave, @function
+        .p2align 4
+nopal_context_leave:
+        .cfi_startproc
+        ENDBR
+        movq    $0, (%rdi)
+        fnstcw  -8(%rsp)
+        movzwl  -8(%rsp), %eax
+        resume_there jump
+        .cfi_endproc
+        .size   nopal_context_leave, . - nopal_context_leave
 
 /* after_switch* nopal_context_call(void** left, void* top, context& with, void (*body)(context&))
    Calls body(with) on the fresh stack that ends at `top`. The stack that is left has the layout above, so that a switch can resume it

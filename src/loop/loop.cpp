@@ -30,8 +30,23 @@ class pace {
 
   // The least number of iterations that are worth a block: those that take loop_tuning::block().
   std::uint64_t quick() const noexcept { return quick_; }
-  // The first block of a loop: the known cost is a guess.
-  std::uint64_t first() const noexcept { return fixed_ ? quick_ : std::min(guessed(), to_grain(loop_.count / loop_tuning::first_part)); }
+  // The first block of a loop: the known cost is a guess. A thief could come after it, if the loop is as long as it seems: then the block
+  // is no longer than it must be to see that.
+  std::uint64_t first() const noexcept {
+    if (fixed_) return quick_;
+    std::uint64_t const n = std::min(guessed(), to_grain(loop_.count / loop_tuning::first_part));
+    if (!is_known() || ticks_for(loop_.count) < loop_tuning::worth_a_steal()) return n;
+    return std::min(n, to_grain(static_cast<std::uint64_t>(loop_tuning::glimpse() / cost_)));
+  }
+  // The earlier part of `size` iterations that are split in two, so that both end at once if a thief comes at once.
+  std::uint64_t earlier_part(std::uint64_t size) const noexcept {
+    if (fixed_ || loop_.grain != 1 || !is_known()) return to_grain(size / 2);
+    auto const ahead = static_cast<std::uint64_t>(std::min(loop_tuning::theft() / cost_ / 2, static_cast<double>(size / 4)));
+    std::uint64_t multiple = 64;  // as in to_grain, unless that is much time
+    while (multiple > 1 && ticks_for(multiple) > loop_tuning::block() / 8) multiple /= 2;
+    std::uint64_t const n = (size / 2 + ahead) & ~(multiple - 1);
+    return n > 0 ? n : size / 2;
+  }
   // A block of a stretch of `size` iterations, of which `workers` may want some. A block longer than necessary saves looks, and does no
   // harm while it is a small part of all.
   std::uint64_t of(std::uint64_t size, std::uint64_t workers) const noexcept {
@@ -101,7 +116,7 @@ class stretch {
     for (;;) {
       if (is_over(loop_, from)) return;
       if (!can_split(to - from)) return run_unoffered(from, to);
-      std::uint64_t const middle = from + pace_.to_grain((to - from) / 2);
+      std::uint64_t const middle = from + pace_.earlier_part(to - from);
       later_part later{*this, middle, to};
       switch (run_while_offered(later, [&] { run_earlier(from, middle); })) {
         case offered::refused: return run_unoffered(from, to);
@@ -113,24 +128,29 @@ class stretch {
 
   // Runs [from, to) in blocks, without offering anything.
   void run_unoffered(std::uint64_t from, std::uint64_t to) {
+    std::uint64_t now = 0;
     while (from < to && !is_over(loop_, from)) {
       std::uint64_t const n = std::min(to - from, pace_.of(to - from, 1));
-      run_timed(from, from + n);
+      now = run_timed(from, from + n, now);
       from += n;
       worker& w = *current();
-      if (from < to && between_blocks(w)) w.work.empty() ? let_due_run() : answer_request();
+      if (from == to || !between_blocks(w)) continue;
+      w.work.empty() ? let_due_run() : answer_request();
+      now = 0;
     }
   }
 
   // Stores the cost that this strand has measured for the next loop.
   void remember() const noexcept { pace_.remember(); }
 
-  // Runs one block, and measures its cost if that is of use.
-  void run_timed(std::uint64_t from, std::uint64_t to) {
-    if (!pace_.times()) return run_block(loop_, from, to);
-    std::uint64_t const began = loop_ticks();
+  // Runs one block, and measures its cost if that is of use. `now`: what the clock shows, or 0: not known. Returns the same at the end.
+  std::uint64_t run_timed(std::uint64_t from, std::uint64_t to, std::uint64_t now) {
+    if (!pace_.times()) return run_block(loop_, from, to), 0;
+    if (now == 0) now = loop_ticks();
     run_block(loop_, from, to);
-    pace_.learn(to - from, loop_ticks() - began);
+    std::uint64_t const after = loop_ticks();
+    pace_.learn(to - from, after - now);
+    return after;
   }
 
  private:
@@ -156,14 +176,16 @@ class stretch {
   void run_earlier(std::uint64_t from, std::uint64_t to) {
     if (pace_.is_slow() && can_split(to - from)) return run(from, to);
     std::uint64_t const workers = current()->pool().size();
+    std::uint64_t now = 0;
     while (from < to && !is_over(loop_, from)) {
       std::uint64_t const n = std::min(to - from, pace_.of(to - from, workers));
-      run_timed(from, from + n);
+      now = run_timed(from, from + n, now);
       from += n;
       worker& w = *current();
       if (from == to || !between_blocks(w)) continue;
       if (can_split(to - from)) return run(from, to);
       answer_request();
+      now = 0;
     }
   }
 
@@ -174,7 +196,7 @@ class stretch {
 // A loop begins alone, on the thread that calls it: a short one ends here.
 class beginning {
  public:
-  beginning(loop& l, bool by_schedule) noexcept : loop_{l}, pace_{l, by_schedule}, by_schedule_{by_schedule}, from_{l.from} {}
+  beginning(loop& l, bool by_schedule) noexcept : loop_{l}, pace_{l, by_schedule}, from_{l.from} {}
 
   // True if the loop, by the cost of earlier ones, is so long that it is shared at once.
   bool is_long() const noexcept {
@@ -221,8 +243,7 @@ class beginning {
       all.run(from_, loop_.count);
       return all.remember();
     }
-    double const takes = by_schedule_ ? loop_tuning::worth_a_wake() : rest();
-    while (!enter_default_pool([](void* self) { static_cast<beginning*>(self)->share(); }, this, takes)) {
+    while (!enter_default_pool([](void* self) { static_cast<beginning*>(self)->share(); }, this, rest())) {
       if (run()) return;
     }
   }
@@ -232,7 +253,6 @@ class beginning {
 
   loop& loop_;
   pace pace_;
-  bool const by_schedule_;
   std::uint64_t from_;
   std::uint64_t began_ = 0;
   bool rest_was_long_ = false;  // long enough for a thief that is awake
@@ -245,6 +265,7 @@ void run_loop(loop& l) {
   let_due_run_between_blocks();
   bool const by_schedule = shares_by_schedule();
   note_who_shares(by_schedule);
+  if (by_schedule && current_or_null() == nullptr) return run_in_default_pool([&] { run_loop(l); });
   beginning b{l, by_schedule};
   if (by_schedule || b.is_long()) return b.share();
   if (!b.run()) b.share();

@@ -4,6 +4,7 @@
 
 #include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
@@ -26,35 +27,41 @@ constinit thread_local struct {
   pool_state const* pool;
   unsigned index;
   unsigned uses;
+  int cpu;  ///< on which the thread ran then
 } last{};
 
-// Occupies the worker on whose CPU the caller runs, so that other callers find theirs free, or any that sleeps. Returns its index; size()
-// if no worker sleeps. Workers' threads may wake up, and other callers occupy them, at the same time: parking decides.
+// Occupies a worker whose thread fell asleep on the CPU on which the caller runs, or any that sleeps. The system wakes a thread where it
+// fell asleep, as a rule: so those that are left wake up beside the caller, and not behind it. If none fell asleep here, this CPU's worker
+// is awake, and in a pool that is pinned the caller moves to the CPU of the one that it occupies. Returns its index; size() if no worker
+// sleeps. Workers' threads may wake up, and other callers occupy them, at the same time: parking decides.
 NOPAL_COLD unsigned occupy_another(pool_state& pool) noexcept {
   take_alternate_stack();
   unsigned const n = pool.size();
-  if (pool.pinned) {
-    int const here = ::sched_getcpu();
-    for (unsigned k = 0; k < n; ++k) {
-      if (pool.places[k].cpu == here && pool.parking.occupy(k)) return k;
-    }
+  int const here = ::sched_getcpu();
+  for (unsigned k = 0; k < n; ++k) {
+    if (pool.workers[k]->sleeps_on.load(std::memory_order_relaxed) == here && pool.parking.occupy(k)) return k;  // relaxed: a hint
   }
   unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % n;  // relaxed: any value will do
   for (unsigned k = 0; k < n; ++k) {
-    if (unsigned const i = (first + k) % n; pool.parking.occupy(i)) return i;
+    unsigned const i = (first + k) % n;
+    if (!pool.parking.occupy(i)) continue;
+    if (pool.pinned) move_to_cpu(pool.places[i].cpu);
+    return i;
   }
   return n;
 }
 
-// Occupies a sleeping worker for the calling thread, most often the one that it had last time. Returns its index; size() if no worker
-// sleeps.
+// Occupies a sleeping worker for the calling thread, most often the one that it had last time, unless the system has moved the thread since.
+// Returns its index; size() if no worker sleeps.
 unsigned occupy(pool_state& pool) noexcept {
-  if (last.pool == &pool && last.index < pool.size() && ++last.uses % tuning::tries_another_worker != 0 && pool.parking.occupy(last.index))
-      [[likely]] {
+  if (last.pool == &pool && last.index < pool.size() && last.cpu == ::sched_getcpu() && ++last.uses % tuning::tries_another_worker != 0 &&
+      pool.parking.occupy(last.index)) [[likely]] {
     return last.index;
   }
   last.pool = &pool;
-  return last.index = occupy_another(pool);
+  last.index = occupy_another(pool);
+  last.cpu = ::sched_getcpu();
+  return last.index;
 }
 
 // The body of the stack that an external caller runs on: its job first, then the search for strands of that job. If the stack was never

@@ -80,6 +80,7 @@ struct scheduler::site {
   std::vector<place> where;
   unsigned workers;
   bool pin;
+  bool may_move;
 
   explicit site(pool_options const& o) : cpus{read_cpu_limits()}, attached{o}, machine{attached.machine(cpus)} {
     if (shadow_stacks_are_on()) {
@@ -99,7 +100,8 @@ struct scheduler::site {
     check_blocking_threads(o.blocking_threads);
     check_pin(o);
     check_thread_limits(workers);
-    pin = o.pin.value_or(cpus.whole_machine && machine.is_this_machine() && workers <= cpus.cpus.size());
+    may_move = o.pin.value_or(true) && machine.is_this_machine() && workers <= cpus.cpus.size();
+    pin = o.pin.value_or(cpus.whole_machine && may_move);
     where = machine.spread(workers);
   }
 
@@ -131,6 +133,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
              blocking_,
              {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_memory, take_if_due}},
       may_pin_{s.pin},
+      may_move_{s.may_move},
       asked_to_pin_{o.pin.has_value()} {
   timer_.is_observed(state_.observed.get());
   if (state_.takes_turns) timer_.wait_for_rest();
@@ -148,6 +151,7 @@ void scheduler::start_threads() {
   // relaxed: the exchange decides which pool pins, and orders nothing
   state_.pinned = may_pin_ && (asked_to_pin_ || some_pool_is_pinned.exchange(process_number, std::memory_order_relaxed) != process_number);
   holds_pin_ = state_.pinned && !asked_to_pin_;
+  state_.keeps_apart = !state_.pinned && may_move_;
   try {
     if (state_.observed != nullptr && state_.observed->needs_timer()) timer_.start();
     for (unsigned i = 0; i < workers(); ++i) {

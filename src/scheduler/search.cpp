@@ -1,5 +1,7 @@
 #include "nopal/core/scheduler/search.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <ctime>
 #include <new>
@@ -248,6 +250,25 @@ bool run_from_others(worker& w, job const* only) noexcept {
   return false;
 }
 
+// By a thread that is about to sleep. The system wakes a thread where it fell asleep, as a rule, and on a small or busy machine also if
+// its waker keeps that CPU. So if another thread of the pool sleeps here, this one moves to a CPU where none does: then whoever runs here
+// next has the others beside it. O(workers), or where it moves O(workers²).
+NOPAL_COLD void move_apart(worker const& w) noexcept {
+  pool_state const& pool = w.pool();
+  auto const some_sleep_on = [&](int cpu) {
+    return std::ranges::any_of(pool.workers, [&](worker const* other) {
+      // relaxed: a hint
+      return other != &w && other->sleeps_on.load(std::memory_order_relaxed) == cpu && pool.parking.is_asleep(other->index());
+    });
+  };
+  int const here = ::sched_getcpu();
+  if (!some_sleep_on(here)) return;
+  for (unsigned k = 0; k < pool.size(); ++k) {
+    int const cpu = pool.places[(w.index() + k) % pool.size()].cpu;
+    if (cpu != here && !some_sleep_on(cpu)) return static_cast<void>(move_to_cpu(cpu));
+  }
+}
+
 // The worker's thread has found nothing for long, and counts as a thief. It sleeps, unless it must stay awake as the last thief of its
 // node, or something waits for it. While it sleeps, an external caller may occupy the worker. True: it slept, and all fields of the worker
 // that are not reset here are as an external caller may have left them. Out of line: its frame takes a page for the affinity masks, and all
@@ -277,7 +298,12 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
         i, [&] { return must_stay_awake(pool, i); },
         [&] {
           w.count.add(counted::sleeps);
-          if (pool.pinned) while_it_sleeps.emplace(pool.places[i].cpu);
+          if (pool.pinned) {
+            while_it_sleeps.emplace(pool.places[i].cpu);
+          } else if (pool.keeps_apart) {
+            move_apart(w);
+          }
+          w.sleeps_on.store(::sched_getcpu(), std::memory_order_relaxed);  // relaxed: a hint
         });
   }
   tell::wakes(w, slept);
@@ -331,6 +357,7 @@ void back_off(worker& w, bool work_was_visible) noexcept {
 // Searches once under a controlled schedule: first the worker whose fork let this one run.
 void search_in_turn(worker& w) noexcept {
   pool_state& pool = w.pool();
+  w.stacks.share();
   unsigned const victim = w.observed->victim(w.index());
   if (victim != observer::no_worker && pool.steals && steal_from(w, *pool.workers[victim], nullptr)) return;
   if (run_from_inboxes(w) || run_from_others(w, nullptr) || (!w.search.own_first && run_own(w))) return;
@@ -353,6 +380,7 @@ bool search_once(worker& w, stack& mine) noexcept {
   if (!std::exchange(s.searching, true)) {
     pool.parking.start_searching(w.index());
     tell::searches(w, true);
+    w.stacks.share();
   }
   if (run_from_others(w, nullptr) || (!s.own_first && run_own(w))) return true;
   if (pool.events.source() != nullptr) {
@@ -410,6 +438,7 @@ bool search_below_join(worker& w) noexcept {
 bool search_as_external_caller(worker& w) noexcept {
   event const& done = *w.occupant.done;
   if (done.is_set() || must_stay_awake(w.pool(), w.index())) return false;
+  w.stacks.share();
   if (run_from_others(w, w.occupant.own_job)) return true;
   search_state& s = w.search;
   std::int64_t const now = std_sync::now();

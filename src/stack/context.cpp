@@ -77,7 +77,7 @@ void nopal_context_begin(after_switch* a, context* here, void (*body)(context&))
 
 #if !defined(__x86_64__) || NOPAL_ASAN || NOPAL_TSAN
 // ThreadSanitizer keeps a shadow of each fiber's calls, so the function that switches must be the one that is switched to.
-void switch_to(context& from, context& to, after_switch* a, [[maybe_unused]] leaving how) noexcept {
+void switch_stacks(context& from, context& to, after_switch* a, [[maybe_unused]] leaving how) noexcept {
   if (!handles_none()) [[unlikely]]
     put_away_handled(from.handled);
 #if NOPAL_ASAN

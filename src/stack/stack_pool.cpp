@@ -43,34 +43,46 @@ constexpr std::size_t colour_step = 64 * 13;
 
 // What the kernel says of a part of a stack.
 struct residents {
-  std::uint64_t pages;  // that are in memory
-  bool all;             // it was asked about each page
+  std::uint64_t pages;    // that are in memory
+  bool all;               // it was asked about each page
+  std::uint64_t topmost;  // those of the topmost pages of which the caller asked
 };
 
 // Counts the pages of [from, from + bytes) that are in memory, from the top, 512 at a time, until 512 are not: a stack is used from its top
-// without such gaps, but for arrays of which nothing is touched. So a stack of a TiB takes one question. No value if the kernel does not say.
-std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::size_t page) noexcept {
-  std::uint64_t pages = 0;
+// without such gaps, but for arrays of which nothing is touched. So a stack of a TiB takes one question. Also counts those of the `n` pages
+// at the top. No value if the kernel does not say.
+std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::size_t page, std::size_t n = 0) noexcept {
+  residents there{0, false, 0};
   std::array<unsigned char, 512> resident;
+  auto const count = [&](std::size_t first, std::size_t last) {
+    return static_cast<std::uint64_t>(std::count_if(resident.begin() + static_cast<std::ptrdiff_t>(first),
+                                                    resident.begin() + static_cast<std::ptrdiff_t>(last),
+                                                    [](unsigned char c) { return (c & 1) != 0; }));
+  };
   while (bytes != 0) {
     std::size_t const part = std::min(bytes, resident.size() * page);
+    std::size_t const pages = part / page, near = std::min(n, pages);
     bytes -= part;
+    n -= near;
     if (::mincore(from + bytes, part, resident.data()) != 0) return {};
-    auto const more = static_cast<std::uint64_t>(std::count_if(
-        resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(part / page), [](unsigned char c) { return (c & 1) != 0; }));
+    std::uint64_t const more = count(0, pages);
     if (more == 0) break;
-    pages += more;
+    there.pages += more;
+    there.topmost += count(pages - near, pages);
   }
-  return residents{pages, bytes == 0};
+  there.all = bytes == 0;
+  return there;
 }
 
 }  // namespace
 
-stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers, resumable::run_function when_left)
+stack_pool::stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers, resumable::run_function when_left,
+                       std::size_t kept_at_join)
     : page_{static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))},
       size_{std::bit_ceil(std::max(stack_size, 4 * page_))},
       how_{how},
       keep_{keep},
+      kept_at_join_{std::min(kept_at_join, size_ / page_) * page_},
       when_left_{when_left},
       tallies_(makers) {}
 
@@ -261,20 +273,21 @@ void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
   if (used_from <= word(s.low())) return;
   std::byte* const used = s.low() + (used_from - word(s.low())) / page_ * page_;
   std::byte* const end = s.high_water_page() + 2 * page_;
-  std::byte* const kept_from = std::min(used, end - tuning::pages_kept_at_join * page_);
-  auto const kept = static_cast<std::uint64_t>(end - kept_from) / page_;
-  std::optional<std::uint64_t> const gone = give_back_between(s, s.low(), kept_from);
-  if (gone && (*gone != 0 || s.known_pages != kept)) learn_use(s, kept + *gone, kept);
+  std::byte* const kept_from = std::clamp(end - kept_at_join_, s.low(), used);
+  std::optional<looked_at> const seen = give_back_between(s, kept_from, used);
+  if (!seen) return;
+  std::uint64_t const stay = static_cast<std::uint64_t>(end - used) / page_ + seen->kept;
+  if (seen->gone != 0 || s.known_pages != stay) learn_use(s, stay + seen->gone, stay);
 }
 
 void stack_pool::give_back(stack& s) noexcept {
   valgrind_lets_use(s.high_water_page(), sizeof(std::uint64_t));
   if (how_ == reclaim::none || s.high_water_mark_stands()) return;
-  std::optional<std::uint64_t> const gone = give_back_between(s, s.low(), s.high_water_page());
+  std::optional<looked_at> const seen = give_back_between(s, s.high_water_page(), s.high_water_page());
   s.set_high_water_mark();
-  if (!gone) return;
-  learn_use(s, 2 + *gone, 2);
-  if (*gone != 0) tallies_[s.maker].purges.fetch_add(1, std::memory_order_relaxed);  // relaxed: it orders nothing
+  if (!seen) return;
+  learn_use(s, 2 + seen->gone, 2);
+  if (seen->gone != 0) tallies_[s.maker].purges.fetch_add(1, std::memory_order_relaxed);  // relaxed: it orders nothing
 }
 
 // `s` held `before` pages, and holds `after` from now on. By its owner. relaxed: the numbers order nothing, and each is added up exactly.
@@ -297,30 +310,32 @@ std::uint64_t stack_pool::most_pages_held(unsigned running) const noexcept {
   return most_held_.load(std::memory_order_relaxed) + running * (deepest < 2 ? 0 : deepest - 2);
 }
 
-// Gives back the whole pages from `from`, where a page begins, up to `to`. Returns how many of them were in memory, as far as the kernel was
-// asked; no value if they stay or the kernel does not say.
-std::optional<std::uint64_t> stack_pool::give_back_between(stack& s, std::byte* from, std::byte* to) noexcept {
+// Gives back the pages of `s` below `kept_from`, which is where a page begins. The pages from there up to `unused` stay, and are looked at
+// too. Nothing from `unused` down is in use. Returns what the kernel says of both, as far as it was asked; no value if pages stay that were
+// to go, or if it does not say.
+std::optional<stack_pool::looked_at> stack_pool::give_back_between(stack& s, std::byte* kept_from, std::byte* unused) noexcept {
   keeps_errno const here;
   if (how_ == reclaim::none) return {};
-  auto const bytes = static_cast<std::size_t>(to - from) / page_ * page_;
-  if (bytes == 0) return 0;
-  std::optional<residents> const there = resident_in(from, bytes, page_);
+  auto const bytes = static_cast<std::size_t>(kept_from - s.low());
+  auto const kept = static_cast<std::size_t>(unused - kept_from);
+  if (bytes == 0 && kept == 0) return looked_at{0, 0};
+  std::optional<residents> const there = resident_in(s.low(), bytes + kept, page_, kept / page_);
+  looked_at const seen = there ? looked_at{there->pages - there->topmost, there->topmost} : looked_at{0, 0};
   // Nothing is there, or nothing near the top: then mapping all anew would cost more than what may be left deep down.
-  if (there && there->pages == 0 && (there->all || how_ == reclaim::remap)) return 0;
+  if (bytes == 0 || (there && seen.gone == 0 && (there->all || how_ == reclaim::remap))) return there ? std::optional{seen} : std::nullopt;
   bool gone = false;
   switch (how_) {
-    case reclaim::dontneed: gone = s.region_.discard(from, bytes); break;
-    case reclaim::free: gone = ::madvise(from, bytes, MADV_FREE) == 0 || s.region_.discard(from, bytes); break;
-    case reclaim::remap: gone = s.region_.remap(from, bytes); break;
+    case reclaim::dontneed: gone = s.region_.discard(s.low(), bytes); break;
+    case reclaim::free: gone = ::madvise(s.low(), bytes, MADV_FREE) == 0 || s.region_.discard(s.low(), bytes); break;
+    case reclaim::remap: gone = s.region_.remap(s.low(), bytes); break;
     case reclaim::none: break;
   }
   if (!gone) return {};  // the pages stay: nothing is lost but memory
-  std::uint64_t const pages = there.value_or(residents{}).pages;
   tally& t = tallies_[s.maker];
   // relaxed, also where they are read: these counters order nothing.
-  if (!there || pages != 0) t.unmaps.fetch_add(1, std::memory_order_relaxed);
-  t.pages_returned.fetch_add(pages, std::memory_order_relaxed);
-  return there ? std::optional{pages} : std::nullopt;
+  if (!there || seen.gone != 0) t.unmaps.fetch_add(1, std::memory_order_relaxed);
+  t.pages_returned.fetch_add(seen.gone, std::memory_order_relaxed);
+  return there ? std::optional{seen} : std::nullopt;
 }
 
 template <class F>

@@ -31,12 +31,13 @@ static void publish_left_stack(after_switch& a) noexcept {
   if (s.publish(s)) resume_stack(left);
 }
 
-static void leave_for(suspension& s, stack& next) noexcept {
+template <ending End>
+NOPAL_INLINE static void leave_for(suspension& s, stack& next) noexcept {
   worker& w = *current();
   w.busy_with.store(nullptr, std::memory_order_relaxed);  // relaxed: a hint
   w.forget_joins();
   w.here = &next;
-  switch_to(*s.left, next, &s);
+  switch_to<End>(*s.left, next, &s);
 }
 
 // The worker `w` is about to leave its stack at a wait, and has nothing in its deque.
@@ -60,6 +61,7 @@ NOPAL_INLINE static void begin_to_resume(worker& w, stack& s) noexcept {
 
 // Leaves the stack for `next`, after begin_to_leave. Returns once a worker has resumed it, with what the strand had saved. Inlined: one more
 // return behind the switch, which the processor predicts wrongly, would make a wait 7 % dearer (10 ns, 2026-11-25).
+template <ending End>
 NOPAL_INLINE static void leave_until_resumed(worker& w, suspension& s, stack& next) noexcept {
   pause_in_profile const measured;
   void const* const near = w.near.get();
@@ -67,12 +69,12 @@ NOPAL_INLINE static void leave_until_resumed(worker& w, suspension& s, stack& ne
   region_id const region = w.region;
   if (w.alarm == worker::no_tasks) {
     job* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
-    leave_for(s, next);
+    leave_for<End>(s, next);
     current()->begin_job();
     current()->busy_with.store(busy, std::memory_order_relaxed);
   } else {
     saved_strand const strand{w};
-    leave_for(s, next);
+    leave_for<End>(s, next);
   }
   current()->descends_from(near, far);
   current()->region = region;
@@ -93,7 +95,7 @@ bool suspend(suspension& s) noexcept {
   next->begin(w.pool().call.search);
   if (stack_stays) s.left->home = w.index();
   if (stack_stays && keeps_order(w)) left_in_order(w, *s.left);
-  leave_until_resumed(w, s, *next);
+  leave_until_resumed<ending::second_jump>(w, s, *next);  // which is fresh: the jump always leads to the beginning of one
   if (stack_stays) [[unlikely]] {
     s.left->home = stack::anywhere;
     if (s.left->in_order) resumed_in_order(*current(), *s.left);
@@ -108,7 +110,7 @@ void suspend_for(suspension& s, stack& next) noexcept {
   tell::strand_leaves(w, s.why);
   begin_to_leave(w, s);
   begin_to_resume(w, next);
-  leave_until_resumed(w, s, next);
+  leave_until_resumed<ending::as_return>(w, s, next);
 }
 
 [[noreturn]] static void die_resumed_twice() noexcept {

@@ -262,6 +262,28 @@ TEST_P(bounds, of_stacks_that_wait_at_joins) {
 
 // ---- Free stacks.
 
+// Whatever resumes a stack has a free one more, and whoever waits at a join needs one. Over many steals one worker has far more of the one
+// kind than of the other. Free stacks go round all the same: so there are no more than the paths need, and for each worker the one on which
+// it searches and one that it keeps, however long the program runs. And Theorem 4.2 of the Fibril paper holds with its constant.
+TEST_P(bounds, of_free_stacks_that_go_round) {
+  if (workers() < 2 || workers() > 8) GTEST_SKIP() << "where nobody steals, or one worker at a time takes long";
+  constexpr int forks = 3, times = 2000;
+  using run = long (*)(nopal::pool&);
+  for (run const once : {run{[](nopal::pool& p) { return p.run([] { return test::native::fib(forks + 1); }); }},
+                         run{[](nopal::pool& p) { return p.run([] { return test::scoped::fib(forks + 1); }); }}}) {
+    nopal::pool serial{{.workers = 1, .pin = false, .experimental = {.reclaim = nopal::reclaim::none}}};
+    long const result = once(serial);
+    nopal::pool_options stealing = options();
+    stealing.experimental.schedule = nopal::schedule::steal_always;
+    nopal::pool pool{stealing};
+    for (int k = 0; k < times; ++k) ASSERT_EQ(once(pool), result);
+    nopal::stats const s = pool.stats();
+    EXPECT_GE(s.steals, std::uint64_t{times});
+    EXPECT_LE(s.stacks_peak, workers() * (forks + 1 + 2));
+    EXPECT_LE(s.stack_pages_peak, workers() * (serial.stats().stack_pages + forks + 1));
+  }
+}
+
 // They accumulate at a worker that resumes more than it suspends. Each was used deeply, and keeps two pages.
 TEST_P(bounds, of_free_stacks) {
   if (workers() > 2) GTEST_SKIP() << "where more stay free than there are here";

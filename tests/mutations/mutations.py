@@ -64,6 +64,13 @@ MUTATIONS = (
         ("at/bounds.of_free_stacks/1", "at/bounds.of_stacks_that_wait_at_joins/2"),
     ),
     Mutation(
+        "the sharing of free stacks",
+        "include/nopal/core/stack/stack_pool.hpp",
+        "if (count_ > 1 && (grows || pool_.is_short())) [[unlikely]]",
+        "if (grows && count_ > most) [[unlikely]]",
+        ("at/bounds.of_free_stacks_that_go_round/4", "at/bounds.of_free_stacks_that_go_round/8"),
+    ),
+    Mutation(
         "the reclaim at a join",
         "src/stack/stack_pool.cpp",
         "if (used_from <= word(s.low())) return;",

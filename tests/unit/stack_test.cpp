@@ -7,7 +7,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <set>
@@ -156,6 +158,23 @@ TEST(stack_pool, caches_pass_their_surplus_on) {
   EXPECT_EQ(pool.counts().live, 3 * stack_cache::most);
 }
 
+// The first cache has resumed what the second has left.
+TEST(stack_pool, caches_share_what_is_free) {
+  stack_pool pool{size, reclaim::dontneed, 100, 2};
+  stack_cache resumes{pool, 0}, suspends{pool, 1};
+  for (int k = 0; k < 1000; ++k) {
+    resumes.put(suspends.get());
+    resumes.share();
+  }
+  EXPECT_LE(pool.counts().live, 4u) << "one that the first cache keeps, and those that the pool has for two workers";
+  for (int k = 0; k < 40; ++k) resumes.put(pool.get());
+  resumes.share();
+  EXPECT_GE(pool.spare(), 20u) << "half of them, since the pool has grown";
+  std::size_t const free = pool.spare();
+  resumes.share();
+  EXPECT_EQ(pool.spare(), free) << "nobody has needed a stack since";
+}
+
 TEST(stack_pool, tells_how_many_pages_its_stacks_hold) {
   stack_pool pool{size, reclaim::none, 3};
   stack* const a = pool.get();
@@ -167,6 +186,39 @@ TEST(stack_pool, tells_how_many_pages_its_stacks_hold) {
   EXPECT_EQ(pool.resident_pages(), before + 5);
   pool.put(a);
   pool.put(b);
+}
+
+TEST(stack_pool, counts_the_pages_that_a_waiting_stack_holds) {
+  stack_pool pool{size, reclaim::dontneed, 4};
+  stack* const s = pool.get();
+  std::byte* const sp = s->top() - 200;
+  *sp = std::byte{1};
+  pool.give_back_below(*s, sp);
+  EXPECT_LE(pool.most_pages_held(0), 2u) << "not those that it may keep";
+  std::byte* const third = s->base() + s->mapped() - 3 * page();
+  std::memset(third, 1, static_cast<std::size_t>(s->top() - third));
+  pool.give_back_below(*s, sp);
+  EXPECT_EQ(pool.counts().unmaps, 0u);
+  EXPECT_EQ(pool.most_pages_held(0), 3u);
+  pool.put(s);
+}
+
+TEST(stack_pool, keeps_as_many_pages_at_a_join_as_it_is_told) {
+  for (std::size_t const kept : {std::size_t{0}, std::size_t{3}, std::size_t{20}, std::size_t{1000}}) {
+    stack_pool pool{size, reclaim::dontneed, 4, 1, nullptr, kept};
+    stack* const s = pool.get();
+    dirty(*s);
+    std::byte* const sp = s->top() - 200;
+    pool.give_back_below(*s, sp);
+    std::size_t const all = size / page() - 1;
+    std::size_t const in_use = 2;
+    EXPECT_LE(resident_pages(*s), std::min(all, std::max(in_use, kept)));
+    EXPECT_GE(resident_pages(*s), std::min(all, std::max(std::size_t{1}, kept)));
+    EXPECT_EQ(pool.counts().pages_returned, all - resident_pages(*s));
+    EXPECT_EQ(pool.counts().unmaps, kept < all ? 1u : 0u);
+    EXPECT_EQ(pool.most_pages_held(0), all);
+    pool.put(s);
+  }
 }
 
 class reclaiming : public testing::TestWithParam<reclaim> {};

@@ -28,7 +28,7 @@ void first(context& self) {
 void second(context& self) {
   for (std::size_t i = 0; i < now.problem->turns; ++i) {
     now.problem->turn(1);
-    nopal::core::switch_to(self, *now.a);
+    nopal::core::switch_to<nopal::core::ending::second_jump>(self, *now.a);
   }
   nopal::core::switch_to(self, *now.begin, nullptr, nopal::core::leaving::for_good);
 }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <ranges>
 #include <thread>
+#include <vector>
 
 #include "scale.hpp"
 #include "simulated_pool.hpp"
@@ -105,6 +106,26 @@ TEST(the_default_pool, reports_once_that_it_was_shut_down) {
       },
       testing::ExitedWithCode(0),
       "^nopal: simulated 3 workers: T_P = [^\n]*\n[^\n]*\n[^\n]*\n  outside the pool [^\n]*\n(  for [^\n]*\n)?$");
+}
+
+// Called outside the pool: on 16 workers 64 ms of work take about 4. In 16 blocks, which do not depend on time, a loop took 12.8.
+TEST(the_default_pool, runs_a_loop_from_outside_as_one_from_inside) {
+  with_costs const costs{"clock=given,report=/dev/null"};
+  ::setenv("NOPAL_SCHEDULE", "simulate:16", 1);
+  auto const slowly = [](int x) {
+    nopal::simulate_work(1ms);
+    return x;
+  };
+  auto const time_of = [](auto call) {
+    auto const elapsed = [] { return nopal::simulated(nopal::default_pool())->elapsed; };
+    auto const before = elapsed();
+    call();
+    return elapsed() - before;
+  };
+  std::vector<int> const v(64);
+  EXPECT_LT(time_of([&] { nopal::parallel_for(0, 64, slowly); }), 6ms);
+  EXPECT_LT(time_of([&] { nopal::reduce(v, 0, [&](int a, int b) { return slowly(a) + b; }); }), 11ms);  // log n sums follow each other
+  EXPECT_LT(time_of([&] { nopal::transform_reduce(v, 0, std::plus<>{}, slowly); }), 8ms);               // two elements come first
 }
 
 // The child has no simulated machine but the one that it makes.

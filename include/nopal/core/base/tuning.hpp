@@ -37,14 +37,14 @@ inline constexpr long mappings_uncounted = 1024;
 inline constexpr std::int64_t mappings_counted_again = 1'000'000'000;
 /// The places of a pool's first mapping for native stacks. Each further one has as many as there are already, within stack_region's limits.
 inline constexpr std::size_t first_places = 8;
-/// Topmost pages that a stack keeps when it waits at a join, with frames on them or not: loops wait there often, and need them again at
+/// Topmost pages that a stack keeps when it waits at a join, with frames on them or not, unless the pool's options say otherwise: loops wait there often, and need them again at
 /// once. A page that is given back and touched again costs some microseconds.
 inline constexpr std::size_t pages_kept_at_join = 4;
 /// After at least so many new stacks, a pool may look again how much all of them hold: a question to the system,
 /// and one for each stack where the process holds more than the limit.
 inline constexpr std::uint64_t least_stacks_between_looks = 64;
 /// Unused native stacks that a worker keeps for itself while it sleeps.
-inline constexpr std::size_t stacks_kept_asleep = 4;
+inline constexpr std::size_t stacks_kept_asleep = 1;
 
 // ---- Memory that nothing uses.
 

@@ -95,6 +95,11 @@ inline constexpr std::uint64_t longest_unasked = 8192;
 /// The first part of such a loop may take so many times as long as the others: its caches are cold.
 inline constexpr std::uint64_t cold = 4;
 
+/// A first block of that length shows whether the cost of earlier loops still holds.
+inline double glimpse() noexcept { return ticks_per_microsecond() / 4; }
+
+/// From the moment when a part is offered to a thief that is awake until that runs it, and from its end until the owner knows of it.
+inline double theft() noexcept { return ticks_per_microsecond() * 0.35; }
 /// The rest of a loop is offered to awake thieves if it takes so long: a thief needs about a microsecond to steal, and the join waits for
 /// it.
 inline double worth_a_steal() noexcept { return 2 * ticks_per_microsecond(); }

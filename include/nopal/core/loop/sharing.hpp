@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/loop/pace.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -28,11 +29,17 @@ NOPAL_API void ended_alone(std::uint64_t began) noexcept;
 void note_who_shares(bool by_schedule) noexcept;
 
 /// True if the pool runs under a controlled schedule, or the default pool might. Then all is shared at once, and nothing depends on time.
+/// For a thread outside also if the pool has a clock of its own, which does not move outside: what it calls enters the pool, and asks again.
 NOPAL_API bool shares_by_schedule() noexcept;
 
 /// Runs what(arg) on a worker of the default pool, in the place of a sleeping one if there is one. False: none sleeps, and `rest`, the
 /// ticks that it will take, are too few to hand it to a worker's thread; nothing has happened. Throws what `what` throws, and what
 /// default_pool() throws. By a thread that works for no pool.
 NOPAL_API NOPAL_COLD bool enter_default_pool(void (*what)(void* arg), void* arg, double rest);
+/// Runs what() as enter_default_pool does, but in each case.
+template <class What>
+void run_in_default_pool(What const& what) {
+  enter_default_pool([](void* arg) { (*static_cast<What const*>(arg))(); }, const_cast<What*>(&what), loop_tuning::worth_a_wake());
+}
 
 }  // namespace nopal::core

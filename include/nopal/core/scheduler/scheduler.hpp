@@ -79,7 +79,8 @@ class NOPAL_API scheduler {
   pool_state state_;
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::thread> threads_;
-  bool const may_pin_;  // the options and the machine allow it
+  bool const may_pin_;   // the options and the machine allow it
+  bool const may_move_;  // the same without the whole machine: threads may be moved while they are idle
   bool const asked_to_pin_;
   scheduler* next_kept_ = nullptr;  // see keep
   bool holds_pin_ = false;          // this is the pool of the process that pins by default

@@ -94,6 +94,7 @@ struct worker_for_others {
   /// Joins that the entries of the deque descend from: the nearest that is known, and the farthest, which the nearest descends from.
   descent near, far;
   std::atomic<bool> stalled{false};  ///< the thread has run only its own work for long; any thread reads it
+  std::atomic<int> sleeps_on{-1};    ///< the CPU on which the worker's thread fell asleep last: a hint, for external callers
 };
 
 /// What the worker uses between strands, and where it leaves its stack.

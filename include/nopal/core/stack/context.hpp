@@ -56,6 +56,14 @@ void prepare(context& c, std::byte* bottom, std::byte* top, void (*body)(context
 extern "C" {
 /// Leaves the stack on which the caller runs, stores its pointer in *left, and returns `a` on the stack whose saved pointer is `to`.
 after_switch* nopal_context_switch(void** left, void* to, after_switch* a) noexcept;
+#if defined(__x86_64__)
+/// As nopal_context_switch, with another jump: see `ending`.
+after_switch* nopal_context_switch_2(void** left, void* to, after_switch* a) noexcept;
+/// As nopal_context_switch, but it ends in a return.
+after_switch* nopal_context_change(void** left, void* to, after_switch* a) noexcept;
+/// As nopal_context_switch, but nothing of the stack that is left is saved, and *left is null: no thread will resume it.
+after_switch* nopal_context_leave(void** left, void* to, after_switch* a) noexcept;
+#endif
 /// Leaves the stack on which the caller runs, stores its pointer in *left, and calls body(with) on the fresh stack that ends at `top`.
 /// Returns null when body returns. Also returns when a worker has switched to the stack that was left: then the result is for
 /// finish_switch. For callers that handle no exception (handles_none), and not under sanitizers.
@@ -73,22 +81,41 @@ void forget(context& c) noexcept;
 /// Whether the stack that is left will be resumed.
 enum class leaving { for_now, for_good };
 
+/// What a switch ends in, on x86-64. With the right ending the processor predicts where it leads: ../architecture/README.md, "The switch".
+enum class ending {
+  jump,         ///< for most
+  second_jump,  ///< for a place in the code that resumes stacks which were left at other places than those that `jump` resumes
+  as_return     ///< for a place that resumes stacks which were left there too, called from where it is called now
+};
+
+#if !defined(__x86_64__) || NOPAL_ASAN || NOPAL_TSAN
+void switch_stacks(context& from, context& to, after_switch* a, leaving how) noexcept;
+#endif
+
 /// Leaves `from`, on which the caller runs, and resumes `to`, which first runs `a` if that is not null. Returns when some thread has
 /// switched to `from` again: maybe another thread, so no thread-local may be cached across this call. `from` may be resumed elsewhere as
-/// soon as `a` has published it. About 40 instructions. Inlined, and the switch ends in a jump, since the processor would mispredict each
-/// return.
+/// soon as `a` has published it. About 40 instructions. Inlined, since a return more behind the switch is one that
+/// the processor may mispredict.
+template <ending End = ending::jump>
+NOPAL_INLINE void switch_to(context& from, context& to, after_switch* a = nullptr, leaving how = leaving::for_now) noexcept {
 #if defined(__x86_64__) && !NOPAL_ASAN && !NOPAL_TSAN
-NOPAL_INLINE void switch_to(context& from, context& to, after_switch* a = nullptr, leaving = leaving::for_now) noexcept {
   if (!handles_none()) [[unlikely]]
     put_away_handled(from.handled);
-  after_switch* const b = nopal_context_switch(&from.sp, to.sp, a);
+  if (how == leaving::for_good) {
+    nopal_context_leave(&from.sp, to.sp, a);
+    __builtin_unreachable();
+  }
+  constexpr auto leave = End == ending::jump          ? nopal_context_switch
+                         : End == ending::second_jump ? nopal_context_switch_2
+                                                      : nopal_context_change;
+  after_switch* const b = leave(&from.sp, to.sp, a);
   if (!from.handled.none()) [[unlikely]]
     put_back_handled(from.handled);
   if (b != nullptr) b->run(*b);
-}
 #else
-void switch_to(context& from, context& to, after_switch* a = nullptr, leaving how = leaving::for_now) noexcept;
+  switch_stacks(from, to, a, how);
 #endif
+}
 
 /// Does what prepare and switch_to do, in one call and cheaper. `body` may return as long as `to` was never left: then `from` is resumed as
 /// a function's caller is, this returns true, and `to` is free for the caller. False: `from` was resumed by a switch, maybe on another

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "nopal/core/base/own_mutex.hpp"
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stack/stack_region.hpp"
@@ -34,8 +36,9 @@ struct stack_counts {
 class NOPAL_API stack_pool {
  public:
   /// `stack_size`: bytes of each. `makers`: how many workers make stacks; they are numbered from 0. `when_left`: what resumes a stack that
-  /// was left at a fork of a scope. Throws std::bad_alloc.
-  stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1, resumable::run_function when_left = nullptr);
+  /// was left at a fork of a scope. `kept_at_join`: experimental_options::pages_kept_at_join. Throws std::bad_alloc.
+  stack_pool(std::size_t stack_size, reclaim how, std::size_t keep, unsigned makers = 1, resumable::run_function when_left = nullptr,
+             std::size_t kept_at_join = tuning::pages_kept_at_join);
   /// From now on calls check(with) when there are many more stacks than at the last call; check returns how many more may be made until the
   /// next. And calls note(with) where more stacks are free than an idle pool keeps. Before any other thread knows the pool.
   void use_check(std::uint64_t (*check)(void* with) noexcept, void (*note)(void* with) noexcept, void* with, std::uint64_t first) noexcept {
@@ -75,6 +78,8 @@ class NOPAL_API stack_pool {
   std::uint64_t live() const noexcept { return live_.load(std::memory_order_relaxed); }
   /// Free stacks, a moment ago. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return free_count_.load(std::memory_order_relaxed); }
+  /// True if fewer are free than there are workers, a moment ago. Any thread.
+  bool is_short() const noexcept { return spare() < tallies_.size(); }
   /// Ends the free stacks that no worker has needed since the last call, but for `n`. By the pool's timer. O(free stacks).
   void trim(std::size_t n) noexcept;
   /// True if `s` holds more than a few pages below its high-water mark. By its owner. One system call, and none while the mark stands. If
@@ -113,7 +118,11 @@ class NOPAL_API stack_pool {
   stack_region* add_region() noexcept;
   void link(stack_region& r) noexcept;
   void unlink(stack_region& r) noexcept;
-  std::optional<std::uint64_t> give_back_between(stack& s, std::byte* from, std::byte* to) noexcept;
+  /// Unused pages of a stack that were in memory: those that have gone, and those above them that stay.
+  struct looked_at {
+    std::uint64_t gone, kept;
+  };
+  std::optional<looked_at> give_back_between(stack& s, std::byte* kept_from, std::byte* unused) noexcept;
   void learn_use(stack& s, std::uint64_t before, std::uint64_t after) noexcept;
   template <class F>
   void count_resident(F f) const noexcept;
@@ -128,6 +137,7 @@ class NOPAL_API stack_pool {
   std::size_t const size_;
   reclaim const how_;
   std::size_t const keep_;
+  std::size_t const kept_at_join_;  // bytes
   resumable::run_function const when_left_;
   std::uint64_t (*check_)(void*) noexcept = nullptr;
   void (*note_)(void*) noexcept = nullptr;
@@ -178,6 +188,14 @@ class stack_cache {
   static constexpr std::size_t most = 256;
   /// Gives all but `n` stacks to the pool, before the worker sleeps.
   void trim(std::size_t n) noexcept;
+  /// Gives half of its stacks, but never the last, to the pool if that is short of free ones: else the next worker that needs one would make
+  /// it. By a worker that has nothing else to do.
+  void share() noexcept {
+    std::uint64_t const live = pool_.live();
+    bool const grows = live > std::exchange(live_, live);
+    if (count_ > 1 && (grows || pool_.is_short())) [[unlikely]]
+      put_oldest(count_ / 2);
+  }
   /// Gives back the pages of its stacks, but for the two topmost of each.
   void give_back() noexcept;
   /// The stack that was put last; or null.
@@ -190,6 +208,7 @@ class stack_cache {
   stack_pool& pool_;
   unsigned const maker_;
   std::size_t count_ = 0;
+  std::uint64_t live_ = 0;  // stacks of the pool, when this cache last looked whether to share
   std::array<stack*, most> kept_;
 };
 
