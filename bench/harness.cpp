@@ -193,7 +193,8 @@ int start(int argc, char** argv, const std::string& title, bool is_nopal, const 
     app.add_option("--resume", opts.resume, "which thread resumes a suspended native stack: anywhere, home")
         ->check(CLI::IsMember({"anywhere", "home"}))
         ->capture_default_str();
-    app.add_option("--kept-pages", opts.kept_pages, "how many topmost pages of a stack stay when it waits at a join")->capture_default_str();
+    app.add_option("--kept-pages", opts.kept_pages, "how many topmost pages of a stack stay when it waits at a join")
+        ->capture_default_str();
     app.add_option("--reclaim", opts.reclaim, "what becomes of a suspended stack's unused pages: dontneed, free, remap, none")
         ->check(CLI::IsMember({"dontneed", "free", "remap", "none"}))
         ->capture_default_str();
