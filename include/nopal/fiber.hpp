@@ -56,7 +56,7 @@ void spawn(dependencies d, F&& f) {
   core::spawn_after(nullptr, core::default_pool_state, core::dependency_access::take(d), static_cast<counter*>(nullptr),
                     static_cast<F&&>(f));
 }
-/// As above, and `c` counts the fiber: up now, down when it has ended. If one of `d` has failed, `c` gets that exception, as from the fiber.
+/// As above, and `c` counts the fiber: up now, down when it has ended; so `c` is none of `d`, or it would wait for itself. If one of `d` has failed, `c` gets that exception, as from the fiber.
 template <class F>
 void spawn(dependencies d, counter& c, F&& f) {
   core::spawn_after(nullptr, core::default_pool_state, core::dependency_access::take(d), &c, static_cast<F&&>(f));

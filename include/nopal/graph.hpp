@@ -133,8 +133,8 @@ class graph {
 
   /// Adds a node that decides what follows: f() returns a number, and the node of that index among `targets`, with those to which edges lead
   /// from here later, begins at once, whatever it was to wait for; with any other number none does. So a part of a graph is left out, or
-  /// runs again. A target that only branches lead to does not begin by itself. Take care that a node is not begun again while it runs, or
-  /// before all that lead to it have ended. Otherwise as node.
+  /// runs again. A target that only branches lead to does not begin by itself. Take care that all that a round begins has ended before
+  /// the branch begins the next one: let it lead to the branch. Otherwise as node.
   ///
   ///     auto step = g.node([&] { x = improve(x); });
   ///     auto done = g.node([&] { print(x); });

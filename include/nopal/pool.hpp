@@ -116,7 +116,8 @@ class pool {
     return submit_in(core::region_here(), static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
   /// As submit(f, args...), but the job begins when all of `d` have ended: after.hpp. If one has failed, f is not called, and the future has
-  /// that exception, which is lost only if the failed one is not asked for it either. The worker that ends the last of them runs the job
+  /// that exception, which is lost only if the failed one is not asked for it either; of a counter each job that begins after it has a copy,
+  /// which its future must be asked for. The worker that ends the last of them runs the job
   /// next, if it works for this pool, unless a thief takes it. The pool's destructor waits for the job.
   template <class F, class... A>
   NOPAL_PROFILED auto submit(dependencies d, F&& f, A&&... a) {

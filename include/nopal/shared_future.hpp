@@ -44,7 +44,8 @@ class shared_future_awaiter : public stack_awaiter {
 /// The result of a job or a promise, as a future, but any number of copies share it, and any number of threads, fibers and tasks wait for
 /// it and look at it. It is made from a future. The value lives as long as a copy, or a function of then() that has it.
 ///
-/// No exception gets lost: where a future's would end the program (future.hpp), so does the one here if no copy's get() has thrown it.
+/// No exception gets lost: where a future's would end the program (future.hpp), so does the one here if no copy's get() has thrown it, and no copy was
+/// destroyed by another exception.
 ///
 ///     nopal::shared_future<image> a = pool.submit(load, path);
 ///     auto left = a.then([](image const& i) { return half(i, 0); });
@@ -89,11 +90,15 @@ class shared_future : public core::awaitable_tag {
   }
   /// Waits until the result is there, and returns a reference to it: R const&; the reference itself for R&; nothing for void. Or rethrows
   /// the exception. Any number of times.
-  core::looked_at<R> get() const {
+  core::looked_at<R> get() const& {
     auto& s = state("shared_future::get()");
     s.done.wait();
     return s.look();
   }
+  /// Of a temporary, which may be the last that keeps the value: keep the shared_future, or ask a future.
+  core::looked_at<R> get() const&&
+    requires(std::is_same_v<core::looked_at<R>, R const&>)
+  = delete;
   /// As future::then, but g gets R const&, and this future stays as it is: any number of functions may follow.
   template <class G>
   NOPAL_PROFILED auto then(G&& g) const {

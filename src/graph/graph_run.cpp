@@ -58,7 +58,11 @@ bool graph_run::run_here() noexcept {
   for (std::size_t k = plan_.first.size(); k > 1; --k) make_ready(nodes_[plan_.first[k - 1]]);
   for (node* n = &nodes_[plan_.first[0]]; n != nullptr;) {
     n = run_row(*n);
-    if (n == nullptr && is_last()) return true;
+    if (n == nullptr && is_last()) {
+      // The caller goes on, maybe for long, and an empty ring would keep thieves awake.
+      if (worker& w = *current(); w.ready_is_offered && w.ready.empty()) w.retract_ready();
+      return true;
+    }
     let_due_run();
     worker const& w = *current();
     if (!w.open.empty() || !w.own.empty() || (++rows % tuning::fairness == 0 && !w.ready.empty())) {

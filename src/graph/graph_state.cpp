@@ -1,6 +1,7 @@
 #include "nopal/core/graph/graph_state.hpp"
 
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -20,6 +21,7 @@ graph_state::graph_state() = default;
 graph_state::~graph_state() {
   if (runs_.load(std::memory_order_acquire) != 0) {  // acquire: pairs with the end of a run, for its state
     die_unless_in_exit("a graph was destroyed while it runs; let it outlive graph::run, or the future of pool::submit");
+    static_cast<void>(new (std::nothrow) auto(std::move(nodes_)));  // the process ends, while workers still call them
     return;
   }
   forget_plan();

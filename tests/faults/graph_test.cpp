@@ -16,7 +16,7 @@ namespace {
 using namespace test::faults;
 
 TEST(faults_of_a_graph, do_not_reach_a_further_run) {
-  nopal::pool pool{{.workers = 2}};
+  nopal::pool pool{{.workers = 1}};  // a thief's ring may have to grow once, in whichever run it gets that far
   nopal::graph g;
   std::atomic<int> ran{0};
   std::vector<nopal::graph_node> row;

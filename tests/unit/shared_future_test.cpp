@@ -178,7 +178,9 @@ TEST(then, keeps_functions_that_are_only_moved_or_called_once) {
 TEST(then, runs_as_a_job_of_the_pool) {
   nopal::pool pool{{.workers = 1}};
   nopal::pool other{{.workers = 1}};
-  auto f = pool.submit([] { return 1; }).then([&](int) { return nopal::pool::current(); });
+  nopal::counter gate{1};  // the job ends once it has a follower
+  auto f = pool.submit([&] { return nopal::wait_for(gate), 1; }).then([&](int) { return nopal::pool::current(); });
+  gate.done();
   EXPECT_EQ(f.get(), &pool);
   // A result that is there already: the caller's pool.
   nopal::shared_future<int> const a = pool.submit([] { return 1; });
@@ -197,9 +199,11 @@ TEST(then, runs_as_a_job_of_the_pool) {
 
 TEST(then, may_wait_without_holding_the_worker) {
   nopal::pool pool{{.workers = 1}};
-  nopal::counter gate{1};
-  auto f = pool.submit([] {}).then([&] { nopal::wait_for(gate); });
-  pool.submit([] {}).then([&] { gate.done(); }).get();
+  nopal::counter both_follow{1}, gate{1};
+  auto f = pool.submit([&] { nopal::wait_for(both_follow); }).then([&] { nopal::wait_for(gate); });
+  auto g = pool.submit([&] { nopal::wait_for(both_follow); }).then([&] { gate.done(); });
+  both_follow.done();
+  g.get();
   f.get();
 }
 
@@ -278,7 +282,9 @@ TEST_F(lost_failure, of_a_shared_future_that_nobody_asks) {
   EXPECT_DEATH(
       {
         nopal::pool pool{{.workers = 1}};
-        static_cast<void>(pool.submit(fails).then([](int) {}));
+        nopal::counter gate{1};  // the job ends once it has a follower
+        static_cast<void>(pool.submit([&] { return nopal::wait_for(gate), fails(); }).then([](int) {}));
+        gate.done();
       },
       message);
 }
@@ -287,9 +293,24 @@ TEST_F(lost_failure, of_a_follower_that_throws_itself) {
   EXPECT_DEATH(
       {
         nopal::pool pool{{.workers = 1}};
-        static_cast<void>(pool.submit([] {}).then(fails));
+        nopal::counter gate{1};  // the job ends once it has a follower
+        static_cast<void>(pool.submit([&] { nopal::wait_for(gate); }).then(fails));
+        gate.done();
       },
       message);
+}
+
+// Before the job has ended, and so before its follower has failed.
+TEST(kept_failure, may_get_lost_where_another_exception_destroys_the_followers_future) {
+  nopal::pool pool{{.workers = 2}};
+  nopal::counter gate{1};
+  EXPECT_THROW(
+      {
+        auto const f = pool.submit([&] { return nopal::wait_for(gate), fails(); }).then([](int) {});
+        throw std::logic_error{"another"};
+      },
+      std::logic_error);
+  gate.done();
 }
 
 TEST(kept_failure, is_known_once_anybody_has_got_it) {

@@ -178,15 +178,17 @@ class any_result {
   bool const ends_on_worker;
 
   /// The exception need not end the program when nobody is left who may get it: somebody has got it; or a future was destroyed by an
-  /// exception that unwinds, which counts more. relaxed: read by the thread that gives up the last share, and the count of shares orders
-  /// the two.
+  /// exception that unwinds, which counts more. The latter may come before the end, while another thread calls fail_with: each writes its
+  /// own word first and then reads the other's, in the one order of seq_cst, so at least one of the two tells `first`.
   void let_exception_go() noexcept {
-    is_let_go_.store(true, std::memory_order_relaxed);
-    if (failed_with_ != nullptr) failed_with_->is_let_go_.store(true, std::memory_order_relaxed);
+    is_let_go_.store(true, std::memory_order_seq_cst);
+    if (any_result* const first = failed_at_.load(std::memory_order_seq_cst); first != nullptr) first->go();
   }
   /// The exception is that of `first`, which this had to begin after: it is lost only where that of `first` is. Before the end.
   void fail_with(std::shared_ptr<any_result> first) noexcept {
     failed_with_ = first->failed_with_ != nullptr ? first->failed_with_ : std::move(first);
+    failed_at_.store(failed_with_.get(), std::memory_order_seq_cst);
+    if (is_let_go_.load(std::memory_order_seq_cst)) failed_with_->go();
   }
 
  protected:
@@ -195,8 +197,12 @@ class any_result {
   bool loses_exception() const noexcept { return !is_let_go_.load(std::memory_order_relaxed) && failed_with_ == nullptr; }
 
  private:
+  // relaxed: read by the thread that gives up the last share, and the count of shares orders the two
+  void go() noexcept { is_let_go_.store(true, std::memory_order_relaxed); }
+
   std::atomic<bool> is_let_go_{false};
-  std::shared_ptr<any_result> failed_with_;  // before the end; then it stays
+  std::shared_ptr<any_result> failed_with_;  // keeps what failed_at_ refers to. Before the end; then it stays
+  std::atomic<any_result*> failed_at_{nullptr};
 };
 
 /// What futures share with what makes a result of type R.
@@ -242,9 +248,12 @@ class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
   static void end(job& r) noexcept {
     auto& self = static_cast<submitted_job&>(r);
     pool_state& owner = *self.pool;
+    pool_state& here = current()->pool();      // another one, if it is a task that has moved: what begins after the job is given to it
     auto const alive = std::move(self.self_);  // until here the job keeps itself alive, also if the future is dropped
     drop_region(self.runs_in.region);          // which submit holds
+    if (&here != &owner) here.pending.started();
     self.done.set();
+    if (&here != &owner) here.pending.finished();
     owner.pending.finished();
   }
 
