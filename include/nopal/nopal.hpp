@@ -13,6 +13,7 @@
 #include "nopal/floating_point.hpp"
 #include "nopal/latch.hpp"
 #include "nopal/native.hpp"
+#include "nopal/pipeline.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/prometheus.hpp"
 #include "nopal/scratch.hpp"
