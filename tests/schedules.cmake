@@ -11,7 +11,7 @@ else()
   set(NOPAL_TEST_SEEDS 5 CACHE STRING "how many seeds each test of a controlled schedule gets")
 endif()
 set(scheduled task. exceptions. native. scope_test. fiber_test. counter_test. mutex_test. condition_variable_test. semaphore_test.
-  channel_test. resume_on. scratch. future. c_test. promise. shared_future. then. after. graph. graph_exceptions. graph_stop.)
+  channel_test. pipeline_test. resume_on. scratch. future. c_test. promise. shared_future. then. after. graph. graph_exceptions. graph_stop.)
 set(unscheduled task.a_move_may_throw_at_any_depth
   task.may_be_stolen_in_every_scope task.a_stolen_task_may_call_before_it_joins task.value_arguments_are_copied_at_the_fork
   task.nesting_asks_little_of_the_callers_stack task.a_million_calls_may_nest task.a_million_forks_may_nest
@@ -29,7 +29,9 @@ set(unscheduled task.a_move_may_throw_at_any_depth
   fiber_test.a_deep_task_follows_an_ordinary_job_on_its_stack fiber_test.a_pool_that_comes_to_a_stop_says_so
   mutex_test.may_be_held_while_forking
   condition_variable_test.may_be_destroyed_once_all_are_notified condition_variable_test.none_is_lost_to_a_time_limit
-  condition_variable_test.ping_pong channel_test.many_to_many semaphore_test.a_thread_wakes_the_last_that_a_pool_has_to_do
+  condition_variable_test.ping_pong pipeline_test.parallel_stages_run_at_once pipeline_test.stages_run_at_once_with_each_other
+  pipeline_test.many_short_items_are_handed_on
+  channel_test.many_to_many semaphore_test.a_thread_wakes_the_last_that_a_pool_has_to_do
   resume_on.does_not_mistake_waiting_jobs_for_a_parent scratch.stays_with_a_stolen_task scratch.has_any_size
   future.wait_for_returns_when_the_result_is_there)
 list(TRANSFORM scheduled APPEND "*")

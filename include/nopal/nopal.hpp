@@ -15,6 +15,7 @@
 #include "nopal/graph.hpp"
 #include "nopal/latch.hpp"
 #include "nopal/native.hpp"
+#include "nopal/pipeline.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/prometheus.hpp"
 #include "nopal/promise.hpp"

@@ -129,3 +129,69 @@ void measured() { nopal::profile const p; }
 // case: span_named_by_variable
 // expect: is not a constant expression
 void phase(std::string const& name) { nopal::trace_span const s{name.c_str()}; }
+
+// case: pipeline_stage_takes_something_else
+// expect: nopal: a stage of this pipeline cannot be called with what the stage before it returns
+std::optional<int> numbers();
+void parent() {
+  nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{[](int k) { return std::to_string(k); }},
+                  nopal::stage::serial{[](int k) { return k; }}, nopal::stage::serial_in_order{[](int) {}});
+}
+
+// case: pipeline_first_stage_takes_the_optional
+// expect: nopal: a stage of this pipeline cannot be called with what the stage before it returns
+std::optional<std::string> lines();
+void parent() {
+  nopal::pipeline(nopal::tokens{4}, lines, nopal::stage::parallel{[](int*) {}});
+}
+
+// case: pipeline_stage_takes_a_named_value
+// expect: nopal: a stage of this pipeline cannot be called with what the stage before it returns
+std::optional<int> numbers();
+void parent() {
+  nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{[](int& k) { ++k; }});
+}
+
+// case: pipeline_of_plain_functions
+// expect: nopal: a stage of a pipeline says how items pass through it. Write stage::serial_in_order{f}, stage::serial{f} or stage::parallel{f}
+std::optional<int> numbers();
+void parent() { nopal::pipeline(nopal::tokens{4}, numbers, f); }
+
+// case: pipeline_without_stages
+// expect: nopal: a pipeline has at least one stage behind its source.
+std::optional<int> numbers();
+void parent() { nopal::pipeline(nopal::tokens{4}, numbers); }
+
+// case: pipeline_source_without_end
+// expect: nopal: the source of a pipeline returns a std::optional: the next item, or std::nullopt at the end.
+int numbers();
+void parent() { nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{f}); }
+
+// case: pipeline_source_with_arguments
+// expect: nopal: the source of a pipeline is called without arguments, again and again.
+void parent() {
+  nopal::pipeline(nopal::tokens{4}, [](int k) { return std::optional{k}; }, nopal::stage::parallel{f});
+}
+
+// case: pipeline_stage_returns_void
+// expect: nopal: only the last stage of a pipeline may return void: the next one is called with what a stage returns.
+std::optional<int> numbers();
+void parent() { nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{f}, nopal::stage::serial{[](int) {}}); }
+
+// case: pipeline_of_coroutines
+// expect: nopal: a stage of a pipeline is an ordinary function. Write [&](auto&& x) { return nopal::sync_wait(f, x); }
+std::optional<long> numbers();
+void parent() { nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{fib}); }
+
+// case: pipeline_stage_returns_a_reference
+// expect: nopal: a stage of this pipeline returns a reference to something that cannot be copied
+std::optional<int> numbers();
+std::unique_ptr<int>& kept(int k);
+void parent() { nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{kept}, nopal::stage::serial{[](auto&&) {}}); }
+
+// case: pipeline_as_it_is_meant
+std::optional<int> numbers();
+void parent() {
+  nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{[](int k) { return std::make_unique<int>(k); }},
+                  nopal::stage::serial{[](std::unique_ptr<int> p) { return *p; }}, nopal::stage::serial_in_order{f});
+}

@@ -1,0 +1,160 @@
+#pragma once
+
+// A flow: one run of a pipeline, from its first item until all has ended. Here: what does not depend on the types of its stages. It is in
+// the frame of the caller. Threads that carry items through it are its *carriers*: the caller, and each thief that has taken a ticket. Next:
+// typed_flow.hpp, the path of an item; src/pipeline/flow.cpp, where a ticket was stolen.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+
+#include "nopal/core/base/sync.hpp"
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/fork_protocol.hpp"
+#include "nopal/core/deque/job_context.hpp"
+#include "nopal/core/deque/join_word.hpp"
+#include "nopal/core/deque/spin_lock.hpp"
+#include "nopal/core/loop/pace.hpp"
+#include "nopal/core/pipeline/line.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/branch.hpp"
+#include "nopal/core/stack/join_waiter.hpp"
+#include "nopal/core/stop/stop_region.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+class NOPAL_API flow {
+ public:
+  flow(flow const&) = delete;
+  flow& operator=(flow const&) = delete;
+
+ protected:
+  /// Carries items until there is nothing that the calling worker can do.
+  using carry_function = void (*)(flow& self) noexcept;
+
+  /// `most_offers`: how many tickets one carrier offers at once, at most.
+  flow(carry_function carry, std::int64_t most_offers) noexcept : carry_{carry}, most_offers_{most_offers} {}
+  ~flow() = default;
+
+  /// By the caller's worker, before any other knows of the flow.
+  NOPAL_COLD void begin() noexcept;
+  /// Returns when all carriers have ended. By the caller, which has carried.
+  NOPAL_COLD void end() noexcept;
+  /// Rethrows what has left a stage or the source first in serial order, if anything has. After end().
+  void rethrow() const {
+    if (error_ != nullptr) [[unlikely]]
+      std::rethrow_exception(error_);
+  }
+
+  /// std::current_exception() has left a stage with this item, or the source when it was asked for the item.
+  NOPAL_COLD void failed(std::uint64_t item) noexcept;
+  /// True if serial execution would not reach this item any more, since an earlier one has thrown. relaxed: a hint; what was thrown goes by
+  /// the end of the carriers.
+  bool is_over(std::uint64_t item) const noexcept { return item >= end_.load(std::memory_order_relaxed); }
+
+  /// By a worker that offers nothing while it carries an item: answers thieves, and runs what is due. Another worker may run the caller
+  /// afterwards.
+  NOPAL_INLINE static void poll() noexcept {
+    if (current()->work.must_poll()) [[unlikely]]
+      poll_slowly();
+  }
+
+  /// Another carrier is about to end what the caller needs, perhaps: waits for has_come(), while is_near() and for as long as leaving the
+  /// line and getting another one takes.
+  template <class HasCome, class IsNear>
+  NOPAL_COLD void wait_a_moment(HasCome has_come, IsNear is_near) const noexcept {
+    if (!may_wait_) return;
+    for (moment m; !has_come() && is_near() && !m.is_over();) {
+    }
+  }
+
+  /// resumable::run of each ticket.
+  NOPAL_COLD static void run_stolen(resumable& r, worker& w) noexcept;
+
+  /// A ticket that a carrier offers to thieves while it carries an item. In the carrier's frame. Offers nest.
+  class offered {
+   public:
+    offered() noexcept = default;
+    offered(offered const&) = delete;
+    offered& operator=(offered const&) = delete;
+
+    /// Offers the ticket of `l`, which the caller owns, unless it is out. Another worker may run the caller afterwards.
+    NOPAL_INLINE void begin(line& l) noexcept {
+      ticket_ = &l.ticket;
+      // seq_cst: README.md, "Tickets"
+      if (l.ticket.is_out.load(std::memory_order_seq_cst)) [[unlikely]]
+        return begin_without();
+      l.ticket.is_out.store(true, std::memory_order_relaxed);  // relaxed: what publishes the ticket publishes this
+      worker& w = *current();
+      if (w.work.must_poll()) [[unlikely]]
+        return begin_slowly();
+      state_ = private_;
+      make_offer(w, continuation{l.ticket});
+    }
+    /// Takes the ticket back, unless a thief has it.
+    NOPAL_INLINE void end(flow& f) noexcept {
+      if (state_ != private_ || !core::take_back(*current())) [[unlikely]]
+        return end_slowly(f);
+      ticket_->is_out.store(false, std::memory_order_relaxed);  // relaxed: no other thread knows of the ticket
+    }
+
+   private:
+    NOPAL_COLD void begin_without() noexcept;
+    NOPAL_COLD void begin_slowly() noexcept;
+    NOPAL_COLD void end_slowly(flow& f) noexcept;
+
+    enum : std::uint64_t {
+      refused,   // too little is left of the stack, or of memory; or the ticket is out
+      private_,  // offered without a poll
+      polled,    // offered, and the deque's limit is to be restored
+    } state_;
+    std::uintptr_t limit_;  // of the deque, before the poll
+    ticket* ticket_;
+    // So that no offer takes less of the native stack than a branch: least_native_fork.
+    [[maybe_unused]] std::byte room_[sizeof(branch) - 3 * sizeof(std::uint64_t)];
+  };
+
+  /// A time for which it is worth to wait.
+  class moment {
+   public:
+    moment() noexcept : began_{loop_ticks()} {}
+    /// Pauses. True: the time is over.
+    bool is_over() const noexcept {
+      std_sync::relax();
+      return static_cast<double>(loop_ticks() - began_) > loop_tuning::moment();
+    }
+
+   private:
+    std::uint64_t const began_;
+  };
+
+  source_gate source_;
+  std::uint64_t next_item_ = 0;  ///< the carrier inside of the source's gate uses it
+  bool alone_ = false;           ///< the pool has one worker, so one thread at a time uses the flow
+
+ private:
+  bool may_wait_ = false;  // not alone, and no turns are given
+
+  NOPAL_COLD static void poll_slowly() noexcept;
+  // A carrier has ended.
+  bool leave() noexcept;
+
+  carry_function const carry_;
+  std::int64_t const most_offers_;
+  region_id region_ = no_region;
+  control_words mode_{};
+  join_word join_;
+  join_waiter waiting_;
+  // A hold for each carrier, and one for each ticket that it may offer at once: so a thief has a hold before it has the ticket.
+  std::atomic<std::int64_t> holds_{0};
+  std::atomic<std::uint64_t> end_{std::numeric_limits<std::uint64_t>::max()};  // the first item that has thrown
+  basic_spin_lock<std_sync> lock_;                                             // of error_
+  std::exception_ptr error_;                                                   // what that has thrown
+};
+
+/// Throws std::invalid_argument: a pipeline was given less than one token.
+[[noreturn]] NOPAL_API NOPAL_COLD void reject_tokens(long long tokens);
+
+}  // namespace nopal::core

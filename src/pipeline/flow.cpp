@@ -1,0 +1,116 @@
+// What a flow does where lines are stolen, where something is thrown, and at its end.
+
+#include "nopal/core/pipeline/flow.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "nopal/core/base/fatal.hpp"
+#include "nopal/core/loop/offer.hpp"
+#include "nopal/core/stack/join_wait.hpp"
+#include "nopal/core/stack/native_fork.hpp"
+#include "nopal/core/stop/here.hpp"
+#include "observe/tell.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+// relaxed: no other thread knows of the flow.
+void flow::begin() noexcept {
+  let_due_run_between_blocks();
+  worker const& w = *current();
+  alone_ = w.pool().size() == 1;
+  may_wait_ = !alone_ && !w.pool().takes_turns;
+  region_ = region_to_hand_over();
+  mode_ = control_words::now();
+  holds_.store(1 + most_offers_, std::memory_order_relaxed);
+}
+
+// acq_rel: release, so that the last carrier hands all to the caller; acquire, for that one. Pairs with itself. It is the last access of the
+// flow by all carriers but the last.
+bool flow::leave() noexcept {
+  std::int64_t const mine = 1 + most_offers_;
+  return holds_.fetch_sub(mine, std::memory_order_acq_rel) == mine;
+}
+
+// If others still carry, a line was stolen from the caller, and with it all that was older: its deque is empty.
+void flow::end() noexcept {
+  if (leave()) return;
+  wait_at_join(join_, 1, waiting_);
+  current()->work.request();  // as polled_fork_ended
+}
+
+// A thief carries at the base of a stack, as it runs a stolen branch. Once the ticket is not out any more, another carrier may offer it.
+void flow::run_stolen(resumable& r, worker& w) noexcept {
+  auto& t = static_cast<ticket&>(r);
+  flow& f = t.of;
+  job_context const in = t.runs_in;
+  t.is_out.store(false, std::memory_order_seq_cst);  // seq_cst: README.md, "Tickets"
+  if (in.mode != f.mode_) die_of_mode();
+  tell::strand_begins(w, strand_kind::branch, f.carry_);
+  w.adopt(in);
+  w.region = f.region_;
+  w.begin_strand();
+  w.begin_without_tasks();
+  w.begin_child_of(&f.join_);
+  std::uintptr_t const below = std::exchange(w.here->origin, 0);
+  f.holds_.fetch_add(f.most_offers_, std::memory_order_relaxed);  // relaxed: the carrier from which the ticket was stolen has a hold for it
+  f.carry_(f);
+  current()->here->origin = below;
+  current()->end_strand();
+  tell::must_come_in_order(*current());
+  if (f.leave() && f.join_.arrive()) resume(f.waiting_);
+}
+
+void flow::poll_slowly() noexcept { current()->work.empty() ? let_due_run() : answer_request(); }
+
+void flow::offered::begin_without() noexcept {
+  state_ = refused;
+  poll();
+}
+
+void flow::offered::begin_slowly() noexcept {
+  worker& w = *current();
+  if (!may_fork_natively(w)) {
+    ticket_->is_out.store(false, std::memory_order_relaxed);  // relaxed: no other thread knows of the ticket
+    state_ = refused;
+    return;
+  }
+  state_ = polled;
+  limit_ = w.work.limit();
+  make_offer(w, continuation{*ticket_});
+  poll_natively();
+}
+
+// The pop failed, or there was a poll, or nothing was offered. The hold that the carrier had for the ticket is the thief's.
+void flow::offered::end_slowly(flow& f) noexcept {
+  if (state_ == refused) return;
+  worker& w = *current();
+  if ((state_ == polled && core::take_back(w)) || w.work.pop_slow(w.floor())) {
+    ticket_->is_out.store(false, std::memory_order_relaxed);  // relaxed: no other thread knows of the ticket
+  } else {
+    w.work.rewind();                                   // the ticket was stolen, and with it all older entries
+    f.holds_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the carrier has a hold of its own
+  }
+  if (state_ == polled) {
+    w.work.set_limit_back(limit_);
+    polled_fork_ended();
+  }
+}
+
+void flow::failed(std::uint64_t item) noexcept {
+  std::exception_ptr e = caught();
+  lock_.lock();
+  if (!is_over(item)) {
+    end_.store(item, std::memory_order_relaxed);  // relaxed: see is_over
+    std::swap(error_, e);
+  }
+  lock_.unlock();
+}
+
+void reject_tokens(long long tokens) {
+  throw std::invalid_argument{"nopal::pipeline: tokens{" + std::to_string(tokens) +
+                              "} lets no item in; at least 1 is needed: give as many as may be in the pipeline at once"};
+}
+
+}  // namespace nopal::core
