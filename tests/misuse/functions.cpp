@@ -176,7 +176,9 @@ void parent() {
 // case: pipeline_stage_returns_void
 // expect: nopal: only the last stage of a pipeline may return void: the next one is called with what a stage returns.
 std::optional<int> numbers();
-void parent() { nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{f}, nopal::stage::serial{[](int) {}}); }
+void parent() {
+  nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{f}, nopal::stage::serial{[](int) {}});
+}
 
 // case: pipeline_of_coroutines
 // expect: nopal: a stage of a pipeline is an ordinary function. Write [&](auto&& x) { return nopal::sync_wait(f, x); }
@@ -187,7 +189,9 @@ void parent() { nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::paralle
 // expect: nopal: a stage of this pipeline returns a reference to something that cannot be copied
 std::optional<int> numbers();
 std::unique_ptr<int>& kept(int k);
-void parent() { nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{kept}, nopal::stage::serial{[](auto&&) {}}); }
+void parent() {
+  nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{kept}, nopal::stage::serial{[](auto&&) {}});
+}
 
 // case: pipeline_as_it_is_meant
 std::optional<int> numbers();
