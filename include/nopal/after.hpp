@@ -54,7 +54,9 @@ class [[nodiscard]] dependencies {
     constexpr bool known = core::may_be_awaited_by_all<T> || core::is_range_of_futures<T>;
     static_assert(known, "nopal: after takes futures, ranges of futures, and counters, which must have names.");
     if constexpr (core::is_any_future<std::remove_cvref_t<T>>) {
-      all_.push_back({core::future_access::shared(x, "after"), nullptr});
+      auto const& result = core::future_access::shared(x, "after");
+      result->is_followed.store(true, std::memory_order_relaxed);
+      all_.push_back({result, nullptr});
     } else if constexpr (core::may_be_awaited_by_all<T>) {
       all_.push_back({nullptr, &core::counter_access::of(x)});
     } else if constexpr (known) {

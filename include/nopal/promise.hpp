@@ -31,7 +31,8 @@ class promised_result final : public shared_result<R> {
   promised_result() noexcept : shared_result<R>{false} {}
 
   R take() override {
-    rethrow_if_thrown();
+    bool const leaves_it = this->is_followed.load(std::memory_order_relaxed);
+    if (error_ != nullptr) std::rethrow_exception(leaves_it ? error_ : std::exchange(error_, nullptr));
     if constexpr (std::is_reference_v<R>) {
       return static_cast<R>(**value_);
     } else if constexpr (!std::is_void_v<R>) {

@@ -80,10 +80,10 @@ class NOPAL_PROFILED typed_job : public job {
     start = [](job& r) { static_cast<typed_job&>(r).begin(); };
   }
 
-  /// The result, or the exception rethrown. Once, after the end.
-  result take() {
+  /// The result, or the exception rethrown, of which others may want a copy. Once, after the end.
+  result take(bool leaves_exception = false) {
     profile_.taken();
-    if (error != nullptr) std::rethrow_exception(error);
+    if (error != nullptr) std::rethrow_exception(leaves_exception ? error : std::exchange(error, nullptr));
     if constexpr (std::is_reference_v<result>) {
       return static_cast<result>(**result_);
     } else if constexpr (!std::is_void_v<result>) {
@@ -174,6 +174,9 @@ class any_result {
   virtual std::exception_ptr thrown() const noexcept = 0;
 
   completion done;
+  /// Others than the future's owner look at the exception too, so take() leaves it here. Else it belongs to whoever takes it, and is freed
+  /// where that is done with it. relaxed, all: set through the future that take() is then called on.
+  std::atomic<bool> is_followed{false};
   /// `done` is set on a worker; else any thread may set it.
   bool const ends_on_worker;
 
@@ -234,7 +237,7 @@ class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
   }
   result take() override {
     if (this->error != nullptr) this->let_exception_go();
-    return made_by::take();
+    return made_by::take(this->is_followed.load(std::memory_order_relaxed));
   }
   looked_at<result> look() override {
     if (this->error != nullptr) this->let_exception_go();
