@@ -18,6 +18,7 @@
 #include "nopal/mutex.hpp"
 #include "nopal/named.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/priority.hpp"
 #include "nopal/semaphore.hpp"
 #if NOPAL_PROFILES
 #include "nopal/profile/fiber_profile.hpp"
@@ -60,6 +61,15 @@ void spawn(dependencies d, F&& f) {
 template <class F>
 void spawn(dependencies d, counter& c, F&& f) {
   core::spawn_after(nullptr, core::default_pool_state, core::dependency_access::take(d), &c, static_cast<F&&>(f));
+}
+/// As the others, whose arguments follow, but the fiber, and all that it begins, is as urgent as `p` says: priority.hpp. A priority that is
+/// not the caller's costs some 100 ns.
+template <class... X>
+  requires(sizeof...(X) > 0)
+NOPAL_PROFILED void spawn(priority p, X&&... x) {
+  core::worker* const w = core::current_or_null();
+  core::inside_priority const inside{p, w != nullptr ? w->pool() : core::default_pool_state()};
+  spawn(static_cast<X&&>(x)...);
 }
 /// Lets what waits for the caller's worker run first: all of it, or some 60 if there is more. It may be less if another thread has added
 /// something, or has stolen some. Suspends: the fiber, task or function leaves its native stack. Returns at once if nothing waits. Off a

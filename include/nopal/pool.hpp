@@ -29,6 +29,7 @@
 #include "nopal/counter.hpp"
 #include "nopal/future.hpp"
 #include "nopal/options.hpp"
+#include "nopal/priority.hpp"
 #include "nopal/shutdown_result.hpp"
 #include "nopal/stats.hpp"
 #include "nopal/task.hpp"
@@ -43,6 +44,8 @@ class pool;
 struct simulation_report;
 
 namespace core {
+template <class T, class... U>
+inline constexpr bool is_one_of = (std::is_same_v<T, U> || ...);
 /// What the workers of default_pool() share, as default_pool_state; but null if that pool has not been made, or has no threads in this
 /// process.
 NOPAL_API pool_state* default_pool_state_if_any() noexcept;
@@ -95,6 +98,7 @@ class pool {
   /// worker if there is one, and returns when its own job has ended. On a worker of this pool the job runs on top of the caller. Throws
   /// std::bad_alloc there, and the job has not started.
   template <class F, class... A>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, priority>)
   NOPAL_INLINE decltype(auto) run(F&& f, A&&... a) {
     using c = core::checked<core::way::waits, F&&, A&&...>;
     if constexpr (!c::ok) {
@@ -107,11 +111,19 @@ class pool {
     }
   }
 
+  /// As run, but the job, and all that it begins, is as urgent as `p` says: priority.hpp. A thread that takes the place of a worker runs it
+  /// at once in any case.
+  template <class... X>
+  NOPAL_PROFILED decltype(auto) run(priority p, X&&... x) {
+    core::inside_priority const inside{p, state()};
+    return run(static_cast<X&&>(x)...);
+  }
+
   /// Gives f(args...) to some worker, and returns a future of its result. An exception that leaves the job is for the future's get();
   /// without a get() it ends the program with its message: future.hpp. A graph that has a name is run where it is, and must outlive the job
   /// (graph.hpp). Throws std::bad_alloc, and what keeping f and the arguments throws; the job has not started then.
   template <class F, class... A>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, std::stop_token> && !std::is_same_v<std::remove_cvref_t<F>, dependencies>)
+    requires(!core::is_one_of<std::remove_cvref_t<F>, std::stop_token, dependencies, priority>)
   NOPAL_PROFILED auto submit(F&& f, A&&... a) {
     return submit_in(core::region_here(), static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
@@ -141,6 +153,13 @@ class pool {
     core::held_region const mine{core::make_region(std::move(token), core::time_point::max(), around_job())};
     return submit_in(mine.id(), static_cast<F&&>(f), static_cast<A&&>(a)...);
   }
+  /// As the others, whose arguments follow, but the job, and all that it begins, is as urgent as `p` says: priority.hpp. A priority that is
+  /// not the caller's costs some 100 ns.
+  template <class... X>
+  NOPAL_PROFILED auto submit(priority p, X&&... x) {
+    core::inside_priority const inside{p, state()};
+    return submit(static_cast<X&&>(x)...);
+  }
 
   /// Asks all that this pool runs to stop, now and later: as if it ran in a region whose token is requested, except in nopal::without_stop.
   /// Waits without a time limit that began before, outside of all regions, do not end: they are not listed anywhere, so that they cost
@@ -152,6 +171,7 @@ class pool {
 
   /// As submit, but without a future. An exception that leaves the job ends the program with its message; nopal::stopped only ends the job.
   template <class F, class... A>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, priority>)
   NOPAL_PROFILED void detach(F&& f, A&&... a) {
     using c = core::checked<core::way::submits, F&&, A&&...>;
     if constexpr (!c::ok) {
@@ -161,6 +181,13 @@ class pool {
       r->pool = &state();
       core::submit(state(), *r.release());
     }
+  }
+
+  /// As detach(f, args...), with a priority, as submit.
+  template <class... X>
+  NOPAL_PROFILED void detach(priority p, X&&... x) {
+    core::inside_priority const inside{p, state()};
+    detach(static_cast<X&&>(x)...);
   }
 
   /// Starts f() as a fiber, as nopal::spawn, but always on this pool. Any thread may call: a worker of this pool or of another, or a thread
@@ -195,6 +222,14 @@ class pool {
   template <class F>
   void spawn(dependencies d, counter& c, F&& f) {
     core::spawn_after(&state(), nullptr, core::dependency_access::take(d), &c, static_cast<F&&>(f));
+  }
+
+  /// As the others, whose arguments follow, with a priority, as submit.
+  template <class... X>
+    requires(sizeof...(X) > 0)
+  NOPAL_PROFILED void spawn(priority p, X&&... x) {
+    core::inside_priority const inside{p, state()};
+    spawn(static_cast<X&&>(x)...);
   }
 
   /// The pool that the calling thread works for; null on a thread that works for none.

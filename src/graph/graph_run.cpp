@@ -9,6 +9,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/stop/stopped.hpp"
@@ -153,6 +154,7 @@ bool graph_run::is_last() noexcept {
 
 void graph_run::make_ready(node& n) noexcept {
   worker& w = *current();
+  if (given_by_priority(w.pool(), n, n.of->region_, w.index())) return;
   try {
     w.make_room_for_ready();
     w.make_ready(n);

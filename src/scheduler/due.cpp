@@ -19,13 +19,15 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
+bool is_any_stack_due(worker const& w) noexcept { return !w.queues->due.looks_empty() || !w.due_own.looks_empty(); }
+
 // By the timer's thread, later. A request that came while its worker changed its own limit is lost, and a thief that was to find what is
 // due may have found something else. So a worker that has not looked is asked again, less often each time.
 void ask_again(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
   bool any = false;
   for (worker* const w : pool.workers) {
-    if (!is_anything_due(*w)) continue;
+    if (!is_any_stack_due(*w)) continue;
     w->work.request();
     any = true;
   }
@@ -43,7 +45,7 @@ void ask_later(pool_state& pool) noexcept {
 void inject_due(pool_state& pool, resumable& r, unsigned i) noexcept {
   worker& left_by = *pool.workers[i];
   if (pool.steals) pool.parking.add();  // before the push, as in inject
-  left_by.due->push(r);
+  left_by.queues->due.push(r);
   if (pool.steals) {
     pool.parking.announce(i);
     pool.naps.end();
@@ -69,7 +71,7 @@ void bring_home_due(pool_state& pool, resumable& r, unsigned i) noexcept {
 
 }  // namespace
 
-bool is_anything_due(worker const& w) noexcept { return !w.due->looks_empty() || !w.due_own.looks_empty(); }
+bool is_anything_due(worker const& w) noexcept { return is_any_stack_due(w) || !w.queues->high.looks_empty(); }
 
 bool take_if_due(pool_state& pool, resumable& r, unsigned left_by, bool home) noexcept {
   if (!pool.timer.is_here()) return false;
@@ -83,7 +85,7 @@ namespace {
 // top of them. So the worker resumes this stack as soon as what is due has ended or waits again, and then takes the newest fork first, as
 // it would have.
 void put_aside(worker& w) noexcept {
-  waits_for const why{"its turn, since a time limit of another stack has expired", nullptr};
+  waits_for const why{"its turn, since a time limit of another stack has expired, or work of high priority has come", nullptr};
   if (waits_on_top(w, nullptr)) {
     if (!w.due_own.looks_empty()) yield_on_top(why);
     return;
@@ -106,6 +108,7 @@ void put_aside(worker& w) noexcept {
 }
 
 NOPAL_COLD void run_due(worker& w) noexcept {
+  if (!is_any_stack_due(w) && priority_in(w.region) == priority::high) return;  // work of high priority does not interrupt its like
   if (!w.pool().takes_turns && std_sync::now() < w.next_interruption) return;  // under a controlled schedule no clock decides
   // A thread that has left a stack on top of which it should wait runs only its own work and what descends from that wait: stays.md of
   // ../stack. It does not look into the ring.

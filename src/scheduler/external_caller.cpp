@@ -7,6 +7,7 @@
 #include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/memory.hpp"
+#include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/submission.hpp"
@@ -116,7 +117,8 @@ bool run_as_worker(pool_state& pool, job& r, event& done) noexcept {
 void run_elsewhere(pool_state& pool, job& r, event& done) noexcept {
   r.run = run_injected_job;
   tell::comes(pool, brought::job);
-  inject(pool, r, pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size());  // relaxed: any value will do
+  unsigned const i = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size();  // relaxed: any value will do
+  if (!given_by_priority(pool, r, r.runs_in.region, i)) inject(pool, r, i);
   wait_for_job(done, &r);
 }
 

@@ -75,15 +75,35 @@ bool run_own(worker& w) noexcept {
   return true;
 }
 
-// Runs what is due, before anything else. What any worker may run counts as visible work.
-bool run_due(worker& w) noexcept {
-  if (!w.due_own.looks_empty()) return run_own(w);
-  resumable* const r = w.due->take();
+// Runs the oldest of a queue. What any worker may take from there counts as visible work.
+bool run_oldest(worker& w, due_queue& of) noexcept {
+  resumable* const r = of.take();
   if (r == nullptr) return false;
   if (w.pool().steals) w.pool().parking.retract();  // before this worker wakes others for the rest
   stop_searching(w);
   run(w, *r);
   return true;
+}
+
+// After much of high priority in a row the worker looks for other work first, which is not interrupted at once.
+bool makes_way_for_others(worker& w) noexcept {
+  if (w.search.high_taken < tuning::high_in_a_row) return false;
+  w.search.high_taken = 0;
+  w.next_interruption = std_sync::now() + tuning::between_interruptions;
+  return true;
+}
+
+// Runs what comes before all other work: what is due, then work of high priority.
+bool run_first(worker& w) noexcept {
+  if (!w.due_own.looks_empty()) return run_own(w);
+  if (run_oldest(w, w.queues->due)) return true;
+  if (w.queues->high.looks_empty()) [[likely]] {
+    w.search.high_taken = 0;
+    return false;
+  }
+  if (makes_way_for_others(w)) return false;
+  ++w.search.high_taken;
+  return run_oldest(w, w.queues->high);
 }
 
 // Runs the newest ready entry, since that is in the cache. Every tuning::fairness-th time it runs the oldest; every second such time it
@@ -360,7 +380,7 @@ void search_in_turn(worker& w) noexcept {
   w.stacks.share();
   unsigned const victim = w.observed->victim(w.index());
   if (victim != observer::no_worker && pool.steals && steal_from(w, *pool.workers[victim], nullptr)) return;
-  if (run_from_inboxes(w) || run_from_others(w, nullptr) || (!w.search.own_first && run_own(w))) return;
+  if (run_from_inboxes(w) || run_from_others(w, nullptr) || (!w.search.own_first && run_own(w)) || run_oldest(w, w.queues->low)) return;
   w.observed->found_nothing(w.index());
 }
 
@@ -382,7 +402,7 @@ bool search_once(worker& w, stack& mine) noexcept {
     tell::searches(w, true);
     w.stacks.share();
   }
-  if (run_from_others(w, nullptr) || (!s.own_first && run_own(w))) return true;
+  if (run_from_others(w, nullptr) || (!s.own_first && run_own(w)) || run_oldest(w, w.queues->low)) return true;
   if (pool.events.source() != nullptr) {
     pool.events.poll();
     if (w.has_more()) return true;  // must_stay_awake does not see what only this thread may run
@@ -454,7 +474,7 @@ bool search_as_external_caller(worker& w) noexcept {
 
 bool must_stay_awake(pool_state const& pool, unsigned i) noexcept {
   worker const& w = *pool.workers[i];
-  return pool.stopping.load(std::memory_order_seq_cst) || !w.own.empty() || !w.open.empty() || !w.ready.empty() || !w.due->empty() ||
+  return pool.stopping.load(std::memory_order_seq_cst) || !w.own.empty() || !w.open.empty() || !w.ready.empty() || !w.queues->empty() ||
          !w.due_own.empty();
 }
 
@@ -467,7 +487,7 @@ void search_on(stack& mine) noexcept {
     if (w.occupant.here) {
       if (!search_as_external_caller(w)) return;
     } else if (bool const below = w.search.left != nullptr && search_below_join(w);
-               !below && !run_due(w) && !run_ready(w) && !search_once(w, mine)) {
+               !below && !run_first(w) && !run_ready(w) && !search_once(w, mine)) {
       return;
     }
   }

@@ -10,6 +10,7 @@
 
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/task/resume_loop.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -40,12 +41,17 @@ void hold_its_region(job& r) noexcept {
   r.runs_in.region = listened_to(r.runs_in.region);
   hold_region(r.runs_in.region);  // until its finish
 }
+void inject_somewhere(pool_state& pool, resumable& r, region_id in) noexcept {
+  unsigned const i = choose_worker(pool);
+  if (!given_by_priority(pool, r, in, i)) inject(pool, r, i);
+}
 void submit_from_outside(pool_state& pool, job& r) noexcept {
   comes_from_outside(pool, r);
-  inject(pool, r, choose_worker(pool));
+  inject_somewhere(pool, r, r.runs_in.region);
 }
 // The ring has the caller's own work, which runs soon; the inbox needs no memory.
 void put_into_ring(worker& w, resumable& r) noexcept {
+  if (given_by_priority(w.pool(), r, r.runs_in.region, w.index())) return;
   try {
     w.make_room_for_ready();
     w.make_ready(r);
@@ -61,8 +67,8 @@ void submit(pool_state& pool, job& r) noexcept {
   hold_its_region(r);
   tell::comes(pool, brought::job);
   worker const* const w = current_or_null();
-  if (w != nullptr && &w->pool() == &pool) return inject(pool, r, w->index());
-  submit_from_outside(pool, r);
+  if (w == nullptr || &w->pool() != &pool) return submit_from_outside(pool, r);
+  if (!given_by_priority(pool, r, r.runs_in.region, w->index())) inject(pool, r, w->index());
 }
 
 void prepare_to_submit(pool_state* pool, job& r) noexcept {
@@ -110,10 +116,10 @@ void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept {
   if (pool.counts_jobs) [[unlikely]] {
     if (auto* const counted = new (std::nothrow) counted_fiber{fiber}; counted != nullptr) {
       tell::job_comes(pool);
-      return inject(pool, *counted, choose_worker(pool));
+      return inject_somewhere(pool, *counted, fiber.runs_in.region);
     }
   }
-  inject(pool, fiber, choose_worker(pool));
+  inject_somewhere(pool, fiber, fiber.runs_in.region);
 }
 
 void spawn_again(worker& w, resumable& fiber) noexcept {

@@ -15,7 +15,7 @@ static constexpr std::size_t least_native_fork = sizeof(branch);
 
 worker::worker(pool_state& pool, unsigned index, std::uint64_t seed)
     : worker_at_forks{pool, index},
-      worker_between_strands{pool, index, seed, due_here},
+      worker_between_strands{pool, index, seed, queues_here},
       observed{pool.observed.get()},
       pool_{pool},
       index_{index},

@@ -47,6 +47,7 @@ NOPAL_INLINE static void begin_to_leave(worker& w, suspension& s) noexcept {
   w.retract_offers();
   s.left = w.here;
   s.left->body = nullptr;  // its body cannot return: the worker that resumes this stack is not where run_from was called
+  s.left->is_high = w.region != no_region && priority_in(w.region) == priority::high;
   s.run = publish_left_stack;
 }
 

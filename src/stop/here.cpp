@@ -84,9 +84,24 @@ inside_region::inside_region(std::stop_token t, time_point deadline)
   continue_in_region(mine_.id());
 }
 inside_region::inside_region(unstoppable)
-    : before_{region_here()}, around_{region_to_hand_over()}, uses_of_before_{uses(before_)}, mine_{make_shield()} {
+    : before_{region_here()}, around_{region_to_hand_over()}, uses_of_before_{uses(before_)}, mine_{make_shield(current_priority())} {
   continue_in_region(mine_.id());
+}
+inside_region::inside_region(priority p, region_id around)
+    : before_{region_here()}, around_{region_to_hand_over()}, uses_of_before_{uses(before_)}, mine_{make_region(p, around)} {
+  continue_in_region(mine_.id());
+}
+inside_priority::inside_priority(priority p, pool_state& pool) {
+  if (p == current_priority()) return;
+  region_id const r = inherited_region();
+  in_.emplace(p, r != no_region ? r : pool.everything_region.id());
 }
 inside_region::~inside_region() { continue_in_region(uses(before_) == uses_of_before_ ? before_ : around_); }
 
 }  // namespace nopal::core
+
+namespace nopal::inline NOPAL_ABI {
+
+priority current_priority() noexcept { return core::priority_in(core::region_here()); }
+
+}  // namespace nopal

@@ -42,6 +42,7 @@ class region_table {
     r.holders_.store(whole, std::memory_order_relaxed);  // relaxed: no other thread has its id
     r.outer_ = outer;
     r.is_shielded_ = false;
+    r.priority_ = priority::normal;
     r.asked_by_ = nullptr;
     r.children_of_ = nullptr;
     r.listened_to_ = r.self_;
@@ -51,13 +52,19 @@ class region_table {
       stop_region& around = at(outer);
       r.deadline_ = std::min(deadline, deadline_here(around.deadline_));
       r.is_shielded_ = around.is_shielded_;
+      r.priority_ = around.priority_;
       if (!around.request.add(r, []() noexcept {})) r.request.make();
     }
     if (t.stop_possible()) r.token_.emplace(std::move(t), stop_region::asked_by_token{&r});
     return r.self_;
   }
-  static region_id make_shield() {
-    region_id const id = make({}, time_point::max(), no_region);
+  static region_id make(priority p, region_id outer) {
+    region_id const id = make({}, time_point::max(), outer);
+    at(id).priority_ = p;
+    return id;
+  }
+  static region_id make_shield(priority p) {
+    region_id const id = make(p, no_region);
     at(id).is_shielded_ = true;
     return id;
   }
@@ -126,7 +133,8 @@ void stop_region::asked_by_token::operator()() const noexcept {
 
 stop_region& region_of(region_id id) noexcept { return region_table::at(id); }
 region_id make_region(std::stop_token t, time_point deadline, region_id outer) { return region_table::make(std::move(t), deadline, outer); }
-region_id make_shield() { return region_table::make_shield(); }
+region_id make_region(priority p, region_id outer) { return region_table::make(p, outer); }
+region_id make_shield(priority p) { return region_table::make_shield(p); }
 void hold_region(region_id id) noexcept {
   if (id != no_region) region_table::hold(region_table::at(id), region_table::whole);
 }

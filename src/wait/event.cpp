@@ -3,6 +3,7 @@
 #include <new>
 
 #include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/stack/top_wait.hpp"
@@ -27,13 +28,18 @@ void waiting_stack::resume() noexcept {
     p.pending.started();
     if (what->home != stack::anywhere) {
       bring_home(p, *what);
-    } else if (!p.call.take_if_due(p, *this, left_by, false)) {
-      inject(p, *this, choose_for(p, left_by));
+    } else if (p.call.take_if_due(p, *this, left_by, false)) {
+    } else if (unsigned const i = choose_for(p, left_by); what->is_high) {
+      give_high(p, *this, i);
+    } else {
+      inject(p, *this, i);
     }
     return p.pending.finished();
   }
   if (what->home != stack::anywhere) return bring_home(p, *what);
   if (for_job && w->waits_on_top()) return resume_after_top(*w, *what);
+  if (what->is_high) [[unlikely]]
+    return give_high(p, *this, choose_for(p, left_by));
   if (p.steals) {
     try {
       w->make_room_for_ready();

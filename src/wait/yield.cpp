@@ -19,7 +19,7 @@ namespace {
 bool has_inbox_only(worker const& w) noexcept {
   return !some_await_turn(w) && w.observed == nullptr && w.pool().steals && w.alarm == worker::no_tasks && !w.occupant.here &&
          !w.stack_stays() && !w.waits_on_top() && w.work.empty() && w.ready.empty() && w.own.empty() && w.search.own == nullptr &&
-         w.due->empty() && w.due_own.empty();
+         w.queues->empty() && w.due_own.empty();
 }
 
 // The oldest of the inbox is next. If that is a stack that waits, this thread switches to it at once, and the yielding stack takes its place

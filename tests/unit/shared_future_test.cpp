@@ -176,9 +176,9 @@ TEST(then, keeps_functions_that_are_only_moved_or_called_once) {
 
 // The function runs on the worker that has ended the job, as a job of its own: of many, on one worker, each after the other.
 TEST(then, runs_as_a_job_of_the_pool) {
+  nopal::counter gate{1};  // the job ends once it has a follower
   nopal::pool pool{{.workers = 1}};
   nopal::pool other{{.workers = 1}};
-  nopal::counter gate{1};  // the job ends once it has a follower
   auto f = pool.submit([&] { return nopal::wait_for(gate), 1; }).then([&](int) { return nopal::pool::current(); });
   gate.done();
   EXPECT_EQ(f.get(), &pool);
@@ -281,8 +281,8 @@ TEST_F(lost_failure, of_a_shared_future_that_nobody_asks) {
       message);
   EXPECT_DEATH(
       {
-        nopal::pool pool{{.workers = 1}};
         nopal::counter gate{1};  // the job ends once it has a follower
+        nopal::pool pool{{.workers = 1}};
         static_cast<void>(pool.submit([&] { return nopal::wait_for(gate), fails(); }).then([](int) {}));
         gate.done();
       },
@@ -292,8 +292,8 @@ TEST_F(lost_failure, of_a_shared_future_that_nobody_asks) {
 TEST_F(lost_failure, of_a_follower_that_throws_itself) {
   EXPECT_DEATH(
       {
-        nopal::pool pool{{.workers = 1}};
         nopal::counter gate{1};  // the job ends once it has a follower
+        nopal::pool pool{{.workers = 1}};
         static_cast<void>(pool.submit([&] { nopal::wait_for(gate); }).then(fails));
         gate.done();
       },
@@ -302,8 +302,8 @@ TEST_F(lost_failure, of_a_follower_that_throws_itself) {
 
 // Before the job has ended, and so before its follower has failed.
 TEST(kept_failure, may_get_lost_where_another_exception_destroys_the_followers_future) {
-  nopal::pool pool{{.workers = 2}};
   nopal::counter gate{1};
+  nopal::pool pool{{.workers = 2}};
   EXPECT_THROW(
       {
         auto const f = pool.submit([&] { return nopal::wait_for(gate), fails(); }).then([](int) {});

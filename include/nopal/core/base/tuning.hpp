@@ -130,6 +130,11 @@ inline constexpr std::int64_t most_nested_forks = nesting / 16;
 inline constexpr std::int64_t between_requests = 100'000;
 inline constexpr std::int64_t longest_between_requests = 1'000'000;
 inline constexpr std::int64_t between_interruptions = 100'000;
+/// After so much work of high priority in a row a worker runs other work, if there is some.
+inline constexpr unsigned high_in_a_row = 64;
+/// Nanoseconds that work of low priority waits before the oldest begins like work of high priority, if other work comes without end; then
+/// one after as many. Ten times the longest time between requests, so that what is dear to interrupt is interrupted seldom.
+inline constexpr std::int64_t low_waits = 10'000'000;
 /// Without memory for another native stack a worker waits where it is. It tries again to suspend its stack, once in so many polls of what
 /// it waits for, or after so many nanoseconds.
 inline constexpr int polls_before_suspending_again = 100;

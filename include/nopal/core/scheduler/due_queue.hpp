@@ -1,7 +1,8 @@
 #pragma once
 
-// The queue of what is due: stacks whose time limit has expired, the oldest first. A worker takes one at a time, so that all free workers
-// share them and none waits behind other work. Next: due.hpp, which fills it; search.hpp, which empties it.
+// A queue of what comes before or after all other work, the oldest first: stacks whose time limit has expired, work of high priority, work
+// of low priority. A worker takes one at a time, so that all free workers share them and none waits behind other work. Below: the three.
+// Next: due.hpp and priorities.hpp, which fill them; search.hpp, which empties them.
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
@@ -44,6 +45,16 @@ class due_queue {
   alignas(destructive_size) std::atomic<resumable*> first_{nullptr};
   resumable* newest_ = nullptr;  // under the lock; undefined where first_ is null
   basic_spin_lock<std_sync> lock_;
+};
+
+/// Those of a pool; where nothing is stolen, of one worker.
+struct queues {
+  due_queue due;   ///< stacks whose time limit has expired: due.hpp
+  due_queue high;  ///< work of high priority
+  due_queue low;   ///< work of low priority
+
+  /// The parker's last test before it sleeps.
+  bool empty() const noexcept { return due.empty() && high.empty() && low.empty(); }
 };
 
 }  // namespace nopal::core

@@ -14,6 +14,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
+#include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack.hpp"
@@ -90,7 +91,11 @@ NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Coun
     worker* const now = current();  // copying the closure may have suspended this stack
     now->make_room_for_ready();
     now->count.add(counted::fibers_spawned);  // before the fiber can finish: see wait_for_all
-    now->make_ready(r.release());
+    resumable& fiber = r.release();
+    if (fiber.runs_in.region != no_region) [[unlikely]] {
+      if (give_by_priority(now->pool(), fiber, fiber.runs_in.region, now->index())) return;
+    }
+    now->make_ready(fiber);
   } else {
     pool_state& on = to != nullptr ? *to : otherwise();  // first: it may throw
     spawn_from_outside(on, r.release());

@@ -96,7 +96,9 @@ struct pool_state {
   pool_events events;            ///< from outside of the pool: experimental_options::events
   core::parking parking;
   core::naps naps;
-  due_queue due;                               ///< stacks whose time limit has expired, in a pool that steals: due.hpp
+  core::queues queues;                         ///< in a pool that steals
+  std::atomic<bool> asks_for_high{false};      ///< the timer will ask all workers to look at the queue `high`: priorities.cpp
+  std::atomic<bool> watches_low{false};        ///< the timer will look how long the queue `low` has waited: priorities.cpp
   std::chrono::nanoseconds ask_again_after{};  ///< when workers that have not looked there are asked again; the timer's
   std::atomic<bool> stopping{false};           ///< the workers' threads are to end
   pending_work pending;

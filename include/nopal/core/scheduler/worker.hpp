@@ -54,6 +54,7 @@ struct search_state {
   stack* left_in_order = nullptr;   ///< stacks that the thread has left inside nopal::stay, the newest first: stack/reverse_order.hpp
   std::int64_t nap = tuning::shortest_nap;  ///< how long its next nap will be, in nanoseconds
   unsigned ready_taken = 0;                 ///< times that the worker has looked at its ring, for fairness
+  unsigned high_taken = 0;                  ///< how much work of high priority it has begun one after the other
   rng random;
   victim_table victims;
 };
@@ -83,7 +84,7 @@ struct worker_for_others {
   basic_deque<std_sync, places::ring> ready;
   inbox open;  ///< what any worker may take; any thread pushes
   inbox own;   ///< what only this worker's thread may run; any thread pushes
-  due_queue due_here;
+  core::queues queues_here;  ///< in a pool that does not steal
   due_queue due_own;  ///< those that only this worker's thread may run
   /// Where dropped results of one word are stored. Any thread that ends a child without a slot writes it, relaxed, since it is never read.
   alignas(destructive_size) std::uint64_t sink = 0;
@@ -99,8 +100,8 @@ struct worker_for_others {
 
 /// What the worker uses between strands, and where it leaves its stack.
 struct worker_between_strands {
-  worker_between_strands(pool_state& pool, unsigned index, std::uint64_t seed, due_queue& of_worker)
-      : search{seed, index}, due{pool.steals ? &pool.due : &of_worker}, blocks{pool.blocks} {}
+  worker_between_strands(pool_state& pool, unsigned index, std::uint64_t seed, core::queues& of_worker)
+      : search{seed, index}, queues{pool.steals ? &pool.queues : &of_worker}, blocks{pool.blocks} {}
 
   search_state search;
   core::occupant occupant;
@@ -111,7 +112,7 @@ struct worker_between_strands {
   std::int64_t next_outermost_poll = 0;         ///< polled_fork_ended: the time from which on another is due
   std::int64_t next_interruption = 0;           ///< due.cpp: the time from which on the strand may be saved again
   bool ready_is_offered = false;                ///< the ring counts as visible work
-  due_queue* due;                               ///< the pool's, or in a pool that does not steal due_here
+  core::queues* queues;                         ///< the pool's, or in a pool that does not steal queues_here
   block_cache blocks;
   orphan_memory orphans;       ///< for the tasks in the deque when a stack is left
   region_cache spare_regions;  ///< for the branches that the worker steals
@@ -241,7 +242,7 @@ class NOPAL_API worker : public worker_at_forks, public worker_for_others, publi
   }
   /// True if this worker's deque, ring or inboxes hold anything.
   bool has_more() const noexcept {
-    return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr || !due->empty() || !due_own.empty();
+    return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr || !queues->empty() || !due_own.empty();
   }
 
   /// A child of `join` begins here, or a job that is waited for there. The thief has already set what the child descends from.

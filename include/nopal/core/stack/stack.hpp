@@ -126,6 +126,8 @@ class stack : public context, public resumable {
     std::atomic_thread_fence(std::memory_order_release);
   }
 
+  bool is_high = false;  ///< its strand waits in a region of high priority; written by the worker that leaves the stack
+
   // A stack that stays is resumed only by the thread that left it: home.hpp.
   static constexpr unsigned anywhere = ~0U;
   unsigned home = anywhere;  ///< the worker whose thread must resume it; written by that thread before the stack is published

@@ -4,6 +4,7 @@
 // that gives work away read it here. README.md says what carries it. Next: ../../stop.hpp.
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/wait/deadline.hpp"
+#include "nopal/priority.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -96,6 +98,8 @@ class NOPAL_API inside_region {
   /// In a region that no request reaches.
   struct unstoppable {};
   explicit inside_region(unstoppable);
+  /// In a region inside of `around`, which is as urgent as `p` says.
+  inside_region(priority p, region_id around);
   inside_region(inside_region const&) = delete;
   inside_region& operator=(inside_region const&) = delete;
   ~inside_region();
@@ -107,6 +111,16 @@ class NOPAL_API inside_region {
   region_id const around_;
   std::uint32_t const uses_of_before_;
   held_region const mine_;
+};
+
+/// While it lives, what the caller begins is as urgent as `p` says. Work that is given to `pool` may be asked to stop by that pool. As
+/// inside_region; nothing happens if the caller is as urgent.
+class NOPAL_API inside_priority {
+ public:
+  inside_priority(priority p, pool_state& pool);
+
+ private:
+  std::optional<inside_region> in_;
 };
 
 }  // namespace nopal::core

@@ -14,6 +14,7 @@
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/stop/basic_request.hpp"
 #include "nopal/core/wait/deadline.hpp"
+#include "nopal/priority.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -64,6 +65,8 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   time_point deadline() const noexcept { return deadline_; }
   /// True if no pool's request reaches what runs in it: for a shield, which no request reaches, and for regions inside of one.
   bool is_shielded() const noexcept { return is_shielded_; }
+  /// How urgent what runs in it is. Only of a region that others listen to: priority_in.
+  nopal::priority priority() const noexcept { return priority_; }
   /// True if what runs in it is asked to stop. Reads a clock only if there is a deadline that has not passed.
   bool asks() const noexcept { return request.is_made() || (deadline_ != time_point::max() && now_by(deadline_) >= deadline_); }
 
@@ -85,6 +88,7 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   stack const* parents_stack_ = nullptr;
   std::uint64_t epoch_ = 0;
   bool is_shielded_ = false;
+  nopal::priority priority_ = nopal::priority::normal;
   time_point deadline_ = time_point::max();
   std::optional<std::stop_callback<asked_by_token>> token_;
   stop_region* next_free_ = nullptr;
@@ -104,8 +108,15 @@ inline region_id listened_to(region_id id) noexcept { return id != no_region ? r
 /// A region inside of `outer`, which may be no_region, and is none of a stolen branch. Nothing runs in it yet, and the caller holds it. `t`
 /// and `outer` ask it to stop, and so does the earlier of `deadline` and that of `outer` when it passes. Throws std::bad_alloc.
 NOPAL_API region_id make_region(std::stop_token t, time_point deadline, region_id outer);
-/// A region in which nothing is asked to stop. Throws as make_region.
-NOPAL_API region_id make_shield();
+/// As above, and what runs in it is as urgent as `p` says; otherwise it is as urgent as in `outer`.
+NOPAL_API region_id make_region(priority p, region_id outer);
+/// A region in which nothing is asked to stop, as urgent as `p` says. Throws as make_region.
+NOPAL_API region_id make_shield(priority p);
+/// How urgent what runs in a region is.
+inline priority priority_in(region_id id) noexcept {
+  region_id const r = listened_to(id);
+  return r != no_region ? region_of(r).priority() : priority::normal;
+}
 /// Holds a region that the caller knows to be held.
 NOPAL_API NOPAL_COLD void hold_region(region_id id) noexcept;
 /// Holds it no longer. Afterwards it may be another one. May wait for a request that is being made.

@@ -38,7 +38,7 @@ class timer {
   ~timer() { stop(); }
 
   /// What is called later: at most one request of each kind is pending.
-  enum class later : unsigned char { report, trim, due, events };
+  enum class later : unsigned char { report, trim, due, high, low, events };
   /// Calls f(with) once, after `delay`, on the timer's thread. Replaces an earlier request of the same kind that has not run yet. False:
   /// the thread cannot be started, and nothing will be called. Any thread.
   bool call_after(later what, std::chrono::nanoseconds delay, void (*f)(void*) noexcept, void* with) noexcept;
@@ -85,7 +85,7 @@ class timer {
     void (*f)(void*) noexcept = nullptr;
     void* with = nullptr;
   };
-  std::array<request, 4> requests_;  // by `later`
+  std::array<request, 6> requests_;  // by `later`
   std::string const name_;
   std::thread thread_;
   bool stopping_ = false;
