@@ -103,6 +103,7 @@ bool run_first(worker& w) noexcept {
   }
   if (makes_way_for_others(w)) return false;
   ++w.search.high_taken;
+  tell::makes_way(w);  // where workers take turns: such work need not fork, nor touch a ring
   return run_oldest(w, w.queues->high);
 }
 
