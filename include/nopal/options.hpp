@@ -102,6 +102,8 @@ struct pool_options {
   /// there. While it works it has the affinity mask of the thread that made the pool, and the system may move it: what a task starts
   /// (threads, processes, other pools and runtimes) may run on all of these CPUs. Unset: yes if this process may use the whole machine,
   /// there are no more workers than CPUs, and no other pool of the process does so by default. `true` with more workers than CPUs throws.
+  /// A thread outside that calls a pinned pool may be moved once to another CPU of its mask, where the one that it runs on has a worker that
+  /// is awake; in a pool that is not pinned, unless `false` says so, a worker moves before it sleeps where another one sleeps.
   /// It matters for jobs that come after a rest: with `false` one of some 20 us is answered sooner, since the system may wake a worker
   /// where that is cheap, beside the caller; a longer one runs in parallel sooner with `true`. A job of milliseconds takes as long with
   /// either.

@@ -15,6 +15,9 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
+// From one reading of the clock to another. The later one may be of another CPU, whose clock is behind.
+std::uint64_t since(std::uint64_t before, std::uint64_t after) noexcept { return after > before ? after - before : 0; }
+
 // The number of iterations that a strand of the loop runs at once. Each strand has its own.
 class pace {
  public:
@@ -149,7 +152,7 @@ class stretch {
     if (now == 0) now = loop_ticks();
     run_block(loop_, from, to);
     std::uint64_t const after = loop_ticks();
-    pace_.learn(to - from, after - now);
+    pace_.learn(to - from, since(now, after));
     return after;
   }
 
@@ -213,13 +216,13 @@ class beginning {
       run_block(loop_, from_, from_ + n);
       from_ += n;
       if (from_ == loop_.count) {
-        if (!pace_.is_known() && pace_.times()) pace_.learn(n, loop_ticks() - before);
+        if (!pace_.is_known() && pace_.times()) pace_.learn(n, since(before, loop_ticks()));
         pace_.remember();
         if (rest_was_long_) ended_alone(began_);
         return true;
       }
       std::uint64_t const now = loop_ticks();
-      pace_.learn(n, now - before);
+      pace_.learn(n, since(before, now));
       double const left = rest();
       bool for_ever = false;
       if (left >= loop_tuning::worth_a_steal()) {
@@ -265,7 +268,7 @@ void run_loop(loop& l) {
   let_due_run_between_blocks();
   bool const by_schedule = shares_by_schedule();
   note_who_shares(by_schedule);
-  if (by_schedule && current_or_null() == nullptr) return run_in_default_pool([&] { run_loop(l); });
+  if (begins_inside()) return run_in_default_pool([&] { run_loop(l); });
   beginning b{l, by_schedule};
   if (by_schedule || b.is_long()) return b.share();
   if (!b.run()) b.share();

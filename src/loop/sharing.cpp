@@ -84,14 +84,18 @@ void note_who_shares(bool by_schedule) noexcept {
 }
 
 bool shares_by_schedule() noexcept {
-  if (pool_state const* const pool = pool_here(); pool != nullptr) {
-    return pool->takes_turns || (pool->has_own_clock && current_or_null() == nullptr);
-  }
+  if (pool_state const* const pool = pool_here(); pool != nullptr) return pool->takes_turns;
   static bool const wanted = [] {
     char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
     return text != nullptr && *text != '\0';
   }();
   return wanted;
+}
+
+bool begins_inside() noexcept {
+  if (current_or_null() != nullptr) return false;
+  pool_state const* const pool = pool_here();
+  return shares_by_schedule() || (pool != nullptr && pool->has_own_clock);
 }
 
 bool enter_default_pool(void (*what)(void* arg), void* arg, double rest) {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <numeric>
@@ -120,6 +121,11 @@ int read_mask(cpu_mask& m) noexcept { return ::sched_getaffinity(0, cpu_mask::by
 // Restoring a mask fails only if a cpuset has lost all of its CPUs since: then the kernel has chosen others already.
 int set_mask(cpu_mask const& m) noexcept { return ::sched_setaffinity(0, cpu_mask::bytes, m.sets.data()) == 0 ? 0 : errno; }
 
+cpu_set_t all_cpus() noexcept {
+  cpu_set_t all;
+  std::memset(&all, 0xff, sizeof all);
+  return all;
+}
 void add(cpu_mask& m, int cpu) noexcept { CPU_SET_S(static_cast<std::size_t>(cpu), cpu_mask::bytes, m.sets.data()); }
 
 /// The mask of the calling thread, and that of `cpu` alone. Returns 0, or an error number.
@@ -132,12 +138,20 @@ int read_masks(int cpu, cpu_mask& now, cpu_mask& one) noexcept {
 
 }  // namespace
 
+// A mask of its own would be the thread's for ever, and would keep it from CPUs that come online later, or that a cpuset gets: so it gets
+// that of all CPUs back, which the kernel narrows, unless it had a narrower one. If another thread has set the mask meanwhile, that stays.
 int move_to_cpu(int cpu) noexcept {
-  cpu_mask before, one;
+  int const error_number = errno;
+  cpu_mask before, one, now;
   int error = read_masks(cpu, before, one);
-  // Not by set_mask: this is the call that tests/faults counts, one for each worker.
+  // Not by set_mask: this is the call that tests/faults counts, one for each worker as its thread begins.
   if (error == 0) error = ::pthread_setaffinity_np(::pthread_self(), cpu_mask::bytes, one.sets.data());
-  if (error == 0) set_mask(before);
+  if (error == 0 && read_mask(now) == 0 && equal(now, one)) {
+    cpu_mask all;
+    all.sets.fill(all_cpus());
+    if (set_mask(all) != 0 || read_mask(now) != 0 || !equal(now, before)) set_mask(before);
+  }
+  errno = error_number;
   return error;
 }
 

@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <algorithm>
+
 #include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"
@@ -31,10 +33,11 @@ constinit thread_local struct {
   int cpu;  ///< on which the thread ran then
 } last{};
 
-// Occupies a worker whose thread fell asleep on the CPU on which the caller runs, or any that sleeps. The system wakes a thread where it
-// fell asleep, as a rule: so those that are left wake up beside the caller, and not behind it. If none fell asleep here, this CPU's worker
-// is awake, and in a pool that is pinned the caller moves to the CPU of the one that it occupies. Returns its index; size() if no worker
-// sleeps. Workers' threads may wake up, and other callers occupy them, at the same time: parking decides.
+// Occupies a worker whose thread fell asleep on the CPU on which the caller runs, or any that sleeps, of the caller's NUMA node if one does.
+// The system wakes a thread where it fell asleep, as a rule: so those that are left wake up beside the caller, and not behind it. If none
+// fell asleep here, and this CPU has a worker, that is awake: then in a pool that is pinned the caller moves to the CPU of the one that it
+// occupies, if that is of the same node. Returns its index; size() if no worker sleeps. Workers' threads may wake up, and other callers
+// occupy them, at the same time: parking decides.
 NOPAL_COLD unsigned occupy_another(pool_state& pool) noexcept {
   take_alternate_stack();
   unsigned const n = pool.size();
@@ -42,12 +45,15 @@ NOPAL_COLD unsigned occupy_another(pool_state& pool) noexcept {
   for (unsigned k = 0; k < n; ++k) {
     if (pool.workers[k]->sleeps_on.load(std::memory_order_relaxed) == here && pool.parking.occupy(k)) return k;  // relaxed: a hint
   }
+  auto const own = std::ranges::find(pool.places, here, &place::cpu);
   unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % n;  // relaxed: any value will do
-  for (unsigned k = 0; k < n; ++k) {
-    unsigned const i = (first + k) % n;
-    if (!pool.parking.occupy(i)) continue;
-    if (pool.pinned) move_to_cpu(pool.places[i].cpu);
-    return i;
+  for (bool const near : {true, false}) {
+    for (unsigned k = 0; k < n; ++k) {
+      unsigned const i = (first + k) % n;
+      if ((own != pool.places.end() && pool.places[i].node == own->node) != near || !pool.parking.occupy(i)) continue;
+      if (near && pool.pinned) move_to_cpu(pool.places[i].cpu);
+      return i;
+    }
   }
   return n;
 }

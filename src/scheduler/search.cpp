@@ -286,7 +286,7 @@ NOPAL_COLD void move_apart(worker const& w) noexcept {
   if (!some_sleep_on(here)) return;
   for (unsigned k = 0; k < pool.size(); ++k) {
     int const cpu = pool.places[(w.index() + k) % pool.size()].cpu;
-    if (cpu != here && !some_sleep_on(cpu)) return static_cast<void>(move_to_cpu(cpu));
+    if (cpu != here && !some_sleep_on(cpu) && move_to_cpu(cpu) == 0) return;
   }
 }
 
@@ -308,6 +308,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
         i, [&] { return must_stay_awake(pool, i); },
         [&] {
           w.count.add(counted::sleeps);
+          w.sleeps_on.store(::sched_getcpu(), std::memory_order_relaxed);  // relaxed: a hint
           pool.events.wait();
         });
     pool.events.source()->poll();

@@ -51,8 +51,14 @@ NOPAL_INLINE static void begin_to_leave(worker& w, suspension& s) noexcept {
   s.run = publish_left_stack;
 }
 
+[[noreturn]] NOPAL_COLD static void die_resumed_twice() noexcept {
+  die("a native stack that was given back was resumed; this is a fault of nopal, or memory was overwritten");
+}
+
 // The worker `w` is about to resume `s`, on which it was not.
 NOPAL_INLINE static void begin_to_resume(worker& w, stack& s) noexcept {
+  if (s.sp == nullptr) [[unlikely]]  // x86-64: it was left for good
+    die_resumed_twice();
   assert(w.work.empty());  // so what the frames on `s` have offered is not here: their pops fail
   w.work.rewind();
   w.count.add(counted::switches);
@@ -112,10 +118,6 @@ void suspend_for(suspension& s, stack& next) noexcept {
   begin_to_leave(w, s);
   begin_to_resume(w, next);
   leave_until_resumed<ending::as_return>(w, s, next);
-}
-
-[[noreturn]] static void die_resumed_twice() noexcept {
-  die("a native stack that was given back was resumed; this is a fault of nopal, or memory was overwritten");
 }
 
 // What `s` waited for has happened, and this worker owns `s`: no other worker knows of it any more. The stack that is left is put into the

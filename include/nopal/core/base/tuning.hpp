@@ -37,8 +37,8 @@ inline constexpr long mappings_uncounted = 1024;
 inline constexpr std::int64_t mappings_counted_again = 1'000'000'000;
 /// The places of a pool's first mapping for native stacks. Each further one has as many as there are already, within stack_region's limits.
 inline constexpr std::size_t first_places = 8;
-/// Topmost pages that a stack keeps when it waits at a join, with frames on them or not, unless the pool's options say otherwise: loops wait there often, and need them again at
-/// once. A page that is given back and touched again costs some microseconds.
+/// Topmost pages that a stack keeps when it waits at a join, with frames on them or not, unless the pool's options say otherwise: loops wait
+/// there often, and need them again at once. A page that is given back and touched again costs some microseconds.
 inline constexpr std::size_t pages_kept_at_join = 4;
 /// After at least so many new stacks, a pool may look again how much all of them hold: a question to the system,
 /// and one for each stack where the process holds more than the limit.

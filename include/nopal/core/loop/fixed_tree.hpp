@@ -33,12 +33,12 @@ class fixed_tree {
 
   /// By any thread. Throws what serial execution would have thrown first.
   T run() {
+    if (begins_inside()) [[unlikely]] {
+      eventually<T> result;
+      run_in_default_pool([&] { result.emplace(run()); });
+      return std::move(*result);
+    }
     if (shares_by_schedule()) {
-      if (current_or_null() == nullptr) {
-        eventually<T> result;
-        run_in_default_pool([&] { result.emplace(run()); });
-        return std::move(*result);
-      }
       forked_from_ = std::max<std::uint64_t>(2, leaves_ / (4 * loop_tuning::blocks_by_schedule));
       return share(0, leaves_, loop_tuning::worth_a_wake());
     }

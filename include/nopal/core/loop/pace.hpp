@@ -100,6 +100,7 @@ inline double glimpse() noexcept { return ticks_per_microsecond() / 4; }
 
 /// From the moment when a part is offered to a thief that is awake until that runs it, and from its end until the owner knows of it.
 inline double theft() noexcept { return ticks_per_microsecond() * 0.35; }
+
 /// The rest of a loop is offered to awake thieves if it takes so long: a thief needs about a microsecond to steal, and the join waits for
 /// it.
 inline double worth_a_steal() noexcept { return 2 * ticks_per_microsecond(); }

@@ -29,8 +29,10 @@ NOPAL_API void ended_alone(std::uint64_t began) noexcept;
 void note_who_shares(bool by_schedule) noexcept;
 
 /// True if the pool runs under a controlled schedule, or the default pool might. Then all is shared at once, and nothing depends on time.
-/// For a thread outside also if the pool has a clock of its own, which does not move outside: what it calls enters the pool, and asks again.
 NOPAL_API bool shares_by_schedule() noexcept;
+/// True if the caller works for no pool, and what it is about to run enters the default pool before all else: that shares by schedule, or
+/// has a clock of its own, which does not move outside.
+NOPAL_API bool begins_inside() noexcept;
 
 /// Runs what(arg) on a worker of the default pool, in the place of a sleeping one if there is one. False: none sleeps, and `rest`, the
 /// ticks that it will take, are too few to hand it to a worker's thread; nothing has happened. Throws what `what` throws, and what

@@ -4,6 +4,7 @@
 // "Space". Called by the scheduler, suspension.hpp and scope_child.hpp. Next: suspension.hpp, where a worker that leaves its stack takes
 // another.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -78,8 +79,8 @@ class NOPAL_API stack_pool {
   std::uint64_t live() const noexcept { return live_.load(std::memory_order_relaxed); }
   /// Free stacks, a moment ago. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return free_count_.load(std::memory_order_relaxed); }
-  /// True if fewer are free than there are workers, a moment ago. Any thread.
-  bool is_short() const noexcept { return spare() < tallies_.size(); }
+  /// True if fewer are free than there are workers, and than are kept while nothing needs them, a moment ago. Any thread.
+  bool is_short() const noexcept { return spare() < std::min(tallies_.size(), tuning::stacks_kept_idle); }
   /// Ends the free stacks that no worker has needed since the last call, but for `n`. By the pool's timer. O(free stacks).
   void trim(std::size_t n) noexcept;
   /// True if `s` holds more than a few pages below its high-water mark. By its owner. One system call, and none while the mark stands. If
