@@ -17,6 +17,7 @@
 #include "nopal/native.hpp"
 #include "nopal/pipeline.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/priority.hpp"
 #include "nopal/prometheus.hpp"
 #include "nopal/promise.hpp"
 #include "nopal/scratch.hpp"

@@ -31,7 +31,7 @@ class promised_result final : public shared_result<R> {
   promised_result() noexcept : shared_result<R>{false} {}
 
   R take() override {
-    bool const leaves_it = this->is_followed.load(std::memory_order_relaxed);
+    bool const leaves_it = this->is_followed.load(std::memory_order_relaxed);  // relaxed: see is_followed
     if (error_ != nullptr) std::rethrow_exception(leaves_it ? error_ : std::exchange(error_, nullptr));
     if constexpr (std::is_reference_v<R>) {
       return static_cast<R>(**value_);

@@ -109,7 +109,7 @@ void put_aside(worker& w) noexcept {
 
 NOPAL_COLD void run_due(worker& w) noexcept {
   if (!is_any_stack_due(w) && priority_in(w.region) == priority::high) return;  // work of high priority does not interrupt its like
-  if (!w.pool().takes_turns && std_sync::now() < w.next_interruption) return;  // under a controlled schedule no clock decides
+  if (!w.pool().takes_turns && std_sync::now() < w.next_interruption) return;   // under a controlled schedule no clock decides
   // A thread that has left a stack on top of which it should wait runs only its own work and what descends from that wait: stays.md of
   // ../stack. It does not look into the ring.
   if (w.search.left == nullptr || (w.stack_stays() && !w.due_own.looks_empty())) put_aside(w);

@@ -11,7 +11,7 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-bool some_queue_holds(pool_state const& pool, due_queue queues::*which) noexcept {
+bool some_queue_holds(pool_state const& pool, due_queue queues::* which) noexcept {
   if (pool.steals) return !(pool.queues.*which).empty();
   for (worker const* const w : pool.workers) {
     if (!(w->queues->*which).empty()) return true;
@@ -69,7 +69,7 @@ void promote_oldest(void* with) noexcept {
 }
 
 // As inject: the visible work is counted before the push.
-void push(pool_state& pool, resumable& r, due_queue queues::*which, unsigned i) noexcept {
+void push(pool_state& pool, resumable& r, due_queue queues::* which, unsigned i) noexcept {
   if (pool.steals) pool.parking.add();
   (pool.workers[i]->queues->*which).push(r);
 }

@@ -175,7 +175,7 @@ class any_result {
 
   completion done;
   /// Others than the future's owner look at the exception too, so take() leaves it here. Else it belongs to whoever takes it, and is freed
-  /// where that is done with it. relaxed, all: set through the future that take() is then called on.
+  /// where that is done with it. relaxed, all: set through the future on which take() is called later.
   std::atomic<bool> is_followed{false};
   /// `done` is set on a worker; else any thread may set it.
   bool const ends_on_worker;
@@ -237,7 +237,7 @@ class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
   }
   result take() override {
     if (this->error != nullptr) this->let_exception_go();
-    return made_by::take(this->is_followed.load(std::memory_order_relaxed));
+    return made_by::take(this->is_followed.load(std::memory_order_relaxed));  // relaxed: see is_followed
   }
   looked_at<result> look() override {
     if (this->error != nullptr) this->let_exception_go();

@@ -82,10 +82,10 @@ struct worker_for_others {
   /// What is ready to run: fibers that this worker has spawned, stacks that it has woken, and jobs from an inbox that it has emptied.
   /// Thieves take the oldest.
   basic_deque<std_sync, places::ring> ready;
-  inbox open;  ///< what any worker may take; any thread pushes
-  inbox own;   ///< what only this worker's thread may run; any thread pushes
+  inbox open;                ///< what any worker may take; any thread pushes
+  inbox own;                 ///< what only this worker's thread may run; any thread pushes
   core::queues queues_here;  ///< in a pool that does not steal
-  due_queue due_own;  ///< those that only this worker's thread may run
+  due_queue due_own;         ///< those that only this worker's thread may run
   /// Where dropped results of one word are stored. Any thread that ends a child without a slot writes it, relaxed, since it is never read.
   alignas(destructive_size) std::uint64_t sink = 0;
   alignas(destructive_size) counters count;  ///< written by the worker, read by any thread
@@ -242,7 +242,8 @@ class NOPAL_API worker : public worker_at_forks, public worker_for_others, publi
   }
   /// True if this worker's deque, ring or inboxes hold anything.
   bool has_more() const noexcept {
-    return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr || !queues->empty() || !due_own.empty();
+    return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr || !queues->empty() ||
+           !due_own.empty();
   }
 
   /// A child of `join` begins here, or a job that is waited for there. The thief has already set what the child descends from.
