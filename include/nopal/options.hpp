@@ -13,6 +13,7 @@
 #include <string>
 
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/place.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -108,6 +109,10 @@ struct pool_options {
   /// where that is cheap, beside the caller; a longer one runs in parallel sooner with `true`. A job of milliseconds takes as long with
   /// either.
   std::optional<bool> pin = {};
+  /// The part of the machine on which the pool works: place.hpp. By default it has a worker for each CPU there. Its threads, and what they
+  /// start, run on these CPUs only; a thread outside that calls pool::run works in the place of a worker only if it runs on one of them.
+  /// Throws std::invalid_argument for a place that is not there.
+  nopal::place place = {};
   /// How long a lazy worker that finds nothing keeps searching before it sleeps, if that is more than the default of 0.1 ms: so that loops
   /// and jobs which come again after a pause find it awake. It uses a CPU in that time, though it yields to other threads. Below 0 throws.
   /// (Of default_pool(): NOPAL_KEEP_WARM, in milliseconds.)

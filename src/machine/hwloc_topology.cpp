@@ -118,29 +118,53 @@ class hwloc_reader {
 
  private:
   topology_tree copy(hwloc_topology_t machine, bool ours) {
-    visit(hwloc_get_root_obj(machine), 0, 0, nullptr, nullptr);
+    visit(hwloc_get_root_obj(machine), 0, 0, {});
+    read_speeds(machine);
     made_.nodes = static_cast<unsigned>(nodes_.size());
     made_.this_machine = ours;
     return std::move(made_);
   }
 
-  /// `core` and `memory` are the nearest objects above that are a core and that have memory of their own. A PU's node is the nearest
+  /// The nearest objects above that are a core, a package, and that have memory of their own; null: none.
+  struct nearest {
+    hwloc_obj_t core = nullptr;
+    hwloc_obj_t package = nullptr;
+    hwloc_obj_t memory = nullptr;
+  };
+  /// `above`: of the object's parent. A PU's node is the nearest
   /// memory, not the first in its nodeset: far memory (CXL) is higher in the tree, fast memory (HBM) beside it is the same node.
-  void visit(hwloc_obj_t object, unsigned parent, int depth, hwloc_obj_t core, hwloc_obj_t memory) {
+  void visit(hwloc_obj_t object, unsigned parent, int depth, nearest above) {
     unsigned const self = made_.add(parent, depth);
-    if (object->type == HWLOC_OBJ_CORE) core = object;
-    if (object->memory_arity > 0) memory = object;
+    if (object->type == HWLOC_OBJ_CORE) above.core = object;
+    if (object->type == HWLOC_OBJ_PACKAGE) above.package = object;
+    if (object->memory_arity > 0) above.memory = object;
     if (object->type == HWLOC_OBJ_PU) {
-      unsigned const node = nodes_.try_emplace(memory, static_cast<unsigned>(nodes_.size())).first->second;
-      made_.make_leaf(self, static_cast<int>(object->os_index), node, core == nullptr ? 0 : taken_[core]++);
+      unsigned const node = number_of(nodes_, above.memory);
+      made_.make_leaf(self, static_cast<int>(object->os_index), node, above.core == nullptr ? 0 : taken_[above.core]++);
+      made_.packages.push_back(number_of(packages_, above.package));
     }
-    for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
-      visit(child, self, depth + 1, core, memory);
+    for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) visit(child, self, depth + 1, above);
+  }
+
+  using numbers = std::map<hwloc_obj_t, unsigned>;
+  static unsigned number_of(numbers& all, hwloc_obj_t of) { return all.try_emplace(of, static_cast<unsigned>(all.size())).first->second; }
+
+  /// hwloc's kinds of cores are in the order of their efficiency: the last is the fastest.
+  void read_speeds([[maybe_unused]] hwloc_topology_t machine) {
+#if HWLOC_API_VERSION >= 0x00020400
+    if (hwloc_cpukinds_get_nr(machine, 0) < 2) return;
+    bitmap_ptr const one{hwloc_bitmap_alloc()};
+    if (!one) return;
+    for (place const& p : made_.places) {
+      hwloc_bitmap_only(one.get(), static_cast<unsigned>(p.cpu));
+      int const kind = hwloc_cpukinds_get_by_cpuset(machine, one.get(), 0);
+      made_.speeds.push_back(kind < 0 ? 0 : static_cast<unsigned>(kind));
     }
+#endif
   }
 
   topology_tree made_;
-  std::map<hwloc_obj_t, unsigned> nodes_;  // memory to dense node
+  numbers nodes_, packages_;               // memory to dense node, package to dense package
   std::map<hwloc_obj_t, unsigned> taken_;  // core to PUs seen
 };
 

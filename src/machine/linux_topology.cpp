@@ -7,10 +7,12 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <string_view>
 #include <utility>
 
+#include "base/read_text.hpp"
 #include "nopal/core/machine/cpus.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -62,15 +64,16 @@ constexpr std::int64_t most_cpus = 1 << 22, most_nodes = 1 << 16;  // far beyond
 constexpr unsigned unknown = ~0u;
 
 /// What CPUs can share besides caches: the file that lists those CPUs, and its name on older kernels.
+enum class shares { core, package, other };
 struct level {
   char const* name;
   char const* older_name;
-  bool is_core;
+  shares what;
 };
-constexpr level levels[]{{"/topology/core_cpus_list", "/topology/thread_siblings_list", true},
-                         {"/topology/cluster_cpus_list", "", false},
-                         {"/topology/die_cpus_list", "", false},
-                         {"/topology/package_cpus_list", "/topology/core_siblings_list", false}};
+constexpr level levels[]{{"/topology/core_cpus_list", "/topology/thread_siblings_list", shares::core},
+                         {"/topology/cluster_cpus_list", "", shares::other},
+                         {"/topology/die_cpus_list", "", shares::other},
+                         {"/topology/package_cpus_list", "/topology/core_siblings_list", shares::package}};
 
 /// All numbers of the list, each below `limit`; none if it is garbled.
 std::vector<int> numbers_in(std::string_view list, std::int64_t limit) {
@@ -93,6 +96,7 @@ class linux_reader {
     std::sort(cpus_.begin(), cpus_.end());
     cpus_.erase(std::unique(cpus_.begin(), cpus_.end()), cpus_.end());
     core_.assign(cpus_.size(), unknown);
+    package_.assign(cpus_.size(), unknown);
     node_.assign(cpus_.size(), unknown);
     known_.assign(cpus_.size(), false);
   }
@@ -100,8 +104,9 @@ class linux_reader {
   std::optional<topology_tree> read() {
     if (cpus_.empty() || !read_cpus() || !read_nodes()) return std::nullopt;
     if (std::find(known_.begin(), known_.end(), false) != known_.end() || !nest()) return std::nullopt;
+    read_speeds();
     visit(0, 0, 0);
-    made_.nodes = std::max(1u, nodes_seen_);
+    made_.nodes = std::max(1u, nodes_.seen);
     return std::move(made_);
   }
 
@@ -131,7 +136,8 @@ class linux_reader {
   bool read_cpus() {
     for (level const& l : levels) {
       bool some = false;
-      if (!read_level(l.name, l.older_name, l.is_core ? &core_ : nullptr, some)) return false;
+      cpu_set* const owner = l.what == shares::core ? &core_ : l.what == shares::package ? &package_ : nullptr;
+      if (!read_level(l.name, l.older_name, owner, some)) return false;
     }
     bool some = true;
     for (int index = 0; some && index < 16; ++index) {
@@ -218,17 +224,43 @@ class linux_reader {
         continue;
       }
       unsigned const i = c.first_cpu;
-      made_.make_leaf(made_.add(self, depth + 1), cpus_[i], dense(node_[i]), core_[i] == unknown ? 0 : taken_[core_[i]]++);
+      made_.make_leaf(made_.add(self, depth + 1), cpus_[i], nodes_.dense(node_[i]), core_[i] == unknown ? 0 : taken_[core_[i]]++);
+      made_.packages.push_back(packages_.dense(package_[i]));
+      if (!speed_.empty()) made_.speeds.push_back(speed_[i]);
     }
   }
 
-  /// Nodes are numbered in the order of the tree.
-  unsigned dense(unsigned node) {
-    if (node == unknown) return 0;
-    if (dense_.size() <= node) dense_.resize(node + 1, unknown);
-    if (dense_[node] == unknown) dense_[node] = nodes_seen_++;
-    return dense_[node];
+  /// Intel's hybrid processors list two kinds of cores; elsewhere the system may tell a capacity of each CPU. What it does not tell of all
+  /// CPUs counts for none.
+  void read_speeds() {
+    std::optional<cpu_set> const fast = positions_in(files_.read("../cpu_core/cpus"));
+    std::optional<cpu_set> const slow = positions_in(files_.read("../cpu_atom/cpus"));
+    if (fast && slow && !fast->empty() && fast->size() + slow->size() == cpus_.size()) {
+      speed_.assign(cpus_.size(), 0);
+      for (unsigned const i : *fast) speed_[i] = 1;
+      return;
+    }
+    for (int const cpu : cpus_) {
+      unsigned capacity = 0;
+      std::string_view text = files_.read("cpu/cpu" + std::to_string(cpu) + "/cpu_capacity");
+      while (text.ends_with('\n')) text.remove_suffix(1);
+      if (!read_all(text, capacity)) return speed_.clear();
+      speed_.push_back(capacity);
+    }
+    if (std::ranges::adjacent_find(speed_, std::not_equal_to{}) == speed_.end()) speed_.clear();
   }
+
+  /// Nodes and packages are numbered in the order of the tree.
+  struct numbering {
+    std::vector<unsigned> of;
+    unsigned seen = 0;
+    unsigned dense(unsigned number) {
+      if (number == unknown) return 0;
+      if (of.size() <= number) of.resize(number + 1, unknown);
+      if (of[number] == unknown) of[number] = seen++;
+      return of[number];
+    }
+  };
 
   static constexpr unsigned leaf = ~0u;
   struct child {
@@ -238,13 +270,13 @@ class linux_reader {
 
   folder files_;
   std::vector<int> cpus_;                     // ascending
-  cpu_set core_, node_;                       // by CPU: the first of its core, its node's number
+  cpu_set core_, package_, node_;             // by CPU: the first of its core, of its package, its node's number
+  std::vector<unsigned> speed_;               // by CPU; empty: all are alike
   std::vector<bool> known_;                   // by CPU: some file names it
   std::vector<cpu_set> sets_;                 // of two CPUs and more
   std::vector<std::vector<child>> children_;  // by vertex; 0 is the root
   std::vector<unsigned> taken_;               // by the first CPU of a core: how many of that core were visited
-  std::vector<unsigned> dense_;               // by node's number
-  unsigned nodes_seen_ = 0;
+  numbering nodes_, packages_;                // by a node's number; by the first CPU of a package
   topology_tree made_;
 };
 

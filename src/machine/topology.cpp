@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "machine/hwloc_topology.hpp"
 #include "machine/linux_topology.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/machine/cpus.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -116,6 +118,7 @@ topology topology::made_up(std::string const& description) {
     unsigned const above = nodes == 1 ? root : made.add(root, 1);
     for (unsigned k = 0; k < cores; ++k) {
       made.make_leaf(made.add(above, nodes == 1 ? 1 : 2), static_cast<int>(made.places.size()), node, 0);
+      made.packages.push_back(node);
     }
   }
   return topology{std::move(made)};
@@ -130,6 +133,70 @@ topology topology::flat(std::vector<int> cpus) {
   unsigned const root = made.add(0, 0);
   for (int const cpu : cpus) made.make_leaf(made.add(root, 1), cpu, 0, 0);
   return topology{std::move(made)};
+}
+
+namespace {
+
+// "0-2,5" for ascending numbers, as Linux writes them.
+std::string as_ranges(std::vector<int> const& ascending) {
+  std::string text;
+  for (std::size_t k = 0; k < ascending.size();) {
+    std::size_t last = k;
+    while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(ascending[k]) + (last > k ? '-' + std::to_string(ascending[last]) : "");
+    k = last + 1;
+  }
+  return text;
+}
+
+[[noreturn]] void reject_place(std::string const& what) { throw std::invalid_argument{"nopal::pool: place = " + what}; }
+
+}  // namespace
+
+std::vector<int> topology::cpus_of(nopal::place const& p) const {
+  using kind = nopal::place::kind;
+  auto const fastest = tree_.speeds.empty() ? 0 : *std::ranges::max_element(tree_.speeds);
+  auto const has = [&](unsigned pu) {
+    switch (p.kind_) {
+      case kind::cpus: return std::ranges::find(p.numbers_, tree_.places[pu].cpu) != p.numbers_.end();
+      case kind::numa: return tree_.places[pu].node == p.number_;
+      case kind::package: return (tree_.packages.empty() ? 0 : tree_.packages[pu]) == p.number_;
+      case kind::performance: return tree_.speeds.empty() || tree_.speeds[pu] == fastest;
+      case kind::efficiency: return !tree_.speeds.empty() && tree_.speeds[pu] != fastest;
+      default: return true;
+    }
+  };
+  std::vector<int> cpus;
+  std::vector<int> all;
+  for (unsigned pu = 0; pu < tree_.places.size(); ++pu) {
+    all.push_back(tree_.places[pu].cpu);
+    if (has(pu)) cpus.push_back(tree_.places[pu].cpu);
+  }
+  std::ranges::sort(cpus);
+  std::ranges::sort(all);
+  auto const number = std::to_string(p.number_);
+  for (int const cpu : p.numbers_) {
+    if (std::ranges::binary_search(all, cpu)) continue;
+    reject_place("cpus(...) names CPU " + std::to_string(cpu) + ", which this process may not use; it may use " + as_ranges(all));
+  }
+  if (!cpus.empty()) return cpus;
+  switch (p.kind_) {
+    case kind::numa:
+      reject_place("numa(" + number + "), but there are " + std::to_string(nodes()) +
+                   " NUMA nodes with CPUs that this process may use, counted from 0; numa_nodes() lists them");
+    case kind::package: {
+      unsigned const packages = tree_.packages.empty() ? 1 : *std::ranges::max_element(tree_.packages) + 1;
+      reject_place("package(" + number + "), but there are " + std::to_string(packages) +
+                   " packages with CPUs that this process may use, counted from 0");
+    }
+    case kind::efficiency:
+      reject_place("efficiency_cores(), but all cores that this process may use are alike; performance_cores() is all of them");
+    default: reject_place("cpus({}) is no CPU; it may use " + as_ranges(all));
+  }
+}
+
+void topology::keep_only(std::vector<int> const& cpus) {
+  std::erase_if(spread_, [&](unsigned pu) { return !std::ranges::binary_search(cpus, tree_.places[pu].cpu); });
 }
 
 std::vector<place> topology::spread(unsigned workers) const {
@@ -153,3 +220,14 @@ int topology::distance(unsigned a, unsigned b) const noexcept {
 }
 
 }  // namespace nopal::core
+
+namespace nopal::inline NOPAL_ABI {
+
+std::vector<place> numa_nodes() {
+  std::vector<place> all;
+  unsigned const n = core::topology::load(core::read_cpu_limits().cpus).nodes();
+  for (unsigned k = 0; k < n; ++k) all.push_back(place::numa(k));
+  return all;
+}
+
+}  // namespace nopal

@@ -82,13 +82,18 @@ void run_job_of_caller(context& c) noexcept {
   leave_for_thread(mine);
 }
 
+bool has_worker_here(pool_state const& pool) noexcept {
+  return std::ranges::find(pool.places, ::sched_getcpu(), &place::cpu) != pool.places.end();
+}
+
 // Runs the job in the place of a sleeping worker's thread, and waits until the job has ended. While the caller occupies the worker, the
 // worker's thread still sleeps: it finds what is put into its inboxes later, if no other worker does. False: no worker sleeps, there is no
 // memory for a native stack, or stacks stay in this pool; nothing has happened.
 bool run_as_worker(pool_state& pool, job& r, event& done) noexcept {
   if (pool.resume == resume::home) return false;  // a stack of the job would have to stay with the caller's thread, which leaves
   if (pool.has_own_clock) [[unlikely]]
-    return false;  // the caller's time is no worker's
+    return false;                                            // the caller's time is no worker's
+  if (pool.on_part && !has_worker_here(pool)) return false;  // the job would run outside of the pool's place
   unsigned const i = occupy(pool);
   if (i == pool.size()) return false;
   worker& w = *pool.workers[i];

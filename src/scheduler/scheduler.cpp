@@ -78,6 +78,7 @@ struct scheduler::site {
   attachments attached;
   topology machine;
   std::vector<place> where;
+  std::vector<int> only;  // the CPUs of the pool's place; empty: all that the process may use
   unsigned workers;
   bool pin;
   bool may_move;
@@ -88,6 +89,7 @@ struct scheduler::site {
                               "nopal::pool: this process runs with shadow stacks, and the first switch between native stacks would end it; "
                               "link the program without -z shstk, or turn them off with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off"};
     }
+    if (o.place != nopal::place{}) restrict_to(o.place);
     workers = o.workers != 0 ? o.workers : workers_in_environment();
     if (workers == 0) workers = attached.makes_up_machine() ? machine.pus() : cpus.usable();
     if (workers > tuning::most_workers) {
@@ -103,6 +105,12 @@ struct scheduler::site {
     may_move = o.pin.value_or(true) && machine.is_this_machine() && workers <= cpus.cpus.size();
     pin = o.pin.value_or(cpus.whole_machine && may_move);
     where = machine.spread(workers);
+  }
+
+  void restrict_to(nopal::place const& p) {
+    std::vector<int> const there = machine.cpus_of(p);
+    machine.keep_only(there);
+    if (machine.is_this_machine() && there.size() < cpus.cpus.size()) cpus.cpus = only = there;
   }
 
   void check_pin(pool_options const& o) const {
@@ -134,7 +142,9 @@ scheduler::scheduler(pool_options const& o, site&& s)
              {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_memory, take_if_due}},
       may_pin_{s.pin},
       may_move_{s.may_move},
+      only_{std::move(s.only)},
       asked_to_pin_{o.pin.has_value()} {
+  state_.on_part = !only_.empty();
   timer_.is_observed(state_.observed.get());
   if (state_.takes_turns) timer_.wait_for_rest();
   bool const fence = heavy_fence_available();
@@ -238,6 +248,7 @@ void scheduler::run_thread(unsigned i) noexcept {
   take_own_signals();
   take_alternate_stack();
   std::array<char, 12> number;
+  keep_to_cpus(only_);
   if (state_.pinned) place_this_thread(i);
   name_this_thread(state_.name, {number.data(), std::to_chars(number.data(), number.data() + number.size(), i).ptr});
   call_hook(on_thread_start_, i, "on_thread_start");

@@ -178,6 +178,15 @@ TEST(priority, goes_before_all_other_arguments) {
   while (ran != 7) std::this_thread::sleep_for(1ms);
 }
 
+// The children of a scope of a thread outside are carried to the workers, one after the other.
+TEST(priority, of_a_scope_off_a_pool) {
+  std::atomic<int> normal{0};
+  nopal::scope s;
+  for (int k = 0; k < 100; ++k) s.fork([&] { normal += current_priority() == priority::normal; });
+  s.join();
+  EXPECT_EQ(normal, 100);
+}
+
 TEST(priority, keeps_stop_requests) {
   nopal::pool pool{{.workers = 2}};
   std::stop_source stop;

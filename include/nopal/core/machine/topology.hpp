@@ -8,6 +8,7 @@
 
 #include "nopal/core/compiler/abi.h"
 #include "nopal/core/machine/topology_tree.hpp"
+#include "nopal/place.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -47,8 +48,13 @@ class topology {
   bool is_this_machine() const noexcept { return tree_.this_machine; }
   /// Number of NUMA nodes that have CPUs here; at least 1.
   unsigned nodes() const noexcept { return tree_.nodes; }
-  /// Number of leaves of the tree; at least 1.
-  unsigned pus() const noexcept { return static_cast<unsigned>(tree_.places.size()); }
+  /// Number of leaves of the tree, of those that `keep_only` has left; at least 1.
+  unsigned pus() const noexcept { return static_cast<unsigned>(spread_.size()); }
+  /// The OS indices of the CPUs of a place, ascending. Throws std::invalid_argument, with what there is, if it has none here, or names a CPU
+  /// that is not here.
+  std::vector<int> cpus_of(nopal::place const& p) const;
+  /// From now on workers get only these CPUs, at least one of which is here.
+  void keep_only(std::vector<int> const& cpus);
 
   /// Where each of `workers` workers runs. First the first hardware thread of every core in the order of the tree, so that neighbours in
   /// number are neighbours on the machine and few workers share one node; only then, in the same order, the second hardware thread of every

@@ -26,11 +26,13 @@ struct topology_tree {
   };
 
   std::vector<vertex> vertices;
-  std::vector<place> places;     ///< by PU
-  std::vector<unsigned> leaves;  ///< by PU: its vertex
-  std::vector<unsigned> ranks;   ///< by PU: how many PUs of its core come before it
-  unsigned nodes = 1;            ///< NUMA nodes that have CPUs here
-  bool this_machine = true;      ///< false: made up, or read from a file
+  std::vector<place> places;       ///< by PU
+  std::vector<unsigned> leaves;    ///< by PU: its vertex
+  std::vector<unsigned> ranks;     ///< by PU: how many PUs of its core come before it
+  std::vector<unsigned> packages;  ///< by PU: its package, dense from 0; empty: all are one
+  std::vector<unsigned> speeds;    ///< by PU: the greater, the faster its core; empty: all are alike
+  unsigned nodes = 1;              ///< NUMA nodes that have CPUs here
+  bool this_machine = true;        ///< false: made up, or read from a file
 
   /// Adds a vertex, and returns its index. The first is the root, with a `parent` of 0.
   unsigned add(unsigned parent, int depth) {

@@ -108,6 +108,7 @@ struct pool_state {
   std::atomic<bool> stacks_stay{false};  ///< some stack has had to: from then on workers note which joins their strands descend from
   loops_alone alone;                     ///< loops that ran alone while the threads slept: loop/sharing.hpp
   bool pinned = false;                   ///< each worker's thread sleeps bound to its CPU: machine/cpus.hpp
+  bool on_part = false;                  ///< its place is a part of the machine
   bool keeps_apart = false;              ///< not pinned, but there is a CPU for each worker: no two threads fall asleep on one
   control_words const mode = control_words::now();  ///< of the thread that makes the pool; a worker's between strands
   held_region const everything_region{make_region({}, time_point::max(), no_region)};

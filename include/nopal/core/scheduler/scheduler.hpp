@@ -79,8 +79,9 @@ class NOPAL_API scheduler {
   pool_state state_;
   std::vector<std::unique_ptr<worker>> workers_;
   std::vector<std::thread> threads_;
-  bool const may_pin_;   // the options and the machine allow it
-  bool const may_move_;  // the same without the whole machine: threads may be moved while they are idle
+  bool const may_pin_;           // the options and the machine allow it
+  bool const may_move_;          // the same without the whole machine: threads may be moved while they are idle
+  std::vector<int> const only_;  // the CPUs of the pool's place; empty: all that the process may use
   bool const asked_to_pin_;
   scheduler* next_kept_ = nullptr;  // see keep
   bool holds_pin_ = false;          // this is the pool of the process that pins by default
