@@ -4,6 +4,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
+#include "nopal/affinity.hpp"
 #include "nopal/after.hpp"
 #include "nopal/algorithm.hpp"
 #include "nopal/barrier.hpp"
@@ -16,6 +17,7 @@
 #include "nopal/latch.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pipeline.hpp"
+#include "nopal/place.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/priority.hpp"
 #include "nopal/prometheus.hpp"

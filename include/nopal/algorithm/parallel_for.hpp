@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "nopal/affinity.hpp"
 #include "nopal/algorithm/grain.hpp"
 #include "nopal/core/loop/blocks_of.hpp"
 #include "nopal/core/task/arguments.hpp"
@@ -57,6 +58,17 @@ struct table {
 struct parallel_for_function {
   template <core::loop_index First, core::loop_index Last, class Body>
   void operator()(First first, Last last, Body&& body, grain g = grain{0}) const {
+    with_blocks(first, last, body, [&](std::uint64_t count, auto& blocks) { core::run_blocks<Body>(count, g, false, blocks); });
+  }
+  /// As above, and its parts come back to the workers that had them: affinity.hpp.
+  template <core::loop_index First, core::loop_index Last, class Body>
+  void operator()(First first, Last last, Body&& body, affinity& keep) const {
+    with_blocks(first, last, body, [&](std::uint64_t count, auto& blocks) { core::uses_affinity{keep}.run(count, blocks); });
+  }
+
+  /// Calls run(count, blocks), where blocks(from, to) calls the body for these iterations.
+  template <class First, class Last, class Body, class Run>
+  NOPAL_INLINE static void with_blocks(First first, Last last, Body& body, Run const& run) {
     using index = core::index_of<First, Last>;
     constexpr bool called = std::is_invocable_v<Body&, index>;
     static_assert(called, "nopal: parallel_for calls its body with an index: [&](auto i) { ... }");
@@ -71,7 +83,7 @@ struct parallel_for_function {
         index const end = range.at(to);
         for (index i = range.at(from); i < end; ++i) static_cast<void>(call(i));
       };
-      core::run_blocks<Body>(range.count, g, false, blocks);
+      run(range.count, blocks);
     }
   }
 
@@ -138,6 +150,17 @@ struct parallel_for_blocks_function {
   /// several workers, and of each part of the range the lower block first.
   template <core::loop_index First, core::loop_index Last, class Body>
   void operator()(First first, Last last, Body&& body, grain g = grain{0}) const {
+    with_blocks(first, last, body, [&](std::uint64_t count, auto& blocks) { core::run_blocks<Body>(count, g, true, blocks); });
+  }
+  /// As above, in at most 8 blocks for each worker, which come back to the workers that had them: affinity.hpp.
+  template <core::loop_index First, core::loop_index Last, class Body>
+  void operator()(First first, Last last, Body&& body, affinity& keep) const {
+    with_blocks(first, last, body, [&](std::uint64_t count, auto& blocks) { core::uses_affinity{keep}.run(count, blocks); });
+  }
+
+  /// Calls run(count, blocks), where blocks(from, to) calls the body.
+  template <class First, class Last, class Body, class Run>
+  NOPAL_INLINE static void with_blocks(First first, Last last, Body& body, Run const& run) {
     using index = core::index_of<First, Last>;
     constexpr bool called = std::is_invocable_v<Body&, index, index>;
     static_assert(called, "nopal: parallel_for_blocks calls its body with the two ends of a block: [&](auto first, auto last) { ... }");
@@ -147,7 +170,7 @@ struct parallel_for_blocks_function {
                     "coroutine function f.");
       auto const range = core::limits_of(first, last);
       auto blocks = [&](std::uint64_t from, std::uint64_t to) { static_cast<void>(body(range.at(from), range.at(to))); };
-      core::run_blocks<Body>(range.count, g, true, blocks);
+      run(range.count, blocks);
     }
   }
 

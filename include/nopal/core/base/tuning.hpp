@@ -89,6 +89,9 @@ inline constexpr std::int64_t between_polls = 1'000'000;
 /// Once in so many times a worker takes the oldest of what is ready instead of the newest, or what came from outside. That seldom, the cost
 /// of fairness stays below the noise. A power of two.
 inline constexpr unsigned fairness = 64;
+/// Blocks of a loop with an affinity, for each worker: enough that others can take some from one that is late, and few, since each is taken
+/// by an atomic addition.
+inline constexpr unsigned kept_blocks = 8;
 /// Nodes of a graph that a worker calls one after the other before it looks at what else there is: enough that looking is a small part of
 /// an empty node, and few, since nodes may take long.
 inline constexpr unsigned graph_nodes_in_a_row = 16;

@@ -1,0 +1,178 @@
+// Loops whose parts come back to the workers that had them.
+
+#include "nopal/affinity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "nopal/algorithm.hpp"
+#include "nopal/fiber.hpp"
+#include "nopal/native.hpp"
+#include "nopal/pool.hpp"
+#include "nopal/stop.hpp"
+
+namespace {
+
+TEST(affinity, each_iteration_runs_once) {
+  for (unsigned const workers : {1U, 2U, 3U, 8U}) {
+    nopal::pool pool{{.workers = workers}};
+    nopal::affinity keep;
+    for (int const n : {0, 1, 2, 7, 8, 63, 64, 65, 1000, 1000, 1000, 3}) {
+      std::vector<std::atomic<int>> times(static_cast<std::size_t>(n));
+      pool.run([&] { nopal::parallel_for(0, n, [&](int i) { ++times[static_cast<std::size_t>(i)]; }, keep); });
+      EXPECT_TRUE(std::ranges::all_of(times, [](auto const& t) { return t == 1; })) << n;
+      pool.run([&] {
+        nopal::parallel_for_blocks(
+            0, n,
+            [&](int first, int last) {
+              EXPECT_LT(first, last);
+              for (; first < last; ++first) ++times[static_cast<std::size_t>(first)];
+            },
+            keep);
+      });
+      EXPECT_TRUE(std::ranges::all_of(times, [](auto const& t) { return t == 2; })) << n;
+    }
+  }
+}
+
+TEST(affinity, counts_as_other_loops_do) {
+  nopal::affinity keep;
+  std::atomic<std::uint64_t> sum{0};
+  nopal::parallel_for(-3, std::int64_t{4}, [&](std::int64_t i) { sum += static_cast<std::uint64_t>(i * i); }, keep);
+  EXPECT_EQ(sum, 28U);
+  nopal::parallel_for(5, 3, [&](int) { sum = 0; }, keep);
+  EXPECT_EQ(sum, 28U);
+  EXPECT_THROW(nopal::parallel_for(-1, 3U, [](auto) {}, keep), std::invalid_argument);
+  // Blocks of so many iterations do not overflow.
+  std::atomic<std::uint64_t> total{0};
+  nopal::parallel_for_blocks(
+      std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(), [&](std::uint64_t a, std::uint64_t b) { total += b - a; }, keep);
+  EXPECT_EQ(total, std::numeric_limits<std::uint64_t>::max());
+}
+
+// On a simulated machine no other program disturbs who runs what.
+TEST(affinity, parts_come_back) {
+  constexpr int n = 64;
+  for (char const* const machine : {"4", "2x4"}) {
+    nopal::pool pool{{.experimental = {.simulate = machine}}};
+    nopal::affinity keep;
+    std::vector<unsigned> last(n, ~0U);
+    int moved = 0;
+    for (int round = 0; round < 12; ++round) {
+      pool.run([&] {
+        nopal::parallel_for(
+            0, n,
+            [&](int i) {
+              std::uint64_t volatile x = 1;
+              for (int k = 0; k < 150'000; ++k) x = x * 3 + 1;
+              unsigned const me = nopal::this_worker::index();
+              moved += round > 1 && last[static_cast<std::size_t>(i)] != me ? 1 : 0;  // one worker runs at a time there
+              last[static_cast<std::size_t>(i)] = me;
+            },
+            keep);
+      });
+    }
+    EXPECT_LE(moved, 10 * n / 4) << machine;
+  }
+}
+
+TEST(affinity, throws_what_serial_execution_would_have_thrown_first) {
+  nopal::pool pool{{.workers = 3}};
+  nopal::affinity keep;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::atomic<int>> ran(100);
+    try {
+      pool.run([&] {
+        nopal::parallel_for(
+            0, 100,
+            [&](int i) {
+              if (i % 30 == 20) throw i;
+              ++ran[static_cast<std::size_t>(i)];
+            },
+            keep);
+      });
+      FAIL();
+    } catch (int i) {
+      EXPECT_EQ(i, 20);
+    }
+    for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(ran[i], 1);
+  }
+  std::atomic<int> again{0};
+  pool.run([&] { nopal::parallel_for(0, 100, [&](int) { ++again; }, keep); });
+  EXPECT_EQ(again, 100);
+}
+
+TEST(affinity, is_for_one_loop_at_a_time) {
+  nopal::pool pool{{.workers = 2}};
+  nopal::affinity keep;
+  pool.run([&] {
+    EXPECT_THROW(nopal::parallel_for(0, 4, [&](int) { nopal::parallel_for(0, 4, [](int) {}, keep); }, keep), std::logic_error);
+    std::atomic<int> n{0};
+    nopal::parallel_for(
+        0, 4,
+        [&](int) {
+          nopal::affinity inner;
+          nopal::parallel_for(0, 4, [&](int) { ++n; }, inner);
+        },
+        keep);
+    EXPECT_EQ(n, 16);
+  });
+}
+
+TEST(affinity, may_fork_wait_and_be_stopped) {
+  nopal::pool pool{{.workers = 3}};
+  nopal::affinity keep;
+  std::atomic<int> n{0};
+  for (int round = 0; round < 20; ++round) {
+    pool.submit([&] {
+          nopal::parallel_for(
+              0, 24,
+              [&](int i) {
+                nopal::parallel_invoke([&] { ++n; }, [&] { n += nopal::pool::current()->submit([] { return 1; }).get(); });
+                if (i % 3 == 0) nopal::yield();
+              },
+              keep);
+        })
+        .get();
+  }
+  EXPECT_EQ(n, 20 * 48);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(nopal::with_stop(stop.get_token(), [&] { nopal::parallel_for(0, 24, [&](int) { n = 0; }, keep); }), nopal::stopped);
+  EXPECT_EQ(n, 20 * 48);
+}
+
+TEST(affinity, works_where_nothing_is_stolen_and_where_stacks_stay) {
+  nopal::pool apart{{.workers = 3, .experimental = {.steal = false}}};
+  nopal::pool home{{.workers = 3, .resume = nopal::resume::home}};
+  for (nopal::pool* const pool : {&apart, &home}) {
+    nopal::affinity keep;
+    std::atomic<int> n{0};
+    for (int round = 0; round < 20; ++round) {
+      pool->run([&] { nopal::parallel_for(0, 100, [&](int) { ++n; }, keep); });
+    }
+    EXPECT_EQ(n, 2000);
+  }
+}
+
+// Of another pool after the first has ended.
+TEST(affinity, outlives_pools) {
+  nopal::affinity keep;
+  std::atomic<int> n{0};
+  for (unsigned workers = 1; workers < 4; ++workers) {
+    nopal::pool pool{{.workers = workers}};
+    pool.run([&] { nopal::parallel_for(0, 100, [&](int) { ++n; }, keep); });
+  }
+  nopal::parallel_for(0, 100, [&](int) { ++n; }, keep);
+  EXPECT_EQ(n, 400);
+}
+
+}  // namespace
