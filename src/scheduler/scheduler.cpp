@@ -26,6 +26,7 @@
 #include "nopal/core/scheduler/event_watch.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/memory.hpp"
+#include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/process.hpp"
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/submission.hpp"
@@ -139,7 +140,7 @@ scheduler::scheduler(pool_options const& o, site&& s)
              s.attached.events(),
              timer_,
              blocking_,
-             {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_memory, take_if_due}},
+             {search_for_work, run_stolen_task, run_left_stack, find_threads, note_free_memory, take_if_due, give_high}},
       may_pin_{s.pin},
       may_move_{s.may_move},
       only_{std::move(s.only)},

@@ -3,7 +3,6 @@
 #include <new>
 
 #include "nopal/core/scheduler/injection.hpp"
-#include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/stack/top_wait.hpp"
@@ -30,7 +29,7 @@ void waiting_stack::resume() noexcept {
       bring_home(p, *what);
     } else if (p.call.take_if_due(p, *this, left_by, false)) {
     } else if (unsigned const i = choose_for(p, left_by); what->is_high) {
-      give_high(p, *this, i);
+      p.call.give_high(p, *this, i);
     } else {
       inject(p, *this, i);
     }
@@ -39,7 +38,7 @@ void waiting_stack::resume() noexcept {
   if (what->home != stack::anywhere) return bring_home(p, *what);
   if (for_job && w->waits_on_top()) return resume_after_top(*w, *what);
   if (what->is_high) [[unlikely]]
-    return give_high(p, *this, choose_for(p, left_by));
+    return p.call.give_high(p, *this, choose_for(p, left_by));
   if (p.steals) {
     try {
       w->make_room_for_ready();

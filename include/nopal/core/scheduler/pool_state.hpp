@@ -61,6 +61,8 @@ struct entry_points {
   void (*note_free_memory)(void* pool) noexcept;
   /// A stack was woken that worker `left_by` has left: due.hpp, take_if_due.
   bool (*take_if_due)(pool_state& pool, resumable& r, unsigned left_by, bool home) noexcept;
+  /// A stack of high priority was woken: priorities.hpp.
+  void (*give_high)(pool_state& pool, resumable& r, unsigned i) noexcept;
 };
 
 struct pool_state {
