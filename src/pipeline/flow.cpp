@@ -1,4 +1,4 @@
-// What a flow does where lines are stolen, where something is thrown, and at its end.
+// What a flow does where tickets are stolen, where something is thrown, and at its end.
 
 #include "nopal/core/pipeline/flow.hpp"
 
@@ -33,7 +33,7 @@ bool flow::leave() noexcept {
   return holds_.fetch_sub(mine, std::memory_order_acq_rel) == mine;
 }
 
-// If others still carry, a line was stolen from the caller, and with it all that was older: its deque is empty.
+// If others still carry, a ticket was stolen from the caller, and with it all that was older: its deque is empty.
 void flow::end() noexcept {
   if (leave()) return;
   wait_at_join(join_, 1, waiting_);
@@ -45,7 +45,7 @@ void flow::run_stolen(resumable& r, worker& w) noexcept {
   auto& t = static_cast<ticket&>(r);
   flow& f = t.of;
   job_context const in = t.runs_in;
-  t.is_out.store(false, std::memory_order_seq_cst);  // seq_cst: README.md, "Tickets"
+  t.is_out.taken();
   if (in.mode != f.mode_) die_of_mode();
   tell::strand_begins(w, strand_kind::branch, f.carry_);
   w.adopt(in);
@@ -72,7 +72,7 @@ void flow::offered::begin_without() noexcept {
 void flow::offered::begin_slowly() noexcept {
   worker& w = *current();
   if (!may_fork_natively(w)) {
-    ticket_->is_out.store(false, std::memory_order_relaxed);  // relaxed: no other thread knows of the ticket
+    ticket_->is_out.taken_back(true);
     state_ = refused;
     return;
   }
@@ -83,11 +83,11 @@ void flow::offered::begin_slowly() noexcept {
 }
 
 // The pop failed, or there was a poll, or nothing was offered. The hold that the carrier had for the ticket is the thief's.
-void flow::offered::end_slowly(flow& f) noexcept {
+void flow::offered::end_slowly(flow& f, bool owns_line) noexcept {
   if (state_ == refused) return;
   worker& w = *current();
   if ((state_ == polled && core::take_back(w)) || w.work.pop_slow(w.floor())) {
-    ticket_->is_out.store(false, std::memory_order_relaxed);  // relaxed: no other thread knows of the ticket
+    ticket_->is_out.taken_back(owns_line);
   } else {
     w.work.rewind();                                   // the ticket was stolen, and with it all older entries
     f.holds_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the carrier has a hold of its own

@@ -83,27 +83,26 @@ class NOPAL_API flow {
     /// Offers the ticket of `l`, which the caller owns, unless it is out. Another worker may run the caller afterwards.
     NOPAL_INLINE void begin(line& l) noexcept {
       ticket_ = &l.ticket;
-      // seq_cst: README.md, "Tickets"
-      if (l.ticket.is_out.load(std::memory_order_seq_cst)) [[unlikely]]
+      if (!l.ticket.is_out.begin()) [[unlikely]]
         return begin_without();
-      l.ticket.is_out.store(true, std::memory_order_relaxed);  // relaxed: what publishes the ticket publishes this
       worker& w = *current();
       if (w.work.must_poll()) [[unlikely]]
         return begin_slowly();
       state_ = private_;
       make_offer(w, continuation{l.ticket});
     }
-    /// Takes the ticket back, unless a thief has it.
-    NOPAL_INLINE void end(flow& f) noexcept {
+    /// Takes the ticket back, unless a thief has it. `owns_line`: the caller still has the line that it gave to begin. Otherwise it looks for
+    /// what can be done afterwards.
+    NOPAL_INLINE void end(flow& f, bool owns_line) noexcept {
       if (state_ != private_ || !core::take_back(*current())) [[unlikely]]
-        return end_slowly(f);
-      ticket_->is_out.store(false, std::memory_order_relaxed);  // relaxed: no other thread knows of the ticket
+        return end_slowly(f, owns_line);
+      ticket_->is_out.taken_back(owns_line);
     }
 
    private:
     NOPAL_COLD void begin_without() noexcept;
     NOPAL_COLD void begin_slowly() noexcept;
-    NOPAL_COLD void end_slowly(flow& f) noexcept;
+    NOPAL_COLD void end_slowly(flow& f, bool owns_line) noexcept;
 
     enum : std::uint64_t {
       refused,   // too little is left of the stack, or of memory; or the ticket is out

@@ -172,7 +172,7 @@ class typed_flow final : flow {
     offered more;
     more.begin(l);
     free = pass_through<N>(l);
-    more.end(*this);
+    more.end(*this, free != nullptr);
   }
   // The source is next. False: nothing comes out of it, or another carrier is inside, or there is no free line.
   bool carry_new(line*& free) noexcept {
@@ -191,7 +191,7 @@ class typed_flow final : flow {
       offered more;
       more.begin(l);
       free = advance<0>(l);
-      more.end(*this);
+      more.end(*this, free != nullptr);
     } else {
       poll();
       free = advance<0>(l);
@@ -257,7 +257,7 @@ class typed_flow final : flow {
       offered more;
       more.begin(l);
       line* const ended = advance<N>(l);
-      more.end(*this);
+      more.end(*this, ended != nullptr);
       return ended;
     }
   }
