@@ -7,10 +7,14 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
+#include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/native_fork.hpp"
 #include "nopal/core/stop/here.hpp"
+#include "nopal/core/wait/yield.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -23,6 +27,7 @@ void flow::begin() noexcept {
   may_wait_ = !alone_ && !w.pool().takes_turns;
   region_ = region_to_hand_over();
   mode_ = control_words::now();
+  way_.runs_in = job_context{mode_, region_};
   holds_.store(1 + most_offers_, std::memory_order_relaxed);
 }
 
@@ -55,11 +60,37 @@ void flow::run_stolen(resumable& r, worker& w) noexcept {
   w.begin_child_of(&f.join_);
   std::uintptr_t const below = std::exchange(w.here->origin, 0);
   f.holds_.fetch_add(f.most_offers_, std::memory_order_relaxed);  // relaxed: the carrier from which the ticket was stolen has a hold for it
-  f.carry_(f);
+  f.carry_(f, false);
   current()->here->origin = below;
   current()->end_strand();
   tell::must_come_in_order(*current());
   if (f.leave() && f.join_.arrive()) resume(f.waiting_);
+}
+
+// A carrier that is not the caller's ends, and its ticket waits behind what waits now. The caller yields, so that it needs no other carrier:
+// then the others may end without a ticket.
+bool flow::makes_way(bool is_caller, std::uint64_t& since, line* free) noexcept {
+  worker& w = *current();
+  if (!w.pool().takes_turns) {  // under a controlled schedule no clock decides
+    std::uint64_t const now = loop_ticks();
+    if (since == 0) since = now;
+    if (static_cast<double>(now - since) < tuning::pipeline_turn / 1000.0 * ticks_per_microsecond()) return false;
+    since = 0;
+  }
+  if (is_caller) {
+    // On such a stack a yield is a short sleep. Other workers take what is not this one's own.
+    if (waits_on_top(w, nullptr) && w.own.empty() && w.search.own == nullptr) return false;
+    bool const alone_away = way_.is_out.claim();
+    static_cast<void>(yield_stack());
+    if (alone_away) way_.is_out.taken();
+    return false;
+  }
+  if (free != nullptr) source_.put(*free, alone_);
+  if (way_.is_out.claim()) {
+    holds_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the carrier has a hold of its own
+    inject(w.pool(), way_, w.index());
+  }
+  return true;
 }
 
 void flow::poll_slowly() noexcept { current()->work.empty() ? let_due_run() : answer_request(); }

@@ -179,6 +179,32 @@ void taken_back_program(program& p, bool says_that_it_owns_the_line = false) {
   p.finally([&s] { check(!s.has_come || s.offered || s.found, "the line is found, or the ticket is offered again"); });
 }
 
+/// Two carriers leave something to do and make way, while a third begins with the ticket that an earlier one has queued.
+void makes_way_program(program& p, bool looks_first = false) {
+  struct all {
+    std::array<model::atomic<bool>, 2> left{};
+    ticket_flag is_out;
+    std::array<bool, 2> queued{}, found{};
+  };
+  auto& s = p.make<all>();
+  s.is_out.begin();
+  for (std::size_t k = 0; k < 2; ++k) {
+    p.thread([&s, k] {
+      s.left[k].store(true, std::memory_order_relaxed);
+      s.queued[k] = s.is_out.claim();
+    });
+  }
+  p.thread([&s, looks_first] {
+    if (!looks_first) s.is_out.taken();
+    for (std::size_t k = 0; k < 2; ++k) s.found[k] = s.left[k].load(std::memory_order_relaxed);
+    if (looks_first) s.is_out.taken();
+  });
+  p.finally([&s] {
+    for (std::size_t k = 0; k < 2; ++k)
+      check(s.queued[0] || s.queued[1] || s.found[k], "the thief finds what is there, or the ticket is queued again");
+  });
+}
+
 /// A line becomes ready, is taken, and another one does, while a third carrier looks.
 void ready_program(program& p) {
   struct all {
@@ -212,6 +238,7 @@ std::vector<model::scenario> scenarios() {
       {"two carriers, in order, places used again", [](program& p) { flow_program(p, 2, 2, 3, true); }, 2},
       {"two carriers, in any order, three items", [](program& p) { flow_program(p, 2, 2, 3, false); }, 2},
       {"a line becomes ready", [](program& p) { ticket_program(p, news::ready); }},
+      {"two carriers make way", [](program& p) { makes_way_program(p); }},
       {"two lines become ready", ready_program},
       {"the source becomes free", [](program& p) { ticket_program(p, news::source); }},
       {"a line becomes free", [](program& p) { ticket_program(p, news::line); }},
@@ -256,12 +283,18 @@ TEST(pipeline_bugs, a_ticket_of_anothers_line_taken_back_as_ones_own_is_caught) 
   EXPECT_FALSE(model::explore({}, [](program& p) { taken_back_program(p, true); }).ok());
 }
 
+TEST(pipeline_bugs, a_thief_that_looks_before_it_has_the_ticket_is_caught) {
+  NOPAL_MODEL_SKIP_IF_SLOW();
+  EXPECT_FALSE(model::explore({}, [](program& p) { makes_way_program(p, true); }).ok());
+}
+
 TEST(pipeline_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();
-  model::weaken_each(scenarios(), {"pipeline/gates.hpp"},
-                     {{"put: compare_exchange acq_rel -> release",
-                       "without it a load may come before the exchange; the explorer runs them in the program's order, and its seq_cst loads "
-                       "see all seq_cst stores that ran before"}});
+  model::weaken_each(
+      scenarios(), {"pipeline/gates.hpp"},
+      {{"put: compare_exchange acq_rel -> release",
+        "without it a load may come before the exchange; the explorer runs them in the program's order, and its seq_cst loads "
+        "see all seq_cst stores that ran before"}});
 }
 
 }  // namespace

@@ -31,11 +31,11 @@ class NOPAL_API flow {
   flow& operator=(flow const&) = delete;
 
  protected:
-  /// Carries items until there is nothing that the calling worker can do.
-  using carry_function = void (*)(flow& self) noexcept;
+  /// Carries items until there is nothing that the calling worker can do, or, but for the caller, until it makes way.
+  using carry_function = void (*)(flow& self, bool is_caller) noexcept;
 
   /// `most_offers`: how many tickets one carrier offers at once, at most.
-  flow(carry_function carry, std::int64_t most_offers) noexcept : carry_{carry}, most_offers_{most_offers} {}
+  flow(carry_function carry, std::int64_t most_offers) noexcept : carry_{carry}, most_offers_{most_offers}, way_{run_stolen, *this} {}
   ~flow() = default;
 
   /// By the caller's worker, before any other knows of the flow.
@@ -60,6 +60,15 @@ class NOPAL_API flow {
     if (current()->work.must_poll()) [[unlikely]]
       poll_slowly();
   }
+
+  /// Something waits for this worker: in its ring, or in its inboxes.
+  NOPAL_INLINE static bool others_wait() noexcept {
+    worker const& w = *current();
+    return !w.ready.empty() || !w.open.empty() || !w.own.empty() || w.search.own != nullptr;
+  }
+  /// Between two items, while others_wait(). `since`: when the carrier found that first, in ticks, or 0. `free`: as carry_next. True: the
+  /// carrier ends, and `free` is not its own any more. Another worker may run the caller of the flow afterwards.
+  NOPAL_COLD bool makes_way(bool is_caller, std::uint64_t& since, line* free) noexcept;
 
   /// Another carrier is about to end what the caller needs, perhaps: waits for has_come(), while is_near() and for as long as leaving the
   /// line and getting another one takes.
@@ -146,6 +155,7 @@ class NOPAL_API flow {
   control_words mode_{};
   join_word join_;
   join_waiter waiting_;
+  ticket way_;  // of a carrier that has made way; or it is out while the caller makes way
   // A hold for each carrier, and one for each ticket that it may offer at once: so a thief has a hold before it has the ticket.
   std::atomic<std::int64_t> holds_{0};
   std::atomic<std::uint64_t> end_{std::numeric_limits<std::uint64_t>::max()};  // the first item that has thrown

@@ -238,8 +238,11 @@ class basic_ticket_flag {
     out_.store(true, std::memory_order_relaxed);  // relaxed: what publishes the ticket, or hands its line on, publishes this
     return true;
   }
-  /// By the thief that has taken the ticket, before it looks for what can be done.
-  void taken() noexcept { out_.store(false, std::memory_order_seq_cst); }  // seq_cst: README.md, "Tickets"
+  /// By any carrier that ends, of a ticket that is no line's. True: the ticket is the caller's, to be queued. False: it is out, and who has
+  /// it sees what the caller has done.
+  bool claim() noexcept { return !out_.exchange(true, std::memory_order_release); }  // release: pairs with taken
+  /// By the thief that has taken the ticket, before it looks for what can be done. seq_cst: README.md, "Tickets"; acquire: pairs with claim.
+  void taken() noexcept { out_.exchange(false, std::memory_order_seq_cst); }
   /// By the carrier that has offered the ticket, and has it back. `owns_line`: it still has the ticket's line. Otherwise another carrier may
   /// have that, and be in begin: then the caller looks for what can be done afterwards.
   NOPAL_INLINE void taken_back(bool owns_line) noexcept {

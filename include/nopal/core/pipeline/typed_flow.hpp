@@ -135,16 +135,22 @@ class typed_flow final : flow {
     if constexpr (in_order > 0) {
       for (turn& t : rows_.make(0).of) t.begin();
     }
-    carry(*this);
+    carry(*this, true);
     end();
     rethrow();
   }
 
  private:
   // flow::carry_function.
-  static void carry(flow& f) noexcept {
+  static void carry(flow& f, bool is_caller) noexcept {
     auto& self = static_cast<typed_flow&>(f);
+    std::uint64_t others_since = 0;
     for (line* free = nullptr; self.carry_next(free);) {
+      if (!others_wait()) [[likely]] {
+        others_since = 0;
+      } else if (self.makes_way(is_caller, others_since, free)) {
+        return;
+      }
     }
   }
   // Carries one item as far as it goes, and returns true: or returns false, and `free` is not the caller's any more. `free`: a line without
