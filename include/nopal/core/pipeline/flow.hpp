@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "nopal/core/base/sync.hpp"
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/fork_protocol.hpp"
 #include "nopal/core/deque/job_context.hpp"
@@ -138,29 +139,37 @@ class NOPAL_API flow {
     std::uint64_t const began_;
   };
 
-  source_gate source_;
-  std::uint64_t next_item_ = 0;  ///< the carrier inside of the source's gate uses it
-  bool alone_ = false;           ///< the pool has one worker, so one thread at a time uses the flow
+  // Only read while there are several carriers, but for end_.
+  bool alone_ = false;  ///< the pool has one worker, so one thread at a time uses the flow
 
  private:
   bool may_wait_ = false;  // not alone, and no turns are given
-
-  NOPAL_COLD static void poll_slowly() noexcept;
-  // A carrier has ended.
-  bool leave() noexcept;
-
   carry_function const carry_;
   std::int64_t const most_offers_;
   region_id region_ = no_region;
   control_words mode_{};
-  join_word join_;
+  std::atomic<std::uint64_t> end_{std::numeric_limits<std::uint64_t>::max()};  // the first item that has thrown
+
+ protected:
+  // Of the carrier inside of the source's gate.
+  alignas(tuning::destructive_size) source_gate source_;
+  std::uint64_t next_item_ = 0;
+  std::size_t next_slot_ = 0;         ///< of the next item: its number modulo the tokens
+  std::atomic<std::size_t> made_{0};  ///< lines that were made; others read it
+
+ private:
+  NOPAL_COLD static void poll_slowly() noexcept;
+  // A carrier has ended.
+  bool leave() noexcept;
+
+  // What carriers write as they begin and end.
+  alignas(tuning::destructive_size) join_word join_;
   join_waiter waiting_;
   ticket way_;  // of a carrier that has made way; or it is out while the caller makes way
   // A hold for each carrier, and one for each ticket that it may offer at once: so a thief has a hold before it has the ticket.
   std::atomic<std::int64_t> holds_{0};
-  std::atomic<std::uint64_t> end_{std::numeric_limits<std::uint64_t>::max()};  // the first item that has thrown
-  basic_spin_lock<std_sync> lock_;                                             // of error_
-  std::exception_ptr error_;                                                   // what that has thrown
+  basic_spin_lock<std_sync> lock_;  // of error_
+  std::exception_ptr error_;        // what has left the item end_
 };
 
 /// Throws std::invalid_argument: a pipeline was given less than one token.

@@ -371,14 +371,11 @@ class typed_flow final : flow {
   std::size_t after(std::size_t slot) const noexcept { return slot + 1 == tokens_ ? 0 : slot + 1; }
   std::size_t before(std::size_t slot) const noexcept { return slot == 0 ? tokens_ - 1 : slot - 1; }
 
-  std::size_t const tokens_;
+  alignas(tuning::destructive_size) std::size_t const tokens_;  // with what follows, only read
   Source& function_;
   std::tuple<Stages&...> stages_;
   raw_array<typed_line> const lines_;
   std::conditional_t<(in_order > 0), raw_array<row>, no_rows> const rows_;
-  // The carrier inside of the source's gate uses these.
-  std::atomic<std::size_t> made_{0};  // lines that were made; others read it
-  std::size_t next_slot_ = 0;         // of the next item: its number modulo the tokens
   gate gates_[serial > 0 ? serial : 1];
   // One for each stage that is not parallel, on lines that change only where items wait for each other.
   alignas(64) ready_line ready_[in_order + serial > 0 ? in_order + serial : 1];
