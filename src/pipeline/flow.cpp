@@ -58,7 +58,7 @@ void flow::run_stolen(resumable& r, worker& w) noexcept {
   w.begin_strand();
   w.begin_without_tasks();
   w.begin_child_of(&f.join_);
-  std::uintptr_t const below = std::exchange(w.here->origin, 0);
+  std::uintptr_t const below = std::exchange(w.here->origin, reinterpret_cast<std::uintptr_t>(&f));  // on the caller's stack
   f.holds_.fetch_add(f.most_offers_, std::memory_order_relaxed);  // relaxed: the carrier from which the ticket was stolen has a hold for it
   f.carry_(f, false);
   current()->here->origin = below;
