@@ -13,6 +13,7 @@
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/native_fork.hpp"
+#include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/yield.hpp"
 #include "observe/tell.hpp"
@@ -71,6 +72,11 @@ void flow::run_stolen(resumable& r, worker& w) noexcept {
 // then the others may end without a ticket.
 bool flow::makes_way(bool is_caller, std::uint64_t& since, line* free) noexcept {
   worker& w = *current();
+  bool const own_waits = !w.own.empty() || w.search.own != nullptr || some_await_turn(w);
+  if (!own_waits && w.ready.empty() && w.open.empty()) {
+    since = 0;
+    return false;
+  }
   if (!w.pool().takes_turns) {  // under a controlled schedule no clock decides
     std::uint64_t const now = loop_ticks();
     if (since == 0) since = now;
@@ -79,7 +85,7 @@ bool flow::makes_way(bool is_caller, std::uint64_t& since, line* free) noexcept 
   }
   if (is_caller) {
     // On such a stack a yield is a short sleep. Other workers take what is not this one's own.
-    if (waits_on_top(w, nullptr) && w.own.empty() && w.search.own == nullptr) return false;
+    if (waits_on_top(w, nullptr) && !own_waits) return false;
     bool const alone_away = way_.is_out.claim();
     static_cast<void>(yield_stack());
     if (alone_away) way_.is_out.taken();

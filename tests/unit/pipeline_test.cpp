@@ -282,22 +282,28 @@ TEST(pipeline_test, a_stage_that_waits_holds_a_token_and_no_worker) {
 }
 
 TEST(pipeline_test, new_items_do_not_hold_up_one_that_was_woken) {
+  auto const ends = [](int n) {
+    nopal::counter one_has_come{1};
+    std::atomic<bool> has_ended{false};
+    pipeline(
+        tokens{n}, [&, k = 0L]() mutable -> std::optional<long> { return has_ended ? std::nullopt : std::optional{k++}; },
+        stage::parallel{[&](long k) {
+          if (k == 1) one_has_come.done();
+          if (k != 0) return;
+          nopal::wait_for(one_has_come);
+          has_ended = true;
+        }});
+  };
   for (unsigned const workers : {1U, 2U, 3U}) {
-    nopal::pool pool{{.workers = workers}};
-    for (int const n : {2, 3, 100}) {
-      nopal::counter one_has_come{1};
-      std::atomic<bool> has_ended{false};
-      pool.run([&] {
-        pipeline(
-            tokens{n}, [&, k = 0L]() mutable -> std::optional<long> { return has_ended ? std::nullopt : std::optional{k++}; },
-            stage::parallel{[&](long k) {
-              if (k == 1) one_has_come.done();
-              if (k != 0) return;
-              nopal::wait_for(one_has_come);
-              has_ended = true;
-            }});
-      });
-      EXPECT_TRUE(has_ended);
+    for (auto const resume : {nopal::resume::anywhere, nopal::resume::home}) {
+      nopal::pool pool{{.workers = workers, .resume = resume}};
+      for (int const n : {2, 3, 100}) {
+        pool.run([&] { ends(n); });
+        pool.run([&] {
+          nopal::stay const here;
+          ends(n);
+        });
+      }
     }
   }
 }

@@ -62,10 +62,11 @@ class NOPAL_API flow {
       poll_slowly();
   }
 
-  /// Something waits for this worker: in its ring, or in its inboxes.
+  /// Something waits for this worker: in its ring, or in its inboxes; or its thread has left a stack to which only it comes back. May be true
+  /// for no reason.
   NOPAL_INLINE static bool others_wait() noexcept {
     worker const& w = *current();
-    return !w.ready.empty() || !w.open.empty() || !w.own.empty() || w.search.own != nullptr;
+    return !w.ready.empty() || !w.open.empty() || !w.own.empty() || w.search.own != nullptr || w.search.left_in_order != nullptr;
   }
   /// Between two items, while others_wait(). `since`: when the carrier found that first, in ticks, or 0. `free`: as carry_next. True: the
   /// carrier ends, and `free` is not its own any more. Another worker may run the caller of the flow afterwards.
