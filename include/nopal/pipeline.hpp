@@ -19,10 +19,20 @@
 
 namespace nopal::inline NOPAL_ABI {
 
+namespace core {
+
+/// An integer that counts something: no truth value, no character.
+template <class I>
+inline constexpr bool is_number = !std::is_same_v<I, bool> && !std::is_same_v<I, char> && !std::is_same_v<I, wchar_t> &&
+                                  !std::is_same_v<I, char8_t> && !std::is_same_v<I, char16_t> && !std::is_same_v<I, char32_t>;
+
+}  // namespace core
+
 /// How many items are in a pipeline at once, at most: at least 1.
 struct tokens {
   long long items;
   template <std::integral I>
+    requires core::is_number<I>
   constexpr explicit tokens(I n) noexcept
       : items{std::in_range<long long>(n) ? static_cast<long long>(n) : std::numeric_limits<long long>::max()} {}
 };
@@ -77,14 +87,28 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 /// True if a pipeline takes this source. If not, says what to write instead.
 template <class Source>
 consteval bool may_be_source() {
-  if constexpr (!std::is_invocable_v<Source&>) {
+  if constexpr (!std::is_invocable_v<Source&> && std::is_invocable_v<std::remove_const_t<Source>&>) {
+    static_assert(
+        !std::is_const_v<Source>,
+        "nopal: the source of this pipeline is const, and its call changes it, as that of a mutable lambda does. Leave out the const.");
+    return false;
+  } else if constexpr (!std::is_invocable_v<Source&>) {
     static_assert(std::is_invocable_v<Source&>, "nopal: the source of a pipeline is called without arguments, again and again.");
     return false;
   } else {
-    using result = std::remove_cvref_t<std::invoke_result_t<Source&>>;
-    static_assert(is_optional<result>,
+    using result = std::invoke_result_t<Source&>;
+    using items = std::remove_cvref_t<result>;
+    static_assert(is_optional<items>,
                   "nopal: the source of a pipeline returns a std::optional: the next item, or std::nullopt at the end.");
-    return is_optional<result>;
+    if constexpr (is_optional<items>) {
+      constexpr bool kept = !std::is_reference_v<result> || std::is_constructible_v<items, result>;
+      static_assert(
+          kept,
+          "nopal: the source of this pipeline returns a reference to a std::optional that cannot be copied, and the first stage would "
+          "be called with a copy. Return the std::optional by value.");
+      return kept;
+    }
+    return false;
   }
 }
 
@@ -106,14 +130,19 @@ consteval bool may_be_stage() {
                   "coroutine function f.");
     constexpr bool hands_on = IsLast || !ordinary || !std::is_void_v<result>;
     static_assert(hands_on, "nopal: only the last stage of a pipeline may return void: the next one is called with what a stage returns.");
-    if constexpr (ordinary && hands_on && !IsLast) {
+    constexpr bool is_object = IsLast || !std::is_array_v<std::remove_reference_t<result>>;
+    static_assert(
+        is_object,
+        "nopal: a stage of this pipeline returns an array, and the next one would be called with a pointer into something that may be "
+        "gone. Return a std::array, or a pointer to what stays.");
+    if constexpr (ordinary && hands_on && is_object && !IsLast) {
       constexpr bool kept = std::is_constructible_v<std::decay_t<result>, result> || !std::is_reference_v<result>;
       static_assert(kept,
                     "nopal: a stage of this pipeline returns a reference to something that cannot be copied, and the next one would be "
                     "called with a copy. Return a pointer.");
       return kept;
     }
-    return ordinary && hands_on;
+    return ordinary && hands_on && is_object;
   }
 }
 template <std::size_t Number, class Given, class Stage, class... Stages>
@@ -150,14 +179,20 @@ consteval bool may_be_pipeline() {
 
 /// Calls source() again and again, until it returns std::nullopt, and takes each item that it returns through all stages: each stage is
 /// called with what the one before has returned, as a temporary, and what the last returns is dropped. Returns when all that has begun has
-/// ended.
+/// ended. The argument of a stage is gone once the stage has returned: it must return no view of it, no pointer to it and no reference into
+/// it. Of a stage that returns a reference the next one gets a copy.
 ///
 /// At most `n` items are in the pipeline at once. The source is called by one thread at a time. So is each stage::serial_in_order, for the
 /// items in the order of the source, and each stage::serial, in any order; a stage::parallel may be called by several at once. A worker
 /// that has taken an item through a stage continues with the same item, while it is in the cache. A stage may fork, wait, and run a pipeline
-/// of its own: while it waits, its item holds a token, and the worker does something else.
+/// of its own: while it waits, its item holds a token, and the worker does something else. A function that is given twice, by std::ref or
+/// in one stage object, is that of two stages, which do not wait for each other.
 ///
-///     nopal::pipeline(nopal::tokens{16}, read, nopal::stage::parallel{compress}, nopal::stage::serial_in_order{write});
+///     nopal::pipeline(nopal::tokens{16}, read_block, nopal::stage::parallel{compress}, nopal::stage::serial_in_order{write_block});
+///
+/// With enough tokens a stage may wait for what a later item does, if neither of the two can throw: a later item that does not begin, or ends
+/// where it is, never does it. Likewise what a later item awaits of an earlier one. Later items are not asked to stop where an earlier one has
+/// thrown.
 ///
 /// If a stage or the source throws, no further items begin, and later ones in the pipeline end where they are. Rethrows the exception that
 /// serial execution, item by item, would have met first, once all has ended. If the caller is asked to stop (stop.hpp), the source is not

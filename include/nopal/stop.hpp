@@ -66,7 +66,7 @@ decltype(auto) call_in_region(F&& f, A&&... a) {
 /// An exception asks too, without any region: if the first half of a parallel_invoke throws, the later ones that were stolen, and if a
 /// child of a scope throws, those that are forked after it. Nothing is asked that serial execution would have run before: so the result is
 /// the exception that serial execution would have met first. Only stop_requested, stop_point, loops and algorithms see this, and no wait
-/// ends by it; fibers, jobs, inner regions and children of tasks are not asked.
+/// ends by it; fibers, jobs, inner regions, children of tasks and items of a pipeline are not asked.
 ///
 ///     nopal::with_stop(token, [&] { nopal::parallel_for(0, n, examine); });
 template <class F, class... A>

@@ -1,4 +1,4 @@
-// What a flow does where lines are stolen, where something is thrown, and at its end.
+// What a flow does where tickets are stolen, where something is thrown, and at its end.
 
 #include "nopal/core/pipeline/flow.hpp"
 
@@ -7,10 +7,15 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
+#include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/native_fork.hpp"
+#include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stop/here.hpp"
+#include "nopal/core/wait/yield.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -23,6 +28,7 @@ void flow::begin() noexcept {
   may_wait_ = !alone_ && !w.pool().takes_turns;
   region_ = region_to_hand_over();
   mode_ = control_words::now();
+  way_.runs_in = job_context{mode_, region_};
   holds_.store(1 + most_offers_, std::memory_order_relaxed);
 }
 
@@ -33,7 +39,7 @@ bool flow::leave() noexcept {
   return holds_.fetch_sub(mine, std::memory_order_acq_rel) == mine;
 }
 
-// If others still carry, a line was stolen from the caller, and with it all that was older: its deque is empty.
+// If others still carry, a ticket was stolen from the caller, and with it all that was older: its deque is empty.
 void flow::end() noexcept {
   if (leave()) return;
   wait_at_join(join_, 1, waiting_);
@@ -45,7 +51,7 @@ void flow::run_stolen(resumable& r, worker& w) noexcept {
   auto& t = static_cast<ticket&>(r);
   flow& f = t.of;
   job_context const in = t.runs_in;
-  t.is_out.store(false, std::memory_order_seq_cst);  // seq_cst: README.md, "Tickets"
+  t.is_out.taken();
   if (in.mode != f.mode_) die_of_mode();
   tell::strand_begins(w, strand_kind::branch, f.carry_);
   w.adopt(in);
@@ -53,13 +59,44 @@ void flow::run_stolen(resumable& r, worker& w) noexcept {
   w.begin_strand();
   w.begin_without_tasks();
   w.begin_child_of(&f.join_);
-  std::uintptr_t const below = std::exchange(w.here->origin, 0);
+  std::uintptr_t const below = std::exchange(w.here->origin, reinterpret_cast<std::uintptr_t>(&f));  // on the caller's stack
   f.holds_.fetch_add(f.most_offers_, std::memory_order_relaxed);  // relaxed: the carrier from which the ticket was stolen has a hold for it
-  f.carry_(f);
+  f.carry_(f, false);
   current()->here->origin = below;
   current()->end_strand();
   tell::must_come_in_order(*current());
   if (f.leave() && f.join_.arrive()) resume(f.waiting_);
+}
+
+// A carrier that is not the caller's ends, and its ticket waits behind what waits now. The caller yields, so that it needs no other carrier:
+// then the others may end without a ticket.
+bool flow::makes_way(bool is_caller, std::uint64_t& since, line* free) noexcept {
+  worker& w = *current();
+  bool const own_waits = !w.own.empty() || w.search.own != nullptr || some_await_turn(w);
+  if (!own_waits && w.ready.empty() && w.open.empty()) {
+    since = 0;
+    return false;
+  }
+  if (!w.pool().takes_turns) {  // under a controlled schedule no clock decides
+    std::uint64_t const now = loop_ticks();
+    if (since == 0) since = now;
+    if (static_cast<double>(now - since) < tuning::pipeline_turn / 1000.0 * ticks_per_microsecond()) return false;
+    since = 0;
+  }
+  if (is_caller) {
+    // On such a stack a yield is a short sleep. Other workers take what is not this one's own.
+    if (waits_on_top(w, nullptr) && !own_waits) return false;
+    bool const alone_away = way_.is_out.claim();
+    static_cast<void>(yield_stack());
+    if (alone_away) way_.is_out.taken();
+    return false;
+  }
+  if (free != nullptr) source_.put(*free, alone_);
+  if (way_.is_out.claim()) {
+    holds_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the carrier has a hold of its own
+    inject(w.pool(), way_, w.index());
+  }
+  return true;
 }
 
 void flow::poll_slowly() noexcept { current()->work.empty() ? let_due_run() : answer_request(); }
@@ -72,7 +109,7 @@ void flow::offered::begin_without() noexcept {
 void flow::offered::begin_slowly() noexcept {
   worker& w = *current();
   if (!may_fork_natively(w)) {
-    ticket_->is_out.store(false, std::memory_order_relaxed);  // relaxed: no other thread knows of the ticket
+    ticket_->is_out.taken_back(true);
     state_ = refused;
     return;
   }
@@ -83,11 +120,11 @@ void flow::offered::begin_slowly() noexcept {
 }
 
 // The pop failed, or there was a poll, or nothing was offered. The hold that the carrier had for the ticket is the thief's.
-void flow::offered::end_slowly(flow& f) noexcept {
+void flow::offered::end_slowly(flow& f, bool owns_line) noexcept {
   if (state_ == refused) return;
   worker& w = *current();
   if ((state_ == polled && core::take_back(w)) || w.work.pop_slow(w.floor())) {
-    ticket_->is_out.store(false, std::memory_order_relaxed);  // relaxed: no other thread knows of the ticket
+    ticket_->is_out.taken_back(owns_line);
   } else {
     w.work.rewind();                                   // the ticket was stolen, and with it all older entries
     f.holds_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the carrier has a hold of its own

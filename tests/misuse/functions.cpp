@@ -193,6 +193,36 @@ void parent() {
   nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{kept}, nopal::stage::serial{[](auto&&) {}});
 }
 
+// case: pipeline_stage_returns_an_array
+// expect: nopal: a stage of this pipeline returns an array
+struct row {
+  int cells[4];
+};
+std::optional<row> rows();
+void parent() {
+  nopal::pipeline(nopal::tokens{4}, rows, nopal::stage::parallel{&row::cells}, nopal::stage::serial{[](int*) {}});
+}
+
+// case: pipeline_source_returns_a_reference
+// expect: nopal: the source of this pipeline returns a reference to a std::optional that cannot be copied
+std::optional<std::unique_ptr<int>>& kept();
+void parent() {
+  nopal::pipeline(nopal::tokens{4}, kept, nopal::stage::parallel{[](std::unique_ptr<int>) {}});
+}
+
+// case: pipeline_source_is_const
+// expect: nopal: the source of this pipeline is const, and its call changes it
+void parent() {
+  auto const numbers = [k = 0]() mutable { return std::optional{k++}; };
+  nopal::pipeline(nopal::tokens{4}, numbers, nopal::stage::parallel{f});
+}
+
+// case: pipeline_with_true_tokens
+// expect Clang: no matching conversion for functional-style cast from 'bool' to 'nopal::tokens'
+// expect GNU: no matching function for call to
+std::optional<int> numbers();
+void parent() { nopal::pipeline(nopal::tokens(true), numbers, nopal::stage::parallel{f}); }
+
 // case: pipeline_as_it_is_meant
 std::optional<int> numbers();
 void parent() {

@@ -208,6 +208,29 @@ TEST(pipeline_test, as_many_items_as_tokens_are_inside) {
   });
 }
 
+TEST(pipeline_test, all_tokens_are_used_where_items_wait) {
+  on_pools([](nopal::pool& pool) {
+    for (int const n : {1, 2, 7, 100}) {
+      // Each item waits until as many have come as there are tokens, before and behind a stage where they pass one by one.
+      nopal::counter before{n};
+      nopal::counter behind{n};
+      int ended = 0;
+      auto const wait = [](nopal::counter& all) {
+        return [&all](int k) {
+          all.done();
+          nopal::wait_for(all);
+          return k;
+        };
+      };
+      pool.run([&] {
+        pipeline(tokens{n}, numbers(n), stage::parallel{wait(before)}, stage::serial{[](int k) { return k; }},
+                 stage::parallel{wait(behind)}, stage::serial_in_order{[&](int k) { ended += k == ended ? 1 : 0; }});
+      });
+      EXPECT_EQ(ended, n);
+    }
+  });
+}
+
 TEST(pipeline_test, parallel_stages_run_at_once) {
   nopal::pool pool{{.workers = 5}};
   test::meeting all{5};
@@ -256,6 +279,62 @@ TEST(pipeline_test, a_stage_that_waits_holds_a_token_and_no_worker) {
       EXPECT_EQ(next, end);
     }
   });
+}
+
+TEST(pipeline_test, new_items_do_not_hold_up_one_that_was_woken) {
+  auto const ends = [](int n) {
+    nopal::counter one_has_come{1};
+    std::atomic<bool> has_ended{false};
+    pipeline(
+        tokens{n}, [&, k = 0L]() mutable -> std::optional<long> { return has_ended ? std::nullopt : std::optional{k++}; },
+        stage::parallel{[&](long k) {
+          if (k == 1) one_has_come.done();
+          if (k != 0) return;
+          nopal::wait_for(one_has_come);
+          has_ended = true;
+        }});
+  };
+  for (unsigned const workers : {1U, 2U, 3U}) {
+    for (auto const resume : {nopal::resume::anywhere, nopal::resume::home}) {
+      nopal::pool pool{{.workers = workers, .resume = resume}};
+      for (int const n : {2, 3, 100}) {
+        pool.run([&] { ends(n); });
+        pool.run([&] {
+          nopal::stay const here;
+          ends(n);
+        });
+      }
+    }
+  }
+}
+
+TEST(pipeline_test, new_items_do_not_hold_up_fibers) {
+  for (unsigned const workers : {1U, 2U, 3U}) {
+    nopal::pool pool{{.workers = workers}};
+    // On one worker the caller is a carrier; where its first item waits for the end, others are.
+    for (bool const first_waits : {false, true}) {
+      std::atomic<int> ran{0};
+      nopal::counter fibers;
+      nopal::counter last{1};
+      pool.run([&] {
+        pipeline(
+            tokens{4}, [&, k = 0L]() mutable -> std::optional<long> { return ran == 4 ? std::nullopt : std::optional{k++}; },
+            stage::parallel{[&](long k) {
+              if (k == 1) {
+                for (int f = 0; f < 4; ++f) {
+                  nopal::spawn(fibers, [&] {
+                    nopal::yield();
+                    if (++ran == 4) last.done();
+                  });
+                }
+              }
+              if (k == 0 && first_waits) nopal::wait_for(last);
+            }});
+      });
+      nopal::wait_for(fibers);
+      EXPECT_EQ(ran, 4);
+    }
+  }
 }
 
 TEST(pipeline_test, serial_stages_and_the_source_may_wait) {
@@ -712,6 +791,28 @@ TEST(pipeline_test, asks_the_source_for_nothing_where_it_is_stopped) {
   EXPECT_THROW(pool.run([&] { nopal::with_stop(asked.get_token(), [&] { pipeline(tokens{2}, source, stage::parallel{[](int) {}}); }); }),
                nopal::stopped);
   EXPECT_FALSE(called);
+}
+
+TEST(pipeline_test, a_time_limit_ends_it) {
+  on_pools([](nopal::pool& pool) {
+    for (bool const waits : {false, true}) {
+      long next = 0;
+      EXPECT_THROW(pool.run([&] {
+        nopal::with_time_limit(std::chrono::milliseconds{5}, [&] {
+          pipeline(
+              tokens{4}, [k = 0L]() mutable { return std::optional{k++}; }, stage::parallel{[&](long k) {
+                if (waits) nopal::yield();
+                return k;
+              }},
+              stage::serial_in_order{[&](long k) {
+                EXPECT_EQ(k, next);
+                ++next;
+              }});
+        });
+      }),
+                   nopal::stopped);
+    }
+  });
 }
 
 TEST(pipeline_test, a_stop_ends_what_its_stages_wait_for) {

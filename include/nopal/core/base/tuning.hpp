@@ -95,6 +95,9 @@ inline constexpr unsigned kept_blocks = 8;
 /// Nodes of a graph that a worker calls one after the other before it looks at what else there is: enough that looking is a small part of
 /// an empty node, and few, since nodes may take long.
 inline constexpr unsigned graph_nodes_in_a_row = 16;
+/// Nanoseconds for which something waits for a worker before it makes way, between two items of a pipeline. Enough that a few hundred
+/// nanoseconds for a switch are a small part, also where each item wakes a fiber; and not much more than an item that is worth a steal.
+inline constexpr std::int64_t pipeline_turn = 10'000;
 /// Besides the fiber that it runs, a thief takes at most so many at once: others may want some from the same victim.
 inline constexpr std::int64_t most_taken = 32;
 /// Once in so many times an external caller tries another worker than its last: the worker on its own CPU may be free again.

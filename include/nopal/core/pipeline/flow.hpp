@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "nopal/core/base/sync.hpp"
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/fork_protocol.hpp"
 #include "nopal/core/deque/job_context.hpp"
@@ -31,11 +32,11 @@ class NOPAL_API flow {
   flow& operator=(flow const&) = delete;
 
  protected:
-  /// Carries items until there is nothing that the calling worker can do.
-  using carry_function = void (*)(flow& self) noexcept;
+  /// Carries items until there is nothing that the calling worker can do, or, but for the caller, until it makes way.
+  using carry_function = void (*)(flow& self, bool is_caller) noexcept;
 
   /// `most_offers`: how many tickets one carrier offers at once, at most.
-  flow(carry_function carry, std::int64_t most_offers) noexcept : carry_{carry}, most_offers_{most_offers} {}
+  flow(carry_function carry, std::int64_t most_offers) noexcept : carry_{carry}, most_offers_{most_offers}, way_{run_stolen, *this} {}
   ~flow() = default;
 
   /// By the caller's worker, before any other knows of the flow.
@@ -61,6 +62,16 @@ class NOPAL_API flow {
       poll_slowly();
   }
 
+  /// Something waits for this worker: in its ring, or in its inboxes; or its thread has left a stack to which only it comes back. May be true
+  /// for no reason.
+  NOPAL_INLINE static bool others_wait() noexcept {
+    worker const& w = *current();
+    return !w.ready.empty() || !w.open.empty() || !w.own.empty() || w.search.own != nullptr || w.search.left_in_order != nullptr;
+  }
+  /// Between two items, while others_wait(). `since`: when the carrier found that first, in ticks, or 0. `free`: as carry_next. True: the
+  /// carrier ends, and `free` is not its own any more. Another worker may run the caller of the flow afterwards.
+  NOPAL_COLD bool makes_way(bool is_caller, std::uint64_t& since, line* free) noexcept;
+
   /// Another carrier is about to end what the caller needs, perhaps: waits for has_come(), while is_near() and for as long as leaving the
   /// line and getting another one takes.
   template <class HasCome, class IsNear>
@@ -83,27 +94,26 @@ class NOPAL_API flow {
     /// Offers the ticket of `l`, which the caller owns, unless it is out. Another worker may run the caller afterwards.
     NOPAL_INLINE void begin(line& l) noexcept {
       ticket_ = &l.ticket;
-      // seq_cst: README.md, "Tickets"
-      if (l.ticket.is_out.load(std::memory_order_seq_cst)) [[unlikely]]
+      if (!l.ticket.is_out.begin()) [[unlikely]]
         return begin_without();
-      l.ticket.is_out.store(true, std::memory_order_relaxed);  // relaxed: what publishes the ticket publishes this
       worker& w = *current();
       if (w.work.must_poll()) [[unlikely]]
         return begin_slowly();
       state_ = private_;
       make_offer(w, continuation{l.ticket});
     }
-    /// Takes the ticket back, unless a thief has it.
-    NOPAL_INLINE void end(flow& f) noexcept {
+    /// Takes the ticket back, unless a thief has it. `owns_line`: the caller still has the line that it gave to begin. Otherwise it looks for
+    /// what can be done afterwards.
+    NOPAL_INLINE void end(flow& f, bool owns_line) noexcept {
       if (state_ != private_ || !core::take_back(*current())) [[unlikely]]
-        return end_slowly(f);
-      ticket_->is_out.store(false, std::memory_order_relaxed);  // relaxed: no other thread knows of the ticket
+        return end_slowly(f, owns_line);
+      ticket_->is_out.taken_back(owns_line);
     }
 
    private:
     NOPAL_COLD void begin_without() noexcept;
     NOPAL_COLD void begin_slowly() noexcept;
-    NOPAL_COLD void end_slowly(flow& f) noexcept;
+    NOPAL_COLD void end_slowly(flow& f, bool owns_line) noexcept;
 
     enum : std::uint64_t {
       refused,   // too little is left of the stack, or of memory; or the ticket is out
@@ -130,28 +140,37 @@ class NOPAL_API flow {
     std::uint64_t const began_;
   };
 
-  source_gate source_;
-  std::uint64_t next_item_ = 0;  ///< the carrier inside of the source's gate uses it
-  bool alone_ = false;           ///< the pool has one worker, so one thread at a time uses the flow
+  // Only read while there are several carriers, but for end_.
+  bool alone_ = false;  ///< the pool has one worker, so one thread at a time uses the flow
 
  private:
   bool may_wait_ = false;  // not alone, and no turns are given
-
-  NOPAL_COLD static void poll_slowly() noexcept;
-  // A carrier has ended.
-  bool leave() noexcept;
-
   carry_function const carry_;
   std::int64_t const most_offers_;
   region_id region_ = no_region;
   control_words mode_{};
-  join_word join_;
+  std::atomic<std::uint64_t> end_{std::numeric_limits<std::uint64_t>::max()};  // the first item that has thrown
+
+ protected:
+  // Of the carrier inside of the source's gate.
+  alignas(tuning::destructive_size) source_gate source_;
+  std::uint64_t next_item_ = 0;
+  std::size_t next_slot_ = 0;         ///< of the next item: its number modulo the tokens
+  std::atomic<std::size_t> made_{0};  ///< lines that were made; others read it
+
+ private:
+  NOPAL_COLD static void poll_slowly() noexcept;
+  // A carrier has ended.
+  bool leave() noexcept;
+
+  // What carriers write as they begin and end.
+  alignas(tuning::destructive_size) join_word join_;
   join_waiter waiting_;
+  ticket way_;  // of a carrier that has made way; or it is out while the caller makes way
   // A hold for each carrier, and one for each ticket that it may offer at once: so a thief has a hold before it has the ticket.
   std::atomic<std::int64_t> holds_{0};
-  std::atomic<std::uint64_t> end_{std::numeric_limits<std::uint64_t>::max()};  // the first item that has thrown
-  basic_spin_lock<std_sync> lock_;                                             // of error_
-  std::exception_ptr error_;                                                   // what that has thrown
+  basic_spin_lock<std_sync> lock_;  // of error_
+  std::exception_ptr error_;        // what has left the item end_
 };
 
 /// Throws std::invalid_argument: a pipeline was given less than one token.

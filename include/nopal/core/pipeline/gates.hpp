@@ -1,8 +1,9 @@
 #pragma once
 
 // Where the items of a pipeline pass one by one: the turn of one item at a stage in order, the gate of a serial stage, the gate of the
-// source. Each is one word. A carrier (carrier.hpp) that finds a gate taken leaves its line there and does something else; the carrier that
-// leaves the gate finds that line. README.md, "Hand-over", has the proofs. `Line` has `behind`, a pointer that belongs to whoever owns the
+// source. Each is one word. A carrier (flow.hpp) that finds a gate taken leaves its line there and does something else; the carrier that
+// leaves the gate finds that line. At the end, where a carrier sees whether a ticket is out, by which another would come. README.md,
+// "Hand-over" and "Tickets", has the proofs. `Line` has `behind`, a pointer that belongs to whoever owns the
 // line. `alone`: no two threads use the pipeline at once, so no read-modify-write is needed. Next: flow.hpp.
 
 #include <atomic>
@@ -208,9 +209,8 @@ class basic_source_gate {
   /// Closes the source for ever. By the carrier inside. relaxed: what finds it closed needs nothing.
   void close() noexcept { word_.store(closed, std::memory_order_relaxed); }
 
-  // Hints. relaxed: enter decides.
+  // A hint. relaxed: enter decides.
   bool is_taken() const noexcept { return (word_.load(std::memory_order_relaxed) & inside) != 0; }
-  bool is_closed() const noexcept { return (word_.load(std::memory_order_relaxed) & closed) != 0; }
 
  private:
   static constexpr std::uintptr_t inside = 1;
@@ -224,6 +224,35 @@ class basic_source_gate {
   }
 
   typename Sync::template atomic<std::uintptr_t> word_{0};
+};
+
+/// Whether a ticket is out: offered, and no thief has begun with it yet.
+template <class Sync>
+class basic_ticket_flag {
+ public:
+  /// By the owner of the ticket's line, after it has made something that can be done. True: the ticket is the caller's, to be offered. False:
+  /// it is out, and who has it looks for what can be done, later.
+  NOPAL_INLINE bool begin() noexcept {
+    if (out_.load(std::memory_order_seq_cst)) [[unlikely]]  // seq_cst: README.md, "Tickets"
+      return false;
+    out_.store(true, std::memory_order_relaxed);  // relaxed: what publishes the ticket, or hands its line on, publishes this
+    return true;
+  }
+  /// By any carrier that ends, of a ticket that is no line's. True: the ticket is the caller's, to be queued. False: it is out, and who has
+  /// it sees what the caller has done.
+  bool claim() noexcept { return !out_.exchange(true, std::memory_order_release); }  // release: pairs with taken
+  /// By the thief that has taken the ticket, before it looks for what can be done. seq_cst: README.md, "Tickets"; acquire: pairs with claim.
+  void taken() noexcept { out_.exchange(false, std::memory_order_seq_cst); }
+  /// By the carrier that has offered the ticket, and has it back. `owns_line`: it still has the ticket's line. Otherwise another carrier may
+  /// have that, and be in begin: then the caller looks for what can be done afterwards.
+  NOPAL_INLINE void taken_back(bool owns_line) noexcept {
+    if (!owns_line) [[unlikely]]
+      return taken();
+    out_.store(false, std::memory_order_relaxed);  // relaxed: only the owner of the line reads it
+  }
+
+ private:
+  typename Sync::template atomic<bool> out_{false};
 };
 
 }  // namespace nopal::core

@@ -3,7 +3,6 @@
 // A line: one token of a pipeline, and the item that holds it. Its ticket is what a carrier offers to thieves while it carries that item.
 // README.md, "Where a line is" and "Tickets". Next: flow.hpp.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,8 +18,7 @@ class flow;
 /// A place for one more carrier. It holds nothing: the thief that takes it looks for something to carry.
 struct ticket : resumable {
   flow& of;
-  /// Offered, and no thief has begun with it yet. Set by the owner of the line, cleared by whoever has the ticket then.
-  std::atomic<bool> is_out{false};
+  basic_ticket_flag<std_sync> is_out;
 
   ticket(run_function f, flow& whole) noexcept : resumable{f}, of{whole} {}
 };

@@ -135,16 +135,22 @@ class typed_flow final : flow {
     if constexpr (in_order > 0) {
       for (turn& t : rows_.make(0).of) t.begin();
     }
-    carry(*this);
+    carry(*this, true);
     end();
     rethrow();
   }
 
  private:
   // flow::carry_function.
-  static void carry(flow& f) noexcept {
+  static void carry(flow& f, bool is_caller) noexcept {
     auto& self = static_cast<typed_flow&>(f);
+    std::uint64_t others_since = 0;
     for (line* free = nullptr; self.carry_next(free);) {
+      if (!others_wait()) [[likely]] {
+        others_since = 0;
+      } else if (self.makes_way(is_caller, others_since, free)) {
+        return;
+      }
     }
   }
   // Carries one item as far as it goes, and returns true: or returns false, and `free` is not the caller's any more. `free`: a line without
@@ -172,7 +178,7 @@ class typed_flow final : flow {
     offered more;
     more.begin(l);
     free = pass_through<N>(l);
-    more.end(*this);
+    more.end(*this, free != nullptr);
   }
   // The source is next. False: nothing comes out of it, or another carrier is inside, or there is no free line.
   bool carry_new(line*& free) noexcept {
@@ -191,7 +197,7 @@ class typed_flow final : flow {
       offered more;
       more.begin(l);
       free = advance<0>(l);
-      more.end(*this);
+      more.end(*this, free != nullptr);
     } else {
       poll();
       free = advance<0>(l);
@@ -257,7 +263,7 @@ class typed_flow final : flow {
       offered more;
       more.begin(l);
       line* const ended = advance<N>(l);
-      more.end(*this);
+      more.end(*this, ended != nullptr);
       return ended;
     }
   }
@@ -365,14 +371,11 @@ class typed_flow final : flow {
   std::size_t after(std::size_t slot) const noexcept { return slot + 1 == tokens_ ? 0 : slot + 1; }
   std::size_t before(std::size_t slot) const noexcept { return slot == 0 ? tokens_ - 1 : slot - 1; }
 
-  std::size_t const tokens_;
+  alignas(tuning::destructive_size) std::size_t const tokens_;  // with what follows, only read
   Source& function_;
   std::tuple<Stages&...> stages_;
   raw_array<typed_line> const lines_;
   std::conditional_t<(in_order > 0), raw_array<row>, no_rows> const rows_;
-  // The carrier inside of the source's gate uses these.
-  std::atomic<std::size_t> made_{0};  // lines that were made; others read it
-  std::size_t next_slot_ = 0;         // of the next item: its number modulo the tokens
   gate gates_[serial > 0 ? serial : 1];
   // One for each stage that is not parallel, on lines that change only where items wait for each other.
   alignas(64) ready_line ready_[in_order + serial > 0 ? in_order + serial : 1];
