@@ -69,7 +69,7 @@ template <class... X>
 NOPAL_PROFILED void spawn(priority p, X&&... x) {
   core::worker* const w = core::current_or_null();
   core::inside_priority const inside{p, w != nullptr ? w->pool() : core::default_pool_state()};
-  spawn(static_cast<X&&>(x)...);
+  nopal::spawn(static_cast<X&&>(x)...);
 }
 /// Lets what waits for the caller's worker run first: all of it, or some 60 if there is more. It may be less if another thread has added
 /// something, or has stolen some. Suspends: the fiber, task or function leaves its native stack. Returns at once if nothing waits. Off a

@@ -109,8 +109,9 @@ struct pool_options {
   /// where that is cheap, beside the caller; a longer one runs in parallel sooner with `true`. A job of milliseconds takes as long with
   /// either.
   std::optional<bool> pin = {};
-  /// The part of the machine on which the pool works: place.hpp. By default it has a worker for each CPU there. Its threads, and what they
-  /// start, run on these CPUs only; a thread outside that calls pool::run works in the place of a worker only if it runs on one of them.
+  /// The part of the machine on which the pool works: place.hpp. By default it has a worker for each CPU there. Its workers' threads, and what
+  /// they start, run on these CPUs only, if the system does not refuse it; a thread outside that calls pool::run works in the place of a
+  /// worker only if it runs on one of them then.
   /// Throws std::invalid_argument for a place that is not there.
   nopal::place place = {};
   /// How long a lazy worker that finds nothing keeps searching before it sleeps, if that is more than the default of 0.1 ms: so that loops

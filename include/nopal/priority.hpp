@@ -11,11 +11,11 @@ namespace nopal::inline NOPAL_ABI {
 /// forks, tasks, fibers, jobs, nodes of graphs.
 ///
 /// High work begins before all other. Where each worker is busy with less urgent work, one interrupts that at its next poll (a fork or call
-/// of a task, parallel_invoke, a scope, between two blocks of a loop), at most every 0.1 ms: so it begins within 0.1 ms and one leaf, after
+/// of a task, parallel_invoke, a scope, between two blocks of a loop), at most every 0.1 ms: so it begins within 0.2 ms and one leaf, after
 /// the high work that came before it. Its waits end so, too. Low work begins where a worker finds nothing else. Normal work interrupts
 /// nothing, and begins before low.
 ///
-/// Nothing starves. Where high work comes without end, each worker runs 0.1 ms of other work after 64 that were high. Where other work comes
+/// Nothing starves. Where high work comes without end, each worker runs other work for 0.1 ms after 64 that were high. Where other work comes
 /// without end, the low work that has waited longest begins like high work, one every 10 ms (not under a controlled schedule or on a
 /// simulated machine). core/scheduler/due.md has the argument.
 ///

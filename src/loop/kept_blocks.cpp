@@ -14,6 +14,7 @@
 #include "nopal/core/loop/offer.hpp"
 #include "nopal/core/loop/sharing.hpp"
 #include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/job_wait.hpp"
@@ -22,6 +23,10 @@ namespace nopal::inline NOPAL_ABI::core {
 
 /// A round is one loop. Each worker's list is a part of order_, and a counter says how many of it were taken: any worker adds one and has
 /// that block. So each block is taken once, whoever comes to which list.
+///
+/// A ticket in a worker's inbox lets whoever takes it help. The caller waits for those that have begun to help, not for tickets: when it has
+/// found no block it closes the door, through which a helper comes in while it is open. A ticket that is taken later finds it closed, or
+/// open again for the next round, and is not given again before that. So it may outlive the loop and the affinity: it has a share in this.
 class kept_blocks {
  public:
   kept_blocks(pool_state const& pool, std::uint64_t count)
@@ -48,23 +53,33 @@ class kept_blocks {
     region_ = region_to_hand_over();
     event done;
     done_ = &done;
-    // relaxed, both: the inboxes release them to the workers that take tickets
-    end_.store(static_cast<std::uint32_t>(owner_.size()), std::memory_order_relaxed);
-    open_.store(1, std::memory_order_relaxed);
+    end_.store(static_cast<std::uint32_t>(owner_.size()), std::memory_order_relaxed);  // relaxed: the next line releases it
+    door_.store(open, std::memory_order_release);                                      // release: pairs with come_in, for all above
     give_tickets();
     help();
-    if (!is_last()) wait_on_worker(*current(), done, {"the blocks of a loop", nullptr, wait_kind::join});
+    // acq_rel: acquire, what helpers have written that have left; release: pairs with the last of the others
+    if (door_.fetch_and(~open, std::memory_order_acq_rel) != open)
+      wait_on_worker(*current(), done, {"the blocks of a loop", nullptr, wait_kind::join}, this);
     if (std::exception_ptr const e = std::exchange(error_, nullptr); e != nullptr) std::rethrow_exception(e);
   }
 
+  /// Gives up a share; the last one deletes it. acq_rel: each other, so that all uses come before the end.
+  void drop() noexcept {
+    if (shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
  private:
+  ~kept_blocks() = default;
   struct alignas(destructive_size) counter {
     std::atomic<std::uint32_t> n{0};
   };
   /// Lets a worker help. Whichever takes it runs its own list first.
   struct ticket : resumable {
     kept_blocks* of = nullptr;
+    std::atomic<bool> is_out{false};
   };
+  static constexpr std::uint32_t open = 1;  // of door_
+  static constexpr std::uint32_t one = 2;   // a helper that has come in
 
   // The lists of this round, from what each worker had in the last.
   void sort() noexcept {
@@ -81,32 +96,52 @@ class kept_blocks {
     for (unsigned w = 0; w < workers_; ++w) taken_[w].n.store(0, std::memory_order_relaxed);
   }
 
-  // Each other worker that has a list is woken for it, though a thief may take its ticket first.
+  // Each other worker that has a list is woken for it, though a thief may take its ticket first. The pool's end waits for tickets as for
+  // fibers.
   void give_tickets() noexcept {
     worker& w = *current();
-    for (unsigned i = 0; i < workers_; ++i) {
-      if (i == w.index() || first_[i] == first_[i + 1]) continue;
+    pool_state& pool = w.pool();
+    for (unsigned i = 0; pool.steals && i < workers_; ++i) {
       ticket& t = tickets_[i];
+      // acquire: pairs with begin_to_help, since the queue that had the ticket has written into it
+      if (i == w.index() || first_[i] == first_[i + 1] || t.is_out.exchange(true, std::memory_order_acquire)) continue;
       t.run = begin_to_help;
       t.of = this;
-      open_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller's own is still open
-      inject(w.pool(), t, i);
-      w.pool().parking.notify(i);
+      shares_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller has a share
+      w.count.add(counted::fibers_spawned);             // before it can finish: see wait_for_all
+      if (given_by_priority(pool, t, region_, i)) continue;
+      inject(pool, t, i);
+      pool.parking.notify(i);
     }
   }
 
   static void begin_to_help(resumable& r, worker& w) noexcept {
-    kept_blocks& self = *static_cast<ticket&>(r).of;
-    self.mode_.adopt();
-    w.begin_job();
-    w.region = self.region_;
-    held_mutexes const mutexes{*w.here};
-    self.help();
-    event* const done = self.is_last() ? self.done_ : nullptr;
-    worker& now = *current();
-    mutexes.check(*now.here, "a block of a loop");
-    now.end_job();
-    if (done != nullptr) done->set();
+    auto& t = static_cast<ticket&>(r);
+    kept_blocks& self = *t.of;
+    t.is_out.store(false, std::memory_order_release);  // release: pairs with give_tickets
+    if (self.come_in()) {
+      self.mode_.adopt();
+      w.begin_job();
+      w.begin_child_of(&self);
+      w.region = self.region_;
+      held_mutexes const mutexes{*w.here};
+      self.help();
+      mutexes.check(*current()->here, "a block of a loop");
+      // acq_rel: release, what the blocks have written, to the caller; acquire, for the last one, which hands on what the others have
+      event* const done = self.door_.fetch_sub(one, std::memory_order_acq_rel) == one ? self.done_ : nullptr;
+      current()->end_job();
+      if (done != nullptr) done->set();
+    }
+    self.drop();
+    current()->count.add(counted::fibers_finished, std::memory_order_release);  // release: pairs with wait_for_all
+  }
+  // acquire: pairs with the store in run, for the round.
+  bool come_in() noexcept {
+    std::uint32_t d = door_.load(std::memory_order_relaxed);  // relaxed: the exchange checks it
+    while ((d & open) != 0) {
+      if (door_.compare_exchange_weak(d, d + one, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+    }
+    return false;
   }
 
   // Runs blocks as long as there are some. Another worker may run the caller after each.
@@ -154,9 +189,6 @@ class kept_blocks {
     }
     lock_.unlock();
   }
-  // acq_rel: each other, so that what all blocks have written comes before the end of the loop
-  bool is_last() noexcept { return open_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
-
   pool_state const& of_;  // never followed: that pool may be gone
   std::uint64_t const count_;
   unsigned const workers_;
@@ -172,19 +204,20 @@ class kept_blocks {
   stored_control_words mode_{};
   region_id region_ = no_region;
   event* done_ = nullptr;
-  alignas(destructive_size) std::atomic<std::uint32_t> open_{0};  // tickets that have not ended, and the caller
   std::atomic<std::uint32_t> end_{0};                             // blocks behind this one do not begin any more
+  alignas(destructive_size) std::atomic<std::uint32_t> door_{0};  // `open`, and `one` for each helper that is in
+  std::atomic<std::uint32_t> shares_{1};                          // tickets that are out or have not ended, and the affinity
   basic_spin_lock<std_sync> lock_;
   // Under the lock.
   std::exception_ptr error_;
   std::uint32_t failed_at_ = 0;  // the block that has thrown it
 };
 
-void kept_blocks_delete::operator()(kept_blocks* k) const noexcept { delete k; }
+void kept_blocks_delete::operator()(kept_blocks* k) const noexcept { k->drop(); }
 
 void run_kept_blocks(kept_blocks_ptr& keep, std::uint64_t count, void (*run)(void*, std::uint64_t, std::uint64_t), void* body) {
-  if (current_or_null() == nullptr) return run_in_default_pool([&] { run_kept_blocks(keep, count, run, body); });
   if (count == 0) return;
+  if (current_or_null() == nullptr) return run_in_default_pool([&] { run_kept_blocks(keep, count, run, body); });
   pool_state const& pool = current()->pool();
   if (keep == nullptr || !keep->is_for(pool, count)) keep.reset(new kept_blocks{pool, count});
   keep->run(run, body);

@@ -152,7 +152,9 @@ class hwloc_reader {
   /// hwloc's kinds of cores are in the order of their efficiency: the last is the fastest.
   void read_speeds([[maybe_unused]] hwloc_topology_t machine) {
 #if HWLOC_API_VERSION >= 0x00020400
+    int efficiency = -1;
     if (hwloc_cpukinds_get_nr(machine, 0) < 2) return;
+    if (hwloc_cpukinds_get_info(machine, 0, nullptr, &efficiency, nullptr, nullptr, 0) != 0 || efficiency < 0) return;  // in no order
     bitmap_ptr const one{hwloc_bitmap_alloc()};
     if (!one) return;
     for (place const& p : made_.places) {

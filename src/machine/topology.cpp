@@ -143,7 +143,9 @@ std::string as_ranges(std::vector<int> const& ascending) {
   for (std::size_t k = 0; k < ascending.size();) {
     std::size_t last = k;
     while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(ascending[k]) + (last > k ? '-' + std::to_string(ascending[last]) : "");
+    if (!text.empty()) text += ',';
+    text += std::to_string(ascending[k]);
+    if (last > k) text.append(1, '-').append(std::to_string(ascending[last]));
     k = last + 1;
   }
   return text;

@@ -42,9 +42,8 @@ void ask_again(void* with) noexcept {
   call_later(pool, pool.asks_for_high, timer::later::high, tuning::between_requests, ask_again);
 }
 
-// High work was pushed. Where a thread sleeps, or is about to, it looks there first when it wakes up: and as long as there is visible work,
-// whoever finds other work wakes it. Else all workers are busy, or the one that searches may find something else: all are asked to look,
-// once in between_requests, however much comes.
+// High work was pushed, and no thread was woken for it: all workers are busy, or one that searches already may find something else. All are
+// asked to look, once in between_requests, however much comes.
 void ask(pool_state& pool) noexcept {
   if (pool.asks_for_high.load(std::memory_order_seq_cst)) return;  // the timer asks soon: see call_later
   request_all(pool);
@@ -55,14 +54,18 @@ void ask(pool_state& pool) noexcept {
 void promote_oldest(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
   auto const promote = [](queues& q) noexcept {
-    if (resumable* const r = q.low.take(); r != nullptr) q.high.push(*r);  // it counts as visible work all the time
+    resumable* const r = q.low.take();
+    if (r != nullptr) q.high.push(*r);  // it counts as visible work all the time
+    return r != nullptr;
   };
   pool.watches_low.store(false, std::memory_order_seq_cst);  // see call_later
   if (!some_queue_holds(pool, &queues::low)) return;
   if (pool.steals) {
     promote(pool.queues);
   } else {
-    for (worker* const w : pool.workers) promote(*w->queues);
+    for (worker* const w : pool.workers) {
+      if (promote(*w->queues)) pool.parking.notify(w->index());  // it may have looked into one queue before, into the other behind
+    }
   }
   ask(pool);
   call_later(pool, pool.watches_low, timer::later::low, tuning::low_waits, promote_oldest);
@@ -73,23 +76,19 @@ void push(pool_state& pool, resumable& r, due_queue queues::* which, unsigned i)
   if (pool.steals) pool.parking.add();
   (pool.workers[i]->queues->*which).push(r);
 }
-void announce(pool_state& pool, unsigned i) noexcept {
-  if (pool.steals) {
-    pool.parking.announce(i);
-    pool.naps.end();
-  } else {
-    pool.parking.notify(i);
-  }
+// True: a thread was woken, and looks there before all else.
+bool announce(pool_state& pool, unsigned i) noexcept {
+  bool const woken = pool.steals ? pool.parking.announce(i) : pool.parking.notify(i);
+  if (pool.steals) pool.naps.end();
   tell::something_new(pool);
+  return woken;
 }
 
 }  // namespace
 
 void give_high(pool_state& pool, resumable& r, unsigned i) noexcept {
   push(pool, r, &queues::high, i);
-  bool const rests = pool.parking.is_asleep(i);
-  announce(pool, i);
-  if (!rests) ask(pool);
+  if (!announce(pool, i)) ask(pool);
 }
 
 bool give_by_priority(pool_state& pool, resumable& r, region_id in, unsigned i) noexcept {

@@ -92,7 +92,8 @@ struct scheduler::site {
     }
     if (o.place != nopal::place{}) restrict_to(o.place);
     workers = o.workers != 0 ? o.workers : workers_in_environment();
-    if (workers == 0) workers = attached.makes_up_machine() ? machine.pus() : cpus.usable();
+    bool const of_machine = attached.makes_up_machine() || (o.place != nopal::place{} && !machine.is_this_machine());
+    if (workers == 0) workers = of_machine ? machine.pus() : cpus.usable();
     if (workers > tuning::most_workers) {
       reject("workers = " + std::to_string(workers) + " is more than the limit of " + std::to_string(tuning::most_workers) +
              "; workers = 0 takes one per usable CPU, here " + std::to_string(cpus.usable()));

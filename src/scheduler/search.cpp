@@ -85,11 +85,16 @@ bool run_oldest(worker& w, due_queue& of) noexcept {
   return true;
 }
 
-// After much of high priority in a row the worker looks for other work first, which is not interrupted at once.
+// After much of high priority in a row the worker runs other work for a while, as long as it finds some, and interrupts none.
 bool makes_way_for_others(worker& w) noexcept {
-  if (w.search.high_taken < tuning::high_in_a_row) return false;
-  w.search.high_taken = 0;
-  w.next_interruption = std_sync::now() + tuning::between_interruptions;
+  search_state& s = w.search;
+  if (w.pool().takes_turns) return s.high_taken >= tuning::high_in_a_row && (s.high_taken = 0, true);  // no clock decides there
+  std::int64_t const now = std_sync::now();
+  if (s.high_waits_until > now) return true;
+  s.high_waits_until = 0;
+  if (s.high_taken < tuning::high_in_a_row) return false;
+  s.high_taken = 0;
+  s.high_waits_until = w.next_interruption = now + tuning::between_interruptions;
   return true;
 }
 
@@ -99,6 +104,7 @@ bool run_first(worker& w) noexcept {
   if (run_oldest(w, w.queues->due)) return true;
   if (w.queues->high.looks_empty()) [[likely]] {
     w.search.high_taken = 0;
+    w.search.high_waits_until = 0;
     return false;
   }
   if (makes_way_for_others(w)) return false;
@@ -383,6 +389,7 @@ void search_in_turn(worker& w) noexcept {
   unsigned const victim = w.observed->victim(w.index());
   if (victim != observer::no_worker && pool.steals && steal_from(w, *pool.workers[victim], nullptr)) return;
   if (run_from_inboxes(w) || run_from_others(w, nullptr) || (!w.search.own_first && run_own(w)) || run_oldest(w, w.queues->low)) return;
+  w.search.high_waits_until = 0;
   w.observed->found_nothing(w.index());
 }
 
@@ -405,6 +412,7 @@ bool search_once(worker& w, stack& mine) noexcept {
     w.stacks.share();
   }
   if (run_from_others(w, nullptr) || (!s.own_first && run_own(w)) || run_oldest(w, w.queues->low)) return true;
+  s.high_waits_until = 0;
   if (pool.events.source() != nullptr) {
     pool.events.poll();
     if (w.has_more()) return true;  // must_stay_awake does not see what only this thread may run

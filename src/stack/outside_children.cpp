@@ -26,7 +26,7 @@ outside_children& outside_children::of(children& c, pool_state& (*pool)(), void 
   }
   if (c.state == 0) {
     c.outside = new outside_children{here, pool(), begin_all};
-    c.outside->runs_in.region = inherited_region();  // around all children: the carrier is as urgent
+    c.outside->runs_in.region = no_region;  // the carrier's: children begin in regions of their own, which end before it may
     c.later = no_region;
     if (here != nullptr) {
       c.stays_on = std::exchange(c.owner, nullptr);

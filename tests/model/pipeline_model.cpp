@@ -184,6 +184,7 @@ void makes_way_program(program& p, bool looks_first = false) {
   struct all {
     std::array<model::atomic<bool>, 2> left{};
     ticket_flag is_out;
+    plain<int> link{0};  // the ticket's own, which the queue writes that has it
     std::array<bool, 2> queued{}, found{};
   };
   auto& s = p.make<all>();
@@ -192,9 +193,11 @@ void makes_way_program(program& p, bool looks_first = false) {
     p.thread([&s, k] {
       s.left[k].store(true, std::memory_order_relaxed);
       s.queued[k] = s.is_out.claim();
+      if (s.queued[k]) s.link = 1;
     });
   }
   p.thread([&s, looks_first] {
+    s.link = 2;
     if (!looks_first) s.is_out.taken();
     for (std::size_t k = 0; k < 2; ++k) s.found[k] = s.left[k].load(std::memory_order_relaxed);
     if (looks_first) s.is_out.taken();

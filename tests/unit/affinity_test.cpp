@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
@@ -61,7 +62,7 @@ TEST(affinity, counts_as_other_loops_do) {
 // On a simulated machine no other program disturbs who runs what.
 TEST(affinity, parts_come_back) {
   constexpr int n = 64;
-  for (char const* const machine : {"4", "2x4"}) {
+  for (char const* const machine : {"2", "4", "2x2"}) {
     nopal::pool pool{{.experimental = {.simulate = machine}}};
     nopal::affinity keep;
     std::vector<unsigned> last(n, ~0U);
@@ -161,6 +162,59 @@ TEST(affinity, works_where_nothing_is_stolen_and_where_stacks_stay) {
     }
     EXPECT_EQ(n, 2000);
   }
+}
+
+/// Other workers are busy, and need not come: the caller runs all, and sets what they wait for.
+TEST(affinity, waits_for_nobody_who_is_busy) {
+  for (bool const steal : {true, false}) {
+    nopal::pool pool{{.workers = 3, .experimental = {.steal = steal}}};
+    std::atomic<bool> done{false};
+    std::atomic<int> busy{0};
+    std::vector<nopal::future<void>> all;
+    for (int k = 0; k < 3; ++k) {
+      all.push_back(pool.submit([&, k] {
+        ++busy;
+        while (busy < 3) std::this_thread::yield();
+        if (k == 0) {
+          {
+            nopal::affinity keep;
+            std::atomic<int> n{0};
+            for (int round = 0; round < 5; ++round) nopal::parallel_for(0, 100, [&](int) { ++n; }, keep);
+            EXPECT_EQ(n, 500);
+          }
+          done = true;
+        }
+        while (!done) std::this_thread::yield();
+      }));
+    }
+    for (auto& f : all) f.get();
+  }
+}
+
+/// In a pool whose stacks stay the thread that waits runs nothing else: what it has locked is not locked again on top.
+TEST(affinity, joins_as_other_loops_do) {
+  nopal::pool pool{{.workers = 2, .resume = nopal::resume::home}};
+  std::mutex m;
+  int n = 0;
+  std::vector<nopal::future<void>> all;
+  for (int k = 0; k < 50; ++k) {
+    all.push_back(pool.submit([&] {
+      nopal::affinity keep;
+      std::lock_guard const guard{m};
+      std::atomic<int> ran{0};
+      nopal::parallel_for(
+          0, 8,
+          [&](int) {
+            for (int volatile spin = 0; spin < 1000; spin = spin + 1) {
+            }
+            ++ran;
+          },
+          keep);
+      n += ran;
+    }));
+  }
+  for (auto& f : all) f.get();
+  EXPECT_EQ(n, 400);
 }
 
 // Of another pool after the first has ended.

@@ -19,8 +19,8 @@ struct kept_blocks_delete {
 using kept_blocks_ptr = std::unique_ptr<kept_blocks, kept_blocks_delete>;
 
 /// Calls run(body, from, to) for blocks that together are [0, count), at most 8 for each worker, each of a worker's own before those of
-/// others. Off a pool in the default pool. Throws what serial execution would have thrown first, std::bad_alloc, what default_pool() throws,
-/// and std::logic_error if another loop uses `keep` now. O(blocks) besides the blocks.
+/// others. Off a pool in the default pool. Where nothing is stolen the caller runs them all. Throws what serial execution would have thrown
+/// first, std::bad_alloc, and what default_pool() throws. One loop at a time may use `keep`. O(blocks) besides the blocks.
 NOPAL_API void run_kept_blocks(kept_blocks_ptr& keep, std::uint64_t count, void (*run)(void* body, std::uint64_t from, std::uint64_t to),
                                void* body);
 

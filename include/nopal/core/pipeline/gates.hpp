@@ -240,7 +240,8 @@ class basic_ticket_flag {
   }
   /// By any carrier that ends, of a ticket that is no line's. True: the ticket is the caller's, to be queued. False: it is out, and who has
   /// it sees what the caller has done.
-  bool claim() noexcept { return !out_.exchange(true, std::memory_order_release); }  // release: pairs with taken
+  /// acq_rel, both with taken: release, of what the caller has done; acquire, since the queue that had the ticket has written into it.
+  bool claim() noexcept { return !out_.exchange(true, std::memory_order_acq_rel); }
   /// By the thief that has taken the ticket, before it looks for what can be done. seq_cst: README.md, "Tickets"; acquire: pairs with claim.
   void taken() noexcept { out_.exchange(false, std::memory_order_seq_cst); }
   /// By the carrier that has offered the ticket, and has it back. `owns_line`: it still has the ticket's line. Otherwise another carrier may

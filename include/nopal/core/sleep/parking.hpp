@@ -86,13 +86,16 @@ class basic_parking {
   }
   /// A job is about to be pushed into an inbox.
   void add() noexcept { visible_work_.fetch_add(1, std::memory_order_seq_cst); }
-  /// A job, counted by add, was pushed into worker i's inbox: wakes a thread unless a thief will find the job, of its node or another.
-  void announce(unsigned i) noexcept {
-    if (nodes_[workers_[i].node_index].thieves.load(std::memory_order_seq_cst) > 0) return;
-    if (wake_parked(i)) return;
+  /// A job, counted by add, was pushed into worker i's inbox: wakes a thread unless a thief will find the job, of its node or another. True:
+  /// it has woken one.
+  bool announce(unsigned i) noexcept {
+    if (nodes_[workers_[i].node_index].thieves.load(std::memory_order_seq_cst) > 0) return false;
+    if (wake_parked(i)) return true;
     for (node_entry& n : nodes_) {
-      if (n.thieves.load(std::memory_order_seq_cst) > 0 || wake_one(n)) return;
+      if (n.thieves.load(std::memory_order_seq_cst) > 0) return false;
+      if (wake_one(n)) return true;
     }
+    return false;
   }
   /// Subtracts `n` that offer and add have counted. relaxed: no partner; a thief that still sees the work searches once more.
   void retract(unsigned n = 1) noexcept { visible_work_.fetch_sub(n, std::memory_order_relaxed); }
