@@ -310,11 +310,13 @@ TEST(report, says_which_threads_wait_for_jobs) {
     ::pthread_setname_np(::pthread_self(), "for a run");
     pool.run([&] { wait_for(one); });
   }};
-  std::thread sleeps{[] {
+  std::atomic<bool> is_told{false};
+  std::thread sleeps{[&] {
     ::pthread_setname_np(::pthread_self(), "asleep");
-    nopal::sleep_for(300ms);
+    while (!is_told) nopal::sleep_for(300ms);
   }};
   report(pool, {"(for a run) waits for a job\n", "(asleep) waits for a time\n"});
+  is_told = true;
   report(another, {"(for a run) waits for a job\n"});  // they belong to no pool
   one.done();
   waits.join();
