@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <mutex>
@@ -205,8 +206,7 @@ TEST(affinity, joins_as_other_loops_do) {
       nopal::parallel_for(
           0, 8,
           [&](int) {
-            for (int volatile spin = 0; spin < 1000; spin = spin + 1) {
-            }
+            std::this_thread::sleep_for(std::chrono::microseconds{20});
             ++ran;
           },
           keep);
