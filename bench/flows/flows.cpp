@@ -80,7 +80,7 @@ problem random_graph(std::size_t n) {
   constexpr std::size_t level = 100;
   for (std::size_t k = 0; k + level < n; ++k) {
     const std::size_t first = (k / level + 1) * level;
-    for (unsigned e = random() % 5; e > 0; --e) {
+    for (auto e = random() % 5; e > 0; --e) {
       const auto to = static_cast<std::uint32_t>(std::min<std::size_t>(first + random() % level, n - 1));
       if (std::ranges::find(p.next[k], to) == p.next[k].end()) p.next[k].push_back(to);
     }
