@@ -1,6 +1,5 @@
 #include "nopal/core/graph/graph_state.hpp"
 
-#include <algorithm>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -40,10 +39,9 @@ void graph_state::check_at_rest(char const* what) const {
                          " on a graph that runs. Wait for graph::run, or for the future of pool::submit, before you change it"};
 }
 
-// Not by reserve alone, which may make room for so many and no more, each time. Most nodes have few edges: room for four takes as much of
-// the heap as for one.
+// Not by reserve alone, which may make room for so many and no more, each time.
 static void make_room(std::vector<std::uint32_t>& v, std::size_t n) {
-  if (v.capacity() - v.size() < n) v.reserve(std::max<std::size_t>(4, 2 * v.capacity() + n));
+  if (v.capacity() - v.size() < n) v.reserve(2 * v.capacity() + n);
 }
 
 std::uint32_t graph_state::add(std::unique_ptr<any_node> n, std::vector<std::uint32_t> const& before) {
@@ -63,9 +61,7 @@ void graph_state::add_edge(std::uint32_t from, std::uint32_t to) {
     throw std::invalid_argument{"nopal: graph::edge from a node to itself, " + name_of(nodes_, from) +
                                 ", which would wait for itself; only a branch may lead to itself, and then runs again"};
   }
-  std::vector<std::uint32_t>& next = nodes_[from]->next;
-  make_room(next, 1);
-  next.push_back(to);
+  nodes_[from]->next.push_back(to);
   forget_plan();
 }
 
