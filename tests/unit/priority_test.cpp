@@ -304,6 +304,22 @@ class makes_way : public testing::TestWithParam<int> {
       default: static_cast<void>(nopal::sync_wait(tasks_until, &until)); break;
     }
   }
+  // Each worker is busy until a job of that priority, from outside, has run.
+  static void job_from_outside(priority p, unsigned workers) {
+    nopal::pool pool{{.workers = workers}};
+    std::atomic<bool> done{false};
+    std::atomic<unsigned> busy{0};
+    std::vector<nopal::future<void>> all;
+    for (unsigned k = 0; k < workers; ++k) {
+      all.push_back(pool.submit([&] {
+        meet(busy, workers);
+        work(done);
+      }));
+    }
+    while (busy != workers) std::this_thread::sleep_for(1ms);
+    pool.submit(p, [&] { done = true; }).get();
+    for (auto& f : all) f.get();
+  }
 };
 
 // Each worker is busy with work that ends when the high job has run, and never looks for other work.
@@ -328,21 +344,7 @@ TEST_P(makes_way, for_a_high_job) {
 
 TEST_P(makes_way, for_a_high_job_from_outside) {
   if (under_schedule()) GTEST_SKIP() << "not under a controlled schedule";
-  for (unsigned const workers : {1U, 2U, 5U}) {
-    nopal::pool pool{{.workers = workers}};
-    std::atomic<bool> done{false};
-    std::atomic<unsigned> busy{0};
-    std::vector<nopal::future<void>> all;
-    for (unsigned k = 0; k < workers; ++k) {
-      all.push_back(pool.submit([&] {
-        meet(busy, workers);
-        work(done);
-      }));
-    }
-    while (busy != workers) std::this_thread::sleep_for(1ms);
-    pool.submit(priority::high, [&] { done = true; }).get();
-    for (auto& f : all) f.get();
-  }
+  for (unsigned const workers : {1U, 2U, 5U}) job_from_outside(priority::high, workers);
 }
 
 TEST_P(makes_way, for_a_high_stack_that_is_woken) {
@@ -372,21 +374,7 @@ TEST_P(makes_way, for_a_high_stack_that_is_woken) {
 // Both kinds of normal work have no end of their own: what only forks, and jobs that begin the next.
 TEST_P(makes_way, for_low_work_in_the_end) {
   if (under_schedule()) GTEST_SKIP() << "not under a controlled schedule";
-  for (unsigned const workers : {1U, 2U}) {
-    nopal::pool pool{{.workers = workers}};
-    std::atomic<bool> done{false};
-    std::atomic<unsigned> busy{0};
-    std::vector<nopal::future<void>> all;
-    for (unsigned k = 0; k < workers; ++k) {
-      all.push_back(pool.submit([&] {
-        meet(busy, workers);
-        work(done);
-      }));
-    }
-    while (busy != workers) std::this_thread::sleep_for(1ms);
-    pool.submit(priority::low, [&] { done = true; }).get();
-    for (auto& f : all) f.get();
-  }
+  for (unsigned const workers : {1U, 2U}) job_from_outside(priority::low, workers);
 }
 
 INSTANTIATE_TEST_SUITE_P(forks_scopes_loops_tasks, makes_way, testing::Range(0, 4), testing::PrintToStringParamName());
