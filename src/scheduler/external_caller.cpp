@@ -7,7 +7,6 @@
 #include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"
-#include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
@@ -129,7 +128,7 @@ void run_elsewhere(pool_state& pool, job& r, event& done) noexcept {
   r.run = run_injected_job;
   tell::comes(pool, brought::job);
   unsigned const i = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size();  // relaxed: any value will do
-  if (!given_by_priority(pool, r, r.runs_in.region, i)) inject(pool, r, i);
+  give(pool, r, r.runs_in.region, i);
   wait_for_job(done, &r);
 }
 

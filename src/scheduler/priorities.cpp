@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/wait/timer.hpp"
 #include "observe/tell.hpp"
@@ -89,6 +90,10 @@ bool announce(pool_state& pool, unsigned i) noexcept {
 void give_high(pool_state& pool, resumable& r, unsigned i) noexcept {
   push(pool, r, &queues::high, i);
   if (!announce(pool, i)) ask(pool);
+}
+
+void give(pool_state& pool, resumable& r, region_id in, unsigned i) noexcept {
+  if (!given_by_priority(pool, r, in, i)) inject(pool, r, i);
 }
 
 bool give_by_priority(pool_state& pool, resumable& r, region_id in, unsigned i) noexcept {

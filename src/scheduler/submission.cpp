@@ -41,13 +41,9 @@ void hold_its_region(job& r) noexcept {
   r.runs_in.region = listened_to(r.runs_in.region);
   hold_region(r.runs_in.region);  // until its finish
 }
-void inject_somewhere(pool_state& pool, resumable& r, region_id in) noexcept {
-  unsigned const i = choose_worker(pool);
-  if (!given_by_priority(pool, r, in, i)) inject(pool, r, i);
-}
 void submit_from_outside(pool_state& pool, job& r) noexcept {
   comes_from_outside(pool, r);
-  inject_somewhere(pool, r, r.runs_in.region);
+  give(pool, r, r.runs_in.region, choose_worker(pool));
 }
 // The ring has the caller's own work, which runs soon; the inbox needs no memory.
 void put_into_ring(worker& w, resumable& r) noexcept {
@@ -68,7 +64,7 @@ void submit(pool_state& pool, job& r) noexcept {
   tell::comes(pool, brought::job);
   worker const* const w = current_or_null();
   if (w == nullptr || &w->pool() != &pool) return submit_from_outside(pool, r);
-  if (!given_by_priority(pool, r, r.runs_in.region, w->index())) inject(pool, r, w->index());
+  give(pool, r, r.runs_in.region, w->index());
 }
 
 void prepare_to_submit(pool_state* pool, job& r) noexcept {
@@ -116,10 +112,10 @@ void spawn_from_outside(pool_state& pool, resumable& fiber) noexcept {
   if (pool.counts_jobs) [[unlikely]] {
     if (auto* const counted = new (std::nothrow) counted_fiber{fiber}; counted != nullptr) {
       tell::job_comes(pool);
-      return inject_somewhere(pool, *counted, fiber.runs_in.region);
+      return give(pool, *counted, fiber.runs_in.region, choose_worker(pool));
     }
   }
-  inject_somewhere(pool, fiber, fiber.runs_in.region);
+  give(pool, fiber, fiber.runs_in.region, choose_worker(pool));
 }
 
 void spawn_again(worker& w, resumable& fiber) noexcept {

@@ -27,11 +27,9 @@ void waiting_stack::resume() noexcept {
     p.pending.started();
     if (what->home != stack::anywhere) {
       bring_home(p, *what);
-    } else if (p.call.take_if_due(p, *this, left_by, false)) {
-    } else if (unsigned const i = choose_for(p, left_by); what->is_high) {
-      p.call.give_high(p, *this, i);
-    } else {
-      inject(p, *this, i);
+    } else if (!p.call.take_if_due(p, *this, left_by, false)) {
+      unsigned const i = choose_for(p, left_by);
+      what->is_high ? p.call.give_high(p, *this, i) : inject(p, *this, i);
     }
     return p.pending.finished();
   }

@@ -92,9 +92,8 @@ NOPAL_INLINE void spawn_checked(pool_state* to, pool_state& (*otherwise)(), Coun
     now->make_room_for_ready();
     now->count.add(counted::fibers_spawned);  // before the fiber can finish: see wait_for_all
     resumable& fiber = r.release();
-    if (fiber.runs_in.region != no_region) [[unlikely]] {
-      if (give_by_priority(now->pool(), fiber, fiber.runs_in.region, now->index())) return;
-    }
+    if (given_by_priority(now->pool(), fiber, fiber.runs_in.region, now->index())) [[unlikely]]
+      return;
     now->make_ready(fiber);
   } else {
     pool_state& on = to != nullptr ? *to : otherwise();  // first: it may throw

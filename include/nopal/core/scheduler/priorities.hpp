@@ -18,6 +18,8 @@ NOPAL_API NOPAL_COLD bool give_by_priority(pool_state& pool, resumable& r, regio
 inline bool given_by_priority(pool_state& pool, resumable& r, region_id in, unsigned i) noexcept {
   return in != no_region && give_by_priority(pool, r, in, i);
 }
+/// Gives `r` as its priority says: as above, or if it is normal into worker i's open inbox.
+void give(pool_state& pool, resumable& r, region_id in, unsigned i) noexcept;
 /// As above, for work that is high: a stack that was woken, where it was left in a region of high priority. entry_points::give_high.
 void give_high(pool_state& pool, resumable& r, unsigned i) noexcept;
 
