@@ -35,7 +35,7 @@ class NopalRecipe(ConanFile):
         self.version = declared
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "companions/*/include/*", "companions/*/src/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "companions/*/include/*", "companions/*/src/*", "companions/*/target.cmake"):
             copy(self, pattern, self._tree, self.export_sources_folder)
 
     def configure(self):
