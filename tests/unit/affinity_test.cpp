@@ -82,7 +82,9 @@ TEST(affinity, parts_come_back) {
             keep);
       });
     }
-    EXPECT_LE(moved, 10 * n / 4) << machine;
+    int const workers = static_cast<int>(pool.workers());
+    int const by_chance = 10 * n * (workers - 1) / workers;
+    EXPECT_LE(moved, by_chance * 2 / 3) << machine;  // not by far: with a sanitizer, a busy machine stops workers anywhere
   }
 }
 

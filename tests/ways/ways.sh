@@ -25,7 +25,7 @@ refuses() {
   local says=$1
   shift
   if "$@" >said 2>&1; then echo "this should have failed: $*"; exit 1; fi
-  tr -s ' \n' ' ' <said | grep -q "$says" || { cat said; echo "it failed, and did not say: $says"; exit 1; }
+  grep -q "$says" <<<"$(tr -s ' \n' ' ' <said)" || { cat said; echo "it failed, and did not say: $says"; exit 1; }
 }
 
 must() { "$@" || { echo "must be so: $*"; exit 1; }; }
