@@ -10,6 +10,7 @@
 #include "nopal/barrier.hpp"
 #include "nopal/block_on.hpp"
 #include "nopal/call_once.hpp"
+#include "nopal/cpu_limit.hpp"
 #include "nopal/event_source.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/floating_point.hpp"

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/cpu_limit.hpp"
 #include "nopal/place.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -114,6 +115,8 @@ struct pool_options {
   /// worker only if it runs on one of them then.
   /// Throws std::invalid_argument for a place that is not there.
   nopal::place place = {};
+  /// How many workers of all pools with this limit may run at a time: cpu_limit.hpp. By default all of them.
+  std::optional<nopal::cpu_limit> limit = {};
   /// How long a lazy worker that finds nothing keeps searching before it sleeps, if that is more than the default of 0.1 ms: so that loops
   /// and jobs which come again after a pause find it awake. It uses a CPU in that time, though it yields to other threads. Below 0 throws.
   /// (Of default_pool(): NOPAL_KEEP_WARM, in milliseconds.)

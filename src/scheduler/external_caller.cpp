@@ -92,6 +92,7 @@ bool run_as_worker(pool_state& pool, job& r, event& done) noexcept {
   if (pool.resume == resume::home) return false;  // a stack of the job would have to stay with the caller's thread, which leaves
   if (pool.has_own_clock) [[unlikely]]
     return false;                                            // the caller's time is no worker's
+  if (pool.limit != nullptr) return false;                   // the caller has no permit
   if (pool.on_part && !has_worker_here(pool)) return false;  // the job would run outside of the pool's place
   unsigned const i = occupy(pool);
   if (i == pool.size()) return false;

@@ -30,6 +30,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
       has_own_clock{observed != nullptr && observed->has().has_own_clock},
       counts_jobs{observed != nullptr && observed->has().counts_jobs},
       places{std::move(where)},
+      limit{o.limit && !keeps_own_time() ? o.limit->permits_ : nullptr},
       stacklets{e.note_free_memory, this},
       memory_limit{choose_memory_limit(o.memory_limit)},
       stacks{o.stack_size,     o.experimental.reclaim,           tuning::kept_stacks * places.size(), static_cast<unsigned>(places.size()),

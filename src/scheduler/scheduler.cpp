@@ -26,6 +26,7 @@
 #include "nopal/core/scheduler/event_watch.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/memory.hpp"
+#include "nopal/core/scheduler/permits.hpp"
 #include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/process.hpp"
 #include "nopal/core/scheduler/search.hpp"
@@ -275,6 +276,7 @@ void scheduler::stop() noexcept {
                         std::memory_order_seq_cst);  // before notify looks at the threads' states: pairs with the load in must_stay_awake
   for (unsigned i = 0; i < workers(); ++i) state_.parking.call(i);
   state_.naps.end();
+  if (state_.limit != nullptr) state_.limit->let_in(state_);
   if (state_.observed != nullptr) state_.observed->pool_ends();
   for (std::thread& t : threads_) t.join();
   threads_.clear();

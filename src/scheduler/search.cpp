@@ -13,6 +13,7 @@
 #include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/scheduler/event_watch.hpp"
 #include "nopal/core/scheduler/memory.hpp"
+#include "nopal/core/scheduler/permits.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"
@@ -421,9 +422,9 @@ bool search_once(worker& w, stack& mine) noexcept {
   std::int64_t const now = std_sync::now();
   if (s.idle_since == 0) s.idle_since = now;
   std::int64_t const idle_for = now - s.idle_since;
-  if (pool.idle == idle::lazy && idle_for > pool.search_before_sleep && (some_await_turn(w) || !sleep(w, mine)) &&
-      idle_for > tuning::search_before_naps) {
-    nap(w);
+  if (pool.idle == idle::lazy && idle_for > pool.search_before_sleep) {
+    give_permit(w);
+    if ((some_await_turn(w) || !sleep(w, mine)) && idle_for > tuning::search_before_naps) nap(w);
   }
   bool const visible = pool.parking.visible_work();
   back_off(w, visible);
@@ -480,6 +481,21 @@ bool search_as_external_caller(worker& w) noexcept {
   return true;
 }
 
+// The pool has a limit. By the worker's thread, at the base of a native stack: returns with a permit. It may have waited for it.
+NOPAL_COLD void hold_permit(worker& w) noexcept {
+  permits& all = *w.pool().limit;
+  search_state& s = w.search;
+  if (s.may_run) {
+    if (!all.are_waited_for()) [[likely]]
+      return;
+    if (s.idle_since == 0 && std_sync::now() - s.may_run_since < tuning::permit_slice) return;
+    all.give();
+  }
+  all.take(w);
+  s.may_run = true;
+  s.may_run_since = std_sync::now();
+}
+
 }  // namespace
 
 bool must_stay_awake(pool_state const& pool, unsigned i) noexcept {
@@ -494,10 +510,13 @@ void search_on(stack& mine) noexcept {
   for (;;) {
     worker& w = *current();
     tell::runs_none(w);
+    if (w.pool().limit != nullptr) [[unlikely]]
+      hold_permit(w);
     if (w.occupant.here) {
       if (!search_as_external_caller(w)) return;
     } else if (bool const below = w.search.left != nullptr && search_below_join(w);
                !below && !run_first(w) && !run_ready(w) && !search_once(w, mine)) {
+      give_permit(w);
       return;
     }
   }

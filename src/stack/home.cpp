@@ -10,6 +10,7 @@
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/permits.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
 #include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"
@@ -150,7 +151,13 @@ bool doze(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept {
   auto const must_wake = [&] {
     return t.has_happened() || !w.own.empty() || !w.due_own.empty() || p.stopping.load(std::memory_order_seq_cst);
   };
+  bool const had_permit = w.search.may_run;
+  give_permit(w);
   t.runs_anything = !p.parking.doze(w.index(), must_wake, nanoseconds);
+  if (had_permit) {  // who has one may wait for a lock that the frames below hold: so this thread does not wait for it
+    p.limit->take_anyway();
+    w.search.may_run = true;
+  }
   return !t.runs_anything;
 }
 

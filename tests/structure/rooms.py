@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from tree import CORE, Problem, Tree
 
 # Public headers that are plain data or an interface, which the core may include.
-PLAIN_DATA = {f"include/nopal/{name}.hpp" for name in ("options", "stats", "eventually", "event_source", "priority", "place")}
+PLAIN_DATA = {f"include/nopal/{name}.hpp" for name in ("options", "stats", "eventually", "event_source", "priority", "place", "cpu_limit")}
 FRONT_END = re.compile(r"include/nopal/[^/]+\.(hpp|h)")
 
 

@@ -66,6 +66,9 @@ inline constexpr unsigned woken_by_one = 3;
 /// A worker that is about to offer much wakes so many of a node at once: those that it can call before the first of them is awake, some 25
 /// us later, and wakes others.
 inline constexpr int woken_at_once = 6;
+/// How long a worker of a pool with a limit runs, in nanoseconds, before it makes way for one that waits for a permit: a hand-over takes some
+/// 10 us.
+inline constexpr std::int64_t permit_slice = 1'000'000;
 /// How long an idle thread searches before it sleeps, in nanoseconds. A caller that runs one small job after another finds it awake.
 inline constexpr std::int64_t search_before_sleep = 100'000;
 /// After this part of search_before_sleep, in nanoseconds, an idle thread yields its CPU between its searches.

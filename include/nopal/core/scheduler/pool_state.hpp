@@ -39,6 +39,7 @@ class pool;
 namespace nopal::inline NOPAL_ABI::core {
 
 struct frame;
+class permits;
 struct pool_state;
 class scheduler;
 class blocking_threads;
@@ -85,7 +86,8 @@ struct pool_state {
   bool const has_own_clock;                                                        ///< observer::effects
   bool const counts_jobs;                                                          ///< observer::effects
 
-  std::vector<place> const places;  ///< of each worker
+  std::vector<place> const places;             ///< of each worker
+  std::shared_ptr<core::permits> const limit;  ///< on the workers that run, of several pools; null: none
 
   central_stacklet_list stacklets;
   std::uint64_t const memory_limit;  ///< bytes that native stacks and task frames may hold: memory.hpp

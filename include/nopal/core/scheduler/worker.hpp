@@ -55,6 +55,8 @@ struct search_state {
   std::int64_t nap = tuning::shortest_nap;  ///< how long its next nap will be, in nanoseconds
   unsigned ready_taken = 0;                 ///< times that the worker has looked at its ring, for fairness
   unsigned high_taken = 0;                  ///< how much work of high priority it has begun one after the other
+  bool may_run = false;                     ///< the thread has a permit: permits.hpp
+  std::int64_t may_run_since = 0;           ///< undefined without a permit
   std::int64_t high_waits_until = 0;        ///< until then it runs other work first, if it finds some; 0: it does not
   rng random;
   victim_table victims;
