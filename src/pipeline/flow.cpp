@@ -30,6 +30,7 @@ void flow::begin() noexcept {
   mode_ = control_words::now();
   way_.runs_in = job_context{mode_, region_};
   holds_.store(1 + most_offers_, std::memory_order_relaxed);
+  carrying_.store(1, std::memory_order_relaxed);
 }
 
 // acq_rel: release, so that the last carrier hands all to the caller; acquire, for that one. Pairs with itself. It is the last access of the
@@ -41,6 +42,7 @@ bool flow::leave() noexcept {
 
 // If others still carry, a ticket was stolen from the caller, and with it all that was older: its deque is empty.
 void flow::end() noexcept {
+  carrying_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a hint
   if (leave()) return;
   wait_at_join(join_, 1, waiting_);
   current()->work.request();  // as polled_fork_ended
@@ -61,7 +63,9 @@ void flow::run_stolen(resumable& r, worker& w) noexcept {
   w.begin_child_of(&f.join_);
   std::uintptr_t const below = std::exchange(w.here->origin, reinterpret_cast<std::uintptr_t>(&f));  // on the caller's stack
   f.holds_.fetch_add(f.most_offers_, std::memory_order_relaxed);  // relaxed: the carrier from which the ticket was stolen has a hold for it
+  f.carrying_.fetch_add(1, std::memory_order_relaxed);            // relaxed: a hint
   f.carry_(f, false);
+  f.carrying_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a hint
   current()->here->origin = below;
   current()->end_strand();
   tell::must_come_in_order(*current());
@@ -97,6 +101,65 @@ bool flow::makes_way(bool is_caller, std::uint64_t& since, line* free) noexcept 
     inject(w.pool(), way_, w.index());
   }
   return true;
+}
+
+namespace {
+
+double ticks_in(std::int64_t nanoseconds) noexcept { return static_cast<double>(nanoseconds) / 1000 * ticks_per_microsecond(); }
+
+}  // namespace
+
+// relaxed, here and in what follows: hints, which order nothing. What can be done is found by the carrier afterwards.
+void flow::trial::begin(flow const& f, std::int64_t nanoseconds) noexcept {
+  left_ = tuning::pipeline_items_untimed;
+  lasts_ = ticks_in(nanoseconds);
+  from_ = f.next_item_.load(std::memory_order_relaxed);
+  since_ = loop_ticks();
+}
+
+double flow::trial::rate(flow const& f, std::uint64_t now) const noexcept {
+  return static_cast<double>(f.next_item_.load(std::memory_order_relaxed) - from_) / static_cast<double>(now - since_);
+}
+
+line* flow::trial::see(flow& f, line* free) noexcept {
+  left_ = tuning::pipeline_items_untimed;
+  std::uint64_t const now = loop_ticks();
+  if (static_cast<double>(now - since_) < lasts_) return free;
+  double const with = rate(f, now);
+  bool helps = false;
+  if (with * ticks_in(tuning::pipeline_trial) >= tuning::pipeline_trial_items && f.one_carries_less()) {
+    if (free != nullptr) f.source_.put(*free, f.alone_);
+    free = nullptr;
+    helps = looks_on(f, with);
+    f.carrying_.fetch_add(1, std::memory_order_relaxed);
+  }
+  begin(f, helps ? tuning::pipeline_trial_again : tuning::pipeline_trial);
+  return free;
+}
+
+// True: fewer items come than with it.
+bool flow::trial::looks_on(flow const& f, double with) noexcept {
+  std::uint64_t const began = loop_ticks();
+  for (std::uint64_t now = began; static_cast<double>(now - began) < ticks_in(tuning::pipeline_trial_again);) {
+    bool const is_first = now == began;
+    begin(f, tuning::pipeline_trial);
+    while (static_cast<double>((now = loop_ticks()) - since_) < lasts_) {
+      if (f.is_closed_.load(std::memory_order_relaxed) || others_wait()) return false;
+      std_sync::relax();
+      poll();
+    }
+    if (rate(f, now) < with) return is_first;
+  }
+  return false;
+}
+
+// True: the caller carries no more, and another carrier does.
+bool flow::one_carries_less() noexcept {
+  unsigned n = carrying_.load(std::memory_order_relaxed);
+  while (n > 1) {
+    if (carrying_.compare_exchange_weak(n, n - 1, std::memory_order_relaxed)) return true;
+  }
+  return false;
 }
 
 void flow::poll_slowly() noexcept { current()->work.empty() ? let_due_run() : answer_request(); }

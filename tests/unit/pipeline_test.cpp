@@ -253,6 +253,49 @@ TEST(pipeline_test, stages_run_at_once_with_each_other) {
   EXPECT_TRUE(all.took_place());
 }
 
+TEST(pipeline_test, those_who_look_on_come_back) {
+  // Of short items, which one worker brings through as fast as several, others look on; then all are needed at once, and again.
+  constexpr int workers = 3;
+  nopal::pool pool{{.workers = workers}};
+  int const shorts = static_cast<int>(test::scaled(20'000));
+  int const in_a_round = shorts + workers;
+  constexpr int rounds = 5;
+  std::vector<std::unique_ptr<test::meeting>> all;
+  for (int k = 0; k < rounds; ++k) all.push_back(std::make_unique<test::meeting>(workers));
+  int next = 0;
+  pool.run([&] {
+    pipeline(tokens{16}, numbers(rounds * in_a_round), stage::serial_in_order{[](int k) { return k; }}, stage::parallel{[&](int k) {
+               if (k % in_a_round >= shorts) all[static_cast<std::size_t>(k / in_a_round)]->attend();
+               return k;
+             }},
+             stage::serial_in_order{[&](int k) { next += k == next ? 1 : 0; }});
+  });
+  EXPECT_EQ(next, rounds * in_a_round);
+  for (auto const& m : all) EXPECT_TRUE(m->took_place());
+}
+
+TEST(pipeline_test, those_who_look_on_hear_of_its_end) {
+  // By a stop, and by an exception, amid short items.
+  nopal::pool pool{{.workers = 3}};
+  int const end = static_cast<int>(test::scaled(20'000));
+  for (int k = 0; k < 10; ++k) {
+    std::stop_source asks;
+    auto const run = [&](auto last) {
+      pool.run([&] {
+        nopal::with_stop(asks.get_token(), [&] {
+          pipeline(
+              tokens{16}, [n = 0]() mutable { return std::optional{n++}; }, stage::serial_in_order{[](int n) { return n; }},
+              stage::serial_in_order{[&](int n) {
+                if (n == end) last();
+              }});
+        });
+      });
+    };
+    EXPECT_THROW(run([] { throw std::runtime_error{"the end"}; }), std::runtime_error);
+    EXPECT_THROW(run([&] { asks.request_stop(); }), nopal::stopped);
+  }
+}
+
 // Waiting.
 
 TEST(pipeline_test, a_stage_that_waits_holds_a_token_and_no_worker) {

@@ -83,4 +83,29 @@ TEST(pipelines, tokens_are_the_bound) {
   EXPECT_LE(r.elapsed, bound(400, 4, 16, c) * 110 / 100 + 200us);
 }
 
+TEST(pipelines, dear_items_after_short_ones_are_shared_by_all) {
+  for (unsigned const workers : {2U, 16U}) {
+    nopal::simulation_report const r = given(std::to_string(workers), "look=60,steal=350,wake=4000,wake_up=25000", [] {
+      int k = 0;
+      nopal::pipeline(
+          nopal::tokens{64},
+          [&]() -> std::optional<int> {
+            if (k == 4000) return std::nullopt;
+            nopal::simulate_work(20ns);
+            return k++;
+          },
+          nopal::stage::serial_in_order{[](int n) {
+            nopal::simulate_work(100ns);
+            return n;
+          }},
+          nopal::stage::parallel{[](int n) {
+            if (n % 2000 >= 1840) nopal::simulate_work(100us);
+          }});
+    });
+    nanoseconds const dear = 320 * 100us;
+    nanoseconds const shorts = 4000 * 120ns;
+    EXPECT_LE(r.elapsed, (dear / workers + shorts) * 115 / 100) << workers;
+  }
+}
+
 }  // namespace

@@ -101,6 +101,14 @@ inline constexpr unsigned graph_nodes_in_a_row = 16;
 /// Nanoseconds for which something waits for a worker before it makes way, between two items of a pipeline. Enough that a few hundred
 /// nanoseconds for a switch are a small part, also where each item wakes a fiber; and not much more than an item that is worth a steal.
 inline constexpr std::int64_t pipeline_turn = 10'000;
+/// For so many nanoseconds a carrier of a pipeline counts the items that come with it, and then those without it: some tens of short ones. If
+/// fewer than pipeline_trial_items come, each may be worth a steal, and it does not look on.
+inline constexpr std::int64_t pipeline_trial = 10'000;
+inline constexpr int pipeline_trial_items = 4;
+/// Nanoseconds until it tries again: so trials take a hundredth of the time.
+inline constexpr std::int64_t pipeline_trial_again = 1'000'000;
+/// Items of its own after which it reads the clock.
+inline constexpr std::uint64_t pipeline_items_untimed = 8;
 /// Besides the fiber that it runs, a thief takes at most so many at once: others may want some from the same victim.
 inline constexpr std::int64_t most_taken = 32;
 /// Once in so many times an external caller tries another worker than its last: the worker on its own CPU may be free again.

@@ -126,6 +126,32 @@ class NOPAL_API flow {
     [[maybe_unused]] std::byte room_[sizeof(branch) - 3 * sizeof(std::uint64_t)];
   };
 
+  /// Whether a thief's carrier helps: short items may come through faster without it. In the carrier's frame. README.md, "Looking on".
+  class trial {
+   public:
+    NOPAL_INLINE trial(flow& f, bool is_caller) noexcept {
+      if (!is_caller && f.may_wait_) begin(f, tuning::pipeline_trial);
+    }
+    trial(trial const&) = delete;
+    trial& operator=(trial const&) = delete;
+
+    /// After each item of the carrier. True: it sees.
+    NOPAL_INLINE bool is_due() noexcept { return --left_ == 0; }
+    /// If it has counted for long enough it looks on, until it is needed. Returns `free`; or null: that is not the caller's any more.
+    NOPAL_COLD line* see(flow& f, line* free) noexcept;
+
+   private:
+    NOPAL_COLD void begin(flow const& f, std::int64_t nanoseconds) noexcept;
+    double rate(flow const& f, std::uint64_t now) const noexcept;  // how many items have come in a tick
+    bool looks_on(flow const& f, double with) noexcept;
+
+    std::uint64_t left_ = std::numeric_limits<std::uint64_t>::max();  // of its own items, until it is due
+    double lasts_;                                                    // in ticks
+    std::uint64_t from_;                                              // how many items had come when it began to count
+    std::uint64_t since_;                                             // when that was, in ticks
+  };
+  friend class trial;
+
   /// A time for which it is worth to wait.
   class moment {
    public:
@@ -154,14 +180,21 @@ class NOPAL_API flow {
  protected:
   // Of the carrier inside of the source's gate.
   alignas(tuning::destructive_size) source_gate source_;
-  std::uint64_t next_item_ = 0;
-  std::size_t next_slot_ = 0;         ///< of the next item: its number modulo the tokens
-  std::atomic<std::size_t> made_{0};  ///< lines that were made; others read it
+  std::atomic<std::uint64_t> next_item_{0};  ///< others read it: "Looking on"
+  std::size_t next_slot_ = 0;                ///< of the next item: its number modulo the tokens
+  std::atomic<std::size_t> made_{0};         ///< lines that were made; others read it
+
+  /// As source_.close(). By the carrier inside. relaxed: a hint, for those who look on.
+  NOPAL_COLD void close_source() noexcept {
+    source_.close();
+    is_closed_.store(true, std::memory_order_relaxed);
+  }
 
  private:
   NOPAL_COLD static void poll_slowly() noexcept;
   // A carrier has ended.
   bool leave() noexcept;
+  bool one_carries_less() noexcept;
 
   // What carriers write as they begin and end.
   alignas(tuning::destructive_size) join_word join_;
@@ -169,8 +202,10 @@ class NOPAL_API flow {
   ticket way_;  // of a carrier that has made way; or it is out while the caller makes way
   // A hold for each carrier, and one for each ticket that it may offer at once: so a thief has a hold before it has the ticket.
   std::atomic<std::int64_t> holds_{0};
-  basic_spin_lock<std_sync> lock_;  // of error_
-  std::exception_ptr error_;        // what has left the item end_
+  std::atomic<unsigned> carrying_{0};   // carriers that do not look on
+  std::atomic<bool> is_closed_{false};  // the source; here, since those who look on read it all the time
+  basic_spin_lock<std_sync> lock_;      // of error_
+  std::exception_ptr error_;            // what has left the item end_
 };
 
 /// Throws std::invalid_argument: a pipeline was given less than one token.

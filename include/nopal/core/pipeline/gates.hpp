@@ -209,8 +209,9 @@ class basic_source_gate {
   /// Closes the source for ever. By the carrier inside. relaxed: what finds it closed needs nothing.
   void close() noexcept { word_.store(closed, std::memory_order_relaxed); }
 
-  // A hint. relaxed: enter decides.
+  // Hints. relaxed: enter decides.
   bool is_taken() const noexcept { return (word_.load(std::memory_order_relaxed) & inside) != 0; }
+  bool is_closed() const noexcept { return (word_.load(std::memory_order_relaxed) & closed) != 0; }
 
  private:
   static constexpr std::uintptr_t inside = 1;

@@ -145,7 +145,10 @@ class typed_flow final : flow {
   static void carry(flow& f, bool is_caller) noexcept {
     auto& self = static_cast<typed_flow&>(f);
     std::uint64_t others_since = 0;
+    trial helps{f, is_caller};
     for (line* free = nullptr; self.carry_next(free);) {
+      if (helps.is_due()) [[unlikely]]
+        free = helps.see(f, free);
       if (!others_wait()) [[likely]] {
         others_since = 0;
       } else if (self.makes_way(is_caller, others_since, free)) {
@@ -182,15 +185,13 @@ class typed_flow final : flow {
   }
   // The source is next. False: nothing comes out of it, or another carrier is inside, or there is no free line.
   bool carry_new(line*& free) noexcept {
-    if (source_.is_taken()) [[unlikely]]
-      wait_a_moment([&] { return !source_.is_taken(); }, [] { return true; });
-    if (!source_.enter(free, alone_)) return false;
+    if (!enter_source(free)) return false;
     if (free == nullptr) free = source_.take_line(alone_);
     if (free == nullptr && has_new_line()) free = &make_line();
     if (free == nullptr) return source_.leave(alone_);  // a line may have come meanwhile, whose carrier has found this one inside
     line& l = *free;
     if (!read(l)) {
-      source_.close();
+      close_source();
       return false;
     }
     if (source_.leave(alone_) || has_new_line()) {
@@ -205,9 +206,18 @@ class typed_flow final : flow {
     return true;
   }
 
+  // As source_.enter, but for that others may be faster for a moment.
+  NOPAL_INLINE bool enter_source(line* free) noexcept {
+    if (!source_.is_taken() && source_.enter(nullptr, alone_)) [[likely]]
+      return true;
+    bool entered = false;
+    wait_a_moment([&] { return entered = !source_.is_taken() && source_.enter(nullptr, alone_); }, [&] { return !source_.is_closed(); });
+    return entered || source_.enter(free, alone_);
+  }
+
   // Asks the source for the next item. False: there is none. By the carrier inside of the source's gate.
   bool read(line& l) noexcept {
-    std::uint64_t const item = next_item_;
+    std::uint64_t const item = next_item_.load(std::memory_order_relaxed);  // relaxed: only who is inside of the gate writes it
     if (is_over(item)) return false;
     first* o;
     try {
@@ -224,7 +234,7 @@ class typed_flow final : flow {
     l.item = item;
     l.slot = next_slot_;
     l.holds = 1;
-    next_item_ = item + 1;
+    next_item_.store(item + 1, std::memory_order_relaxed);  // relaxed: others read it as a hint
     next_slot_ = after(next_slot_);
     if constexpr (in_order > 0) {
       if (item + 1 < tokens_) rows_.make(next_slot_);
