@@ -109,7 +109,7 @@ double ticks_in(std::int64_t nanoseconds) noexcept { return static_cast<double>(
 
 }  // namespace
 
-// relaxed, here and in what follows: hints, which order nothing. What can be done is found by the carrier afterwards.
+// relaxed, here and in what follows: hints, which order nothing. What can be done is found by the carrier, afterwards.
 void flow::trial::begin(flow const& f, std::int64_t nanoseconds) noexcept {
   left_ = tuning::pipeline_items_untimed;
   lasts_ = ticks_in(nanoseconds);
@@ -117,6 +117,7 @@ void flow::trial::begin(flow const& f, std::int64_t nanoseconds) noexcept {
   since_ = loop_ticks();
 }
 
+// relaxed: a hint
 double flow::trial::rate(flow const& f, std::uint64_t now) const noexcept {
   return static_cast<double>(f.next_item_.load(std::memory_order_relaxed) - from_) / static_cast<double>(now - since_);
 }
@@ -131,13 +132,13 @@ line* flow::trial::see(flow& f, line* free) noexcept {
     if (free != nullptr) f.source_.put(*free, f.alone_);
     free = nullptr;
     helps = looks_on(f, with);
-    f.carrying_.fetch_add(1, std::memory_order_relaxed);
+    f.carrying_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a hint
   }
   begin(f, helps ? tuning::pipeline_trial_again : tuning::pipeline_trial);
   return free;
 }
 
-// True: fewer items come than with it.
+// True: fewer items come than with it. relaxed: a hint.
 bool flow::trial::looks_on(flow const& f, double with) noexcept {
   std::uint64_t const began = loop_ticks();
   for (std::uint64_t now = began; static_cast<double>(now - began) < ticks_in(tuning::pipeline_trial_again);) {
@@ -153,7 +154,7 @@ bool flow::trial::looks_on(flow const& f, double with) noexcept {
   return false;
 }
 
-// True: the caller carries no more, and another carrier does.
+// True: the caller carries no more, and another carrier does. relaxed: the number alone decides, and orders nothing.
 bool flow::one_carries_less() noexcept {
   unsigned n = carrying_.load(std::memory_order_relaxed);
   while (n > 1) {

@@ -257,7 +257,7 @@ TEST(pipeline_test, those_who_look_on_come_back) {
   // Of short items, which one worker brings through as fast as several, others look on; then all are needed at once, and again.
   constexpr int workers = 3;
   nopal::pool pool{{.workers = workers}};
-  int const shorts = static_cast<int>(test::scaled(20'000));
+  int const shorts = static_cast<int>(test::scaled(5000));
   int const in_a_round = shorts + workers;
   constexpr int rounds = 5;
   std::vector<std::unique_ptr<test::meeting>> all;
@@ -277,8 +277,8 @@ TEST(pipeline_test, those_who_look_on_come_back) {
 TEST(pipeline_test, those_who_look_on_hear_of_its_end) {
   // By a stop, and by an exception, amid short items.
   nopal::pool pool{{.workers = 3}};
-  int const end = static_cast<int>(test::scaled(20'000));
-  for (int k = 0; k < 10; ++k) {
+  int const end = static_cast<int>(test::scaled(4000));
+  for (int k = 0; k < 4; ++k) {
     std::stop_source asks;
     auto const run = [&](auto last) {
       pool.run([&] {
