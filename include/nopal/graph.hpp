@@ -214,7 +214,7 @@ class graph {
     core::graph_state& s = state("graph::node");
     std::vector<std::uint32_t> from;
     for (graph_node const b : before.all_) from.push_back(index_of(b, "graph::node"));
-    made->name = std::move(n.text);
+    if (!n.text.empty()) made->name = std::make_unique<std::string const>(std::move(n.text));
     return {&s, s.add(std::move(made), from)};
   }
   graph_node add_inner(name n, graph& inner, nodes_before const& before) {

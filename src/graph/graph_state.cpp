@@ -39,15 +39,10 @@ void graph_state::check_at_rest(char const* what) const {
                          " on a graph that runs. Wait for graph::run, or for the future of pool::submit, before you change it"};
 }
 
-// Not by reserve alone, which may make room for so many and no more, each time.
-static void make_room(std::vector<std::uint32_t>& v, std::size_t n) {
-  if (v.capacity() - v.size() < n) v.reserve(2 * v.capacity() + n);
-}
-
 std::uint32_t graph_state::add(std::unique_ptr<any_node> n, std::vector<std::uint32_t> const& before) {
   check_at_rest("graph::node");
   if (nodes_.size() >= 0xffff'ffff) throw std::logic_error{"nopal: a graph has 2^32 - 1 nodes at most"};
-  for (std::uint32_t const from : before) make_room(nodes_[from]->next, before.size());
+  for (std::uint32_t const from : before) nodes_[from]->next.make_room(before.size());
   nodes_.push_back(std::move(n));
   auto const k = static_cast<std::uint32_t>(nodes_.size() - 1);
   for (std::uint32_t const from : before) nodes_[from]->next.push_back(k);

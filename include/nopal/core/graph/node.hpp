@@ -2,16 +2,65 @@
 
 // A node of a graph: what it calls, and what follows it. Made by ../../graph.hpp. Next: graph_state.hpp, which has the nodes.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
 class graph_state;
+
+/// Indices of nodes, in the order in which they were added. Two need no memory of their own: most nodes have no more edges.
+class node_indices {
+ public:
+  node_indices() noexcept = default;
+  node_indices(node_indices const&) = delete;
+  node_indices& operator=(node_indices const&) = delete;
+  ~node_indices() {
+    if (room_ != inside) delete[] there_;
+  }
+  std::size_t size() const noexcept { return size_; }
+  std::uint32_t const* begin() const noexcept { return room_ == inside ? here_ : there_; }
+  std::uint32_t const* end() const noexcept { return begin() + size_; }
+  std::uint32_t operator[](std::size_t n) const noexcept { return begin()[n]; }
+
+  /// So that `n` can be added. Throws std::bad_alloc; nothing has happened then.
+  void make_room(std::size_t n) {
+    if (room_ - size_ < n) grow(n);
+  }
+  /// Throws std::bad_alloc; nothing has happened then.
+  void push_back(std::uint32_t index) {
+    make_room(1);
+    (room_ == inside ? here_ : there_)[size_++] = index;
+  }
+
+ private:
+  static constexpr std::uint32_t inside = 2;
+
+  NOPAL_COLD void grow(std::size_t n) {
+    constexpr std::size_t most = 0xffff'ffff;
+    if (n > most - size_) throw std::bad_array_new_length{};
+    std::size_t const room = std::min(most, 2 * std::size_t{room_} + n);
+    auto* const all = new std::uint32_t[room];
+    std::copy(begin(), end(), all);
+    if (room_ != inside) delete[] there_;
+    there_ = all;
+    room_ = static_cast<std::uint32_t>(room);
+  }
+
+  std::uint32_t size_ = 0;
+  std::uint32_t room_ = inside;
+  union {
+    std::uint32_t here_[inside];
+    std::uint32_t* there_;
+  };
+};
 
 /// Written before any run. In a run its function may be called by several threads at once, if several runs are.
 class any_node {
@@ -23,10 +72,10 @@ class any_node {
   /// Calls the program's function. Of a branch: returns which of `next` follows; any other number: none.
   virtual std::int64_t call() = 0;
 
-  std::string name;                 ///< or empty
-  bool chooses = false;             ///< a branch: one of `next` follows, at once
-  graph_state* inner = nullptr;     ///< the graph that it runs, or null
-  std::vector<std::uint32_t> next;  ///< indices of the nodes to which its edges lead, in the order of the edges
+  std::unique_ptr<std::string const> name;  ///< or null
+  bool chooses = false;                     ///< a branch: one of `next` follows, at once
+  graph_state* inner = nullptr;             ///< the graph that it runs, or null
+  node_indices next;                        ///< the nodes to which its edges lead, in the order of the edges
 };
 
 /// A node that calls an F, and drops what that returns.
