@@ -257,9 +257,9 @@ TEST(pipeline_test, those_who_look_on_come_back) {
   // Of short items, which one worker brings through as fast as several, others look on; then all are needed at once, and again.
   constexpr int workers = 3;
   nopal::pool pool{{.workers = workers}};
-  int const shorts = static_cast<int>(test::scaled(5000));
+  int const shorts = static_cast<int>(test::scaled(3000));
   int const in_a_round = shorts + workers;
-  constexpr int rounds = 5;
+  constexpr int rounds = 3;
   std::vector<std::unique_ptr<test::meeting>> all;
   for (int k = 0; k < rounds; ++k) all.push_back(std::make_unique<test::meeting>(workers));
   int next = 0;
