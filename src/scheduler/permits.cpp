@@ -1,16 +1,13 @@
 #include "nopal/core/scheduler/permits.hpp"
 
-#include <utility>
-
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
 // On the stack of the thread that waits.
 struct permits::waiter {
-  pool_state const* of;
+  std::atomic<bool> const* stopping;  // of its pool
   waiter* next = nullptr;
   std::atomic<std::uint32_t> may_run{0};
 };
@@ -20,21 +17,13 @@ unsigned permits::taken() const noexcept {
   return static_cast<unsigned>(static_cast<int>(all_) - free_);
 }
 
-// True if the worker's thread has left a stack that only it resumes, and which may be ready. Its frames may hold a lock that a thread with a
-// permit waits for.
-static bool must_not_wait(worker& w) noexcept {
-  return w.search.left != nullptr || w.search.left_in_order != nullptr || w.search.own != nullptr || !w.own.empty() || !w.due_own.empty();
-}
-
-void permits::take(worker& w) noexcept {
-  pool_state const& of = w.pool();
-  bool const stacks_stay = of.stacks_stay.load(std::memory_order_relaxed);  // relaxed: this thread has set it before it left such a stack
-  if (stacks_stay && must_not_wait(w)) return take_anyway();
-  waiter mine{&of};
+void permits::take(worker& w, std::atomic<bool> const& stopping, bool (*must_not_wait)(worker& w)) noexcept {
+  if (must_not_wait != nullptr && must_not_wait(w)) return take_anyway();
+  waiter mine{&stopping};
   {
     std::lock_guard const guard{mutex_};
     // seq_cst: stored before let_in, which takes the mutex
-    if ((free_ > 0 && first_ == nullptr) || of.stopping.load(std::memory_order_seq_cst)) {
+    if ((free_ > 0 && first_ == nullptr) || stopping.load(std::memory_order_seq_cst)) {
       --free_;
       return;
     }
@@ -43,7 +32,7 @@ void permits::take(worker& w) noexcept {
     waiting_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a hint
   }
   while (mine.may_run.load(std::memory_order_acquire) == 0) {  // acquire: pairs with the store in let_in_first
-    if (!stacks_stay) {
+    if (must_not_wait == nullptr) {
       std_sync::wait(mine.may_run, 0);
     } else {  // nobody who brings it a stack knows of this wait
       std_sync::wait_for(mine.may_run, 0, tuning::permit_slice);
@@ -86,12 +75,12 @@ void permits::let_in_first() noexcept {
   std_sync::wake(w.may_run);
 }
 
-void permits::let_in(pool_state const& of) noexcept {
+void permits::let_in(std::atomic<bool> const& stopping) noexcept {
   std::lock_guard const guard{mutex_};
   waiter* others = nullptr;
   waiter* last_of_others = nullptr;
   while (first_ != nullptr) {
-    if (first_->of == &of) {
+    if (first_->stopping == &stopping) {
       let_in_first();
       continue;
     }
@@ -103,10 +92,6 @@ void permits::let_in(pool_state const& of) noexcept {
   }
   first_ = others;
   last_ = last_of_others;
-}
-
-void give_permit(worker& w) noexcept {
-  if (std::exchange(w.search.may_run, false)) w.pool().limit->give();
 }
 
 }  // namespace nopal::core

@@ -276,7 +276,7 @@ void scheduler::stop() noexcept {
                         std::memory_order_seq_cst);  // before notify looks at the threads' states: pairs with the load in must_stay_awake
   for (unsigned i = 0; i < workers(); ++i) state_.parking.call(i);
   state_.naps.end();
-  if (state_.limit != nullptr) state_.limit->let_in(state_);
+  if (state_.limit != nullptr) state_.limit->let_in(state_.stopping);
   if (state_.observed != nullptr) state_.observed->pool_ends();
   for (std::thread& t : threads_) t.join();
   threads_.clear();

@@ -423,7 +423,7 @@ bool search_once(worker& w, stack& mine) noexcept {
   if (s.idle_since == 0) s.idle_since = now;
   std::int64_t const idle_for = now - s.idle_since;
   if (pool.idle == idle::lazy && idle_for > pool.search_before_sleep) {
-    give_permit(w);
+    w.give_permit();
     if ((some_await_turn(w) || !sleep(w, mine)) && idle_for > tuning::search_before_naps) nap(w);
   }
   bool const visible = pool.parking.visible_work();
@@ -481,6 +481,13 @@ bool search_as_external_caller(worker& w) noexcept {
   return true;
 }
 
+// True if the worker's thread has left a stack that only it resumes, and which may be ready. Its frames may hold a lock that a thread with a
+// permit waits for. Nobody who brings it such a stack knows that it waits for a permit.
+bool must_not_wait_for_permit(worker& w) noexcept {
+  search_state const& s = w.search;
+  return s.left != nullptr || s.left_in_order != nullptr || s.own != nullptr || !w.own.empty() || !w.due_own.empty();
+}
+
 // The pool has a limit. By the worker's thread, at the base of a native stack: returns with a permit. It may have waited for it.
 NOPAL_COLD void hold_permit(worker& w) noexcept {
   permits& all = *w.pool().limit;
@@ -491,7 +498,9 @@ NOPAL_COLD void hold_permit(worker& w) noexcept {
     if (s.idle_since == 0 && std_sync::now() - s.may_run_since < tuning::permit_slice) return;
     all.give();
   }
-  all.take(w);
+  bool const stacks_stay =
+      w.pool().stacks_stay.load(std::memory_order_relaxed);  // relaxed: this thread has set it before it left such a stack
+  all.take(w, w.pool().stopping, stacks_stay ? must_not_wait_for_permit : nullptr);
   s.may_run = true;
   s.may_run_since = std_sync::now();
 }
@@ -516,7 +525,7 @@ void search_on(stack& mine) noexcept {
       if (!search_as_external_caller(w)) return;
     } else if (bool const below = w.search.left != nullptr && search_below_join(w);
                !below && !run_first(w) && !run_ready(w) && !search_once(w, mine)) {
-      give_permit(w);
+      w.give_permit();
       return;
     }
   }

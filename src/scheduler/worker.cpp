@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "nopal/core/scheduler/permits.hpp"
 #include "nopal/core/stack/branch.hpp"
 #include "nopal/core/task/result_slot.hpp"
 
@@ -77,6 +78,11 @@ bool worker::offer_what_was_requested() noexcept {
   // A poll that no offer has preceded, at the call of a task, may have taken back the request of mode_changed or continue_in_region.
   if (strand.polls_always || runs_in() != work.all_offered_in()) work.request();
   return stack_pointer() < work.limit();
+}
+
+void worker::give_permit_back() noexcept {
+  search.may_run = false;
+  pool_.limit->give();
 }
 
 // Thieves may be at the deque.

@@ -152,7 +152,7 @@ bool doze(worker& w, top_wait& t, std::int64_t nanoseconds) noexcept {
     return t.has_happened() || !w.own.empty() || !w.due_own.empty() || p.stopping.load(std::memory_order_seq_cst);
   };
   bool const had_permit = w.search.may_run;
-  give_permit(w);
+  w.give_permit();
   t.runs_anything = !p.parking.doze(w.index(), must_wake, nanoseconds);
   if (had_permit) {  // who has one may wait for a lock that the frames below hold: so this thread does not wait for it
     p.limit->take_anyway();

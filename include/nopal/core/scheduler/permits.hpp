@@ -11,7 +11,6 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-struct pool_state;
 class worker;
 
 /// Any thread may call any function at any time.
@@ -26,14 +25,14 @@ class permits {
   /// True if some thread waits in `take`. relaxed: a hint, which a worker reads again soon.
   bool are_waited_for() const noexcept { return waiting_.load(std::memory_order_relaxed) != 0; }
 
-  /// Takes a permit, after those that have waited before; at once, also if none is free, where the pool of `w` ends, or this worker must not
-  /// wait. By the worker's thread.
-  void take(worker& w) noexcept;
+  /// Takes a permit, after those that have waited before; at once, also if none is free, where the pool of `w` ends, whose `stopping` this is.
+  /// `must_not_wait`: null, or asked once in a slice; where it returns true, the worker waits no more. By the worker's thread.
+  void take(worker& w, std::atomic<bool> const& stopping, bool (*must_not_wait)(worker& w)) noexcept;
   /// Takes a permit at once, also if none is free.
   void take_anyway() noexcept;
   void give() noexcept;
-  /// The pool ends, and its `stopping` is set: whoever waits for it waits no more.
-  void let_in(pool_state const& of) noexcept;
+  /// A pool ends, and its `stopping`, this, is set: its workers wait no more.
+  void let_in(std::atomic<bool> const& stopping) noexcept;
 
  private:
   struct waiter;
@@ -47,8 +46,5 @@ class permits {
   waiter* last_ = nullptr;
   std::atomic<unsigned> waiting_{0};  ///< how many there are; changed under the mutex
 };
-
-/// The worker's thread pauses, at the base of a native stack or on top of one that waits: gives its permit back, if it has one.
-void give_permit(worker& w) noexcept;
 
 }  // namespace nopal::core

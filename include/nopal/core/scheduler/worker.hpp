@@ -243,6 +243,11 @@ class NOPAL_API worker : public worker_at_forks, public worker_for_others, publi
       r = next;
     }
   }
+  /// The worker's thread pauses, at the base of a native stack or on top of one that waits: gives its permit back, if it has one.
+  void give_permit() noexcept {
+    if (search.may_run) [[unlikely]]
+      give_permit_back();
+  }
   /// True if this worker's deque, ring or inboxes hold anything.
   bool has_more() const noexcept {
     return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr || !queues->empty() ||
@@ -276,6 +281,7 @@ class NOPAL_API worker : public worker_at_forks, public worker_for_others, publi
  private:
   std::uintptr_t lowest() const noexcept;
   bool offer_what_was_requested() noexcept;
+  NOPAL_COLD void give_permit_back() noexcept;
   NOPAL_COLD void note_child_of(void const* join) noexcept;
   // A pool where stacks stay forks no scope by the fast path. For the base of a stack; elsewhere nopal::stay may live on it.
   std::uintptr_t alarm_without_tasks() const noexcept { return pool_.resume == resume::anywhere ? no_tasks : no_alarm; }
