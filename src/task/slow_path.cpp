@@ -7,6 +7,7 @@
 #include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/stack/native_fork.hpp"
 #include "observe/tell.hpp"
+#include "task/waiting_task_access.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -168,6 +169,21 @@ bool move_task(worker& w, move_request& m) {
   m.runs_in = w.runs_in();
   w.strand.moving = &m;
   return unwind(w, strand::next_step::move);
+}
+
+bool task_may_wait_here() noexcept {
+  worker const* const w = current_or_null();
+  return w != nullptr && w->alarm != worker::no_tasks && !w->stack_stays() && !w->waits_on_top();
+}
+
+// As move_task. The task's ancestors that are in the deque go where any worker may take them.
+bool wait_without_stack(worker& w, waiting_task& t) noexcept {
+  if (!task_may_wait_here() || !waiting_task_access::memory(t).get(w.work)) return false;
+  w.work.publish_all();
+  t.runs_in = w.runs_in();
+  w.count.add(counted::suspensions);
+  w.strand.waiting = &t;
+  return unwind(w, strand::next_step::wait);
 }
 
 // The native stack is low: once the strand is at its base, the loop nests as deep again, above the entries that are there now. README.md,

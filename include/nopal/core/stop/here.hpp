@@ -49,8 +49,6 @@ NOPAL_INLINE bool stop_requested_here() noexcept {
   }
   return asked_in_region();
 }
-/// Throws nopal::stopped.
-[[noreturn]] NOPAL_API NOPAL_COLD void throw_stopped();
 /// At a poll: throws nopal::stopped if the caller is asked to stop.
 inline void throw_if_stopped() {
   if (stop_requested_here()) [[unlikely]]

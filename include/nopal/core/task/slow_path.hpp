@@ -11,6 +11,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/frame.hpp"
 #include "nopal/core/task/move_request.hpp"
+#include "nopal/core/task/waiting_task.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -33,6 +34,10 @@ NOPAL_API NOPAL_COLD bool fail_task(worker& w, frame* p, std::exception_ptr e) n
 /// m.task is suspended, to be resumed by the worker m.to: the loop will send it there. Always returns true. Throws std::bad_alloc, and has
 /// done nothing then.
 NOPAL_API NOPAL_COLD bool move_task(worker& w, move_request& m);
+
+/// The task `p` is suspended, to wait without a stack: the loop will enter `t` in a queue. Returns true, unless the strand may not be left,
+/// or there is no memory for what its deque holds; then nothing has happened.
+bool wait_without_stack(worker& w, waiting_task& t) noexcept;
 
 /// Called before a fork that polls offers its parent. Throws std::bad_alloc, and has done nothing then.
 NOPAL_API NOPAL_COLD void prepare_to_offer(worker& w);
