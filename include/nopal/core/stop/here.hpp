@@ -11,6 +11,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/stop_region.hpp"
+#include "nopal/core/stop/stopped.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/priority.hpp"
 
