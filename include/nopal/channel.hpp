@@ -113,9 +113,9 @@ class popped : public core::pending_call {
   }
   void reset() { done().reset(); }
 
-  operator std::optional<T>&() & { return done(); }                          // NOLINT(google-explicit-constructor)
-  operator std::optional<T> const&() const& { return done(); }               // NOLINT(google-explicit-constructor)
-  operator std::optional<T>&&() && { return std::move(done()); }             // NOLINT(google-explicit-constructor)
+  operator std::optional<T>&() & { return done(); }               // NOLINT(google-explicit-constructor)
+  operator std::optional<T> const&() const& { return done(); }    // NOLINT(google-explicit-constructor)
+  operator std::optional<T>&&() && { return std::move(done()); }  // NOLINT(google-explicit-constructor)
 
   /// As of std::optional<T>.
   template <class U>
@@ -466,8 +466,7 @@ void popped<T>::finish() {
 template <class T>
 void pushed<T>::finish() {
   end();
-  taken_ = moved_ != nullptr ? to_->push_when_room(std::move(*moved_), channel<T>::wait_for_ever)
-                             : to_->push_copy_when_room(*copied_);
+  taken_ = moved_ != nullptr ? to_->push_when_room(std::move(*moved_), channel<T>::wait_for_ever) : to_->push_copy_when_room(*copied_);
 }
 
 namespace core {

@@ -76,7 +76,7 @@ class NOPAL_API waiting_task : public resumable {
   bool suspended_ = false;
   bool limited_ = false;
   bool ends_region_ = false;  ///< the limit is the region's deadline, by another clock than the region's
-  orphan_memory memory_;  ///< for the task's ancestors, until it is published
+  orphan_memory memory_;      ///< for the task's ancestors, until it is published
   time_point deadline_{};
   alignas(8) std::byte limit_[192];  ///< a timer_entry, whose header is not for every program
 };
