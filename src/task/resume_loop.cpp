@@ -108,8 +108,9 @@ next end_of_wait(waiting_task& t) noexcept {
 // The task is suspended and waits. Its ancestors go where any worker may take them, as if stolen. From its step on the task may continue,
 // and end, elsewhere; and this native stack may wait for a lock, and continue on another worker.
 next begin_to_wait(worker& w, waiting_task& t) noexcept {
-  waiting_task_access::leaves(t, w, w.arena.detach());
+  waiting_task_access::leaves(t, w, w.arena.detach(), run_waiting_task);
   give_everything_away(w, waiting_task_access::memory(t));
+  waiting_task_access::end_memory(t);
   tell::must_come_in_order(w);
   if (waiting_task_access::step(t, false)) return {};
   return end_of_wait(t);

@@ -7,35 +7,11 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/task/frame.hpp"
-#include "nopal/core/task/resume_loop.hpp"
-#include "nopal/core/task/slow_path.hpp"
 #include "nopal/core/wait/timer.hpp"
-#include "task/waiting_task_access.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
-bool waiting_task::wait() noexcept {
-  suspended_ = true;
-  if (wait_without_stack(*current(), *this)) return true;
-  try {
-    here_(*this);
-    return false;
-  } catch (...) {
-    error = std::current_exception();
-  }
-  if ((task_.state & frame::open) == 0) return false;
-  return fail_task(*current(), &task_, std::exchange(error, nullptr));
-}
-
-void waiting_task::rethrow_failure() {
-  if (error != nullptr) std::rethrow_exception(std::exchange(error, nullptr));
-  if (worker& w = *current(); w.must_throw()) rethrow_into_task(w);
-}
-
-void waiting_task::ready() noexcept {
-  run = run_waiting_task;
-  give_to_some_worker(*pool_, *this, left_by_, is_high_);
-}
+void waiting_task::ready() noexcept { give_to_some_worker(*pool_, *this, left_by_, is_high_); }
 
 static_assert(sizeof(timer_entry) <= 192 && alignof(timer_entry) <= 8);
 

@@ -100,18 +100,24 @@ nopal::task<> parent() {
 
 // case: awaited_aligned_value
 // expect: nopal: compilers align a task's variables to 16 bytes at most, so this result cannot be awaited. Let the channel hold std::unique_ptr<T>
-struct alignas(64) wide { int n; };
+struct alignas(64) wide {
+  int n;
+};
 nopal::task<> parent(nopal::channel<wide>& c) { co_await c.pop(); }
 
 // case: called_aligned_value
 // expect: nopal: compilers align a task's variables to 16 bytes at most, so this result cannot be awaited. Give a slot outside of tasks
-struct alignas(64) wide { int n; };
+struct alignas(64) wide {
+  int n;
+};
 nopal::task<wide> child();
 nopal::task<> parent() { co_await nopal::call(child); }
 
 // case: awaited_aligned_future
 // expect: nopal: compilers align a task's variables to 16 bytes at most, so this result cannot be awaited. Take it by get()
-struct alignas(64) wide { int n; };
+struct alignas(64) wide {
+  int n;
+};
 nopal::task<> parent(nopal::future<wide>& f) { co_await f; }
 
 // case: awaited_wait_for

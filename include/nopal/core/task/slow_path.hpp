@@ -11,9 +11,10 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/frame.hpp"
 #include "nopal/core/task/move_request.hpp"
-#include "nopal/core/task/waiting_task.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+class waiting_task;
 
 /// A forked child of `p` has returned, and pop() could not take `p` back: p's entry was stolen, is public, or everything unwinds. Throws
 /// only if that child could not start and `p` was never stolen in this scope: then what the start threw.

@@ -11,7 +11,6 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"
-#include "nopal/core/stack/orphan_memory.hpp"
 #include "nopal/core/task/awaitable.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/waiter.hpp"
@@ -75,8 +74,8 @@ class NOPAL_API waiting_task : public resumable {
   bool is_high_ = false;
   bool suspended_ = false;
   bool limited_ = false;
-  bool ends_region_ = false;  ///< the limit is the region's deadline, by another clock than the region's
-  orphan_memory memory_;      ///< for the task's ancestors, until it is published
+  bool ends_region_ = false;         ///< the limit is the region's deadline, by another clock than the region's
+  alignas(8) std::byte memory_[16];  ///< orphan_memory for the task's ancestors, until it is published
   time_point deadline_{};
   alignas(8) std::byte limit_[192];  ///< a timer_entry, whose header is not for every program
 };
