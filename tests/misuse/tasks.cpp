@@ -91,7 +91,7 @@ nopal::task<> parent(nopal::counter& left) { co_await nopal::wait_for(left, 0, s
 nopal::task<> parent(nopal::condition_variable& c, std::unique_lock<nopal::mutex>& lock) { co_await c.wait(lock); }
 
 // case: kept_sleep
-// expect Clang: call to deleted constructor of
+// expect Clang: call to implicitly-deleted copy constructor of
 // expect GNU: use of deleted function
 nopal::task<> parent() {
   auto const slept = nopal::sleep_for(std::chrono::milliseconds{1});
