@@ -35,7 +35,7 @@ void sleep_in(core::stop_region& region, core::timer* t, std::chrono::steady_clo
 
 }  // namespace
 
-core::waited sleep_until(std::chrono::steady_clock::time_point t) {
+void core::sleep_here(time_point t) {
   core::worker* const w = core::current_or_null();
   core::stop_region* const region = core::region_of_wait();
   if (region == nullptr) {
@@ -45,15 +45,33 @@ core::waited sleep_until(std::chrono::steady_clock::time_point t) {
     for (auto left = core::time_left(t); left.count() > 0; left = core::time_left(t)) {
       std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, 1h));
     }
-    return {};
+    return;
   }
-  if (t <= core::now_by(t)) return yield();
+  if (t <= core::now_by(t)) return static_cast<void>(yield());
   core::region_deadline const of_region{region};
   auto const until = std::min(core::deadline_here(t), of_region.here());
   sleep_in(*region, w != nullptr ? &w->pool().timer : nullptr, until);
   of_region.passed(until);
   if (t > core::now_by(t)) core::throw_if_wait_was_stopped();
-  return {};
 }
+
+namespace core {
+
+// A task sleeps without a stack.
+bool task_waits_for<sleeping>::waits(bool woken) {
+  if (woken) {
+    static_cast<void>(end_limit());
+    if (end_.until > now_by(end_.until)) throw_if_wait_was_stopped();
+    if (!end_.is_ahead()) return false;
+  }
+  start(begin_limit(me_, end_.until, false));
+  return true;
+}
+void task_waits_for<sleeping>::wait_here() {
+  do sleep_here(end_.until);
+  while (end_.is_ahead());
+}
+
+}  // namespace core
 
 }  // namespace nopal

@@ -15,7 +15,12 @@ semaphore::semaphore(std::ptrdiff_t n) : word_{n} {
 }
 
 // There was no permit, or threads are at the queue.
-void semaphore::acquire_slowly() noexcept { word_.acquire_slowly(); }
+bool semaphore::acquire_slowly() noexcept {
+  if (core::task_may_wait_here()) return true;
+  word_.acquire_slowly();
+  return false;
+}
+void core::acquiring::finish(semaphore& s) { s.word_.acquire_slowly(); }
 bool semaphore::try_acquire_slowly() noexcept { return word_.try_acquire_slowly(); }
 bool semaphore::try_acquire_until(std::chrono::steady_clock::time_point deadline) {
   if (try_acquire() || word_.acquire_until(deadline)) return true;

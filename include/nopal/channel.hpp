@@ -22,6 +22,9 @@
 #include <utility>
 
 #include "nopal/condition_variable.hpp"
+#include "nopal/core/stop/stopped.hpp"
+#include "nopal/core/task/awaitable.hpp"
+#include "nopal/core/task/waiting_task.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"
 
@@ -31,7 +34,122 @@ namespace core {
 /// select's access to a channel. Defined by <nopal/select.hpp>.
 template <class T>
 struct channel_selection;
+template <class T, class Derived>
+class channel_task;
 }  // namespace core
+
+template <class T>
+class channel;
+
+/// What channel::push returns, as a bool. In a task it may also be awaited: `bool const taken = co_await ch.push(v);`. A copy of it,
+/// `auto taken = ch.push(v);`, has waited.
+template <class T>
+class pushed : public core::pending_call {
+ public:
+  pushed(pushed&& from) : taken_{from.done()} {}
+  ~pushed() noexcept(false) {
+    if (must_end()) finish();
+  }
+
+  /// True: the value was taken. False: the channel is closed.
+  operator bool() const { return done(); }  // NOLINT(google-explicit-constructor)
+
+  template <class Frame, class Awaiter = core::task_waits_for<pushed>>
+  Awaiter in(Frame& f) && {
+    return {*this, f};
+  }
+
+ private:
+  friend class channel<T>;
+  template <class Call>
+  friend class core::task_waits_for;
+
+  pushed() noexcept = default;
+  bool done() const {
+    if (is_pending()) const_cast<pushed*>(this)->finish();  // it is a temporary, which is not const
+    return taken_;
+  }
+  void finish();
+
+  channel<T>* to_ = nullptr;
+  T* moved_ = nullptr;  // one of both, which live as long as this while it is pending
+  T const* copied_ = nullptr;
+  bool taken_ = false;
+};
+
+/// What channel::pop returns: used like a std::optional<T>, and converts to one. In a task it may also be awaited:
+/// `auto v = co_await ch.pop();`, which gives a std::optional<T>. A copy of it, `auto v = ch.pop();`, has waited and holds the value.
+template <class T>
+class popped : public core::pending_call {
+ public:
+  using value_type = T;
+
+  popped(popped&& from) : value_{std::move(from.done())} {}
+  popped& operator=(popped&& from) {
+    done() = std::move(from.done());
+    return *this;
+  }
+  ~popped() noexcept(false) {
+    if (must_end()) finish();
+  }
+
+  bool has_value() const { return done().has_value(); }
+  explicit operator bool() const { return has_value(); }
+  T& operator*() & { return *done(); }
+  T const& operator*() const& { return *done(); }
+  T&& operator*() && { return *std::move(done()); }
+  T* operator->() { return std::addressof(*done()); }
+  T const* operator->() const { return std::addressof(*done()); }
+  T& value() & { return done().value(); }
+  T const& value() const& { return done().value(); }
+  T&& value() && { return std::move(done()).value(); }
+  template <class U>
+  T value_or(U&& other) const& {
+    return done().value_or(std::forward<U>(other));
+  }
+  template <class U>
+  T value_or(U&& other) && {
+    return std::move(done()).value_or(std::forward<U>(other));
+  }
+  void reset() { done().reset(); }
+
+  operator std::optional<T>&() & { return done(); }               // NOLINT(google-explicit-constructor)
+  operator std::optional<T> const&() const& { return done(); }    // NOLINT(google-explicit-constructor)
+  operator std::optional<T>&&() && { return std::move(done()); }  // NOLINT(google-explicit-constructor)
+
+  /// As of std::optional<T>.
+  template <class U>
+    requires(!std::is_same_v<U, popped>) && requires(std::optional<T> const& o, U const& u) { o == u; }
+  friend bool operator==(popped const& a, U const& b) {
+    return a.done() == b;
+  }
+  friend bool operator==(popped const& a, popped const& b)
+    requires requires(T const& t) { t == t; }
+  {
+    return a.done() == b.done();
+  }
+
+  template <class Frame, class Awaiter = core::task_waits_for<popped>>
+  Awaiter in(Frame& f) && {
+    return {*this, f};
+  }
+
+ private:
+  friend class channel<T>;
+  template <class Call>
+  friend class core::task_waits_for;
+
+  popped() noexcept = default;
+  std::optional<T>& done() {
+    if (is_pending()) finish();
+    return value_;
+  }
+  std::optional<T> const& done() const { return const_cast<popped*>(this)->done(); }  // while it is pending it is a temporary, not const
+  void finish();
+
+  channel<T>* from_ = nullptr;
+  std::optional<T> value_;
+};
 
 /// A queue, first in, first out, that holds at most `capacity` values. Any thread may push, pop and close. Each operation locks a mutex,
 /// once more for each time that it waits, and moves or copies its value once under it; none allocates. If the move or copy throws, the
@@ -75,11 +193,26 @@ class channel {
   }
 
   /// Adds a value; waits while the channel is full. False: it is closed, before or during the wait, and `value` is unchanged.
-  bool push(T&& value) { return push_when_room(std::move(value), wait_for_ever); }
-  bool push(T const& value)
+  /// In a task `co_await ch.push(v)` waits without a native stack. Called with one argument.
+  pushed<T>&& push(T&& value, pushed<T>&& call NOPAL_LIFETIMEBOUND = {}) {
+    call.to_ = this;
+    if (!core::task_may_wait_here()) {
+      call.taken_ = push_when_room(std::move(value), wait_for_ever);
+    } else if (begin_push(call, std::move(value))) {
+      call.moved_ = std::addressof(value);
+    }
+    return std::move(call);
+  }
+  pushed<T>&& push(T const& value, pushed<T>&& call NOPAL_LIFETIMEBOUND = {})
     requires std::is_copy_constructible_v<T>
   {
-    return push_when_room(value, wait_for_ever);
+    call.to_ = this;
+    if (!core::task_may_wait_here()) {
+      call.taken_ = push_when_room(value, wait_for_ever);
+    } else if (begin_push(call, value)) {
+      call.copied_ = std::addressof(value);
+    }
+    return std::move(call);
   }
   /// Adds a value, if there is room. False: it is full or closed, and `value` is unchanged. Waits for the mutex only.
   bool try_push(T&& value) { return push_when_room(std::move(value), wait_never); }
@@ -113,8 +246,19 @@ class channel {
   }
 
   /// Takes the oldest value; waits while the channel is empty and open. Nothing: it is closed and empty. If it was closed with an
-  /// exception, rethrows that instead, for each caller.
-  std::optional<T> pop() { return pop_when_filled(wait_for_ever); }
+  /// exception, rethrows that instead, for each caller. In a task `co_await ch.pop()` waits without a native stack. Called without
+  /// arguments.
+  popped<T>&& pop(popped<T>&& call NOPAL_LIFETIMEBOUND = {}) {
+    call.from_ = this;
+    if (!core::task_may_wait_here()) {
+      pop_into(call.value_, wait_for_ever);
+    } else if (std::lock_guard const guard{mutex_}; size_ != 0 || closed_) {
+      take_if_any(call.value_);
+    } else {
+      call.begin();
+    }
+    return std::move(call);
+  }
   /// Takes the oldest value, if there is one. Nothing: it is empty. Rethrows as pop. Waits for the mutex only.
   std::optional<T> try_pop() { return pop_when_filled(wait_never); }
   /// As pop, until `deadline`, by any clock. Nothing: that passed first, or it is closed and empty; is_closed() tells which. Also throws
@@ -182,6 +326,12 @@ class channel {
 
  private:
   friend core::channel_selection<T>;
+  friend class pushed<T>;
+  friend class popped<T>;
+  template <class Call>
+  friend class core::task_waits_for;
+  template <class U, class Derived>
+  friend class core::channel_task;
 
   static std::size_t checked(std::size_t capacity) {
     if (capacity == 0) throw std::invalid_argument{"nopal: channel{0}: it could never hold a value; the least capacity is 1"};
@@ -228,6 +378,27 @@ class channel {
     if (size_ == capacity_ || closed_) return false;
     put(std::forward<V>(value));
     return true;
+  }
+  // By a task, perhaps. True: it has to wait.
+  template <class V>
+  bool begin_push(pushed<T>& call, V&& value) {
+    std::lock_guard const guard{mutex_};
+    if (size_ != capacity_ && !closed_) {
+      put(std::forward<V>(value));
+      call.taken_ = true;
+    } else if (!closed_) {
+      call.begin();
+      return true;
+    }
+    return false;
+  }
+  // Only for a T that may be copied: else no push copies.
+  bool push_copy_when_room(T const& value) {
+    if constexpr (std::is_copy_constructible_v<T>) return push_when_room(value, wait_for_ever);
+    return false;
+  }
+  void put_copy(T const& value) {
+    if constexpr (std::is_copy_constructible_v<T>) put(value);
   }
   // There is room, and the mutex is locked.
   template <class V>
@@ -286,5 +457,123 @@ class channel {
   bool closed_ = false;
   std::exception_ptr failure_;  // what it was closed with
 };
+
+template <class T>
+void popped<T>::finish() {
+  end();
+  from_->pop_into(value_, channel<T>::wait_for_ever);
+}
+template <class T>
+void pushed<T>::finish() {
+  end();
+  taken_ = moved_ != nullptr ? to_->push_when_room(std::move(*moved_), channel<T>::wait_for_ever) : to_->push_copy_when_room(*copied_);
+}
+
+namespace core {
+
+/// A task that waits in a channel. Derived says when it may continue, `has_come`, and what it does then, `take`, with the mutex locked.
+template <class T, class Derived>
+class channel_task : public parks<Derived> {
+ public:
+  bool await_ready() const noexcept { return is_over_; }
+
+ protected:
+  channel_task(frame& f, channel<T>& c, bool is_over) noexcept : parks<Derived>{f}, channel_{c}, is_over_{is_over}, me_{*this} {}
+  ~channel_task() = default;
+
+  channel<T>& channel_;
+
+ private:
+  friend class parks<Derived>;
+  // A waiter that was notified tests once more, as channel::wait's caller. One that was asked to stop does not.
+  bool waits(bool woken) {
+    auto& self = static_cast<Derived&>(*this);
+    std::unique_lock lock{channel_.mutex_, std::defer_lock};
+    if (woken) {
+      bool const expired = this->end_limit();
+      lock.lock();
+      --channel_.waiting_;
+      if (expired) {
+        self.changed().forget(me_);
+        throw_stopped();
+      }
+      if (self.has_come()) return self.take(), false;
+    }
+    if (lock.owns_lock()) lock.unlock();
+    timer_entry* const limit = this->begin_limit(me_, time_point::max(), true);
+    lock.lock();
+    if (self.has_come()) {
+      static_cast<void>(this->end_limit());
+      self.take();
+      return false;
+    }
+    ++channel_.waiting_;
+    self.changed().watch_until(me_, limit);
+    return true;  // once the mutex is unlocked, the task may continue
+  }
+  void wait_here() { static_cast<Derived&>(*this).here(); }
+
+  bool const is_over_;
+  task_node<queued_waiter<timed_stack_waits>> me_;
+};
+
+/// `co_await ch.pop()`.
+template <class T>
+class task_waits_for<popped<T>> final : public channel_task<T, task_waits_for<popped<T>>> {
+ public:
+  task_waits_for(popped<T>& call, frame& f) : base{f, *call.from_, !call.is_pending()}, value_{std::move(call.value_)} { call.end(); }
+  std::optional<T> await_resume() {
+    static_assert(fits_frame<T>,
+                  "nopal: compilers align a task's variables to 16 bytes at most, so this result cannot be awaited. Let the channel hold "
+                  "std::unique_ptr<T>, and await that.");
+    this->rethrow_if_failed();
+    return std::move(value_);
+  }
+
+ private:
+  using base = channel_task<T, task_waits_for>;
+  friend base;
+  condition_variable& changed() noexcept { return this->channel_.not_empty_; }
+  bool has_come() const noexcept { return this->channel_.size_ != 0 || this->channel_.closed_; }
+  void take() { this->channel_.take_if_any(value_); }
+  void here() { this->channel_.pop_into(value_, channel<T>::wait_for_ever); }
+
+  std::optional<T> value_;
+};
+
+/// `co_await ch.push(v)`.
+template <class T>
+class task_waits_for<pushed<T>> final : public channel_task<T, task_waits_for<pushed<T>>> {
+ public:
+  task_waits_for(pushed<T>& call, frame& f) noexcept
+      : base{f, *call.to_, !call.is_pending()}, moved_{call.moved_}, copied_{call.copied_}, taken_{call.taken_} {
+    call.end();
+  }
+  bool await_resume() {
+    this->rethrow_if_failed();
+    return taken_;
+  }
+
+ private:
+  using base = channel_task<T, task_waits_for>;
+  friend base;
+  condition_variable& changed() noexcept { return this->channel_.not_full_; }
+  bool has_come() const noexcept { return this->channel_.size_ != this->channel_.capacity_ || this->channel_.closed_; }
+  void take() {
+    if (this->channel_.closed_) return;
+    moved_ != nullptr ? this->channel_.put(std::move(*moved_)) : this->channel_.put_copy(*copied_);
+    taken_ = true;
+  }
+  void here() {
+    taken_ = moved_ != nullptr ? this->channel_.push_when_room(std::move(*moved_), channel<T>::wait_for_ever)
+                               : this->channel_.push_copy_when_room(*copied_);
+  }
+
+  T* const moved_;
+  T const* const copied_;
+  bool taken_;
+};
+
+}  // namespace core
 
 }  // namespace nopal

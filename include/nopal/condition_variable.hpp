@@ -26,6 +26,8 @@ class channel;
 namespace core {
 template <class T>
 struct channel_selection;
+template <class T, class Derived>
+class channel_task;
 }
 
 /// A condition variable as std::condition_variable, with a nopal::mutex; it may be constinit. Any thread may use it. No notification after
@@ -102,9 +104,14 @@ class NOPAL_API condition_variable {
   friend class channel;
   template <class T>
   friend struct core::channel_selection;
+  template <class T, class Derived>
+  friend class core::channel_task;
 
   void wait_within(std::unique_lock<mutex>& lock, core::waits_for const& why);
   std::cv_status wait_until_within(std::unique_lock<mutex>& lock, core::time_point deadline, core::waits_for const& why);
+  // For a task that waits without a stack. With the mutex locked; forget: after its time limit has passed.
+  void watch_until(core::queued_waiter<core::timed_stack_waits>& w, core::timer_entry* limit) noexcept { word_.watch(w, limit); }
+  void forget(core::queued_waiter<core::timed_stack_waits>& w) noexcept { word_.forget(w); }
   // For a select, which waits for several things. With the mutex locked.
   void watch(core::queued_waiter<core::timed_stack_waits>& w) noexcept { word_.watch(w); }
   bool unwatch(core::queued_waiter<core::timed_stack_waits>& w) noexcept { return word_.unwatch(w); }

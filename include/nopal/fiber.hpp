@@ -7,11 +7,15 @@
 #include "nopal/core/compiler/config.hpp"
 
 #include <chrono>
+#include <type_traits>
+#include <utility>
 
 #include "nopal/after.hpp"
 #include "nopal/channel.hpp"
 #include "nopal/condition_variable.hpp"
 #include "nopal/core/scheduler/fiber_record.hpp"
+#include "nopal/core/task/awaitable.hpp"
+#include "nopal/core/task/waiting_task.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/fiber_name.hpp"
@@ -76,20 +80,115 @@ NOPAL_PROFILED void spawn(priority p, X&&... x) {
 /// pool it is std::this_thread::yield().
 NOPAL_API core::waited yield() noexcept;
 
-/// Waits until `t`. Continues within 0.1 ms and one leaf, also if all workers fork and none is idle (core/scheduler/due.md). Suspends: the
-/// fiber, task or function leaves its native stack, and the worker runs others; off a pool the thread sleeps. Throws std::bad_alloc, or
-/// std::system_error if the thread that serves time limits cannot be started; nopal::stopped if the caller is asked to stop (stop.hpp).
-NOPAL_API core::waited sleep_until(std::chrono::steady_clock::time_point t);
+namespace core {
+
+/// Waits until `t`, on the caller's stack or as a thread. Throws as sleep_until.
+NOPAL_API void sleep_here(time_point t);
+
+/// When a sleep ends, by any clock.
+struct sleep_end {
+  time_point until{};
+  std::chrono::nanoseconds by_its_clock{};
+  bool (*again)(sleep_end&) = nullptr;  // null: by the steady clock
+
+  template <class Clock, class Duration>
+  void set(std::chrono::time_point<Clock, Duration> t) {
+    if constexpr (std::is_same_v<decltype(t), time_point>) {
+      until = t;
+    } else {
+      auto const left = time_left(t);
+      until = deadline_after(left);
+      if (left == std::chrono::nanoseconds::zero() || left == std::chrono::nanoseconds::max()) return;
+      by_its_clock = std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch());
+      again = [](sleep_end& s) {
+        std::chrono::time_point<Clock, std::chrono::nanoseconds> const when{s.by_its_clock};
+        if (!is_still_ahead(when)) return false;
+        s.until = deadline_after(time_left(when));
+        return true;
+      };
+    }
+  }
+  /// `until` has come. True: it has not by its clock, and `until` is later now.
+  bool is_ahead() { return again != nullptr && again(*this); }
+};
+
+/// What sleep_for and sleep_until return: pending_call.
+class sleeping : public pending_call {
+ public:
+  sleeping() noexcept = default;
+  ~sleeping() noexcept(false) {
+    if (must_end()) finish();
+  }
+
+  template <class Frame, class Awaiter = task_waits_for<sleeping>>
+  Awaiter in(Frame& f) && {
+    return {*this, f};
+  }
+
+  template <class Clock, class Duration>
+  void begin_until(std::chrono::time_point<Clock, Duration> t) {
+    end_.set(t);
+    if (task_may_wait_here()) return begin();
+    finish();
+  }
+
+ private:
+  template <class Call>
+  friend class task_waits_for;
+
+  void finish() {
+    end();
+    do sleep_here(end_.until);
+    while (end_.is_ahead());
+  }
+  sleep_end end_;
+};
+
+}  // namespace core
+
+/// Waits until `t`. Continues within 0.1 ms and one leaf, also if all workers fork and none is idle (core/scheduler/due.md). Throws
+/// std::bad_alloc, or std::system_error if the thread that serves time limits cannot be started; nopal::stopped if the caller is asked to
+/// stop (stop.hpp).
+///
+/// Suspends: the fiber, task or function leaves its native stack, and the worker runs others; off a pool the thread sleeps. In a task
+/// `co_await nopal::sleep_until(t)` holds no native stack. Called with one argument.
+inline core::sleeping&& sleep_until(std::chrono::steady_clock::time_point t, core::sleeping&& call NOPAL_LIFETIMEBOUND = {}) {
+  call.begin_until(t);
+  return std::move(call);
+}
 /// As above, for a duration.
 template <class Rep, class Period>
-core::waited sleep_for(std::chrono::duration<Rep, Period> d) {
-  return sleep_until(core::deadline_after(d));
+core::sleeping&& sleep_for(std::chrono::duration<Rep, Period> d, core::sleeping&& call NOPAL_LIFETIMEBOUND = {}) {
+  call.begin_until(core::deadline_after(d));
+  return std::move(call);
 }
 /// As above, by any clock, which may be set during the wait.
 template <class Clock, class Duration>
-core::waited sleep_until(std::chrono::time_point<Clock, Duration> t) {
-  for (bool ahead = core::time_left(t).count() > 0; ahead; ahead = core::is_still_ahead(t)) sleep_for(core::time_left(t));
-  return {};
+core::sleeping&& sleep_until(std::chrono::time_point<Clock, Duration> t, core::sleeping&& call NOPAL_LIFETIMEBOUND = {}) {
+  call.begin_until(t);
+  return std::move(call);
 }
+
+namespace core {
+
+/// `co_await nopal::sleep_for(d)`.
+template <>
+class NOPAL_API task_waits_for<sleeping> final : public parks<task_waits_for<sleeping>> {
+ public:
+  task_waits_for(sleeping& call, frame& f) noexcept : parks{f}, end_{call.end_}, me_{*this}, is_over_{!call.is_pending()} { call.end(); }
+  bool await_ready() const noexcept { return is_over_; }
+  void await_resume() { rethrow_if_failed(); }
+
+ private:
+  friend class parks<task_waits_for>;
+  bool waits(bool woken);
+  void wait_here();
+
+  sleep_end end_;
+  task_node<waiter> me_;
+  bool const is_over_;
+};
+
+}  // namespace core
 
 }  // namespace nopal

@@ -95,6 +95,10 @@ class future_awaiter : public stack_awaiter {
     return wait([this] { what_.wait_and_throw(); });
   }
   R await_resume() {
+    static_assert(std::is_reference_v<R> || std::is_void_v<R> ||
+                      alignof(std::conditional_t<std::is_void_v<R>, char, std::remove_reference_t<R>>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
+                  "nopal: compilers align a task's variables to 16 bytes at most, so this result cannot be awaited. Take it by get() in an "
+                  "ordinary function, or let the job return std::unique_ptr<T>.");
     rethrow_if_failed();
     return what_.get();
   }

@@ -6,18 +6,45 @@
 #include "nopal/core/compiler/config.hpp"
 
 #include <cstdint>
+#include <utility>
 
 #include "nopal/core/base/in_order.hpp"
 #include "nopal/core/stack/stack.hpp"
+#include "nopal/core/task/awaitable.hpp"
 #include "nopal/core/task/fork_state.hpp"
+#include "nopal/core/task/waiting_task.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
 class condition_variable;
+class mutex;
 
 namespace core {
+
+/// What mutex::lock returns: pending_call.
+class locking : public pending_call {
+ public:
+  locking() noexcept = default;
+  ~locking() noexcept(false) {
+    if (must_end()) [[unlikely]]
+      finish(*mutex_);
+  }
+
+  template <class Frame, class Awaiter = task_waits_for<locking>>
+  Awaiter in(Frame& f) && {
+    return {*this, f};
+  }
+
+ private:
+  friend class nopal::mutex;
+  template <class Call>
+  friend class task_waits_for;
+  NOPAL_API NOPAL_COLD static void finish(mutex& m);
+
+  mutex* mutex_ = nullptr;
+};
 
 /// The owner of a mutex that is locked here: the native stack that runs here; off a pool, the thread. A multiple of 8.
 inline std::uintptr_t self() noexcept {
@@ -66,10 +93,16 @@ class NOPAL_API mutex {
 
   /// Locks it; waits while another owns it. Throws std::system_error (resource_deadlock_would_occur) if the caller owns it already: it
   /// would wait for itself.
-  void lock() {
+  ///
+  /// In a task `auto held = co_await m.lock();` waits without a native stack. Then the mutex belongs to the task, until `held` ends or
+  /// calls unlock(), also over other co_awaits; held is a nopal::held_mutex. Called without arguments.
+  core::locking&& lock(core::locking&& call NOPAL_LIFETIMEBOUND = {}) {
     core::in_order();
-    if (std::uintptr_t seen; !word_.lock_if_free(core::self_locking(this), seen)) [[unlikely]]
-      lock_slowly();
+    call.mutex_ = this;
+    if (std::uintptr_t seen; !word_.lock_if_free(core::self_locking(this), seen)) [[unlikely]] {
+      if (lock_slowly()) call.begin();
+    }
+    return std::move(call);
   }
   /// Locks it, if it is free. False: it is owned, perhaps by the caller. Never waits.
   bool try_lock() noexcept {
@@ -90,12 +123,84 @@ class NOPAL_API mutex {
  private:
   friend class condition_variable;
 
-  NOPAL_COLD void lock_slowly();
+  friend class core::locking;
+  friend class held_mutex;
+  template <class Call>
+  friend class core::task_waits_for;
+
+  // True: the caller is a task, perhaps, and has to wait.
+  NOPAL_COLD bool lock_slowly();
+  NOPAL_COLD void lock_here();
   NOPAL_COLD bool try_lock_slowly() noexcept;
   NOPAL_COLD void unlock_slowly(std::uintptr_t self) noexcept;
   NOPAL_COLD void die_destroyed() noexcept;
 
   core::basic_mutex<core::stack_waits> word_;
 };
+
+/// What `co_await m.lock()` gives a task: the mutex is the task's until this ends. It may be moved, and may live over other co_awaits of
+/// that task. Used by the task that has got it.
+class [[nodiscard("nopal: the mutex is unlocked at once; write auto held = co_await m.lock();")]] held_mutex {
+ public:
+  held_mutex(held_mutex&& from) noexcept : mutex_{std::exchange(from.mutex_, nullptr)}, owner_{from.owner_} {}
+  held_mutex& operator=(held_mutex&& from) noexcept {
+    if (this != &from) {
+      unlock();
+      mutex_ = std::exchange(from.mutex_, nullptr);
+      owner_ = from.owner_;
+    }
+    return *this;
+  }
+  ~held_mutex() { unlock(); }
+
+  /// Unlocks it now, unless it was unlocked before.
+  void unlock() noexcept {
+    if (mutex* const m = std::exchange(mutex_, nullptr); m != nullptr) m->word_.unlock(owner_);
+  }
+  bool owns_lock() const noexcept { return mutex_ != nullptr; }
+
+ private:
+  template <class Call>
+  friend class core::task_waits_for;
+  held_mutex(mutex& m, std::uintptr_t owner) noexcept : mutex_{&m}, owner_{owner} {}
+
+  mutex* mutex_;
+  std::uintptr_t owner_;
+};
+
+namespace core {
+
+/// `co_await m.lock()`. The task is the owner, by its frame's address.
+template <>
+class NOPAL_API task_waits_for<locking> final : public parks<task_waits_for<locking>> {
+ public:
+  task_waits_for(locking& call, frame& f) noexcept
+      : parks{f}, mutex_{*call.mutex_}, me_{*this, task_as_owner()}, has_it_{!call.is_pending()} {
+    call.end();
+  }
+  bool await_ready() noexcept {
+    if (has_it_) {
+      mutex_.word_.hand_to(task_as_owner());
+      self_unlocking();
+    }
+    return has_it_;
+  }
+  held_mutex await_resume() {
+    rethrow_if_failed();
+    return {mutex_, task_as_owner()};
+  }
+
+ private:
+  friend class parks<task_waits_for>;
+  using word = basic_mutex<stack_waits>;
+  bool waits(bool woken);
+  void wait_here();
+
+  mutex& mutex_;
+  task_node<word::waiter> me_;
+  bool const has_it_;
+};
+
+}  // namespace core
 
 }  // namespace nopal

@@ -19,6 +19,9 @@
 
 namespace nopal::inline NOPAL_ABI {
 
+template <class T>
+class popped;
+
 namespace core {
 
 /// An integer that counts something: no truth value, no character.
@@ -83,6 +86,8 @@ template <class T>
 inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
+template <class T>
+inline constexpr bool is_optional<popped<T>> = true;  // of a source that returns channel.pop()
 
 /// True if a pipeline takes this source. If not, says what to write instead.
 template <class Source>

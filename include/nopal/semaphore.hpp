@@ -10,11 +10,42 @@
 #include <cstdint>
 
 #include "nopal/core/base/in_order.hpp"
+#include "nopal/core/task/awaitable.hpp"
+#include "nopal/core/task/waiting_task.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
 namespace nopal::inline NOPAL_ABI {
+
+class semaphore;
+
+namespace core {
+
+/// What semaphore::acquire returns: pending_call.
+class acquiring : public pending_call {
+ public:
+  acquiring() noexcept = default;
+  ~acquiring() noexcept(false) {
+    if (must_end()) [[unlikely]]
+      finish(*semaphore_);
+  }
+
+  template <class Frame, class Awaiter = task_waits_for<acquiring>>
+  Awaiter in(Frame& f) && {
+    return {*this, f};
+  }
+
+ private:
+  friend class nopal::semaphore;
+  template <class Call>
+  friend class task_waits_for;
+  NOPAL_API NOPAL_COLD static void finish(semaphore& s);
+
+  semaphore* semaphore_ = nullptr;
+};
+
+}  // namespace core
 
 /// A semaphore as std::counting_semaphore. Permits go to waiters, first come, first served. Each operation takes one read-modify-write
 /// while no other waits. Any thread may use it. A thread that acquires a permit sees what came before its release.
@@ -37,9 +68,11 @@ class NOPAL_API semaphore {
   /// The most permits that a semaphore holds.
   static constexpr std::ptrdiff_t max() noexcept { return core::basic_semaphore<core::timed_stack_waits>::max(); }
 
-  /// Takes a permit; waits until there is one.
-  void acquire() {
-    if (!try_acquire()) acquire_slowly();
+  /// Takes a permit; waits until there is one. In a task `co_await s.acquire()` waits without a native stack. Called without arguments.
+  core::acquiring&& acquire(core::acquiring&& call NOPAL_LIFETIMEBOUND = {}) {
+    call.semaphore_ = this;
+    if (!try_acquire() && acquire_slowly()) call.begin();
+    return std::move(call);
   }
   /// Takes a permit, if there is one. False: there is none. Never waits.
   bool try_acquire() noexcept {
@@ -69,12 +102,42 @@ class NOPAL_API semaphore {
   }
 
  private:
-  NOPAL_COLD void acquire_slowly() noexcept;
+  friend class core::acquiring;
+  template <class Call>
+  friend class core::task_waits_for;
+
+  // True: the caller is a task, perhaps, and has to wait.
+  NOPAL_COLD bool acquire_slowly() noexcept;
   NOPAL_COLD bool try_acquire_slowly() noexcept;
   NOPAL_COLD void release_slowly(std::ptrdiff_t n);
   NOPAL_COLD void check_destroyed() noexcept;
 
   core::basic_semaphore<core::timed_stack_waits> word_;
 };
+
+namespace core {
+
+/// `co_await s.acquire()`.
+template <>
+class NOPAL_API task_waits_for<acquiring> final : public parks<task_waits_for<acquiring>> {
+ public:
+  task_waits_for(acquiring& call, frame& f) noexcept : parks{f}, semaphore_{*call.semaphore_}, me_{*this}, has_it_{!call.is_pending()} {
+    call.end();
+  }
+  bool await_ready() const noexcept { return has_it_; }
+  void await_resume() { rethrow_if_failed(); }
+
+ private:
+  friend class parks<task_waits_for>;
+  using word = basic_semaphore<timed_stack_waits>;
+  bool waits(bool woken) { return !woken && semaphore_.word_.watch(me_); }
+  void wait_here() { semaphore_.word_.acquire_slowly(); }
+
+  semaphore& semaphore_;
+  task_node<word::node> me_;
+  bool const has_it_;
+};
+
+}  // namespace core
 
 }  // namespace nopal

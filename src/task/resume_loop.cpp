@@ -8,6 +8,7 @@
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/slow_path.hpp"
 #include "observe/tell.hpp"
+#include "task/waiting_task_access.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -81,6 +82,40 @@ void send_away(worker& w, move_request& m) noexcept {
   send(m);
 }
 
+// What the task waited for has happened, or its wait has failed, and this worker owns the task, at the base of a strand whose arena is empty.
+// Returns the task; or nothing, if the wait has failed between fork and join, and children still run: the last one resumes the task.
+next end_of_wait(waiting_task& t) noexcept {
+  worker& w = *current();
+  frame& f = waiting_task_access::task(t);
+  if (stacklet* const a = waiting_task_access::arena(t); a != nullptr) {
+    w.arena.attach(a);
+  } else {
+    w.arena.epoch = f.steals();
+  }
+  if ((f.state & frame::open) == 0) return {&f};
+  if (std::exception_ptr e = waiting_task_access::take_error(t); e != nullptr) {
+    f.record(f.steals(), std::move(e));
+    f.state |= frame::thrown;
+    if (join_task(w, &f)) {
+      w.strand.unwinding = false;  // there is nothing to unwind at the base
+      w.alarm = worker::no_alarm;
+      return {};
+    }
+  }
+  return {&f};
+}
+
+// The task is suspended and waits. Its ancestors go where any worker may take them, as if stolen. From its step on the task may continue,
+// and end, elsewhere; and this native stack may wait for a lock, and continue on another worker.
+next begin_to_wait(worker& w, waiting_task& t) noexcept {
+  waiting_task_access::leaves(t, w, w.arena.detach(), run_waiting_task);
+  give_everything_away(w, waiting_task_access::memory(t));
+  waiting_task_access::end_memory(t);
+  tell::must_come_in_order(w);
+  if (waiting_task_access::step(t, false)) return {};
+  return end_of_wait(t);
+}
+
 // Every native frame of the strand has unwound. Does what the slow path has left to do in strand.next, and returns what to run then.
 next after_unwinding(worker& w) noexcept {
   strand& s = w.strand;
@@ -89,6 +124,7 @@ next after_unwinding(worker& w) noexcept {
     case strand::next_step::lost_parent: return {arrive(w, s.lost, s.ended_in), nullptr};
     case strand::next_step::deferred: return {nullptr, std::exchange(s.deferred, nullptr)};
     case strand::next_step::move: send_away(w, *std::exchange(s.moving, nullptr)); break;
+    case strand::next_step::wait: return begin_to_wait(w, *std::exchange(s.waiting, nullptr));
     case strand::next_step::nothing: break;
   }
   return {};
@@ -185,6 +221,18 @@ void run_moved_task(resumable& r, worker& w) noexcept {
     w.arena.epoch = f.steals();
   }
   run_strand(w, f);
+}
+
+// Somebody has called ready. This worker owns the task, which has brought what it needs.
+void run_waiting_task(resumable& r, worker& w) noexcept {
+  auto& t = static_cast<waiting_task&>(r);
+  w.adopt(r.runs_in);
+  frame& f = waiting_task_access::task(t);
+  tell::strand_begins(w, strand_kind::moved_task, f.resume_function, &f);
+  held_mutexes const mutexes{*w.here};
+  w.begin_strand();
+  loop(waiting_task_access::step(t, true) ? next{} : end_of_wait(t));
+  mutexes.check(*current()->here, "a task, or its part before a co_await,");
 }
 
 }  // namespace nopal::core

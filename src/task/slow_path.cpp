@@ -7,6 +7,7 @@
 #include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/stack/native_fork.hpp"
 #include "observe/tell.hpp"
+#include "task/waiting_task_access.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -168,6 +169,43 @@ bool move_task(worker& w, move_request& m) {
   m.runs_in = w.runs_in();
   w.strand.moving = &m;
   return unwind(w, strand::next_step::move);
+}
+
+bool task_may_wait_here() noexcept {
+  worker const* const w = current_or_null();
+  return w != nullptr && w->alarm != worker::no_tasks && !w->stack_stays() && !w->waits_on_top();
+}
+
+// As move_task. The task's ancestors that are in the deque go where any worker may take them.
+bool wait_without_stack(worker& w, waiting_task& t) noexcept {
+  if (!task_may_wait_here()) return false;
+  if (!waiting_task_access::begin_memory(t).get(w.work)) {
+    waiting_task_access::end_memory(t);
+    return false;
+  }
+  w.work.publish_all();
+  t.runs_in = w.runs_in();
+  w.count.add(counted::suspensions);
+  w.strand.waiting = &t;
+  return unwind(w, strand::next_step::wait);
+}
+
+bool waiting_task::wait() noexcept {
+  suspended_ = true;
+  if (wait_without_stack(*current(), *this)) return true;
+  try {
+    here_(*this);
+    return false;
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if ((task_.state & frame::open) == 0) return false;
+  return fail_task(*current(), &task_, std::exchange(error, nullptr));
+}
+
+void waiting_task::rethrow_failure() {
+  if (error != nullptr) std::rethrow_exception(std::exchange(error, nullptr));
+  if (worker& w = *current(); w.must_throw()) rethrow_into_task(w);
 }
 
 // The native stack is low: once the strand is at its base, the loop nests as deep again, above the entries that are there now. README.md,

@@ -14,6 +14,29 @@ static void run_waiting_stack(resumable& r, worker&) noexcept { resume_stack(*st
 // The worker that gets a stack. If nothing is stolen, the stack stays with the worker that left it.
 static unsigned choose_for(pool_state& p, unsigned left_by) noexcept { return p.steals ? choose_worker(p) : left_by; }
 
+// The caller comes from outside the pool, and counts as pending work.
+static void give_from_outside(pool_state& p, resumable& r, unsigned left_by, bool is_high) noexcept {
+  if (p.call.take_if_due(p, r, left_by, false)) return;
+  unsigned const i = choose_for(p, left_by);
+  is_high ? p.call.give_high(p, r, i) : inject(p, r, i);
+}
+
+// The caller works for the pool, as `w`.
+static void give_from_inside(worker& w, resumable& r, unsigned left_by, bool is_high) noexcept {
+  pool_state& p = w.pool();
+  if (is_high) [[unlikely]]
+    return p.call.give_high(p, r, choose_for(p, left_by));
+  if (p.steals) {
+    try {
+      w.make_room_for_ready();
+      return w.make_ready(r);
+    } catch (std::bad_alloc const&) {
+      // the ring is full and cannot grow: the inbox needs no memory
+    }
+  }
+  inject(p, r, choose_for(p, left_by));
+}
+
 void waiting_stack::resume() noexcept {
   if (told != nullptr) return told(*this);
   if (on_top != nullptr) return on_top->resume();
@@ -25,27 +48,19 @@ void waiting_stack::resume() noexcept {
     // The caller comes from outside the pool. The resumed stack may be the last that the pool has to run, and the pool's destructor would
     // not wait for this thread, which still uses the pool: so it counts as pending work.
     p.pending.started();
-    if (what->home != stack::anywhere) {
-      bring_home(p, *what);
-    } else if (!p.call.take_if_due(p, *this, left_by, false)) {
-      unsigned const i = choose_for(p, left_by);
-      what->is_high ? p.call.give_high(p, *this, i) : inject(p, *this, i);
-    }
+    what->home != stack::anywhere ? bring_home(p, *what) : give_from_outside(p, *this, left_by, what->is_high);
     return p.pending.finished();
   }
   if (what->home != stack::anywhere) return bring_home(p, *what);
   if (for_job && w->waits_on_top()) return resume_after_top(*w, *what);
-  if (what->is_high) [[unlikely]]
-    return p.call.give_high(p, *this, choose_for(p, left_by));
-  if (p.steals) {
-    try {
-      w->make_room_for_ready();
-      return w->make_ready(*this);
-    } catch (std::bad_alloc const&) {
-      // the ring is full and cannot grow: the inbox needs no memory
-    }
-  }
-  inject(p, *this, choose_for(p, left_by));
+  give_from_inside(*w, *this, left_by, what->is_high);
+}
+
+void give_to_some_worker(pool_state& p, resumable& r, unsigned left_by, bool is_high) noexcept {
+  if (core::worker* const w = current_or_null(); w != nullptr && &w->pool() == &p) return give_from_inside(*w, r, left_by, is_high);
+  p.pending.started();  // as in waiting_stack::resume
+  give_from_outside(p, r, left_by, is_high);
+  p.pending.finished();
 }
 
 void waiting_stack::resume_later() noexcept {

@@ -200,7 +200,11 @@ TEST_P(thread_identity, keeps_errno_across_waits) {
   everywhere([&](long k) {
     int const mine = 1000 + static_cast<int>(k);
     set_error_number(mine);
-    k % 2 == 0 ? nopal::yield() : nopal::sleep_for(20us);
+    if (k % 2 == 0) {
+      nopal::yield();
+    } else {
+      nopal::sleep_for(20us);
+    }
     EXPECT_EQ(error_number(), mine);
     waits_for_fibers(k);
     EXPECT_EQ(error_number(), mine);

@@ -32,8 +32,8 @@ using kinds = testing::Types<greedy, two_copies, without_operators, with_other_o
 TYPED_TEST_SUITE(hostile_values, kinds);
 
 /// Optionals of a greedy type can be made from anything: so only their values are read.
-template <class T>
-long popped(std::optional<T> const& o) {
+template <class Optional>
+long popped(Optional const& o) {
   return o.has_value() ? o->get() : -1;
 }
 

@@ -40,6 +40,13 @@
 #define NOPAL_DEPRECATED(remedy)
 #endif
 
+/// On a parameter that a function returns by reference: a compiler that knows this warns of a reference that outlives it.
+#if defined(__clang__)
+#define NOPAL_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define NOPAL_LIFETIMEBOUND
+#endif
+
 /// Kept out of line and away from the hot code: stealing, sleeping, growing, errors.
 #define NOPAL_COLD [[gnu::noinline, gnu::cold]]
 

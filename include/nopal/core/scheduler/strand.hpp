@@ -15,6 +15,7 @@ namespace nopal::inline NOPAL_ABI::core {
 struct deferred_start;
 struct frame;
 struct move_request;
+class waiting_task;
 
 /// What the slow paths of a fork tell the loop at the stack's base, and what other workers know of the strand. Default: a strand that has
 /// just begun.
@@ -25,6 +26,7 @@ struct strand {
     lost_parent,  ///< `lost`, the parent of the child that ended here, was stolen: the child arrives at its join
     deferred,     ///< `deferred` waits for a stack that is not low
     move,         ///< `moving` goes to another worker
+    wait,         ///< `waiting` waits, without a stack
   };
 
   bool unwinding = false;     ///< every native frame is to return to the loop: the alarm is 0, and no entry of the strand is private
@@ -37,6 +39,7 @@ struct strand {
   control_words ended_in{};  ///< the mode in which the child of `lost` has ended
   deferred_start* deferred = nullptr;
   move_request* moving = nullptr;
+  waiting_task* waiting = nullptr;
   frame* throwing = nullptr;                           ///< the task whose next await_resume throws: must_throw is for this task
   std::uintptr_t alarm_before = fork_state::no_alarm;  ///< the alarm before an exception set it to 0
   std::exception_ptr exception;

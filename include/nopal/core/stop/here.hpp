@@ -11,6 +11,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/stop_region.hpp"
+#include "nopal/core/stop/stopped.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/priority.hpp"
 
@@ -49,8 +50,6 @@ NOPAL_INLINE bool stop_requested_here() noexcept {
   }
   return asked_in_region();
 }
-/// Throws nopal::stopped.
-[[noreturn]] NOPAL_API NOPAL_COLD void throw_stopped();
 /// At a poll: throws nopal::stopped if the caller is asked to stop.
 inline void throw_if_stopped() {
   if (stop_requested_here()) [[unlikely]]

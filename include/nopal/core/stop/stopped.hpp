@@ -19,6 +19,8 @@ class NOPAL_API stopped : public std::exception {
 };
 
 namespace core {
+/// Throws nopal::stopped.
+[[noreturn]] NOPAL_API NOPAL_COLD void throw_stopped();
 /// True if it is a nopal::stopped. What has left a fiber or a job that way was asked for, and is no failure to report.
 NOPAL_API NOPAL_COLD bool is_stopped(std::exception_ptr const& e) noexcept;
 }  // namespace core

@@ -9,17 +9,11 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/task/awaitable.hpp"
 #include "nopal/core/task/frame.hpp"
 #include "nopal/core/task/slow_path.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
-
-/// Marks what a nopal task may await.
-struct awaitable_tag {};
-
-/// What functions return that wait, and return nothing: so that `co_await nopal::sleep_for(d)` is refused with a message. (void cannot be
-/// given to await_transform, so each compiler would print a message of its own.)
-struct waited {};
 
 struct join_tag {
   explicit join_tag() = default;

@@ -190,6 +190,9 @@ class child_awaitable : public awaitable_tag {
 template <class T, class Awaitable>
 class value_call : public awaitable_tag {
  public:
+  static_assert(std::is_reference_v<T> || alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
+                "nopal: compilers align a task's variables to 16 bytes at most, so this result cannot be awaited. Give a slot outside of "
+                "tasks, co_await nopal::call(&slot, f, args...), or return std::unique_ptr<T>.");
   explicit value_call(Awaitable child) : child_{std::move(child)} {}
   value_call(value_call&& o, frame* parent) : child_{std::move(o.child_)}, parent_{parent} {}
 

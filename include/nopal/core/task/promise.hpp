@@ -109,12 +109,13 @@ class promise_base : public join_awaiter {
     static_assert(!is_task<awaited>,
                   "nopal: a task is not awaited directly. Write co_await nopal::call(f, args...) instead of co_await f(args...).");
     static_assert(!std::is_same_v<awaited, waited>,
-                  "nopal: what waits is called, and not awaited. Write nopal::sleep_for(d); without co_await: the task's worker does "
-                  "something else meanwhile.");
+                  "nopal: this is called, and not awaited. Write nopal::yield(); or nopal::wait_for(left); without co_await: the task's "
+                  "worker does something else meanwhile.");
     static_assert(std::derived_from<awaited, awaitable_tag> || std::is_same_v<awaited, waited> || is_task<awaited> ||
                       std::is_same_v<awaited, refused>,
-                  "nopal: a task can await only what nopal makes: fork, call, join, stack_array, resume_on, a future, "
-                  "counter::reaches. All else is called without co_await, also where it waits: auto v = channel.pop();");
+                  "nopal: a task can await only fork, call, join, stack_array, resume_on, a future, counter::reaches, sleep_for, "
+                  "sleep_until, and pop, push, lock, acquire of nopal's channel, mutex, semaphore. All else is called without co_await, "
+                  "also where it waits: auto v = channel.try_pop_for(d);");
     if constexpr (std::derived_from<awaited, awaitable_tag>) {
       return static_cast<A&&>(a).in(self());
     } else {

@@ -25,4 +25,7 @@ void run_stolen_task(worker& w, frame& f, job_context const& in) noexcept;
 /// Resumes a task that another worker has sent, with its arena, to `w`: resumable::run of a move_request.
 void run_moved_task(resumable& r, worker& w) noexcept;
 
+/// Resumes a task that has waited without a stack: resumable::run of a waiting_task.
+void run_waiting_task(resumable& r, worker& w) noexcept;
+
 }  // namespace nopal::core

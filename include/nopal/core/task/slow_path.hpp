@@ -14,6 +14,8 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
+class waiting_task;
+
 /// A forked child of `p` has returned, and pop() could not take `p` back: p's entry was stolen, is public, or everything unwinds. Throws
 /// only if that child could not start and `p` was never stolen in this scope: then what the start threw.
 NOPAL_API NOPAL_COLD bool forked_returned(worker& w, frame* p);
@@ -33,6 +35,10 @@ NOPAL_API NOPAL_COLD bool fail_task(worker& w, frame* p, std::exception_ptr e) n
 /// m.task is suspended, to be resumed by the worker m.to: the loop will send it there. Always returns true. Throws std::bad_alloc, and has
 /// done nothing then.
 NOPAL_API NOPAL_COLD bool move_task(worker& w, move_request& m);
+
+/// The task `p` is suspended, to wait without a stack: the loop will enter `t` in a queue. Returns true, unless the strand may not be left,
+/// or there is no memory for what its deque holds; then nothing has happened.
+bool wait_without_stack(worker& w, waiting_task& t) noexcept;
 
 /// Called before a fork that polls offers its parent. Throws std::bad_alloc, and has done nothing then.
 NOPAL_API NOPAL_COLD void prepare_to_offer(worker& w);

@@ -51,11 +51,14 @@ class basic_condition {
     return notified;
   }
 
-  /// Enters `me`, whose wake-up tells a waiter for several things. With the condition's mutex locked.
-  void watch(node& me) noexcept {
+  /// Enters `me`, whose wake-up tells a waiter for several things, or a task. With the condition's mutex locked. `entry`: its time limit,
+  /// or null.
+  void watch(node& me, timer_entry* entry = nullptr) noexcept {
     self_.lock();
-    self_.wait_behind(me, nullptr, 0);
+    self_.wait_behind(me, entry, 0);
   }
+  /// Takes out `me`, whose time limit has passed.
+  void forget(node& me) noexcept { self_.forget(me); }
   /// Takes `me` out, unless it is notified. False: it was, or is about to be.
   bool unwatch(node& me) noexcept {
     if (!me.claim()) return false;

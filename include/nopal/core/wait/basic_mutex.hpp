@@ -70,6 +70,26 @@ class basic_mutex {
       if (take(me)) return;
     }
   }
+  struct waiter : words::node {
+    std::uintptr_t who;                                      ///< the owner, once it has the mutex
+    unsigned woken = 0;                                      ///< how often it was woken without a hand-over
+    typename Waits::sync::template plain<bool> owns{false};  ///< the mutex was handed over to it
+    explicit waiter(std::uintptr_t w) noexcept : who{w} {}
+  };
+
+  /// Enters `me`, whose wake-up tells a task. False: the mutex was free, and `me` owns it.
+  bool watch(waiter& me) noexcept { return enqueue(me); }
+  /// `me` was woken. True: it owns the mutex. False: it must enter once more.
+  bool owns_after_wake_up(waiter& me) noexcept {
+    if (me.owns) return true;
+    ++me.woken;
+    return take(me);
+  }
+  /// Its owner is `to` from now on. By its owner.
+  void hand_to(std::uintptr_t to) noexcept {
+    std::uintptr_t const w = self_.lock();
+    self_.unlock((w & on_its_way) | to);
+  }
   /// Unlocks it. By its owner `who`, or on another stack right after the owner's was left. Ends the program if `who` is not its owner.
   void unlock(std::uintptr_t who) noexcept {
     if (!unlock_if_alone(who)) unlock_slowly(who);
@@ -94,13 +114,6 @@ class basic_mutex {
 
  private:
   friend struct debug_layout;
-
-  struct waiter : words::node {
-    std::uintptr_t who;                                      ///< the owner, once it has the mutex
-    unsigned woken = 0;                                      ///< how often it was woken without a hand-over
-    typename Waits::sync::template plain<bool> owns{false};  ///< the mutex was handed over to it
-    explicit waiter(std::uintptr_t w) noexcept : who{w} {}
-  };
 
   /// The state `w`, with `me` as its owner. A waiter that was woken is no longer on its way.
   static std::uintptr_t owned_by(waiter const& me, std::uintptr_t w) noexcept { return (me.woken != 0 ? w & ~on_its_way : w) | me.who; }

@@ -14,10 +14,11 @@ namespace nopal::inline NOPAL_ABI::core {
 template <class Waits>
 class basic_semaphore {
   using words = queued_word<Waits, std::int64_t>;
-  using node = typename words::node;
   using timer_entry = typename words::timer_entry;
 
  public:
+  using node = typename words::node;
+
   explicit basic_semaphore(std::ptrdiff_t n) noexcept : self_{n * one} {}
 
   static constexpr std::ptrdiff_t max() noexcept { return static_cast<std::ptrdiff_t>(std::numeric_limits<std::int64_t>::max() >> shift); }
@@ -66,6 +67,9 @@ class basic_semaphore {
     if (!in_time) self_.forget(me);
     return in_time;
   }
+
+  /// Enters `me`, whose wake-up tells a task that it has a permit. False: there was one, and `me` has it.
+  bool watch(node& me) noexcept { return enqueue(me, nullptr); }
 
   /// Gives `n` permits, `n` not negative: to the first waiters, in O(waiters), and the rest to the word. False: nothing has changed, since
   /// `n` and the `before` permits that are free would be more than max().

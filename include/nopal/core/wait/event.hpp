@@ -43,6 +43,9 @@ struct waiting_stack : resumable {
   static stack* resumed_by(resumable& r) noexcept;
 };
 
+/// Lets some worker of the pool run `r`, which worker `left_by` has left: as waiting_stack::resume. Any thread.
+void give_to_some_worker(pool_state& p, resumable& r, unsigned left_by, bool is_high) noexcept;
+
 // The event: it happens once, and suspended stacks and sleeping threads wait for it. It is the end of a job, what a thread off a pool
 // sleeps on, and what a worker sleeps on that has no memory for another stack. README.md, "The event", says why set() touches nothing that
 // may be gone. Next: waiter.hpp; scheduler/job.hpp, a job.
