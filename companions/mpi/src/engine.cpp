@@ -20,9 +20,7 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/observe/observer.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "source.hpp"
 
 namespace nopal::inline NOPAL_ABI::mpi {
 
@@ -37,12 +35,13 @@ namespace {
 
 std::mutex session_mutex;
 std::shared_ptr<engine> session_engine;  // under the mutex
-// The same, for callers, whose session outlives their calls; null: none. release and acquire pair with each other, for what start has made.
+// As session_engine, for callers, whose session outlives their calls; null: none. release and acquire, wherever it is used, pair with each
+// other, for what start has made.
 std::atomic<engine*> current{nullptr};
 std::terminate_handler terminates_otherwise = nullptr;
 
 [[noreturn]] void terminates() {
-  engine* const e = current.load(std::memory_order_acquire);
+  engine* const e = current.load(std::memory_order_acquire);  // pairs with start
   std::array<char, 512> text{};
   std::exception_ptr const x = std::current_exception();
   std::snprintf(text.data(), text.size(), "is terminated: %s", x != nullptr ? core::message_of(x) : "std::terminate was called");
@@ -51,16 +50,10 @@ std::terminate_handler terminates_otherwise = nullptr;
   std::abort();
 }
 
-std::shared_ptr<event_source> source_for_new_pool() {
-  std::shared_ptr<engine> e = engine::of_session();
-  if (e == nullptr || !e->serves_pools()) return nullptr;
-  return std::make_shared<source>(std::move(e));
-}
-
 }  // namespace
 
 engine& engine::here(char const* call) {
-  engine* const e = current.load(std::memory_order_acquire);
+  engine* const e = current.load(std::memory_order_acquire);  // pairs with start
   if (e == nullptr) {
     throw std::logic_error{
         std::string{"nopal: "} + call +
@@ -131,10 +124,8 @@ void engine::start(int* argc, char*** argv, session_options const& o) {
     throw error{"MPI_Init_thread", code};
   }
   session_engine = e;
-  current.store(e.get(), std::memory_order_release);
+  current.store(e.get(), std::memory_order_release);  // pairs with here
   terminates_otherwise = std::set_terminate(terminates);
-  static bool const asked = (core::bring_events_to_new_pools(source_for_new_pool), true);
-  static_cast<void>(asked);
 }
 
 void engine::end() noexcept {
@@ -144,7 +135,7 @@ void engine::end() noexcept {
   e->peers_.wake();
   e->thread_.join();
   if (std::get_terminate() == terminates) std::set_terminate(terminates_otherwise);
-  current.store(nullptr, std::memory_order_release);
+  current.store(nullptr, std::memory_order_release);  // as in start
   std::lock_guard const guard{session_mutex};
   session_engine = nullptr;
 }
@@ -272,7 +263,7 @@ void engine::finish() noexcept {
 static bool is_served(engine const& e) noexcept {
   core::worker* const w = core::current_or_null();
   if (w == nullptr) return false;
-  auto const* const s = dynamic_cast<source const*>(w->pool().events.source());
+  auto const* const s = dynamic_cast<looker const*>(w->pool().events.source());
   return s != nullptr && s->is_of(e);
 }
 
@@ -293,15 +284,15 @@ void engine::give(command& c) noexcept {
 
 void engine::wake_a_source() noexcept {
   std::lock_guard const guard{sources_mutex_};
-  auto const s = std::ranges::find_if(sources_, &source::sleeps_deeply);
+  auto const s = std::ranges::find_if(sources_, &looker::sleeps_deeply);
   if (s != sources_.end()) (*s)->wake();
 }
 
-void engine::enter(source& s) {
+void engine::enter(looker& s) {
   std::lock_guard const guard{sources_mutex_};
   sources_.push_back(&s);
 }
-void engine::leave(source& s) noexcept {
+void engine::leave(looker& s) noexcept {
   std::lock_guard const guard{sources_mutex_};
   std::erase(sources_, &s);
 }

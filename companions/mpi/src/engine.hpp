@@ -9,17 +9,16 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include "nopal/mpi.hpp"
+#include "looker.hpp"
+#include "nopal/mpi/error.hpp"
+#include "nopal/mpi/options.hpp"
 #include "peers.hpp"
 #include "waiting.hpp"
 
 namespace nopal::inline NOPAL_ABI::mpi {
-
-class source;
 
 class engine {
  public:
@@ -30,7 +29,7 @@ class engine {
 
   /// The engine of the session; std::logic_error if there is none, in the name of `call`.
   static engine& here(char const* call);
-  /// The same, or null.
+  /// As here, but it stays as long as the pointer to it; null if there is none.
   static std::shared_ptr<engine> of_session() noexcept;
 
   /// Starts the thread, which initialises MPI, or uses it as it is (`argc` null). What session's constructor throws.
@@ -80,8 +79,8 @@ class engine {
 
   // ---- By sources.
 
-  void enter(source& s);
-  void leave(source& s) noexcept;
+  void enter(looker& s);
+  void leave(looker& s) noexcept;
   /// A source is about to sleep until somebody waits; or has got up. seq_cst: README.md, "Why no request is lost".
   void sleeps_deeply() noexcept { deep_sources_.fetch_add(1, std::memory_order_seq_cst); }
   void got_up() noexcept { deep_sources_.fetch_sub(1, std::memory_order_seq_cst); }
@@ -123,7 +122,7 @@ class engine {
   std::atomic<command*> commands_{nullptr};
 
   std::mutex sources_mutex_;
-  std::vector<source*> sources_;
+  std::vector<looker*> sources_;
   std::atomic<std::size_t> deep_sources_{0};
 
   // ---- Of who looks, under looks_.

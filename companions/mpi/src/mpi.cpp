@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine.hpp"
+#include "nopal/core/observe/observer.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/stop.hpp"
 #include "source.hpp"
@@ -14,35 +15,26 @@
 
 namespace nopal::inline NOPAL_ABI::mpi {
 
-// ---- Errors.
-
-static int class_of(int code) noexcept {
-  int c = code;
-  MPI_Error_class(code, &c);
-  return c;
-}
-
-static std::string text_of(char const* call, int code, int index) {
-  std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
-  int length = 0;
-  std::string what = std::string{"nopal: "} + call;
-  if (index >= 0) what += ", request " + std::to_string(index);
-  what += ": ";
-  if (MPI_Error_string(code, text.data(), &length) == MPI_SUCCESS) {
-    what.append(text.data(), static_cast<std::size_t>(length));
-  } else {
-    what += "error " + std::to_string(code);
-  }
-  return what;
-}
-
-error::error(char const* call, int code, int index)
-    : std::runtime_error{text_of(call, code, index)}, code_{code}, class_{class_of(code)}, index_{index}, call_{call} {}
-
 // ---- The session.
 
-session::session(int& argc, char**& argv, session_options const& o) { engine::start(&argc, &argv, o); }
-session::session(attach, session_options const& o) { engine::start(nullptr, nullptr, o); }
+static std::shared_ptr<event_source> source_for_new_pool() {
+  std::shared_ptr<engine> e = engine::of_session();
+  if (e == nullptr || !e->serves_pools()) return nullptr;
+  return std::make_shared<source>(std::move(e));
+}
+static void serve_new_pools() {
+  static bool const asked = (core::bring_events_to_new_pools(source_for_new_pool), true);  // by the first session
+  static_cast<void>(asked);
+}
+
+session::session(int& argc, char**& argv, session_options const& o) {
+  serve_new_pools();
+  engine::start(&argc, &argv, o);
+}
+session::session(attach, session_options const& o) {
+  serve_new_pools();
+  engine::start(nullptr, nullptr, o);
+}
 session::~session() {
   engine& e = *engine::of_session();
   if (std::uncaught_exceptions() > exceptions_) e.abort("leaves its session by an exception");

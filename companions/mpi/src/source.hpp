@@ -5,23 +5,21 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "engine.hpp"
-#include "nopal/event_source.hpp"
+#include "looker.hpp"
 
 namespace nopal::inline NOPAL_ABI::mpi {
 
-class source final : public event_source {
+class source final : public looker {
  public:
-  explicit source(std::shared_ptr<engine> e) : engine_{std::move(e)} { engine_->enter(*this); }
+  explicit source(std::shared_ptr<engine> e) : looker{*e}, engine_{std::move(e)} { engine_->enter(*this); }
   ~source() override { engine_->leave(*this); }
 
   void poll() noexcept override;
   void wait() noexcept override;
   void wake() noexcept override;
-
-  bool sleeps_deeply() const noexcept { return deep_.load(std::memory_order_seq_cst); }
-  bool is_of(engine const& e) const noexcept { return engine_.get() == &e; }
 
  private:
   void sleep(std::int64_t nanoseconds) noexcept;
@@ -29,7 +27,6 @@ class source final : public event_source {
   std::shared_ptr<engine> const engine_;
   command* found_ = nullptr;  // by wait, for poll
   std::atomic<std::uint32_t> woken_{0};
-  std::atomic<bool> deep_{false};
 };
 
 }  // namespace nopal::mpi
