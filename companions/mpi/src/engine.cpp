@@ -29,7 +29,6 @@ namespace nopal::inline NOPAL_ABI::mpi {
 static constexpr std::int64_t for_ever = -1, millisecond = 1'000'000;  // nanoseconds
 static constexpr std::int64_t first_nap = 2'000, longest_nap = 100'000;
 static constexpr std::int64_t keeps_looking = 20'000;  // before it naps
-static constexpr int dozes_before_sleep = 20;
 
 namespace {
 
@@ -131,7 +130,6 @@ void engine::start(int* argc, char*** argv, session_options const& o) {
 void engine::end() noexcept {
   std::shared_ptr<engine> const e = of_session();
   e->ending_.store(true, std::memory_order_seq_cst);
-  e->thread_state_.store(awake, std::memory_order_seq_cst);
   e->peers_.wake();
   e->thread_.join();
   if (std::get_terminate() == terminates) std::set_terminate(terminates_otherwise);
@@ -167,54 +165,36 @@ int engine::initialise(int* argc, char*** argv, int asked) {
   return peers_.find(own_);
 }
 
-// It looks where nobody else does: for those whose pool has no source, and for all where only this thread may. For the others it looks once
-// in a millisecond in which no one has.
+// True: somebody waits for whom nobody else looks. seq_cst: README.md, "Why no request is lost".
+bool engine::must_look() const noexcept { return unserved_.load(std::memory_order_seq_cst) != 0; }
+
 void engine::serve() noexcept {
   using clock = std::chrono::steady_clock;
   std::int64_t nap = first_nap;
-  int quiet = 0;
   auto looks_until = clock::now();
   while (!ending_.load(std::memory_order_seq_cst)) {
     if (auto const* const p = peers_.dead(); p != nullptr) die_with(*p);
-    if (!has_waiters()) {
-      nap = first_nap;
-      quiet < dozes_before_sleep ? sleep(dozes, millisecond) : sleep(sleeps, for_ever);
-      quiet = std::min(quiet + 1, dozes_before_sleep);
-      looks_until = clock::now() + std::chrono::nanoseconds{keeps_looking};
-      continue;
-    }
-    quiet = 0;
-    if (!funnelled() && unserved_.load(std::memory_order_seq_cst) == 0) {
-      auto const before = looked_.load(std::memory_order_relaxed);  // relaxed: a hint
-      sleep(dozes, millisecond);
-      if (looked_.load(std::memory_order_relaxed) == before) look_and_tell();
-      continue;
-    }
-    if (command* const some = look(); some != nullptr) {
-      tell(some);
+    bool const rests = !must_look();
+    if (rests) sleep_until_needed();
+    command* const some = look();
+    if (some != nullptr || rests) {
+      tell(some, nullptr);
       nap = first_nap;
       looks_until = clock::now() + std::chrono::nanoseconds{keeps_looking};
     } else if (clock::now() < looks_until) {
       std::this_thread::yield();
     } else {
-      sleep(awake, nap);
+      peers_.sleep(nap);
       nap = std::min(nap * 2, longest_nap);
     }
   }
   finish();
 }
 
-// Two waits are possible: until somebody waits (sleeps), and until somebody waits whom nobody else serves (dozes).
-void engine::sleep(thread_state how, std::int64_t nanoseconds) noexcept {
-  thread_state_.store(how, std::memory_order_seq_cst);
-  bool const stays = (how == sleeps && has_waiters()) || (how != awake && unserved_.load(std::memory_order_seq_cst) != 0) ||
-                     ending_.load(std::memory_order_seq_cst);
-  if (!stays) peers_.sleep(nanoseconds);
-  thread_state_.store(awake, std::memory_order_seq_cst);
-}
-
-void engine::wake_thread() noexcept {
-  if (thread_state_.exchange(awake, std::memory_order_seq_cst) != awake) peers_.wake();
+void engine::sleep_until_needed() noexcept {
+  sleeps_.store(true, std::memory_order_seq_cst);
+  if (!must_look() && !ending_.load(std::memory_order_seq_cst)) peers_.sleep(for_ever);
+  sleeps_.store(false, std::memory_order_seq_cst);
 }
 
 void engine::die_with(peers::peer const& p) noexcept {
@@ -259,33 +239,33 @@ void engine::finish() noexcept {
 
 // ---- Giving.
 
-// True: a worker calls whose pool has a source of this engine.
-static bool is_served(engine const& e) noexcept {
+looker* engine::source_here() const noexcept {
   core::worker* const w = core::current_or_null();
-  if (w == nullptr) return false;
-  auto const* const s = dynamic_cast<looker const*>(w->pool().events.source());
-  return s != nullptr && s->is_of(e);
+  if (w == nullptr) return nullptr;
+  auto* const s = dynamic_cast<looker*>(w->pool().events.source());
+  return s != nullptr && s->is_of(*this) ? s : nullptr;
 }
 
-// README.md, "Why no request is lost": the count first, then the command, then the reads of who sleeps.
+// README.md, "Why no request is lost": the counts first, then the command, then the reads of who sleeps.
 void engine::give(command& c) noexcept {
-  c.served = is_served(*this);
-  bool const served = c.served;  // once it is in the list, `c` is another thread's
+  c.of = source_here();
+  bool const served = c.of != nullptr && !funnelled();  // once it is in the list, `c` is another thread's
+  c.by_session = !served;
   bool const first = waiters_.fetch_add(1, std::memory_order_seq_cst) == 0;
   if (!served) unserved_.fetch_add(1, std::memory_order_seq_cst);
   c.next = commands_.load(std::memory_order_relaxed);  // relaxed, here and where the exchange fails: the pointer is stored, not followed
   // release: pairs with the exchange in take_commands, for the command and what it waits for
   while (!commands_.compare_exchange_weak(c.next, &c, std::memory_order_release, std::memory_order_relaxed)) {
   }
-  unsigned const state = thread_state_.load(std::memory_order_seq_cst);
-  if (state == sleeps || (state == dozes && !served)) wake_thread();
-  if (first && deep_sources_.load(std::memory_order_seq_cst) != 0) wake_a_source();
+  if (!served && sleeps_.exchange(false, std::memory_order_seq_cst)) peers_.wake();
+  if (first && deep_sources_.load(std::memory_order_seq_cst) != 0) wake_sources();
 }
 
-void engine::wake_a_source() noexcept {
+void engine::wake_sources() noexcept {
   std::lock_guard const guard{sources_mutex_};
-  auto const s = std::ranges::find_if(sources_, &looker::sleeps_deeply);
-  if (s != sources_.end()) (*s)->wake();
+  for (looker* const s : sources_) {
+    if (s->sleeps_deeply()) s->wake();
+  }
 }
 
 void engine::enter(looker& s) {
@@ -308,22 +288,28 @@ command* engine::look() noexcept {
   take_commands();
   test_requests();
   test_others();
-  looked_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a hint for the session's thread
   return std::exchange(ended_, nullptr);
 }
 
-void engine::tell(command* ended) noexcept {
+// A worker of another pool, or this thread, could only put the strand into an inbox of that pool, into which no worker need look while all
+// are busy; that pool's timer interrupts one. The lock keeps the source, whose pool may end once it has the mail.
+void engine::tell(command* ended, looker const* by) noexcept {
   while (ended != nullptr) {
-    command* const next = ended->next;  // read before its giver may go on
-    ended->told.release();
-    ended = next;
+    command& c = *ended;
+    ended = c.next;  // read before its giver may go on
+    if (c.of == nullptr || c.of == by) {
+      c.told.release();
+      continue;
+    }
+    std::lock_guard const guard{sources_mutex_};
+    c.of->bring(c);
   }
 }
 
 void engine::ended(command& c) noexcept {
   c.next = ended_;
   ended_ = &c;
-  if (!c.served) unserved_.fetch_sub(1, std::memory_order_seq_cst);
+  if (c.by_session) unserved_.fetch_sub(1, std::memory_order_seq_cst);
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
 }
 

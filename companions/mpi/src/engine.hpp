@@ -43,7 +43,7 @@ class engine {
   int size() const noexcept { return size_; }
   int threads() const noexcept { return threads_; }
   bool funnelled() const noexcept { return threads_ < MPI_THREAD_SERIALIZED; }
-  bool serves_pools() const noexcept { return serves_pools_ && !funnelled(); }
+  bool serves_pools() const noexcept { return serves_pools_; }
   /// True: the caller is the session's thread.
   bool on_own_thread() const noexcept { return std::this_thread::get_id() == id_; }
   /// True if somebody waits. seq_cst: README.md, "Why no request is lost".
@@ -61,9 +61,11 @@ class engine {
   void give(command& c) noexcept;
   /// Looks once, if no other thread does: takes commands, and tests what is waited for. The commands that have ended, linked by `next`.
   command* look() noexcept;
-  /// Tells the givers, which may be gone afterwards.
-  static void tell(command* ended) noexcept;
-  void look_and_tell() noexcept { tell(look()); }
+  /// Tells the givers, which may be gone afterwards. `by`: the source of the pool on which the caller works, or whose timer it is; null:
+  /// none. What another pool waits for goes to that one's source.
+  void tell(command* ended, looker const* by) noexcept;
+  /// The source of the pool on which the caller works, if it is of this engine; else null.
+  looker* source_here() const noexcept;
 
   /// Begins the requests, if they have not begun, and tests each once. True: all have ended. Where MPI may be called.
   static bool begin(wait_for_all& w) noexcept;
@@ -86,15 +88,13 @@ class engine {
   void got_up() noexcept { deep_sources_.fetch_sub(1, std::memory_order_seq_cst); }
 
  private:
-  enum thread_state : unsigned { awake, dozes, sleeps };  // dozes: a millisecond, in which others look
-
   int initialise(int* argc, char*** argv, int asked);
   void serve() noexcept;
   void finish() noexcept;
   [[noreturn]] void die_with(peers::peer const& p) noexcept;
-  void sleep(thread_state how, std::int64_t nanoseconds) noexcept;
-  void wake_thread() noexcept;
-  void wake_a_source() noexcept;
+  bool must_look() const noexcept;
+  void sleep_until_needed() noexcept;
+  void wake_sources() noexcept;
   void take_commands() noexcept;
   void test_requests() noexcept;
   void take_ended(std::size_t n, bool some_failed) noexcept;
@@ -111,14 +111,13 @@ class engine {
 
   std::thread thread_;
   std::thread::id id_;
-  std::atomic<unsigned> thread_state_{awake};
+  std::atomic<bool> sleeps_{false};
   std::atomic<bool> ending_{false};
 
   std::mutex turn_;  // who is in MPI, with MPI_THREAD_SERIALIZED
   std::mutex looks_;
-  std::atomic<std::uint64_t> looked_{0};
   std::atomic<std::size_t> waiters_{0};   // commands that were given and have not ended
-  std::atomic<std::size_t> unserved_{0};  // of these, those of threads whose pool has no source
+  std::atomic<std::size_t> unserved_{0};  // of these, those for which the session's thread must look
   std::atomic<command*> commands_{nullptr};
 
   std::mutex sources_mutex_;

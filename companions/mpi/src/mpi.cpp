@@ -224,7 +224,7 @@ int wait_any(std::span<MPI_Request> requests, MPI_Status* status, on_stop then) 
 }
 
 void poll() noexcept {
-  if (std::shared_ptr<engine> const e = engine::of_session(); e != nullptr && e->has_waiters()) e->look_and_tell();
+  if (std::shared_ptr<engine> const e = engine::of_session(); e != nullptr && e->has_waiters()) e->tell(e->look(), e->source_here());
 }
 
 void call_with(void (*f)(void* with), void* with) {

@@ -17,13 +17,18 @@ static constexpr std::int64_t longest_nap = 100'000;  // nanoseconds
 static constexpr std::int64_t for_ever = -1;
 
 void source::poll() noexcept {
-  engine::tell(std::exchange(found_, nullptr));
-  if (engine_->has_waiters()) engine_->look_and_tell();
+  engine_->tell(std::exchange(found_, nullptr), this);
+  engine_->tell(mail(), this);
+  if (engine_->has_waiters()) engine_->tell(engine_->look(), this);
 }
 
 void source::wait() noexcept {
   // acquire: pairs with wake, for what the waker has brought
   for (std::int64_t nap = first_nap; woken_.exchange(0, std::memory_order_acquire) == 0;) {
+    if (engine_->funnelled()) {  // the session's thread looks, and brings mail
+      sleep(for_ever);
+      continue;
+    }
     if (!engine_->has_waiters()) {
       engine_->sleeps_deeply();
       deep_.store(true, std::memory_order_seq_cst);

@@ -13,13 +13,15 @@
 namespace nopal::inline NOPAL_ABI::mpi {
 
 class engine;
+class looker;
 
 /// A command is what a thread gives to the engine: taken once, by the thread that looks, where MPI may be called. The giver waits for `told`,
 /// which is released once, as the last access of whoever looks: then it may be gone.
 struct command {
   void (*taken)(engine&, command&) noexcept = nullptr;
   command* next = nullptr;  ///< among commands that nobody has taken yet; later, among those whose giver is to be told
-  bool served = false;      ///< it was given by a worker whose pool has a source of this engine
+  bool by_session = false;  ///< the session's thread must look for it
+  looker* of = nullptr;     ///< the source of the pool on which the giver works, which tells it; null: any thread does
   semaphore told{0};
 };
 
