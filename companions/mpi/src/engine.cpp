@@ -1,6 +1,7 @@
 #include "engine.hpp"
 
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -138,9 +139,19 @@ void engine::end() noexcept {
   session_engine = nullptr;
 }
 
+// mpiexec may end before it has passed on what a rank has written: so the ranks live until it has read it, for half a second at most.
+static void let_be_read() noexcept {
+  std::fflush(stderr);
+  for (int k = 0, left = 1; k < 40 && left > 0; ++k) {
+    if (::ioctl(STDERR_FILENO, FIONREAD, &left) != 0) left = 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds{100});
+}
+
 void engine::abort(char const* what) noexcept {
   std::fprintf(stderr, "nopal::mpi: rank %d of %d (process %d) %s; all ranks end\n", rank_, size_, static_cast<int>(::getpid()), what);
-  std::fflush(stderr);
+  let_be_read();
   MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   std::_Exit(EXIT_FAILURE);
 }
@@ -200,7 +211,7 @@ void engine::sleep_until_needed() noexcept {
 void engine::die_with(peers::peer const& p) noexcept {
   std::fprintf(stderr, "nopal::mpi: rank %d of %d (process %d) has died; rank %d ends all ranks\n", p.rank, size_,
                static_cast<int>(p.process), rank_);
-  std::fflush(stderr);
+  let_be_read();
   MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   std::_Exit(EXIT_FAILURE);
 }
