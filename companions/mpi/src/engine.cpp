@@ -177,7 +177,7 @@ int engine::initialise(int* argc, char*** argv, int asked) {
 }
 
 // True: somebody waits for whom nobody else looks. seq_cst: README.md, "Why no request is lost".
-bool engine::must_look() const noexcept { return unserved_.load(std::memory_order_seq_cst) != 0; }
+bool engine::is_needed() const noexcept { return unserved_.load(std::memory_order_seq_cst) != 0; }
 
 void engine::serve() noexcept {
   using clock = std::chrono::steady_clock;
@@ -185,7 +185,7 @@ void engine::serve() noexcept {
   auto looks_until = clock::now();
   while (!ending_.load(std::memory_order_seq_cst)) {
     if (auto const* const p = peers_.dead(); p != nullptr) die_with(*p);
-    bool const rests = !must_look();
+    bool const rests = !is_needed();
     if (rests) sleep_until_needed();
     command* const some = look();
     if (some != nullptr || rests) {
@@ -204,7 +204,7 @@ void engine::serve() noexcept {
 
 void engine::sleep_until_needed() noexcept {
   sleeps_.store(true, std::memory_order_seq_cst);
-  if (!must_look() && !ending_.load(std::memory_order_seq_cst)) peers_.sleep(for_ever);
+  if (!is_needed() && !ending_.load(std::memory_order_seq_cst)) peers_.sleep(for_ever);
   sleeps_.store(false, std::memory_order_seq_cst);
 }
 

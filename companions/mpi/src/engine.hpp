@@ -92,7 +92,7 @@ class engine {
   void serve() noexcept;
   void finish() noexcept;
   [[noreturn]] void die_with(peers::peer const& p) noexcept;
-  bool must_look() const noexcept;
+  bool is_needed() const noexcept;
   void sleep_until_needed() noexcept;
   void wake_sources() noexcept;
   void take_commands() noexcept;
