@@ -373,13 +373,14 @@ TEST_P(ranks, go_on_with_what_cannot_be_cancelled) {
   pool.run([] {
     std::vector<int> large(100'000, 1);
     if (me() == 0) {
-      nopal::with_time_limit(1ms, [&] {
+      std::stop_source stop;
+      stop.request_stop();
+      nopal::with_stop(stop.get_token(), [&] {
         mpi::ssend(large.data(), 100'000, MPI_INT, 1, 0, world);
         EXPECT_TRUE(nopal::stop_requested());
         mpi::barrier(world);
       });
     } else {
-      nopal::sleep_for(10ms);
       mpi::recv(large.data(), 100'000, MPI_INT, 0, 0, world);
       mpi::barrier(world);
     }
