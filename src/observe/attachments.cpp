@@ -34,6 +34,7 @@ attachments::attachments(pool_options const& o) : events_{o.experimental.events}
         "a simulated machine and an event source, of which a companion brings one: events do not come in the machine's time; switch one "
         "off");
   }
+  if (!machine_ && events_ == nullptr) events_ = named_events();
 }
 
 std::unique_ptr<observer> attachments::make(pool_site const& site) const {

@@ -19,7 +19,8 @@ class attachments {
   bool makes_up_machine() const noexcept { return machine_.has_value(); }
   /// The machine that the workers run on. Throws std::system_error.
   topology machine(cpu_limits const& cpus) const { return machine_ ? *machine_ : topology::load(cpus.cpus); }
-  /// The options' event source, or else that of the first companion that has one; null if there is none.
+  /// The options' event source, or else that of the first companion that has one, or else of bring_events_to_new_pools; null if there is
+  /// none.
   std::shared_ptr<event_source> const& events() const noexcept { return events_; }
 
   /// All observers of the pool as one; null if it has none. Throws std::invalid_argument, std::system_error, std::bad_alloc.

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "nopal/event_source.hpp"
+
 namespace nopal::inline NOPAL_ABI::core {
 
 observer::~observer() = default;
@@ -108,26 +110,50 @@ class several final : public observer {
   std::vector<std::unique_ptr<observer>> const all_;
 };
 
+template <class Make>
 struct named {
-  std::unique_ptr<observer> (*make)(pool_state&);
+  Make* make;
   named* next;
 };
-constinit std::atomic<named*> all_named{nullptr};  // the newest first; they stay until the process ends
+// The newest first; they stay until the process ends.
+template <class Make>
+constinit std::atomic<named<Make>*> all_named{nullptr};
 
-}  // namespace
-
-void observe_new_pools(std::unique_ptr<observer> (*make)(pool_state&)) {
-  auto* const mine = new named{make, all_named.load(std::memory_order_relaxed)};  // relaxed: the exchange checks it
-  // release: pairs with the acquire in add_named_observers. relaxed: as above.
-  while (!all_named.compare_exchange_weak(mine->next, mine, std::memory_order_release, std::memory_order_relaxed)) {
+template <class Make>
+void add_to_all(Make* make) {
+  auto* const mine = new named<Make>{make, all_named<Make>.load(std::memory_order_relaxed)};  // relaxed: the exchange checks it
+  // release: pairs with the acquire in for_all_named. relaxed: as above.
+  while (!all_named<Make>.compare_exchange_weak(mine->next, mine, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+// Calls f(make) for each, until it returns true.
+template <class Make, class F>
+void for_all_named(F f) {
+  // acquire: pairs with the release in add_to_all
+  for (named<Make> const* n = all_named<Make>.load(std::memory_order_acquire); n != nullptr; n = n->next) {
+    if (f(n->make)) return;
   }
 }
 
+using makes_observer = std::unique_ptr<observer>(pool_state&);
+using makes_events = std::shared_ptr<event_source>();
+
+}  // namespace
+
+void observe_new_pools(std::unique_ptr<observer> (*make)(pool_state&)) { add_to_all<makes_observer>(make); }
+void bring_events_to_new_pools(std::shared_ptr<event_source> (*make)()) { add_to_all<makes_events>(make); }
+
 void add_named_observers(std::vector<std::unique_ptr<observer>>& these, pool_state& pool) {
-  // acquire: pairs with the release in observe_new_pools
-  for (named const* n = all_named.load(std::memory_order_acquire); n != nullptr; n = n->next) {
-    if (std::unique_ptr<observer> o = n->make(pool); o != nullptr) these.push_back(std::move(o));
-  }
+  for_all_named<makes_observer>([&](makes_observer* make) {
+    if (std::unique_ptr<observer> o = make(pool); o != nullptr) these.push_back(std::move(o));
+    return false;
+  });
+}
+
+std::shared_ptr<event_source> named_events() {
+  std::shared_ptr<event_source> first;
+  for_all_named<makes_events>([&](makes_events* make) { return (first = make()) != nullptr; });
+  return first;
 }
 
 std::unique_ptr<observer> as_one(std::vector<std::unique_ptr<observer>> these) {

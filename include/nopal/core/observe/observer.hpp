@@ -9,6 +9,12 @@
 
 #include "nopal/core/compiler/config.hpp"
 
+namespace nopal::inline NOPAL_ABI {
+
+class event_source;
+
+}  // namespace nopal
+
 namespace nopal::inline NOPAL_ABI::core {
 
 class stack;
@@ -145,5 +151,9 @@ class NOPAL_API observer {
 /// may be kept, and nothing of it may be read before its first thread begins. `make` stays until the process ends. Pools that were made
 /// earlier are not observed: it may be called while static objects are made. Any thread. Throws std::bad_alloc.
 NOPAL_API void observe_new_pools(std::unique_ptr<observer> (*make)(pool_state&));
+
+/// From now on each new pool whose machine is this one, and for which neither its options nor a companion name an event source, calls `make`
+/// for one; null: none. The first that returns one is the last that is called. Otherwise as observe_new_pools.
+NOPAL_API void bring_events_to_new_pools(std::shared_ptr<event_source> (*make)());
 
 }  // namespace nopal::core

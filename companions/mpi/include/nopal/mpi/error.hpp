@@ -1,0 +1,31 @@
+#pragma once
+
+// error: an MPI call that has failed. Next: ../mpi.hpp.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <stdexcept>
+
+namespace nopal::inline NOPAL_ABI::mpi {
+
+/// An MPI call has failed, with the text of MPI_Error_string. The communicator must have MPI_ERRORS_RETURN, as MPI_COMM_WORLD,
+/// MPI_COMM_SELF and what is made from them have while there is a session; with MPI_ERRORS_ARE_FATAL the library ends the program.
+class NOPAL_API error : public std::runtime_error {
+ public:
+  /// `code`: what `call` has returned, or the error of the request at `index` of those that it was given.
+  error(char const* call, int code, int index = -1);
+
+  /// What MPI has returned, and its error class, such as MPI_ERR_TRUNCATE.
+  int code() const noexcept { return code_; }
+  int error_class() const noexcept { return class_; }
+  /// The MPI function, such as "MPI_Recv".
+  char const* call() const noexcept { return call_; }
+  /// Of wait_all and wait_any: the place of the request that has failed; else -1.
+  int index() const noexcept { return index_; }
+
+ private:
+  int code_, class_, index_;
+  char const* call_;  // a literal
+};
+
+}  // namespace nopal::mpi

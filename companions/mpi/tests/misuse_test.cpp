@@ -1,0 +1,72 @@
+// One rank: what is not allowed throws, with a message that says what to do; then a session that attaches to the program's own MPI.
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "nopal/mpi.hpp"
+#include "nopal/native.hpp"
+#include "nopal/pool.hpp"
+
+namespace {
+
+namespace mpi = nopal::mpi;
+
+template <class F>
+std::string logic_error_of(F f) {
+  try {
+    f();
+  } catch (std::logic_error const& e) {
+    return e.what();
+  }
+  return "no error";
+}
+testing::AssertionResult has(std::string const& text, char const* part) {
+  return text.find(part) != std::string::npos ? testing::AssertionSuccess() : testing::AssertionFailure() << text;
+}
+
+void expect_no_session() {
+  MPI_Request none = MPI_REQUEST_NULL;
+  EXPECT_TRUE(has(logic_error_of([&] { mpi::wait(none); }), "mpi::wait needs a session"));
+  EXPECT_TRUE(has(logic_error_of([] { mpi::wait_all({}); }), "mpi::wait_all needs a session"));
+  EXPECT_TRUE(has(logic_error_of([] { mpi::wait_any({}); }), "mpi::wait_any needs a session"));
+  EXPECT_TRUE(has(logic_error_of([] { mpi::barrier(MPI_COMM_WORLD); }), "MPI_Barrier needs a session"));
+  EXPECT_TRUE(has(logic_error_of([] { mpi::call([] {}); }), "mpi::call needs a session"));
+  mpi::poll();
+}
+
+TEST(misuse, throws_and_says_what_to_do) {
+  int argc = 0;
+  char** argv = nullptr;
+  expect_no_session();
+  EXPECT_TRUE(has(logic_error_of([] { mpi::session s{mpi::session::attach{}}; }), "write session s{argc, argv}"));
+  EXPECT_TRUE(has(logic_error_of([&] { mpi::session s{argc, argv, {.threads = 77}}; }), "threads = 77 is no thread level"));
+
+  int given = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &given);
+  EXPECT_TRUE(has(logic_error_of([&] { mpi::session s{argc, argv}; }), "write session s{session::attach{}}"));
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL, after = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+  for (int k = 0; k < 3; ++k) {  // one after the other
+    mpi::session s{mpi::session::attach{}};
+    EXPECT_EQ(s.threads(), given);
+    EXPECT_TRUE(has(logic_error_of([] { mpi::session two{mpi::session::attach{}}; }), "there is a session already"));
+    nopal::pool pool{{.workers = 1}};
+    int const own = pool.run([] {
+      int x = 7, y = 0;
+      nopal::parallel_invoke([&] { mpi::send(&x, 1, MPI_INT, 0, 0, MPI_COMM_SELF); },
+                             [&] { mpi::recv(&y, 1, MPI_INT, 0, 0, MPI_COMM_SELF); });
+      return y;
+    });
+    EXPECT_EQ(own, 7);
+  }
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &after);
+  EXPECT_EQ(before, after);
+  expect_no_session();
+  MPI_Finalize();
+  EXPECT_TRUE(has(logic_error_of([&] { mpi::session s{argc, argv}; }), "MPI was finalised"));
+  EXPECT_TRUE(has(logic_error_of([] { mpi::session s{mpi::session::attach{}}; }), "MPI was finalised"));
+}
+
+}  // namespace
