@@ -58,24 +58,23 @@ class schedule_operation : work {
 
   schedule_operation(pool_state& pool, Receiver r) noexcept : work{run}, pool_{pool}, receiver_(static_cast<Receiver&&>(r)) {}
   void start() & noexcept {
-    if (is_asked()) return stdexec::set_stopped(static_cast<Receiver&&>(receiver_));
-    this->give(pool_);
+    if (!is_stopped()) this->give(pool_);
   }
 
  private:
-  bool is_asked() const noexcept {
-    if constexpr (stdexec::unstoppable_token<token_of<Receiver>>) {
-      return false;
-    } else {
-      return stdexec::get_stop_token(stdexec::get_env(receiver_)).stop_requested();
+  // True: it was asked to stop, and this is done.
+  bool is_stopped() noexcept {
+    if constexpr (!stdexec::unstoppable_token<token_of<Receiver>>) {
+      if (stdexec::get_stop_token(stdexec::get_env(receiver_)).stop_requested()) {
+        stdexec::set_stopped(static_cast<Receiver&&>(receiver_));
+        return true;
+      }
     }
+    return false;
   }
   static void run(work& w) noexcept {
     auto& self = static_cast<schedule_operation&>(w);
-    if constexpr (!stdexec::unstoppable_token<token_of<Receiver>>) {
-      if (self.is_asked()) return stdexec::set_stopped(static_cast<Receiver&&>(self.receiver_));
-    }
-    stdexec::set_value(static_cast<Receiver&&>(self.receiver_));
+    if (!self.is_stopped()) stdexec::set_value(static_cast<Receiver&&>(self.receiver_));
   }
 
   pool_state& pool_;
