@@ -34,7 +34,8 @@ TEST_F(bulk, calls_each_index_once) {
   for (int n : {0, 1, 2, 3, 7, 8, 9, 100, 12345}) {
     std::vector<std::atomic<int>> calls(static_cast<std::size_t>(n));
     auto once = [&](int i) { ++calls[static_cast<std::size_t>(i)]; };
-    ex::sync_wait(ex::schedule(here) | ex::bulk(ex::par, n, once) | ex::bulk_unchunked(ex::par, n, once) | ex::bulk(ex::seq, n, once) | ex::bulk_chunked(ex::par_unseq, n, [&](int first, int last) {
+    ex::sync_wait(ex::schedule(here) | ex::bulk(ex::par, n, once) | ex::bulk_unchunked(ex::par, n, once) | ex::bulk(ex::seq, n, once) |
+                  ex::bulk_chunked(ex::par_unseq, n, [&](int first, int last) {
                     EXPECT_LT(first, last);
                     for (; first < last; ++first) once(first);
                   }));
@@ -72,14 +73,15 @@ TEST_F(bulk, runs_in_one_call_where_the_policy_is_serial) {
 }
 
 TEST_F(bulk, passes_values_to_bodies_and_on) {
-  auto const [p, sum] = *ex::sync_wait(ex::just(std::make_unique<int>(3), std::vector<int>(100)) | ex::continues_on(here) |
-                                       ex::bulk(ex::par, 100, [](int i, std::unique_ptr<int>& q, std::vector<int>& v) { v[static_cast<std::size_t>(i)] = i * *q; }) |
-                                       ex::then([](std::unique_ptr<int> q, std::vector<int> const& v) {
-                                         int s = 0;
-                                         for (int x : v) s += x;
-                                         return std::tuple{std::move(q), s};
-                                       }) |
-                                       ex::let_value([](auto& t) { return ex::just(std::move(std::get<0>(t)), std::get<1>(t)); }));
+  auto const [p, sum] = *ex::sync_wait(
+      ex::just(std::make_unique<int>(3), std::vector<int>(100)) | ex::continues_on(here) |
+      ex::bulk(ex::par, 100, [](int i, std::unique_ptr<int>& q, std::vector<int>& v) { v[static_cast<std::size_t>(i)] = i * *q; }) |
+      ex::then([](std::unique_ptr<int> q, std::vector<int> const& v) {
+        int s = 0;
+        for (int x : v) s += x;
+        return std::tuple{std::move(q), s};
+      }) |
+      ex::let_value([](auto& t) { return ex::just(std::move(std::get<0>(t)), std::get<1>(t)); }));
   EXPECT_EQ(*p, 3);
   EXPECT_EQ(sum, 3 * 4950);
 }
@@ -113,19 +115,25 @@ TEST_F(bulk, bodies_see_a_request_of_the_receivers_token) {
   for (int n : {3, 100'000}) {
     ex::inplace_stop_source stop;
     std::atomic<bool> seen{false};
-    auto const r = ex::sync_wait(ex::schedule(here) | ex::bulk(ex::par, n, [&](int) {
-                                   stop.request_stop();
-                                   if (nopal::stop_requested()) seen = true;
-                                   nopal::stop_point();
-                                 }) | with_token(stop.get_token()));
+    auto const r = ex::sync_wait(ex::schedule(here) |
+                                 ex::bulk(ex::par, n,
+                                          [&](int) {
+                                            stop.request_stop();
+                                            if (nopal::stop_requested()) seen = true;
+                                            nopal::stop_point();
+                                          }) |
+                                 with_token(stop.get_token()));
     EXPECT_FALSE(r.has_value());
     EXPECT_TRUE(seen);
   }
   std::stop_source standard;  // a token of another type
-  EXPECT_FALSE(ex::sync_wait(ex::schedule(here) | ex::bulk(ex::seq, 1, [&](int) {
-                               standard.request_stop();
-                               nopal::stop_point();
-                             }) | with_token(standard.get_token()))
+  EXPECT_FALSE(ex::sync_wait(ex::schedule(here) |
+                             ex::bulk(ex::seq, 1,
+                                      [&](int) {
+                                        standard.request_stop();
+                                        nopal::stop_point();
+                                      }) |
+                             with_token(standard.get_token()))
                    .has_value());
 }
 
@@ -133,27 +141,35 @@ TEST_F(bulk, what_was_asked_before_runs_no_body) {
   ex::inplace_stop_source stop;
   stop.request_stop();
   int calls = 0;
-  EXPECT_FALSE(ex::sync_wait(ex::just() | ex::continues_on(here) | ex::bulk(ex::par, 10, [&](int) { ++calls; }) | with_token(stop.get_token())).has_value());
+  EXPECT_FALSE(
+      ex::sync_wait(ex::just() | ex::continues_on(here) | ex::bulk(ex::par, 10, [&](int) { ++calls; }) | with_token(stop.get_token()))
+          .has_value());
   EXPECT_EQ(calls, 0);
 }
 
 TEST_F(bulk, bodies_see_a_request_of_a_region_around) {
   std::stop_source stop;
   nopal::with_stop(stop.get_token(), [&] {
-    EXPECT_FALSE(ex::sync_wait(ex::schedule(here) | ex::bulk(ex::par, 10'000, [&](int) {
-                                 stop.request_stop();
-                                 nopal::stop_point();
-                               })).has_value());
+    EXPECT_FALSE(ex::sync_wait(ex::schedule(here) | ex::bulk(ex::par, 10'000,
+                                                             [&](int) {
+                                                               stop.request_stop();
+                                                               nopal::stop_point();
+                                                             }))
+                     .has_value());
   });
 }
 
 TEST_F(bulk, a_request_of_its_token_stays_inside) {
   ex::inplace_stop_source stop;
   pool.run([&] {
-    EXPECT_FALSE(ex::sync_wait(ex::schedule(here) | ex::bulk(ex::par, 10, [&](int) {
-                                 stop.request_stop();
-                                 nopal::stop_point();
-                               }) | with_token(stop.get_token())).has_value());
+    EXPECT_FALSE(ex::sync_wait(ex::schedule(here) |
+                               ex::bulk(ex::par, 10,
+                                        [&](int) {
+                                          stop.request_stop();
+                                          nopal::stop_point();
+                                        }) |
+                               with_token(stop.get_token()))
+                     .has_value());
     EXPECT_FALSE(nopal::stop_requested());
     EXPECT_TRUE(ex::sync_wait(ex::schedule(here) | ex::bulk(ex::par, 10, [](int) {})).has_value());
   });

@@ -43,10 +43,13 @@ TEST(replacement, stops) {
   auto const sched = ex::get_parallel_scheduler();
   ex::inplace_stop_source stop;
   std::atomic<bool> seen{false};
-  EXPECT_FALSE(ex::sync_wait(ex::schedule(sched) | ex::bulk(ex::par, 1'000'000, [&](int) {
-                               stop.request_stop();
-                               if (nopal::stop_requested()) seen = true;
-                             }) | with_token(stop.get_token()))
+  EXPECT_FALSE(ex::sync_wait(ex::schedule(sched) |
+                             ex::bulk(ex::par, 1'000'000,
+                                      [&](int) {
+                                        stop.request_stop();
+                                        if (nopal::stop_requested()) seen = true;
+                                      }) |
+                             with_token(stop.get_token()))
                    .has_value());
   EXPECT_TRUE(seen);
   EXPECT_FALSE(ex::sync_wait(ex::schedule(sched) | with_token(stop.get_token())).has_value());

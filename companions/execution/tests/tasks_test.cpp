@@ -86,7 +86,8 @@ struct tasks : testing::Test {
 
 TEST_F(tasks, a_coroutine_function_is_a_sender_of_its_result) {
   EXPECT_EQ(std::get<0>(*ex::sync_wait(nopal::as_sender(pool, fib, 20))), 6765);
-  auto const [a, b] = *ex::sync_wait(ex::when_all(nopal::as_sender(pool, fib, 15), nopal::as_sender(pool, fib, 16) | ex::then([](long x) { return -x; })));
+  auto const [a, b] =
+      *ex::sync_wait(ex::when_all(nopal::as_sender(pool, fib, 15), nopal::as_sender(pool, fib, 16) | ex::then([](long x) { return -x; })));
   EXPECT_EQ(a, 610);
   EXPECT_EQ(b, -987);
   EXPECT_EQ(std::get<0>(*ex::sync_wait(nopal::as_sender(pool, [](int i) { return i + 1; }, 4))), 5);
@@ -102,14 +103,16 @@ TEST_F(tasks, keeps_arguments_as_submit_does) {
   EXPECT_EQ(calls, 1);
   int x = 1;
   auto const s = nopal::as_sender(pool, [](int& r) -> int& { return ++r; }, x);
-  for (int i = 2; i < 5; ++i) EXPECT_EQ(&std::get<0>(*ex::sync_wait(s | ex::then([](int& r) { return &r; }))) == nullptr, false);
+  for (int i = 2; i < 5; ++i) EXPECT_EQ(std::get<0>(*ex::sync_wait(s | ex::then([](int& r) { return &r; }))), &x);
   EXPECT_EQ(x, 4);
 }
 
 TEST_F(tasks, runs_on_the_pool_of_the_worker_that_starts_it_or_the_default_pool) {
   auto where = [] { return nopal::pool::current(); };
   EXPECT_EQ(std::get<0>(*ex::sync_wait(nopal::as_sender(where))), &nopal::default_pool());
-  EXPECT_EQ(pool.run([&] { return std::get<0>(*nopal::block_on([&] { return ex::sync_wait(ex::starts_on(here, nopal::as_sender(where))); })); }), &pool);
+  EXPECT_EQ(
+      pool.run([&] { return std::get<0>(*nopal::block_on([&] { return ex::sync_wait(ex::starts_on(here, nopal::as_sender(where))); })); }),
+      &pool);
 }
 
 TEST_F(tasks, completes_with_what_is_thrown_or_stopped) {
@@ -135,7 +138,9 @@ TEST_F(tasks, a_job_sees_a_request_of_the_receivers_token) {
 
 TEST_F(tasks, a_wait_in_a_job_ends_when_the_token_is_requested) {
   nopal::channel<int> never{1};
-  auto const r = ex::sync_wait(ex::when_all(nopal::as_sender(pool, [&] { static_cast<void>(never.pop()); }), ex::schedule(here) | ex::then([] { throw 1; })) | ex::upon_error([](auto const&) {}));
+  auto const r = ex::sync_wait(
+      ex::when_all(nopal::as_sender(pool, [&] { static_cast<void>(never.pop()); }), ex::schedule(here) | ex::then([] { throw 1; })) |
+      ex::upon_error([](auto const&) {}));
   EXPECT_TRUE(r.has_value());
 }
 
@@ -165,9 +170,7 @@ TEST_F(tasks, await_senders_that_end_on_threads_that_work_for_no_pool) {
 }
 
 TEST_F(tasks, await_throws_errors_and_stops) {
-  auto error = [](auto sender) {
-    return [sender]() -> nopal::task<> { co_await sender; };
-  };
+  auto error = [](auto sender) { return [sender]() -> nopal::task<> { co_await sender; }; };
   EXPECT_THROW(pool.run(error(ex::just_error(5))), int);
   EXPECT_THROW(pool.run(error(ex::just_error(std::make_error_code(std::errc::timed_out)))), std::system_error);
   EXPECT_THROW(pool.run(error(ex::just_error(std::make_exception_ptr(std::runtime_error{""})))), std::runtime_error);
@@ -207,7 +210,11 @@ TEST_F(tasks, a_request_in_the_region_of_a_task_reaches_the_sender_that_it_await
 TEST_F(tasks, a_request_in_the_region_of_sync_wait_on_a_worker_reaches_the_sender) {
   std::stop_source stop;
   std::atomic<bool> begun{false};
-  auto f = pool.submit(stop.get_token(), [&] { return ex::sync_wait(ex::schedule(here) | ex::let_value([&] { return ex::starts_on(here, until_stopped{&begun}); }) | ex::continues_on(here)).has_value(); });
+  auto f = pool.submit(stop.get_token(), [&] {
+    return ex::sync_wait(ex::schedule(here) | ex::let_value([&] { return ex::starts_on(here, until_stopped{&begun}); }) |
+                         ex::continues_on(here))
+        .has_value();
+  });
   while (!begun) std::this_thread::yield();
   stop.request_stop();
   EXPECT_FALSE(f.get());

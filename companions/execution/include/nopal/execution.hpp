@@ -5,7 +5,8 @@
 // execution/work.hpp, how an operation reaches a worker without memory of its own.
 
 #if !__has_include(<stdexec/execution.hpp>)
-#error "nopal/execution.hpp needs stdexec (https://github.com/NVIDIA/stdexec): add its folder include/ to the compiler's, or give CMake -DSTDEXEC_ROOT=<its folder> and link nopal::execution"
+#error \
+    "nopal/execution.hpp needs stdexec (https://github.com/NVIDIA/stdexec): add its folder include/ to the compiler's, or give CMake -DSTDEXEC_ROOT=<its folder> and link nopal::execution"
 #else
 
 #include "nopal/core/compiler/config.hpp"

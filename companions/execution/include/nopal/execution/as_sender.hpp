@@ -49,15 +49,14 @@ class kept_call {
   explicit kept_call(F f, A... a) : f_(static_cast<F>(f)), a_(static_cast<A>(a)...) {}
 
   /// Once. By-value arguments are handed over, references are passed on.
-  result call() {
-    return pass(std::type_identity<arguments>{});
-  }
+  result call() { return pass(std::type_identity<arguments>{}); }
 
  private:
   template <class... P>
   result pass(std::type_identity<std::tuple<P...>>) {
     using called_as = callee<way::submits, F, P...>::type;
-    return std::apply([this](auto&... a) -> result { return core::call_in_region(static_cast<called_as>(f_), static_cast<P&&>(a)...); }, a_);
+    return std::apply([this](auto&... a) -> result { return core::call_in_region(static_cast<called_as>(f_), static_cast<P&&>(a)...); },
+                      a_);
   }
 
   callable f_;
@@ -71,7 +70,8 @@ class call_operation : work {
  public:
   using operation_state_concept = stdexec::operation_state_tag;
 
-  call_operation(pool_state* pool, Call&& c, Receiver r) : work{run}, pool_{pool}, call_(static_cast<Call&&>(c)), receiver_(static_cast<Receiver&&>(r)) {}
+  call_operation(pool_state* pool, Call&& c, Receiver r)
+      : work{run}, pool_{pool}, call_(static_cast<Call&&>(c)), receiver_(static_cast<Receiver&&>(r)) {}
   void start() & noexcept {
     if (is_asked()) return stdexec::set_stopped(static_cast<Receiver&&>(receiver_));
     pool_state* to = pool_;
@@ -96,7 +96,8 @@ class call_operation : work {
 
   static void run(work& w) noexcept { static_cast<call_operation&>(w).run_here(); }
   void run_here() noexcept {
-    using held = std::conditional_t<std::is_void_v<result>, char, std::conditional_t<std::is_reference_v<result>, std::remove_reference_t<result>*, result>>;
+    using held = std::conditional_t<std::is_void_v<result>, char,
+                                    std::conditional_t<std::is_reference_v<result>, std::remove_reference_t<result>*, result>>;
     std::optional<held> value;
     std::exception_ptr thrown;
     if (!is_asked()) {
@@ -154,7 +155,8 @@ class call_sender {
 
   template <class Self, class... Env>
   static consteval auto get_completion_signatures() noexcept {
-    return stdexec::completion_signatures<typename value_of<result>::type, stdexec::set_error_t(std::exception_ptr), stdexec::set_stopped_t()>{};
+    return stdexec::completion_signatures<typename value_of<result>::type, stdexec::set_error_t(std::exception_ptr),
+                                          stdexec::set_stopped_t()>{};
   }
   template <stdexec::receiver Receiver>
   auto connect(Receiver r) && {

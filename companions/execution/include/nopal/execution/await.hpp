@@ -32,7 +32,8 @@ auto waiter_env::query(Query) const noexcept -> scheduler {
 template <class Sender>
 class sender_awaiter : public stack_awaiter {
   using way = way_of<Sender, waiter_env>;
-  static_assert(way::is_one, "nopal: a task awaits a sender that completes with values in one way. Write co_await stdexec::into_variant(sender).");
+  static_assert(way::is_one,
+                "nopal: a task awaits a sender that completes with values in one way. Write co_await stdexec::into_variant(sender).");
   using tuple = way::type;
 
  public:

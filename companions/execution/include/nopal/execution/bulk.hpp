@@ -96,7 +96,8 @@ class bulk_sender {
   }
   template <stdexec::receiver Receiver>
   auto connect(Receiver r) && {
-    return operation<Receiver>{static_cast<Before&&>(before_), *pool_, shape_, static_cast<Function&&>(function_), static_cast<Receiver&&>(r)};
+    return operation<Receiver>{static_cast<Before&&>(before_), *pool_, shape_, static_cast<Function&&>(function_),
+                               static_cast<Receiver&&>(r)};
   }
   template <stdexec::receiver Receiver>
     requires std::copy_constructible<Before>
@@ -124,8 +125,8 @@ struct make_bulk {
     auto [policy, shape, function] = static_cast<Data&&>(data);
     using given = std::remove_cvref_t<decltype(policy.__get())>;
     constexpr bool parallel = std::same_as<given, stdexec::parallel_policy> || std::same_as<given, stdexec::parallel_unsequenced_policy>;
-    return bulk_sender<parallel, std::same_as<Tag, stdexec::bulk_chunked_t>, decltype(shape), decltype(function), std::remove_cvref_t<Before>>{
-        pool, shape, std::move(function), static_cast<Before&&>(before)};
+    return bulk_sender<parallel, std::same_as<Tag, stdexec::bulk_chunked_t>, decltype(shape), decltype(function),
+                       std::remove_cvref_t<Before>>{pool, shape, std::move(function), static_cast<Before&&>(before)};
   }
 };
 

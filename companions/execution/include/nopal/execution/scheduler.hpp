@@ -25,8 +25,9 @@ struct domain : stdexec::default_domain {
   template <class Sender, class Env>
     requires stdexec::__sender_for<Sender, stdexec::bulk_chunked_t> || stdexec::__sender_for<Sender, stdexec::bulk_unchunked_t>
   constexpr auto transform_sender(stdexec::set_value_t, Sender&& s, Env const& env) const noexcept {
-    static_assert(stdexec::__completes_on<Sender, scheduler, Env>,
-                  "nopal: what comes before this bulk completes on no pool. Write stdexec::continues_on(nopal::get_scheduler(pool)) before it.");
+    static_assert(
+        stdexec::__completes_on<Sender, scheduler, Env>,
+        "nopal: what comes before this bulk completes on no pool. Write stdexec::continues_on(nopal::get_scheduler(pool)) before it.");
     pool_state& on = stdexec::get_completion_scheduler<stdexec::set_value_t>(stdexec::get_env(s), env).pool();
     return stdexec::__apply(make_bulk{on}, static_cast<Sender&&>(s));
   }
