@@ -111,8 +111,7 @@ inline bool is_asked_before(semaphore& done) noexcept {
   if (done.try_acquire()) return false;
   if (wait_may_end_early()) {
     try {
-      static_cast<void>(done.try_acquire_until(time_point::max()));
-      return false;
+      if (done.try_acquire_until(time_point::max())) return false;
     } catch (stopped const&) {
       return true;
     } catch (...) {  // there is no memory for a wait that can end early: this one does not
