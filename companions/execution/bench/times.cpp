@@ -1,8 +1,7 @@
 // What an operation costs: schedule and bulk on nopal, beside exec::static_thread_pool, and Asio's pool where it is compiled with
-// NOPAL_EXECUTION_ASIO. Medians of 9 rounds, in ns. nopal_execution_times [WORKERS]
+// NOPAL_EXECUTION_ASIO. The least of 60 rounds. nopal_execution_times [WORKERS]
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -24,18 +23,16 @@ using steady = std::chrono::steady_clock;
 
 namespace {
 
-/// The median time of a round, in ns, divided by `operations`.
+/// The least time of a round, in ns, divided by `operations`: other programs of the machine make the others longer.
 template <class F>
-double median(double operations, F f) {
-  std::array<double, 9> times{};
-  f();
-  for (double& t : times) {
+double least(double operations, F f) {
+  double t = 1e300;
+  for (int i = 0; i < 60; ++i) {
     auto const begin = steady::now();
     f();
-    t = std::chrono::duration<double, std::nano>(steady::now() - begin).count() / operations;
+    t = std::min(t, std::chrono::duration<double, std::nano>(steady::now() - begin).count() / operations);
   }
-  std::nth_element(times.begin(), times.begin() + 4, times.end());
-  return times[4];
+  return t;
 }
 
 /// The next of a chain: starts itself again, on a worker, until it has run often enough.
@@ -91,27 +88,17 @@ void work(int ns) {
 template <class Scheduler>
 void rows(char const* name, Scheduler on) {
   std::vector<int> v(1'000'000);
+  auto loop = [&](auto n, auto body) { ex::sync_wait(ex::schedule(on) | ex::bulk(ex::par, n, body)); };
   std::printf("%-20s", name);
-  std::printf(" %9.0f", median(1000, [&] {
-                for (int i = 0; i < 1000; ++i) ex::sync_wait(ex::schedule(on));
+  std::printf(" %9.0f", least(50, [&] {
+                for (int i = 0; i < 50; ++i) ex::sync_wait(ex::schedule(on));
               }));
-  std::printf(" %9.0f", median(20'000, [&] { chains(on, 1, 20'000); }));
-  std::printf(" %9.0f", median(8 * 5'000, [&] { chains(on, 8, 5'000); }));
-  std::printf(" %9.1f", median(2, [&] {
-                          for (int i = 0; i < 2; ++i)
-                            ex::sync_wait(ex::schedule(on) | ex::bulk(ex::par, v.size(), [&](std::size_t k) { v[k] += 3; }));
-                        }) / 1000);
-  std::printf(" %9.1f", median(100, [&] {
-                          for (int i = 0; i < 100; ++i)
-                            ex::sync_wait(ex::schedule(on) | ex::bulk(ex::par, 1000, [](int) { asm volatile(""); }));
-                        }) / 1000);
-  std::printf(" %9.1f", median(10, [&] {
-                          for (int i = 0; i < 10; ++i) ex::sync_wait(ex::schedule(on) | ex::bulk(ex::par, 4, [](int) { work(500'000); }));
-                        }) / 1000);
-  std::printf(" %9.1f\n", median(5, [&] {
-                            for (int i = 0; i < 5; ++i)
-                              ex::sync_wait(ex::schedule(on) | ex::bulk(ex::par, 64, [](int k) { work(k < 32 ? 50'000 : 5'000); }));
-                          }) / 1000);
+  std::printf(" %9.0f", least(2'000, [&] { chains(on, 1, 2'000); }));
+  std::printf(" %9.0f", least(8 * 500, [&] { chains(on, 8, 500); }));
+  std::printf(" %9.1f", least(1000, [&] { loop(v.size(), [&](std::size_t k) { v[k] += 3; }); }));
+  std::printf(" %9.1f", least(1000, [&] { loop(1000, [](int) { asm volatile(""); }); }));
+  std::printf(" %9.1f", least(1000, [&] { loop(4, [](int) { work(200'000); }); }));
+  std::printf(" %9.1f\n", least(1000, [&] { loop(64, [](int k) { work(k < 32 ? 20'000 : 2'000); }); }));
 }
 
 }  // namespace
