@@ -55,6 +55,7 @@ inline constexpr bool is_named_graph = std::is_same_v<F, graph&>;
 /// nopal::shutdown, until `deadline`.
 NOPAL_API NOPAL_COLD shutdown_result shut_down(time_point deadline);
 struct default_pool_maker;
+struct pool_access;
 }  // namespace core
 
 /// One worker of one pool, for resume_on. Valid as long as its pool.
@@ -252,6 +253,7 @@ class pool {
 
  private:
   friend struct core::default_pool_maker;
+  friend struct core::pool_access;
   friend core::move_awaiter resume_on(pool& p);
   friend std::optional<simulation_report> simulated(pool const& p);
   core::pool_state& state() noexcept { return scheduler_->state(); }
@@ -283,6 +285,13 @@ class pool {
   // No unique_ptr: jobs use the pool while its destructor waits for them, and LLVM's library makes the pointer null first.
   core::scheduler* const scheduler_;
 };
+
+namespace core {
+/// For companions that give a pool work of their own making: what its workers share.
+struct pool_access {
+  static pool_state& state(pool& p) noexcept { return p.state(); }
+};
+}  // namespace core
 
 /// The process's own pool, made on first use with default options. The environment variable NOPAL_WORKERS may set its number of workers, as
 /// for every pool whose options do not, and NOPAL_KEEP_WARM for how many milliseconds they search before they sleep

@@ -33,6 +33,11 @@ class child_awaitable;
 template <class T, class Awaitable>
 class value_call;
 
+/// How a task awaits an A that is not nopal's. A companion that knows such types specialises this, with a function
+/// `static auto in(A&& what, frame& task)`, also for lvalues, which returns an awaiter derived from stack_awaiter.
+template <class A>
+struct foreign_awaitable {};
+
 /// The part of a task's promise that does not depend on its result.
 class promise_base : public join_awaiter {
  public:
@@ -106,18 +111,21 @@ class promise_base : public join_awaiter {
   template <class A>
   NOPAL_INLINE auto awaiter_of(A&& a) {
     using awaited = std::remove_cvref_t<A>;
+    constexpr bool is_foreign = requires(frame& task) { foreign_awaitable<awaited>::in(static_cast<A&&>(a), task); };
     static_assert(!is_task<awaited>,
                   "nopal: a task is not awaited directly. Write co_await nopal::call(f, args...) instead of co_await f(args...).");
     static_assert(!std::is_same_v<awaited, waited>,
                   "nopal: this is called, and not awaited. Write nopal::yield(); or nopal::wait_for(left); without co_await: the task's "
                   "worker does something else meanwhile.");
-    static_assert(std::derived_from<awaited, awaitable_tag> || std::is_same_v<awaited, waited> || is_task<awaited> ||
+    static_assert(std::derived_from<awaited, awaitable_tag> || is_foreign || std::is_same_v<awaited, waited> || is_task<awaited> ||
                       std::is_same_v<awaited, refused>,
                   "nopal: a task can await only fork, call, join, stack_array, resume_on, a future, counter::reaches, sleep_for, "
                   "sleep_until, and pop, push, lock, acquire of nopal's channel, mutex, semaphore. All else is called without co_await, "
                   "also where it waits: auto v = channel.try_pop_for(d);");
     if constexpr (std::derived_from<awaited, awaitable_tag>) {
       return static_cast<A&&>(a).in(self());
+    } else if constexpr (is_foreign) {
+      return foreign_awaitable<awaited>::in(static_cast<A&&>(a), self());
     } else {
       return refused{};
     }

@@ -1,0 +1,133 @@
+#pragma once
+
+// bulk, bulk_chunked and bulk_unchunked on a pool: loops of nopal, run by the worker on which what comes before has completed. So values go
+// to the bodies and on to the receiver where they are, and nothing is allocated. Next: stop_requests.hpp; run_bulk.hpp, the loop.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <concepts>
+#include <exception>
+#include <stdexec/execution.hpp>
+#include <type_traits>
+#include <utility>
+
+#include "nopal/core/base/fatal.hpp"
+#include "nopal/core/scheduler/pool_state.hpp"
+#include "nopal/execution/run_bulk.hpp"
+#include "nopal/execution/stop_requests.hpp"
+
+namespace nopal::inline NOPAL_ABI::core::senders {
+
+template <bool Parallel, bool Chunked, class Shape, class Function, class Receiver>
+struct bulk_state {
+  pool_state& pool;
+  Shape shape;
+  Function function;
+  Receiver receiver;
+};
+
+/// What the sender before gets.
+template <class State>
+struct bulk_receiver;
+template <bool Parallel, bool Chunked, class Shape, class Function, class Receiver>
+struct bulk_receiver<bulk_state<Parallel, Chunked, Shape, Function, Receiver>> {
+  using receiver_concept = stdexec::receiver_tag;
+
+  bulk_state<Parallel, Chunked, Shape, Function, Receiver>* state;
+
+  template <class... Values>
+  void set_value(Values&&... values) noexcept {
+    bulk_outcome const o = run_bulk<Parallel>(
+        state->pool, state->shape, [this] { return stdexec::get_stop_token(stdexec::get_env(state->receiver)); },
+        [&](Shape first, Shape last) {
+          if constexpr (Chunked) {
+            state->function(first, last, values...);
+          } else {
+            for (; first < last; ++first) state->function(Shape(first), values...);
+          }
+        });
+    if (o.thrown != nullptr) {
+      stdexec::set_error(static_cast<Receiver&&>(state->receiver), std::exception_ptr{o.thrown});
+    } else if (o.stopped) {
+      stdexec::set_stopped(static_cast<Receiver&&>(state->receiver));
+    } else {
+      stdexec::set_value(static_cast<Receiver&&>(state->receiver), static_cast<Values&&>(values)...);
+    }
+  }
+  template <class Error>
+  void set_error(Error&& e) noexcept {
+    stdexec::set_error(static_cast<Receiver&&>(state->receiver), static_cast<Error&&>(e));
+  }
+  void set_stopped() noexcept { stdexec::set_stopped(static_cast<Receiver&&>(state->receiver)); }
+  auto get_env() const noexcept { return stdexec::get_env(state->receiver); }
+};
+
+template <class State, class Before>
+class bulk_operation {
+ public:
+  using operation_state_concept = stdexec::operation_state_tag;
+
+  template <class... State_>
+  explicit bulk_operation(Before&& before, State_&&... s)
+      : state_{static_cast<State_&&>(s)...}, before_(stdexec::connect(static_cast<Before&&>(before), bulk_receiver<State>{&state_})) {}
+  bulk_operation(bulk_operation const&) = delete;
+  bulk_operation& operator=(bulk_operation const&) = delete;
+  void start() & noexcept { stdexec::start(before_); }
+
+ private:
+  State state_;
+  stdexec::connect_result_t<Before, bulk_receiver<State>> before_;
+};
+
+template <bool Parallel, bool Chunked, class Shape, class Function, class Before>
+class bulk_sender {
+ public:
+  using sender_concept = stdexec::sender_tag;
+
+  bulk_sender(pool_state& pool, Shape shape, Function f, Before before)
+      : pool_{&pool}, shape_{shape}, function_(static_cast<Function&&>(f)), before_(static_cast<Before&&>(before)) {}
+
+  /// The pool, or a region of nopal around, may stop any loop; and it is an error if there is no memory for a stop region.
+  template <class Self, class... Env>
+  static consteval auto get_completion_signatures() {
+    auto before = stdexec::get_completion_signatures<stdexec::__copy_cvref_t<Self, Before>, Env...>();
+    return stdexec::__concat_completion_signatures(
+        before, stdexec::completion_signatures<stdexec::set_error_t(std::exception_ptr), stdexec::set_stopped_t()>{});
+  }
+  template <stdexec::receiver Receiver>
+  auto connect(Receiver r) && {
+    return operation<Receiver>{static_cast<Before&&>(before_), *pool_, shape_, static_cast<Function&&>(function_),
+                               static_cast<Receiver&&>(r)};
+  }
+  template <stdexec::receiver Receiver>
+    requires std::copy_constructible<Before>
+  auto connect(Receiver r) const& {
+    return operation<Receiver>{Before(before_), *pool_, shape_, function_, static_cast<Receiver&&>(r)};
+  }
+  decltype(auto) get_env() const noexcept { return stdexec::get_env(before_); }
+
+ private:
+  template <class Receiver>
+  using operation = bulk_operation<bulk_state<Parallel, Chunked, Shape, Function, Receiver>, Before>;
+
+  pool_state* pool_;
+  Shape shape_;
+  [[no_unique_address]] Function function_;
+  Before before_;
+};
+
+/// Makes it of the parts of stdexec's sender.
+struct make_bulk {
+  pool_state& pool;
+
+  template <class Tag, class Data, class Before>
+  auto operator()(Tag, Data&& data, Before&& before) const {
+    auto [policy, shape, function] = static_cast<Data&&>(data);
+    using given = std::remove_cvref_t<decltype(policy.__get())>;
+    constexpr bool parallel = std::same_as<given, stdexec::parallel_policy> || std::same_as<given, stdexec::parallel_unsequenced_policy>;
+    return bulk_sender<parallel, std::same_as<Tag, stdexec::bulk_chunked_t>, decltype(shape), decltype(function),
+                       std::remove_cvref_t<Before>>{pool, shape, std::move(function), static_cast<Before&&>(before)};
+  }
+};
+
+}  // namespace nopal::core::senders

@@ -1,0 +1,79 @@
+#pragma once
+
+// Work that a pool runs where it is: a part of an operation state, in a worker's ring or an inbox. It is a fiber without a closure: it runs
+// at the base of a native stack, and counts as one. Next: scheduler.hpp, whose operations are such; core/scheduler/fiber_record.hpp, the
+// fiber of nopal::spawn.
+
+#include "nopal/core/compiler/config.hpp"
+
+#include <atomic>
+#include <new>
+
+#include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/scheduler/pool_state.hpp"
+#include "nopal/core/scheduler/priorities.hpp"
+#include "nopal/core/scheduler/submission.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/stack.hpp"
+#include "nopal/core/stop/here.hpp"
+
+namespace nopal::inline NOPAL_ABI::core::senders {
+
+/// A pool runs it once. It may be destroyed as soon as its body has been called, by the body itself, too.
+class work : public resumable {
+ public:
+  work(work const&) = delete;
+  work& operator=(work const&) = delete;
+
+  /// Gives it to `pool`. It may have run, and may be gone, when this returns. Any thread. It runs in the caller's stop region and mode.
+  void give(pool_state& pool) noexcept {
+    runs_in.region = inherited_region();
+    if (runs_in.region != no_region) [[unlikely]]
+      hold_region(runs_in.region);
+    words_.store();
+    worker* const w = current_or_null();
+    if (w == nullptr || &w->pool() != &pool) {
+      // The work may be the last that the pool has to run, and the pool's destructor would not wait for this thread, which still uses it.
+      pool.pending.started();
+      spawn_from_outside(pool, *this);
+      return pool.pending.finished();
+    }
+    try {
+      w->make_room_for_ready();
+    } catch (std::bad_alloc const&) {
+      return spawn_from_outside(pool, *this);  // an inbox needs no memory
+    }
+    w->count.add(counted::fibers_spawned);  // before the work can finish: see wait_for_all
+    if (given_by_priority(pool, *this, runs_in.region, w->index())) [[unlikely]]
+      return;
+    w->make_ready(*this);
+  }
+
+ protected:
+  using body = void (*)(work&) noexcept;
+
+  explicit work(body b) noexcept : resumable{begin}, body_{b} {}
+  ~work() = default;
+
+ private:
+  /// resumable::run. The body may suspend, so another worker may end the work than began it.
+  static void begin(resumable& r, worker& w) noexcept {
+    auto& self = static_cast<work&>(r);
+    self.words_.adopt();
+    w.begin_job();
+    region_id const region = w.region = self.runs_in.region;
+    held_mutexes const mutexes{*w.here};
+    self.body_(self);
+    worker& now = *current();
+    mutexes.check(*now.here, "an operation of std::execution");
+    if (region != no_region) [[unlikely]]
+      drop_region(region);
+    now.end_job();
+    current()->count.add(counted::fibers_finished, std::memory_order_release);  // release: pairs with wait_for_all
+  }
+
+  body const body_;
+  stored_control_words words_;
+};
+
+}  // namespace nopal::core::senders
