@@ -92,8 +92,7 @@ def main() -> int:
             said = {end.name: results[end.name, test].result() for end in ends}
             for name, what in said.items():
                 passed[name] += not what
-                if what:
-                    print(f"{test.relative_to(testsuite)} on {name}: {what}", flush=True)
+                print(f"{test.relative_to(testsuite)} on {name}: {what or 'passes'}", flush=True)
             worse += bool(said["nopal"]) and not said.get("oneTBB")
     print(", ".join(f"{name}: {count} of {len(tests)} pass" for name, count in passed.items()))
     return 1 if worse else 0

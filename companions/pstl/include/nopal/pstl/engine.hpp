@@ -74,12 +74,12 @@ decltype(auto) ends_by_exception(F&& f) {
 }
 
 /// Calls f() so that it runs to its end, whatever request to stop there is: an algorithm of the standard library cannot say that it has
-/// not. And so that a caller who works for a pool returns on its thread, and waits only for what the call has begun: it knows nothing of
-/// nopal, and may hold a std::mutex.
+/// not. And so that a caller on a worker's own thread returns on that thread, and waits only for what the call has begun: such a caller knows
+/// nothing of nopal, and may hold a std::mutex. (A thread that has come to the pool for its own job alone cannot promise that.)
 template <class F>
 decltype(auto) undisturbed(F&& f) {
   return pstl::ends_by_exception([&]() -> decltype(auto) {
-    if (core::state_here()->works()) {
+    if (core::state_here()->works() && !core::current()->occupant.here) {
       const nopal::stay here;
       const inside_region whole{inside_region::unstoppable{}};
       return f();
