@@ -34,7 +34,9 @@ TEST(sums, of_numbers) {
   in_all_sizes([](auto& policy, std::size_t n) {
     const std::vector<int> v = vector_of<int>(n);
     EXPECT_EQ(std::reduce(policy, v.begin(), v.end(), 5L), std::accumulate(v.begin(), v.end(), 5L));
-    EXPECT_EQ(std::transform_reduce(policy, v.begin(), v.end(), v.begin(), 0L), std::inner_product(v.begin(), v.end(), v.begin(), 0L));
+    const auto product = [](int a, int b) { return long{a} * b; };
+    EXPECT_EQ(std::transform_reduce(policy, v.begin(), v.end(), v.begin(), 0L, std::plus<>{}, product),
+              std::inner_product(v.begin(), v.end(), v.begin(), 0L));
     const auto greatest = [](int a, int b) { return std::max(a, b); };
     EXPECT_EQ(std::reduce(policy, v.data(), v.data() + n, -1, greatest), n > 0 ? *std::max_element(v.begin(), v.end()) : -1);
     const std::vector<double> halves = vector_of<double>(n);
