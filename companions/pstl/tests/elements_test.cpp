@@ -76,16 +76,18 @@ TEST(elements, transform_and_its_kin) {
 }
 
 TEST(elements, rotate_moves_strings) {
-  in_all_sizes([](auto& policy, std::size_t n) {
-    for (const std::size_t by : {n / 3, n - n / 3, n}) {
-      std::vector<std::string> v = vector_of<std::string>(n);
-      std::vector<std::string> expected = v;
-      const auto place = std::rotate(policy, v.begin(), v.begin() + static_cast<std::ptrdiff_t>(by), v.end());
-      const auto expected_place = std::rotate(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(by), expected.end());
-      EXPECT_EQ(v, expected);
-      EXPECT_EQ(place - v.begin(), expected_place - expected.begin());
-    }
-  });
+  in_all_sizes(
+      [](auto& policy, std::size_t n) {
+        for (const std::size_t by : {n / 3, n - n / 3, n}) {
+          std::vector<std::string> v = vector_of<std::string>(n);
+          std::vector<std::string> expected = v;
+          const auto place = std::rotate(policy, v.begin(), v.begin() + static_cast<std::ptrdiff_t>(by), v.end());
+          const auto expected_place = std::rotate(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(by), expected.end());
+          EXPECT_EQ(v, expected);
+          EXPECT_EQ(place - v.begin(), expected_place - expected.begin());
+        }
+      },
+      some);
 }
 
 TEST(elements, are_found) {
@@ -114,33 +116,35 @@ TEST(elements, are_found) {
 }
 
 TEST(elements, that_stay_keep_their_order) {
-  in_all_sizes([](auto& policy, std::size_t n) {
-    const std::vector<int> v = vector_of<int>(n, 10);
-    std::vector<int> kept(n);
-    std::vector<int> expected(n);
-    kept.erase(std::copy_if(policy, v.begin(), v.end(), kept.begin(), is_even), kept.end());
-    expected.erase(std::copy_if(v.begin(), v.end(), expected.begin(), is_even), expected.end());
-    EXPECT_EQ(kept, expected);
-    std::vector<std::string> s = vector_of<std::string>(n, 3);
-    std::vector<std::string> t = s;
-    s.erase(std::remove(policy, s.begin(), s.end(), nth<std::string>(0, 3)), s.end());
-    t.erase(std::remove(t.begin(), t.end(), nth<std::string>(0, 3)), t.end());
-    EXPECT_EQ(s, t);
-    s.erase(std::unique(policy, s.begin(), s.end()), s.end());
-    t.erase(std::unique(t.begin(), t.end()), t.end());
-    EXPECT_EQ(s, t);
-    std::vector<int> u(n);
-    std::vector<int> w(n);
-    u.erase(std::unique_copy(policy, v.begin(), v.end(), u.begin()), u.end());
-    w.erase(std::unique_copy(v.begin(), v.end(), w.begin()), w.end());
-    EXPECT_EQ(u, w);
-    std::vector<int> evens(n);
-    std::vector<int> odds(n);
-    const auto ends = std::partition_copy(policy, v.begin(), v.end(), evens.begin(), odds.begin(), is_even);
-    EXPECT_EQ(static_cast<std::size_t>((ends.first - evens.begin()) + (ends.second - odds.begin())), n);
-    EXPECT_TRUE(std::all_of(evens.begin(), ends.first, is_even));
-    EXPECT_TRUE(std::none_of(odds.begin(), ends.second, is_even));
-  });
+  in_all_sizes(
+      [](auto& policy, std::size_t n) {
+        const std::vector<int> v = vector_of<int>(n, 10);
+        std::vector<int> kept(n);
+        std::vector<int> expected(n);
+        kept.erase(std::copy_if(policy, v.begin(), v.end(), kept.begin(), is_even), kept.end());
+        expected.erase(std::copy_if(v.begin(), v.end(), expected.begin(), is_even), expected.end());
+        EXPECT_EQ(kept, expected);
+        std::vector<std::string> s = vector_of<std::string>(n, 3);
+        std::vector<std::string> t = s;
+        s.erase(std::remove(policy, s.begin(), s.end(), nth<std::string>(0, 3)), s.end());
+        t.erase(std::remove(t.begin(), t.end(), nth<std::string>(0, 3)), t.end());
+        EXPECT_EQ(s, t);
+        s.erase(std::unique(policy, s.begin(), s.end()), s.end());
+        t.erase(std::unique(t.begin(), t.end()), t.end());
+        EXPECT_EQ(s, t);
+        std::vector<int> u(n);
+        std::vector<int> w(n);
+        u.erase(std::unique_copy(policy, v.begin(), v.end(), u.begin()), u.end());
+        w.erase(std::unique_copy(v.begin(), v.end(), w.begin()), w.end());
+        EXPECT_EQ(u, w);
+        std::vector<int> evens(n);
+        std::vector<int> odds(n);
+        const auto ends = std::partition_copy(policy, v.begin(), v.end(), evens.begin(), odds.begin(), is_even);
+        EXPECT_EQ(static_cast<std::size_t>((ends.first - evens.begin()) + (ends.second - odds.begin())), n);
+        EXPECT_TRUE(std::all_of(evens.begin(), ends.first, is_even));
+        EXPECT_TRUE(std::none_of(odds.begin(), ends.second, is_even));
+      },
+      some);
 }
 
 TEST(elements, are_parted) {
@@ -160,20 +164,22 @@ TEST(elements, are_parted) {
 }
 
 TEST(elements, are_made_in_raw_memory) {
-  in_all_sizes([](auto& policy, std::size_t n) {
-    const std::vector<std::string> from = vector_of<std::string>(n);
-    std::allocator<std::string> memory;
-    std::string* const to = memory.allocate(n + 1);
-    EXPECT_EQ(std::uninitialized_copy(policy, from.begin(), from.end(), to), to + n);
-    EXPECT_TRUE(std::equal(from.begin(), from.end(), to));
-    std::destroy(policy, to, to + n);
-    std::uninitialized_fill(policy, to, to + n, "again");
-    EXPECT_EQ(std::count(to, to + n, "again"), static_cast<std::ptrdiff_t>(n));
-    std::destroy_n(policy, to, n);
-    std::uninitialized_value_construct(policy, to, to + n);
-    std::destroy(to, to + n);
-    memory.deallocate(to, n + 1);
-  });
+  in_all_sizes(
+      [](auto& policy, std::size_t n) {
+        const std::vector<std::string> from = vector_of<std::string>(n);
+        std::allocator<std::string> memory;
+        std::string* const to = memory.allocate(n + 1);
+        EXPECT_EQ(std::uninitialized_copy(policy, from.begin(), from.end(), to), to + n);
+        EXPECT_TRUE(std::equal(from.begin(), from.end(), to));
+        std::destroy(policy, to, to + n);
+        std::uninitialized_fill(policy, to, to + n, "again");
+        EXPECT_EQ(std::count(to, to + n, "again"), static_cast<std::ptrdiff_t>(n));
+        std::destroy_n(policy, to, n);
+        std::uninitialized_value_construct(policy, to, to + n);
+        std::destroy(to, to + n);
+        memory.deallocate(to, n + 1);
+      },
+      some);
 }
 
 TEST(elements, of_bools_that_share_a_word_are_written_by_one_thread) {
