@@ -5,21 +5,84 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <limits>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
-#include <string_view>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "alpi_task.hpp"
 #include "nopal/alpi.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/fiber.hpp"
+#include "nopal/fiber_name.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/stay.hpp"
 #include "nopal/stop.hpp"
 #include "nopal/version.hpp"
+
+namespace nopal::inline NOPAL_ABI::alpi {
+namespace {
+
+// Of a task that was not spawned, for want of memory.
+struct given_up {
+  void operator()(alpi_task* t) const { t->never_ran(); }
+};
+
+void choose(pool* p) {
+  std::lock_guard const lock{chosen().mutex};
+  if (chosen().tasks != 0) {
+    throw std::logic_error{"nopal: ALPI's tasks have one pool at a time, and " + std::to_string(chosen().tasks) +
+                           " of them have not completed. Call alpi::use before the first task, or after the last."};
+  }
+  chosen().chosen = p;
+}
+
+// Spawns a task that runs f(with) on the pool of tasks. Throws std::bad_alloc.
+void spawn_independent(void (*f)(void*), void* with, void (*done)(void*), void* done_with, char const* label) {
+  struct fiber {
+    std::unique_ptr<alpi_task, given_up> task;
+    void (*f)(void*);
+    void* with;
+    std::string label;
+    void operator()() {
+      fiber_name const shown{label};
+      do {
+        task->entered();
+        f(with);
+        task->left();
+      } while (task->waits_to_run_again());
+      task.release()->body_ended();
+    }
+  };
+  std::string name{label != nullptr ? label : "ALPI task"};
+  pool_of_tasks().spawn(fiber{std::unique_ptr<alpi_task, given_up>{new alpi_task{nullptr, done, done_with}}, f, with, std::move(name)});
+}
+
+}  // namespace
+
+pool& pool_of_tasks() {
+  {
+    std::lock_guard const lock{chosen().mutex};
+    if (chosen().chosen != nullptr) return *chosen().chosen;
+  }
+  return default_pool();
+}
+void use(pool& p) { choose(&p); }
+void use_default_pool() { choose(nullptr); }
+
+body::body(counter& c) : task_{new alpi_task{&c, nullptr, nullptr}} {}
+body::~body() {
+  if (task_ != nullptr) task_->body_ended();
+}
+bool body::runs_again() { return task_->waits_to_run_again(); }
+body::inside::inside(body& b) : task_{*b.task_} { task_.entered(); }
+body::inside::~inside() { task_.left(); }
+
+}  // namespace nopal::alpi
 
 // There is nothing to set yet. The mark tells one from memory that is none.
 struct alpi_attr {

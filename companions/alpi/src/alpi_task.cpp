@@ -3,17 +3,12 @@
 #include <chrono>
 #include <cstddef>
 #include <limits>
-#include <memory>
 #include <mutex>
-#include <stdexcept>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
-#include "nopal/alpi.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/fiber.hpp"
-#include "nopal/fiber_name.hpp"
 #include "nopal/stop.hpp"
 
 namespace nopal::inline NOPAL_ABI::alpi {
@@ -56,74 +51,15 @@ tasks_by_stack& tasks() {
   return all;
 }
 
-// The pool, and how many tasks there are.
-struct chosen_pool {
-  std::mutex mutex;
-  pool* chosen = nullptr;  // null: the default pool
-  std::size_t tasks = 0;
-};
+}  // namespace
+
 chosen_pool& chosen() {
   static auto& only = *new chosen_pool;
   return only;
 }
-
-// Of a task that was not spawned, for want of memory.
-struct given_up {
-  void operator()(alpi_task* t) const { t->never_ran(); }
-};
-
-void choose(pool* p) {
-  std::lock_guard const lock{chosen().mutex};
-  if (chosen().tasks != 0) {
-    throw std::logic_error{"nopal: ALPI's tasks have one pool at a time, and " + std::to_string(chosen().tasks) +
-                           " of them have not completed. Call alpi::use before the first task, or after the last."};
-  }
-  chosen().chosen = p;
-}
-
-}  // namespace
-
-pool& pool_of_tasks() {
-  {
-    std::lock_guard const lock{chosen().mutex};
-    if (chosen().chosen != nullptr) return *chosen().chosen;
-  }
-  return default_pool();
-}
-void use(pool& p) { choose(&p); }
-void use_default_pool() { choose(nullptr); }
-
 alpi_task* current_task() noexcept {
   core::worker const* const w = core::current_or_null();
   return w != nullptr && w->here != nullptr ? tasks().find(*w->here) : nullptr;
-}
-
-body::body(counter& c) : task_{new alpi_task{&c, nullptr, nullptr}} {}
-body::~body() {
-  if (task_ != nullptr) task_->body_ended();
-}
-bool body::runs_again() { return task_->waits_to_run_again(); }
-body::inside::inside(body& b) : task_{*b.task_} { task_.entered(); }
-body::inside::~inside() { task_.left(); }
-
-void spawn_independent(void (*f)(void*), void* with, void (*done)(void*), void* done_with, char const* label) {
-  struct fiber {
-    std::unique_ptr<alpi_task, given_up> task;
-    void (*f)(void*);
-    void* with;
-    std::string label;
-    void operator()() {
-      fiber_name const shown{label};
-      do {
-        task->entered();
-        f(with);
-        task->left();
-      } while (task->waits_to_run_again());
-      task.release()->body_ended();
-    }
-  };
-  std::string name{label != nullptr ? label : "ALPI task"};
-  pool_of_tasks().spawn(fiber{std::unique_ptr<alpi_task, given_up>{new alpi_task{nullptr, done, done_with}}, f, with, std::move(name)});
 }
 
 }  // namespace nopal::alpi

@@ -4,7 +4,9 @@
 // by the native stack on which the caller runs. Next: alpi.cpp, the functions of alpi.h.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include "alpi.h"
 #include "nopal/counter.hpp"
@@ -78,7 +80,12 @@ namespace nopal::inline NOPAL_ABI::alpi {
 
 /// The task on whose native stack the caller runs; or null.
 alpi_task* current_task() noexcept;
-/// Spawns a task that runs f(with) on the pool of tasks. Throws std::bad_alloc.
-void spawn_independent(void (*f)(void*), void* with, void (*done)(void*), void* done_with, char const* label);
+/// The pool, and how many tasks there are. Under the mutex.
+struct chosen_pool {
+  std::mutex mutex;
+  pool* chosen = nullptr;  ///< null: the default pool
+  std::size_t tasks = 0;
+};
+chosen_pool& chosen();
 
 }  // namespace nopal::alpi

@@ -242,7 +242,7 @@ TEST_P(alpi_on, an_unblock_before_or_after_the_block_ends_it) {
 
 // The unblock comes while the task is about to block, from another thread; and the task ends at once after it.
 TEST_P(alpi_on, blocks_and_unblocks_race) {
-  constexpr int rounds = 2000;
+  constexpr int rounds = 300;
   std::atomic<alpi_task*> blocked{nullptr};
   std::atomic<int> ended{0};
   std::thread unblocks{[&] {
@@ -329,7 +329,7 @@ TEST_P(alpi_on, what_comes_after_a_task_waits_for_its_events) {
 
 // The last event is fulfilled by another thread while the body ends.
 TEST_P(alpi_on, ends_of_bodies_and_events_race) {
-  constexpr int rounds = 2000;
+  constexpr int rounds = 300;
   std::atomic<alpi_task*> waits{nullptr};
   std::atomic<bool> fulfilled{false};
   std::thread fulfils{[&] {
@@ -543,7 +543,7 @@ TEST_P(alpi_on, a_task_that_suspends_without_more_waits_for_an_unblock) {
 }
 
 TEST_P(alpi_on, a_task_that_suspends_under_a_race_with_its_events) {
-  constexpr int rounds = 500;
+  constexpr int rounds = 200;
   struct shared {
     std::atomic<alpi_task*> task{nullptr};
     int calls = 0;
