@@ -17,8 +17,8 @@ if [ ! -e "$build/installed/lib/libtampi-c.so" ] && [ ! -e "$build/installed/lib
     >"$build/tampi.log" 2>&1 || { tail -n 30 "$build/tampi.log" >&2; exit 1; }
 fi
 
-tampi=tampi
-[ -e "$build/installed/lib/libtampi.so" ] || tampi=tampi-c
+tampi=tampi-c  # without the Fortran half, for which a C++ program has no MPI
+[ -e "$build/installed/lib/libtampi-c.so" ] || tampi=tampi
 "$mpicxx" -std=c++20 -O2 -g "-I$nopal/include" "-I$nopal/companions/alpi/include" "-I$build/installed/include" "$here/tampi.cpp" \
   "-L$build/installed/lib" "-Wl,-rpath,$build/installed/lib" "-l$tampi" "-L$libraries" "-Wl,-rpath,$libraries" -lnopal-alpi \
   "$libraries/libnopal.a" -lhwloc -lpthread -ldl -o "$build/tampi_on_nopal"
