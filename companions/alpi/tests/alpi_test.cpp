@@ -217,7 +217,6 @@ TEST_P(alpi_on, what_a_task_calls_is_the_task_and_other_tasks_are_not) {
       EXPECT_EQ(ALPI(alpi_task_suspend_mode_set)(me, ALPI_SUSPEND_SUBMIT, 0), ALPI_ERR_PARAMETER);
     });
     nopal::wait_for(left);
-    EXPECT_EQ(ALPI(alpi_task_suspend_mode_set)(me, static_cast<alpi_suspend_mode_t>(4), 0), ALPI_ERR_PARAMETER);
     EXPECT_EQ(self(), me);
   });
   EXPECT_EQ(self(), nullptr);
@@ -491,7 +490,9 @@ void spawn_again(again& a) {
                   int const call = ++me.calls;
                   if (call < 3) {
                     EXPECT_EQ(ALPI(alpi_task_suspend_mode_set)(me.task, me.mode, me.args), ALPI_SUCCESS);
-                    if (me.mode == ALPI_SUSPEND_EVENT_SUBMIT) EXPECT_EQ(ALPI(alpi_task_events_increase)(me.task, 1), ALPI_SUCCESS);
+                    if (me.mode == ALPI_SUSPEND_EVENT_SUBMIT) {
+                      EXPECT_EQ(ALPI(alpi_task_events_increase)(me.task, 1), ALPI_SUCCESS);
+                    }
                     EXPECT_EQ(ALPI(alpi_task_suspend)(me.task), ALPI_SUCCESS);
                   }
                   me.called.done();
