@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What overlap gives on 2 to 1024 ranks: heat and SUMMA by the LogGP model, with and without overlap.
 
-    mpirun -n 2 build/release/.../nopal_mpi_pingpong           # prints L= o= g= G=
+    mpirun -n 2 build/release/tests/mpi/nopal_mpi_pingpong_mpich  # prints L= o= g= G=
     python3 companions/mpi/bench/model.py --parameters "L=0.5 o=0.3 g=0.4 G=0.0001" [--delay 50] [--check mpi-runs.csv]
 
 LogGP: a message of b bytes takes its sender and its receiver o of CPU each, and is there o + L + (b - 1) G + o after it was sent; two messages of

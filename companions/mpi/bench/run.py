@@ -13,6 +13,7 @@ import argparse
 import csv
 import os
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -68,8 +69,9 @@ def table(rows: list[dict[str, str]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, required=True, help="the folder below which the programs nopal_mpi_NAME_WAY are")
-    parser.add_argument("--mpirun", default="mpirun", help="that of the MPI with which the programs were built")
+    parser.add_argument("--build", type=Path, required=True, help="the folder below which the programs nopal_mpi_NAME_WAY_MPI are")
+    parser.add_argument("--mpirun", help="otherwise mpirun.NAME, of --mpi; it may have options")
+    parser.add_argument("--mpi", choices=["openmpi", "mpich"], default="mpich", help="whose programs")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--workers", type=int, default=1, help="threads in each rank, of nopal and OpenMP")
     parser.add_argument("--runs", type=int, default=10)
@@ -81,17 +83,18 @@ def main() -> None:
     args = parser.parse_args()
 
     sizes = SMALL if args.small else SIZES
+    mpirun = shlex.split(args.mpirun) if args.mpirun else [f"mpirun.{args.mpi}"]
     programs = {}
     for program in args.programs:
         for way, (kind, more) in WAYS.items():
             if program == "uts" and more:
                 continue
-            path = find(args.build, f"nopal_mpi_{program}_{kind}")
+            path = find(args.build, f"nopal_mpi_{program}_{kind}_{args.mpi}")
             if path is None:
-                print(f"{args.build} has no nopal_mpi_{program}_{kind}: left out", file=sys.stderr)
+                print(f"{args.build} has no nopal_mpi_{program}_{kind}_{args.mpi}: left out", file=sys.stderr)
                 continue
             workers = ["--workers", str(args.workers)] if kind != "plain" else []
-            programs[program, way] = [args.mpirun, "-n", str(args.ranks), str(path), *sizes[program], *more, *workers]
+            programs[program, way] = [*mpirun, "-n", str(args.ranks), str(path), *sizes[program], *more, *workers]
     rows = []
     for n in range(args.runs):
         for delay in args.delays:
