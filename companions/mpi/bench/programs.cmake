@@ -1,0 +1,43 @@
+# The distributed programs: nopal_mpi_NAME_nopal_IMPLEMENTATION, _plain_ and _openmp_ from one source each, and pingpong, which measures LogGP's
+# parameters. At small sizes they are tests on two ranks: their answers are exact, or compared with the solution. run.py times them. Called by
+# ../tests/CMakeLists.txt for each implementation of MPI.
+
+find_package(OpenMP QUIET COMPONENTS CXX)
+if(NOT OpenMP_CXX_FOUND)
+  message(STATUS "companions/mpi/bench: the distributed programs are built without OpenMP, which is not here")
+endif()
+set(nopal_distributed "${CMAKE_CURRENT_LIST_DIR}")
+set(more_sources_of_uts "${PROJECT_SOURCE_DIR}/bench/kernels/uts_tree.cpp")
+set(small_heat --n 66 --steps 20 --block 4)
+set(small_summa --n 60 --panel 8)
+set(small_uts --tree 2)
+
+# `library`: nopal::mpi for that implementation. The rest of the arguments begin two ranks.
+function(nopal_add_distributed_programs implementation library)
+  foreach(name IN ITEMS heat summa uts)
+    foreach(kind IN ITEMS nopal plain openmp)
+      if(kind STREQUAL "openmp" AND NOT OpenMP_CXX_FOUND)
+        continue()
+      endif()
+      set(program nopal_mpi_${name}_${kind}_${implementation})
+      add_executable(${program} "${nopal_distributed}/${name}.cpp" "${nopal_distributed}/delay.cpp" ${more_sources_of_${name}})
+      target_include_directories(${program} PRIVATE "${PROJECT_SOURCE_DIR}/bench/kernels")
+      target_link_libraries(${program} PRIVATE ${library} Threads::Threads)
+      if(CMAKE_BUILD_TYPE STREQUAL "Release")
+        target_compile_options(${program} PRIVATE -O3)
+      endif()
+      if(kind STREQUAL "nopal")
+        target_compile_definitions(${program} PRIVATE NOPAL_DISTRIBUTED_NOPAL)
+      elseif(kind STREQUAL "openmp")
+        target_compile_definitions(${program} PRIVATE NOPAL_DISTRIBUTED_OPENMP)
+        target_link_libraries(${program} PRIVATE OpenMP::OpenMP_CXX)
+      endif()
+      foreach(delay IN ITEMS 0 50)
+        nopal_add_mpi_test(${name}.${kind}.delay_${delay} ${implementation} COMMAND ${ARGN} $<TARGET_FILE:${program}> ${small_${name}}
+          ENVIRONMENT "NOPAL_MPI_DELAY_US=${delay};OMP_WAIT_POLICY=passive")
+      endforeach()
+    endforeach()
+  endforeach()
+  add_executable(nopal_mpi_pingpong_${implementation} "${nopal_distributed}/pingpong.cpp")
+  target_link_libraries(nopal_mpi_pingpong_${implementation} PRIVATE ${library})
+endfunction()

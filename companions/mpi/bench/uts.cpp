@@ -1,0 +1,477 @@
+// Unbalanced tree search over ranks: each rank walks what it has, and gives nodes to ranks that have none and ask. The numbers of nodes and leaves
+// must be the published ones. The end is detected as by Dijkstra and Scholten: who gets work while it has none, and owes nothing, owes its giver
+// an answer, which it gives when it has no work and all that it gave was answered. Rank 0, which has the root, knows so when all is done.
+//
+// nopal: a task for each node on the rank's pool, which steals inside; a fiber receives what the others ask and give.
+// plain, openmp: each thread has a stack of nodes, and the first one looks for messages (MPI_Iprobe) now and then.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "program.hpp"
+#include "uts_tree.hpp"
+
+namespace {
+
+using bench::node;
+using nodes = std::vector<node>;
+
+enum tag : int { asks, has_none, gives, answers, all_done, quit };
+
+constexpr std::size_t batch = 32;           // nodes in a message, at most
+constexpr std::size_t between_looks = 256;  // nodes
+
+// What a rank knows of the others. `send(to, tag, nodes)` does not wait. Under `mutex` where several threads call.
+template <class Send>
+class balance {
+ public:
+  balance(int rank, int ranks, Send send) : rank_{rank}, ranks_{ranks}, victim_{rank}, owes_{rank == 0}, send_{std::move(send)} {}
+
+  std::mutex mutex;
+  std::atomic<bool> wanted{false};  // a rank has asked
+
+  // A message has come. Returns true if who waits for work must look.
+  bool received(int from, int tag, nodes work) {
+    switch (tag) {
+      case asks:
+        if (!active_) {
+          send_(from, has_none, {});
+        } else {
+          askers_.push_back(from);
+          wanted = true;
+        }
+        return false;
+      case has_none: asked_ = false; return true;
+      case gives:
+        asked_ = false;
+        if (owes_) {
+          send_(from, answers, {});
+        } else {
+          owes_ = true;
+          giver_ = from;
+        }
+        inbox_ = std::move(work);
+        active_ = true;
+        return true;
+      case answers:
+        --unanswered_;
+        settle();
+        return done_;
+      case all_done: done_ = true; return true;
+      default: throw std::logic_error{"a message that nobody sends"};
+    }
+  }
+  // This rank has work of its own: the root.
+  void begins_with(node root) {
+    inbox_ = {root};
+    active_ = true;
+  }
+  nodes take_inbox() { return std::exchange(inbox_, {}); }
+  // Gives work to one that has asked. `wanted` holds.
+  void give(nodes work) {
+    ++unanswered_;
+    send_(askers_.front(), gives, std::move(work));
+    askers_.pop_front();
+    wanted = !askers_.empty();
+  }
+  // There is no work here any more.
+  void is_idle() {
+    active_ = false;
+    for (int const a : askers_) send_(a, has_none, {});
+    askers_.clear();
+    wanted = false;
+    settle();
+  }
+  // Asks the next rank, unless it has asked already.
+  void ask() {
+    if (asked_ || done_ || ranks_ == 1) return;
+    do victim_ = (victim_ + 1) % ranks_;
+    while (victim_ == rank_);
+    asked_ = true;
+    send_(victim_, asks, {});
+  }
+  bool has_inbox() const { return !inbox_.empty(); }
+  bool is_done() const { return done_; }
+  bool awaits_reply() const { return asked_; }
+
+ private:
+  void settle() {
+    if (active_ || !owes_ || unanswered_ != 0 || done_) return;
+    owes_ = false;
+    if (rank_ != 0) {
+      send_(giver_, answers, {});
+      return;
+    }
+    done_ = true;
+    for (int r = 1; r < ranks_; ++r) send_(r, all_done, {});
+  }
+
+  int const rank_, ranks_;
+  int victim_;
+  bool owes_;
+  Send send_;
+  int giver_ = -1;
+  long unanswered_ = 0;
+  bool active_ = false, asked_ = false, done_ = false;
+  std::deque<int> askers_;
+  nodes inbox_;
+};
+
+// What was counted, by worker.
+struct alignas(64) counts {
+  bench::extent found;
+  std::size_t since_look = 0;
+};
+
+void count(counts& c, node const& at, std::size_t children) {
+  ++c.found.nodes;
+  c.found.depth = std::max<long>(c.found.depth, at.height);
+  if (children == 0) ++c.found.leaves;
+}
+
+#if defined(NOPAL_DISTRIBUTED_NOPAL)
+
+class search {
+ public:
+  search(bench::tree const& tree, int rank, int ranks, unsigned workers)
+      : counted(workers), tree_{tree}, rank_{rank}, others_{rank, ranks, later{*this}} {}
+
+  void run() {
+    nopal::counter server;
+    nopal::spawn(server, [this] { serve(); });
+    if (rank_ == 0) others_.begins_with(tree_.root());
+    for (bool done = false; !done;) {
+      nodes work;
+      {
+        std::lock_guard const lock{others_.mutex};
+        work = others_.take_inbox();
+      }
+      if (!work.empty()) walk_all(work);
+      std::unique_lock lock{others_.mutex};
+      if (!bag_.empty()) {
+        // Those who asked have not got a whole batch; and if nobody asks any more, this rank has the rest.
+        nodes rest = std::exchange(bag_, {});
+        if (others_.wanted) {
+          others_.give(std::move(rest));
+        } else {
+          lock.unlock();
+          walk_all(rest);
+          continue;
+        }
+      }
+      if (!others_.has_inbox()) others_.is_idle();
+      bool paused = false;
+      while (!others_.has_inbox() && !(others_.is_done() && !others_.awaits_reply())) {
+        if (!others_.awaits_reply() && !others_.is_done() && others_.can_ask()) {
+          if (std::exchange(paused, true)) {
+            lock.unlock();
+            nopal::sleep_for(std::chrono::microseconds{100});
+            lock.lock();
+            if (others_.has_inbox() || others_.is_done()) continue;
+          }
+          others_.ask();
+        }
+        lock.unlock();
+        news_.acquire();
+        lock.lock();
+      }
+      done = others_.is_done() && !others_.has_inbox();
+    }
+    nopal::mpi::barrier(MPI_COMM_WORLD);  // nobody awaits a reply any more
+    char const nothing = 0;
+    nopal::mpi::send(&nothing, 0, MPI_BYTE, rank_, quit, MPI_COMM_WORLD);
+    nopal::wait_for(server);
+    nopal::wait_for(sent_);
+  }
+
+  std::vector<counts> counted;
+
+ private:
+  struct later {  // sends by a fiber of its own
+    search& s;
+    void operator()(int to, int tag, nodes work) const {
+      nopal::spawn(s.sent_, [to, tag, work = std::move(work)] {
+        nopal::mpi::send(work.data(), static_cast<int>(work.size() * sizeof(node)), MPI_BYTE, to, tag, MPI_COMM_WORLD);
+      });
+    }
+  };
+  struct others : balance<later> {
+    others(int rank, int ranks, later send) : balance<later>{rank, ranks, send}, alone_{ranks == 1} {}
+    bool can_ask() const { return !alone_; }
+
+   private:
+    bool const alone_;
+  };
+
+  void serve() {
+    while (true) {
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      nopal::mpi::mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &status);
+      int bytes = 0;
+      MPI_Get_count(&status, MPI_BYTE, &bytes);
+      nodes work(static_cast<std::size_t>(bytes) / sizeof(node));
+      int const tag = status.MPI_TAG;
+      int const from = status.MPI_SOURCE;
+      nopal::mpi::mrecv(work.data(), bytes, MPI_BYTE, &message);
+      if (tag == quit) return;
+      bool look = false;
+      {
+        std::lock_guard const lock{others_.mutex};
+        look = others_.received(from, tag, std::move(work));
+      }
+      if (look) news_.release();
+    }
+  }
+
+  void walk_all(nodes const& from) {
+    nopal::parallel_for(std::size_t{0}, from.size(), [&](std::size_t i) { nopal::sync_wait(walk, *this, from[i]); });
+  }
+  static nopal::task<void> walk(search& s, node at) {
+    std::size_t const children = s.tree_.children_of(at);
+    s.visited(at, children);
+    for (std::size_t i = 0; i < children; ++i) {
+      node const child = at.child(i);
+      if (s.others_.wanted && s.gave(child)) continue;
+      if (i + 1 < children) {
+        co_await nopal::fork(walk, s, child);
+      } else {
+        co_await nopal::call(walk, s, child);
+      }
+    }
+    co_await nopal::join;
+  }
+  void visited(node const& at, std::size_t children) {
+    counts& mine = counted[nopal::this_worker::index()];
+    count(mine, at, children);
+    if (++mine.since_look < between_looks) return;
+    mine.since_look = 0;
+    nopal::mpi::poll();
+    nopal::yield();  // what has come goes first: on one worker nobody else would look
+  }
+  // True: another rank walks the child.
+  bool gave(node const& child) {
+    if (tree_.kind == bench::tree::shape::geometric && child.height + 3 > tree_.depth) return false;  // not worth a message
+    std::lock_guard const lock{others_.mutex};
+    if (!others_.wanted) return false;
+    bag_.push_back(child);
+    if (bag_.size() == batch) others_.give(std::exchange(bag_, {}));
+    return true;
+  }
+
+  bench::tree const& tree_;
+  int const rank_;
+  nopal::counter sent_;
+  nopal::semaphore news_{0};
+  others others_;
+  nodes bag_;
+};
+
+#else
+
+class search {
+ public:
+  search(bench::tree const& tree, int rank, int ranks, unsigned workers)
+      : counted(workers), tree_{tree}, ranks_{ranks}, others_{rank, ranks, now_or_later{*this}} {
+    if (rank == 0) others_.begins_with(tree.root());
+  }
+  void run() {
+    bool paused = false;
+    while (!(others_.is_done() && !others_.awaits_reply())) {
+      if (others_.has_inbox()) {
+        shared_ = others_.take_inbox();
+        walk_all();
+        others_.is_idle();
+        paused = false;
+        continue;
+      }
+      look();
+      if (others_.has_inbox() || others_.is_done() || others_.awaits_reply() || ranks_ == 1) continue;
+      if (std::exchange(paused, true)) {
+        timespec const pause{0, 100'000};
+        nanosleep(&pause, nullptr);
+      }
+      others_.ask();
+    }
+    MPI_Request barrier = MPI_REQUEST_NULL;  // when all are here, nobody awaits a reply any more
+    MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+    for (int all = 0; all == 0;) {
+      look();
+      MPI_Test(&barrier, &all, MPI_STATUS_IGNORE);
+    }
+    for (auto& s : sent_) MPI_Wait(&s->request, MPI_STATUS_IGNORE);
+  }
+
+  std::vector<counts> counted;
+
+ private:
+  struct message {
+    nodes work;
+    MPI_Request request;
+  };
+  struct now_or_later {
+    search& s;
+    void operator()(int to, int tag, nodes work) const {
+      while (!s.sent_.empty()) {
+        int done = 0;
+        MPI_Test(&s.sent_.front()->request, &done, MPI_STATUS_IGNORE);
+        if (done == 0) break;
+        s.sent_.pop_front();
+      }
+      s.sent_.push_back(std::unique_ptr<message>{new message{std::move(work), MPI_REQUEST_NULL}});
+      message& m = *s.sent_.back();
+      MPI_Isend(m.work.data(), static_cast<int>(m.work.size() * sizeof(node)), MPI_BYTE, to, tag, MPI_COMM_WORLD, &m.request);
+    }
+  };
+
+  // By the thread that has initialised MPI.
+  void look() {
+    while (true) {
+      int there = 0;
+      MPI_Status status;
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
+      if (there == 0) return;
+      int bytes = 0;
+      MPI_Get_count(&status, MPI_BYTE, &bytes);
+      nodes work(static_cast<std::size_t>(bytes) / sizeof(node));
+      MPI_Recv(work.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      others_.received(status.MPI_SOURCE, status.MPI_TAG, std::move(work));
+    }
+  }
+
+  // All threads walk `shared_`, and take from each other by it.
+  void walk_all() {
+    active_ = static_cast<int>(counted.size());
+#if defined(NOPAL_DISTRIBUTED_OPENMP)
+#pragma omp parallel
+#endif
+    walk_thread(distributed::this_worker());
+  }
+  void walk_thread(unsigned me) {
+    nodes mine;
+    counts& counted_here = counted[me];
+    while (refill(mine, me)) {
+      while (!mine.empty()) {
+        node const at = mine.back();
+        mine.pop_back();
+        std::size_t const children = tree_.children_of(at);
+        count(counted_here, at, children);
+        for (std::size_t i = 0; i < children; ++i) mine.push_back(at.child(i));
+        if (++counted_here.since_look < between_looks) continue;
+        counted_here.since_look = 0;
+        share(mine);
+        if (me == 0) answer(mine);
+      }
+    }
+  }
+  // The oldest half, of which each node has the largest subtree, as far as one can know.
+  static nodes oldest_of(nodes& from, std::size_t most) {
+    auto const n = static_cast<std::ptrdiff_t>(std::min(most, from.size() / 2));
+    nodes old{from.begin(), from.begin() + n};
+    from.erase(from.begin(), from.begin() + n);
+    return old;
+  }
+  void share(nodes& mine) {
+    if (counted.size() == 1 || mine.size() < 2) return;
+    std::lock_guard const lock{others_.mutex};
+    if (!shared_.empty()) return;
+    nodes const old = oldest_of(mine, batch);
+    shared_.insert(shared_.end(), old.begin(), old.end());
+  }
+  void answer(nodes& mine) {
+    look();
+    while (others_.wanted) {
+      nodes old = oldest_of(mine, batch);
+      if (old.empty()) return;
+      others_.give(std::move(old));
+    }
+  }
+  // False: all threads have none.
+  bool refill(nodes& mine, unsigned me) {
+    bool waits = false;
+    while (true) {
+      {
+        std::lock_guard const lock{others_.mutex};
+        if (!shared_.empty()) {
+          if (waits) ++active_;
+          std::size_t const n = std::max<std::size_t>(1, shared_.size() / counted.size());
+          mine.assign(shared_.end() - static_cast<std::ptrdiff_t>(n), shared_.end());
+          shared_.resize(shared_.size() - n);
+          return true;
+        }
+        if (!std::exchange(waits, true)) --active_;
+        if (active_ == 0) return false;
+      }
+      if (me == 0) look();
+    }
+  }
+
+  bench::tree const& tree_;
+  int const ranks_;
+  std::deque<std::unique_ptr<message>> sent_;
+  balance<now_or_later> others_;
+  nodes shared_;
+  int active_ = 0;
+};
+
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // --tree 0: T1S, 1: T1, 2: T3S, 3: T3
+  distributed::options const o{{{"tree", 1}, {"workers", 1}}, argc, argv};
+  constexpr std::array names{"T1S", "T1", "T3S", "T3"};
+  auto const workers = static_cast<unsigned>(o["workers"]);
+  if (static_cast<std::size_t>(o["tree"]) >= names.size() || workers < 1)
+    throw std::invalid_argument{"--tree is 0 (T1S), 1 (T1), 2 (T3S) or 3 (T3); --workers at least 1"};
+  bench::tree const& tree = bench::tree_named(names[static_cast<std::size_t>(o["tree"])]);
+#if defined(NOPAL_DISTRIBUTED_NOPAL)
+  nopal::mpi::session session{argc, argv};
+  nopal::pool pool{{.workers = workers, .stack_size = std::size_t{16} << 20}};
+#else
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+#if defined(NOPAL_DISTRIBUTED_OPENMP)
+  omp_set_num_threads(static_cast<int>(workers));
+#endif
+#endif
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  search s{tree, rank, ranks, workers};
+  MPI_Barrier(MPI_COMM_WORLD);
+  double const began = distributed::now();
+#if defined(NOPAL_DISTRIBUTED_NOPAL)
+  pool.run([&] { s.run(); });
+#else
+  s.run();
+#endif
+  double const seconds = distributed::now() - began;
+  bench::extent mine;
+  for (counts const& c : s.counted) mine.add(c.found);
+  std::array<long, 2> const sums{mine.nodes, mine.leaves};
+  std::array<long, 2> all{};
+  long depth = 0;
+  MPI_Allreduce(sums.data(), all.data(), 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(&mine.depth, &depth, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+  bool const correct = bench::extent{depth, all[0], all[1]} == tree.expected;
+  if (!correct && rank == 0) std::fprintf(stderr, "depth %ld, nodes %ld, leaves %ld\n", depth, all[0], all[1]);
+  std::string const size = std::string{tree.name} + "/" + std::to_string(all[0]);
+  double const share = static_cast<double>(mine.nodes) / static_cast<double>(all[0]);
+  int const result = distributed::report("uts", "balanced", size, workers, seconds, seconds * share, correct);
+#if !defined(NOPAL_DISTRIBUTED_NOPAL)
+  MPI_Finalize();
+#endif
+  return result;
+}
