@@ -1,5 +1,9 @@
 # libnopal-alpi.so: ALPI's functions, which libraries as TAMPI look for by dlsym, so they are a shared library in any case. With a static nopal it
 # has none of nopal inside: the program has, and each process has one.
+option(NOPAL_ALPI "Make libnopal-alpi.so" ${PROJECT_IS_TOP_LEVEL})
+if(NOT NOPAL_ALPI)
+  return()
+endif()
 add_library(nopal_alpi SHARED "${folder}/src/alpi.cpp" "${folder}/src/alpi_task.cpp")
 target_compile_features(nopal_alpi PUBLIC cxx_std_20)
 target_include_directories(nopal_alpi PRIVATE "${folder}/src" "$<TARGET_PROPERTY:nopal,INTERFACE_INCLUDE_DIRECTORIES>")

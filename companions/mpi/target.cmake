@@ -1,6 +1,10 @@
 # nopal_mpi is a library of its own: MPI's implementations have different ABIs, so it is made for the one that find_package(MPI) finds, and
 # programs must use the same.
 
+option(NOPAL_MPI "Make nopal::mpi, if there is an MPI" ${PROJECT_IS_TOP_LEVEL})
+if(NOT NOPAL_MPI)
+  return()
+endif()
 find_package(MPI QUIET COMPONENTS CXX)
 if(NOT MPI_CXX_FOUND)
   message(STATUS "nopal: no nopal::mpi, for want of MPI (on Debian: apt-get install libopenmpi-dev openmpi-bin, or libmpich-dev mpich)")
