@@ -113,14 +113,23 @@ class popped : public core::pending_call {
   }
   void reset() { done().reset(); }
 
-  operator std::optional<T>&() & { return done(); }               // NOLINT(google-explicit-constructor)
-  operator std::optional<T> const&() const& { return done(); }    // NOLINT(google-explicit-constructor)
-  operator std::optional<T>&&() && { return std::move(done()); }  // NOLINT(google-explicit-constructor)
+  // By value: of conversions to references `o = ch.pop()` could not choose, and a reference to one would outlive it.
+  operator std::optional<T>() && { return std::move(done()); }  // NOLINT(google-explicit-constructor)
+  operator std::optional<T>() const&                            // NOLINT(google-explicit-constructor)
+    requires std::is_copy_constructible_v<T>
+  {
+    return done();
+  }
 
   /// As of std::optional<T>.
   template <class U>
     requires(!std::is_same_v<U, popped>) && requires(std::optional<T> const& o, U const& u) { o == u; }
   friend bool operator==(popped const& a, U const& b) {
+    return a.done() == b;
+  }
+  friend bool operator==(popped const& a, std::optional<T> const& b)
+    requires requires(T const& t) { t == t; }
+  {
     return a.done() == b;
   }
   friend bool operator==(popped const& a, popped const& b)
@@ -153,7 +162,7 @@ class popped : public core::pending_call {
 
 /// A queue, first in, first out, that holds at most `capacity` values. Any thread may push, pop and close. Each operation locks a mutex,
 /// once more for each time that it waits, and moves or copies its value once under it; none allocates. If the move or copy throws, the
-/// caller gets the exception, and nothing was pushed or popped.
+/// caller gets the exception, and nothing was pushed or popped. (If a later move of what pop returns throws, the value is lost.)
 ///
 /// A channel ends by close(): it takes no more values. close(exception) also says why: a pop after the last value throws the exception. A
 /// stage of a pipeline that fails closes the channel behind it with the exception, so that the next stage learns of it, and the channel
@@ -247,8 +256,16 @@ class channel {
 
   /// Takes the oldest value; waits while the channel is empty and open. Nothing: it is closed and empty. If it was closed with an
   /// exception, rethrows that instead, for each caller. In a task `co_await ch.pop()` waits without a native stack. Called without
-  /// arguments.
-  popped<T>&& pop(popped<T>&& call NOPAL_LIFETIMEBOUND = {}) {
+  /// arguments. If a T can be made from anything, or from what has a truth value, as bool can, this returns a std::optional<T>, and is not
+  /// awaited: else a std::optional<T> would be made from a popped<T> in the wrong way.
+  std::optional<T> pop()
+    requires std::is_constructible_v<T, popped<T>>
+  {
+    return pop_when_filled(wait_for_ever);
+  }
+  popped<T>&& pop(popped<T>&& call NOPAL_LIFETIMEBOUND = {})
+    requires(!std::is_constructible_v<T, popped<T>>)
+  {
     call.from_ = this;
     if (!core::task_may_wait_here()) {
       pop_into(call.value_, wait_for_ever);

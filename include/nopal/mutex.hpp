@@ -155,7 +155,10 @@ class [[nodiscard("nopal: the mutex is unlocked at once; write auto held = co_aw
 
   /// Unlocks it now, unless it was unlocked before.
   void unlock() noexcept {
-    if (mutex* const m = std::exchange(mutex_, nullptr); m != nullptr) m->word_.unlock(owner_);
+    if (mutex* const m = std::exchange(mutex_, nullptr); m != nullptr) {
+      core::in_order();
+      m->word_.unlock(owner_);
+    }
   }
   bool owns_lock() const noexcept { return mutex_ != nullptr; }
 

@@ -338,11 +338,12 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   tell::wakes(w, slept);
   w.spare.works_again();
   w.search.searching = true;
+  // Also if it has not slept: an external caller may have come and gone between park's store and its exchange.
+  w.began_on = w.thread_began_on;
+  w.here = &mine;
   if (!slept) return false;
   w.count.add(counted::wakeups);
   w.search.woken = true;
-  w.began_on = w.thread_began_on;
-  w.here = &mine;
   w.search.idle_since = 0;
   w.search.nap = tuning::shortest_nap;
   return true;

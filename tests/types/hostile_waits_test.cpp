@@ -46,17 +46,17 @@ TYPED_TEST(hostile_values, go_through_a_channel) {
   auto four = TypeParam::make(4);
   EXPECT_FALSE(ch.try_push(std::move(four)));
   EXPECT_EQ(four.get(), 4);
-  EXPECT_EQ(popped<TypeParam>(ch.pop()), 1);
-  EXPECT_EQ(popped<TypeParam>(ch.try_pop()), 2);
-  EXPECT_EQ(popped<TypeParam>(ch.try_pop_for(1s)), 3);
-  EXPECT_EQ(popped<TypeParam>(ch.try_pop()), -1);
+  EXPECT_EQ(popped(ch.pop()), 1);
+  EXPECT_EQ(popped(ch.try_pop()), 2);
+  EXPECT_EQ(popped(ch.try_pop_for(1s)), 3);
+  EXPECT_EQ(popped(ch.try_pop()), -1);
   if constexpr (std::is_copy_constructible_v<TypeParam>) {
     auto five = TypeParam::make(5);
     EXPECT_TRUE(ch.push(five));
     EXPECT_TRUE(ch.try_push(std::as_const(five)));
     EXPECT_TRUE(ch.try_push_for(five, 1s));
     EXPECT_EQ(five.get(), 5);
-    EXPECT_EQ(popped<TypeParam>(ch.pop()) + popped<TypeParam>(ch.pop()) + popped<TypeParam>(ch.pop()), 15);
+    EXPECT_EQ(popped(ch.pop()) + popped(ch.pop()) + popped(ch.pop()), 15);
   }
 }
 TYPED_TEST(hostile_values, go_through_a_channel_between_strands) {
@@ -80,7 +80,7 @@ TYPED_TEST(hostile_values, are_selected) {
   EXPECT_EQ(nopal::select(nopal::on_push(ch, std::move(value), [&](bool t) { taken = t; }), nopal::on_timeout(10s)), 0U);
   EXPECT_TRUE(taken);
   long got = 0;
-  EXPECT_EQ(nopal::select(nopal::on_pop(ch, [&](auto o) { got = popped<TypeParam>(o); }), nopal::on_timeout(10s)), 0U);
+  EXPECT_EQ(nopal::select(nopal::on_pop(ch, [&](auto o) { got = popped(o); }), nopal::on_timeout(10s)), 0U);
   EXPECT_EQ(got, 7);
   auto future = this->pool_.submit([] { return TypeParam::make(8); });
   EXPECT_EQ(nopal::select(nopal::on_pop(ch, [](auto&&) {}), nopal::on_ready(future, [&](auto& f) { got = f.get().get(); })), 1U);
@@ -89,7 +89,7 @@ TYPED_TEST(hostile_values, are_selected) {
     auto nine = TypeParam::make(9);
     nopal::select(nopal::on_push(ch, nine));
     EXPECT_EQ(nine.get(), 9);
-    EXPECT_EQ(popped<TypeParam>(ch.pop()), 9);
+    EXPECT_EQ(popped(ch.pop()), 9);
   }
 }
 

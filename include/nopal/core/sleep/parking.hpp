@@ -114,7 +114,7 @@ class basic_parking {
   }
 
   /// Sleeps, unless must_stay_awake(), or unless there is visible work and the node has no other thief. The caller counts as a thief before and
-  /// after. True: it slept, after asleep(), and an external caller may have worked in its place.
+  /// after. True: it slept, after asleep(). In either case an external caller may have worked in its place.
   template <class Predicate, class Asleep = void (*)()>
   bool park(unsigned i, Predicate&& must_stay_awake, Asleep&& asleep = [] {}) noexcept {
     worker_entry& w = workers_[i];
