@@ -60,34 +60,6 @@ TEST(affinity, counts_as_other_loops_do) {
   EXPECT_EQ(total, std::numeric_limits<std::uint64_t>::max());
 }
 
-// On a simulated machine no other program disturbs who runs what.
-TEST(affinity, parts_come_back) {
-  constexpr int n = 64;
-  for (char const* const machine : {"2", "4", "2x2"}) {
-    nopal::pool pool{{.experimental = {.simulate = machine}}};
-    nopal::affinity keep;
-    std::vector<unsigned> last(n, ~0U);
-    int moved = 0;
-    for (int round = 0; round < 12; ++round) {
-      pool.run([&] {
-        nopal::parallel_for(
-            0, n,
-            [&](int i) {
-              std::uint64_t volatile x = 1;
-              for (int k = 0; k < 150'000; ++k) x = x * 3 + 1;
-              unsigned const me = nopal::this_worker::index();
-              moved += round > 1 && last[static_cast<std::size_t>(i)] != me ? 1 : 0;  // one worker runs at a time there
-              last[static_cast<std::size_t>(i)] = me;
-            },
-            keep);
-      });
-    }
-    int const workers = static_cast<int>(pool.workers());
-    int const by_chance = 10 * n * (workers - 1) / workers;
-    EXPECT_LE(moved, by_chance * 2 / 3) << machine;  // not by far: with a sanitizer, a busy machine stops workers anywhere
-  }
-}
-
 TEST(affinity, throws_what_serial_execution_would_have_thrown_first) {
   nopal::pool pool{{.workers = 3}};
   nopal::affinity keep;
