@@ -130,6 +130,7 @@ class reduction {
   T run(T so_far) {
     const std::uint64_t done = alone(so_far);
     if (done == n_) return so_far;
+    if (done == 0) return shared(done);  // the library's joins are for results of elements: no identity goes into them
     return join_(std::move(so_far), shared(done));
   }
 
