@@ -127,10 +127,11 @@ class reduction {
   reduction(const Index& first, std::uint64_t n, std::uint64_t least, More& more, Leaf& leaf, Join& join, iteration_cost& cost)
       : first_{first}, n_{n}, least_{least}, more_{more}, leaf_{leaf}, join_{join}, cost_{cost} {}
 
-  T run(T so_far) {
+  /// `counts`: so_far is a part of the result; else it is an identity, which the library's joins do not take.
+  T run(T so_far, bool counts) {
     const std::uint64_t done = alone(so_far);
     if (done == n_) return so_far;
-    if (done == 0) return shared(done);  // the library's joins are for results of elements: no identity goes into them
+    if (done == 0 && !counts) return shared(done);
     return join_(std::move(so_far), shared(done));
   }
 
@@ -207,7 +208,7 @@ T reduce(const Index& first, const Index& last, const T& identity, const Body& b
     auto leaf = [&](Index from, Index to) -> T { return body(from, to, identity); };
     auto joined = [&](T&& left, T&& right) -> T { return join(std::move(left), std::move(right)); };
     return reduction<T, Index, decltype(more), decltype(leaf), decltype(joined)>{first, n, 1, more, leaf, joined, cost_of<summed<Body>>}
-        .run(identity);
+        .run(identity, false);
   });
 }
 
@@ -239,7 +240,8 @@ T transform_reduce(const Index& first, const Index& last, const Make& make, T in
     if (n < 2 * least) return static_cast<T>(more(first, last, std::move(init)));
     iteration_cost& cost = cost_of<summed<Make, More>>;
     if constexpr (std::is_integral_v<T>) {
-      return reduction<T, Index, More, decltype(leaf), decltype(joined)>{first, n, least, more, leaf, joined, cost}.run(std::move(init));
+      return reduction<T, Index, More, decltype(leaf), decltype(joined)>{first, n, least, more, leaf, joined, cost}.run(std::move(init),
+                                                                                                                        true);
     } else {
       const std::uint64_t size = std::max(least, core::leaf_size(n));
       const std::uint64_t leaves = n / size;  // what is left goes to the last
