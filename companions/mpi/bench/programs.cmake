@@ -40,7 +40,7 @@ function(nopal_add_distributed_programs implementation library)
       endif()
       foreach(delay IN LISTS delays)
         nopal_add_mpi_test(${name}.${kind}.delay_${delay} ${implementation} COMMAND ${ARGN} $<TARGET_FILE:${program}> ${small_${name}}
-          ENVIRONMENT "NOPAL_MPI_DELAY_US=${delay};OMP_WAIT_POLICY=passive")
+          ENVIRONMENT NOPAL_MPI_DELAY_US=${delay} OMP_WAIT_POLICY=passive)
       endforeach()
     endforeach()
   endforeach()
