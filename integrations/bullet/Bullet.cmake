@@ -26,7 +26,7 @@ endif()
 add_test(NAME integrations.bullet.without_threads
   COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_CXX_COMPILER}" "-DFLAGS=-I${PROJECT_SOURCE_DIR}/include;-I${CMAKE_CURRENT_SOURCE_DIR}/bullet;-isystem;${BULLET_INCLUDE_DIRS}"
     "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/bullet/without_threads.cpp" -DCASE=without_threads -P "${PROJECT_SOURCE_DIR}/tests/misuse/check.cmake")
-set_tests_properties(integrations.bullet.without_threads PROPERTIES LABELS integrations TIMEOUT 60)
+set_tests_properties(integrations.bullet.without_threads PROPERTIES LABELS integrations TIMEOUT 600)
 
 if(NOPAL_BULLET_HAS_THREADS)
   nopal_add_integration(bullet nopal_bullet)
@@ -39,5 +39,5 @@ else()
   add_executable(nopal_bullet_unthreaded_test bullet/unthreaded_test.cpp)
   target_link_libraries(nopal_bullet_unthreaded_test PRIVATE nopal::nopal nopal_bullet GTest::gtest_main)
   add_test(NAME integrations.bullet.unthreaded COMMAND nopal_bullet_unthreaded_test)
-  set_tests_properties(integrations.bullet.unthreaded PROPERTIES LABELS integrations TIMEOUT 60)
+  set_tests_properties(integrations.bullet.unthreaded PROPERTIES LABELS integrations TIMEOUT 600)
 endif()

@@ -24,7 +24,7 @@ def gdb(program: Path, before: list[str], commands: list[str], debugger: str) ->
         words += ["-ex", command]
     for command in commands:
         words += ["-ex", f"echo {MARK}{command}\\n", "-ex", command]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=150)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=500)
     said = {}
     for part in done.stdout.split(MARK)[1:]:
         command, _, text = part.partition("\n")

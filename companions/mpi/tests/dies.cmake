@@ -2,7 +2,7 @@
 #
 # The run ends, not with success, and what it prints names the rank.
 
-execute_process(COMMAND ${RUN} -n 2 "${PROGRAM}" ${HOW} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result TIMEOUT 100)
+execute_process(COMMAND ${RUN} -n 2 "${PROGRAM}" ${HOW} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result TIMEOUT 500)
 if(result STREQUAL "0" OR result MATCHES "timeout")
   message(FATAL_ERROR "The ranks have ended with ${result}:\n${output}")
 endif()

@@ -22,7 +22,7 @@ endif()
 execute_process(
   COMMAND "${GDB}" -nx -batch -ex "break -probe-stap nopal:submit" -ex run -ex "printf \"pool %s, kind %d\\n\", (char*)$_probe_arg0, (int)$_probe_arg1"
           -ex kill --args "${PROGRAM}" --gtest_filter=*
-  OUTPUT_VARIABLE said ERROR_VARIABLE complained TIMEOUT 60)
+  OUTPUT_VARIABLE said ERROR_VARIABLE complained TIMEOUT 500)
 if(NOT said MATCHES "pool [a-z]+, kind [0-9]+")
   message(FATAL_ERROR "gdb did not stop at nopal:submit with its arguments:\n${said}\n${complained}")
 endif()
