@@ -3,17 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "../scale.hpp"
+#include "nopal/core/observe/observer.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/mutex.hpp"
 #include "nopal/native.hpp"
@@ -150,6 +155,91 @@ TEST(schedule, a_worker_that_waits_for_another_loses_its_turn) {
         [&] { flag = true; });
   });
   EXPECT_GE(pool.stats().lost_turns, 1u);
+}
+
+/// Counts the turns in which a worker finds something, and those in which it does not, though it has just searched. One worker runs at a
+/// time, and the turn orders what they write here.
+class searches final : public nopal::core::observer {
+ public:
+  struct counts {
+    long found = 0, in_vain = 0;
+  };
+  searches(counts& c, unsigned workers) : counts_{c}, has_run_(workers) {}
+  void strand_begins(nopal::core::worker& w, nopal::core::strand_kind, void const*, void const*) noexcept override { found(w.index()); }
+  void strand_resumes(nopal::core::worker& w, nopal::core::stack const&, nopal::core::waits_for const*) noexcept override {
+    found(w.index());
+  }
+  // The schedule is told first: the worker has got the turn again.
+  void found_nothing(unsigned i) noexcept override {
+    if (std::exchange(has_run_[i], 0) == 0) ++counts_.in_vain;
+  }
+
+  /// Pools that are made while this is set are observed, and have so many workers.
+  static inline counts* of_new_pools = nullptr;
+  static inline unsigned workers_of_new_pools = 0;
+
+ private:
+  void found(unsigned i) noexcept {
+    has_run_[i] = 1;
+    ++counts_.found;
+  }
+
+  counts& counts_;
+  std::vector<char> has_run_;  // since it last found nothing
+};
+
+// An offer is for one worker. So of eight, the others get no turn to look for it: hardly any turn is given in vain.
+TEST(schedule, who_can_find_nothing_gets_no_turn) {
+  nopal::core::observe_new_pools([](nopal::core::pool_state&) -> std::unique_ptr<nopal::core::observer> {
+    if (searches::of_new_pools == nullptr) return nullptr;
+    return std::make_unique<searches>(*searches::of_new_pools, searches::workers_of_new_pools);
+  });
+  constexpr unsigned workers = 8;
+  searches::workers_of_new_pools = workers;
+  for (auto const how : {nopal::schedule::steal_at_random, nopal::schedule::steal_always, nopal::schedule::by_priority}) {
+    searches::counts all;
+    for (auto* const program : programs) {
+      int compared = 0;
+      for (std::uint64_t seed = 0; compared < 3 && seed < 30; ++seed) {
+        searches::counts c;
+        searches::of_new_pools = &c;
+        run const r{how, seed, workers, program, 8, 21};
+        searches::of_new_pools = nullptr;
+        if (!r.replayable) continue;
+        ++compared;
+        all.found += c.found;
+        all.in_vain += c.in_vain;
+      }
+      EXPECT_GE(compared, 1);
+    }
+    EXPECT_LE(10 * all.in_vain, all.found) << "schedule " << static_cast<int>(how) << ", " << all.in_vain << " in vain";
+    RecordProperty("in_vain_" + std::to_string(static_cast<int>(how)), std::to_string(all.in_vain) + " of " + std::to_string(all.found));
+  }
+}
+
+/// The most lines in a row that one worker has written.
+long longest_stay(std::vector<int> const& order) {
+  long longest = 0;
+  for (std::size_t first = 0, k = 0; k <= order.size(); ++k) {
+    if (k < order.size() && order[k] % 100 == order[first] % 100) continue;
+    longest = std::max(longest, static_cast<long>(k - first));
+    first = k;
+  }
+  return longest;
+}
+
+// In a long run a worker also goes far while the others stand still; and the run is still the seed's.
+TEST(schedule, a_long_run_has_calm_stretches) {
+  int compared = 0;
+  for (std::uint64_t seed = 0; compared < 5 && seed < 30; ++seed) {
+    run const once{nopal::schedule::steal_at_random, seed, 3, tree_of_fibers, 16, 987};
+    run const again{nopal::schedule::steal_at_random, seed, 3, tree_of_fibers, 16, 987};
+    if (!once.replayable || !again.replayable) continue;
+    ++compared;
+    EXPECT_EQ(once.order, again.order);
+    EXPECT_GE(longest_stay(once.order), 250) << "seed " << seed;
+  }
+  EXPECT_GE(compared, 1);
 }
 
 // The second fork tells no worker of its offer, since none has asked since the first: a worker that has found nothing must look again

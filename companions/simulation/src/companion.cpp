@@ -40,7 +40,7 @@ class chosen final : public attachment {
   }
   std::unique_ptr<observer> watch(pool_site const& s) const override {
     begin_schedule_log();  // also if nothing will be logged: a file that cannot be written is reported in any case
-    if (choice_.how != schedule::free) return std::make_unique<controlled_schedule>(choice_, static_cast<unsigned>(s.where.size()));
+    if (choice_.how != schedule::free) return std::make_unique<controlled_schedule>(choice_, static_cast<unsigned>(s.where.size()), s.pool);
     return choice_.machine.empty() ? nullptr : simulate(s);
   }
 

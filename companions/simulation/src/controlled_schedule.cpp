@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <climits>
 #include <numeric>
 #include <utility>
 
@@ -13,11 +15,31 @@
 #include "nopal/core/base/random.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "simulation/src/clock.hpp"
 #include "simulation/src/interruption.hpp"
 #include "simulation/src/schedule_log.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+namespace {
+
+constexpr std::uint64_t of_paces = 0x70616365;  // so that paces do not follow the decisions, which draw by the same seed
+
+std::int64_t machine_now() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Sleeps for so many nanoseconds, also if signals arrive, or until a call. True: it was called. relaxed: as in call.
+bool sleep_until_called(std::atomic<std::uint32_t>& a, std::uint32_t before, std::int64_t nanoseconds) noexcept {
+  std::int64_t const end = machine_now() + nanoseconds;
+  for (std::int64_t left = nanoseconds; left > 0 && a.load(std::memory_order_relaxed) == before; left = end - machine_now()) {
+    sleep_on(a, before, left);
+  }
+  return a.load(std::memory_order_relaxed) != before;
+}
+
+}  // namespace
 
 // The waits of a worker in the library. The worker that it waits for does not have the turn: so it makes way, and looks again when it has
 // the turn again. If no other worker can run, what it waits for comes from outside the pool, and it waits as any thread does. Time is the
@@ -25,9 +47,7 @@ namespace nopal::inline NOPAL_ABI::core {
 class controlled_schedule::own_time final : public virtual_time {
  public:
   own_time(controlled_schedule& of, unsigned i) noexcept : of_{of}, i_{i} {}
-  std::int64_t now() noexcept override {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
+  std::int64_t now() noexcept override { return machine_now(); }
   void relax() noexcept override { cpu_relax(); }
   void yield() noexcept override {
     if (!of_.make_way(i_)) ::sched_yield();
@@ -51,7 +71,34 @@ class controlled_schedule::own_time final : public virtual_time {
   unsigned const i_;
 };
 
-controlled_schedule::controlled_schedule(schedule_choice how, unsigned workers) : choice_{std::move(how)}, workers_(workers) {
+// A wake-up that is due: under the lock it is decided, and without the lock it is made, since whom it wakes needs that lock. While one is
+// under way the holder sleeps, and is not slow.
+class controlled_schedule::call {
+ public:
+  call() = default;
+  // Under the lock.
+  call(controlled_schedule& of, std::atomic<std::uint32_t>& whom, int threads) noexcept : of_{&of}, whom_{&whom}, threads_{threads} {
+    // relaxed: changed under the lock, which whoever has been called takes. The kernel reads it again before a thread sleeps, after the
+    // store or before the wake-up.
+    whom.store(whom.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    of.calls_.fetch_add(1, std::memory_order_relaxed);  // relaxed: under the lock, as its reader
+  }
+  // Makes it, once. Without the lock.
+  void make() noexcept {
+    if (of_ == nullptr) return;
+    wake_up(*whom_, threads_);
+    // release: pairs with the acquire in holder_sleeps; who reads this finds the holder awake
+    std::exchange(of_, nullptr)->calls_.fetch_sub(1, std::memory_order_release);
+  }
+
+ private:
+  controlled_schedule* of_ = nullptr;
+  std::atomic<std::uint32_t>* whom_ = nullptr;
+  int threads_ = 0;
+};
+
+controlled_schedule::controlled_schedule(schedule_choice how, unsigned workers, pool_state const& pool)
+    : choice_{std::move(how)}, pool_{pool}, workers_(workers) {
   for (unsigned i = 0; i < workers; ++i) workers_[i].time = std::make_unique<own_time>(*this, i);
   if (choice_.how != schedule::by_priority) return;
   rng random{choice_.seed};
@@ -62,6 +109,11 @@ controlled_schedule::controlled_schedule(schedule_choice how, unsigned workers) 
 }
 
 controlled_schedule::~controlled_schedule() = default;
+
+// Accepts the workers that may find something, for one decision.
+auto controlled_schedule::those_that_may_find() const noexcept {
+  return [this, anything = something_for_all()](worker_state const& s) { return may_find(s, anything); };
+}
 
 // The first worker after `from`, in a circle, for which accept(its state) is true; no_worker if there is none.
 template <class Accept>
@@ -118,52 +170,81 @@ unsigned controlled_schedule::decide(char what, unsigned from, unsigned one_in, 
   unsigned const usual = one_in == 0 ? first_after(from, accept) : no_worker;
   unsigned const to = choice_.only_listed                    ? listed(at, from, usual, accept)
                       : choice_.how == schedule::by_priority ? highest(at, from, one_in != 0, accept)
-                                                             : draw(at, std::max(one_in, 1U), from, accept);
+                                                             : draw(at, one_in == 0 ? 1 : one_in * pace(at), from, accept);
   if (to != usual) log_decision({choice_.pool, at, to}, what, from, left);
   return to;
 }
 
-// Gives the turn to `to`; no_worker: all are idle.
-void controlled_schedule::give(unsigned to) noexcept {
+// A strand that can go on loses the turn so many times less often than at the beginning. A run begins lively. After `lively_first` decisions
+// each stretch has a pace of its own, by the seed: lively, or calm, so that a worker also runs far while others stand still.
+unsigned controlled_schedule::pace(std::uint64_t at) const noexcept {
+  constexpr std::uint64_t lively_first = 256, stretch = 64;
+  if (choice_.how != schedule::steal_at_random || at < lively_first) return 1;
+  constexpr std::array<unsigned, 4> paces{1, 4, 16, 64};
+  return paces[rng{choice_.seed ^ of_paces, at / stretch}() % paces.size()];
+}
+
+// True if a worker that searches may find something in the pool, whichever worker it is. Each place is read as a hint: one worker runs, and
+// has written them while it had the turn; a worker that has lost its turn may write them now.
+bool controlled_schedule::something_for_all() const noexcept {
+  if (!pool_.steals) return false;
+  if (!pool_.queues.empty()) return true;
+  return pool_.parking.visible_work() && std::ranges::any_of(pool_.workers, [](worker const* w) {
+           return !w->work.looks_empty() || !w->ready.looks_empty() || !w->open.empty();
+         });
+}
+
+// True if worker i finds something in what is its own.
+bool controlled_schedule::something_for(unsigned i) const noexcept {
+  worker const& w = *pool_.workers[i];
+  return !w.own.empty() || !w.due_own.looks_empty() || !w.open.empty() || !w.ready.looks_empty() || !w.queues->empty();
+}
+
+bool controlled_schedule::may_find(worker_state const& s, bool anything) const noexcept {
+  return !s.idle || (s.seen != news_ && (anything || something_for(static_cast<unsigned>(&s - workers_.data()))));
+}
+
+// Gives the turn to `to`; no_worker: all are idle. Under the lock; the caller makes the call without it.
+controlled_schedule::call controlled_schedule::give(unsigned to) noexcept {
   holder_ = to;
   ++given_;
-  if (to == no_worker) {
-    rest_.notify_all();
-  } else {
-    worker_state& its = workers_[to];
-    if (its.thread != 0) its.used_at_turn = stopwatch::used(its.cpu_time);
-    its.given.notify_one();
-  }
+  if (to == no_worker) return settling_ == 0 ? call{} : call{*this, rested_, INT_MAX};
+  worker_state& its = workers_[to];
+  if (its.thread != 0) its.used_at_turn = stopwatch::used(its.cpu_time);
+  return {*this, its.called, 1};
 }
 
-// Gives the turn to another, and waits to get it back.
-void controlled_schedule::pass(lock& guard, unsigned from, unsigned to) noexcept {
-  give(to);
-  wait(guard, from);
-}
-
-// Waits until worker i has the turn. The holder may never reach a decision, if it waits for this worker in a way that we do not see. So if
-// the turn has not changed for tuning::undecided, worker i takes it: at once if it may find something, else after a few such times. The
-// former holder runs on, and waits at its next decision. A holder that only gets no CPU keeps its turn.
-void controlled_schedule::wait(lock& guard, unsigned i) noexcept {
+// Waits until worker i has the turn. `other`: the call of the worker that gets it first. The holder may never reach a decision, if it waits
+// for this worker in a way that we do not see. So if the turn has not changed for tuning::undecided, worker i takes it: at once if it may
+// find something, else after a few such times. The former holder runs on, and waits at its next decision. A holder that only gets no CPU
+// keeps its turn.
+void controlled_schedule::wait(lock& guard, unsigned i, call other) noexcept {
   worker_state& mine = workers_[i];
   for (unsigned in_vain = 0; holder_ != i && !ended_;) {
     std::uint64_t const before = given_;
-    bool const in_time = mine.given.wait_for(guard, std::chrono::milliseconds{tuning::undecided}) == std::cv_status::no_timeout;
+    std::uint32_t const called = mine.called.load(std::memory_order_relaxed);  // relaxed: under the lock
+    guard.unlock();
+    other.make();
+    bool const in_time = sleep_until_called(mine.called, called, tuning::undecided * std::int64_t{1'000'000});
+    guard.lock();
     bool const stands = !in_time && given_ == before && holder_ != no_worker && holder_is_slow(guard);
     in_vain = stands ? in_vain + 1 : 0;
-    if (in_vain < (may_find(mine) ? 1 : tuning::longer_without_news)) continue;
+    if (in_vain == 0 || in_vain < (may_find(mine, something_for_all()) ? 1 : tuning::longer_without_news)) continue;
     ++lost_;
-    give(i);
+    give(i).make();  // wakes none: nobody but this thread sleeps on its word
   }
+  other.make();  // the pool has ended
   mine.idle = false;
   mine.seen = news_;
 }
+
+void controlled_schedule::wait(lock& guard, unsigned i) noexcept { wait(guard, i, {}); }
 
 // Releases the lock during the look, since the holder may sleep on that lock.
 bool controlled_schedule::holder_sleeps(lock& guard) noexcept {
   std::uint64_t const before = given_;
   int const thread = workers_[holder_].thread;
+  if (calls_.load(std::memory_order_acquire) != 0) return false;  // acquire: pairs with the release in call::make
   guard.unlock();
   bool const asleep = is_asleep(thread);
   guard.lock();
@@ -201,11 +282,11 @@ bool controlled_schedule::make_way(unsigned i) noexcept {
   if (must_go_on(i)) return false;
   lock guard{mutex_};
   wait(guard, i);
-  auto const accept = [this](worker_state const& s) { return may_find(s); };
+  auto const accept = those_that_may_find();
   if (ended_ || first_after(i, accept) == no_worker) return false;
   unsigned const to = decide('y', i, 0, accept);
   if (choice_.how == schedule::by_priority && !choice_.only_listed) priorities_[i] = --lowest_;
-  pass(guard, i, to);
+  wait(guard, i, give(to));
   return true;
 }
 
@@ -228,7 +309,7 @@ bool controlled_schedule::offered(unsigned i) noexcept {
   }
   if (to != no_worker) {
     if (workers_[to].idle) workers_[to].victim = i;
-    pass(guard, i, to);
+    wait(guard, i, give(to));
   }
   return choice_.how != schedule::steal_at_random || rng{choice_.seed, ~at}() % 8 != 0;
 }
@@ -238,20 +319,23 @@ void controlled_schedule::may_come_later(unsigned i, stack const* left) noexcept
   wait(guard, i);
   if (choice_.how != schedule::steal_at_random && choice_.how != schedule::by_priority) return;
   char const what = left != nullptr ? 'w' : 's';
-  if (unsigned const to = decide(what, i, 4, [this](worker_state const& s) { return may_find(s); }, left); to != no_worker)
-    pass(guard, i, to);
+  if (unsigned const to = decide(what, i, 4, those_that_may_find(), left); to != no_worker) wait(guard, i, give(to));
 }
 
 void controlled_schedule::found_nothing(unsigned i) noexcept {
   lock guard{mutex_};
   worker_state& mine = workers_[i];
-  if (holder_ == i && mine.seen != news_) {  // something is newer than its search: it searches again
+  if (holder_ != i) {
+    mine.idle = true;
+    return wait(guard, i);
+  }
+  mine.idle = true;
+  if (may_find(mine, something_for_all())) {  // something is newer than its search: it searches again
+    mine.idle = false;
     mine.seen = news_;
     return;
   }
-  mine.idle = true;
-  if (holder_ == i) give(decide('i', i, 0, [this](worker_state const& s) { return may_find(s); }));
-  wait(guard, i);
+  wait(guard, i, give(decide('i', i, 0, those_that_may_find())));
 }
 
 unsigned controlled_schedule::victim(unsigned i) noexcept {
@@ -263,27 +347,41 @@ unsigned controlled_schedule::victim(unsigned i) noexcept {
 void controlled_schedule::settle() noexcept {
   lock guard{mutex_};
   if (holder_ == no_worker || ended_) return;
-  constexpr std::chrono::milliseconds a_while{tuning::until_rest};
+  constexpr std::int64_t a_while = tuning::until_rest * std::int64_t{1'000'000};
   std::int64_t const began = used_by_all();
-  while (!rest_.wait_for(guard, a_while, [this] { return holder_ == no_worker || ended_; })) {
-    if (used_by_all() - began < std::chrono::nanoseconds{a_while}.count() && !holder_sleeps(guard)) continue;
+  ++settling_;
+  while (holder_ != no_worker && !ended_) {
+    std::uint32_t const called = rested_.load(std::memory_order_relaxed);  // relaxed: under the lock
+    guard.unlock();
+    bool const in_time = sleep_until_called(rested_, called, a_while);
+    guard.lock();
+    if (in_time || holder_ == no_worker || ended_) continue;
+    if (used_by_all() - began < a_while && !holder_sleeps(guard)) continue;
     if (holder_ != no_worker) ++lost_;
-    return;
+    break;
   }
+  --settling_;
 }
 
+// News of which no worker finds anything wakes one all the same: this is the last that could.
 void controlled_schedule::something_new() noexcept {
-  std::lock_guard const guard{mutex_};
+  lock guard{mutex_};
   ++news_;
-  if (holder_ == no_worker) give(decide('n', no_worker, 0, [](worker_state const&) { return true; }));
+  if (holder_ != no_worker) return;
+  auto const accept = those_that_may_find();
+  bool const found = first_after(no_worker, accept) != no_worker;
+  call its = give(decide('n', no_worker, 0, [&](worker_state const& s) { return !found || accept(s); }));
+  guard.unlock();
+  its.make();
 }
 
 void controlled_schedule::pool_ends() noexcept {
   std::lock_guard const guard{mutex_};
   ended_ = true;
   log_end(choice_, static_cast<unsigned>(workers_.size()), decisions_, lost_);
-  for (worker_state& s : workers_) s.given.notify_one();
-  rest_.notify_all();
+  // Under the lock, since a list of them would need memory. Nobody waits for how soon the threads end.
+  for (worker_state& s : workers_) call{*this, s.called, 1}.make();
+  call{*this, rested_, INT_MAX}.make();
 }
 
 void controlled_schedule::pool_begins_again() noexcept {

@@ -4,7 +4,7 @@
 // orders of events are frequent, and repeat with the same seed. For tests: the shipped protocols, made slow. It observes the pool, which
 // calls it where a worker offers, steals, suspends or finds nothing. ../schedules.md. Next: schedule_log.hpp, which records the decisions.
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
 #include <ctime>
 #include <memory>
@@ -19,11 +19,12 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 class stack;
+struct pool_state;
 
 class controlled_schedule final : public observer {
  public:
-  /// `how` is not free.
-  controlled_schedule(schedule_choice how, unsigned workers);
+  /// `how` is not free. `pool`: not constructed yet. Nothing of it is read before its first thread begins, or something comes.
+  controlled_schedule(schedule_choice how, unsigned workers, pool_state const& pool);
   ~controlled_schedule() override;
   effects has() const noexcept override { return {.takes_turns = true}; }
 
@@ -64,9 +65,10 @@ class controlled_schedule final : public observer {
 
  private:
   class own_time;
+  class call;
   using lock = std::unique_lock<std::mutex>;
   struct worker_state {
-    std::condition_variable given;  ///< the turn
+    std::atomic<std::uint32_t> called{0};  ///< its thread sleeps on this; counts the turns that it was given. Changes under the lock
     bool idle = true;
     std::uint64_t seen = 0;  ///< the value of news_ before the worker last searched
     unsigned victim = no_worker;
@@ -79,7 +81,12 @@ class controlled_schedule final : public observer {
   /// The worker waits for another, or lets others run: another that may find something gets the turn. False: there is none, and the worker
   /// keeps the turn; what it waits for comes from outside the pool.
   bool make_way(unsigned i) noexcept;
-  bool may_find(worker_state const& s) const noexcept { return !s.idle || s.seen != news_; }
+  // True for a worker that may continue, and for an idle one if there is something that it may find, and it has not looked for it. It is
+  // given no turn in vain. `anything`: something_for_all().
+  bool may_find(worker_state const& s, bool anything) const noexcept;
+  bool something_for_all() const noexcept;
+  bool something_for(unsigned i) const noexcept;
+  auto those_that_may_find() const noexcept;
   template <class Accept>
   unsigned first_after(unsigned from, Accept accept) const noexcept;
   template <class Accept>
@@ -90,8 +97,9 @@ class controlled_schedule final : public observer {
   unsigned listed(std::uint64_t at, unsigned from, unsigned otherwise, Accept accept) const noexcept;
   template <class Accept>
   unsigned decide(char what, unsigned from, unsigned one_in, Accept accept, stack const* left = nullptr) noexcept;
-  void give(unsigned to) noexcept;
-  void pass(lock& guard, unsigned from, unsigned to) noexcept;
+  unsigned pace(std::uint64_t at) const noexcept;
+  call give(unsigned to) noexcept;
+  void wait(lock& guard, unsigned i, call other) noexcept;
   void wait(lock& guard, unsigned i) noexcept;
   bool holder_sleeps(lock& guard) noexcept;
   bool holder_is_slow(lock& guard) noexcept;
@@ -100,8 +108,11 @@ class controlled_schedule final : public observer {
   bool must_go_on(unsigned i) const noexcept { return !workers_[i].time->may_be_interrupted(); }
 
   schedule_choice const choice_;
+  pool_state const& pool_;
   mutable std::mutex mutex_;
-  std::condition_variable rest_;  // all are idle
+  std::atomic<std::uint32_t> rested_{0};  // threads in settle sleep on this; counts the times that all were idle. Changes under the lock
+  unsigned settling_ = 0;                 // threads in settle
+  std::atomic<unsigned> calls_{0};        // that were decided, and whose system call has not returned
   std::vector<worker_state> workers_;
   std::uint64_t decisions_ = 0;               // made so far: each has its number
   std::vector<std::int64_t> priorities_;      // of the workers, by_priority: the highest runs
