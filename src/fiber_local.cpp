@@ -81,7 +81,7 @@ void* any_fiber_local::find_or_make() {
 void* any_fiber_local::find() const noexcept {
   in_order();
   auto const* const at = static_cast<place const*>(values_here()->find(this));
-  return at != nullptr ? at->value.load(std::memory_order_acquire) : nullptr;
+  return at != nullptr ? at->value.load(std::memory_order_acquire) : nullptr;  // acquire: pairs with the store in find_or_make
 }
 
 any_fiber_local::~any_fiber_local() {

@@ -79,9 +79,12 @@ class fiber_local : core::any_fiber_local {
     requires std::is_copy_constructible_v<T>
       : fiber_local{made_by{}, [value = std::move(initial)] { return T(value); }} {}
   /// Each value begins as what make() returns. Several fibers may call it at once.
-  template <std::copy_constructible F>
-    requires std::is_invocable_r_v<T, F const&> && (!std::convertible_to<F, T>)
+  template <class F>
+    requires(!std::is_same_v<F, fiber_local>) && std::copy_constructible<F> && std::is_invocable_r_v<T, F const&> &&
+            (!std::convertible_to<F, T>)
   explicit fiber_local(F make) : fiber_local{made_by{}, std::move(make)} {}
+  fiber_local(fiber_local const&) = delete;
+  fiber_local& operator=(fiber_local const&) = delete;
 
   /// The caller's value. On first use makes it: once, also if several children of a fiber ask at the same time, of which the others wait
   /// (suspends, as a mutex does). Throws what making it throws, after which the next caller makes it; std::bad_alloc; and std::system_error
