@@ -13,6 +13,7 @@
 #include "nopal/cpu_limit.hpp"
 #include "nopal/event_source.hpp"
 #include "nopal/fiber.hpp"
+#include "nopal/fiber_local.hpp"
 #include "nopal/floating_point.hpp"
 #include "nopal/graph.hpp"
 #include "nopal/latch.hpp"

@@ -8,6 +8,7 @@
 #include "nopal/core/base/in_order.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/due.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/worker.hpp"
@@ -32,6 +33,7 @@ graph_run::graph_run(plan const& p) : plan_{p}, nodes_{std::make_unique<node[]>(
 void graph_run::begin(event& done) noexcept {
   mode_.store();
   region_ = region_to_hand_over();
+  values_ = values_here();
   done_ = &done;
   // relaxed, all: make_ready releases them to the workers that take nodes
   open_.store(plan_.first.size(), std::memory_order_relaxed);
@@ -83,6 +85,7 @@ void graph_run::run_from_ring(resumable& r, worker& w) noexcept {
   self.mode_.adopt();
   w.begin_job();
   w.region = self.region_;
+  w.values = self.values_;
   held_mutexes const mutexes{*w.here};
   node* const next = self.run_row(first);
   event* const done = next == nullptr && self.is_last() ? self.done_ : nullptr;

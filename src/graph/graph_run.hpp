@@ -52,6 +52,7 @@ class graph_run {
   // Of the present run.
   stored_control_words mode_{};
   region_id region_ = no_region;
+  fiber_values* values_ = nullptr;
   event* done_ = nullptr;
   std::atomic<std::size_t> open_{0};   // rows of nodes that have begun, or are about to, and have not ended
   std::atomic<std::uint32_t> end_{0};  // nodes from this index on do not begin any more

@@ -13,6 +13,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
 #include "nopal/core/loop/sharing.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/worker.hpp"
@@ -51,6 +52,7 @@ class kept_blocks {
     body_ = body;
     mode_.store();
     region_ = region_to_hand_over();
+    values_ = values_here();
     event done;
     done_ = &done;
     end_.store(static_cast<std::uint32_t>(owner_.size()), std::memory_order_relaxed);  // relaxed: the next line releases it
@@ -124,6 +126,7 @@ class kept_blocks {
       w.begin_job();
       w.begin_child_of(&self);
       w.region = self.region_;
+      w.values = self.values_;
       held_mutexes const mutexes{*w.here};
       self.help();
       mutexes.check(*current()->here, "a block of a loop");
@@ -203,6 +206,7 @@ class kept_blocks {
   void* body_ = nullptr;
   stored_control_words mode_{};
   region_id region_ = no_region;
+  fiber_values* values_ = nullptr;
   event* done_ = nullptr;
   std::atomic<std::uint32_t> end_{0};                             // blocks behind this one do not begin any more
   alignas(destructive_size) std::atomic<std::uint32_t> door_{0};  // `open`, and `one` for each helper that is in

@@ -9,6 +9,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/injection.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/join_wait.hpp"
@@ -28,7 +29,7 @@ void flow::begin() noexcept {
   may_wait_ = !alone_ && !w.pool().takes_turns;
   region_ = region_to_hand_over();
   mode_ = control_words::now();
-  way_.runs_in = job_context{mode_, region_};
+  way_.inherit({{mode_, region_}, values_here()});
   holds_.store(1 + most_offers_, std::memory_order_relaxed);
   carrying_.store(1, std::memory_order_relaxed);
 }
@@ -52,7 +53,7 @@ void flow::end() noexcept {
 void flow::run_stolen(resumable& r, worker& w) noexcept {
   auto& t = static_cast<ticket&>(r);
   flow& f = t.of;
-  job_context const in = t.runs_in;
+  strand_context const in = t.inherited();
   t.is_out.taken();
   if (in.mode != f.mode_) die_of_mode();
   tell::strand_begins(w, strand_kind::branch, f.carry_);

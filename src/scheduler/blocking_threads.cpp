@@ -5,6 +5,7 @@
 
 #include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/virtual_time.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/threads.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
@@ -52,10 +53,12 @@ void blocking_threads::loop() noexcept {
     --waiting_;
     guard.unlock();
     continue_in_region(c.region);
+    thread_sees(c.values);
     auto const begun = std::chrono::steady_clock::now();
     c.run(c);
     c.took = std::chrono::steady_clock::now() - begun;
     continue_in_region(no_region);
+    thread_sees(nullptr);
     c.done.set();  // `c` may be gone afterwards
     guard.lock();
     ++idle_;
@@ -95,6 +98,7 @@ NOPAL_COLD static void call_from_simulated(blocking_call& c) {
 
 void call_blocking(blocking_call& c) {
   c.region = inherited_region();
+  c.values = values_here();
   if (time_is_simulated()) [[unlikely]]
     return call_from_simulated(c);
   current()->pool().blocking.give(c);

@@ -7,6 +7,7 @@
 #include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/saved_strand.hpp"
@@ -158,6 +159,7 @@ class call_from_outside {
   call_from_outside& operator=(call_from_outside const&) = delete;
   ~call_from_outside() {
     if (counted_by_ != nullptr) counted_by_->calls_ended.fetch_add(1, std::memory_order_release);  // release: pairs with wait_for_all
+    if (current_or_null() == nullptr) thread_lent_its_values();
   }
 
  private:

@@ -49,9 +49,9 @@ void run(worker& w, resumable& r) noexcept {
 void run(worker& w, continuation c) noexcept { run(w, *c.as_resumable()); }
 
 // Runs what was taken from a deque, in the context in which it was offered.
-void run_stolen(worker& w, continuation c, job_context const& in) noexcept {
+void run_stolen(worker& w, continuation c, strand_context const& in) noexcept {
   if (c.is_frame()) return run_stolen_task(w, *c.as_frame(), in);
-  c.as_resumable()->runs_in = in;
+  c.as_inheriting()->inherit(in);
   run(w, c);
 }
 
@@ -221,7 +221,7 @@ bool steal_from(worker& w, worker& victim, job const* only) noexcept {
   job* const its = victim.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
   if (only != nullptr && its != only) return false;
   if (!victim.work.looks_empty()) {
-    job_context in;
+    strand_context in;
     void const* far = nullptr;
     void const* const near = pin_joins(victim, far);
     deque::entry const e = victim.work.steal(&in);
@@ -398,6 +398,7 @@ void search_in_turn(worker& w) noexcept {
 // Searches once, by the worker's own thread, and pauses or sleeps if it finds nothing. False: the pool ends.
 bool search_once(worker& w, stack& mine) noexcept {
   pool_state& pool = w.pool();
+  w.values = nullptr;                                               // the strand before may have ended, and its values with it
   if (pool.stopping.load(std::memory_order_relaxed)) return false;  // relaxed: a hint; must_stay_awake reads it again before a sleep
   if (pool.takes_turns) [[unlikely]] {
     search_in_turn(w);
@@ -441,13 +442,14 @@ bool search_below_join(worker& w) noexcept {
   search_state& s = w.search;
   top_wait& t = *s.left;
   if (t.runs_anything) return false;
+  w.values = nullptr;
   w.pool().mode.adopt();  // as in search_once
   if (is_stalled(w) && others_are_stalled(w)) {
     t.runs_anything = true;
     return false;
   }
   if (run_own(w)) return true;
-  job_context in;
+  strand_context in;
   if (deque::entry const e = t.join == nullptr ? 0 : steal_below(w, t.join, true, in); e != 0) {
     stop_searching(w);
     w.makes_progress();

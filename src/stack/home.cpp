@@ -33,7 +33,7 @@ bool has_room_on_top(worker& w) noexcept {
 
 // Runs what was taken from a victim, was offered in `in`, and descends from `join`. It ends here, or waits here: this is the same worker
 // afterwards.
-void run_on_top(worker& w, continuation c, job_context const& in, void const* join) noexcept {
+void run_on_top(worker& w, continuation c, strand_context const& in, void const* join) noexcept {
   stack& here = *w.here;
   saved_strand const waits{w};
   if (w.work.empty()) w.descends_from(join, w.far.get() != nullptr ? w.far.get() : join);
@@ -41,14 +41,14 @@ void run_on_top(worker& w, continuation c, job_context const& in, void const* jo
   if (c.is_frame()) {
     w.pool().call.run_stolen_task(w, *c.as_frame(), in);
   } else {
-    c.as_resumable()->runs_in = in;
+    c.as_inheriting()->inherit(in);
     c.as_resumable()->run(*c.as_resumable(), w);
   }
   --here.on_top;
 }
 
 // Takes what the victim offers, if all that it offers descends from the join. A pin keeps that true.
-deque::entry steal_from_below(worker& w, worker& victim, void const* join, bool stacks, job_context& in) noexcept {
+deque::entry steal_from_below(worker& w, worker& victim, void const* join, bool stacks, strand_context& in) noexcept {
   descent* const d = victim.near.look() == join ? &victim.near : victim.far.look() == join ? &victim.far : nullptr;
   if (d == nullptr || victim.work.looks_empty() || !d->pin(join)) return 0;
   w.count.add(counted::steal_attempts);
@@ -78,7 +78,7 @@ bool wait_here(worker& w, top_wait& t, waits_for const& why) noexcept {
   for (;;) {
     if (t.has_happened()) return true;
     if (has_own(w, why)) return false;
-    job_context in;
+    strand_context in;
     if (deque::entry const e = t.join != nullptr && has_room_on_top(w) ? steal_below(w, t.join, false, in) : 0; e != 0) {
       listed.reset();
       run_on_top(w, continuation{e}, in, t.join);
@@ -135,7 +135,7 @@ bool others_are_stalled(worker const& w) noexcept {
   });
 }
 
-deque::entry steal_below(worker& w, void const* join, bool stacks, job_context& in) noexcept {
+deque::entry steal_below(worker& w, void const* join, bool stacks, strand_context& in) noexcept {
   unsigned const n = w.pool().size();
   auto const first = static_cast<unsigned>(w.search.random() % n);
   for (unsigned k = 0; k < n; ++k) {

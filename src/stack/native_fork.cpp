@@ -23,7 +23,7 @@ namespace nopal::inline NOPAL_ABI::core {
 // Thieves may be at the deque. Its entries have the deque's context. They go where any worker may take them, as if they were stolen: the
 // oldest first, as always. The strand loses nothing by that: thieves would have taken the new entries last.
 bool may_offer_here(worker& w) noexcept {
-  job_context const here = w.runs_in();
+  strand_context const here = w.runs_in();
   bool const outermost = w.work.empty();
   if (!w.strand.offered) w.strand.polls_always = false;
   // The mode was changed below a fork without a call to nopal: it may change again in this way, between two forks.
@@ -149,7 +149,7 @@ static region_id region_of_branch(branch const& b) noexcept {
 // stack.
 void run_stolen_branch(worker& w, branch& b, void (*body)(branch&)) noexcept {
   tell::strand_begins(w, strand_kind::branch, body);
-  w.adopt(b.runs_in);
+  w.adopt(b.inherited());
   w.region = region_of_branch(b);
   w.begin_strand();
   w.begin_without_tasks();

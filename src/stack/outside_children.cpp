@@ -8,6 +8,7 @@
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/scheduler/external_caller.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/wait/job_wait.hpp"
@@ -76,6 +77,7 @@ void outside_children::carry(resumable& r, worker& w) noexcept {
   if (c != nullptr) {
     tell::strand_begins(w, strand_kind::child, c->run);
     w.begin_job();
+    w.values = nullptr;  // a child brings its own
     w.begin_child_of(&c->of.join);
     c->run(*c);
     current()->end_job();
@@ -138,6 +140,7 @@ void outside_children::join(children& c) noexcept {
       }
     }
   }
+  if (made_on_ == nullptr) thread_lent_its_values();
   c.owner = made_on_;
   leave();
 }

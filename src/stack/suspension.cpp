@@ -74,6 +74,7 @@ NOPAL_INLINE static void leave_until_resumed(worker& w, suspension& s, stack& ne
   void const* const near = w.near.get();
   void const* const far = w.far.get();
   region_id const region = w.region;
+  fiber_values* const values = w.values;
   if (w.alarm == worker::no_tasks) {
     job* const busy = w.busy_with.load(std::memory_order_relaxed);  // relaxed: a hint
     leave_for<End>(s, next);
@@ -85,6 +86,7 @@ NOPAL_INLINE static void leave_until_resumed(worker& w, suspension& s, stack& ne
   }
   current()->descends_from(near, far);
   current()->region = region;
+  current()->values = values;
 }
 
 // The strand on this stack must wait. Thieves may be at the deque until it is given away; nothing can fail after that. Until the stack is
@@ -137,6 +139,7 @@ void resume_stack(stack& s) noexcept {
 void run_left_stack(resumable& r, worker& w) noexcept {
   auto& s = static_cast<stack&>(r);
   s.stolen = true;
+  w.values = s.values;
   w.region = s.runs_in.region;  // nothing changes it before the parent's function continues
   resume_stack(s);
 }
@@ -196,7 +199,7 @@ void leave_for_thread(stack& mine) noexcept {
 static void run_orphan(resumable& r, worker& w) noexcept {
   auto* const o = static_cast<orphaned_continuation*>(&r);
   frame& task = *o->what;
-  job_context const in = o->runs_in;
+  strand_context const in = o->inherited();
   delete o;
   w.pool().call.run_stolen_task(w, task, in);
 }
@@ -206,17 +209,17 @@ static void run_orphan(resumable& r, worker& w) noexcept {
 template <class Put>
 static void empty_deque(worker& w, orphan_memory& memory, Put put) noexcept {
   while (!w.work.empty()) {
-    job_context in;
+    strand_context in;
     deque::entry const e = w.work.steal(&in);
     if (e == 0) continue;
     continuation const c{e};
     if (!c.is_frame()) {
-      c.as_resumable()->runs_in = in;
+      c.as_inheriting()->inherit(in);
       put(*c.as_resumable());
     } else {
       orphaned_continuation& o = memory.take(c.as_frame());
       o.run = run_orphan;
-      o.runs_in = in;
+      o.inherit(in);
       put(o);
     }
   }

@@ -162,7 +162,7 @@ void loop(next n) noexcept {
 void run_job_here(worker& before, job& r) noexcept {
   before.busy_with.store(&r, std::memory_order_relaxed);  // relaxed: a hint
   before.begin_child_of(&r);
-  before.adopt(r.runs_in);
+  before.adopt(r.inherited());
   before.begin_strand();
   before.parent_word = reinterpret_cast<std::uintptr_t>(&r) | of_job;
   r.start(r);
@@ -201,7 +201,7 @@ void run_injected_job(resumable& r, worker& w) noexcept {
 
 // The thief owns the task now, and runs it on its own empty arena. The arena that holds the task stays with the child that runs above it,
 // on the worker from which the task was stolen.
-void run_stolen_task(worker& w, frame& f, job_context const& in) noexcept {
+void run_stolen_task(worker& w, frame& f, strand_context const& in) noexcept {
   tell::strand_begins(w, strand_kind::task, f.resume_function, &f);
   w.adopt(in);
   f.stolen_in(in.mode);
@@ -212,7 +212,7 @@ void run_stolen_task(worker& w, frame& f, job_context const& in) noexcept {
 // This worker owns the task now, which has come with the arena that holds it. A task without one begins an empty arena here, with its own
 // epoch.
 void run_moved_task(resumable& r, worker& w) noexcept {
-  w.adopt(r.runs_in);
+  w.adopt(static_cast<move_request&>(r).inherited());
   frame& f = *static_cast<move_request&>(r).task;
   tell::strand_begins(w, strand_kind::moved_task, f.resume_function, &f);
   if (f.arena != nullptr) {
@@ -226,7 +226,7 @@ void run_moved_task(resumable& r, worker& w) noexcept {
 // Somebody has called ready. This worker owns the task, which has brought what it needs.
 void run_waiting_task(resumable& r, worker& w) noexcept {
   auto& t = static_cast<waiting_task&>(r);
-  w.adopt(r.runs_in);
+  w.adopt(t.inherited());
   frame& f = waiting_task_access::task(t);
   tell::strand_begins(w, strand_kind::moved_task, f.resume_function, &f);
   held_mutexes const mutexes{*w.here};

@@ -111,7 +111,7 @@ bool called_returned(worker& w, frame* p) noexcept {
 
 void take_over(worker& w, frame& f) noexcept {
   w.arena.attach(f.arena);
-  w.continue_in({f.mode(), w.region});  // the region is that in which the last child has ended
+  w.continue_in({{f.mode(), w.region}, w.values});  // the region and the values are those in which the last child has ended
   if (!f.join.modes_agree()) die_of_mode();
   f.complete();
 }
@@ -166,7 +166,7 @@ void prepare_to_offer(worker& w) {
 bool move_task(worker& w, move_request& m) {
   if (!m.memory.get(w.work)) throw std::bad_alloc{};
   w.work.publish_all();
-  m.runs_in = w.runs_in();
+  m.inherit(w.runs_in());
   w.strand.moving = &m;
   return unwind(w, strand::next_step::move);
 }
@@ -184,7 +184,7 @@ bool wait_without_stack(worker& w, waiting_task& t) noexcept {
     return false;
   }
   w.work.publish_all();
-  t.runs_in = w.runs_in();
+  t.inherit(w.runs_in());
   w.count.add(counted::suspensions);
   w.strand.waiting = &t;
   return unwind(w, strand::next_step::wait);

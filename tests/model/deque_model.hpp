@@ -104,9 +104,13 @@ struct deque_state {
     mine[static_cast<std::size_t>(depth++)] = static_cast<int>(e);
   }
 
+  /// A pointer that is never followed.
+  static nopal::core::fiber_values* values_in(std::uint32_t m) {
+    return reinterpret_cast<nopal::core::fiber_values*>(std::uintptr_t{m});  // NOLINT(performance-no-int-to-ptr)
+  }
   void set_next() {
     ++mode;
-    d.set_offered_in({{mode}, mode});
+    d.set_offered_in({{{mode}, mode}, values_in(mode)});
   }
 
   void ensure_room(typename deque::index n) {
@@ -117,7 +121,7 @@ struct deque_state {
 
   void steal() {
     std::size_t at = deque_state::most;
-    nopal::core::job_context in{};
+    nopal::core::strand_context in{};
     auto const e = d.steal(
         [&](typename deque::entry x) {
           if (x != 0 && x <= most && !grew) places.read(at = place[x - 1]);
@@ -125,7 +129,7 @@ struct deque_state {
         },
         has_modes ? &in : nullptr);
     if (e != 0)
-      check(in.mode.bits == mode_of[e - 1] && in.region == mode_of[e - 1],
+      check(in.mode.bits == mode_of[e - 1] && in.region == mode_of[e - 1] && in.values == values_in(mode_of[e - 1]),
             "a thief has the mode and the region in which its entry was pushed");
     if (e != 0 && at != most) places.took(at);
     if (e == 0 && at != most) places.missed(at);

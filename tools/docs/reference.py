@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 # The order in which a reader would meet them.
 GROUPS = {
-    "Front ends": ["task", "native", "scope", "pipeline", "fiber", "pool", "future", "shared_future", "promise", "graph", "priority", "place", "cpu_limit", "execution", "pstl", "options", "eventually", "event_source", "alpi", "shutdown_result", "scratch"],
+    "Front ends": ["task", "native", "scope", "pipeline", "fiber", "fiber_local", "pool", "future", "shared_future", "promise", "graph", "priority", "place", "cpu_limit", "execution", "pstl", "options", "eventually", "event_source", "alpi", "shutdown_result", "scratch"],
     "Waiting": ["counter", "mutex", "condition_variable", "semaphore", "channel", "select", "when_all", "when_any", "after", "mpi", "latch", "barrier", "shared_mutex",
                 "timed_mutex", "call_once", "block_on"],
     "Stopping and staying": ["stop", "stay", "affinity", "floating_point"],

@@ -25,6 +25,9 @@ inline constexpr unsigned workers_to_check = 256;
 /// is cut out of twice as much address space, of which there are 2^47 bytes.
 inline constexpr std::size_t least_stack = std::size_t{64} << 10;
 inline constexpr std::size_t most_stack = std::size_t{1} << 40;
+/// So many values of fiber-locals one fiber destroys at its end, at most: more than any program has fiber-locals, so their destructors make
+/// new ones without end.
+inline constexpr unsigned most_ended_values = 1'000'000;
 /// Unused native stacks that stay mapped, for each worker, with at most two pages of memory each, until nobody has needed them for some time:
 /// making and ending one costs several system calls, and a recursion of scopes goes up and down some thousand levels.
 inline constexpr std::size_t kept_stacks = 4096;

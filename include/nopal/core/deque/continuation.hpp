@@ -31,6 +31,20 @@ struct resumable {
   constexpr explicit resumable(run_function f = nullptr) noexcept : run{f} {}
 };
 
+/// A resumable that continues the work of a fiber or a job which has begun, or begins that of a job: its code sees the fiber-local values of
+/// what it came from. Each resumable that a worker's deque of forks holds is one.
+struct inheriting : resumable {
+  fiber_values* values;  ///< set as runs_in
+
+  constexpr explicit inheriting(run_function f = nullptr) noexcept : resumable{f} {}  // leaves `values` undefined: a fork does not set it
+
+  strand_context inherited() const noexcept { return {runs_in, values}; }
+  void inherit(strand_context const& c) noexcept {
+    runs_in = c;
+    values = c.values;
+  }
+};
+
 // One entry of a deque: a word that says what to run. The worker that takes it, owner or thief, runs it. Next: fork_protocol.hpp, which
 // pushes one.
 
@@ -54,6 +68,8 @@ class continuation {
   // NOLINTBEGIN(performance-no-int-to-ptr)
   frame* as_frame() const noexcept { return reinterpret_cast<frame*>(word_); }
   resumable* as_resumable() const noexcept { return reinterpret_cast<resumable*>(word_ & ~tags); }
+  /// For an entry of a worker's deque of forks.
+  inheriting* as_inheriting() const noexcept { return static_cast<inheriting*>(as_resumable()); }
   // NOLINTEND(performance-no-int-to-ptr)
 
  private:

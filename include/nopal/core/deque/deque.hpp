@@ -211,8 +211,13 @@ class basic_deque {
   }
 
   /// The context in which all entries were offered. Set only while the deque is empty. relaxed: as shift_.
-  void set_offered_in(job_context const& o) noexcept { offered_in_.store(o.word(), std::memory_order_relaxed); }
-  job_context all_offered_in() const noexcept { return job_context::of(offered_in_.load(std::memory_order_relaxed)); }
+  void set_offered_in(strand_context const& o) noexcept {
+    offered_in_.store(o.word(), std::memory_order_relaxed);
+    offered_for_.store(o.values, std::memory_order_relaxed);
+  }
+  strand_context all_offered_in() const noexcept {
+    return {job_context::of(offered_in_.load(std::memory_order_relaxed)), offered_for_.load(std::memory_order_relaxed)};
+  }
 
   /// The entry at an index from oldest() to below bottom(). A thief may already have taken it.
   entry at(index i) const noexcept {
@@ -243,7 +248,7 @@ class basic_deque {
   /// push and pop at the same time. `waits`: wait for the owner's answer to a request, at most tuning::request_patience. `in`: gets what
   /// the entry was offered in.
   template <class Accept>
-  entry steal(Accept&& accept, job_context* in = nullptr, bool waits = true) noexcept {
+  entry steal(Accept&& accept, strand_context* in = nullptr, bool waits = true) noexcept {
     for (bool again : {true, false}) {
       index t = top_.load(std::memory_order_relaxed);        // relaxed: the fence follows
       Sync::fence();                                         // pairs with the fence in reclaim: top_ before pub_
@@ -262,7 +267,7 @@ class basic_deque {
     return 0;
   }
 
-  entry steal(job_context* in = nullptr, bool waits = true) noexcept { return steal(anything, in, waits); }
+  entry steal(strand_context* in = nullptr, bool waits = true) noexcept { return steal(anything, in, waits); }
 
   /// True if a fault at `address` means a push beyond the last place. Called by the owner's stack-overflow handler.
   bool guards(void const* address) const noexcept { return is_guarded && is_guarded_end(newest_->end(), address); }
@@ -280,13 +285,14 @@ class basic_deque {
   enum class answer { nothing, published, silence };
 
   template <class Accept>
-  entry take(index t, index p, Accept&& accept, job_context* in) noexcept {
+  entry take(index t, index p, Accept&& accept, strand_context* in) noexcept {
     // In a ring the cell may hold a later entry, whose index is higher by a multiple of the capacity. Then top_ has passed t.
     index const shift = shift_.load(std::memory_order_relaxed);  // relaxed: pub_ has brought it
     buffer const* r = buffer_.load(std::memory_order_acquire);   // acquire: pairs with ensure_room
     entry const e = r->at((t + shift) & r->mask).load(std::memory_order_relaxed);
     if (!accept(e)) return 0;
-    if (in != nullptr) *in = all_offered_in();  // relaxed: pub_ has brought it
+    // relaxed: pub_ has brought both words, and the exchange shows that neither was set since: the deque has held this entry
+    if (in != nullptr) *in = all_offered_in();
     // One word decides between this thief, other thieves, and the owner's exchange for the last entry. Success means that top_ has been t
     // since this thief read it, so the cell was neither reclaimed nor used again. release: the read of the cell comes before its next use;
     // pairs with the owner's acquires of top_.
@@ -391,6 +397,7 @@ class basic_deque {
   atomic<buffer*> buffer_{nullptr};
   atomic<index> shift_{0};  // an entry's place minus its index
   atomic<std::uint64_t> offered_in_{0};
+  atomic<fiber_values*> offered_for_{nullptr};
   basic_spin_lock<Sync> lock_;
   int failures_ = 0;             // under lock_
   std::int64_t not_before_ = 0;  // under lock_

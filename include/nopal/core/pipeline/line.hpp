@@ -16,11 +16,11 @@ namespace nopal::inline NOPAL_ABI::core {
 class flow;
 
 /// A place for one more carrier. It holds nothing: the thief that takes it looks for something to carry.
-struct ticket : resumable {
+struct ticket : inheriting {
   flow& of;
   basic_ticket_flag<std_sync> is_out;
 
-  ticket(run_function f, flow& whole) noexcept : resumable{f}, of{whole} {}
+  ticket(run_function f, flow& whole) noexcept : inheriting{f}, of{whole} {}
 };
 
 /// At any time one carrier owns it, or it is at one gate, or it is ready. Only its owner touches it, but for the ticket.

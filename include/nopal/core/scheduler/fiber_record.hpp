@@ -14,6 +14,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
@@ -41,6 +42,8 @@ struct fiber_record final : resumable {
     w.begin_job();
     region_id const region = w.region = self->runs_in.region;
     held_mutexes const mutexes{*w.here};
+    fiber_values values;
+    w.values = &values;
     std::exception_ptr error;
     try {
       static_cast<void>(static_cast<called_once<F>>(self->f)());
@@ -49,8 +52,9 @@ struct fiber_record final : resumable {
     }
     Counter* const c = self->done;
     self->~fiber_record();
+    current()->blocks.put(self, sizeof(fiber_record));  // first: in the child of a fork this is the trap, and there is no stack
+    values.end();
     worker& now = *current();
-    now.blocks.put(self, sizeof(fiber_record));  // first: in the child of a fork this is the trap, and there is no stack
     mutexes.check(*now.here, "a fiber");
     if (region != no_region) [[unlikely]]
       drop_region(region);

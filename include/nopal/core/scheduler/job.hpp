@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/stop/here.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -14,9 +15,9 @@ struct pool_state;
 
 /// Aligned so that a task can keep parent_bits beside its address, as beside a parent's. One thread at a time uses it: the submitter, then
 /// the worker that runs it, then its waiter.
-struct alignas(16) job : resumable {
+struct alignas(16) job : inheriting {
   /// By the submitter: the job runs in its context.
-  job() noexcept { runs_in = job_context::now(region_to_hand_over()); }
+  job() noexcept { inherit({job_context::now(region_to_hand_over()), values_here()}); }
 
   /// Starts the callable on the calling worker, as a forked or called child starts. What it throws is put into worker::strand.
   void (*start)(job&) = nullptr;

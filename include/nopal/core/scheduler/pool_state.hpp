@@ -52,7 +52,7 @@ struct entry_points {
   /// returns.
   void (*search)(context& stack) noexcept;
   /// Runs a stolen task.
-  void (*run_stolen_task)(worker& w, frame& f, job_context const& in) noexcept;
+  void (*run_stolen_task)(worker& w, frame& f, strand_context const& in) noexcept;
   /// Resumes a native stack that was left at a fork of a scope.
   resumable::run_function run_left_stack;
   /// The pool is used and has no threads in this process. Starts them again if shutdown has ended them; ends the program with a message if

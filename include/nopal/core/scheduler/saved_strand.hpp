@@ -32,7 +32,7 @@ class saved_strand {
   job* const busy_with_;
   void const* const near_;
   void const* const far_;
-  job_context const context_;
+  strand_context const context_;
 };
 
 }  // namespace nopal::core

@@ -13,6 +13,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/observe/profile_hooks.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/job.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/arguments.hpp"
@@ -230,6 +231,7 @@ class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
 
   explicit submitted_job(F f, A... a) : made_by{static_cast<F>(f), static_cast<A>(a)...}, shared_result<result>{true} {
     this->finish = end;
+    this->values = &values_;
   }
   ~submitted_job() override {
     if (this->error != nullptr && this->loses_exception()) [[unlikely]]
@@ -250,6 +252,7 @@ class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
   /// job::finish.
   static void end(job& r) noexcept {
     auto& self = static_cast<submitted_job&>(r);
+    end_of_job(self.values_);
     pool_state& owner = *self.pool;
     pool_state& here = current()->pool();      // another one, if it is a task that has moved: what begins after the job is given to it
     auto const alive = std::move(self.self_);  // until here the job keeps itself alive, also if the future is dropped
@@ -262,6 +265,7 @@ class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
 
  private:
   std::shared_ptr<submitted_job> self_;
+  fiber_values values_;  // a job that nobody waits for where it was given has its own
 };
 
 /// The job of pool::detach. It deletes itself at its end.
@@ -269,8 +273,10 @@ template <class F, class... A>
 class NOPAL_PROFILED detached_job final : public typed_job<way::submits, F, A...> {
  public:
   explicit detached_job(F f, A... a) : typed_job<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...} {
+    this->values = &values_;
     this->finish = [](job& r) noexcept {
       auto& self = static_cast<detached_job&>(r);
+      end_of_job(self.values_);
       if (self.error != nullptr) detached_threw(self.error, self.function());
       pool_state& owner = *self.pool;
       drop_region(self.runs_in.region);  // which submit holds
@@ -278,6 +284,9 @@ class NOPAL_PROFILED detached_job final : public typed_job<way::submits, F, A...
       owner.pending.finished();
     };
   }
+
+ private:
+  fiber_values values_;
 };
 
 }  // namespace nopal::core

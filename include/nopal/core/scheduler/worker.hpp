@@ -76,6 +76,8 @@ struct worker_at_forks : fork_state {
   deque work;  ///< what the strand has forked
   /// The stop region in which the strand runs: ../stop/README.md. Undefined between strands.
   region_id region = no_region;
+  /// What the strand sees by nopal::fiber_local: fiber_values.hpp. Null while the worker searches.
+  fiber_values* values = nullptr;
   core::strand strand;
   stack_cache stacks;
 };
@@ -200,14 +202,15 @@ class NOPAL_API worker : public worker_at_forks, public worker_for_others, publi
   /// The strand waits where it is: offers all that it has forked, since it will not poll.
   NOPAL_COLD void offer_all() noexcept;
   /// The context in which the strand runs.
-  job_context runs_in() const noexcept { return job_context::now(region); }
+  strand_context runs_in() const noexcept { return {job_context::now(region), values}; }
   /// What begins here, or continues, runs in `c`.
-  void adopt(job_context const& c) noexcept {
+  void adopt(strand_context const& c) noexcept {
     c.mode.adopt();
     region = c.region;
+    values = c.values;
   }
   /// The strand continues in `c`, and will offer in it.
-  void continue_in(job_context const& c) noexcept {
+  void continue_in(strand_context const& c) noexcept {
     adopt(c);
     work.request();  // the next fork polls: may_offer_here
   }

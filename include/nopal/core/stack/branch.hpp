@@ -15,12 +15,12 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 /// A resumable: the same object is in a deque, or in an inbox if the owner had to give it away.
-struct branch : resumable {
+struct branch : inheriting {
   /// Counts the one steal that can happen to this branch, and guards the exception.
   join_word join;
   join_waiter waiting;  ///< the owner
 
-  explicit branch(run_function f) noexcept : resumable{f} {}
+  explicit branch(run_function f) noexcept : inheriting{f} {}
   branch(branch const&) = delete;
   branch& operator=(branch const&) = delete;
 

@@ -41,7 +41,7 @@ void wait_on_top(waits_for const& why, void const* join, Publish publish) noexce
 NOPAL_COLD void yield_on_top(waits_for const& why) noexcept;
 /// Takes something that another worker offers, in `in`, and that descends from `join`; 0: nothing was found. `stacks`: also a stack that
 /// was left at a scope's fork. By the worker, which runs it.
-NOPAL_COLD deque::entry steal_below(worker& w, void const* join, bool stacks, job_context& in) noexcept;
+NOPAL_COLD deque::entry steal_below(worker& w, void const* join, bool stacks, strand_context& in) noexcept;
 /// True if the thread, which has left a stack on top of which it should wait, has run only its own work for long. By that thread.
 bool is_stalled(worker& w) noexcept;
 /// True if all other threads sleep, doze, or run only their own work. A hint. O(workers).

@@ -16,7 +16,7 @@ namespace nopal::inline NOPAL_ABI::core {
 struct frame;
 
 /// A task that is in no deque, on its way through an inbox or a ring. The worker that takes this frees it, and resumes the task.
-struct orphaned_continuation : resumable {
+struct orphaned_continuation : inheriting {
   frame* what;
   explicit orphaned_continuation(frame* f) noexcept : what{f} {}
 };

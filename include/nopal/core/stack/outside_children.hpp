@@ -11,6 +11,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/stack/children.hpp"
 #include "nopal/core/stop/here.hpp"
 
@@ -25,8 +26,9 @@ struct outside_child {
   /// Runs the closure on the calling worker, frees this, and arrives at the join: from then on the scope may be gone.
   void (*run)(outside_child&) noexcept;
   children& of;
-  std::uint64_t epoch;                                               ///< its place in the serial order
-  job_context const runs_in = job_context::now(inherited_region());  ///< of the scope's thread when it forked; it holds the region
+  std::uint64_t epoch;  ///< its place in the serial order
+  /// Of the scope's thread when it forked; it holds the region.
+  strand_context const runs_in{job_context::now(inherited_region()), values_here()};
   outside_child* older = nullptr;
   outside_child* newer = nullptr;
 

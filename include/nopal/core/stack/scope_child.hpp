@@ -100,7 +100,7 @@ struct outside_child_of final : outside_child {
     children& of = c.of;
     auto& self = static_cast<outside_child_of&>(c);
     // Not adopted for the whole job: the scope's thread may run the child at its join, in another context.
-    job_context const before = current()->runs_in();
+    strand_context const before = current()->runs_in();
     current()->continue_in(self.runs_in);
     try {
       static_cast<void>(static_cast<called_once<F>>(self.f)());

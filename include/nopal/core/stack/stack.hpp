@@ -33,7 +33,7 @@ struct stack_name {
 ///    base    low()                      top()                base + size
 ///
 /// A resumable: left at a fork of a scope, it is in a deque as it is, and from there perhaps in an inbox.
-class stack : public context, public resumable {
+class stack : public context, public inheriting {
  public:
   stack(stack const&) = delete;
   stack& operator=(stack const&) = delete;
@@ -165,7 +165,7 @@ class stack : public context, public resumable {
   std::uint64_t volatile* mark() const noexcept { return reinterpret_cast<std::uint64_t volatile*>(high_water_page()); }
 
   stack(stack_region& in, std::byte* low, std::size_t mapped, std::size_t page, run_function when_left) noexcept
-      : resumable{when_left},
+      : inheriting{when_left},
         region_{in},
         low_{low},
         mapped_{mapped},

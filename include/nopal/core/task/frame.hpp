@@ -114,7 +114,7 @@ struct deferred_start {
   void (*start)(deferred_start*);  ///< takes the arguments out, frees this, and starts the child
   frame* parent;
   kind how;
-  job_context runs_in{};  ///< that of its parent, when it was deferred
+  strand_context runs_in{};  ///< that of its parent, when it was deferred
 };
 
 }  // namespace nopal::core

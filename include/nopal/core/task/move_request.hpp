@@ -12,7 +12,7 @@ struct frame;
 class worker;
 
 /// Stored in the awaiting task's frame, so that sending it takes no memory.
-struct move_request : resumable {
+struct move_request : inheriting {
   move_request() noexcept { next = nullptr; }  // it is moved before it is queued
 
   frame* task = nullptr;

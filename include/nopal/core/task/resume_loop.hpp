@@ -20,7 +20,7 @@ void run_injected_job(resumable& r, worker& w) noexcept;
 
 /// Resumes a task that `w`, the thief, has taken out of another worker's deque, or found among orphaned continuations, in the context in
 /// which it was offered.
-void run_stolen_task(worker& w, frame& f, job_context const& in) noexcept;
+void run_stolen_task(worker& w, frame& f, strand_context const& in) noexcept;
 
 /// Resumes a task that another worker has sent, with its arena, to `w`: resumable::run of a move_request.
 void run_moved_task(resumable& r, worker& w) noexcept;

@@ -24,7 +24,7 @@ class timer_entry;
 
 /// A task's wait, in that task's frame. Until `step` has entered it in a queue it belongs to the task's worker; then to its waker; then to
 /// the worker that takes it out of a ring or an inbox.
-class NOPAL_API waiting_task : public resumable {
+class NOPAL_API waiting_task : public inheriting {
  public:
   waiting_task(waiting_task const&) = delete;
   waiting_task& operator=(waiting_task const&) = delete;

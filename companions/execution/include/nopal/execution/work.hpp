@@ -10,6 +10,7 @@
 #include <new>
 
 #include "nopal/core/deque/continuation.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/submission.hpp"
@@ -63,7 +64,10 @@ class work : public resumable {
     w.begin_job();
     region_id const region = w.region = self.runs_in.region;
     held_mutexes const mutexes{*w.here};
+    fiber_values values;
+    w.values = &values;
     self.body_(self);
+    values.end();
     worker& now = *current();
     mutexes.check(*now.here, "an operation of std::execution");
     if (region != no_region) [[unlikely]]
