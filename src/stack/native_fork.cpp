@@ -32,7 +32,6 @@ bool may_offer_here(worker& w) noexcept {
   if (here == w.work.all_offered_in()) return true;
   if (!outermost) {
     if (!w.orphans.get(w.work)) return false;
-    w.work.publish_all();
     give_everything_away(w, w.orphans);
   }
   w.work.set_offered_in(here);

@@ -208,6 +208,7 @@ static void run_orphan(resumable& r, worker& w) noexcept {
 // invariant 1 holds: a strand that has lost an entry has lost all older ones.
 template <class Put>
 static void empty_deque(worker& w, orphan_memory& memory, Put put) noexcept {
+  w.work.publish_all();  // else steal would wait for this worker to answer its request, and then take by force
   while (!w.work.empty()) {
     strand_context in;
     deque::entry const e = w.work.steal(&in);

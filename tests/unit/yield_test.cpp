@@ -7,10 +7,12 @@
 #include <atomic>
 #include <cfenv>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <string>
 
 #include "../scale.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/floating_point.hpp"
@@ -178,6 +180,24 @@ TEST(yield_turns, go_round) {
       ASSERT_LE(*most - *least, 8) << k << " of " << turns;
     }
   }
+}
+
+// A stack is left below forks whose continuations no thief has requested: its worker offers them itself, and does not take them from itself by
+// force, which it could do only after it had waited for its own answer.
+TEST(yield, below_forks_takes_nothing_by_force) {
+  nopal::pool one{{.workers = 1}};
+  int yielded = 0;
+  auto const descend = [&](auto const& self, int depth) -> void {
+    if (depth > 0) return nopal::parallel_invoke([&] { self(self, depth - 1); }, [&] { self(self, depth - 1); });
+    nopal::yield();
+    ++yielded;
+  };
+  std::uint64_t const forces = one.run([&] {
+    descend(descend, 6);
+    return nopal::core::current()->work.forces();
+  });
+  EXPECT_EQ(yielded, 64);
+  EXPECT_EQ(forces, 0U);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 # The distributed programs: nopal_mpi_NAME_nopal_IMPLEMENTATION, _plain_ and _openmp_ from one source each, and pingpong, which measures LogGP's
-# parameters. At small sizes they are tests on two ranks: their answers are exact, or compared with the solution. run.py times them. Called by
-# ../tests/CMakeLists.txt for each implementation of MPI.
+# parameters. At small sizes they are tests on two ranks: their answers are exact, or compared with the solution. The nightly has them on four too,
+# and the published trees T1 and T3. run.py times them. Called by ../tests/CMakeLists.txt for each implementation of MPI.
 
 find_package(OpenMP QUIET COMPONENTS CXX)
 if(NOT OpenMP_CXX_FOUND)
@@ -12,7 +12,7 @@ set(small_heat --n 66 --steps 20 --block 4)
 set(small_summa --n 60 --panel 8)
 set(small_uts --tree 2)
 
-# `library`: nopal::mpi for that implementation. The rest of the arguments begin two ranks.
+# `library`: nopal::mpi for that implementation. The rest of the arguments begin ranks, but for their number.
 function(nopal_add_distributed_programs implementation library)
   foreach(name IN ITEMS heat summa uts)
     foreach(kind IN ITEMS nopal plain openmp)
@@ -39,9 +39,19 @@ function(nopal_add_distributed_programs implementation library)
         set(delays 0)
       endif()
       foreach(delay IN LISTS delays)
-        nopal_add_mpi_test(${name}.${kind}.delay_${delay} ${implementation} COMMAND ${ARGN} $<TARGET_FILE:${program}> ${small_${name}}
+        nopal_add_mpi_test(${name}.${kind}.delay_${delay} ${implementation} COMMAND ${ARGN} -n 2 $<TARGET_FILE:${program}> ${small_${name}}
           ENVIRONMENT NOPAL_MPI_DELAY_US=${delay} OMP_WAIT_POLICY=passive)
       endforeach()
+      if(NOPAL_TEST_EVERY_MPI)
+        nopal_add_mpi_test(${name}.${kind}.on_four ${implementation} COMMAND ${ARGN} -n 4 $<TARGET_FILE:${program}> ${small_${name}}
+          ENVIRONMENT NOPAL_MPI_DELAY_US=0 OMP_WAIT_POLICY=passive)
+      endif()
+      if(NOPAL_TEST_EVERY_MPI AND name STREQUAL "uts")
+        foreach(tree IN ITEMS 1 3)
+          nopal_add_mpi_test(uts.${kind}.t${tree}_on_four ${implementation} COMMAND ${ARGN} -n 4 $<TARGET_FILE:${program}> --tree ${tree}
+            ENVIRONMENT NOPAL_MPI_DELAY_US=0 OMP_WAIT_POLICY=passive)
+        endforeach()
+      endif()
     endforeach()
   endforeach()
   add_executable(nopal_mpi_pingpong_${implementation} "${nopal_distributed}/pingpong.cpp")

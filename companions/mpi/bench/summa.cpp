@@ -141,7 +141,7 @@ void multiply_all(product& p, std::size_t k, panel const& with, computed& work) 
 #if defined(NOPAL_DISTRIBUTED_NOPAL)
   nopal::parallel_for(std::size_t{0}, (rows + block - 1) / block, [&](std::size_t b) {
     work.piece(distributed::this_worker(), [&] { p.multiply(k, with, b * block, std::min((b + 1) * block, rows)); });
-    if (b % 4 == 3) nopal::yield();  // what has arrived meanwhile goes first: on one worker nobody else would look
+    nopal::mpi::poll();  // what has arrived meanwhile goes first: on one worker nobody else would look
   });
 #else
   auto const blocks = static_cast<long>((rows + block - 1) / block);

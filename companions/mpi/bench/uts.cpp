@@ -34,7 +34,7 @@ constexpr std::size_t between_looks = 256;  // nodes
 template <class Send>
 class balance {
  public:
-  balance(int rank, int ranks, Send send) : rank_{rank}, ranks_{ranks}, victim_{rank}, owes_{rank == 0}, send_{std::move(send)} {}
+  balance(int rank, int ranks, Send send) : rank_{rank}, ranks_{ranks}, owes_{rank == 0}, send_{std::move(send)} {}
 
   std::mutex mutex;
   std::atomic<bool> wanted{false};  // a rank has asked
@@ -43,11 +43,11 @@ class balance {
   bool received(int from, int tag, nodes work) {
     switch (tag) {
       case asks:
-        if (!active_) {
+        if (done_) {
           send_(from, has_none, {});
         } else {
-          askers_.push_back(from);
-          wanted = true;
+          wait_.push_back(from);
+          wanted = active_;
         }
         return false;
       case has_none: asked_ = false; return true;
@@ -59,45 +59,41 @@ class balance {
           owes_ = true;
           giver_ = from;
         }
-        inbox_ = std::move(work);
-        active_ = true;
+        begins_with(std::move(work));
         return true;
       case answers:
         --unanswered_;
         settle();
         return done_;
-      case all_done: done_ = true; return true;
+      case all_done: end(); return true;
       default: throw std::logic_error{"a message that nobody sends"};
     }
   }
-  // This rank has work of its own: the root.
-  void begins_with(node root) {
-    inbox_ = {root};
+  // This rank has work: the root, or what another has given.
+  void begins_with(nodes work) {
+    inbox_ = std::move(work);
     active_ = true;
+    wanted = !wait_.empty();
   }
   nodes take_inbox() { return std::exchange(inbox_, {}); }
   // Gives work to one that has asked. `wanted` holds.
   void give(nodes work) {
     ++unanswered_;
-    send_(askers_.front(), gives, std::move(work));
-    askers_.pop_front();
-    wanted = !askers_.empty();
+    send_(wait_.front(), gives, std::move(work));
+    wait_.pop_front();
+    wanted = !wait_.empty();
   }
-  // There is no work here any more.
+  // There is no work here any more. Who has asked waits until there is some, or until the end.
   void is_idle() {
     active_ = false;
-    for (int const a : askers_) send_(a, has_none, {});
-    askers_.clear();
     wanted = false;
     settle();
   }
-  // Asks the next rank, unless it has asked already.
+  // Asks the next rank, unless it has asked already. Always the same one: so whoever has work is asked, if the rank before it has none.
   void ask() {
     if (asked_ || done_ || ranks_ == 1) return;
-    do victim_ = (victim_ + 1) % ranks_;
-    while (victim_ == rank_);
     asked_ = true;
-    send_(victim_, asks, {});
+    send_((rank_ + 1) % ranks_, asks, {});
   }
   bool has_inbox() const { return !inbox_.empty(); }
   bool is_done() const { return done_; }
@@ -111,18 +107,21 @@ class balance {
       send_(giver_, answers, {});
       return;
     }
-    done_ = true;
     for (int r = 1; r < ranks_; ++r) send_(r, all_done, {});
+    end();
+  }
+  void end() {
+    done_ = true;
+    for (int const r : std::exchange(wait_, {})) send_(r, has_none, {});
   }
 
   int const rank_, ranks_;
-  int victim_;
   bool owes_;
   Send send_;
   int giver_ = -1;
   long unanswered_ = 0;
   bool active_ = false, asked_ = false, done_ = false;
-  std::deque<int> askers_;
+  std::deque<int> wait_;  // ranks that have asked
   nodes inbox_;
 };
 
@@ -148,7 +147,8 @@ class search {
   void run() {
     nopal::counter server;
     nopal::spawn(server, [this] { serve(); });
-    if (rank_ == 0) others_.begins_with(tree_.root());
+    nopal::yield();  // it waits for messages from here on: on one worker it would begin only when there is no work
+    if (rank_ == 0) others_.begins_with({tree_.root()});
     for (bool done = false; !done;) {
       nodes work;
       {
@@ -158,28 +158,21 @@ class search {
       if (!work.empty()) walk_all(work);
       std::unique_lock lock{others_.mutex};
       if (!bag_.empty()) {
-        // Those who asked have not got a whole batch; and if nobody asks any more, this rank has the rest.
+        // Those who asked have not got a whole batch: they get half, and this rank has the rest.
         nodes rest = std::exchange(bag_, {});
-        if (others_.wanted) {
-          others_.give(std::move(rest));
-        } else {
-          lock.unlock();
-          walk_all(rest);
-          continue;
+        if (others_.wanted && rest.size() > 1) {
+          auto const half = rest.begin() + static_cast<std::ptrdiff_t>(rest.size() / 2);
+          others_.give({half, rest.end()});
+          rest.erase(half, rest.end());
         }
+        lock.unlock();
+        nopal::yield();  // the fiber that sends is first
+        walk_all(rest);
+        continue;
       }
       if (!others_.has_inbox()) others_.is_idle();
-      bool paused = false;
       while (!others_.has_inbox() && !(others_.is_done() && !others_.awaits_reply())) {
-        if (!others_.awaits_reply() && !others_.is_done() && others_.can_ask()) {
-          if (std::exchange(paused, true)) {
-            lock.unlock();
-            nopal::sleep_for(std::chrono::microseconds{100});
-            lock.lock();
-            if (others_.has_inbox() || others_.is_done()) continue;
-          }
-          others_.ask();
-        }
+        others_.ask();
         lock.unlock();
         news_.acquire();
         lock.lock();
@@ -204,14 +197,6 @@ class search {
       });
     }
   };
-  struct others : balance<later> {
-    others(int rank, int ranks, later send) : balance<later>{rank, ranks, send}, alone_{ranks == 1} {}
-    bool can_ask() const { return !alone_; }
-
-   private:
-    bool const alone_;
-  };
-
   void serve() {
     while (true) {
       MPI_Message message = MPI_MESSAGE_NULL;
@@ -241,7 +226,7 @@ class search {
     s.visited(at, children);
     for (std::size_t i = 0; i < children; ++i) {
       node const child = at.child(i);
-      if (s.others_.wanted && s.gave(child)) continue;
+      if (i > 0 && s.others_.wanted && s.gave(child)) continue;  // the first one stays, so that this rank has work too
       if (i + 1 < children) {
         co_await nopal::fork(walk, s, child);
       } else {
@@ -255,16 +240,19 @@ class search {
     count(mine, at, children);
     if (++mine.since_look < between_looks) return;
     mine.since_look = 0;
-    nopal::mpi::poll();
-    nopal::yield();  // what has come goes first: on one worker nobody else would look
+    nopal::mpi::poll();  // what has come goes first: on one worker nobody else would look
   }
   // True: another rank walks the child.
   bool gave(node const& child) {
     if (tree_.kind == bench::tree::shape::geometric && child.height + 3 > tree_.depth) return false;  // not worth a message
-    std::lock_guard const lock{others_.mutex};
-    if (!others_.wanted) return false;
-    bag_.push_back(child);
-    if (bag_.size() == batch) others_.give(std::exchange(bag_, {}));
+    {
+      std::lock_guard const lock{others_.mutex};
+      if (!others_.wanted) return false;
+      bag_.push_back(child);
+      if (bag_.size() < batch) return true;
+      others_.give(std::exchange(bag_, {}));
+    }
+    nopal::yield();  // the fiber that sends is first
     return true;
   }
 
@@ -272,7 +260,7 @@ class search {
   int const rank_;
   nopal::counter sent_;
   nopal::semaphore news_{0};
-  others others_;
+  balance<later> others_;
   nodes bag_;
 };
 
@@ -281,26 +269,19 @@ class search {
 class search {
  public:
   search(bench::tree const& tree, int rank, int ranks, unsigned workers)
-      : counted(workers), tree_{tree}, ranks_{ranks}, others_{rank, ranks, now_or_later{*this}} {
-    if (rank == 0) others_.begins_with(tree.root());
+      : counted(workers), tree_{tree}, others_{rank, ranks, now_or_later{*this}} {
+    if (rank == 0) others_.begins_with({tree.root()});
   }
   void run() {
-    bool paused = false;
     while (!(others_.is_done() && !others_.awaits_reply())) {
       if (others_.has_inbox()) {
         shared_ = others_.take_inbox();
         walk_all();
         others_.is_idle();
-        paused = false;
-        continue;
+      } else {
+        others_.ask();
+        look();
       }
-      look();
-      if (others_.has_inbox() || others_.is_done() || others_.awaits_reply() || ranks_ == 1) continue;
-      if (std::exchange(paused, true)) {
-        timespec const pause{0, 100'000};
-        nanosleep(&pause, nullptr);
-      }
-      others_.ask();
     }
     MPI_Request barrier = MPI_REQUEST_NULL;  // when all are here, nobody awaits a reply any more
     MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
@@ -416,7 +397,6 @@ class search {
   }
 
   bench::tree const& tree_;
-  int const ranks_;
   std::deque<std::unique_ptr<message>> sent_;
   balance<now_or_later> others_;
   nodes shared_;

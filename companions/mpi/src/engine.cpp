@@ -304,17 +304,20 @@ command* engine::look() noexcept {
 
 // A worker of another pool, or this thread, could only put the strand into an inbox of that pool, into which no worker need look while all
 // are busy; that pool's timer interrupts one. The lock keeps the source, whose pool may end once it has the mail.
-void engine::tell(command* ended, looker const* by) noexcept {
+bool engine::tell(command* ended, looker const* by) noexcept {
+  bool told_here = false;
   while (ended != nullptr) {
     command& c = *ended;
     ended = c.next;  // read before its giver may go on
     if (c.of == nullptr || c.of == by) {
+      told_here = true;
       c.told.release();
       continue;
     }
     std::lock_guard const guard{sources_mutex_};
     c.of->bring(c);
   }
+  return told_here;
 }
 
 void engine::ended(command& c) noexcept {
@@ -423,7 +426,8 @@ void engine::take_ended(std::size_t n, bool some_failed) noexcept {
   }
 }
 
-// Some libraries deliver at the first call what they return at the second.
+// Libraries deliver at the first call what they return at the second: Open MPI does, and both do where they probe. So whoever looks, looks
+// twice.
 void engine::test_requests() noexcept {
   for (int k = 0; k < 2 && !requests_.empty(); ++k) {
     int n = 0;
@@ -446,13 +450,17 @@ void engine::test_each() noexcept {
 }
 
 void engine::test_others() noexcept {
-  for (std::size_t k = others_.size(); k-- > 0;) {
-    wait_by_test& w = *others_[k];
-    if (!w.test(w)) continue;
-    others_[k] = others_.back();
-    others_.pop_back();
-    w.is_tested = false;
-    ended(w);
+  bool found = false;
+  for (int times = 0; times < 2 && !found; ++times) {
+    for (std::size_t k = others_.size(); k-- > 0;) {
+      wait_by_test& w = *others_[k];
+      if (!w.test(w)) continue;
+      found = true;
+      others_[k] = others_.back();
+      others_.pop_back();
+      w.is_tested = false;
+      ended(w);
+    }
   }
 }
 

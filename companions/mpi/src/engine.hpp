@@ -62,8 +62,8 @@ class engine {
   /// Looks once, if no other thread does: takes commands, and tests what is waited for. The commands that have ended, linked by `next`.
   command* look() noexcept;
   /// Tells the givers, which may be gone afterwards. `by`: the source of the pool on which the caller works, or whose timer it is; null:
-  /// none. What another pool waits for goes to that one's source.
-  void tell(command* ended, looker const* by) noexcept;
+  /// none. What another pool waits for goes to that one's source. True: some waited on that pool, or on none.
+  bool tell(command* ended, looker const* by) noexcept;
   /// The source of the pool on which the caller works, if it is of this engine; else null.
   looker* source_here() const noexcept;
 

@@ -9,6 +9,7 @@
 #include "engine.hpp"
 #include "nopal/core/observe/observer.hpp"
 #include "nopal/core/stop/here.hpp"
+#include "nopal/fiber.hpp"
 #include "nopal/stop.hpp"
 #include "source.hpp"
 #include "waiting.hpp"
@@ -224,7 +225,10 @@ int wait_any(std::span<MPI_Request> requests, MPI_Status* status, on_stop then) 
 }
 
 void poll() noexcept {
-  if (std::shared_ptr<engine> const e = engine::of_session(); e != nullptr && e->has_waiters()) e->tell(e->look(), e->source_here());
+  std::shared_ptr<engine> const e = engine::of_session();
+  if (e == nullptr || !e->has_waiters()) return;
+  looker const* const here = e->source_here();
+  if (e->tell(e->look(), here) && here != nullptr) nopal::yield();
 }
 
 void call_with(void (*f)(void* with), void* with) {

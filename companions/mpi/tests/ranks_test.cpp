@@ -1,5 +1,6 @@
-// Two ranks that send each other messages, from everything that can wait. Both run all cases in the same order. The environment says the
-// thread level: NOPAL_MPI_TEST_THREADS, one of MPI's names without MPI_THREAD_; and NOPAL_MPI_TEST_UNSERVED, that pools get no event source.
+// Two ranks that send each other messages, from everything that can wait. Both run all cases in the same order. More ranks are pairs: each has
+// a communicator of its own. The environment says the thread level: NOPAL_MPI_TEST_THREADS, one of MPI's names without MPI_THREAD_; and
+// NOPAL_MPI_TEST_UNSERVED, that pools get no event source.
 
 #include <gtest/gtest.h>
 
@@ -30,10 +31,12 @@ namespace {
 namespace mpi = nopal::mpi;
 using namespace std::chrono_literals;
 
+thread_local int testsomes = 0, improbes = 0;  // how often this thread has called them, see below
+
 mpi::session* session = nullptr;
-MPI_Comm const world = MPI_COMM_WORLD;
-int me() { return session->rank(); }
-int peer() { return 1 - session->rank(); }
+MPI_Comm world = MPI_COMM_NULL;  // of two ranks
+int me() { return session->rank() % 2; }
+int peer() { return 1 - me(); }
 
 nopal::pool_options kind_of_pool(int k) {
   switch (k) {
@@ -557,6 +560,84 @@ TEST_F(two_ranks, look_when_asked) {
   nopal::wait_for(fiber);
 }
 
+// Libraries deliver at the first look what they return at the second.
+TEST_F(two_ranks, look_twice_at_each_poll) {
+  if (session->funnelled()) GTEST_SKIP() << "a poll does nothing";
+  for (bool const probes : {false, true}) {
+    nopal::counter got;
+    int x = -1;
+    pool.spawn(got, [&] {
+      MPI_Message message;
+      if (!probes) return mpi::recv(&x, 1, MPI_INT, peer(), 0, world);
+      mpi::mprobe(peer(), 0, world, &message);
+      mpi::mrecv(&x, 1, MPI_INT, &message);
+    });
+    int const& looks = probes ? improbes : testsomes;
+    int const before = looks;
+    while (looks == before) mpi::poll();  // while another thread looks, it does not
+    EXPECT_EQ(looks - before, 2);
+    mpi::barrier(world);  // nothing is sent before
+    mpi::send(&x, 1, MPI_INT, peer(), 0, world);
+    nopal::wait_for(got);
+  }
+}
+
+// A message is there, as the ranks' shared memory says. A poll finds it and yields to who gets it: on one worker nobody else would let that run.
+// The pool's timer looks too, and what it finds no poll finds: so one round of many must count.
+TEST(one_worker, yields_to_whom_a_poll_wakes) {
+  if (session->funnelled() || session->threads() < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "a poll does nothing, or gives way";
+  if (std::getenv("NOPAL_MPI_TEST_UNSERVED") != nullptr) GTEST_SKIP() << "the session's thread looks, not the caller";
+  int* there = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Aint size = 0;
+  int unit = 0;
+  MPI_Win_allocate_shared(me() == 0 ? sizeof(int) : 0, sizeof(int), MPI_INFO_NULL, world, &there, &window);
+  MPI_Win_shared_query(window, 0, &size, &unit, &there);
+  std::atomic_ref<int> const step{*there};
+  if (me() == 0) step = 0;
+  mpi::barrier(world);
+  nopal::pool one{{.workers = 1}};
+  auto const rounds = [&](bool probes) {
+    constexpr int most = 2000;
+    int at_once = 0;
+    for (int k = 0; at_once == 0 && k < most; ++k) {
+      int const asked = 2 * k + 1, sent = 2 * k + 2;
+      if (me() == 1) {
+        while (step != asked) std::this_thread::yield();
+        MPI_Request r;
+        MPI_Isend(&k, 1, MPI_INT, 0, 0, world, &r);
+        step = sent;
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+      } else {
+        nopal::counter got;
+        int x = -1;
+        bool waits = false;
+        nopal::spawn(got, [&] {
+          MPI_Message message;
+          waits = true;
+          if (!probes) return mpi::recv(&x, 1, MPI_INT, 1, 0, world);
+          mpi::mprobe(1, 0, world, &message);
+          mpi::mrecv(&x, 1, MPI_INT, &message);
+        });
+        while (!waits) nopal::yield();
+        step = asked;
+        while (step != sent) std::this_thread::yield();
+        mpi::poll();
+        if (x == k) at_once = 1;
+        nopal::wait_for(got);
+      }
+      mpi::bcast(&at_once, 1, MPI_INT, 0, world);
+    }
+    EXPECT_EQ(at_once, 1);
+    mpi::barrier(world);
+    if (me() == 0) step = 0;
+    mpi::barrier(world);
+  };
+  one.run(rounds, false);
+  one.run(rounds, true);
+  MPI_Win_free(&window);
+}
+
 TEST_F(two_ranks, use_a_source_that_options_name) {
   nopal::pool_options o{.workers = 2};
   o.experimental.events = session->events();
@@ -565,7 +646,8 @@ TEST_F(two_ranks, use_a_source_that_options_name) {
 }
 
 TEST_F(two_ranks, are_as_the_session_says) {
-  EXPECT_EQ(session->size(), 2);
+  EXPECT_EQ(session->size() % 2, 0);
+  EXPECT_LT(session->rank(), session->size());
   int level = 0;
   MPI_Query_thread(&level);
   EXPECT_LE(session->threads(), level);
@@ -585,6 +667,16 @@ TEST_F(two_ranks, are_as_the_session_says) {
 
 }  // namespace
 
+// MPI's profiling names.
+extern "C" int MPI_Testsome(int n, MPI_Request requests[], int* ended, int indices[], MPI_Status statuses[]) {
+  ++testsomes;
+  return PMPI_Testsome(n, requests, ended, indices, statuses);
+}
+extern "C" int MPI_Improbe(int from, int tag, MPI_Comm comm, int* is_there, MPI_Message* message, MPI_Status* status) {
+  ++improbes;
+  return PMPI_Improbe(from, tag, comm, is_there, message, status);
+}
+
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   std::string const level = std::getenv("NOPAL_MPI_TEST_THREADS") != nullptr ? std::getenv("NOPAL_MPI_TEST_THREADS") : "MULTIPLE";
@@ -594,6 +686,9 @@ int main(int argc, char** argv) {
                                               : MPI_THREAD_MULTIPLE;
   mpi::session s{argc, argv, {.threads = threads, .serve_pools = std::getenv("NOPAL_MPI_TEST_UNSERVED") == nullptr}};
   session = &s;
-  if (s.size() != 2) return std::fprintf(stderr, "run this with two ranks: mpirun -n 2\n"), 2;
-  return RUN_ALL_TESTS();
+  if (s.size() % 2 != 0) return std::fprintf(stderr, "run this with pairs of ranks: mpirun -n 2\n"), 2;
+  mpi::call([&] { return MPI_Comm_split(MPI_COMM_WORLD, s.rank() / 2, s.rank(), &world); });
+  int const result = RUN_ALL_TESTS();
+  mpi::call([] { return MPI_Comm_free(&world); });
+  return result;
 }
