@@ -10,7 +10,7 @@ are given the same CPUs, as many as there are workers.
 
 The programs are those that PBBS's `runall -par` runs, each with one input of its small set, of which --scale says what part is taken. PBBS's text of
 Wikipedia, its DNA and its meshes are in no archive of its sources: there this program takes text by PBBS's own generator, and triangles at random.
-A process warms up for one or two seconds, as PBBS has it, and is then timed --rounds times. Its time is the median of these; a scheduler's is the median of
+What is built stays: remove FOLDER to build it anew. A process warms up for one or two seconds, as PBBS has it, and is then timed --rounds times. Its time is the median of these; a scheduler's is the median of
 its turns. One is ahead or behind where all its turns are: else they are level.
 """
 
@@ -147,20 +147,21 @@ def build(arguments: argparse.Namespace) -> None:
             return f"{scheduler}: {folder}: {failed}"
         return None
 
-    jobs = [("own", f"testData/{folder}", name) for folder, name in (generator.split("/") for generator in GENERATORS)]
-    for program in arguments.programs:
-        jobs.append(("own", f"benchmarks/{program.problem}/bench", f"{program.name}Check"))
-        for scheduler in trees:
-            if scheduler != "own":  # its makefile asks for the checker, too, which is built once
-                (out / scheduler / "benchmarks" / program.problem / "bench" / f"{program.name}Check").touch()
-            # The order is make's: where the checker is made by two at once, the first is not done when the second begins.
-            if scheduler in arguments.schedulers or program.name == "delaunay":
-                jobs.append((scheduler, f"benchmarks/{program.folder}", program.name))
-    checkers = [job for job in jobs if job[0] == "own" and not job[1].endswith(tuple(p.folder for p in PROGRAMS))]
-    rest = [job for job in jobs if job not in checkers]
+    # The checkers are made first: the programs' makefiles ask for them, too.
+    first = [("own", f"testData/{folder}", name) for folder, name in (generator.split("/") for generator in GENERATORS)]
+    first += [("own", f"benchmarks/{program.problem}/bench", f"{program.name}Check") for program in arguments.programs]
+    then = [(scheduler, program) for program in arguments.programs for scheduler in arguments.schedulers]
+    mesher = next(program for program in PROGRAMS if program.name == "delaunay")
+    if ("own", mesher) not in then and any(program.input == "mesh" for program in arguments.programs):
+        then.append(("own", mesher))
+        first.append(("own", f"benchmarks/{mesher.problem}/bench", f"{mesher.name}Check"))
+    for scheduler, program in then:
+        if scheduler != "own":  # the one checker is on ParlayLib's own
+            (out / scheduler / "benchmarks" / program.problem / "bench" / f"{program.name}Check").touch()
+    rest = [(scheduler, f"benchmarks/{program.folder}", program.name) for scheduler, program in then]
     problems: list[str | None] = []
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for some in (checkers, rest):
+        for some in (first, rest):
             problems += list(pool.map(lambda job: make(*job), some))
     failed = [problem for problem in problems if problem is not None]
     for problem in failed:
@@ -210,7 +211,9 @@ def make_input(name: str, scale: float, out: Path) -> tuple[list[Path], int]:
         rays = data / f"rays_{n}"
         if not rays.exists():
             write(file, triangles(n))
-            run([test_data / "geometryData/addRays", file, rays])
+            made = data / f"rays_{n}.part"
+            run([test_data / "geometryData/addRays", file, made])
+            made.replace(rays)
         return [file, rays], n
     if file.exists():
         return [file], n
