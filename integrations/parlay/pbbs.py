@@ -95,8 +95,6 @@ INPUTS = {
     "triangles": (500_000, 0, ""),
     "covtype.data": (0, 0, ""),
 }
-GENERATORS = ("sequenceData/randomSeq", "sequenceData/trigramString", "graphData/randLocalGraph", "graphData/rMatGraph", "graphData/addWeights",
-              "geometryData/randPoints", "geometryData/addRays")  # fmt: skip
 
 
 class Failed(Exception):
@@ -148,7 +146,8 @@ def build(arguments: argparse.Namespace) -> None:
         return None
 
     # The checkers are made first: the programs' makefiles ask for them, too.
-    first = [("own", f"testData/{folder}", name) for folder, name in (generator.split("/") for generator in GENERATORS)]
+    makers = {maker for program in arguments.programs for maker in makers_of(program.input)}
+    first = [("own", f"testData/{folder}", name) for folder, name in (maker.split("/") for maker in sorted(makers))]
     first += [("own", f"benchmarks/{program.problem}/bench", f"{program.name}Check") for program in arguments.programs]
     then = [(scheduler, program) for program in arguments.programs for scheduler in arguments.schedulers]
     mesher = next(program for program in PROGRAMS if program.name == "delaunay")
@@ -191,6 +190,12 @@ def options_of(scheduler: str, arguments: argparse.Namespace, out: Path) -> tupl
 
 
 # ---- Inputs.
+
+
+def makers_of(name: str) -> list[str]:
+    """PBBS's programs that make an input."""
+    more = {"weighted_edges": ["graphData/addWeights"], "triangles": ["geometryData/addRays"]}
+    return INPUTS[name][2].split()[:1] + more.get(name, [])
 
 
 def make_input(name: str, scale: float, out: Path) -> tuple[list[Path], int]:
