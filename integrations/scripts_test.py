@@ -60,6 +60,7 @@ class Pbbs(unittest.TestCase):
         self.assertEqual(pbbs.verdict([1.0, 1.2], [1.3, 1.5]), "ahead")
         self.assertEqual(pbbs.verdict([1.0, 1.4], [1.3, 1.5]), "level")
         self.assertEqual(pbbs.verdict([1.0, 1.4], [0.8, 0.9]), "behind")
+        self.assertEqual(pbbs.verdict([1.0], [0.5]), "level")
 
     def test_ratios_of_medians(self):
         self.assertIn("| `sorts/fast` | 200.0 | 1.50 ahead |", pbbs.table(rows([0.2, 0.2, 0.1], [0.3, 0.9, 0.3])))

@@ -336,7 +336,9 @@ def run_all(arguments: argparse.Namespace) -> None:
 
 
 def verdict(mine: list[float], other: list[float]) -> str:
-    """Where each of nopal's turns is shorter than each of the other's, or longer; else they are level."""
+    """Where each of nopal's turns is shorter than each of the other's, or longer; else they are level. One turn tells nothing."""
+    if min(len(mine), len(other)) < 2:
+        return "level"
     if max(mine) < min(other):
         return "ahead"
     return "behind" if min(mine) > max(other) else "level"
