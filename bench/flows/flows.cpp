@@ -91,7 +91,8 @@ struct graph_pipeline_shape : shape {
 
 struct nqueens_shape : shape {
   explicit nqueens_shape(std::size_t n) : size{n} {
-    if (n >= known.size()) throw std::invalid_argument{"nqueens: --size is at most " + std::to_string(known.size() - 1)};
+    if (n >= known.size())
+      throw std::invalid_argument{"queens: --size is at most " + std::to_string(known.size() - 1) + ", not " + std::to_string(n)};
   }
   void solve(runtime& on) override { found = flows::nqueens(on, size); }
   [[nodiscard]] bool correct() const override { return found == known[size]; }
@@ -102,7 +103,8 @@ struct nqueens_shape : shape {
 
 struct skynet_shape : shape {
   explicit skynet_shape(std::size_t depth) {
-    if (depth > 9) throw std::invalid_argument{"skynet: --size is at most 9, the depth of a tree of ten children each"};
+    if (depth > 9)
+      throw std::invalid_argument{"skynet: --size is the depth of a tree of ten children each, at most 9, not " + std::to_string(depth)};
     for (std::size_t k = 0; k < depth; ++k) leaves *= 10;
   }
   void solve(runtime& on) override { sum = flows::skynet(on, leaves); }
