@@ -169,6 +169,7 @@ int start(int argc, char** argv, const std::string& title, bool is_nopal, const 
   app.add_option("--size", opts.size, "smoke, default, paper, or a number")->capture_default_str();
   app.add_option("--data", opts.data, "what to sort: ints, doubles, strings, pairs, sorted, reversed, equal, sawtooth, few")
       ->capture_default_str();
+  app.add_option("--shape", opts.shape, "flows: which graph, pipeline, tasks or loop")->capture_default_str();
   app.add_option("--tree", opts.tree, "which UTS tree: T1, T3, T1L, T3L, T1XXL, T3XXL")->capture_default_str();
   app.add_option("--workers", opts.workers, "how many threads work")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--repeat", opts.repeat, "timed runs in this process")->check(CLI::PositiveNumber)->capture_default_str();

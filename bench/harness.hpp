@@ -27,6 +27,7 @@ struct options {
   std::string size = "default";      // smoke, default, paper, or a number
   std::string tree = "T1";           // uts only
   std::string data = "ints";         // sort and stable_sort only
+  std::string shape = "chain";       // flows only
   std::string resume = "anywhere";   // nopal only: which thread resumes a suspended stack
   std::string reclaim = "dontneed";  // nopal only: what becomes of a suspended stack's unused pages
   std::size_t kept_pages = 4;        // nopal only: of these, how many stay

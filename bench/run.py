@@ -14,7 +14,7 @@ from runner.terminal import PlainTerminal, terminal
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 WRONG, UNUSABLE = 1, 2  # exit statuses
-FIBERS, LIBFORK, FIBRIL, LOOPS, SORT, SCALE, SIMULATE = "fibers", "libfork", "fibril", "loops", "sort", "scale", "simulate"
+FIBERS, LIBFORK, FIBRIL, LOOPS, SORT, FLOWS, SCALE, SIMULATE = "fibers", "libfork", "fibril", "loops", "sort", "flows", "scale", "simulate"
 PAPERS = (LIBFORK, FIBRIL, FIBERS)
 PAPER_SIZE = "paper-size"  # single workloads and sorts of that size lie apart, so that they can be kept beside the rest
 
@@ -36,9 +36,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "workload",
         nargs="*",
-        help=f"which to run: the papers {', '.join(PAPERS)}; {LOOPS}, {SORT}, {SCALE}, {SIMULATE}; {', '.join([*workloads.WORKLOADS, 'uts'])} "
+        help=f"which to run: the papers {', '.join(PAPERS)}; {LOOPS}, {SORT}, {FLOWS}, {SCALE}, {SIMULATE}; {', '.join([*workloads.WORKLOADS, 'uts'])} "
         f"(default: {' '.join(workload.name for workload in workloads.BY_DEFAULT)}); "
-        f"with fibers: {', '.join(fibers.NAMES)} (default: all), and with {SIMULATE} beside it on simulated machines; with {SCALE}: algorithms (default: all); with --report: folders or files of results",
+        f"with fibers: {', '.join(fibers.NAMES)} (default: all), and with {SIMULATE} beside it, as {FLOWS}, on simulated machines; with {SCALE}: algorithms (default: all); with --report: folders or files of results",
     )
     result.add_argument("--build", type=Path, default=REPOSITORY / "build" / "release", help="the build folder")
     result.add_argument("--out", type=Path, help="where the CSV files go, and the page (default: the build folder)")
@@ -88,10 +88,11 @@ def arguments() -> argparse.Namespace:
     options.papers = [name for name in options.workload if name in PAPERS]
     options.loops = LOOPS in options.workload
     options.sort = SORT in options.workload
+    options.flows = FLOWS in options.workload
     options.simulate = SIMULATE in options.workload
     if not re.fullmatch(r"[1-9]\d*(x[1-9]\d*)?", options.machine):
         of.error(f"--machine takes a number of CPUs, as 128, or nodes and cores, as 2x56, not {options.machine!r}")
-    rest = [name for name in options.workload if name not in (*PAPERS, LOOPS, SORT, SIMULATE)]
+    rest = [name for name in options.workload if name not in (*PAPERS, LOOPS, SORT, FLOWS, SIMULATE)]
     options.fibers = options.fibers or FIBERS in options.papers
     options.experiments = (rest or list(fibers.NAMES)) if options.fibers else []
     options.workload = [] if options.fibers else rest
@@ -135,12 +136,16 @@ def chosen_parts(options: argparse.Namespace) -> list[Part]:
         result += parts.fibril_parts(options)
     if options.fibers and options.simulate:
         return [parts.simulated_fibers_part(options, options.experiments)]
+    if options.flows and options.simulate:
+        return [parts.simulated_flows_part(options)]
     if options.fibers:
         result += parts.fiber_parts(options, options.experiments)
     if options.loops:
         result.append(parts.loops_part(options))
     if options.sort:
         result.append(parts.kernel_part(options, workloads.SORT, f"{SORT}-{PAPER_SIZE}" if options.size == "paper" else SORT))
+    if options.flows:
+        result.append(parts.kernel_part(options, workloads.FLOWS, FLOWS))
     if options.scale:
         result.append(parts.scale_part(options))
     if options.simulate:

@@ -1,299 +1,346 @@
-// Graphs and pipelines as Taskflow's own benchmarks have them (taskflow/taskflow, benchmarks/): a chain, a binary tree, a wavefront, a graph of
-// random edges, and pipelines, each written as a user of that library would. One program for each library: NOPAL_BENCH_TASKFLOW,
-// NOPAL_BENCH_TBB, or nopal. A line for each problem: the median time, what a node or an item takes, and the peak memory of the process. By
-// hand: ../README.md.
+// What Taskflow's own benchmarks have (taskflow/taskflow, benchmarks/), each shape as a user of each library would write it: graphs, pipelines,
+// tasks and loops. By hand: ../README.md.
 
-#include <algorithm>
+#include <array>
 #include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <functional>
+#include <map>
 #include <memory>
-#include <optional>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
+#include <stdexcept>
 
-#include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
-#if NOPAL_BENCH_TASKFLOW
-#include <taskflow/algorithm/pipeline.hpp>
-#include <taskflow/taskflow.hpp>
-#elif NOPAL_BENCH_TBB
-#include <tbb/flow_graph.h>
-#include <tbb/global_control.h>
-#include <tbb/parallel_pipeline.h>
-#include <tbb/task_arena.h>
+#include "../runtimes/runtime.hpp"
+#if defined(NOPAL_BENCH_TASKFLOW)
+#include "on_taskflow.hpp"
+#elif defined(NOPAL_BENCH_TBB)
+#include "on_tbb.hpp"
+#elif defined(NOPAL_BENCH_TASK)
+#include "on_nopal.hpp"
 #else
-#include <nopal/nopal.hpp>
+#include "on_serial.hpp"
 #endif
-
-#include "../process.hpp"
 
 namespace {
 
-using clock = std::chrono::steady_clock;
+using bench::runtime;
 
-int spin_ns = 0;
-/// The work of a node that has some, and of a stage.
-void spin() {
-  if (spin_ns == 0) return;
-  for (const auto end = clock::now() + std::chrono::nanoseconds{spin_ns}; clock::now() < end;) {
-  }
-}
-
-/// Nodes by number, and which follow each.
-struct problem {
-  std::size_t nodes = 0;
-  std::vector<std::vector<std::uint32_t>> next;
+struct shape {
+  shape() = default;
+  virtual ~shape() = default;
+  shape(const shape&) = delete;
+  shape& operator=(const shape&) = delete;
+  virtual void reset() {}
+  virtual void solve(runtime& on) = 0;
+  [[nodiscard]] virtual bool correct() const = 0;
 };
 
-problem chain(std::size_t n) {
-  problem p{n, std::vector<std::vector<std::uint32_t>>(n)};
-  for (std::size_t k = 0; k + 1 < n; ++k) p.next[k] = {static_cast<std::uint32_t>(k + 1)};
-  return p;
-}
-problem tree(std::size_t n) {
-  problem p{n, std::vector<std::vector<std::uint32_t>>(n)};
-  for (std::size_t k = 0; 2 * k + 2 < n; ++k) p.next[k] = {static_cast<std::uint32_t>(2 * k + 1), static_cast<std::uint32_t>(2 * k + 2)};
-  return p;
-}
-problem wavefront(std::size_t n) {
-  std::size_t side = 1;
-  while ((side + 1) * (side + 1) <= n) ++side;
-  problem p{side * side, std::vector<std::vector<std::uint32_t>>(side * side)};
-  for (std::size_t r = 0; r < side; ++r) {
-    for (std::size_t c = 0; c < side; ++c) {
-      auto& next = p.next[r * side + c];
-      if (r + 1 < side) next.push_back(static_cast<std::uint32_t>((r + 1) * side + c));
-      if (c + 1 < side) next.push_back(static_cast<std::uint32_t>(r * side + c + 1));
-    }
+// A graph is made and run `Runs` times; each node counts how often it has run.
+template <auto Make, std::uint32_t Runs>
+struct graph_shape : shape {
+  explicit graph_shape(std::size_t n) : edges{Make(n)}, ran(edges.size()) {}
+  void reset() override { std::ranges::fill(ran, 0); }
+  void solve(runtime& on) override {
+    std::uint32_t* const of = ran.data();
+    flows::graph made{edges, [of](std::size_t k) { ++of[k]; }};
+    for (std::uint32_t k = 0; k < Runs; ++k) made.run(on);
   }
-  return p;
-}
-/// Levels of 100 nodes, each with up to four edges into the next level.
-problem random_graph(std::size_t n) {
-  problem p{n, std::vector<std::vector<std::uint32_t>>(n)};
-  std::mt19937 random{1};
-  constexpr std::size_t level = 100;
-  for (std::size_t k = 0; k + level < n; ++k) {
-    const std::size_t first = (k / level + 1) * level;
-    for (auto e = random() % 5; e > 0; --e) {
-      const auto to = static_cast<std::uint32_t>(std::min<std::size_t>(first + random() % level, n - 1));
-      if (std::ranges::find(p.next[k], to) == p.next[k].end()) p.next[k].push_back(to);
-    }
+  [[nodiscard]] bool correct() const override {
+    return std::ranges::all_of(ran, [](std::uint32_t times) { return times == Runs; });
   }
-  return p;
-}
-
-std::atomic<std::size_t> ran{0};
-void node() {
-  spin();
-  ran.fetch_add(1, std::memory_order_relaxed);
-}
-
-#if NOPAL_BENCH_TASKFLOW
-
-constexpr const char* library = "taskflow";
-struct runtime {
-  explicit runtime(unsigned workers) : executor{workers} {}
-  tf::Executor executor;
+  flows::network edges;
+  std::vector<std::uint32_t> ran;
 };
-struct graph {
-  explicit graph(const problem& p) {
-    std::vector<tf::Task> tasks;
-    for (std::size_t k = 0; k < p.nodes; ++k) tasks.push_back(flow.emplace(node));
-    for (std::size_t k = 0; k < p.nodes; ++k) {
-      for (const std::uint32_t to : p.next[k]) tasks[k].precede(tasks[to]);
-    }
-  }
-  void run(runtime& r) { r.executor.run(flow).wait(); }
-  tf::Taskflow flow;
-};
-/// Four stages; the middle two take several items at once unless `serial`.
-void pipeline(runtime& r, std::size_t items, bool serial) {
-  constexpr std::size_t lines = 16;
-  std::vector<std::size_t> at(lines);
-  const auto middle = serial ? tf::PipeType::SERIAL : tf::PipeType::PARALLEL;
-  tf::Pipeline all(lines,
-                   tf::Pipe{tf::PipeType::SERIAL,
-                            [&](tf::Pipeflow& f) {
-                              if (f.token() == items) return f.stop();
-                              at[f.line()] = f.token();
-                            }},
-                   tf::Pipe{middle,
-                            [&](tf::Pipeflow& f) {
-                              spin();
-                              ++at[f.line()];
-                            }},
-                   tf::Pipe{middle,
-                            [&](tf::Pipeflow& f) {
-                              spin();
-                              ++at[f.line()];
-                            }},
-                   tf::Pipe{tf::PipeType::SERIAL, [&](tf::Pipeflow& f) { ran.fetch_add(at[f.line()] != 0, std::memory_order_relaxed); }});
-  tf::Taskflow flow;
-  flow.composed_of(all);
-  r.executor.run(flow).wait();
-}
 
-#elif NOPAL_BENCH_TBB
-
-constexpr const char* library = "tbb";
-struct runtime {
-  explicit runtime(unsigned workers) : limit{tbb::global_control::max_allowed_parallelism, workers}, arena{static_cast<int>(workers)} {}
-  tbb::global_control limit;
-  tbb::task_arena arena;
-};
-struct graph {
-  using node_type = tbb::flow::continue_node<tbb::flow::continue_msg>;
-  explicit graph(const problem& p) {
-    std::vector<bool> follows(p.nodes);
-    for (std::size_t k = 0; k < p.nodes; ++k) {
-      nodes.push_back(std::make_unique<node_type>(all, [](const tbb::flow::continue_msg&) { node(); }));
-    }
-    for (std::size_t k = 0; k < p.nodes; ++k) {
-      for (const std::uint32_t to : p.next[k]) {
-        tbb::flow::make_edge(*nodes[k], *nodes[to]);
-        follows[to] = true;
-      }
-    }
-    for (std::size_t k = 0; k < p.nodes; ++k) {
-      if (!follows[k]) first.push_back(nodes[k].get());
-    }
+template <bool Serial, bool Works>
+struct pipeline_shape : shape {
+  explicit pipeline_shape(std::size_t n) : items{n} {}
+  void reset() override { out = 0; }
+  void solve(runtime& on) override {
+    const auto step = [](std::size_t x) { return Works ? flows::work(x) : x + 1; };
+    flows::pipeline<Serial>(on, items, step, [this](std::size_t x) { out += x; });
   }
-  void run(runtime& r) {
-    r.arena.execute([this] {
-      for (node_type* n : first) n->try_put(tbb::flow::continue_msg{});
-      all.wait_for_all();
+  [[nodiscard]] bool correct() const override {
+    std::size_t sum = 0;
+    for (std::size_t k = 0; k < items; ++k) sum += Works ? flows::work(flows::work(k)) : k + 2;
+    return out == sum;
+  }
+  std::size_t items;
+  std::size_t out = 0;
+};
+
+struct typed_pipeline_shape : shape {
+  explicit typed_pipeline_shape(std::size_t n) : items{n} {}
+  void solve(runtime& on) override { sum = flows::typed_pipeline(on, items); }
+  [[nodiscard]] bool correct() const override { return sum == items * (items - 1) / 2; }
+  std::size_t items;
+  std::size_t sum = 0;
+};
+
+struct graph_pipeline_shape : shape {
+  explicit graph_pipeline_shape(std::size_t n) : all{n} {}
+  void solve(runtime& on) override { flows::graph_pipeline(on, all); }
+  [[nodiscard]] bool correct() const override {
+    flows::numbered_levels serial{all.value.size()};
+    for (std::size_t k = 0; k < serial.value.size(); ++k) {
+      serial.own(k);
+      serial.twice(k);
+      serial.with_those_before(k);
+    }
+    return serial.value == all.value;
+  }
+  flows::numbered_levels all;
+};
+
+struct nqueens_shape : shape {
+  explicit nqueens_shape(std::size_t n) : size{n} {
+    if (n >= known.size())
+      throw std::invalid_argument{"queens: --size is at most " + std::to_string(known.size() - 1) + ", not " + std::to_string(n)};
+  }
+  void solve(runtime& on) override { found = flows::nqueens(on, size); }
+  [[nodiscard]] bool correct() const override { return found == known[size]; }
+  static constexpr std::array<long, 17> known = {1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512};
+  std::size_t size;
+  long found = 0;
+};
+
+struct skynet_shape : shape {
+  explicit skynet_shape(std::size_t depth) {
+    if (depth > 9)
+      throw std::invalid_argument{"skynet: --size is the depth of a tree of ten children each, at most 9, not " + std::to_string(depth)};
+    for (std::size_t k = 0; k < depth; ++k) leaves *= 10;
+  }
+  void solve(runtime& on) override { sum = flows::skynet(on, leaves); }
+  [[nodiscard]] bool correct() const override { return sum == leaves * (leaves - 1) / 2; }
+  long leaves = 1;
+  long sum = 0;
+};
+
+struct jobs_shape : shape {
+  explicit jobs_shape(std::size_t n) : ran(n) {}
+  void reset() override { std::ranges::fill(ran, 0); }
+  void solve(runtime& on) override {
+    std::uint32_t* const of = ran.data();
+    flows::jobs(on, ran.size(), [of](std::size_t k) { ++of[k]; });
+  }
+  [[nodiscard]] bool correct() const override {
+    return std::ranges::all_of(ran, [](std::uint32_t times) { return times == 1; });
+  }
+  std::vector<std::uint32_t> ran;
+};
+
+template <auto Sort>
+struct sort_shape : shape {
+  explicit sort_shape(std::size_t n) : given(n) {
+    std::mt19937 random{1};
+    for (double& x : given) x = static_cast<double>(random()) / 4294967296.0;
+  }
+  void reset() override { sorted = given; }
+  void solve(runtime& on) override { Sort(on, sorted); }
+  [[nodiscard]] bool correct() const override {
+    std::vector<double> by_std = given;
+    std::ranges::sort(by_std);
+    return by_std == sorted;
+  }
+  std::vector<double> given;
+  std::vector<double> sorted;
+};
+
+struct for_each_shape : shape {
+  explicit for_each_shape(std::size_t n) : v(n) {}
+  void reset() override {
+    for (std::size_t k = 0; k < v.size(); ++k) v[k] = static_cast<double>(k % 1000) / 1000;
+  }
+  void solve(runtime& on) override {
+    double* const of = v.data();
+    flows::loop(on, v.size(), [of](std::size_t k) { of[k] = std::tan(of[k]); });
+  }
+  [[nodiscard]] bool correct() const override {
+    for (std::size_t k = 0; k < v.size(); ++k)
+      if (std::abs(v[k] - std::tan(static_cast<double>(k % 1000) / 1000)) > 1e-12) return false;
+    return true;
+  }
+  std::vector<double> v;
+};
+
+struct mandelbrot_shape : shape {
+  explicit mandelbrot_shape(std::size_t n) : side{n}, rounds(n * n) {}
+  [[nodiscard]] int at(std::size_t row, std::size_t column) const {
+    const double step = 3.0 / static_cast<double>(side);
+    return flows::escape(static_cast<double>(column) * step - 2, static_cast<double>(row) * step - 1.5);
+  }
+  void solve(runtime& on) override {
+    flows::loop(on, side, [this](std::size_t row) {
+      for (std::size_t column = 0; column < side; ++column) rounds[row * side + column] = at(row, column);
     });
   }
-  tbb::flow::graph all;
-  std::vector<std::unique_ptr<node_type>> nodes;
-  std::vector<node_type*> first;
-};
-void pipeline(runtime& r, std::size_t items, bool serial) {
-  const auto middle = serial ? tbb::filter_mode::serial_in_order : tbb::filter_mode::parallel;
-  std::size_t next = 0;
-  r.arena.execute([&] {
-    tbb::parallel_pipeline(16,
-                           tbb::make_filter<void, std::size_t>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& f) -> std::size_t {
-                             if (next == items) f.stop();
-                             return next++;
-                           }) & tbb::make_filter<std::size_t, std::size_t>(middle, [](std::size_t x) {
-                             spin();
-                             return x + 1;
-                           }) & tbb::make_filter<std::size_t, std::size_t>(middle, [](std::size_t x) {
-                             spin();
-                             return x + 1;
-                           }) & tbb::make_filter<std::size_t, void>(tbb::filter_mode::serial_in_order, [](std::size_t x) {
-                             ran.fetch_add(x != 0, std::memory_order_relaxed);
-                           }));
-  });
-}
-
-#else
-
-constexpr const char* library = "nopal";
-struct runtime {
-  explicit runtime(unsigned workers) : pool{{.workers = workers}} {}
-  nopal::pool pool;
-};
-struct graph {
-  explicit graph(const problem& p) {
-    std::vector<nopal::graph_node> nodes;
-    for (std::size_t k = 0; k < p.nodes; ++k) nodes.push_back(all.node(node));
-    for (std::size_t k = 0; k < p.nodes; ++k) {
-      for (const std::uint32_t to : p.next[k]) all.edge(nodes[k], nodes[to]);
-    }
+  [[nodiscard]] bool correct() const override {
+    for (std::size_t row = 0; row < side; row += 7)
+      for (std::size_t column = 0; column < side; ++column)
+        if (rounds[row * side + column] != at(row, column)) return false;
+    return true;
   }
-  void run(runtime& r) { r.pool.run(all); }
-  nopal::graph all;
+  std::size_t side;
+  std::vector<int> rounds;
 };
-void pipeline(runtime& r, std::size_t items, bool serial) {
-  std::size_t next = 0;
-  auto source = [&]() -> std::optional<std::size_t> {
-    if (next == items) return std::nullopt;
-    return next++;
-  };
-  const auto step = [](std::size_t x) {
-    spin();
-    return x + 1;
-  };
-  const auto sink = [](std::size_t x) { ran.fetch_add(x != 0, std::memory_order_relaxed); };
-  r.pool.run([&] {
-    if (serial) {
-      nopal::pipeline(nopal::tokens{16}, source, nopal::stage::serial_in_order{step}, nopal::stage::serial_in_order{step},
-                      nopal::stage::serial_in_order{sink});
-    } else {
-      nopal::pipeline(nopal::tokens{16}, source, nopal::stage::parallel{step}, nopal::stage::parallel{step},
-                      nopal::stage::serial_in_order{sink});
+
+struct matmul_shape : shape {
+  explicit matmul_shape(std::size_t n) : side{n}, a(n * n), b(n * n), c(n * n) {}
+  void solve(runtime& on) override {
+    flows::after_two_loops(
+        on, side,
+        [this](std::size_t i) {
+          for (std::size_t j = 0; j < side; ++j) a[i * side + j] = static_cast<double>(i + j);
+        },
+        [this](std::size_t i) {
+          for (std::size_t j = 0; j < side; ++j) b[i * side + j] = static_cast<double>(i) - static_cast<double>(j);
+        },
+        [this](std::size_t i) {
+          double* const row = &c[i * side];
+          std::fill(row, row + side, 0.0);
+          for (std::size_t k = 0; k < side; ++k)
+            for (std::size_t j = 0; j < side; ++j) row[j] += a[i * side + k] * b[k * side + j];
+        });
+  }
+  [[nodiscard]] bool correct() const override {  // all are whole numbers, and small: exact
+    for (std::size_t i = 0; i < side; i += 5) {
+      for (std::size_t j = 0; j < side; ++j) {
+        double sum = 0;
+        for (std::size_t k = 0; k < side; ++k) sum += static_cast<double>(i + k) * (static_cast<double>(k) - static_cast<double>(j));
+        if (c[i * side + j] != sum) return false;
+      }
     }
-  });
+    return true;
+  }
+  std::size_t side;
+  std::vector<double> a, b, c;
+};
+
+// The same prices twenty times, as there.
+struct black_scholes_shape : shape {
+  explicit black_scholes_shape(std::size_t n) : prices(n) {}
+  static double at(std::size_t k) {
+    return flows::price(50 + static_cast<double>(k % 100), 100, 0.03, 0.2, 0.5 + static_cast<double>(k % 7));
+  }
+  void reset() override { std::ranges::fill(prices, 0); }
+  void solve(runtime& on) override {
+    double* const of = prices.data();
+    flows::again_and_again(on, 20, prices.size(), [of](std::size_t k) { of[k] = at(k); });
+  }
+  [[nodiscard]] bool correct() const override {
+    for (std::size_t k = 0; k < prices.size(); ++k)
+      if (std::abs(prices[k] - at(k)) > 1e-9) return false;
+    return true;
+  }
+  std::vector<double> prices;
+};
+
+struct primes_shape : shape {
+  explicit primes_shape(std::size_t n) : below{n} {}
+  void solve(runtime& on) override { found = flows::primes(on, below); }
+  [[nodiscard]] bool correct() const override {
+    std::vector<bool> composite(below);  // by a sieve
+    std::size_t count = 0;
+    for (std::size_t k = 2; k < below; ++k) {
+      if (composite[k]) continue;
+      ++count;
+      for (std::size_t of = k * k; of < below; of += k) composite[of] = true;
+    }
+    return found == count;
+  }
+  std::size_t below;
+  std::size_t found = 0;
+};
+
+struct reduce_sum_shape : shape {
+  explicit reduce_sum_shape(std::size_t n) : v(n) {
+    for (std::size_t k = 0; k < n; ++k) v[k] = static_cast<double>(k % 1024);
+  }
+  void solve(runtime& on) override { sum = flows::sum(on, v); }
+  [[nodiscard]] bool correct() const override {  // whole numbers: exact in any order
+    double expected = 0;
+    for (const double x : v) expected += x;
+    return sum == expected;
+  }
+  std::vector<double> v;
+  double sum = 0;
+};
+
+struct scan_shape : shape {
+  explicit scan_shape(std::size_t n) : from(n), to(n) {
+    for (std::size_t k = 0; k < n; ++k) from[k] = static_cast<long>(k % 10);
+  }
+  void reset() override { std::ranges::fill(to, 0); }
+  void solve(runtime& on) override { flows::scan(on, from, to); }
+  [[nodiscard]] bool correct() const override {
+    long sum = 0;
+    for (std::size_t k = 0; k < from.size(); ++k)
+      if (to[k] != (sum += from[k])) return false;
+    return true;
+  }
+  std::vector<long> from;
+  std::vector<long> to;
+};
+
+struct kind {
+  bench::named_sizes sizes;
+  std::unique_ptr<shape> (*make)(std::size_t);
+};
+template <class Shape>
+std::unique_ptr<shape> made(std::size_t n) {
+  return std::make_unique<Shape>(n);
+}
+constexpr bench::named_sizes of_graphs{.smoke = 100, .standard = 65'536, .paper = 1'048'576};
+constexpr bench::named_sizes of_loops{.smoke = 1'000, .standard = 1'048'576, .paper = 16'777'216};
+constexpr std::uint32_t again = 10;
+
+const std::map<std::string, kind> kinds = {
+    {"chain", {of_graphs, made<graph_shape<flows::chain, 1>>}},
+    {"chain-again", {of_graphs, made<graph_shape<flows::chain, again>>}},
+    {"tree", {of_graphs, made<graph_shape<flows::tree, 1>>}},
+    {"tree-again", {of_graphs, made<graph_shape<flows::tree, again>>}},
+    {"wavefront", {of_graphs, made<graph_shape<flows::wavefront, 1>>}},
+    {"wavefront-again", {of_graphs, made<graph_shape<flows::wavefront, again>>}},
+    {"traversal", {of_graphs, made<graph_shape<flows::levels, 1>>}},
+    {"traversal-again", {of_graphs, made<graph_shape<flows::levels, again>>}},
+    {"apart", {of_graphs, made<graph_shape<flows::apart, 1>>}},
+    {"apart-again", {of_graphs, made<graph_shape<flows::apart, again>>}},
+    {"pipeline", {of_graphs, made<pipeline_shape<false, true>>}},
+    {"pipeline-serial", {of_graphs, made<pipeline_shape<true, true>>}},
+    {"pipeline-empty", {of_graphs, made<pipeline_shape<false, false>>}},
+    {"pipeline-typed", {of_graphs, made<typed_pipeline_shape>}},
+    {"pipeline-graph", {of_graphs, made<graph_pipeline_shape>}},
+    {"queens", {{.smoke = 6, .standard = 11, .paper = 14}, made<nqueens_shape>}},
+    {"skynet", {{.smoke = 2, .standard = 6, .paper = 8}, made<skynet_shape>}},
+    {"jobs", {of_graphs, made<jobs_shape>}},
+    {"merge-sort", {{.smoke = 5'000, .standard = 1'048'576, .paper = 16'777'216}, made<sort_shape<flows::merge_sort>>}},
+    {"std-sort", {of_loops, made<sort_shape<flows::sort>>}},
+    {"for-each", {of_loops, made<for_each_shape>}},
+    {"mandelbrot", {{.smoke = 16, .standard = 512, .paper = 4'096}, made<mandelbrot_shape>}},
+    {"matrices", {{.smoke = 16, .standard = 512, .paper = 2'048}, made<matmul_shape>}},
+    {"black-scholes", {{.smoke = 100, .standard = 100'000, .paper = 1'000'000}, made<black_scholes_shape>}},
+    {"primes", {{.smoke = 1'000, .standard = 2'000'000, .paper = 100'000'000}, made<primes_shape>}},
+    {"reduce-sum", {of_loops, made<reduce_sum_shape>}},
+    {"scan", {of_loops, made<scan_shape>}},
+};
+
+const kind& kind_of(const std::string& name) {
+  if (const auto found = kinds.find(name); found != kinds.end()) return found->second;
+  std::string all;
+  for (const auto& [other, _] : kinds) all += (all.empty() ? "" : ", ") + other;
+  throw std::invalid_argument{"no shape '" + name + "'; --shape takes " + all};
 }
 
-#endif
-
-double milliseconds(const std::function<void()>& f) {
-  const auto began = clock::now();
-  f();
-  return std::chrono::duration<double, std::milli>(clock::now() - began).count();
-}
-
-/// Prints the median of the times.
-void print(const std::string& what, std::vector<double> times, std::size_t n) {
-  std::ranges::sort(times);
-  const double median = times[times.size() / 2];
-  fmt::print("{:<9} {:<34} {:>10.3f} ms {:>9.1f} ns each {:>8} KiB\n", library, what, median, median * 1e6 / static_cast<double>(n),
-             bench::peak_rss_kib());
-}
+struct flows_problem {
+  static constexpr const char* name = "flows";
+  explicit flows_problem(const bench::options& opts) : n{bench::pick(opts, kind_of(opts.shape).sizes)}, of{kind_of(opts.shape).make(n)} {}
+  void reset() { of->reset(); }
+  [[nodiscard]] std::string size() const { return std::to_string(n); }
+  [[nodiscard]] bool correct() const { return of->correct(); }
+  [[nodiscard]] std::string answer_text() const { return correct() ? "right" : "wrong"; }
+  std::size_t n;
+  std::unique_ptr<shape> of;
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Graphs and pipelines"};
-  unsigned workers = 2;
-  std::size_t nodes = 65'536;
-  int rounds = 11;
-  std::string only;
-  app.add_option("--workers", workers, "of the pool")->check(CLI::Range(1, 16384));
-  app.add_option("--nodes", nodes, "of a graph, and items of a pipeline")->check(CLI::Range(2, 100'000'000));
-  app.add_option("--spin", spin_ns, "nanoseconds of work in a node or a stage")->check(CLI::Range(0, 1'000'000'000));
-  app.add_option("--rounds", rounds, "so many times each")->check(CLI::Range(1, 10'000));
-  app.add_option("--only", only, "chain, tree, wavefront, random, parallel or serial; all of them unless given");
-  CLI11_PARSE(app, argc, argv);
-  runtime r{workers};
-
-  const auto on_graph = [&](const std::string& name, problem (*make)(std::size_t)) {
-    if (!only.empty() && only != name) return;
-    const problem p = make(nodes);
-    std::vector<double> made;
-    std::vector<double> run;
-    graph kept{p};
-    kept.run(r);
-    for (int k = 0; k < rounds; ++k) {
-      run.push_back(milliseconds([&] { kept.run(r); }));
-      made.push_back(milliseconds([&] { graph{p}.run(r); }));
-    }
-    if (ran != p.nodes * (2 * static_cast<std::size_t>(rounds) + 1)) fmt::print("wrong: {} nodes have run\n", ran.load());
-    ran = 0;
-    print(name + ", made and run", made, p.nodes);
-    print(name + ", run again", run, p.nodes);
-  };
-  const auto on_pipeline = [&](const std::string& name, bool serial) {
-    if (!only.empty() && only != name) return;
-    std::vector<double> run;
-    for (int k = 0; k < rounds; ++k) run.push_back(milliseconds([&] { pipeline(r, nodes, serial); }));
-    if (ran != nodes * static_cast<std::size_t>(rounds)) fmt::print("wrong: {} items have come out\n", ran.load());
-    ran = 0;
-    print("pipeline, " + name, run, nodes);
-  };
-  on_graph("chain", chain);
-  on_graph("tree", tree);
-  on_graph("wavefront", wavefront);
-  on_graph("random", random_graph);
-  on_pipeline("parallel", false);
-  on_pipeline("serial", true);
+  return bench::run_kernel<flows_problem>(argc, argv, [](runtime& on, flows_problem& problem) { problem.of->solve(on); });
 }

@@ -208,6 +208,10 @@ def simulated_fibers_part(options: argparse.Namespace, names: list[str]) -> Part
     return SimulatedPart(simulation, simulation.FIBERS, simulation.fiber_tables(options.build, names, options.size))
 
 
+def simulated_flows_part(options: argparse.Namespace) -> Part:
+    return SimulatedPart(simulation, simulation.FLOWS, simulation.flow_tables(options.build, options.size))
+
+
 def fiber_parts(options: argparse.Namespace, names: Iterable[str]) -> list[Part]:
     build, only, workers, size = options.build, options.impl, options.workers, options.size
     repeat = 5 if options.smoke else 1

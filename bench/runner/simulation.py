@@ -29,8 +29,10 @@ CHECKED = (
 SERIES = (("", ()), (", busy", ("--idle", "busy")), (", uniform", ("--victims", "uniform")))
 CHECK_TABLE = "predicted and measured"
 FIBERS = "simulation-fibers"
+FLOWS = "simulation-flows"
 LIKELY = 1.25  # for each worker: the speed-up that caches might explain
 FIBER_MACHINES = ((4, "4"), (8, "8"), (128, "2x64"))  # those of the paper on green threads, and half of its smaller one
+FLOW_MACHINES = ((16, "16"), (112, "2x56"))
 FIBER_VARIANTS = {"nqueens": (fibers.Variant("fiber", ("--depth", "2")),)}
 
 
@@ -113,6 +115,15 @@ def fiber_tables(build: Path, names: list[str], size: str) -> list[list[Cell]]:
             ]
         )
     return tables
+
+
+def flow_tables(build: Path, size: str) -> list[list[Cell]]:
+    """Each shape of Taskflow's benchmarks on one worker and on whole machines."""
+    machines = ((1, FLOW_MACHINES[0][1]), *FLOW_MACHINES)
+    return [
+        [_cell(one.title, one, "task", "task", build, count, size, ("--simulate", machine)) for count, machine in machines]
+        for one in workloads.FLOWS
+    ]
 
 
 @dataclass(frozen=True)

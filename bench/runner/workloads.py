@@ -73,6 +73,15 @@ SORT = (
     *(Workload(f"stable-{name}", "stable_sort", ("--data", name)) for name in SORTED[:4]),
 )
 
+# What Taskflow's own benchmarks have, where this folder does not: graphs, made and run, or run ten times; pipelines; tasks; loops.
+SHAPES = {
+    "graphs": ("chain", "chain-again", "tree", "tree-again", "wavefront", "wavefront-again", "traversal", "traversal-again", "apart", "apart-again"),
+    "pipelines": ("pipeline", "pipeline-serial", "pipeline-empty", "pipeline-typed", "pipeline-graph"),
+    "tasks": ("queens", "skynet", "jobs", "merge-sort"),
+    "loops": ("primes", "for-each", "reduce-sum", "scan", "std-sort", "mandelbrot", "matrices", "black-scholes"),
+}
+FLOWS = tuple(Workload(name, "flows", ("--shape", name)) for group in SHAPES.values() for name in group)
+
 # The programs of the libfork paper, in the order of its Table I; the last two only at the paper's size.
 LIBFORK = (*BY_DEFAULT[:4], _tree("T1"), _tree("T1L"), _tree("T3"), _tree("T3L"))
 LIBFORK_PAPER = (*LIBFORK, _tree("T1XXL"), _tree("T3XXL"))
@@ -85,8 +94,8 @@ LIBFORK_IMPLS = [
 FIBRIL_IMPLS = [SERIAL, NATIVE, SCOPE, "c", "tbb"]
 
 # Where two have one name, the default one has it.
-WORKLOADS = {workload.name: workload for workload in FIBRIL + BY_NAME + SORT + BY_DEFAULT}
-GROUPS = {"uts": (_tree("T1"), _tree("T3")), "fibril": FIBRIL, "libfork": LIBFORK, "sort": SORT}
+WORKLOADS = {workload.name: workload for workload in FIBRIL + BY_NAME + SORT + FLOWS + BY_DEFAULT}
+GROUPS = {"uts": (_tree("T1"), _tree("T3")), "fibril": FIBRIL, "libfork": LIBFORK, "sort": SORT, "flows": FLOWS}
 
 
 class MissingPrograms(Exception):
