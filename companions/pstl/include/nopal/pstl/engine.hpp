@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "nopal/algorithm/grain.hpp"
 #include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/merge_runs.hpp"
@@ -30,6 +31,7 @@
 #include "nopal/core/loop/pace.hpp"
 #include "nopal/core/loop/reduction.hpp"
 #include "nopal/core/loop/sharing.hpp"
+#include "nopal/core/loop/slow_values.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/eventually.hpp"
@@ -212,6 +214,12 @@ T reduce(const Index& first, const Index& last, const T& identity, const Body& b
   });
 }
 
+/// Are real numbers summed up, by an operation that is known, from functions so plain that each element may have a copy of its own? Then the
+/// leaves of nopal::reduce do it: they are longer, and keep several sums at once.
+template <class T, class Make, class Join, class Made>
+inline constexpr bool sums_numbers = std::is_floating_point_v<T> && commutes<Join, T> && can_be_kept<std::remove_cvref_t<Made>> &&
+                                     std::is_trivially_copyable_v<Make> && std::is_copy_constructible_v<Make> && sizeof(Make) <= 64;
+
 /// init and make(i) of each i in [first, last), joined. `more(f, l, so_far)`: so_far with those of [f, l). What is no whole number is
 /// joined by a tree that depends on the number of elements alone: then a rounded sum has the same bits each time.
 template <class T, class Index, class Make, class Join, class More>
@@ -238,6 +246,13 @@ T transform_reduce(const Index& first, const Index& last, const Make& make, T in
     };
     auto joined = [&](T&& left, T&& right) -> T { return core::joined<T>(join, std::move(left), std::move(right)); };
     if (n < 2 * least) return static_cast<T>(more(first, last, std::move(init)));
+    if constexpr (sums_numbers<T, Make, Join, made>) {
+      auto each = [&](std::uint64_t k, auto&& use) -> decltype(auto) {
+        Make mine = make;  // it may change itself
+        return use(mine(pstl::place(first, k)));
+      };
+      return core::reduce_by_number<summed<Make, More>, false>(n, std::move(init), join, each, grain{0});
+    }
     iteration_cost& cost = cost_of<summed<Make, More>>;
     if constexpr (std::is_integral_v<T>) {
       return reduction<T, Index, More, decltype(leaf), decltype(joined)>{first, n, least, more, leaf, joined, cost}.run(std::move(init),
