@@ -97,6 +97,12 @@ struct summed {};
 template <class...>
 struct scanned {};
 
+/// Calls body(f, l). A function of its own, so that its loop is compiled as if it stood alone.
+template <class Body, class Index>
+[[gnu::noinline]] void run_part(Body& body, Index f, Index l) {
+  body(f, l);
+}
+
 /// Calls body(f, l) for parts that together are [first, last).
 template <class Index, class Body>
 void loop(const Index& first, const Index& last, Body& body) {
@@ -105,7 +111,7 @@ void loop(const Index& first, const Index& last, Body& body) {
   if constexpr (std::is_same_v<Index, std::vector<bool>::iterator>) {  // two threads might write one word
     return pstl::ends_by_exception([&] { body(first, last); });
   }
-  auto blocks = [&](std::uint64_t from, std::uint64_t to) { body(pstl::place(first, from), pstl::place(first, to)); };
+  auto blocks = [&](std::uint64_t from, std::uint64_t to) { pstl::run_part(body, pstl::place(first, from), pstl::place(first, to)); };
   const std::uint64_t done = pstl::ends_by_exception([&] { return core::run_unasked(blocks, n, 1, core::cost_of<Body>); });
   if (done == n) return;
   pstl::undisturbed([&] {
@@ -214,6 +220,13 @@ T reduce(const Index& first, const Index& last, const T& identity, const Body& b
   });
 }
 
+/// As core::leaf_size, but 125 leaves do where there are few elements: a leaf takes tens of nanoseconds.
+constexpr std::uint64_t leaf_of_sum(std::uint64_t n) noexcept {
+  constexpr std::uint64_t leaves = 125;
+  constexpr std::uint64_t longest = 64;
+  return std::max(core::leaf_size(n), std::min(n / leaves, longest));
+}
+
 /// Are real numbers summed up, by an operation that is known, from functions so plain that each element may have a copy of its own? Then the
 /// leaves of nopal::reduce do it: they are longer, and keep several sums at once.
 template <class T, class Make, class Join, class Made>
@@ -258,7 +271,7 @@ T transform_reduce(const Index& first, const Index& last, const Make& make, T in
       return reduction<T, Index, More, decltype(leaf), decltype(joined)>{first, n, least, more, leaf, joined, cost}.run(std::move(init),
                                                                                                                         true);
     } else {
-      const std::uint64_t size = std::max(least, core::leaf_size(n));
+      const std::uint64_t size = std::max(least, pstl::leaf_of_sum(n));
       const std::uint64_t leaves = n / size;  // what is left goes to the last
       auto numbered = [&](std::uint64_t k) -> T {
         return leaf(pstl::place(first, k * size), k + 1 == leaves ? last : pstl::place(first, (k + 1) * size));
