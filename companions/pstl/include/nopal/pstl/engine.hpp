@@ -443,6 +443,12 @@ void sort(const I& first, const I& last, Comp& comp, const Leaf& leaf, std::size
   }
 }
 
+/// Calls the leaf of a merge. A function of its own, as run_part.
+template <class Leaf, class I1, class I2, class O, class Comp>
+[[gnu::noinline]] void merge_part(const Leaf& leaf, I1 f1, I1 l1, I2 f2, I2 l2, O out, Comp& comp) {
+  leaf(f1, l1, f2, l2, out, comp);
+}
+
 /// The least part of a merge whose comparisons do not take long.
 inline constexpr std::size_t quick_merge_block = 2 * algorithms::least_merge_block;
 
@@ -455,8 +461,8 @@ void merge(const I1& first1, const I1& last1, const I2& first2, const I2& last2,
   const std::size_t n = n1 + n2;
   if (n == 0) return;
   const auto part = [&](std::size_t from1, std::size_t to1, std::size_t from2, std::size_t to2) {
-    leaf(pstl::place(first1, from1), pstl::place(first1, to1), pstl::place(first2, from2), pstl::place(first2, to2),
-         pstl::place(out, from1 + from2), comp);
+    pstl::merge_part(leaf, pstl::place(first1, from1), pstl::place(first1, to1), pstl::place(first2, from2), pstl::place(first2, to2),
+                     pstl::place(out, from1 + from2), comp);
   };
   pstl::undisturbed([&] {
     const auto is_before = [&](auto&& of_second, auto&& of_first) { return static_cast<bool>(comp(of_second, of_first)); };
