@@ -144,8 +144,9 @@ class reduction {
   }
 
  private:
-  // Some parts for each worker: joins may take as long as the elements that they join, as in a partition.
-  static constexpr std::uint64_t parts_of_a_worker = 8;
+  // Some parts for each worker: joins may take as long as the elements that they join, as in a partition, and a search for the least element
+  // compares once more for each part. Numbers are only counted or summed up.
+  static constexpr std::uint64_t parts_of_a_worker = std::is_arithmetic_v<T> ? 32 : 8;
 
   // Runs elements here until that is not worth it any more, and returns how many: all, if no thread would share the rest.
   std::uint64_t alone(T& so_far) {
@@ -291,13 +292,18 @@ void sum_up(std::vector<std::optional<T>>& sums, T init, Join& join) {
 
 /// How a scan cuts its elements: a first block, then blocks of `size`.
 struct scan_cut {
+  static constexpr std::uint64_t fine_blocks = 128;
+
   std::uint64_t n;
   std::uint64_t first;
   std::uint64_t size;
 
-  /// As scan_blocks: by the number of elements alone.
-  explicit scan_cut(std::uint64_t elements) : n{elements}, first{algorithms::scan_blocks(elements, false).size}, size{first} {
+  /// As scan_blocks: by the number of elements alone. `finely`: so that few dear elements keep many workers busy; quick ones then need
+  /// longer blocks.
+  scan_cut(std::uint64_t elements, bool finely) : n{elements}, first{algorithms::scan_blocks(elements, false).size} {
+    if (finely) first = std::clamp<std::uint64_t>(n / fine_blocks, 1, first);
     first = std::min(first, n);
+    size = first;
   }
   [[nodiscard]] std::uint64_t count() const { return 1 + (n - first + size - 1) / size; }
   [[nodiscard]] std::uint64_t block(std::uint64_t element) const { return element < first ? 0 : 1 + (element - first) / size; }
@@ -346,7 +352,7 @@ void strict_scan(Index n, T init, const Reduce& reduce, Join& join, const Scan& 
   using scanning = scanned<Scan, T>;
   pstl::undisturbed([&] {
     const auto count = static_cast<std::uint64_t>(n);
-    scan_cut cut{count};
+    scan_cut cut{count, !std::is_floating_point_v<T>};
     std::optional<T> first_sum;
     const auto begin = [&](std::uint64_t from, std::uint64_t to) {
       first_sum.emplace(reduce(static_cast<Index>(from), static_cast<Index>(to - from)));
@@ -385,7 +391,7 @@ T transform_scan(Index n, const Make& make, T init, Join& join, const More& more
   using scanning = scanned<Scan, T>;
   return pstl::undisturbed([&]() -> T {
     const auto count = static_cast<std::uint64_t>(n);
-    scan_cut cut{count};
+    scan_cut cut{count, std::is_integral_v<T>};
     std::uint64_t done = 0;  // elements before it are written, and `init` is the sum up to there
     if constexpr (std::is_integral_v<T>) {
       const auto write = [&](std::uint64_t from, std::uint64_t to) {
