@@ -1,6 +1,8 @@
 // Times of the standard library's parallel algorithms: compiled twice, with -include nopal/pstl.hpp and without. Called by times.py.
 //
-//     times SEED SIZE...       a line "algorithm,elements,n,microseconds" for each: the median of several calls, each with other data
+//     times SEED SIZE...       a line "algorithm,elements,n,microseconds" for each: the median of several calls
+//
+// Each call has other data: of a thousand elements that stay the same the processor learns which jumps are taken.
 
 #include <algorithm>
 #include <chrono>
@@ -47,16 +49,27 @@ struct data {
   data(data const&) = delete;
   data& operator=(data const&) = delete;
 
-  void fill(std::uint64_t seed) {
+  /// `ordered`: the sorted ranges too. They are made in order: sorting them would take longer than what is measured.
+  void fill(std::uint64_t seed, bool ordered) {
     v.clear();
-    for (std::size_t i = 0; i < n; ++i) v.emplace_back(static_cast<int>(mix(seed + i) % 1'000'000'000));
+    for (std::size_t i = 0; i < n; ++i) v.emplace_back(static_cast<int>(mix(seed + i) % most));
     w = v;
-    sorted = v;
-    std::sort(sorted.begin(), sorted.end());
+    if (!ordered) return;
+    std::uint64_t const step = std::max<std::uint64_t>(most / n, 4);
+    sorted.clear();
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sorted.emplace_back(static_cast<int>(sum += 2 + mix(seed + n + i) % (2 * step - 3)));
+    // Elements of `sorted`, some left out and some twice; a half of them one more than there.
     other.clear();
-    for (std::size_t i = 0; i < n; ++i) other.emplace_back(i % 2 == 0 ? sorted[i] : static_cast<int>(mix(seed + n + i) % 1'000'000'000));
-    std::sort(other.begin(), other.end());
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      other.emplace_back(static_cast<int>(key(sorted[k]) + static_cast<long>(mix(seed + k) % 2)));
+      k = std::min<std::size_t>(k + mix(seed + n + i) / 16 % 3, n - 1);
+    }
   }
+
+ private:
+  static constexpr std::uint64_t most = 1'000'000'000;
 };
 
 volatile long result;  // so that nothing is left out
@@ -65,6 +78,7 @@ template <class T>
 struct algorithm {
   char const* name;
   void (*call)(data<T>&);
+  bool ordered = false;  ///< uses sorted ranges
 };
 
 constexpr auto const& par = std::execution::par;
@@ -98,11 +112,11 @@ std::vector<algorithm<T>> algorithms() {
       {"search", [](d& x) { result = std::search(par, x.v.begin(), x.v.end(), x.w.end() - 3, x.w.end()) - x.v.begin(); }},
       {"min_element", [](d& x) { result = std::min_element(par, x.v.begin(), x.v.end()) - x.v.begin(); }},
       {"minmax_element", [](d& x) { result = std::minmax_element(par, x.v.begin(), x.v.end()).first - x.v.begin(); }},
-      {"is_sorted", [](d& x) { result = std::is_sorted(par, x.sorted.begin(), x.sorted.end()); }},
-      {"is_heap", [](d& x) { result = std::is_heap(par, x.sorted.rbegin(), x.sorted.rend()); }},
+      {"is_sorted", [](d& x) { result = std::is_sorted(par, x.sorted.begin(), x.sorted.end()); }, true},
+      {"is_heap", [](d& x) { result = std::is_heap(par, x.sorted.rbegin(), x.sorted.rend()); }, true},
       {"copy_if", [](d& x) { result = std::copy_if(par, x.v.begin(), x.v.end(), x.out.begin(), odd) - x.out.begin(); }},
       {"remove_if", [](d& x) { result = std::remove_if(par, x.v.begin(), x.v.end(), odd) - x.v.begin(); }},
-      {"unique", [](d& x) { result = std::unique(par, x.other.begin(), x.other.end()) - x.other.begin(); }},
+      {"unique", [](d& x) { result = std::unique(par, x.other.begin(), x.other.end()) - x.other.begin(); }, true},
       {"partition", [](d& x) { result = std::partition(par, x.v.begin(), x.v.end(), odd) - x.v.begin(); }},
       {"stable_partition", [](d& x) { result = std::stable_partition(par, x.v.begin(), x.v.end(), odd) - x.v.begin(); }},
       {"partition_copy",
@@ -129,39 +143,44 @@ std::vector<algorithm<T>> algorithms() {
          std::partial_sort_copy(par, x.v.begin(), x.v.end(), x.out.begin(), x.out.begin() + static_cast<std::ptrdiff_t>(x.n / 10));
        }},
       {"nth_element", [](d& x) { std::nth_element(par, x.v.begin(), x.v.begin() + static_cast<std::ptrdiff_t>(x.n / 2), x.v.end()); }},
-      {"merge", [](d& x) { std::merge(par, x.sorted.begin(), x.sorted.end(), x.other.begin(), x.other.end(), x.out.begin()); }},
+      {"merge", [](d& x) { std::merge(par, x.sorted.begin(), x.sorted.end(), x.other.begin(), x.other.end(), x.out.begin()); }, true},
       {"inplace_merge",
        [](d& x) {
          auto const middle = x.sorted.begin() + static_cast<std::ptrdiff_t>(x.n / 2);
          std::rotate(x.sorted.begin(), middle, x.sorted.end());
          std::inplace_merge(par, x.sorted.begin(), middle, x.sorted.end());
-       }},
-      {"includes", [](d& x) { result = std::includes(par, x.sorted.begin(), x.sorted.end(), x.sorted.begin() + 1, x.sorted.end() - 1); }},
+       },
+       true},
+      {"includes", [](d& x) { result = std::includes(par, x.sorted.begin(), x.sorted.end(), x.sorted.begin() + 1, x.sorted.end() - 1); },
+       true},
       {"set_union",
        [](d& x) {
          result = std::set_union(par, x.sorted.begin(), x.sorted.end(), x.other.begin(), x.other.end(), x.out.begin()) - x.out.begin();
-       }},
+       },
+       true},
       {"set_intersection",
        [](d& x) {
          result =
              std::set_intersection(par, x.sorted.begin(), x.sorted.end(), x.other.begin(), x.other.end(), x.out.begin()) - x.out.begin();
-       }},
+       },
+       true},
       {"set_difference",
        [](d& x) {
          result = std::set_difference(par, x.sorted.begin(), x.sorted.end(), x.other.begin(), x.other.end(), x.out.begin()) - x.out.begin();
-       }},
+       },
+       true},
   };
 }
 
 template <class T>
 void measure(char const* elements, std::size_t n, std::uint64_t seed) {
   using clock = std::chrono::steady_clock;
-  std::size_t const calls = n <= 30'000 ? 15 : 5;
+  std::size_t const calls = n <= 30'000 ? 15 : n <= 300'000 ? 5 : 3;
   data<T> x{n};
   for (auto const& a : algorithms<T>()) {
     std::vector<double> times;
     for (std::size_t k = 0; k < calls; ++k) {
-      x.fill(seed += 2 * n);
+      x.fill(seed += 2 * n, a.ordered);
       auto const before = clock::now();
       a.call(x);
       times.push_back(std::chrono::duration<double, std::micro>(clock::now() - before).count());

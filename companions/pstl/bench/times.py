@@ -1,40 +1,61 @@
 #!/usr/bin/env python3
 """Times the standard library's parallel algorithms on nopal, and on oneTBB: the same source compiled twice, both programs in turn, with other data
-each round.
+in each call. On x86 no jump crosses 32 bytes in either: on some processors such a jump takes several times as long.
 
-    companions/pstl/bench/times.py --library build/release/libnopal.a --csv docs/results/two-cpus/pstl-times.csv
+    companions/pstl/bench/times.py --library build/release/libnopal.a --compiler g++-12 --rounds 3 --csv docs/results/two-cpus/pstl-times.csv
+    companions/pstl/bench/times.py --report docs/results/two-cpus/pstl-times.csv --page docs/results/README.md --date 2026-12-01
 
-The table has medians over the rounds, in microseconds, and nopal's time over oneTBB's: below 1 nopal is ahead. With four sizes a round takes some
-minutes on two CPUs.
+The table has medians over the rounds, in microseconds, and nopal's time over oneTBB's: below 1 nopal is ahead. The second command measures nothing: it
+writes what the table says into the page, between the marks <!-- pstl-times --> and <!-- end of pstl-times -->.
 """
 
 import argparse
 import csv
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SOURCE = Path(__file__).resolve().parent / "times.cpp"
 SIZES = (1_000, 30_000, 300_000, 3_000_000)
 Row = tuple[str, str, int]
+# Each compiler has one; elsewhere than on x86 none has either.
+WITHIN_32_BYTES = ("-mbranches-within-32B-boundaries", "-Wa,-mbranches-within-32B-boundaries")
+LEVEL = 1.10  # up to so much of oneTBB's time is no more than noise
+DOCUMENT = "docs/pstl.md"
+MARKS = ("<!-- pstl-times -->", "<!-- end of pstl-times -->")
+WIDTH = 160  # of a line of the page
+
+
+def within_32_bytes(compiler: str, folder: Path) -> list[str]:
+    """What keeps jumps from crossing 32 bytes, if the compiler can."""
+    empty = folder / "empty.cpp"
+    empty.write_text("int main() {}\n")
+    for flag in WITHIN_32_BYTES:
+        tried = subprocess.run([compiler, flag, "-c", str(empty), "-o", str(folder / "empty.o")], capture_output=True)
+        if tried.returncode == 0:
+            return [flag]
+    return []
 
 
 def compiled(args: argparse.Namespace, folder: Path) -> dict[str, Path]:
     """The two programs, by the back end."""
-    common = [args.compiler, "-std=c++20", *args.flags, "-w", str(SOURCE)]
+    common = [args.compiler, "-std=c++20", *args.flags, *within_32_bytes(args.compiler, folder), "-w", str(SOURCE)]
     includes = [f"-I{REPOSITORY / part}" for part in ("include", "companions/pstl/include")]
     ways = {
         "nopal": [*includes, "-include", "nopal/pstl.hpp", str(args.library), *args.link, "-pthread"],
         "onetbb": ["-ltbb", "-pthread"],
     }
-    programs = {}
-    for name, options in ways.items():
-        programs[name] = folder / name
-        subprocess.run([*common, "-o", str(programs[name]), *options], check=True)
+    programs = {name: folder / name for name in ways}
+    with ThreadPoolExecutor() as pool:
+        for made in [pool.submit(subprocess.run, [*common, "-o", str(programs[name]), *ways[name]], check=True) for name in ways]:
+            made.result()
     return programs
 
 
@@ -43,20 +64,82 @@ def measured(program: Path, seed: int, sizes: list[int]) -> dict[Row, float]:
     return {(name, elements, int(n)): float(time) for name, elements, n, time in csv.reader(out.splitlines())}
 
 
+def reason(algorithm: str, elements: str) -> str:
+    """Why nopal may be behind, as a part of a sentence."""
+    if elements != "int" and algorithm.endswith("_scan"):
+        return "parts of a scan of what is no whole number do not depend on what elements take, so that sums have the same bits each time"
+    if elements != "int" and algorithm == "reduce":
+        return "leaves of a sum of what is no whole number do not depend on what elements take, so that it has the same bits each time"
+    return "not known"
+
+
+def wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def report(table: Path, date: str) -> str:
+    """What the table says, as paragraphs of Markdown, each with the comment that tools/docs/figures.py reads."""
+    with table.open(newline="") as file:
+        rows = [(row["algorithm"], row["elements"], int(row["n"]), float(row["nopal_over_onetbb"])) for row in csv.DictReader(file)]
+    ahead = sum(ratio < 1 / LEVEL for *_, ratio in rows)
+    behind = [row for row in rows if row[3] > LEVEL]
+    said = (
+        f"**The standard library's parallel algorithms** on nopal take {statistics.median(ratio for *_, ratio in rows):.2f} of the time that they take on oneTBB, in the "
+        f"median of {len(rows):,} rows: {len({row[0] for row in rows})} algorithms, two types of elements, sizes of "
+        f"{', '.join(f'{n:,}' for n in sorted({row[2] for row in rows}))}. Nopal is ahead in {ahead:,}, level within {LEVEL - 1:.0%} in "
+        f"{len(rows) - ahead - len(behind):,}, behind in {len(behind):,}.".replace("%", " %")
+    )
+    why: dict[str, list[str]] = defaultdict(list)
+    for algorithm, elements, n, ratio in behind:
+        which = "numbers" if elements == "int" else "records of four numbers"
+        why[reason(algorithm, elements)].append(f"`{algorithm}` of {n:,} {which} ({ratio:.2f})")
+    paragraphs = [said, *(f"Behind, and the reason is {cause if cause == 'not known' else 'that ' + cause}: {', '.join(which)}." for cause, which in why.items())]
+    source = f"{table.name} by times.py --report ({DOCUMENT}), {date}"
+    marked = []
+    for paragraph in paragraphs:
+        text = re.sub(r"`[^`]*`", "", paragraph)
+        figures = ", ".join(re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?(?: %)?", text))
+        marked.append(wrapped(paragraph) + (f"\n\n<!-- figures of {table.parent.name}\n{figures} from {source}\n-->" if figures else ""))
+    return "\n\n".join(marked)
+
+
+def write_into(page: Path, text: str) -> None:
+    before, begin, rest = page.read_text().partition(MARKS[0])
+    _, end, after = rest.partition(MARKS[1])
+    if not begin or not end:
+        sys.exit(f"{page}: has no place for the report: write the lines {MARKS[0]} and {MARKS[1]} where it is to be")
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}")
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", type=Path, required=True, help="libnopal.a or libnopal.so")
+    parser.add_argument("--library", type=Path, help="libnopal.a or libnopal.so")
     parser.add_argument("--link", nargs="*", default=["-lhwloc"], help="what a static libnopal needs besides")
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flags", nargs="*", default=["-O2"], help="for the compiler")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES))
     parser.add_argument("--csv", type=Path, help="where the table goes, else standard output")
-    return parser.parse_args()
+    parser.add_argument("--report", type=Path, metavar="CSV", help="measure nothing: say what this table says")
+    parser.add_argument("--page", type=Path, help="with --report: where that goes, else standard output")
+    parser.add_argument("--date", help="with --report: when the table was measured, as 2026-12-01")
+    args = parser.parse_args()
+    if args.report is None and args.library is None:
+        parser.error("what is timed needs --library, libnopal.a or libnopal.so; or name a table by --report")
+    if args.report is not None and args.date is None:
+        parser.error("--report needs --date, the day when the table was measured, as 2026-12-01")
+    return args
 
 
 def main() -> int:
     args = arguments()
+    if args.report:
+        said = report(args.report, args.date)
+        if args.page:
+            write_into(args.page, said)
+        else:
+            print(said)
+        return 0
     times: dict[str, dict[Row, list[float]]] = {"nopal": defaultdict(list), "onetbb": defaultdict(list)}
     with tempfile.TemporaryDirectory() as folder:
         programs = compiled(args, Path(folder))

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "nopal/algorithm/grain.hpp"
 #include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/merge_runs.hpp"
@@ -30,6 +31,7 @@
 #include "nopal/core/loop/pace.hpp"
 #include "nopal/core/loop/reduction.hpp"
 #include "nopal/core/loop/sharing.hpp"
+#include "nopal/core/loop/slow_values.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/eventually.hpp"
@@ -95,6 +97,12 @@ struct summed {};
 template <class...>
 struct scanned {};
 
+/// Calls body(f, l). A function of its own, so that its loop is compiled as if it stood alone.
+template <class Body, class Index>
+[[gnu::noinline]] void run_part(Body& body, Index f, Index l) {
+  body(f, l);
+}
+
 /// Calls body(f, l) for parts that together are [first, last).
 template <class Index, class Body>
 void loop(const Index& first, const Index& last, Body& body) {
@@ -103,7 +111,7 @@ void loop(const Index& first, const Index& last, Body& body) {
   if constexpr (std::is_same_v<Index, std::vector<bool>::iterator>) {  // two threads might write one word
     return pstl::ends_by_exception([&] { body(first, last); });
   }
-  auto blocks = [&](std::uint64_t from, std::uint64_t to) { body(pstl::place(first, from), pstl::place(first, to)); };
+  auto blocks = [&](std::uint64_t from, std::uint64_t to) { pstl::run_part(body, pstl::place(first, from), pstl::place(first, to)); };
   const std::uint64_t done = pstl::ends_by_exception([&] { return core::run_unasked(blocks, n, 1, core::cost_of<Body>); });
   if (done == n) return;
   pstl::undisturbed([&] {
@@ -136,8 +144,9 @@ class reduction {
   }
 
  private:
-  // Some parts for each worker: joins may take as long as the elements that they join, as in a partition.
-  static constexpr std::uint64_t parts_of_a_worker = 8;
+  // Some parts for each worker: joins may take as long as the elements that they join, as in a partition, and a search for the least element
+  // compares once more for each part. Numbers are only counted or summed up.
+  static constexpr std::uint64_t parts_of_a_worker = std::is_arithmetic_v<T> ? 32 : 8;
 
   // Runs elements here until that is not worth it any more, and returns how many: all, if no thread would share the rest.
   std::uint64_t alone(T& so_far) {
@@ -212,6 +221,19 @@ T reduce(const Index& first, const Index& last, const T& identity, const Body& b
   });
 }
 
+/// As core::leaf_size, but 125 leaves do where there are few elements: a leaf takes tens of nanoseconds.
+constexpr std::uint64_t leaf_of_sum(std::uint64_t n) noexcept {
+  constexpr std::uint64_t leaves = 125;
+  constexpr std::uint64_t longest = 64;
+  return std::max(core::leaf_size(n), std::min(n / leaves, longest));
+}
+
+/// Are real numbers summed up, by an operation that is known, from functions so plain that each element may have a copy of its own? Then the
+/// leaves of nopal::reduce do it: they are longer, and keep several sums at once.
+template <class T, class Make, class Join, class Made>
+inline constexpr bool sums_numbers = std::is_floating_point_v<T> && commutes<Join, T> && can_be_kept<std::remove_cvref_t<Made>> &&
+                                     std::is_trivially_copyable_v<Make> && std::is_copy_constructible_v<Make> && sizeof(Make) <= 64;
+
 /// init and make(i) of each i in [first, last), joined. `more(f, l, so_far)`: so_far with those of [f, l). What is no whole number is
 /// joined by a tree that depends on the number of elements alone: then a rounded sum has the same bits each time.
 template <class T, class Index, class Make, class Join, class More>
@@ -238,12 +260,19 @@ T transform_reduce(const Index& first, const Index& last, const Make& make, T in
     };
     auto joined = [&](T&& left, T&& right) -> T { return core::joined<T>(join, std::move(left), std::move(right)); };
     if (n < 2 * least) return static_cast<T>(more(first, last, std::move(init)));
+    if constexpr (sums_numbers<T, Make, Join, made>) {
+      auto each = [&](std::uint64_t k, auto&& use) -> decltype(auto) {
+        Make mine = make;  // it may change itself
+        return use(mine(pstl::place(first, k)));
+      };
+      return core::reduce_by_number<summed<Make, More>, false>(n, std::move(init), join, each, grain{0});
+    }
     iteration_cost& cost = cost_of<summed<Make, More>>;
     if constexpr (std::is_integral_v<T>) {
       return reduction<T, Index, More, decltype(leaf), decltype(joined)>{first, n, least, more, leaf, joined, cost}.run(std::move(init),
                                                                                                                         true);
     } else {
-      const std::uint64_t size = std::max(least, core::leaf_size(n));
+      const std::uint64_t size = std::max(least, pstl::leaf_of_sum(n));
       const std::uint64_t leaves = n / size;  // what is left goes to the last
       auto numbered = [&](std::uint64_t k) -> T {
         return leaf(pstl::place(first, k * size), k + 1 == leaves ? last : pstl::place(first, (k + 1) * size));
@@ -261,50 +290,135 @@ void sum_up(std::vector<std::optional<T>>& sums, T init, Join& join) {
   algorithms::sum_up_behind<Site>(sums, join);
 }
 
+/// How a scan cuts its elements: a first block, then blocks of `size`.
+struct scan_cut {
+  static constexpr std::uint64_t fine_blocks = 128;
+
+  std::uint64_t n;
+  std::uint64_t first;
+  std::uint64_t size;
+
+  /// As scan_blocks: by the number of elements alone. `finely`: so that few dear elements keep many workers busy; quick ones then need
+  /// longer blocks.
+  scan_cut(std::uint64_t elements, bool finely) : n{elements}, first{algorithms::scan_blocks(elements, false).size} {
+    if (finely) first = std::clamp<std::uint64_t>(n / fine_blocks, 1, first);
+    first = std::min(first, n);
+    size = first;
+  }
+  [[nodiscard]] std::uint64_t count() const { return 1 + (n - first + size - 1) / size; }
+  [[nodiscard]] std::uint64_t block(std::uint64_t element) const { return element < first ? 0 : 1 + (element - first) / size; }
+};
+
+/// Scans elements that are quick, by what earlier scans have cost, in parts of some microseconds, where no grouping gives another result: a
+/// sum, a copy of it and two calls for each part take tens of nanoseconds. Runs begin(from, to) for the first block, as short as if elements
+/// were dear, to see whether they still are quick. Returns whether it has run. `reducing`, `scanning`: what an element has cost.
+template <class Begin>
+bool begin_quick_scan(scan_cut& cut, const iteration_cost& reducing, const iteration_cost& scanning, const Begin& begin) {
+  const double known = std::max(reducing.ticks(), scanning.ticks());
+  if (!(reducing.ticks() > 0 && scanning.ticks() > 0) || shares_by_schedule() || begins_inside()) return false;
+  const double target = 4 * loop_tuning::block();
+  const auto size = static_cast<std::uint64_t>(target / known);
+  if (size <= cut.size) return false;
+  let_due_run_between_blocks();
+  const std::uint64_t began = loop_ticks();
+  begin(0, cut.first);
+  if (static_cast<double>(loop_ticks() - began) < target) cut.size = std::min(size, cut.n);
+  return true;
+}
+
+/// Calls body(from, to) for the blocks behind the first. `Site` identifies what an element costs.
+template <class Site, class Body>
+void loop_behind_first(const scan_cut& cut, const Body& body) {
+  const std::uint64_t left = cut.n - cut.first;
+  if (left == 0) return;
+  if (left <= cut.size) {
+    const std::uint64_t began = loop_ticks();
+    body(cut.first, cut.n);
+    return cost_of<Site>.learn(static_cast<double>(std::max<std::uint64_t>(loop_ticks() - began, 1)) / static_cast<double>(left));
+  }
+  pstl::loop_exactly<Site>(left, cut.size, [&](std::uint64_t from, std::uint64_t to) { body(cut.first + from, cut.first + to); });
+}
+
 /// Calls, for blocks of n elements: reduce(begin, length) for its sum, then once apex(sum of init and all blocks), then scan(begin, length,
-/// sum before the block). Each once for a block.
+/// sum before the block). Each once for a block. Blocks depend on the number of elements alone where the sum is a real number; the library
+/// sums up counts and places else.
 template <class Index, class T, class Reduce, class Join, class Scan, class Apex>
 void strict_scan(Index n, T init, const Reduce& reduce, Join& join, const Scan& scan, const Apex& apex) {
   if (n <= 0) {
     apex(init);
     return;
   }
+  using reducing = scanned<Reduce, T>;
+  using scanning = scanned<Scan, T>;
   pstl::undisturbed([&] {
     const auto count = static_cast<std::uint64_t>(n);
-    const algorithms::blocks cut = algorithms::scan_blocks(count, false);
-    std::vector<std::optional<T>> sums(cut.count + 1);
-    pstl::loop_exactly<scanned<Reduce, T>>(count, cut.size, [&](std::uint64_t from, std::uint64_t to) {
-      sums[from / cut.size + 1].emplace(reduce(static_cast<Index>(from), static_cast<Index>(to - from)));
-    });
+    scan_cut cut{count, !std::is_floating_point_v<T>};
+    std::optional<T> first_sum;
+    const auto begin = [&](std::uint64_t from, std::uint64_t to) {
+      first_sum.emplace(reduce(static_cast<Index>(from), static_cast<Index>(to - from)));
+    };
+    const bool begun = !std::is_floating_point_v<T> && pstl::begin_quick_scan(cut, cost_of<reducing>, cost_of<scanning>, begin);
+    std::vector<std::optional<T>> sums(cut.count() + 1);
+    auto sum = [&](std::uint64_t from, std::uint64_t to) {
+      sums[cut.block(from) + 1].emplace(reduce(static_cast<Index>(from), static_cast<Index>(to - from)));
+    };
+    auto write = [&](std::uint64_t from, std::uint64_t to) {
+      scan(static_cast<Index>(from), static_cast<Index>(to - from), *sums[cut.block(from)]);
+    };
+    if (begun) {
+      sums[1] = std::move(first_sum);
+      pstl::loop_behind_first<reducing>(cut, sum);
+    } else {
+      pstl::loop_exactly<reducing>(count, cut.size, sum);
+    }
     pstl::sum_up<scanned<Join, Reduce, T>>(sums, std::move(init), join);
-    apex(*sums[cut.count]);
-    pstl::loop_exactly<scanned<Scan, T>>(count, cut.size, [&](std::uint64_t from, std::uint64_t to) {
-      scan(static_cast<Index>(from), static_cast<Index>(to - from), *sums[from / cut.size]);
-    });
+    apex(*sums[cut.count()]);
+    if (begun) {
+      write(0, cut.first);
+      pstl::loop_behind_first<scanning>(cut, write);
+    } else {
+      pstl::loop_exactly<scanning>(count, cut.size, write);
+    }
   });
 }
 
 /// For blocks of n elements: `make(i)` joined by more(f, l, so_far), then scan(f, l, sum before the block), which returns that up to its
-/// end. Returns the sum of all.
+/// end. Returns the sum of all. Blocks depend on the number of elements alone, but for whole numbers.
 template <class Index, class T, class Make, class Join, class More, class Scan>
 T transform_scan(Index n, const Make& make, T init, Join& join, const More& more, const Scan& scan) {
   if (n <= 0) return init;
+  using reducing = scanned<Make, More, T>;
+  using scanning = scanned<Scan, T>;
   return pstl::undisturbed([&]() -> T {
     const auto count = static_cast<std::uint64_t>(n);
-    const algorithms::blocks cut = algorithms::scan_blocks(count, false);
-    if (cut.count == 1) return scan(Index{0}, n, std::move(init));
-    std::vector<std::optional<T>> sums(cut.count);
-    pstl::loop_exactly<scanned<Make, More, T>>((cut.count - 1) * cut.size, cut.size, [&](std::uint64_t from, std::uint64_t to) {
+    scan_cut cut{count, std::is_integral_v<T>};
+    std::uint64_t done = 0;  // elements before it are written, and `init` is the sum up to there
+    if constexpr (std::is_integral_v<T>) {
+      const auto write = [&](std::uint64_t from, std::uint64_t to) {
+        init = scan(static_cast<Index>(from), static_cast<Index>(to), init);
+        done = to;
+      };
+      if (pstl::begin_quick_scan(cut, cost_of<reducing>, cost_of<scanning>, write) && count - done <= cut.size) {
+        pstl::loop_behind_first<scanning>(cut, write);
+        return init;
+      }
+    }
+    if (done == 0 && cut.count() == 1) return scan(Index{0}, n, std::move(init));
+    // [block]: the sum of all before it, once it is known
+    const std::uint64_t left = count - done;
+    const std::uint64_t blocks = (left - 1) / cut.size + 1;
+    std::vector<std::optional<T>> sums(blocks);
+    pstl::loop_exactly<reducing>((blocks - 1) * cut.size, cut.size, [&](std::uint64_t from, std::uint64_t to) {
       Make mine = make;  // it may change itself
-      T sum = static_cast<T>(mine(static_cast<Index>(from)));
-      if (to - from > 1) sum = more(static_cast<Index>(from + 1), static_cast<Index>(to), std::move(sum));
+      T sum = static_cast<T>(mine(static_cast<Index>(done + from)));
+      if (to - from > 1) sum = more(static_cast<Index>(done + from + 1), static_cast<Index>(done + to), std::move(sum));
       sums[from / cut.size + 1].emplace(std::move(sum));
     });
     pstl::sum_up<scanned<Join, Make, T>>(sums, std::move(init), join);
     std::optional<T> all;
-    pstl::loop_exactly<scanned<Scan, T>>(count, cut.size, [&](std::uint64_t from, std::uint64_t to) {
-      T sum = scan(static_cast<Index>(from), static_cast<Index>(to), std::move(*sums[from / cut.size]));
-      if (to == count) all.emplace(std::move(sum));
+    pstl::loop_exactly<scanning>(left, cut.size, [&](std::uint64_t from, std::uint64_t to) {
+      T sum = scan(static_cast<Index>(done + from), static_cast<Index>(done + to), std::move(*sums[from / cut.size]));
+      if (to == left) all.emplace(std::move(sum));
     });
     return std::move(*all);
   });
@@ -335,6 +449,15 @@ void sort(const I& first, const I& last, Comp& comp, const Leaf& leaf, std::size
   }
 }
 
+/// Calls the leaf of a merge. A function of its own, as run_part.
+template <class Leaf, class I1, class I2, class O, class Comp>
+[[gnu::noinline]] void merge_part(const Leaf& leaf, I1 f1, I1 l1, I2 f2, I2 l2, O out, Comp& comp) {
+  leaf(f1, l1, f2, l2, out, comp);
+}
+
+/// The least part of a merge whose comparisons do not take long.
+inline constexpr std::size_t quick_merge_block = 2 * algorithms::least_merge_block;
+
 /// Calls leaf(f1, l1, f2, l2, out, comp) for parts of two sorted ranges. All cuts are found before any part is merged: a leaf may move
 /// elements away.
 template <class I1, class I2, class O, class Comp, class Leaf>
@@ -344,8 +467,8 @@ void merge(const I1& first1, const I1& last1, const I2& first2, const I2& last2,
   const std::size_t n = n1 + n2;
   if (n == 0) return;
   const auto part = [&](std::size_t from1, std::size_t to1, std::size_t from2, std::size_t to2) {
-    leaf(pstl::place(first1, from1), pstl::place(first1, to1), pstl::place(first2, from2), pstl::place(first2, to2),
-         pstl::place(out, from1 + from2), comp);
+    pstl::merge_part(leaf, pstl::place(first1, from1), pstl::place(first1, to1), pstl::place(first2, from2), pstl::place(first2, to2),
+                     pstl::place(out, from1 + from2), comp);
   };
   pstl::undisturbed([&] {
     const auto is_before = [&](auto&& of_second, auto&& of_first) { return static_cast<bool>(comp(of_second, of_first)); };
@@ -354,7 +477,8 @@ void merge(const I1& first1, const I1& last1, const I2& first2, const I2& last2,
       algorithms::merge_slowly<site>(first1, n1, first2, n2, is_before, part);
       return;
     }
-    const algorithms::blocks cut{n, algorithms::least_merge_block};
+    const algorithms::blocks cut{n, quick_merge_block};
+    if (cut.count == 1) return part(0, n1, 0, n2);
     std::vector<std::size_t> lefts(cut.count + 1, n1);
     lefts[0] = 0;
     algorithms::loop_at<algorithms::merge_search<site>>(cut.count - 1, [&](std::size_t from, std::size_t to) {
