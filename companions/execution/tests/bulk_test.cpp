@@ -72,6 +72,14 @@ TEST_F(bulk, runs_in_one_call_where_the_policy_is_serial) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST_F(bulk, calls_a_function_with_state_where_it_is) {
+  int last = 0;
+  ex::sync_wait(ex::schedule(here) | ex::bulk(ex::seq, 5, [&last, n = 0](int) mutable { last = ++n; }));
+  EXPECT_EQ(last, 5);
+  ex::sync_wait(ex::schedule(here) | ex::bulk_unchunked(ex::seq, 6, [&last, n = 0](int) mutable { last = ++n; }));
+  EXPECT_EQ(last, 6);
+}
+
 TEST_F(bulk, passes_values_to_bodies_and_on) {
   auto const [p, sum] = *ex::sync_wait(
       ex::just(std::make_unique<int>(3), std::vector<int>(100)) | ex::continues_on(here) |

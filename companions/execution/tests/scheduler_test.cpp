@@ -60,10 +60,12 @@ TEST_F(scheduler, models_a_scheduler_of_parallel_forward_progress) {
 
 TEST_F(scheduler, completes_on_a_worker_of_its_pool) {
   auto const [seen] =
-      *ex::sync_wait(ex::schedule(here) | ex::then([] { return std::pair{nopal::pool::current(), std::this_thread::get_id()}; }));
+      *ex::sync_wait(ex::schedule(here) | ex::then([] { return std::pair{nopal::pool::current(), std::this_thread::get_id()}; }) |
+                     ex::let_value([](auto& s) { return ex::just(s); }));
   auto const [on, worker] = seen;
   EXPECT_EQ(on, &pool);
-  EXPECT_NE(worker, std::this_thread::get_id());
+  EXPECT_NE(worker, std::this_thread::get_id());  // what a let_value returns might need the thread that waits, so that sleeps
+  EXPECT_EQ(nopal::pool::current(), nullptr);
 }
 
 TEST_F(scheduler, goes_on_where_algorithms_say) {
@@ -179,6 +181,76 @@ TEST(scheduler_alone, sync_wait_on_a_worker_lets_the_worker_run_others) {
     EXPECT_EQ(same, 3);
   });
   EXPECT_EQ(sum, 102);
+}
+
+// On a thread outside sync_wait runs what it waits for in the place of a sleeping worker, if one sleeps: in each case on the pool.
+TEST(scheduler_alone, sync_wait_outside_runs_its_work_on_the_pool) {
+  nopal::pool pool{{.workers = 1}};
+  auto const here = nopal::get_scheduler(pool);
+  auto where = [&] { return nopal::pool::current() == &pool; };
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_TRUE(std::get<0>(*ex::sync_wait(ex::schedule(here) | ex::then(where))));
+    EXPECT_EQ(nopal::pool::current(), nullptr);
+    EXPECT_EQ(std::get<0>(*ex::sync_wait(nopal::as_sender(pool, [](int x) { return x + 1; }, i))), i + 1);
+  }
+  EXPECT_THROW(ex::sync_wait(ex::schedule(here) | ex::then([] { throw 1; })), int);
+  EXPECT_FALSE(ex::sync_wait(nopal::as_sender(pool, [] { throw nopal::stopped{}; })).has_value());
+  ex::inplace_stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(ex::sync_wait(ex::schedule(here) | ex::write_env(ex::prop{ex::get_stop_token, stop.get_token()})).has_value());
+  std::atomic<int> n{0};
+  ex::sync_wait(ex::schedule(here) | ex::then([&] {  // waits, for what the only worker runs meanwhile
+                  nopal::counter fibers;
+                  for (int i = 0; i < 10; ++i) pool.spawn(fibers, [&] { ++n; });
+                  nopal::wait_for(fibers);
+                  ex::sync_wait(ex::schedule(here) | ex::bulk(ex::par, 100, [&](int) { ++n; }));
+                }));
+  EXPECT_EQ(n, 110);
+}
+
+TEST(scheduler_alone, sync_wait_of_several_threads_at_once) {
+  nopal::pool pool{{.workers = 1}};
+  auto const here = nopal::get_scheduler(pool);
+  std::atomic<int> n{0};
+  auto many = [&] {
+    for (int i = 0; i < 200; ++i) ex::sync_wait(ex::schedule(here) | ex::then([&] { ++n; }) | ex::bulk(ex::par, 3, [&](int) { ++n; }));
+  };
+  std::thread a{many};
+  std::thread b{many};
+  many();
+  a.join();
+  b.join();
+  EXPECT_EQ(n, 3 * 200 * 4);
+}
+
+TEST_F(scheduler, sync_wait_throws_what_connecting_throws) {
+  struct copies_once {
+    int* left;
+    explicit copies_once(int* n) : left{n} {}
+    copies_once(copies_once const& other) : left{other.left} {
+      if (--*left < 0) throw std::runtime_error{"copied"};
+    }
+    void operator()() const {}
+  };
+  int left = 100;
+  auto const s = ex::schedule(here) | ex::then(copies_once{&left});
+  EXPECT_TRUE(ex::sync_wait(s).has_value());
+  left = 0;
+  EXPECT_THROW(ex::sync_wait(s), std::runtime_error);
+  EXPECT_THROW(pool.run([&] { ex::sync_wait(s); }), std::runtime_error);
+}
+
+// What might need the thread that waits, or begin on it, is waited for as the standard says.
+TEST_F(scheduler, only_what_needs_no_thread_outside_runs_in_place_of_a_worker) {
+  auto of = [](auto const& s) { return nopal::core::senders::only_gives_work<std::remove_cvref_t<decltype(s)>>(); };
+  auto nothing = [](auto&&...) {};
+  EXPECT_TRUE(of(ex::schedule(here)));
+  EXPECT_TRUE(of(nopal::as_sender(pool, [] { return 1; })));
+  EXPECT_TRUE(of(ex::schedule(here) | ex::then(nothing) | ex::bulk(ex::par, 3, nothing) | ex::bulk_chunked(ex::par, 3, nothing)));
+  EXPECT_FALSE(of(ex::just() | ex::then(nothing) | ex::continues_on(here)));
+  EXPECT_FALSE(of(ex::schedule(here) | ex::let_value([] { return ex::just(); })));
+  EXPECT_FALSE(of(ex::when_all(ex::schedule(here), ex::schedule(here))));
+  EXPECT_FALSE(of(nopal::as_sender([] { return 1; })));
 }
 
 TEST(scheduler_alone, what_ends_elsewhere_is_waited_for_in_block_on) {

@@ -87,7 +87,7 @@ class call_operation : work {
       }
     }
     if (failed != nullptr) return stdexec::set_error(static_cast<Receiver&&>(receiver_), std::move(failed));
-    this->give(*to);
+    this->give_for(stdexec::get_env(receiver_), *to);
   }
 
  private:
@@ -177,6 +177,8 @@ class call_sender {
 template <class Call>
 class call_sender_on : public call_sender<Call> {
  public:
+  using only_gives_work = void;  // see wait_here.hpp
+
   call_sender_on(pool_state& pool, Call&& c) : call_sender<Call>{&pool, static_cast<Call&&>(c)}, env_{&pool} {}
   completes_on_pool get_env() const noexcept { return env_; }
 

@@ -40,7 +40,7 @@ class sender_awaiter : public stack_awaiter {
   sender_awaiter(Sender&& s, frame& t) noexcept : stack_awaiter{t}, sender_{static_cast<Sender&&>(s)} {}
   bool await_ready() {
     return wait([this] {
-      auto ended = senders::wait_here(static_cast<Sender&&>(sender_));
+      auto ended = senders::wait_here<false>(static_cast<Sender&&>(sender_));
       if (ended.error != nullptr) std::rethrow_exception(std::move(ended.error));
       if (!ended.values.has_value()) throw_stopped();
       values_ = std::move(ended.values);

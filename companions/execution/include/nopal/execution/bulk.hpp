@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/loop/blocks_of.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/execution/run_bulk.hpp"
 #include "nopal/execution/stop_requests.hpp"
@@ -40,10 +41,15 @@ struct bulk_receiver<bulk_state<Parallel, Chunked, Shape, Function, Receiver>> {
     bulk_outcome const o = run_bulk<Parallel>(
         state->pool, state->shape, [this] { return stdexec::get_stop_token(stdexec::get_env(state->receiver)); },
         [&](Shape first, Shape last) {
+          // A copy of a small closure, as parallel_for makes one for each block: see core/loop/blocks_of.hpp.
           if constexpr (Chunked) {
-            state->function(first, last, values...);
+            constexpr bool copied = copied_for_a_block<Function, Shape, Shape, std::remove_reference_t<Values>&...>;
+            body_of_block<Function, copied> call = static_cast<source_of_body<Function, copied>>(state->function);
+            call(first, last, values...);
           } else {
-            for (; first < last; ++first) state->function(Shape(first), values...);
+            constexpr bool copied = copied_for_a_block<Function, Shape, std::remove_reference_t<Values>&...>;
+            body_of_block<Function, copied> call = static_cast<source_of_body<Function, copied>>(state->function);
+            for (; first < last; ++first) call(Shape(first), values...);
           }
         });
     if (o.thrown != nullptr) {
@@ -116,6 +122,20 @@ class bulk_sender {
   Before before_;
 };
 
+/// `bulk` comes as a bulk_chunked whose function calls the user's for each index. The loop calls that itself: then a compiler sees its closure.
+template <class Function>
+struct bulk_function {
+  static constexpr bool is_chunked = true;
+  using type = Function;
+  static Function&& of(Function& f) noexcept { return static_cast<Function&&>(f); }
+};
+template <class Each>
+struct bulk_function<stdexec::__bulk::__as_bulk_chunked_fn<Each>> {
+  static constexpr bool is_chunked = false;
+  using type = Each;
+  static Each&& of(stdexec::__bulk::__as_bulk_chunked_fn<Each>& f) noexcept { return static_cast<Each&&>(f.__fun_); }
+};
+
 /// Makes it of the parts of stdexec's sender.
 struct make_bulk {
   pool_state& pool;
@@ -124,9 +144,11 @@ struct make_bulk {
   auto operator()(Tag, Data&& data, Before&& before) const {
     auto [policy, shape, function] = static_cast<Data&&>(data);
     using given = std::remove_cvref_t<decltype(policy.__get())>;
+    using called = bulk_function<decltype(function)>;
     constexpr bool parallel = std::same_as<given, stdexec::parallel_policy> || std::same_as<given, stdexec::parallel_unsequenced_policy>;
-    return bulk_sender<parallel, std::same_as<Tag, stdexec::bulk_chunked_t>, decltype(shape), decltype(function),
-                       std::remove_cvref_t<Before>>{pool, shape, std::move(function), static_cast<Before&&>(before)};
+    constexpr bool chunked = std::same_as<Tag, stdexec::bulk_chunked_t> && called::is_chunked;
+    return bulk_sender<parallel, chunked, decltype(shape), typename called::type, std::remove_cvref_t<Before>>{
+        pool, shape, called::of(function), static_cast<Before&&>(before)};
   }
 };
 

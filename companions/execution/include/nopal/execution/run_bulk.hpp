@@ -48,7 +48,11 @@ bulk_outcome run_bulk(pool_state& pool, Shape shape, Token token, Block block) n
     auto there = [&] { o = run_bulk<Parallel>(pool, shape, token, block); };
     awaited_job<decltype(there)&> j{there};
     j.pool = &pool;
-    core::run_and_wait(pool, j, j.done);
+    try {
+      core::run_and_wait(pool, j, j.done);
+    } catch (...) {  // std::bad_alloc; nothing has run
+      o.thrown = caught();
+    }
     return o;
   }
   try {

@@ -33,7 +33,8 @@ struct domain : stdexec::default_domain {
   }
 
   using stdexec::default_domain::apply_sender;
-  /// stdexec::sync_wait. A worker leaves its native stack and runs others; a thread that works for no pool sleeps.
+  /// stdexec::sync_wait. A worker leaves its native stack and runs others; a thread that works for no pool takes the place of a worker that
+  /// sleeps, if only_gives_work, or sleeps.
   template <class Sender>
   auto apply_sender(stdexec::sync_wait_t, Sender&& s) const {
     return sync_wait_here(static_cast<Sender&&>(s));
@@ -59,7 +60,7 @@ class schedule_operation : work {
 
   schedule_operation(pool_state& pool, Receiver r) noexcept : work{run}, pool_{pool}, receiver_(static_cast<Receiver&&>(r)) {}
   void start() & noexcept {
-    if (!is_stopped()) this->give(pool_);
+    if (!is_stopped()) this->give_for(stdexec::get_env(receiver_), pool_);
   }
 
  private:
@@ -85,6 +86,7 @@ class schedule_operation : work {
 class schedule_sender {
  public:
   using sender_concept = stdexec::sender_tag;
+  using only_gives_work = void;  // see wait_here.hpp
 
   explicit schedule_sender(pool_state& pool) noexcept : pool_{&pool} {}
 

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <new>
+#include <stdexec/execution.hpp>
 
 #include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/fiber_values.hpp"
@@ -20,11 +21,33 @@
 
 namespace nopal::inline NOPAL_ABI::core::senders {
 
+class work;
+
+/// A receiver's environment that answers this, with a place, gets the work there instead of its pool: the code that has called start runs it,
+/// at once, on that pool. Only what wait_here.hpp waits for: it is sure that the start gives no more than one.
+struct first_work_t {
+  static constexpr bool query(stdexec::forwarding_query_t) noexcept { return true; }
+};
+
 /// A pool runs it once. It may be destroyed as soon as its body has been called, by the body itself, too.
 class work : public resumable {
  public:
   work(work const&) = delete;
   work& operator=(work const&) = delete;
+
+  /// As give, or to whom the environment says: first_work_t.
+  template <class Env>
+  void give_for(Env const& env, pool_state& pool) noexcept {
+    if constexpr (requires { env.query(first_work_t{}); }) {
+      if (work** const place = env.query(first_work_t{}); place != nullptr) {
+        *place = this;
+        return;
+      }
+    }
+    give(pool);
+  }
+  /// Runs it, on a worker of its pool, in the region and the mode of what gave it, at the base of a strand.
+  void run_here() noexcept { body_(*this); }
 
   /// Gives it to `pool`. It may have run, and may be gone, when this returns. Any thread. It runs in the caller's stop region and mode.
   void give(pool_state& pool) noexcept {
