@@ -1,7 +1,6 @@
 #include "nopal/fiber_local.hpp"
 
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
@@ -9,7 +8,7 @@
 #include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
-#include "nopal/mutex.hpp"
+#include "wait/turn.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -38,18 +37,13 @@ struct any_fiber_local::place : fiber_value {
   class turn {
    public:
     explicit turn(place& p) : place_{p} {
-      std::uintptr_t const me = self();
-      if (std::uintptr_t seen; p.making.lock_if_free(me, seen)) return;
-      if (p.making.owner() == me) {
-        throw std::system_error{std::make_error_code(std::errc::resource_deadlock_would_occur),
-                                "nopal: making a fiber_local's value has asked for that value; use it only once it is made, or give what "
-                                "making it needs a fiber_local of its own"};
-      }
-      p.making.lock_in_turn(me);
+      take_turn(p.making,
+                "nopal: making a fiber_local's value has asked for that value; use it only once it is made, or give what making it needs a "
+                "fiber_local of its own");
     }
     turn(turn const&) = delete;
     turn& operator=(turn const&) = delete;
-    ~turn() { place_.making.unlock(self()); }
+    ~turn() { pass_turn(place_.making); }
 
    private:
     place& place_;
