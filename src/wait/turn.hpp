@@ -9,6 +9,7 @@
 #include "nopal/core/base/in_order.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
+#include "nopal/mutex.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
