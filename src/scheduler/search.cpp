@@ -297,17 +297,49 @@ NOPAL_COLD void move_apart(worker const& w) noexcept {
   }
 }
 
+// Parks the worker's thread, unless it must stay awake. `before()` runs once it is parked. Returns whether it slept.
+template <class F>
+bool park_after(worker& w, F before) noexcept {
+  pool_state& pool = w.pool();
+  return pool.parking.park(
+      w.index(), [&] { return must_stay_awake(pool, w.index()); },
+      [&] {
+        w.count.add(counted::sleeps);
+        before();
+        w.sleeps_on.store(::sched_getcpu(), std::memory_order_relaxed);  // relaxed: a hint
+      });
+}
+
+// Out of line: its frame takes a page for the affinity masks, and all fibers run on top of search_on's.
+NOPAL_COLD bool park_bound(worker& w, int cpu) noexcept {
+  std::optional<bound_to_cpu> while_it_sleeps;
+  return park_after(w, [&] { while_it_sleeps.emplace(cpu); });
+}
+
+// In a pool that is pinned: the thread sleeps on its CPU. Binding it there takes it some 40 us as it wakes up, and the system mostly wakes a
+// thread where it fell asleep. So it is bound where it runs elsewhere, and a number of times after it woke up elsewhere.
+bool park_on_own_cpu(worker& w) noexcept {
+  int const cpu = w.pool().places[w.index()].cpu;
+  unsigned& bound = w.search.bound_sleeps;
+  if (bound != 0) {
+    --bound;
+    return park_bound(w, cpu);
+  }
+  if (::sched_getcpu() != cpu) return park_bound(w, cpu);
+  bool const slept = park_after(w, [] {});
+  if (slept && ::sched_getcpu() != cpu) bound = tuning::bound_sleeps;
+  return slept;
+}
+
 // The worker's thread has found nothing for long, and counts as a thief. It sleeps, unless it must stay awake as the last thief of its
 // node, or something waits for it. While it sleeps, an external caller may occupy the worker. True: it slept, and all fields of the worker
-// that are not reset here are as an external caller may have left them. Out of line: its frame takes a page for the affinity masks, and all
-// fibers run on top of search_on's.
+// that are not reset here are as an external caller may have left them.
 NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
   pool_state& pool = w.pool();
   unsigned const i = w.index();
   w.search.searching = false;  // parking counts this thread; an external caller in its place is no thief
   spare_before_sleep(w, mine);
   watch_for_stuck_pool(pool);
-  std::optional<bound_to_cpu> while_it_sleeps;
   tell::sleeps(w);
   bool slept = false;
   if (pool.events.source() != nullptr && pool.events.enter()) {
@@ -323,17 +355,9 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
     if (slept) look_at_events_later(pool);
     slept = slept || w.has_more();                                               // as in search_once
   } else if (pool.events.source() == nullptr || pool.events.somebody_waits()) {  // else another thread polls now: none would wait
-    slept = pool.parking.park(
-        i, [&] { return must_stay_awake(pool, i); },
-        [&] {
-          w.count.add(counted::sleeps);
-          if (pool.pinned) {
-            while_it_sleeps.emplace(pool.places[i].cpu);
-          } else if (pool.keeps_apart) {
-            move_apart(w);
-          }
-          w.sleeps_on.store(::sched_getcpu(), std::memory_order_relaxed);  // relaxed: a hint
-        });
+    slept = pool.pinned ? park_on_own_cpu(w) : park_after(w, [&] {
+      if (pool.keeps_apart) move_apart(w);
+    });
   }
   tell::wakes(w, slept);
   w.spare.works_again();

@@ -48,19 +48,21 @@ struct residents {
   std::uint64_t topmost;  // those of the topmost pages of which the caller asked
 };
 
+constexpr std::size_t most_asked_about = 512;
+
 // Counts the pages of [from, from + bytes) that are in memory, from the top, 512 at a time, until 512 are not: a stack is used from its top
-// without such gaps, but for arrays of which nothing is touched. So a stack of a TiB takes one question. Also counts those of the `n` pages
-// at the top. No value if the kernel does not say.
-std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::size_t page, std::size_t n = 0) noexcept {
+// without such gaps, but for arrays of which nothing is touched. So a stack of a TiB takes one question. `first`: so many pages are asked
+// about first, and if none of them is there, no others. Also counts those of the `n` pages at the top. No value if the kernel does not say.
+std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::size_t page, std::size_t n = 0, std::size_t first = most_asked_about) noexcept {
   residents there{0, false, 0};
-  std::array<unsigned char, 512> resident;
+  std::array<unsigned char, most_asked_about> resident;
   auto const count = [&](std::size_t first, std::size_t last) {
     return static_cast<std::uint64_t>(std::count_if(resident.begin() + static_cast<std::ptrdiff_t>(first),
                                                     resident.begin() + static_cast<std::ptrdiff_t>(last),
                                                     [](unsigned char c) { return (c & 1) != 0; }));
   };
-  while (bytes != 0) {
-    std::size_t const part = std::min(bytes, resident.size() * page);
+  for (; bytes != 0; first = resident.size()) {
+    std::size_t const part = std::min(bytes, first * page);
     std::size_t const pages = part / page, near = std::min(n, pages);
     bytes -= part;
     n -= near;
@@ -72,6 +74,16 @@ std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::si
   }
   there.all = bytes == 0;
   return there;
+}
+
+// A frame that goes deep touches pages near those above it. The kernel takes some microseconds to say of all pages of a stack whether they
+// are there; so it is asked about few, but each time that a stack has been looked at so often.
+constexpr std::size_t near_the_top = 16;
+constexpr unsigned looks_near_the_top = 16;
+
+bool stands(stack const& s) noexcept {
+  valgrind_lets_use(s.high_water_page(), sizeof(std::uint64_t));
+  return s.high_water_mark_stands();
 }
 
 }  // namespace
@@ -158,12 +170,11 @@ void stack_pool::trim(std::size_t n) noexcept {
 }
 
 bool stack_pool::holds_many_pages(stack& s, std::uintptr_t sp) const noexcept {
-  valgrind_lets_use(s.high_water_page(), sizeof(std::uint64_t));
-  if (s.high_water_mark_stands()) return false;
+  if (stands(s)) return false;
   constexpr std::size_t looked_at = 512, few = 8;  // a frame that went deep has touched most of the pages just below the mark
   auto const all = static_cast<std::size_t>(s.high_water_page() - s.low());
   std::size_t const bytes = std::min(all, looked_at * page_);
-  if (resident_in(s.high_water_page() - bytes, bytes, page_).value_or(residents{}).pages > few) return true;
+  if (resident_in(s.high_water_page() - bytes, bytes, page_, 0, near_the_top).value_or(residents{}).pages > few) return true;
   if (!s.holds(sp) || sp > word(s.high_water_page()) + page_ / 2) s.set_high_water_mark();
   return false;
 }
@@ -273,6 +284,10 @@ void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
   if (used_from <= word(s.low())) return;
   std::byte* const used = s.low() + (used_from - word(s.low())) / page_ * page_;
   std::byte* const end = s.high_water_page() + 2 * page_;
+  if (used >= s.high_water_page() && stands(s)) {  // it has touched these two pages, and no others
+    if (s.known_pages != 2) learn_use(s, 2, 2);
+    return;
+  }
   std::byte* const kept_from = std::clamp(end - kept_at_join_, s.low(), used);
   std::optional<looked_at> const seen = give_back_between(s, kept_from, used);
   if (!seen) return;
@@ -281,8 +296,7 @@ void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
 }
 
 void stack_pool::give_back(stack& s) noexcept {
-  valgrind_lets_use(s.high_water_page(), sizeof(std::uint64_t));
-  if (how_ == reclaim::none || s.high_water_mark_stands()) return;
+  if (how_ == reclaim::none || stands(s)) return;
   std::optional<looked_at> const seen = give_back_between(s, s.high_water_page(), s.high_water_page());
   s.set_high_water_mark();
   if (!seen) return;
@@ -319,10 +333,12 @@ std::optional<stack_pool::looked_at> stack_pool::give_back_between(stack& s, std
   auto const bytes = static_cast<std::size_t>(kept_from - s.low());
   auto const kept = static_cast<std::size_t>(unused - kept_from);
   if (bytes == 0 && kept == 0) return looked_at{0, 0};
-  std::optional<residents> const there = resident_in(s.low(), bytes + kept, page_, kept / page_);
+  bool const near = ++s.looks % looks_near_the_top != 0;
+  std::optional<residents> const there =
+      resident_in(s.low(), bytes + kept, page_, kept / page_, near ? std::min(kept / page_ + near_the_top, most_asked_about) : most_asked_about);
   looked_at const seen = there ? looked_at{there->pages - there->topmost, there->topmost} : looked_at{0, 0};
   // Nothing is there, or nothing near the top: then mapping all anew would cost more than what may be left deep down.
-  if (bytes == 0 || (there && seen.gone == 0 && (there->all || how_ == reclaim::remap))) return there ? std::optional{seen} : std::nullopt;
+  if (bytes == 0 || (there && seen.gone == 0 && (there->all || near || how_ == reclaim::remap))) return there ? std::optional{seen} : std::nullopt;
   bool gone = false;
   switch (how_) {
     case reclaim::dontneed: gone = s.region_.discard(s.low(), bytes); break;

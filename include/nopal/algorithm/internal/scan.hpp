@@ -4,6 +4,8 @@
 // the number of elements alone, so rounded sums have the same bits on any number of workers.
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <functional>
@@ -79,8 +81,136 @@ void sum_up_behind(std::vector<std::optional<T>>& sums, Op& op) {
   }
 }
 
+/// The sums up to the blocks of a scan, where these are taken one after the other: grouped as sum_up_behind groups them.
+template <class T>
+class sums_in_order {
+ public:
+  explicit sums_in_order(std::size_t blocks) : groups_(std::bit_width(blocks)) {}
+
+  /// The sum of all blocks up to `block`, whose own is `sum`. Called for one block after the other.
+  template <class Op>
+  T up_to(std::size_t block, T sum, Op& op) {
+    std::size_t level = 0;
+    bool ends_group = true;  // of 2^level blocks
+    for (std::size_t rest = block; rest != 0; rest >>= 1, ++level) {
+      if (rest % 2 != 0) {
+        sum = static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*groups_[level]), std::move(sum)));
+      } else if (ends_group) {
+        groups_[level].emplace(std::as_const(sum));
+        ends_group = false;
+      }
+    }
+    if (ends_group) groups_[level].emplace(std::as_const(sum));
+    return sum;
+  }
+
+ private:
+  std::vector<std::optional<T>> groups_;  // [level]: the last group of 2^level blocks that has a right neighbour as large
+};
+
+/// The elements of a scan, block by block. `Plainly`: see scans_plainly.
+template <bool Inclusive, class T, bool Plainly, class I, class O, class Op>
+struct scanned_blocks {
+  const blocks& cut;
+  const I& first;
+  const O& out;
+  Op& op;
+
+  /// The sum of a block. `begun`: that of its first two elements, or of its only one, if it is known.
+  T sum(std::size_t block, std::optional<T> begun = std::nullopt) const {
+    const I stop = algorithms::ahead(first, cut.end(block));
+    I it = algorithms::ahead(first, cut.begin(block));
+    if (begun && cut.size > 1) ++it;
+    T sum = begun ? *std::move(begun) : core::made_of<T>(*it);
+    while (++it != stop) sum = core::joined<T>(op, std::move(sum), *it);
+    return sum;
+  }
+
+  /// Writes a block. `before`: the sum of all blocks before it; nothing for the first block of an inclusive scan without an initial value. It
+  /// is moved away, unless the scan is inclusive and elements may take long: then it stays. `up_to`: the sum up to the end of this block, if
+  /// it is known; only read in that case.
+  void write(std::size_t block, std::optional<T>& before, const T* up_to = nullptr) const {
+    const I stop = algorithms::ahead(first, cut.end(block));
+    I it = algorithms::ahead(first, cut.begin(block));
+    O result = algorithms::ahead(out, cut.begin(block));
+    if constexpr (Inclusive && !Plainly) {
+      const std::size_t left = cut.end(block) - cut.begin(block) - (up_to ? 1 : 0);
+      if (left > 0) {
+        T sum = before ? static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*before), *it)) : core::made_of<T>(*it);
+        for (std::size_t i = 1; i < left; ++i) {
+          *result = std::as_const(sum);
+          ++result;
+          sum = core::joined<T>(op, std::move(sum), *++it);
+        }
+        *result = std::as_const(sum);
+        ++result;
+      }
+      if (up_to) *result = std::as_const(*up_to);
+    } else if constexpr (Inclusive) {
+      T sum = before ? core::joined<T>(op, std::move(*before), *it) : core::made_of<T>(*it);
+      *result = std::as_const(sum);
+      while (++it != stop) {
+        sum = core::joined<T>(op, std::move(sum), *it);
+        *++result = std::as_const(sum);
+      }
+    } else {
+      T sum = std::move(*before);
+      for (;;) {
+        if (!Plainly && it + 1 == stop) {
+          *result = std::move(sum);
+          break;
+        }
+        T next = algorithms::apply_to_copy(op, sum, *it);  // computed before `out` is written, which may be the element's own place
+        *result = std::move(sum);
+        if (++it == stop) break;
+        sum = std::move(next);
+        ++result;
+      }
+    }
+  }
+
+  /// write() and sum() in one pass, but for the last element of a block that may take long and is scanned inclusively.
+  T write_and_sum(std::size_t block, const std::optional<T>& before) const {
+    const I stop = algorithms::ahead(first, cut.end(block));
+    I it = algorithms::ahead(first, cut.begin(block));
+    O result = algorithms::ahead(out, cut.begin(block));
+    T sum = core::made_of<T>(*it);
+    if (Inclusive && !before) {
+      *result = std::as_const(sum);
+      while (++it != stop) {
+        sum = core::joined<T>(op, std::move(sum), *it);
+        *++result = std::as_const(sum);
+      }
+    } else if constexpr (Inclusive) {
+      T up_to = algorithms::apply_to_copy(op, std::as_const(*before), *it);
+      const I last = stop - 1;
+      while (it != last) {
+        *result = std::as_const(up_to);
+        ++result;
+        sum = core::joined<T>(op, std::move(sum), *++it);
+        if (Plainly || it != last) up_to = core::joined<T>(op, std::move(up_to), *it);
+      }
+      if constexpr (Plainly) *result = std::as_const(up_to);
+    } else {
+      T up_to = *before;
+      while (it + 1 != stop) {
+        T next = algorithms::apply_to_copy(op, up_to, *it);
+        *result = std::move(up_to);
+        up_to = std::move(next);
+        ++result;
+        sum = core::joined<T>(op, std::move(sum), *++it);
+      }
+      *result = std::move(up_to);
+    }
+    return sum;
+  }
+};
+
 /// Writes, for each element, the sum of those before it (exclusive) or up to it. `init`, if there is one, comes before all. `MayBePlain`:
 /// numbers in memory are summed up as such, in other blocks than values that are made on the way.
+///
+/// Where elements are quick, a thread that comes to the next block in order writes it at once: one thread alone takes one pass. A thief sums
+/// up blocks that are further on; a second pass writes these.
 template <bool Inclusive, class T, bool MayBePlain = true, class I, class O, class Op>
 void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
   static_assert(
@@ -92,90 +222,72 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
   using last_pass = scan_pass<2, Inclusive, T, I, O, Op>;
   constexpr bool plainly = MayBePlain && scans_plainly<T, I, Op>;
   const blocks cut = scan_blocks(n, plainly);
-  std::vector<std::optional<T>> sums(cut.count);  // [block]: the sum of all before it, once it is known
-  if (cut.count > 1) {
-    const std::size_t shift = plainly ? 0 : 1;
-    std::optional<T> begun;  // the sum of the first elements: it shows what an operation costs, unless that is known
-    if constexpr (!plainly) {
-      double ticks = cost_of<between>.ticks();
-      if (!algorithms::is_slow(ticks, n)) {
-        I it = first;
-        const std::uint64_t before = loop_ticks();
-        T sum = core::made_of<T>(*it);
-        if (cut.size > 1) sum = core::joined<T>(op, std::move(sum), *++it);
-        begun.emplace(std::move(sum));
-        ticks = static_cast<double>(loop_ticks() - before);
-        cost_of<between>.learn(ticks);
-      }
-      cost_of<first_pass>.learn(ticks * static_cast<double>(cut.size));
-      cost_of<last_pass>.learn(ticks * static_cast<double>(cut.size));
+  const scanned_blocks<Inclusive, T, plainly, I, O, Op> all{cut, first, out, op};
+  if (cut.count == 1) return algorithms::loop_at<last_pass>(1, [&](std::size_t, std::size_t) { all.write(0, init); });
+
+  std::optional<T> begun;  // the sum of the first elements: it shows what an operation costs, unless that is known
+  bool in_order = true;    // is the next block in order written at once?
+  if constexpr (!plainly) {
+    double ticks = cost_of<between>.ticks();
+    in_order = !algorithms::is_slow(ticks, n);
+    if (in_order) {
+      I it = first;
+      const std::uint64_t before = loop_ticks();
+      T sum = core::made_of<T>(*it);
+      if (cut.size > 1) sum = core::joined<T>(op, std::move(sum), *++it);
+      begun.emplace(std::move(sum));
+      ticks = static_cast<double>(loop_ticks() - before);
+      cost_of<between>.learn(ticks);
+      in_order = !algorithms::is_slow(ticks, n);
     }
-    algorithms::loop_at<first_pass>(cut.count - 1, [&](std::size_t from, std::size_t to) {
-      for (std::size_t block = from; block != to; ++block) {
-        const I stop = algorithms::ahead(first, cut.end(block));
-        I it = algorithms::ahead(first, cut.begin(block));
-        const bool has_begun = block == 0 && begun;
-        if (has_begun && cut.size > 1) ++it;
-        T sum = has_begun ? std::move(*begun) : core::made_of<T>(*it);
-        while (++it != stop) sum = core::joined<T>(op, std::move(sum), *it);
-        sums[block + shift].emplace(std::move(sum));
+    cost_of<first_pass>.learn(ticks * static_cast<double>(cut.size));
+    cost_of<last_pass>.learn(ticks * static_cast<double>(cut.size));
+  }
+
+  std::vector<std::optional<T>> sums(cut.count);  // [block + 1]: the block's own; in the end [block]: that of all blocks before it
+  std::optional<T> before = init;                 // the sum of all blocks that are written
+  sums_in_order<T> groups{plainly ? 0 : cut.count};
+  // How many blocks are written, in order. The thread that comes to block `written` uses `before` and `groups`, as the one left them that
+  // wrote the block before: its acquire load pairs with that one's release store.
+  std::atomic<std::size_t> written{0};
+  algorithms::loop_at<first_pass>(cut.count, [&](std::size_t from, std::size_t to) {
+    for (std::size_t block = from; block != to; ++block) {
+      const bool last = block + 1 == cut.count;
+      if (!in_order || written.load(std::memory_order_acquire) != block) {
+        if (!last) sums[block + 1].emplace(all.sum(block, block == 0 ? std::move(begun) : std::nullopt));
+        continue;
       }
-    });
-    if constexpr (plainly) {
-      for (std::size_t block = 0; block + 1 < cut.count; ++block) {
-        std::optional<T> before = std::move(init);
-        init.emplace(before ? static_cast<T>(algorithms::apply_to_copy(op, *before, std::move(*sums[block]))) : std::move(*sums[block]));
-        sums[block] = std::move(before);
+      if (last) {
+        all.write(block, before);
+      } else {
+        const T& own = sums[block + 1].emplace(all.write_and_sum(block, before));
+        if constexpr (plainly) {
+          before.emplace(before ? algorithms::apply_to_copy(op, std::as_const(*before), T(own)) : own);
+        } else {
+          T sum = own;
+          if (block == 0 && init) sum = static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*init), std::move(sum)));
+          before.emplace(groups.up_to(block, std::move(sum), op));
+          if constexpr (Inclusive) *algorithms::ahead(out, cut.end(block) - 1) = std::as_const(*before);
+        }
       }
-      sums[cut.count - 1] = std::move(init);
-    } else {
-      if (init) sums[1].emplace(static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*init), std::move(*sums[1]))));
-      sums[0] = std::move(init);
-      algorithms::sum_up_behind<between>(sums, op);
+      written.store(block + 1, std::memory_order_release);
+    }
+  });
+  const std::size_t done = written.load(std::memory_order_relaxed);  // the loop has ended
+  if (done == cut.count) return;
+  if constexpr (plainly) {
+    sums[done] = std::move(before);
+    for (std::size_t block = done; block + 1 < cut.count; ++block) {
+      if (sums[block]) sums[block + 1].emplace(algorithms::apply_to_copy(op, std::as_const(*sums[block]), std::move(*sums[block + 1])));
     }
   } else {
+    if (init) sums[1].emplace(static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*init), std::move(*sums[1]))));
     sums[0] = std::move(init);
+    algorithms::sum_up_behind<between>(sums, op);
   }
-  algorithms::loop_at<last_pass>(cut.count, [&](std::size_t from, std::size_t to) {
-    for (std::size_t block = from; block != to; ++block) {
-      const I stop = algorithms::ahead(first, cut.end(block));
-      I it = algorithms::ahead(first, cut.begin(block));
-      O result = algorithms::ahead(out, cut.begin(block));
-      if constexpr (Inclusive && !plainly) {
-        const bool last_is_known = block + 1 < cut.count;  // and is read by the writer of the next block
-        const std::size_t left = cut.end(block) - cut.begin(block) - (last_is_known ? 1 : 0);
-        if (left > 0) {
-          T sum = sums[block] ? static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*sums[block]), *it)) : core::made_of<T>(*it);
-          for (std::size_t i = 1; i < left; ++i) {
-            *result = std::as_const(sum);
-            ++result;
-            sum = core::joined<T>(op, std::move(sum), *++it);
-          }
-          *result = std::as_const(sum);
-          ++result;
-        }
-        if (last_is_known) *result = std::as_const(*sums[block + 1]);
-      } else if constexpr (Inclusive) {
-        T sum = sums[block] ? core::joined<T>(op, std::move(*sums[block]), *it) : core::made_of<T>(*it);
-        *result = std::as_const(sum);
-        while (++it != stop) {
-          sum = core::joined<T>(op, std::move(sum), *it);
-          *++result = std::as_const(sum);
-        }
-      } else {
-        T sum = std::move(*sums[block]);
-        for (;;) {
-          if (!plainly && it + 1 == stop) {
-            *result = std::move(sum);
-            break;
-          }
-          T next = algorithms::apply_to_copy(op, sum, *it);  // computed before `out` is written, which may be the element's own place
-          *result = std::move(sum);
-          if (++it == stop) break;
-          sum = std::move(next);
-          ++result;
-        }
-      }
+  algorithms::loop_at<last_pass>(cut.count - done, [&](std::size_t from, std::size_t to) {
+    for (std::size_t block = done + from; block != done + to; ++block) {
+      all.write(block, sums[block], block + 1 < cut.count ? std::addressof(*sums[block + 1]) : nullptr);
     }
   });
 }

@@ -83,6 +83,8 @@ inline constexpr std::int64_t search_before_naps = 2'000'000;
 inline constexpr std::int64_t shortest_nap = 20'000;
 inline constexpr std::int64_t nap_until_news = 200'000;
 inline constexpr std::int64_t longest_nap = 5'000'000;
+/// In a pinned pool, a thread that woke up on another CPU than its own is bound to that for so many sleeps.
+inline constexpr unsigned bound_sleeps = 64;
 /// The least pauses of the processor between two searches of a worker: doubled after each search in vain, and up to twice as many at
 /// random, so that thieves do not all come at once. 32 and their jitter are 1 to 5 us.
 inline constexpr std::uint64_t shortest_backoff = 4;

@@ -53,6 +53,7 @@ struct search_state {
   top_wait* left = nullptr;         ///< where the thread has left stacks that it should wait on top of, the newest first: stack/home.hpp
   stack* left_in_order = nullptr;   ///< stacks that the thread has left inside nopal::stay, the newest first: stack/reverse_order.hpp
   std::int64_t nap = tuning::shortest_nap;  ///< how long its next nap will be, in nanoseconds
+  unsigned bound_sleeps = 1;                ///< in a pinned pool: so often the thread will be bound to its CPU while it sleeps
   unsigned ready_taken = 0;                 ///< times that the worker has looked at its ring, for fairness
   unsigned high_taken = 0;                  ///< how much work of high priority it has begun one after the other
   bool may_run = false;                     ///< the thread has a permit: permits.hpp

@@ -153,6 +153,7 @@ class stack : public context, public inheriting {
 
   unsigned maker = 0;             ///< the worker that has made it
   std::uint64_t known_pages = 0;  ///< pages that it held when its unused pages were last looked at; by its owner
+  unsigned looks = 0;             ///< how often they were looked at; by its owner
   measured_words measured{};      ///< what is measured of what runs on it; touched only by the worker that runs it
   bool stolen = false;  ///< it was left at a scope's fork and then taken from a deque or an inbox: written by the worker that takes it
 
