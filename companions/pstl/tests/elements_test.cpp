@@ -163,6 +163,34 @@ TEST(elements, are_parted) {
   });
 }
 
+/// Counts how often values are moved.
+struct counts_moves {
+  static inline std::atomic<long> moves{0};
+  int value;
+  explicit counts_moves(int v) : value{v} {}
+  counts_moves(counts_moves&& other) noexcept : value{other.value} { ++moves; }
+  counts_moves& operator=(counts_moves&& other) noexcept {
+    value = other.value;
+    ++moves;
+    return *this;
+  }
+};
+
+// Joining two parts rotates a part of both. One thread that joins small parts to all before them moves each element hundreds of times.
+TEST(elements, are_parted_stably_in_few_moves) {
+  constexpr int n = 300'000;
+  nopal::pool one{{.workers = 1}};
+  one.run([] {
+    std::vector<counts_moves> v;
+    for (int k = 0; k < n; ++k) v.emplace_back(k);
+    counts_moves::moves = 0;
+    std::stable_partition(std::execution::par, v.begin(), v.end(), [](const counts_moves& x) { return x.value % 2 != 0; });
+    EXPECT_EQ(v[n / 2].value, 0);
+    EXPECT_EQ(v[n / 2 - 1].value, n - 1);
+    EXPECT_LT(counts_moves::moves, 40L * n);
+  });
+}
+
 TEST(elements, are_made_in_raw_memory) {
   in_all_sizes(
       [](auto& policy, std::size_t n) {

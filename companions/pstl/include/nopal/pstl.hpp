@@ -26,6 +26,7 @@
 #define _PSTL_PARALLEL_BACKEND_H
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "nopal/pstl/engine.hpp"
@@ -80,4 +81,15 @@ void __parallel_invoke(Policy&&, F&& f, G&& g) {
 }
 
 }  // namespace __par_backend
+
+namespace __internal {
+
+/// The library's std::sort is its std::stable_sort. Where this fits its call, which has the same parameters but no constraint, this is taken.
+template <class Policy, class I, class Comp, class IsVector>
+  requires nopal::core::pstl::sorts_unstably<I>
+void __pattern_sort(Policy&&, I first, I last, Comp comp, IsVector, std::true_type, std::true_type) {
+  nopal::core::pstl::sort_unstably(first, last, comp);
+}
+
+}  // namespace __internal
 }  // namespace __pstl

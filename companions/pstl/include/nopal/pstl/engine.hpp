@@ -4,6 +4,7 @@
 // These cut it by what elements cost, with the engines of nopal's own algorithms. Called by ../pstl.hpp. ../../../README.md.
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -179,6 +180,7 @@ class reduction {
         return done;
       }
       block = std::min(of_time(target, cost), block * static_cast<std::uint64_t>(loop_tuning::most_growth));
+      if constexpr (!std::is_arithmetic_v<T>) block = std::max(block, done / 2);  // to join it takes as long as `done`, in a partition
     }
     return done;
   }
@@ -404,24 +406,72 @@ T transform_scan(Index n, const Make& make, T init, Join& join, const More& more
       }
     }
     if (done == 0 && cut.count() == 1) return scan(Index{0}, n, std::move(init));
-    // [block]: the sum of all before it, once it is known
     const std::uint64_t left = count - done;
     const std::uint64_t blocks = (left - 1) / cut.size + 1;
-    std::vector<std::optional<T>> sums(blocks);
-    pstl::loop_exactly<reducing>((blocks - 1) * cut.size, cut.size, [&](std::uint64_t from, std::uint64_t to) {
+    std::vector<std::optional<T>> sums(blocks);  // [block + 1]: the block's own; in the end [block]: that of all before it
+    std::optional<T> all;
+    const auto sum_of = [&](std::uint64_t from, std::uint64_t to) {
       Make mine = make;  // it may change itself
       T sum = static_cast<T>(mine(static_cast<Index>(done + from)));
-      if (to - from > 1) sum = more(static_cast<Index>(done + from + 1), static_cast<Index>(done + to), std::move(sum));
-      sums[from / cut.size + 1].emplace(std::move(sum));
+      return to - from > 1 ? static_cast<T>(more(static_cast<Index>(done + from + 1), static_cast<Index>(done + to), std::move(sum))) : sum;
+    };
+    // As in nopal's scans: where elements are quick, whoever comes to the next block in order writes it at once. The number of blocks that
+    // are written: who loads it with acquire, from the release store of the one before, has `before`, `groups` and `all`.
+    const double ticks = cost_of<reducing>.ticks();
+    const bool in_order = ticks > 0 && !algorithms::is_slow(ticks, count);
+    std::optional<T> before = init;  // the sum of all that is written
+    algorithms::sums_in_order<T> groups{std::is_integral_v<T> ? 0 : blocks};
+    std::atomic<std::uint64_t> written{0};
+    pstl::loop_exactly<reducing>(left, cut.size, [&](std::uint64_t from, std::uint64_t to) {
+      const std::uint64_t block = from / cut.size;
+      const auto write = [&](T so_far) { return scan(static_cast<Index>(done + from), static_cast<Index>(done + to), std::move(so_far)); };
+      if (!in_order || written.load(std::memory_order_acquire) != block) {
+        if (to != left) sums[block + 1].emplace(sum_of(from, to));
+        return;
+      }
+      if constexpr (std::is_integral_v<T>) {
+        before.emplace(write(*before));
+        if (to == left) all = before;
+      } else if (to == left) {
+        all.emplace(write(*std::move(before)));
+      } else {
+        T sum = sums[block + 1].emplace(sum_of(from, to));
+        write(*std::as_const(before));
+        if (block == 0) sum = core::joined<T>(join, std::as_const(init), std::move(sum));
+        before.emplace(groups.up_to(block, std::move(sum), join));
+      }
+      written.store(block + 1, std::memory_order_release);
     });
-    pstl::sum_up<scanned<Join, Make, T>>(sums, std::move(init), join);
-    std::optional<T> all;
-    pstl::loop_exactly<scanning>(left, cut.size, [&](std::uint64_t from, std::uint64_t to) {
+    const std::uint64_t first_left = written.load(std::memory_order_relaxed);  // the loop has ended
+    if (first_left == blocks) return std::move(*all);
+    const std::uint64_t behind = first_left * cut.size;
+    if constexpr (std::is_integral_v<T>) {
+      sums[first_left] = std::move(before);
+      for (std::uint64_t block = first_left + 1; block < blocks; ++block) {
+        sums[block].emplace(core::joined<T>(join, T(*sums[block - 1]), std::move(*sums[block])));
+      }
+    } else {
+      pstl::sum_up<scanned<Join, Make, T>>(sums, std::move(init), join);
+    }
+    pstl::loop_exactly<scanning>(left - behind, cut.size, [&](std::uint64_t from, std::uint64_t to) {
+      from += behind;
+      to += behind;
       T sum = scan(static_cast<Index>(done + from), static_cast<Index>(done + to), std::move(*sums[from / cut.size]));
       if (to == left) all.emplace(std::move(sum));
     });
     return std::move(*all);
   });
+}
+
+template <class I>
+concept sorts_unstably = algorithms::parallel_iterator<I>;
+
+/// Sorts [first, last).
+template <sorts_unstably I, class Comp>
+void sort_unstably(const I& first, const I& last, Comp& comp) {
+  if (last - first < 2) return;
+  std::identity itself;
+  pstl::undisturbed([&] { algorithms::sort_all(algorithms::plain_iterator(first), static_cast<std::size_t>(last - first), comp, itself); });
 }
 
 /// Sorts [first, last), stably; if `sorted` is not 0, only its first `sorted` elements need be in place. Then leaf(f, l, comp) is called for
