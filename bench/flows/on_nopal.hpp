@@ -99,12 +99,14 @@ inline nopal::task<long> leaves(long first, long below) {
 }
 inline long skynet(nopal_runtime& on, long all) { return on.pool.run(leaves, 0L, all); }
 
-// So many jobs from the main thread.
+// So many jobs from the main thread, which works in the pool meanwhile.
 template <class Job>
 void jobs(nopal_runtime& on, std::size_t n, Job job) {
-  nopal::counter left;
-  for (std::size_t k = 0; k < n; ++k) on.pool.spawn(left, [job, k] { job(k); });
-  nopal::wait_for(left);
+  on.pool.run([&] {
+    nopal::scope all;
+    for (std::size_t k = 0; k < n; ++k) all.fork([job, k] { job(k); });
+    all.join();
+  });
 }
 
 inline void sort_half(double* first, double* last, double* spare) {

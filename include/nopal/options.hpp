@@ -21,7 +21,7 @@ namespace nopal::inline NOPAL_ABI {
 /// What a worker does when it finds nothing. Visible work is a job or a fiber that waits for a worker, and a job that runs, from its first
 /// fork until it ends or waits: a job that has not forked has nothing to share.
 enum class idle {
-  lazy,  ///< sleeps, after a search of 0.1 ms; but while there is visible work the last worker of a NUMA node that searches goes on
+  lazy,  ///< sleeps, after a search of 0.2 ms; but while there is visible work the last worker of a NUMA node that searches goes on
   busy,  ///< keeps searching: the lowest latency, but it takes the CPU
 };
 
@@ -117,7 +117,7 @@ struct pool_options {
   nopal::place place = {};
   /// How many workers of all pools with this limit may run at a time: cpu_limit.hpp. By default all of them.
   std::optional<nopal::cpu_limit> limit = {};
-  /// How long a lazy worker that finds nothing keeps searching before it sleeps, if that is more than the default of 0.1 ms: so that loops
+  /// How long a lazy worker that finds nothing keeps searching before it sleeps, if that is more than the default of 0.2 ms: so that loops
   /// and jobs which come again after a pause find it awake. It uses a CPU in that time, though it yields to other threads. Below 0 throws.
   /// (Of default_pool(): NOPAL_KEEP_WARM, in milliseconds.)
   std::chrono::nanoseconds keep_warm{0};

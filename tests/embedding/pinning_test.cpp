@@ -153,6 +153,20 @@ TEST_F(pinning, binds_each_worker_while_it_sleeps) {
   EXPECT_NE(cpus_of(thread_named("pinned:0")), cpus_of(thread_named("pinned:1")));
 }
 
+// Where threads wake up on the CPUs on which they sleep, binding them would only take time.
+TEST_F(pinning, binds_no_sleeper_that_wakes_up_where_it_slept) {
+  nopal::pool pool{pinned_};
+  pid_t const sleeper = thread_named("pinned:0");
+  std::string const stat = "/proc/self/task/" + std::to_string(sleeper) + "/stat";
+  EXPECT_TRUE(soon([&] {
+    pool.submit(on_worker, pool.worker(0), [] {}).get();
+    std::this_thread::sleep_for(3ms);
+    std::string line;
+    std::ifstream file{stat};
+    return std::getline(file, line) && line.find(") S ") != std::string::npos && cpus_of(sleeper) == before_;
+  }));
+}
+
 TEST_F(pinning, respects_what_a_task_has_bound_its_thread_to) {
   nopal::pool pool{pinned_};
   for (int const cpu : before_) {

@@ -83,7 +83,7 @@ std::vector<int> read_affinity(affinity_reader read = ::sched_getaffinity);
 /// garbled.
 bool holds_every_cpu(std::vector<int> const& cpus, std::string_view list);
 
-// A CPU of its own for a worker's thread, by pool_options::pin. The thread is bound to it only while it sleeps: so what a task starts,
+// A CPU of its own for a worker's thread, by pool_options::pin. The thread is bound to it at most while it sleeps: so what a task starts,
 // threads and processes, never inherits a mask of one CPU. README.md, "A CPU of its own". Next: ../scheduler/scheduler.hpp, where a thread
 // begins; src/scheduler/search.cpp, where it sleeps.
 
