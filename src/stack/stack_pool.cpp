@@ -53,7 +53,8 @@ constexpr std::size_t most_asked_about = 512;
 // Counts the pages of [from, from + bytes) that are in memory, from the top, 512 at a time, until 512 are not: a stack is used from its top
 // without such gaps, but for arrays of which nothing is touched. So a stack of a TiB takes one question. `first`: so many pages are asked
 // about first, and if none of them is there, no others. Also counts those of the `n` pages at the top. No value if the kernel does not say.
-std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::size_t page, std::size_t n = 0, std::size_t first = most_asked_about) noexcept {
+std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::size_t page, std::size_t n = 0,
+                                     std::size_t first = most_asked_about) noexcept {
   residents there{0, false, 0};
   std::array<unsigned char, most_asked_about> resident;
   auto const count = [&](std::size_t first, std::size_t last) {
@@ -334,11 +335,12 @@ std::optional<stack_pool::looked_at> stack_pool::give_back_between(stack& s, std
   auto const kept = static_cast<std::size_t>(unused - kept_from);
   if (bytes == 0 && kept == 0) return looked_at{0, 0};
   bool const near = ++s.looks % looks_near_the_top != 0;
-  std::optional<residents> const there =
-      resident_in(s.low(), bytes + kept, page_, kept / page_, near ? std::min(kept / page_ + near_the_top, most_asked_about) : most_asked_about);
+  std::optional<residents> const there = resident_in(s.low(), bytes + kept, page_, kept / page_,
+                                                     near ? std::min(kept / page_ + near_the_top, most_asked_about) : most_asked_about);
   looked_at const seen = there ? looked_at{there->pages - there->topmost, there->topmost} : looked_at{0, 0};
   // Nothing is there, or nothing near the top: then mapping all anew would cost more than what may be left deep down.
-  if (bytes == 0 || (there && seen.gone == 0 && (there->all || near || how_ == reclaim::remap))) return there ? std::optional{seen} : std::nullopt;
+  if (bytes == 0 || (there && seen.gone == 0 && (there->all || near || how_ == reclaim::remap)))
+    return there ? std::optional{seen} : std::nullopt;
   bool gone = false;
   switch (how_) {
     case reclaim::dontneed: gone = s.region_.discard(s.low(), bytes); break;
