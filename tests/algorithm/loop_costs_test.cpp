@@ -7,11 +7,15 @@
 #include <cstddef>
 #include <vector>
 
+#include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/parallel_for.hpp"
 #include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/architecture/machine_word.hpp"
 #include "nopal/core/loop/blocks_of.hpp"
+#include "nopal/core/loop/pace.hpp"
+#include "nopal/core/loop/sharing.hpp"
 #include "nopal/core/task/fork_state.hpp"
+#include "nopal/pool.hpp"
 
 namespace {
 
@@ -32,6 +36,46 @@ TEST(loop_costs, are_known_of_loops_below_their_grain) {
       EXPECT_EQ(std::ranges::count(ran, 5), static_cast<std::ptrdiff_t>(n)) << n << " " << grain;
     }
   }
+}
+
+/// On a pool where somebody might take part, under no controlled schedule.
+template <class F>
+void where_loops_are_shared_by_cost(F const& f) {
+  nopal::pool pool{{.workers = 2}};
+  pool.run([&] {
+    if (!nopal::core::shares_by_schedule()) f();
+  });
+}
+void spend(double microseconds) {
+  auto const began = nopal::core::loop_ticks();
+  while (static_cast<double>(nopal::core::loop_ticks() - began) < microseconds * nopal::core::ticks_per_microsecond()) {
+  }
+}
+
+// An interrupt in the one call that was timed made all later sorts of the type slow.
+TEST(loop_costs, that_seem_dear_once_are_asked_for_again) {
+  struct site {};
+  where_loops_are_shared_by_cost([] {
+    EXPECT_TRUE(nopal::core::algorithms::turns_out_slow<site>(1000, [] { spend(100); }));
+    int slow = 0;
+    for (int k = 0; k < 40; ++k) slow += nopal::core::algorithms::turns_out_slow<site>(1000, [] {}) ? 1 : 0;
+    EXPECT_LT(slow, 33);
+  });
+}
+
+TEST(loop_costs, of_cold_memory_do_not_count) {
+  struct site {};
+  where_loops_are_shared_by_cost([] {
+    bool slow = true;
+    for (int k = 0; k < 20 && slow; ++k) {  // the system may have other plans for some of these moments
+      int calls = 0;
+      slow = nopal::core::algorithms::turns_out_slow<site>(1000, [&] {
+        if (calls++ == 0) spend(1);
+      });
+      nopal::core::cost_of<site>.learn(0);
+    }
+    EXPECT_FALSE(slow);
+  });
 }
 
 TEST(loop_costs, are_nothing_of_a_loop_without_iterations) {

@@ -76,21 +76,28 @@ inline bool is_slow(double ticks, std::size_t n) noexcept {
 }
 
 /// Returns slow(ticks) of what one of n calls takes. ask() makes one such call to find out, unless it is known to be slow. The type `Site`
-/// identifies the cost that is remembered.
-template <class Site, class Ask, class Slow>
+/// identifies the cost that is remembered. `Repeats`: ask() may be called once more, where cold memory may have made a quick call slow.
+template <class Site, bool Repeats = false, class Ask, class Slow>
 bool turns_out(std::size_t n, const Ask& ask, const Slow& slow) {
   if (n < 2) return false;
   if (shares_by_schedule()) return n < parallel_partition;
-  if (slow(cost_of<Site>.ticks())) return true;
-  const std::uint64_t before = loop_ticks();
-  ask();
-  cost_of<Site>.learn(loop_ticks() - before, 1);
-  return slow(cost_of<Site>.ticks());
+  iteration_cost& cost = cost_of<Site>;
+  if (slow(cost.ticks()) && !cost.doubts()) return true;
+  const auto asked = [&] {
+    const std::uint64_t before = loop_ticks();
+    ask();
+    return loop_ticks() - before;
+  };
+  std::uint64_t ticks = asked();
+  if (Repeats && slow(static_cast<double>(ticks)) && static_cast<double>(ticks) < loop_tuning::may_be_cold())
+    ticks = std::min(ticks, asked());
+  cost.learn(ticks, 1);
+  return slow(cost.ticks());
 }
-/// Returns whether n calls that take as long as ask() are worth being made in parallel. As turns_out.
+/// Returns whether n calls that take as long as ask() are worth being made in parallel. As turns_out; ask() has no effect.
 template <class Site, class Ask>
 bool turns_out_slow(std::size_t n, const Ask& ask) {
-  return algorithms::turns_out<Site>(n, ask, [n](double ticks) { return algorithms::is_slow(ticks, n); });
+  return algorithms::turns_out<Site, true>(n, ask, [n](double ticks) { return algorithms::is_slow(ticks, n); });
 }
 
 }  // namespace nopal::core::algorithms

@@ -229,16 +229,23 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
   bool in_order = true;    // is the next block in order written at once?
   if constexpr (!plainly) {
     double ticks = cost_of<between>.ticks();
-    in_order = !algorithms::is_slow(ticks, n);
+    in_order = !algorithms::is_slow(ticks, n) || cost_of<between>.doubts();
     if (in_order) {
-      I it = first;
-      const std::uint64_t before = loop_ticks();
-      T sum = core::made_of<T>(*it);
-      if (cut.size > 1) sum = core::joined<T>(op, std::move(sum), *++it);
-      begun.emplace(std::move(sum));
-      ticks = static_cast<double>(loop_ticks() - before);
-      cost_of<between>.learn(ticks);
+      const auto add_up = [&] {
+        I it = first;
+        const std::uint64_t before = loop_ticks();
+        T sum = core::made_of<T>(*it);
+        if (cut.size > 1) sum = core::joined<T>(op, std::move(sum), *++it);
+        begun.emplace(std::move(sum));
+        return static_cast<double>(loop_ticks() - before);
+      };
+      ticks = add_up();
       in_order = !algorithms::is_slow(ticks, n);
+      if (!in_order && ticks < loop_tuning::may_be_cold()) {
+        ticks = std::min(ticks, add_up());
+        in_order = !algorithms::is_slow(ticks, n);
+      }
+      cost_of<between>.learn(ticks);
     }
     cost_of<first_pass>.learn(ticks * static_cast<double>(cut.size));
     cost_of<last_pass>.learn(ticks * static_cast<double>(cut.size));

@@ -39,9 +39,17 @@ class iteration_cost {
   }
   /// So many iterations have taken so many ticks.
   NOPAL_COLD void learn(std::uint64_t ticks, std::uint64_t n) noexcept { learn(static_cast<double>(ticks) / static_cast<double>(n)); }
+  /// True once in eight calls: what seems dear is then measured anew, since it may have met cold memory or an interrupt. relaxed: a hint; two
+  /// threads that call at once may count as one.
+  bool doubts() noexcept {
+    unsigned const n = trusted_.load(std::memory_order_relaxed) + 1;
+    trusted_.store(n, std::memory_order_relaxed);
+    return n % 8 == 0;
+  }
 
  private:
   std::atomic<float> ticks_{0};
+  std::atomic<unsigned> trusted_{0};
 };
 
 /// In ticks of clock_ticks(). On a simulated machine with given times, by the caller's clock there: what takes no real time may cost much.
@@ -116,6 +124,8 @@ inline double long_enough() noexcept { return 120 * ticks_per_microsecond(); }
 inline double worth_values() noexcept { return 20 * ticks_per_microsecond(); }
 /// An answer that takes so long is worth memory for it: keeping it, and using it afterwards, takes a tenth of that.
 inline double worth_an_answer() noexcept { return ticks_per_microsecond() / 10; }
+/// A call that takes no longer may be a quick one that has met cold memory.
+inline double may_be_cold() noexcept { return 5 * ticks_per_microsecond(); }
 /// A worker waits so long at the end of a loop for a thief's part before it leaves its stack: about as long as leaving it and coming back
 /// takes.
 inline double moment() noexcept { return 2 * ticks_per_microsecond(); }
