@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times the standard library's parallel algorithms on nopal, and on oneTBB: the same source compiled twice, both programs in turn, with other data
-in each call. On x86 no jump crosses 32 bytes in either: on some processors such a jump takes several times as long.
+in each call. In both, loops begin at a multiple of 32 bytes: how long a short one takes depends on where it happens to lie.
 
     companions/pstl/bench/times.py --library build/release/libnopal.a --compiler g++-12 --rounds 3 --csv docs/results/two-cpus/pstl-times.csv
     companions/pstl/bench/times.py --report docs/results/two-cpus/pstl-times.csv --page docs/results/README.md --date 2026-12-01
@@ -25,28 +25,15 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 SOURCE = Path(__file__).resolve().parent / "times.cpp"
 SIZES = (1_000, 30_000, 300_000, 3_000_000)
 Row = tuple[str, str, int]
-# Each compiler has one; elsewhere than on x86 none has either.
-WITHIN_32_BYTES = ("-mbranches-within-32B-boundaries", "-Wa,-mbranches-within-32B-boundaries")
 LEVEL = 1.10  # up to so much of oneTBB's time is no more than noise
 DOCUMENT = "docs/pstl.md"
 MARKS = ("<!-- pstl-times -->", "<!-- end of pstl-times -->")
 WIDTH = 160  # of a line of the page
 
 
-def within_32_bytes(compiler: str, folder: Path) -> list[str]:
-    """What keeps jumps from crossing 32 bytes, if the compiler can."""
-    empty = folder / "empty.cpp"
-    empty.write_text("int main() {}\n")
-    for flag in WITHIN_32_BYTES:
-        tried = subprocess.run([compiler, flag, "-c", str(empty), "-o", str(folder / "empty.o")], capture_output=True)
-        if tried.returncode == 0:
-            return [flag]
-    return []
-
-
 def compiled(args: argparse.Namespace, folder: Path) -> dict[str, Path]:
     """The two programs, by the back end."""
-    common = [args.compiler, "-std=c++20", *args.flags, *within_32_bytes(args.compiler, folder), "-w", str(SOURCE)]
+    common = [args.compiler, "-std=c++20", *args.flags, "-falign-loops=32", "-w", str(SOURCE)]
     includes = [f"-I{REPOSITORY / part}" for part in ("include", "companions/pstl/include")]
     ways = {
         "nopal": [*includes, "-include", "nopal/pstl.hpp", str(args.library), *args.link, "-pthread"],

@@ -384,6 +384,12 @@ void strict_scan(Index n, T init, const Reduce& reduce, Join& join, const Scan& 
   });
 }
 
+/// Calls scan(f, l, so_far). A function of its own, as run_part.
+template <class T, class Index, class Scan>
+[[gnu::noinline]] T scan_part(const Scan& scan, Index f, Index l, T so_far) {
+  return scan(f, l, std::move(so_far));
+}
+
 /// For blocks of n elements: `make(i)` joined by more(f, l, so_far), then scan(f, l, sum before the block), which returns that up to its
 /// end. Returns the sum of all. Blocks depend on the number of elements alone, but for whole numbers.
 template <class Index, class T, class Make, class Join, class More, class Scan>
@@ -397,7 +403,7 @@ T transform_scan(Index n, const Make& make, T init, Join& join, const More& more
     std::uint64_t done = 0;  // elements before it are written, and `init` is the sum up to there
     if constexpr (std::is_integral_v<T>) {
       const auto write = [&](std::uint64_t from, std::uint64_t to) {
-        init = scan(static_cast<Index>(from), static_cast<Index>(to), init);
+        init = pstl::scan_part(scan, static_cast<Index>(from), static_cast<Index>(to), init);
         done = to;
       };
       if (pstl::begin_quick_scan(cut, cost_of<reducing>, cost_of<scanning>, write) && count - done <= cut.size) {
@@ -405,7 +411,7 @@ T transform_scan(Index n, const Make& make, T init, Join& join, const More& more
         return init;
       }
     }
-    if (done == 0 && cut.count() == 1) return scan(Index{0}, n, std::move(init));
+    if (done == 0 && cut.count() == 1) return pstl::scan_part(scan, Index{0}, n, std::move(init));
     const std::uint64_t left = count - done;
     const std::uint64_t blocks = (left - 1) / cut.size + 1;
     std::vector<std::optional<T>> sums(blocks);  // [block + 1]: the block's own; in the end [block]: that of all before it
@@ -424,7 +430,9 @@ T transform_scan(Index n, const Make& make, T init, Join& join, const More& more
     std::atomic<std::uint64_t> written{0};
     pstl::loop_exactly<reducing>(left, cut.size, [&](std::uint64_t from, std::uint64_t to) {
       const std::uint64_t block = from / cut.size;
-      const auto write = [&](T so_far) { return scan(static_cast<Index>(done + from), static_cast<Index>(done + to), std::move(so_far)); };
+      const auto write = [&](T so_far) {
+        return pstl::scan_part(scan, static_cast<Index>(done + from), static_cast<Index>(done + to), std::move(so_far));
+      };
       if (!in_order || written.load(std::memory_order_acquire) != block) {
         if (to != left) sums[block + 1].emplace(sum_of(from, to));
         return;
@@ -456,7 +464,7 @@ T transform_scan(Index n, const Make& make, T init, Join& join, const More& more
     pstl::loop_exactly<scanning>(left - behind, cut.size, [&](std::uint64_t from, std::uint64_t to) {
       from += behind;
       to += behind;
-      T sum = scan(static_cast<Index>(done + from), static_cast<Index>(done + to), std::move(*sums[from / cut.size]));
+      T sum = pstl::scan_part(scan, static_cast<Index>(done + from), static_cast<Index>(done + to), std::move(*sums[from / cut.size]));
       if (to == left) all.emplace(std::move(sum));
     });
     return std::move(*all);
