@@ -24,7 +24,7 @@ BEHIND = 0.98  # what is nearer than that to the best peer is level
 
 # Why a peer is ahead, by shape: shown where the results say that one is.
 WHY: dict[str, str] = {
-    "scan": "nopal's result does not depend on the workers, which takes two passes",
+    "scan": "each block is also summed up on its own, so that no result depends on the workers",
 }
 
 

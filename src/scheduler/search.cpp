@@ -114,10 +114,23 @@ bool run_first(worker& w) noexcept {
   return run_oldest(w, w.queues->high);
 }
 
+// Looks for events from outside, if this thread has not for long: while no worker is idle only the timer does so else, which is seldom. By
+// the clock: an event source may take a microsecond to look, and so may a strand to the next wait.
+NOPAL_COLD void look_between_strands(pool_state& pool) noexcept {
+  constexpr std::int64_t between_looks = 50'000;
+  constinit static thread_local std::int64_t next_look = 0;
+  std::int64_t const now = std_sync::now();
+  if (now < next_look) return;
+  next_look = now + between_looks;
+  pool.events.poll();
+}
+
 // Runs the newest ready entry, since that is in the cache. Every tuning::fairness-th time it runs the oldest; every second such time it
 // runs nothing if the inboxes have something. So two fibers that wake each other keep nothing else from starting. Thieves may be at the
 // ring.
 bool run_ready(worker& w) noexcept {
+  if (w.pool().events.source() != nullptr && !w.pool().takes_turns) [[unlikely]]
+    look_between_strands(w.pool());
   if (w.search.own != nullptr) [[unlikely]] {  // in alternation
     w.search.own_was_last = !w.search.own_was_last;
     if (w.search.own_was_last) return run_own(w);

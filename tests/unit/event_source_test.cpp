@@ -25,6 +25,7 @@
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/semaphore.hpp"
 #include "nopal/stop.hpp"
 #include "nopal/task.hpp"
 
@@ -44,6 +45,7 @@ class epoll final : public nopal::event_source {
     ::close(all_);
   }
   void poll() noexcept override {
+    if (nopal::core::current_or_null() != nullptr) polled_by_worker = true;
     std::array<epoll_event, 16> some;
     int const n = ::epoll_wait(all_, some.data(), static_cast<int>(some.size()), 0);
     static_cast<void>(asked_.load(std::memory_order_acquire));  // pairs with the addition in await
@@ -72,6 +74,7 @@ class epoll final : public nopal::event_source {
   }
 
   std::atomic<unsigned> waits{0};
+  std::atomic<bool> polled_by_worker{false};
 
  private:
   std::atomic<unsigned> asked_{0};
@@ -131,6 +134,29 @@ TEST_P(events, wake_a_fiber) {
     p.put(static_cast<char>(k));
     nopal::wait_for(fiber);
   }
+}
+
+// Fibers that wake each other, so that a worker is never idle, need not wait for the timer's look.
+TEST_P(events, are_looked_for_between_strands) {
+  if (with_source().experimental.schedule == nopal::schedule::steal_at_random)
+    GTEST_SKIP() << "workers that take turns leave it to the timer";
+  nopal::pool pool{with_source()};
+  nopal::counter left;
+  std::array<nopal::semaphore, 2> turn{nopal::semaphore{1}, nopal::semaphore{0}};
+  auto const limit = std::chrono::steady_clock::now() + 30s;
+  std::atomic<bool> ends{false};
+  for (unsigned k = 0; k < 2; ++k) {
+    pool.spawn(left, [&, k] {
+      for (int n = 0; !ends; ++n) {
+        turn.at(k).acquire();
+        if (n == 1 && k == 0) source->polled_by_worker = false;
+        if (n > 1 && (source->polled_by_worker || std::chrono::steady_clock::now() > limit)) ends = true;
+        turn.at(1 - k).release();
+      }
+    });
+  }
+  nopal::wait_for(left);
+  EXPECT_TRUE(source->polled_by_worker);
 }
 
 // A worker that waits in the source is woken for all other work.
