@@ -78,7 +78,7 @@ std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::si
 }
 
 // A frame that goes deep touches pages near those above it. The kernel takes some microseconds to say of all pages of a stack whether they
-// are there; so it is asked about few, but each time that a stack has been looked at so often.
+// are there; so it is asked about few, but at the first look at a stack and each so many looks later.
 constexpr std::size_t near_the_top = 16;
 constexpr unsigned looks_near_the_top = 16;
 
@@ -334,7 +334,7 @@ std::optional<stack_pool::looked_at> stack_pool::give_back_between(stack& s, std
   auto const bytes = static_cast<std::size_t>(kept_from - s.low());
   auto const kept = static_cast<std::size_t>(unused - kept_from);
   if (bytes == 0 && kept == 0) return looked_at{0, 0};
-  bool const near = ++s.looks % looks_near_the_top != 0;
+  bool const near = s.looks++ % looks_near_the_top != 0;
   std::optional<residents> const there = resident_in(s.low(), bytes + kept, page_, kept / page_,
                                                      near ? std::min(kept / page_ + near_the_top, most_asked_about) : most_asked_about);
   looked_at const seen = there ? looked_at{there->pages - there->topmost, there->topmost} : looked_at{0, 0};
