@@ -51,10 +51,10 @@ struct residents {
 constexpr std::size_t most_asked_about = 512;
 
 // Counts the pages of [from, from + bytes) that are in memory, from the top, 512 at a time, until 512 are not: a stack is used from its top
-// without such gaps, but for arrays of which nothing is touched. So a stack of a TiB takes one question. `first`: so many pages are asked
+// without such gaps, but for arrays of which nothing is touched. So a stack of a TiB takes one question. `ahead`: so many pages are asked
 // about first, and if none of them is there, no others. Also counts those of the `n` pages at the top. No value if the kernel does not say.
 std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::size_t page, std::size_t n = 0,
-                                     std::size_t first = most_asked_about) noexcept {
+                                     std::size_t ahead = most_asked_about) noexcept {
   residents there{0, false, 0};
   std::array<unsigned char, most_asked_about> resident;
   auto const count = [&](std::size_t first, std::size_t last) {
@@ -62,8 +62,8 @@ std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::si
                                                     resident.begin() + static_cast<std::ptrdiff_t>(last),
                                                     [](unsigned char c) { return (c & 1) != 0; }));
   };
-  for (; bytes != 0; first = resident.size()) {
-    std::size_t const part = std::min(bytes, first * page);
+  for (; bytes != 0; ahead = resident.size()) {
+    std::size_t const part = std::min(bytes, ahead * page);
     std::size_t const pages = part / page, near = std::min(n, pages);
     bytes -= part;
     n -= near;
