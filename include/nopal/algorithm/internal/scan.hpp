@@ -101,7 +101,7 @@ class sums_in_order {
       }
     }
     if (ends_group) groups_[level].emplace(std::as_const(sum));
-    return sum;
+    return static_cast<T&&>(sum);  // of a type without T(T&&), GCC 12 would return a copy by T(T&)
   }
 
  private:

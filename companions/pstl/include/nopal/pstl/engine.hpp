@@ -419,13 +419,14 @@ T transform_scan(Index n, const Make& make, T init, Join& join, const More& more
     const auto sum_of = [&](std::uint64_t from, std::uint64_t to) {
       Make mine = make;  // it may change itself
       T sum = static_cast<T>(mine(static_cast<Index>(done + from)));
-      return to - from > 1 ? static_cast<T>(more(static_cast<Index>(done + from + 1), static_cast<Index>(done + to), std::move(sum))) : sum;
+      if (to - from > 1) sum = static_cast<T>(more(static_cast<Index>(done + from + 1), static_cast<Index>(done + to), std::move(sum)));
+      return sum;
     };
     // As in nopal's scans: where elements are quick, whoever comes to the next block in order writes it at once. The number of blocks that
     // are written: who loads it with acquire, from the release store of the one before, has `before`, `groups` and `all`.
     const double ticks = cost_of<reducing>.ticks();
     const bool in_order = ticks > 0 && !algorithms::is_slow(ticks, count);
-    std::optional<T> before = init;  // the sum of all that is written
+    std::optional<T> before = std::as_const(init);  // the sum of all that is written
     algorithms::sums_in_order<T> groups{std::is_integral_v<T> ? 0 : blocks};
     std::atomic<std::uint64_t> written{0};
     pstl::loop_exactly<reducing>(left, cut.size, [&](std::uint64_t from, std::uint64_t to) {
@@ -443,7 +444,7 @@ T transform_scan(Index n, const Make& make, T init, Join& join, const More& more
       } else if (to == left) {
         all.emplace(write(*std::move(before)));
       } else {
-        T sum = sums[block + 1].emplace(sum_of(from, to));
+        T sum(std::as_const(sums[block + 1].emplace(sum_of(from, to))));
         write(*std::as_const(before));
         if (block == 0) sum = core::joined<T>(join, std::as_const(init), std::move(sum));
         before.emplace(groups.up_to(block, std::move(sum), join));
