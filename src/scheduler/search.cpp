@@ -117,11 +117,10 @@ bool run_first(worker& w) noexcept {
 // Looks for events from outside, if this thread has not for long: while no worker is idle only the timer does so else, which is seldom. By
 // the clock: an event source may take a microsecond to look, and so may a strand to the next wait.
 NOPAL_COLD void look_between_strands(pool_state& pool) noexcept {
-  constexpr std::int64_t between_looks = 50'000;
   constinit static thread_local std::int64_t next_look = 0;
   std::int64_t const now = std_sync::now();
   if (now < next_look) return;
-  next_look = now + between_looks;
+  next_look = now + tuning::between_looks;
   pool.events.poll();
 }
 
@@ -329,7 +328,7 @@ NOPAL_COLD bool park_bound(worker& w, int cpu) noexcept {
   return park_after(w, [&] { while_it_sleeps.emplace(cpu); });
 }
 
-// In a pool that is pinned: the thread sleeps on its CPU. Binding it there takes it some 40 us as it wakes up, and the system mostly wakes a
+// In a pool that is pinned: the thread sleeps on its CPU. Binding it there takes it some 25 us as it wakes up, and the system mostly wakes a
 // thread where it fell asleep. So it is bound where it runs elsewhere, and a number of times after it woke up elsewhere.
 bool park_on_own_cpu(worker& w) noexcept {
   int const cpu = w.pool().places[w.index()].cpu;

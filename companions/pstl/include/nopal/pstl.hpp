@@ -86,7 +86,7 @@ namespace __internal {
 
 /// The library's std::sort is its std::stable_sort. Where this fits its call, which has the same parameters but no constraint, this is taken.
 template <class Policy, class I, class Comp, class IsVector>
-  requires nopal::core::pstl::sorts_unstably<I>
+  requires nopal::core::algorithms::parallel_iterator<I>
 void __pattern_sort(Policy&&, I first, I last, Comp comp, IsVector, std::true_type, std::true_type) {
   nopal::core::pstl::sort_unstably(first, last, comp);
 }

@@ -95,6 +95,8 @@ inline constexpr std::uint64_t longest_backoff = 32;
 inline constexpr int pauses_of_external_caller = 8;
 /// Nanoseconds between two looks of the timer for events from outside, while no worker waits for them.
 inline constexpr std::int64_t between_polls = 1'000'000;
+/// Nanoseconds between two looks of a thread for such events, between two strands that it runs.
+inline constexpr std::int64_t between_looks = 50'000;
 /// Once in so many times a worker takes the oldest of what is ready instead of the newest, or what came from outside. That seldom, the cost
 /// of fairness stays below the noise. A power of two.
 inline constexpr unsigned fairness = 64;

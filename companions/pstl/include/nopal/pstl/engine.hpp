@@ -472,11 +472,8 @@ T transform_scan(Index n, const Make& make, T init, Join& join, const More& more
   });
 }
 
-template <class I>
-concept sorts_unstably = algorithms::parallel_iterator<I>;
-
 /// Sorts [first, last).
-template <sorts_unstably I, class Comp>
+template <algorithms::parallel_iterator I, class Comp>
 void sort_unstably(const I& first, const I& last, Comp& comp) {
   if (last - first < 2) return;
   std::identity itself;
