@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/native.hpp"
@@ -45,7 +46,7 @@ class epoll final : public nopal::event_source {
     ::close(all_);
   }
   void poll() noexcept override {
-    if (nopal::core::current_or_null() != nullptr) polled_by_worker = true;
+    if (nopal::core::current_or_null() != nullptr) ++polls_by_workers;
     std::array<epoll_event, 16> some;
     int const n = ::epoll_wait(all_, some.data(), static_cast<int>(some.size()), 0);
     static_cast<void>(asked_.load(std::memory_order_acquire));  // pairs with the addition in await
@@ -74,7 +75,7 @@ class epoll final : public nopal::event_source {
   }
 
   std::atomic<unsigned> waits{0};
-  std::atomic<bool> polled_by_worker{false};
+  std::atomic<unsigned> polls_by_workers{0};
 
  private:
   std::atomic<unsigned> asked_{0};
@@ -136,27 +137,33 @@ TEST_P(events, wake_a_fiber) {
   }
 }
 
-// Fibers that wake each other, so that a worker is never idle, need not wait for the timer's look.
-TEST_P(events, are_looked_for_between_strands) {
-  if (with_source().experimental.schedule == nopal::schedule::steal_at_random)
-    GTEST_SKIP() << "workers that take turns leave it to the timer";
-  nopal::pool pool{with_source()};
+// Fibers that wake each other, so that the only worker is never idle, need not wait for the timer's look. Each runs for longer than a thread
+// lets pass between two looks. (Where there are other workers, one of them waits in the source.)
+TEST(events_of_one_worker, are_looked_for_between_strands) {
+  auto const source = std::make_shared<epoll>();
+  nopal::pool pool{{.workers = 1, .experimental = {.events = source}}};
+  if (pool.run([] { return nopal::core::current()->pool().takes_turns; })) GTEST_SKIP() << "workers that take turns leave it to the timer";
+  std::array<nopal::semaphore, 2> turn{nopal::semaphore{0}, nopal::semaphore{0}};
   nopal::counter left;
-  std::array<nopal::semaphore, 2> turn{nopal::semaphore{1}, nopal::semaphore{0}};
-  auto const limit = std::chrono::steady_clock::now() + 30s;
-  std::atomic<bool> ends{false};
+  unsigned looks = 0;
+  constexpr unsigned turns = 10;
   for (unsigned k = 0; k < 2; ++k) {
     pool.spawn(left, [&, k] {
-      for (int n = 0; !ends; ++n) {
+      for (unsigned n = 0; n < turns; ++n) {
         turn.at(k).acquire();
-        if (n == 1 && k == 0) source->polled_by_worker = false;
-        if (n > 1 && (source->polled_by_worker || std::chrono::steady_clock::now() > limit)) ends = true;
+        if (k == 0 && n == 0) looks = source->polls_by_workers;
+        auto const end = std::chrono::steady_clock::now() + 200us;
+        while (std::chrono::steady_clock::now() < end) {
+        }
+        if (k == 1 && n + 1 == turns) looks = source->polls_by_workers - looks;
         turn.at(1 - k).release();
       }
     });
   }
+  std::this_thread::sleep_for(1ms);  // both wait
+  pool.submit([&] { turn[0].release(); }).get();
   nopal::wait_for(left);
-  EXPECT_TRUE(source->polled_by_worker);
+  EXPECT_GE(looks, turns);
 }
 
 // A worker that waits in the source is woken for all other work.
