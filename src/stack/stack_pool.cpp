@@ -285,7 +285,9 @@ void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
   if (used_from <= word(s.low())) return;
   std::byte* const used = s.low() + (used_from - word(s.low())) / page_ * page_;
   std::byte* const end = s.high_water_page() + 2 * page_;
-  if (used >= s.high_water_page() && stands(s)) {  // it has touched these two pages, and no others
+  // Where the mark stands it has touched these two pages, and no others; unless a frame has skipped the mark, so it is not always trusted.
+  if (used >= s.high_water_page() && s.looks % looks_near_the_top != 0 && stands(s)) {
+    ++s.looks;
     if (s.known_pages != 2) learn_use(s, 2, 2);
     return;
   }

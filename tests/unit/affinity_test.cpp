@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <stdexcept>
@@ -20,6 +21,7 @@
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/stop.hpp"
+#include "nopal/task.hpp"
 
 namespace {
 
@@ -139,6 +141,11 @@ TEST(affinity, works_where_nothing_is_stolen_and_where_stacks_stay) {
   }
 }
 
+nopal::task<void> runs_on(nopal::worker_ref w, std::function<void()> f) {
+  co_await nopal::resume_on(w);
+  f();
+}
+
 /// Other workers are busy, and need not come: the caller runs all, and sets what they wait for.
 TEST(affinity, waits_for_nobody_who_is_busy) {
   for (bool const steal : {true, false}) {
@@ -147,7 +154,7 @@ TEST(affinity, waits_for_nobody_who_is_busy) {
     std::atomic<int> busy{0};
     std::vector<nopal::future<void>> all;
     for (int k = 0; k < 3; ++k) {
-      all.push_back(pool.submit([&, k] {
+      all.push_back(pool.submit(runs_on, pool.worker(static_cast<unsigned>(k)), [&, k] {  // each on its own, also where nobody steals
         ++busy;
         while (busy < 3) std::this_thread::yield();
         if (k == 0) {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <thread>
 
@@ -110,7 +111,7 @@ TEST(foreign_stack, a_join_on_it_leaves_all_memory_as_it_is_and_goes_on_elsewher
 
 [[gnu::noinline]] void use_much_of_the_stack() {
   std::byte volatile used[128 * kib];
-  for (std::size_t k = 0; k < sizeof used; k += 64) used[k] = std::byte{1};
+  for (std::size_t k = 0; k < sizeof used; k += sizeof(std::uint64_t)) used[k] = std::byte{1};  // each word: the high-water mark is one
 }
 
 TEST(foreign_stack, pages_go_back_again_once_its_owner_has_returned) {

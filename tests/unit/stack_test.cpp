@@ -221,19 +221,23 @@ TEST(stack_pool, keeps_as_many_pages_at_a_join_as_it_is_told) {
   }
 }
 
-// A frame may skip pages, with an array that it does not use. The kernel is mostly asked about pages near the top.
+// A frame may skip pages, with an array that it does not use, and the high-water mark too. The kernel is mostly asked about pages near the
+// top, and where the mark stands about none.
 TEST(stack_pool, finds_pages_far_below_when_it_has_looked_some_times) {
-  stack_pool pool{std::size_t{1} << 20, reclaim::dontneed, 4};
-  stack* const s = pool.get();
-  std::byte* const sp = s->top() - 200;
-  std::byte* const far = s->low() + page();
-  for (int k = 0; k < 3; ++k) {
-    *far = std::byte{1};
-    for (int look = 0; look < 16; ++look) pool.give_back_below(*s, sp);
-    EXPECT_LE(resident_pages(*s), 2u) << k;
+  for (bool const marked : {false, true}) {
+    stack_pool pool{std::size_t{1} << 20, reclaim::dontneed, 4};
+    stack* const s = pool.get();
+    if (marked) s->set_high_water_mark();
+    std::byte* const sp = s->top() - 200;
+    std::byte* const far = s->low() + page();
+    for (int k = 0; k < 3; ++k) {
+      *far = std::byte{1};
+      for (int look = 0; look < 16; ++look) pool.give_back_below(*s, sp);
+      EXPECT_LE(resident_pages(*s), 2u) << k;
+    }
+    EXPECT_EQ(pool.counts().pages_returned, 3u);
+    pool.put(s);
   }
-  EXPECT_EQ(pool.counts().pages_returned, 3u);
-  pool.put(s);
 }
 
 class reclaiming : public testing::TestWithParam<reclaim> {};
