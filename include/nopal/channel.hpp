@@ -495,7 +495,8 @@ class channel_task : public parks<Derived> {
   bool await_ready() const noexcept { return is_over_; }
 
  protected:
-  channel_task(frame& f, channel<T>& c, bool is_over) noexcept : parks<Derived>{f}, channel_{c}, is_over_{is_over}, me_{*this} {}
+  channel_task(frame& f, channel<T>& c, char const* what, bool is_over) noexcept
+      : parks<Derived>{f, {what, &c}}, channel_{c}, is_over_{is_over}, me_{*this} {}
   ~channel_task() = default;
 
   channel<T>& channel_;
@@ -538,7 +539,10 @@ class channel_task : public parks<Derived> {
 template <class T>
 class task_waits_for<popped<T>> final : public channel_task<T, task_waits_for<popped<T>>> {
  public:
-  task_waits_for(popped<T>& call, frame& f) : base{f, *call.from_, !call.is_pending()}, value_{std::move(call.value_)} { call.end(); }
+  task_waits_for(popped<T>& call, frame& f)
+      : base{f, *call.from_, "a value in a channel", !call.is_pending()}, value_{std::move(call.value_)} {
+    call.end();
+  }
   std::optional<T> await_resume() {
     static_assert(fits_frame<T>,
                   "nopal: compilers align a task's variables to 16 bytes at most, so this result cannot be awaited. Let the channel hold "
@@ -563,7 +567,7 @@ template <class T>
 class task_waits_for<pushed<T>> final : public channel_task<T, task_waits_for<pushed<T>>> {
  public:
   task_waits_for(pushed<T>& call, frame& f) noexcept
-      : base{f, *call.to_, !call.is_pending()}, moved_{call.moved_}, copied_{call.copied_}, taken_{call.taken_} {
+      : base{f, *call.to_, "room in a channel", !call.is_pending()}, moved_{call.moved_}, copied_{call.copied_}, taken_{call.taken_} {
     call.end();
   }
   bool await_resume() {

@@ -175,7 +175,13 @@ namespace core {
 template <>
 class NOPAL_API task_waits_for<sleeping> final : public parks<task_waits_for<sleeping>> {
  public:
-  task_waits_for(sleeping& call, frame& f) noexcept : parks{f}, end_{call.end_}, me_{*this}, is_over_{!call.is_pending()} { call.end(); }
+  task_waits_for(sleeping& call, frame& f) noexcept
+      : parks{f, {"a time", nullptr, wait_kind::nothing_more, 0, nanoseconds_of(call.end_.until)}},
+        end_{call.end_},
+        me_{*this},
+        is_over_{!call.is_pending()} {
+    call.end();
+  }
   bool await_ready() const noexcept { return is_over_; }
   void await_resume() { rethrow_if_failed(); }
 

@@ -178,7 +178,10 @@ template <>
 class NOPAL_API task_waits_for<locking> final : public parks<task_waits_for<locking>> {
  public:
   task_waits_for(locking& call, frame& f) noexcept
-      : parks{f}, mutex_{*call.mutex_}, me_{*this, task_as_owner()}, has_it_{!call.is_pending()} {
+      : parks{f, {"a mutex", &call.mutex_->word_, wait_kind::mutex}},
+        mutex_{*call.mutex_},
+        me_{*this, task_as_owner()},
+        has_it_{!call.is_pending()} {
     call.end();
   }
   bool await_ready() noexcept {

@@ -121,7 +121,8 @@ namespace core {
 template <>
 class NOPAL_API task_waits_for<acquiring> final : public parks<task_waits_for<acquiring>> {
  public:
-  task_waits_for(acquiring& call, frame& f) noexcept : parks{f}, semaphore_{*call.semaphore_}, me_{*this}, has_it_{!call.is_pending()} {
+  task_waits_for(acquiring& call, frame& f) noexcept
+      : parks{f, {"a semaphore", &call.semaphore_->word_}}, semaphore_{*call.semaphore_}, me_{*this}, has_it_{!call.is_pending()} {
     call.end();
   }
   bool await_ready() const noexcept { return has_it_; }

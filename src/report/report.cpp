@@ -144,6 +144,22 @@ std::vector<one_wait> waiting_stacks(stack_pool const& stacks, code_names const&
   return all;
 }
 
+/// A task stays in its list, and what it waits for stays, while the list is read; but a mutex or a counter may be in use.
+std::vector<one_wait> waiting_tasks(listed_tasks const& tasks) {
+  std::vector<one_wait> all;
+  tasks.for_each([&](listed_task const& t) {
+    one_wait w;
+    w.self = reinterpret_cast<std::uintptr_t>(t.task);
+    w.who = print("the task at %p", t.task);
+    w.why = t.why;
+    w.since = t.since;
+    copy_object(w);
+    w.code.push_back(reinterpret_cast<std::uintptr_t>(t.function) + 1);  // as a return address: in the function
+    all.push_back(std::move(w));
+  });
+  return all;
+}
+
 std::vector<one_wait> waiting_threads() {
   std::vector<std::pair<one_wait, pid_t>> found;
   sleeping_thread::for_each([&](sleeping_thread const& t) {
@@ -263,6 +279,8 @@ std::string report(pool_state const& pool) {
   std::unique_ptr<code_names> const code = code_names::make();
   std::vector<one_wait> all = waiting_stacks(pool.stacks, *code);
   std::size_t const of_stacks = all.size();
+  for (one_wait& w : waiting_tasks(pool.tasks_that_wait)) all.push_back(std::move(w));
+  std::size_t const of_tasks = all.size() - of_stacks;
   for (one_wait& w : waiting_threads()) all.push_back(std::move(w));
   if (all.empty()) return "nothing waits\n";
   for (one_wait& w : all) w.in = where(*code, w.code.data(), w.code.size());
@@ -270,8 +288,11 @@ std::string report(pool_state const& pool) {
   std::string text = pool.name == "nopal" ? std::string{} : "the pool " + pool.name + ": ";
   text += of_stacks == 1 ? "1 native stack waits\n" : std::to_string(of_stacks) + " native stacks wait\n";
   for (one_wait const& w : seen.all()) {
-    if (seen.index(w) == of_stacks) {
-      std::size_t const threads = seen.all().size() - of_stacks;
+    if (of_tasks != 0 && seen.index(w) == of_stacks) {
+      text += of_tasks == 1 ? "1 task waits without a native stack\n" : std::to_string(of_tasks) + " tasks wait without a native stack\n";
+    }
+    if (seen.index(w) == of_stacks + of_tasks) {
+      std::size_t const threads = seen.all().size() - of_stacks - of_tasks;
       text += threads == 1 ? "1 thread waits without leaving its stack\n"
                            : std::to_string(threads) + " threads wait without leaving their stacks\n";
     }

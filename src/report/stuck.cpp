@@ -25,7 +25,7 @@ bool nothing_can_run(pool_state const& pool) noexcept {
   bool some = false;
   for (unsigned i = 0; i < pool.size(); ++i) some = some || pool.parking.is_dozing(i);
   pool.stacks.for_each([&](stack const& s) { some = some || s.waits.load(std::memory_order_relaxed) != nullptr; });  // relaxed: a hint
-  return some;
+  return some || !pool.tasks_that_wait.empty();
 }
 
 // Called later on the timer's thread, which ends before the pool does. Workers may have woken in the meantime.

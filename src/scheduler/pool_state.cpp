@@ -37,6 +37,7 @@ pool_state::pool_state(pool_options const& o, std::vector<place> where, std::uni
              e.run_left_stack, o.experimental.pages_kept_at_join},
       timer{t},
       blocking{b},
+      tasks_that_wait{places.size()},
       events{std::move(source)},
       parking{nodes_of(places), events.source()},
       stacks_stay{o.resume == resume::home} {}

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "nopal/core/base/coarse_clock.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"
 #include "nopal/core/task/waiting_task.hpp"
@@ -25,14 +26,21 @@ struct waiting_task_access {
   static void end_memory(waiting_task& t) noexcept { std::destroy_at(&memory(t)); }
   static bool step(waiting_task& t, bool woken) noexcept { return t.step_(t, woken); }
   static std::exception_ptr take_error(waiting_task& t) noexcept { return std::exchange(t.error, nullptr); }
-  /// `w` leaves the task, which takes its arena along. `continues` is called once it need not wait any more.
+  /// `w` leaves the task, which takes its arena along. `continues` is called once it need not wait any more. Until `continues` reports list
+  /// the task.
   static void leaves(waiting_task& t, worker& w, stacklet* arena, resumable::run_function continues) noexcept {
     t.run = continues;
     t.arena_ = arena;
     t.pool_ = &w.pool();
     t.left_by_ = w.index();
     t.is_high_ = w.region != no_region && priority_in(w.region) == priority::high;
+    t.listed_.task = &t.task_;
+    t.listed_.function = t.task_.resume_function;
+    t.listed_.since = coarse_now();
+    t.pool_->tasks_that_wait.enter(t.left_by_, t.listed_);
   }
+  /// The task need not wait any more, and is about to continue.
+  static void continues(waiting_task& t) noexcept { t.pool_->tasks_that_wait.leave(t.left_by_, t.listed_); }
 };
 
 }  // namespace nopal::core

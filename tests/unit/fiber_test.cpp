@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -20,6 +21,7 @@
 #include "../scale.hpp"
 #include "nopal/channel.hpp"
 #include "nopal/native.hpp"
+#include "nopal/semaphore.hpp"
 #include "nopal/task.hpp"
 
 namespace {
@@ -354,6 +356,19 @@ TEST(fiber_test, a_pool_that_comes_to_a_stop_says_so) {
   std::string const said = testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("nothing has been able to run"), std::string::npos) << said;
   EXPECT_NE(said.find(" waits for a counter at "), std::string::npos) << said;
+}
+
+TEST(fiber_test, a_pool_in_which_only_tasks_wait_says_so) {
+  nopal::pool pool{{.workers = 2}};
+  nopal::semaphore go{0};
+  auto const stuck = pool.submit([](nopal::semaphore& s) -> nopal::task<void> { co_await s.acquire(); }, std::ref(go));
+  testing::internal::CaptureStderr();
+  std::this_thread::sleep_for(1500ms);
+  go.release();
+  stuck.wait();
+  std::string const said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("nothing has been able to run"), std::string::npos) << said;
+  EXPECT_NE(said.find(" waits for a semaphore at "), std::string::npos) << said;
 }
 
 #endif

@@ -11,13 +11,19 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <mutex>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 
+#include "nopal/channel.hpp"
 #include "nopal/fiber.hpp"
+#include "nopal/mutex.hpp"
 #include "nopal/native.hpp"
+#include "nopal/semaphore.hpp"
+#include "nopal/stop.hpp"
 #include "nopal/task.hpp"
 #include "reports.hpp"
 
@@ -114,6 +120,50 @@ TEST(report, says_that_two_wait_for_each_other) {
   EXPECT_TRUE(has(round, "(taker) has")) << text;
   unlock_for(a.owner_of_first, a.first);
   wait_for(left);
+  EXPECT_EQ(pool.report(), "nothing waits\n");
+}
+
+nopal::task<void> holds_and_pops(nopal::mutex& m, nopal::channel<int>& c) {
+  auto held = co_await m.lock();
+  static_cast<void>(co_await c.pop());
+}
+nopal::task<void> locks(nopal::mutex& m) { auto held = co_await m.lock(); }
+nopal::task<void> pushes(nopal::channel<int>& full) { static_cast<void>(co_await full.push(2)); }
+nopal::task<void> acquires(nopal::semaphore& s) { co_await s.acquire(); }
+nopal::task<void> sleeps() { co_await nopal::sleep_for(1h); }
+
+/// Such a task has no stack that could be listed.
+TEST(report, lists_tasks_that_wait_without_a_stack) {
+  nopal::pool pool{{.workers = 2}};
+  nopal::mutex m;
+  nopal::channel<int> empty{1}, full{1};
+  full.push(1);
+  nopal::semaphore none{0};
+  auto holder = pool.submit(holds_and_pops, std::ref(m), std::ref(empty));
+  report(pool, {"0 native stacks wait\n1 task waits without a native stack\n", at(" waits for a value in a channel", &empty)});
+  auto locker = pool.submit(locks, std::ref(m));
+  auto pusher = pool.submit(pushes, std::ref(full));
+  auto acquirer = pool.submit(acquires, std::ref(none));
+  std::string const text = report(pool, {"4 tasks wait without a native stack\n"});
+  std::string const lock = part_of(text, at(" waits for a mutex", &m));
+  EXPECT_TRUE(has(lock, "in (anonymous namespace)::locks(")) << text;
+  EXPECT_TRUE(has(lock, " has it, in (anonymous namespace)::holds_and_pops(")) << text;
+  EXPECT_TRUE(has(lock, at(" and waits for a value in a channel", &empty))) << text;
+  EXPECT_TRUE(has(part_of(text, at(" waits for room in a channel", &full)), "in (anonymous namespace)::pushes(")) << text;
+  EXPECT_TRUE(has(part_of(text, at(" waits for a semaphore", &none)), "in (anonymous namespace)::acquires(")) << text;
+  empty.push(1);
+  holder.get();
+  locker.get();
+  full.pop();
+  pusher.get();
+  none.release();
+  acquirer.get();
+  EXPECT_EQ(pool.report(), "nothing waits\n");
+  std::stop_source stop;
+  auto sleeper = pool.submit(stop.get_token(), sleeps);
+  report(pool, {" waits for a time\n", "in (anonymous namespace)::sleeps(", "    the deadline expires in 3"});
+  stop.request_stop();
+  EXPECT_THROW(sleeper.get(), nopal::stopped);
   EXPECT_EQ(pool.report(), "nothing waits\n");
 }
 

@@ -28,6 +28,7 @@
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/stop/stop_region.hpp"
+#include "nopal/core/task/listed_tasks.hpp"
 #include "nopal/core/task/stacklet.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/options.hpp"
@@ -94,7 +95,8 @@ struct pool_state {
   stack_pool stacks;
   central_block_list blocks;
   core::timer& timer;
-  blocking_threads& blocking;  ///< for nopal::block_on
+  blocking_threads& blocking;    ///< for nopal::block_on
+  listed_tasks tasks_that_wait;  ///< without a native stack
 
   std::vector<worker*> workers;  ///< complete before any thread runs
   pool_events events;            ///< from outside of the pool: experimental_options::events

@@ -14,6 +14,7 @@
 #include "nopal/core/task/awaitable.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/waiter.hpp"
+#include "nopal/core/wait/waits_for.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -37,8 +38,9 @@ class NOPAL_API waiting_task : public inheriting {
   /// `me` may be gone. False: the task continues, with `error` if that is set. `woken`: ready was called since the last step. It may wait
   /// for a lock, by its native stack, but not while it is in a queue.
   /// here(me): waits on the native stack, where the task cannot leave it. Throws as the wait.
-  waiting_task(frame& f, bool (*step)(waiting_task& me, bool woken) noexcept, void (*here)(waiting_task& me)) noexcept
-      : task_{f}, step_{step}, here_{here} {
+  /// `why` is for reports.
+  waiting_task(frame& f, waits_for const& why, bool (*step)(waiting_task& me, bool woken) noexcept, void (*here)(waiting_task& me)) noexcept
+      : task_{f}, step_{step}, here_{here}, listed_{why} {
     next = nullptr;
   }
   ~waiting_task() = default;
@@ -74,6 +76,7 @@ class NOPAL_API waiting_task : public inheriting {
   bool is_high_ = false;
   bool suspended_ = false;
   bool limited_ = false;
+  listed_task listed_;
   bool ends_region_ = false;         ///< the limit is the region's deadline, by another clock than the region's
   alignas(8) std::byte memory_[16];  ///< orphan_memory for the task's ancestors, until it is published
   time_point deadline_{};
@@ -88,7 +91,7 @@ class parks : public waiting_task {
   NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<>) noexcept { return wait(); }
 
  protected:
-  explicit parks(frame& f) noexcept : waiting_task{f, step, here} {}
+  parks(frame& f, waits_for const& why) noexcept : waiting_task{f, why, step, here} {}
   ~parks() = default;
 
  private:

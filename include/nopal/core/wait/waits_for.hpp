@@ -22,4 +22,15 @@ struct waits_for {
   static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 };
 
+/// What a report says of a task that waits without a native stack: ../task/listed_tasks.hpp. In the task's frame.
+struct listed_task {
+  waits_for const why;
+  void const* task = nullptr;      ///< its frame: the owner of the mutexes that it has locked
+  void const* function = nullptr;  ///< what resumes it
+  std::int64_t since = 0;          ///< by the coarse clock
+
+  listed_task* next = nullptr;  ///< this and `before` under the list's lock
+  listed_task* before = nullptr;
+};
+
 }  // namespace nopal::core
