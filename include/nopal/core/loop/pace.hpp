@@ -112,9 +112,9 @@ inline double theft() noexcept { return ticks_per_microsecond() * 0.35; }
 /// The rest of a loop is offered to awake thieves if it takes so long: a thief needs about a microsecond to steal, and the join waits for
 /// it.
 inline double worth_a_steal() noexcept { return 2 * ticks_per_microsecond(); }
-/// As worth_a_steal, if all sleep: waking a thread takes the loop some microseconds, and it runs after some 50, with a cold cache. On
-/// virtual machines both take longer: there a loop of 90 us that woke a thread took 140.
-inline double worth_a_wake() noexcept { return 180 * ticks_per_microsecond(); }
+/// As worth_a_steal, if all sleep: waking a thread takes the loop some microseconds, and it runs after some 50, with a cold cache. On a
+/// virtual machine it runs after 60 to 110, by the hour: loops of 120 to 180 us then gain a tenth, or lose it.
+inline double worth_a_wake() noexcept { return 120 * ticks_per_microsecond(); }
 /// A shared loop wakes as many workers as leave so much of its rest for each of them and for its own worker.
 inline double worth_a_worker() noexcept { return 60 * ticks_per_microsecond(); }
 /// If all sleep, and the loop has run for so long, it is offered also if only this much is left.
