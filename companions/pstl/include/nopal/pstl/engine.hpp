@@ -312,19 +312,22 @@ struct scan_cut {
 };
 
 /// Scans elements that are quick, by what earlier scans have cost, in parts of some microseconds, where no grouping gives another result: a
-/// sum, a copy of it and two calls for each part take tens of nanoseconds. Runs begin(from, to) for the first block, as short as if elements
-/// were dear, to see whether they still are quick. Returns whether it has run. `reducing`, `scanning`: what an element has cost.
-template <class Begin>
+/// sum, a copy of it and two calls for each part take tens of nanoseconds. Of an operation on sets, `searches`, it takes more: the library finds
+/// each part's end, and the other range's part, by binary searches in all elements, which take a microsecond or two. Runs begin(from, to) for
+/// the first block, as short as if elements were dear, to see whether they still are quick. Returns whether it has run. `reducing`,
+/// `scanning`: what an element has cost.
+template <bool searches, class Begin>
 bool begin_quick_scan(scan_cut& cut, const iteration_cost& reducing, const iteration_cost& scanning, const Begin& begin) {
   const double known = std::max(reducing.ticks(), scanning.ticks());
   if (!(reducing.ticks() > 0 && scanning.ticks() > 0) || shares_by_schedule() || begins_inside()) return false;
-  const double target = 4 * loop_tuning::block();
-  const auto size = static_cast<std::uint64_t>(target / known);
+  const auto taking = [&](int blocks) { return static_cast<std::uint64_t>(blocks * loop_tuning::block() / known); };
+  constexpr int least = searches ? 8 : 4;
+  const std::uint64_t size = searches ? std::clamp(cut.n / 32, taking(least), taking(64)) : taking(least);
   if (size <= cut.size) return false;
   let_due_run_between_blocks();
   const std::uint64_t began = loop_ticks();
   begin(0, cut.first);
-  if (static_cast<double>(loop_ticks() - began) < target) cut.size = std::min(size, cut.n);
+  if (static_cast<double>(loop_ticks() - began) < least * loop_tuning::block()) cut.size = std::min(size, cut.n);
   return true;
 }
 
@@ -359,7 +362,8 @@ void strict_scan(Index n, T init, const Reduce& reduce, Join& join, const Scan& 
     const auto begin = [&](std::uint64_t from, std::uint64_t to) {
       first_sum.emplace(reduce(static_cast<Index>(from), static_cast<Index>(to - from)));
     };
-    const bool begun = !std::is_floating_point_v<T> && pstl::begin_quick_scan(cut, cost_of<reducing>, cost_of<scanning>, begin);
+    const bool begun =
+        !std::is_floating_point_v<T> && pstl::begin_quick_scan<!std::is_arithmetic_v<T>>(cut, cost_of<reducing>, cost_of<scanning>, begin);
     std::vector<std::optional<T>> sums(cut.count() + 1);
     auto sum = [&](std::uint64_t from, std::uint64_t to) {
       sums[cut.block(from) + 1].emplace(reduce(static_cast<Index>(from), static_cast<Index>(to - from)));
@@ -406,7 +410,7 @@ T transform_scan(Index n, const Make& make, T init, Join& join, const More& more
         init = pstl::scan_part(scan, static_cast<Index>(from), static_cast<Index>(to), init);
         done = to;
       };
-      if (pstl::begin_quick_scan(cut, cost_of<reducing>, cost_of<scanning>, write) && count - done <= cut.size) {
+      if (pstl::begin_quick_scan<false>(cut, cost_of<reducing>, cost_of<scanning>, write) && count - done <= cut.size) {
         pstl::loop_behind_first<scanning>(cut, write);
         return init;
       }
