@@ -227,4 +227,27 @@ TEST(places_death, an_exception_ends_the_program) {
       "thrown by an element");
 }
 
+// What writing once took in cold memory does not hold for ever: then parts of quick elements would stay short.
+TEST(scans, forget_what_cold_memory_has_cost) {
+  using namespace nopal::core;
+  nopal::pool{{.workers = 1}}.run([] {
+    const std::vector<int> in(10'000, 1);
+    std::vector<int> out(in.size());
+    auto make = [&](std::size_t i) { return in[i]; };
+    auto more = [&](std::size_t f, std::size_t l, int so_far) { return std::accumulate(&in[f], &in[0] + l, so_far); };
+    auto scan = [&](std::size_t f, std::size_t l, int so_far) {
+      for (; f != l; ++f) out[f] = so_far += in[f];
+      return so_far;
+    };
+    std::plus<int> join;
+    iteration_cost& summing = cost_of<pstl::scanned<decltype(make), decltype(more), int>>;
+    iteration_cost& writing = cost_of<pstl::scanned<decltype(scan), int>>;
+    summing.learn(ticks_per_microsecond() / 1000);
+    writing.learn(ticks_per_microsecond() / 40);
+    EXPECT_EQ(pstl::transform_scan(in.size(), make, 0, join, more, scan), 10'000);
+    EXPECT_EQ(out.back(), 10'000);
+    EXPECT_NEAR(writing.ticks(), summing.ticks(), summing.ticks() * 0.34F);
+  });
+}
+
 }  // namespace
