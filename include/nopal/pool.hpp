@@ -243,8 +243,8 @@ class pool {
   worker_ref worker(unsigned i) const&& = delete;  // it would outlive its pool
   /// What the workers have counted so far, each number of its own moment. Linear in workers and native stacks. Throws std::bad_alloc.
   nopal::stats stats() const { return core::read_stats(scheduler_->state()); }
-  /// What waits for what, for programs that have come to a stop: each native stack that is suspended, and each thread that sleeps in nopal
-  /// without working for a pool; the functions that wait, by name if the program has symbols; the owner of the mutex that is waited for,
+  /// What waits for what, for programs that have come to a stop: each native stack that is suspended, each task that waits without one, but
+  /// at its join, and each thread that sleeps in nopal without working for a pool; the functions that wait, by name if the program has symbols; the owner of the mutex that is waited for,
   /// and mutexes whose owners wait for each other; a counter's value, and the message of the exception that it holds; for how long each has
   /// waited. "nothing waits" if so. Nothing is stopped for it, so each line is of its own moment. Takes milliseconds. In a library that was
   /// built without NDEBUG the pool prints it by itself if nothing has been able to run for a second. With NOPAL_REPORT=USR1 in the

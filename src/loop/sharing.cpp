@@ -28,8 +28,7 @@ std::uint64_t soon(pool_state const& pool) noexcept {
 bool is_worth(pool_state& pool, double elapsed, double rest) noexcept {
   if (!pool.steals || pool.size() == 1 || rest < loop_tuning::worth_a_steal()) return false;
   if (pool.parking.somebody_searches()) return true;
-  bool const alone_is_long = (elapsed >= loop_tuning::worth_a_steal() && rest >= loop_tuning::worth_a_wake()) ||
-                             (elapsed >= loop_tuning::long_enough() && rest >= loop_tuning::long_enough());
+  bool const alone_is_long = elapsed >= loop_tuning::worth_a_steal() && rest >= loop_tuning::worth_a_wake();
   if (!alone_is_long && static_cast<double>(pool.alone.ticks(loop_ticks(), soon(pool))) < loop_tuning::worth_a_wake()) return false;
   pool.alone.forget();
   return true;

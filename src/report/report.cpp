@@ -144,19 +144,23 @@ std::vector<one_wait> waiting_stacks(stack_pool const& stacks, code_names const&
   return all;
 }
 
-/// A task stays in its list, and what it waits for stays, while the list is read; but a mutex or a counter may be in use.
+/// A mutex that a task has just got, and is about to continue with, is no deadlock: a task that locks twice gets an exception.
 std::vector<one_wait> waiting_tasks(listed_tasks const& tasks) {
   std::vector<one_wait> all;
-  tasks.for_each([&](listed_task const& t) {
+  for (listed_task const& t : tasks.copies()) {
     one_wait w;
     w.self = reinterpret_cast<std::uintptr_t>(t.task);
     w.who = print("the task at %p", t.task);
     w.why = t.why;
     w.since = t.since;
     copy_object(w);
+    if (w.owner == w.self) {
+      w.known = false;
+      w.owner = 0;
+    }
     w.code.push_back(reinterpret_cast<std::uintptr_t>(t.function) + 1);  // as a return address: in the function
     all.push_back(std::move(w));
-  });
+  }
   return all;
 }
 

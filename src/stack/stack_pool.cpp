@@ -288,7 +288,7 @@ void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
   // Where the mark stands it has touched these two pages, and no others; unless a frame has skipped the mark, so it is not always trusted.
   if (used >= s.high_water_page() && s.looks % looks_near_the_top != 0 && stands(s)) {
     ++s.looks;
-    if (s.known_pages != 2) learn_use(s, 2, 2);
+    if (s.known_pages == 0) learn_use(s, 2, 2);
     return;
   }
   std::byte* const kept_from = std::clamp(end - kept_at_join_, s.low(), used);
@@ -341,7 +341,7 @@ std::optional<stack_pool::looked_at> stack_pool::give_back_between(stack& s, std
                                                      near ? std::min(kept / page_ + near_the_top, most_asked_about) : most_asked_about);
   looked_at const seen = there ? looked_at{there->pages - there->topmost, there->topmost} : looked_at{0, 0};
   // Nothing is there, or nothing near the top: then mapping all anew would cost more than what may be left deep down.
-  if (bytes == 0 || (there && seen.gone == 0 && (there->all || near || how_ == reclaim::remap)))
+  if (bytes == 0 || (there && seen.gone == 0 && (there->all || near || stands(s) || how_ == reclaim::remap)))
     return there ? std::optional{seen} : std::nullopt;
   bool gone = false;
   switch (how_) {

@@ -168,6 +168,7 @@ TEST(affinity, waits_for_nobody_who_is_busy) {
         }
         while (!done) std::this_thread::yield();
       }));
+      while (busy <= k) std::this_thread::yield();  // so the next job is put where a worker is free
     }
     for (auto& f : all) f.get();
   }

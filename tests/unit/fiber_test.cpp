@@ -363,7 +363,7 @@ TEST(fiber_test, a_pool_in_which_only_tasks_wait_says_so) {
   nopal::semaphore go{0};
   auto const stuck = pool.submit([](nopal::semaphore& s) -> nopal::task<void> { co_await s.acquire(); }, std::ref(go));
   testing::internal::CaptureStderr();
-  std::this_thread::sleep_for(1500ms);
+  std::this_thread::sleep_for(2500ms);
   go.release();
   stuck.wait();
   std::string const said = testing::internal::GetCapturedStderr();

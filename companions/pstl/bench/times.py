@@ -68,7 +68,7 @@ def reason(row: Line) -> str:
     if row.elements != "int" and row.algorithm == "reduce":
         return "leaves of a sum of what is no whole number do not depend on what elements take, so that it has the same bits each time"
     if 80 <= row.microseconds <= 260:
-        return "a thread comes up to a tenth of a millisecond after it was woken, and what takes less than 0.12 ms wakes none"
+        return "a thread may come a tenth of a millisecond after it was woken, and what takes less than 0.12 ms wakes none"
     return "not known"
 
 
@@ -79,7 +79,10 @@ def wrapped(text: str) -> str:
 def report(table: Path, date: str) -> str:
     """What the table says, as paragraphs of Markdown, each with the comment that tools/docs/figures.py reads."""
     with table.open(newline="") as file:
-        rows = [Line(row) for row in csv.DictReader(file)]
+        lines = csv.DictReader(file)
+        if not {"least_ratio", "greatest_ratio"} <= set(lines.fieldnames or ()):
+            sys.exit(f"{table}: has no columns least_ratio and greatest_ratio: measure anew, by --csv")
+        rows = [Line(row) for row in lines]
     ahead = sum(row.ratio < 1 / LEVEL and row.greatest < 1 for row in rows)
     behind = [row for row in rows if row.ratio > LEVEL and row.least > 1]
     said = (

@@ -117,7 +117,7 @@ inline double worth_a_steal() noexcept { return 2 * ticks_per_microsecond(); }
 inline double worth_a_wake() noexcept { return 120 * ticks_per_microsecond(); }
 /// A shared loop wakes as many workers as leave so much of its rest for each of them and for its own worker.
 inline double worth_a_worker() noexcept { return 60 * ticks_per_microsecond(); }
-/// If all sleep, and the loop has run for so long, it is offered also if only this much is left.
+/// A loop that is known to be long is shared before it begins, as one that has run for so long.
 inline double long_enough() noexcept { return 120 * ticks_per_microsecond(); }
 /// Values that together take so long are computed in parallel before they are used: a leaf of a reduction, say. Memory for them and a loop
 /// of their own take a tenth of that.

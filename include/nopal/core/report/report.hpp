@@ -11,9 +11,9 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// What pool::report returns: a paragraph for each native stack of `pool` that waits, for each task that waits without one, for each thread
-/// that works for no pool and waits, and a line for each deadlock of mutexes. Any thread; stops no other. Throws std::bad_alloc. O(stacks + code), with two system calls for each
-/// stack that waits.
+/// What pool::report returns: a paragraph for each native stack of `pool` that waits, for each task that waits without one, but at its join,
+/// for each thread that works for no pool and waits, and a line for each deadlock of mutexes. Any thread; stops no other. Throws
+/// std::bad_alloc. O(stacks + tasks + code), with two system calls for each stack that waits, and one for each task that waits for a mutex.
 NOPAL_API std::string report(pool_state const& pool);
 
 }  // namespace nopal::core

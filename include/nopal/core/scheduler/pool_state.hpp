@@ -96,7 +96,7 @@ struct pool_state {
   central_block_list blocks;
   core::timer& timer;
   blocking_threads& blocking;    ///< for nopal::block_on
-  listed_tasks tasks_that_wait;  ///< without a native stack
+  listed_tasks tasks_that_wait;  ///< without a native stack, but at their joins
 
   std::vector<worker*> workers;  ///< complete before any thread runs
   pool_events events;            ///< from outside of the pool: experimental_options::events

@@ -85,7 +85,7 @@ class stack : public context, public inheriting {
 
   /// Sets the high-water mark: a word in the second page from the top, below what the search for work needs. While it stands, no frame has
   /// reached far beyond it since it was set, so there is nothing to give back. (A frame may skip it, with an array that it does not use:
-  /// then what was touched below stays until some other frame has reached the mark.) By the stack's owner, while no thread runs it.
+  /// then what was touched below stays until some other frame has reached the mark, or until the kernel is asked in spite of it: README.md.) By the stack's owner, while no thread runs it.
   void set_high_water_mark() noexcept {
     if (!NOPAL_ASAN) *mark() = standing;  // AddressSanitizer would take this for a use of a frame that has ended
   }

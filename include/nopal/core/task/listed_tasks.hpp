@@ -1,7 +1,7 @@
 #pragma once
 
-// The tasks of a pool that wait without a native stack, in lists for reports. A task enters one before anything may wake it, and leaves it
-// before it continues, so what it waits for is there while the list is locked. Next: waiting_task.hpp, which is listed;
+// The tasks of a pool that wait without a native stack, but not at a join, in lists for reports. A task enters one before anything may wake
+// it, and leaves it before it continues: so its entry is there while the list is locked. What it has waited for may be gone. Next: waiting_task.hpp, which is listed;
 // src/report/report.cpp, which reads the lists.
 
 #include <cstddef>
@@ -37,14 +37,27 @@ class listed_tasks {
     if (t.next != nullptr) t.next->before = t.before;
   }
 
-  // ---- Any thread. No task enters or leaves a list while it is read.
+  // ---- Any thread.
 
-  template <class F>
-  void for_each(F f) const {
+  /// Copies of all entries, of the moment for each list. Throws std::bad_alloc. The workers wait for a lock only while a list is counted or
+  /// copied.
+  std::vector<listed_task> copies() const {
+    std::vector<listed_task> all;
     for (list const& in : lists_) {
-      std::lock_guard const guard{in.lock};
-      for (listed_task const* t = in.first; t != nullptr; t = t->next) f(*t);
+      for (std::size_t most = 0;;) {
+        all.reserve(all.size() + most);
+        std::lock_guard const guard{in.lock};
+        std::size_t n = 0;
+        for (listed_task const* t = in.first; t != nullptr; t = t->next) ++n;
+        if (n > all.capacity() - all.size()) {
+          most = n + n / 4;
+          continue;
+        }
+        for (listed_task const* t = in.first; t != nullptr; t = t->next) all.push_back(*t);
+        break;
+      }
     }
+    return all;
   }
   bool empty() const noexcept {
     for (list const& in : lists_) {

@@ -344,6 +344,10 @@ void loop_behind_first(const scan_cut& cut, const Body& body) {
   pstl::loop_exactly<Site>(left, cut.size, [&](std::uint64_t from, std::uint64_t to) { body(cut.first + from, cut.first + to); });
 }
 
+/// Is T what the library sums up in an operation on sets?
+template <class T>
+inline constexpr bool is_of_sets = requires(T part) { part.__buf_pos; };
+
 /// Calls, for blocks of n elements: reduce(begin, length) for its sum, then once apex(sum of init and all blocks), then scan(begin, length,
 /// sum before the block). Each once for a block. Blocks depend on the number of elements alone where the sum is a real number; the library
 /// sums up counts and places else.
@@ -363,7 +367,7 @@ void strict_scan(Index n, T init, const Reduce& reduce, Join& join, const Scan& 
       first_sum.emplace(reduce(static_cast<Index>(from), static_cast<Index>(to - from)));
     };
     const bool begun =
-        !std::is_floating_point_v<T> && pstl::begin_quick_scan<!std::is_arithmetic_v<T>>(cut, cost_of<reducing>, cost_of<scanning>, begin);
+        !std::is_floating_point_v<T> && pstl::begin_quick_scan<is_of_sets<T>>(cut, cost_of<reducing>, cost_of<scanning>, begin);
     std::vector<std::optional<T>> sums(cut.count() + 1);
     auto sum = [&](std::uint64_t from, std::uint64_t to) {
       sums[cut.block(from) + 1].emplace(reduce(static_cast<Index>(from), static_cast<Index>(to - from)));
