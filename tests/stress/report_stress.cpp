@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -14,8 +15,11 @@
 #include <vector>
 
 #include "../scale.hpp"
+#include "nopal/channel.hpp"
 #include "nopal/fiber.hpp"
+#include "nopal/mutex.hpp"
 #include "nopal/native.hpp"
+#include "nopal/task.hpp"
 
 namespace {
 
@@ -85,6 +89,31 @@ void waits_in_threads(nopal::pool& pool) {
   gives.join();
 }
 
+nopal::task<void> locks_in_turn(nopal::mutex& m) {
+  for (int n = 0; n < 5; ++n) {
+    auto held = co_await m.lock();
+    co_await nopal::sleep_for(10us);
+  }
+}
+nopal::task<void> pushes_some(nopal::channel<int>& to) {
+  for (int k = 0; k < 20; ++k) static_cast<void>(co_await to.push(k));
+  to.close();
+}
+nopal::task<void> pops_all(nopal::channel<int>& from) {
+  while (auto v = co_await from.pop()) {  // GCC 12.2 compiles `while (co_await from.pop())` wrongly where there is no variable
+  }
+}
+
+void waits_in_tasks(nopal::pool& pool) {
+  auto const m = std::make_unique<nopal::mutex>();
+  auto const ch = std::make_unique<nopal::channel<int>>(1);
+  std::vector<nopal::future<void>> all;
+  for (int k = 0; k < 3; ++k) all.push_back(pool.submit(locks_in_turn, std::ref(*m)));
+  all.push_back(pool.submit(pushes_some, std::ref(*ch)));
+  all.push_back(pool.submit(pops_all, std::ref(*ch)));
+  for (auto& f : all) f.get();
+}
+
 /// What is wrong with the report, or "".
 std::string fault_of(std::string const& report) {
   if (report == "nothing waits\n") return {};
@@ -114,6 +143,9 @@ TEST(report_stress, while_everything_comes_and_goes) {
   });
   programs.emplace_back([&] {
     while (!over) waits_in_threads(pool);
+  });
+  programs.emplace_back([&] {
+    while (!over) waits_in_tasks(pool);
   });
   auto const end = std::chrono::steady_clock::now() + 2s;
   std::size_t reports = 0, waits = 0;
