@@ -17,7 +17,7 @@ namespace nopal::inline NOPAL_ABI {
 static pool_options options_of_default_pool() {
   pool_options o;
   o.keep_warm = std::chrono::milliseconds{core::number_in("NOPAL_KEEP_WARM", 3'600'000, "number of milliseconds from 0 to ",
-                                                          "write one, or unset it: workers that find nothing sleep after 0.1 ms then")};
+                                                          "write one, or unset it: workers that find nothing sleep after 0.2 ms then")};
   return o;
 }
 
