@@ -244,9 +244,9 @@ class pool {
   /// What the workers have counted so far, each number of its own moment. Linear in workers and native stacks. Throws std::bad_alloc.
   nopal::stats stats() const { return core::read_stats(scheduler_->state()); }
   /// What waits for what, for programs that have come to a stop: each native stack that is suspended, each task that waits without one, but
-  /// at its join, and each thread that sleeps in nopal without working for a pool; the functions that wait, by name if the program has symbols; the owner of the mutex that is waited for,
-  /// and mutexes whose owners wait for each other; a counter's value, and the message of the exception that it holds; for how long each has
-  /// waited. "nothing waits" if so. Nothing is stopped for it, so each line is of its own moment. Takes milliseconds. In a library that was
+  /// at its join, and each thread that sleeps in nopal without working for a pool; the functions that wait, by name if the program has
+  /// symbols; the owner of the mutex that is waited for, and mutexes whose owners wait for each other; a counter's value, and the message of
+  /// the exception that it holds; for how long each has waited. "nothing waits" if so. Nothing is stopped for it, so each line is of its own moment. Takes milliseconds. In a library that was
   /// built without NDEBUG the pool prints it by itself if nothing has been able to run for a second. With NOPAL_REPORT=USR1 in the
   /// environment that signal prints the reports of all pools: docs/debugging.md. Throws std::bad_alloc.
   std::string report() const { return core::report(scheduler_->state()); }

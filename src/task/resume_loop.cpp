@@ -85,7 +85,7 @@ void send_away(worker& w, move_request& m) noexcept {
 // What the task waited for has happened, or its wait has failed, and this worker owns the task, at the base of a strand whose arena is empty.
 // Returns the task; or nothing, if the wait has failed between fork and join, and children still run: the last one resumes the task.
 next end_of_wait(waiting_task& t) noexcept {
-  waiting_task_access::continues(t);
+  waiting_task_access::unlist(t);
   worker& w = *current();
   frame& f = waiting_task_access::task(t);
   if (stacklet* const a = waiting_task_access::arena(t); a != nullptr) {

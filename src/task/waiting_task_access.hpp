@@ -26,8 +26,8 @@ struct waiting_task_access {
   static void end_memory(waiting_task& t) noexcept { std::destroy_at(&memory(t)); }
   static bool step(waiting_task& t, bool woken) noexcept { return t.step_(t, woken); }
   static std::exception_ptr take_error(waiting_task& t) noexcept { return std::exchange(t.error, nullptr); }
-  /// `w` leaves the task, which takes its arena along. `continues` is called once it need not wait any more. Until `continues` reports list
-  /// the task.
+  /// `w` leaves the task, which takes its arena along. `continues` is called once it need not wait any more. Reports list the task until
+  /// `unlist`.
   static void leaves(waiting_task& t, worker& w, stacklet* arena, resumable::run_function continues) noexcept {
     t.run = continues;
     t.arena_ = arena;
@@ -40,7 +40,7 @@ struct waiting_task_access {
     t.pool_->tasks_that_wait.enter(t.left_by_, t.listed_);
   }
   /// The task need not wait any more, and is about to continue.
-  static void continues(waiting_task& t) noexcept { t.pool_->tasks_that_wait.leave(t.left_by_, t.listed_); }
+  static void unlist(waiting_task& t) noexcept { t.pool_->tasks_that_wait.leave(t.left_by_, t.listed_); }
 };
 
 }  // namespace nopal::core

@@ -345,15 +345,21 @@ TEST(fiber_test, a_report_says_what_waits_for_what) {
 
 #ifndef NDEBUG
 
+/// What a pool says in which nothing else runs than `stuck`, until let_go().
+template <class LetGo>
+std::string said_while(nopal::future<void> const& stuck, LetGo let_go) {
+  testing::internal::CaptureStderr();
+  std::this_thread::sleep_for(2500ms);
+  let_go();
+  stuck.wait();
+  return testing::internal::GetCapturedStderr();
+}
+
 TEST(fiber_test, a_pool_that_comes_to_a_stop_says_so) {
   nopal::pool pool{{.workers = 2}};
   counter go{1};
   auto const stuck = pool.submit([&] { wait_for(go); });
-  testing::internal::CaptureStderr();
-  std::this_thread::sleep_for(1500ms);
-  go.done();
-  stuck.wait();
-  std::string const said = testing::internal::GetCapturedStderr();
+  std::string const said = said_while(stuck, [&] { go.done(); });
   EXPECT_NE(said.find("nothing has been able to run"), std::string::npos) << said;
   EXPECT_NE(said.find(" waits for a counter at "), std::string::npos) << said;
 }
@@ -362,11 +368,7 @@ TEST(fiber_test, a_pool_in_which_only_tasks_wait_says_so) {
   nopal::pool pool{{.workers = 2}};
   nopal::semaphore go{0};
   auto const stuck = pool.submit([](nopal::semaphore& s) -> nopal::task<void> { co_await s.acquire(); }, std::ref(go));
-  testing::internal::CaptureStderr();
-  std::this_thread::sleep_for(2500ms);
-  go.release();
-  stuck.wait();
-  std::string const said = testing::internal::GetCapturedStderr();
+  std::string const said = said_while(stuck, [&] { go.release(); });
   EXPECT_NE(said.find("nothing has been able to run"), std::string::npos) << said;
   EXPECT_NE(said.find(" waits for a semaphore at "), std::string::npos) << said;
 }

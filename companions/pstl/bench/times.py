@@ -5,9 +5,8 @@ in each call. In both, loops begin at a multiple of 32 bytes: how long a short o
     companions/pstl/bench/times.py --library build/release/libnopal.a --compiler g++-12 --rounds 3 --csv docs/results/two-cpus/pstl-times.csv
     companions/pstl/bench/times.py --report docs/results/two-cpus/pstl-times.csv --page docs/results/README.md --date 2026-12-01
 
-The table has medians over the rounds, in microseconds, and nopal's time over oneTBB's: below 1 nopal is ahead. And the least and the greatest
-ratio of a round. The second command measures nothing: it
-writes what the table says into the page, between the marks <!-- pstl-times --> and <!-- end of pstl-times -->.
+The table has medians over the rounds, in microseconds, and nopal's time over oneTBB's: below 1 nopal is ahead; and the least and the greatest
+ratio of a round. The second command measures nothing: it writes what the table says into the page, between the marks <!-- pstl-times --> and <!-- end of pstl-times -->.
 """
 
 import argparse
