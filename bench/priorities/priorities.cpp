@@ -1,6 +1,6 @@
 // How soon a job of high priority begins on a pool that is full of other work, whose leaves take 100 µs: the delay at the median, the 99th
-// percentile and at worst; and how long that other work takes. A line for each kind of work, and for a pool of threads with one queue. By
-// hand: ../README.md.
+// percentile and at worst; and how long that other work takes. A line for each kind of work, for a pool of threads with one queue, and for
+// the libraries in peers.hpp that were found. By hand, or by table.py: ../README.md.
 
 #include <algorithm>
 #include <atomic>
@@ -20,19 +20,18 @@
 #include <nopal/nopal.hpp>
 
 #include "../quantile.hpp"
+#include "peers.hpp"
+#include "subject.hpp"
 
 namespace {
 
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
+using bench::leaf;
+using bench::subject;
 using nopal::priority;
 
 std::chrono::microseconds leaf_takes{100};
-
-void leaf() {
-  for (const auto end = clock::now() + leaf_takes; clock::now() < end;) {
-  }
-}
 
 /// As many leaves, by forks.
 void tree(int leaves) {
@@ -87,15 +86,16 @@ class plain_pool {
   std::vector<std::thread> threads_;
 };
 
-/// A way to give the leaves, and a way to give a job that is to begin before them.
-struct subject {
-  std::string name;
-  std::function<void(std::atomic<int>& left)> give;      ///< the other work: counts `left` down for each leaf
-  std::function<void(std::function<void()>)> give_high;  ///< null: no such job comes
-};
+/// Prints a line: what was measured, the delays of high jobs in microseconds, if there are any, and how long the other work took.
+void print(bool as_csv, const std::string& name, std::vector<double> delays, double seconds) {
+  std::ranges::sort(delays);
+  const auto at = [&](double part) { return delays.empty() ? std::string{} : fmt::format("{:.1f}", bench::quantile(delays, part)); };
+  fmt::print(fmt::runtime(as_csv ? "\"{}\",{},{},{},{},{:.3f}\n" : "{:<44} {:>6} {:>10} {:>10} {:>10} {:>9.3f}\n"), name, delays.size(),
+             at(0.5), at(0.99), at(1), seconds);
+}
 
-/// Gives the work, then a high job each millisecond until the work has ended.
-void measure(const subject& s, int leaves) {
+/// Gives the work, then a high job, waits for it and for a millisecond, and so on until the work has ended.
+void measure(const subject& s, int leaves, bool as_csv) {
   std::atomic<int> left{leaves};
   std::vector<double> delays;
   const auto began = clock::now();
@@ -114,17 +114,15 @@ void measure(const subject& s, int leaves) {
     done.wait(false);
     delays.push_back(delay);
   }
-  const double seconds = std::chrono::duration<double>(clock::now() - began).count();
-  if (delays.empty()) {
-    fmt::print("{:<44} {:>10} {:>10} {:>10} {:>9.3f}\n", s.name, "", "", "", seconds);
-    return;
-  }
-  std::ranges::sort(delays);
-  fmt::print("{:<44} {:>10.1f} {:>10.1f} {:>10.1f} {:>9.3f}\n", s.name, bench::quantile(delays, 0.5), bench::quantile(delays, 0.99),
-             delays.back(), seconds);
+  print(as_csv, s.name, std::move(delays), std::chrono::duration<double>(clock::now() - began).count());
 }
 
 }  // namespace
+
+void bench::leaf() {
+  for (auto const end = clock::now() + leaf_takes; clock::now() < end;) {
+  }
+}
 
 int main(int argc, char** argv) {
   CLI::App app{"How soon a job of high priority begins where all workers have other work"};
@@ -134,11 +132,18 @@ int main(int argc, char** argv) {
   app.add_option("--workers", workers, "of the pool")->check(CLI::Range(1, 16384));
   app.add_option("--leaves", leaves, "of the other work")->check(CLI::Range(1, 100'000'000));
   app.add_option("--leaf", leaf_takes, "how long one takes, as 100us");
+  bool as_csv = false;
+  app.add_flag("--csv", as_csv, "lines of comma-separated values");
   app.add_option("--repeats", repeats, "so many rounds of all rows")->check(CLI::Range(1, 1000));
   CLI11_PARSE(app, argc, argv);
 
-  fmt::print("{:<44} {:>10} {:>10} {:>10} {:>9}\n", "delays in µs, workers: " + std::to_string(workers), "median", "99 %", "worst",
-             "all, s");
+  if (as_csv) {
+    fmt::print("what,jobs,median,p99,worst,seconds\n");
+  } else {
+    fmt::print("{:<44} {:>6} {:>10} {:>10} {:>10} {:>9}\n", "delays in µs, workers: " + std::to_string(workers), "jobs", "median", "99 %",
+               "worst", "all, s");
+  }
+  const auto row = [&](const subject& s) { measure(s, leaves, as_csv); };
   for (; repeats > 0; --repeats) {
     nopal::pool pool{{.workers = workers}};
     const auto high = [&](std::function<void()> f) { pool.detach(priority::high, std::move(f)); };
@@ -170,12 +175,12 @@ int main(int argc, char** argv) {
         left = 0;
       });
     };
-    measure({"normal jobs, nothing high", jobs(priority::normal), nullptr}, leaves);
-    measure({"low jobs, nothing high", jobs(priority::low), nullptr}, leaves);
-    measure({"low jobs, a high one each ms", jobs(priority::low), high}, leaves);
-    measure({"a low job that forks, a high one each ms", forks, high}, leaves);
-    measure({"a low task, a high one each ms", tasks, high}, leaves);
-    measure({"a low loop, a high one each ms", loop, high}, leaves);
+    row({"normal jobs, nothing high", jobs(priority::normal), nullptr});
+    row({"low jobs, nothing high", jobs(priority::low), nullptr});
+    row({"low jobs, a high one each ms", jobs(priority::low), high});
+    row({"a low job that forks, a high one each ms", forks, high});
+    row({"a low task, a high one each ms", tasks, high});
+    row({"a low loop, a high one each ms", loop, high});
     plain_pool plain{workers};
     const auto plain_jobs = [&](std::atomic<int>& left) {
       for (int k = 0; k < leaves; ++k) {
@@ -185,7 +190,10 @@ int main(int argc, char** argv) {
         });
       }
     };
-    measure({"threads and one queue, nothing else", plain_jobs, nullptr}, leaves);
-    measure({"threads and one queue, one more each ms", plain_jobs, [&](std::function<void()> f) { plain.submit(std::move(f)); }}, leaves);
+    row({"threads and one queue, nothing else", plain_jobs, nullptr});
+    row({"threads and one queue, one more each ms", plain_jobs, [&](std::function<void()> f) { plain.submit(std::move(f)); }});
+    for (const bench::rows_of_peer rows : bench::peers) {
+      if (rows != nullptr) rows(workers, leaves, row);
+    }
   }
 }

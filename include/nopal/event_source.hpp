@@ -27,7 +27,7 @@ class NOPAL_API event_source {
   /// Then the worker calls `poll`, and no other thread is in the source before: so this may keep events for it.
   virtual void wait() noexcept = 0;
   /// Ends the present wait; if there is none, the next, unless a `poll` comes before. Any thread, at any time: for epoll, a write to an
-  /// eventfd that it watches.
+  /// eventfd that it watches. Another thread may be in `poll` meanwhile: so this must not wait for a lock that `poll` holds while it wakes.
   virtual void wake() noexcept = 0;
 };
 

@@ -49,7 +49,14 @@ inline std::size_t worker_id() { return nopal::this_worker::index_or(0); }
 template <typename F>
 inline void parallel_for(std::size_t start, std::size_t end, F&& f, long granularity, bool conservative) {
   static_assert(std::is_invocable_v<F&, std::size_t>);
-  auto const loop = [&] { nopal::parallel_for(start, end, f, nopal::grain{granularity > 0 ? static_cast<std::size_t>(granularity) : 0}); };
+  std::size_t const grain = granularity > 0 ? static_cast<std::size_t>(granularity) : 0;
+  auto const loop = [&] {
+    if (start < end && end - start <= grain) {  // one worker takes them all; ParlayLib copies each word of a text so
+      for (std::size_t i = start; i < end; ++i) f(i);
+    } else {
+      nopal::parallel_for(start, end, f, nopal::grain{grain});
+    }
+  };
   if (conservative) {
     nopal::stay const here;
     loop();

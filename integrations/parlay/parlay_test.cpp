@@ -83,6 +83,19 @@ TEST(parlay, stays_on_its_thread_if_conservative) {
       .get();
 }
 
+TEST(parlay, stays_on_its_thread_in_a_short_loop_too) {
+  if (std::getenv("NOPAL_SCHEDULE") != nullptr) GTEST_SKIP() << "as above";
+  nopal::pool pool{{.workers = 3}};
+  pool.submit([] {
+        for (int round = 0; round < 100; ++round) {
+          std::size_t const before = parlay::worker_id();
+          parlay::parallel_for(0, 1, [](std::size_t) { static_cast<void>(returns_where_it_was(false)); }, 1, true);
+          EXPECT_EQ(parlay::worker_id(), before);
+        }
+      })
+      .get();
+}
+
 TEST(parlay, throws_the_first) {
   nopal::pool pool{{.workers = 2}};
   EXPECT_THROW(pool.run([] {

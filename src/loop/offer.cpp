@@ -7,9 +7,9 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 NOPAL_COLD static void wait_a_moment_by_own_clock(branch const& later) noexcept {
-  std::int64_t const began = std_sync::now();
-  auto const moment = static_cast<std::int64_t>(1000 * loop_tuning::moment() / ticks_per_microsecond());
-  while (!later.join.complete(1) && std_sync::now() - began < moment) std_sync::relax();
+  std::uint64_t const began = waiting_ticks();
+  auto const moment = static_cast<std::uint64_t>(loop_tuning::moment());
+  while (!later.join.complete(1) && waiting_ticks() - began < moment) std_sync::relax();
 }
 
 // After a pop that failed, bottom is the index of the entry. A thief that has taken it has raised top above that.

@@ -42,11 +42,18 @@ pool_state* pool_here() noexcept {
 
 }  // namespace
 
-std::uint64_t loop_ticks() noexcept {
-  virtual_time* const v = virtual_time::here();
-  if (v == nullptr || !v->is_given()) [[likely]]
-    return clock_ticks();
+static std::uint64_t ticks_by_own_clock() noexcept {
   return static_cast<std::uint64_t>(static_cast<double>(std_sync::now()) / 1000 * ticks_per_microsecond());
+}
+
+std::uint64_t loop_ticks() noexcept {
+  virtual_time const* const v = virtual_time::here();
+  return v != nullptr && v->is_given() ? ticks_by_own_clock() : clock_ticks();
+}
+
+std::uint64_t waiting_ticks() noexcept {
+  virtual_time const* const v = virtual_time::here();
+  return v != nullptr && v->is_simulated() ? ticks_by_own_clock() : clock_ticks();
 }
 
 bool could_share() noexcept {

@@ -26,6 +26,7 @@ void flow::begin() noexcept {
   let_due_run_between_blocks();
   worker const& w = *current();
   alone_ = w.pool().size() == 1;
+  has_own_clock_ = w.pool().has_own_clock && !alone_;
   may_wait_ = !alone_ && !w.pool().takes_turns;
   region_ = region_to_hand_over();
   mode_ = control_words::now();
@@ -83,7 +84,7 @@ bool flow::makes_way(bool is_caller, std::uint64_t& since, line* free) noexcept 
     return false;
   }
   if (!w.pool().takes_turns) {  // under a controlled schedule no clock decides
-    std::uint64_t const now = loop_ticks();
+    std::uint64_t const now = waiting_ticks();
     if (since == 0) since = now;
     if (static_cast<double>(now - since) < tuning::pipeline_turn / 1000.0 * ticks_per_microsecond()) return false;
     since = 0;
@@ -115,7 +116,7 @@ void flow::trial::begin(flow const& f, std::int64_t nanoseconds) noexcept {
   left_ = tuning::pipeline_items_untimed;
   lasts_ = ticks_in(nanoseconds);
   from_ = f.next_item_.load(std::memory_order_relaxed);
-  since_ = loop_ticks();
+  since_ = waiting_ticks();
 }
 
 // relaxed: a hint
@@ -125,7 +126,7 @@ double flow::trial::rate(flow const& f, std::uint64_t now) const noexcept {
 
 line* flow::trial::see(flow& f, line* free) noexcept {
   left_ = tuning::pipeline_items_untimed;
-  std::uint64_t const now = loop_ticks();
+  std::uint64_t const now = waiting_ticks();
   if (static_cast<double>(now - since_) < lasts_) return free;
   double const with = rate(f, now);
   bool helps = false;
@@ -141,11 +142,11 @@ line* flow::trial::see(flow& f, line* free) noexcept {
 
 // True: fewer items come than with it. relaxed: a hint.
 bool flow::trial::looks_on(flow const& f, double with) noexcept {
-  std::uint64_t const began = loop_ticks();
+  std::uint64_t const began = waiting_ticks();
   for (std::uint64_t now = began; static_cast<double>(now - began) < ticks_in(tuning::pipeline_trial_again);) {
     bool const is_first = now == began;
     begin(f, tuning::pipeline_trial);
-    while (static_cast<double>((now = loop_ticks()) - since_) < lasts_) {
+    while (static_cast<double>((now = waiting_ticks()) - since_) < lasts_) {
       if (f.is_closed_.load(std::memory_order_relaxed) || others_wait()) return false;
       std_sync::relax();
       poll();

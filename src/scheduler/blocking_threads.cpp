@@ -1,5 +1,6 @@
 #include "nopal/core/scheduler/blocking_threads.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <system_error>
 
@@ -54,9 +55,9 @@ void blocking_threads::loop() noexcept {
     guard.unlock();
     continue_in_region(c.region);
     thread_sees(c.values);
-    auto const begun = std::chrono::steady_clock::now();
+    c.begun = std::chrono::steady_clock::now();
     c.run(c);
-    c.took = std::chrono::steady_clock::now() - begun;
+    c.ended = std::chrono::steady_clock::now();
     continue_in_region(no_region);
     thread_sees(nullptr);
     c.done.set();  // `c` may be gone afterwards
@@ -83,17 +84,23 @@ unsigned blocking_threads::all_idle() const noexcept {
   return waiting_ == 0 && idle_ == n ? n : 0;
 }
 
-// On a simulated machine: the call runs in real time, also until the deadline of its region, and then takes as long in simulated time.
+// On a simulated machine: the call runs in real time, also until the deadline of its region, and then takes as long in simulated time. It may
+// have waited for a thread, and then ended at the deadline: so it ends then in simulated time too.
 NOPAL_COLD static void call_from_simulated(blocking_call& c) {
   time_point const begun = now_here();
+  time_point const deadline = c.region != no_region ? deadline_here(region_of(c.region).deadline()) : time_point::max();
+  time_point real_deadline = time_point::max();
   std::optional<held_region> until;
-  if (c.region != no_region && region_of(c.region).deadline() != time_point::max()) {
-    until.emplace(make_region({}, std::chrono::steady_clock::now() + time_left(region_of(c.region).deadline()), c.region));
+  if (deadline != time_point::max()) {
+    real_deadline = std::chrono::steady_clock::now() + time_left(deadline);
+    until.emplace(make_region({}, real_deadline, c.region));
     c.region = until->id();
   }
   current()->pool().blocking.give(c);
   wait_for_job(c.done, nullptr);
-  static_cast<void>(sleep_through(begun + c.took, {"the end of a block_on, in simulated time", nullptr}));
+  time_point const end = begun + (c.ended - c.begun);
+  waits_for const why{"the end of a block_on, in simulated time", nullptr};
+  static_cast<void>(sleep_through(c.ended >= real_deadline ? std::max(end, deadline) : end, why));
 }
 
 void call_blocking(blocking_call& c) {

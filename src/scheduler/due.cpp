@@ -19,25 +19,29 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-bool is_any_stack_due(worker const& w) noexcept { return !w.queues->due.looks_empty() || !w.due_own.looks_empty(); }
-
 // By the timer's thread, later. A request that came while its worker changed its own limit is lost, and a thief that was to find what is
 // due may have found something else. So a worker that has not looked is asked again, less often each time.
 void ask_again(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
+  pool.asks_for_due.store(false, std::memory_order_seq_cst);  // before it looks: see ask_for_due
   bool any = false;
   for (worker* const w : pool.workers) {
-    if (!is_any_stack_due(*w)) continue;
+    if (!w->has_stack_due()) continue;
     w->work.request();
     any = true;
   }
-  if (!any) return;
+  if (!any) {
+    pool.ask_again_after = std::chrono::nanoseconds{tuning::between_requests};
+    return;
+  }
   pool.ask_again_after = std::min(2 * pool.ask_again_after, std::chrono::nanoseconds{tuning::longest_between_requests});
+  pool.asks_for_due.store(true, std::memory_order_seq_cst);
   static_cast<void>(pool.timer.call_after(timer::later::due, pool.ask_again_after, ask_again, &pool));
 }
 
 // By the timer's thread, under its mutex.
 void ask_later(pool_state& pool) noexcept {
+  pool.asks_for_due.store(true, std::memory_order_seq_cst);
   pool.ask_again_after = std::chrono::nanoseconds{tuning::between_requests};
   pool.timer.call_after_here(timer::later::due, pool.ask_again_after, ask_again, &pool);
 }
@@ -46,16 +50,15 @@ void inject_due(pool_state& pool, resumable& r, unsigned i) noexcept {
   worker& left_by = *pool.workers[i];
   if (pool.steals) pool.parking.add();  // before the push, as in inject
   left_by.queues->due.push(r);
+  pool.naps.end();  // a worker's thread may nap while another thread is in the event source
   if (pool.steals) {
     pool.parking.announce(i);
-    pool.naps.end();
     if (!pool.parking.somebody_searches()) {
       for (worker* const w : pool.workers) w->work.request();
     }
   } else if (!pool.parking.notify(i)) {
     left_by.work.request();
   }
-  ask_later(pool);
   tell::something_new(pool);
 }
 
@@ -65,17 +68,41 @@ void bring_home_due(pool_state& pool, resumable& r, unsigned i) noexcept {
   pool.parking.call(i);
   pool.naps.end();  // its thread may be the one that naps
   to.work.request();
-  ask_later(pool);
   tell::something_new(pool);
+}
+
+// Worker `w` looks for events, and has found one of a stack that `left_by` has left. Where that is another worker, the timer is to ask it
+// again; where it is `w`, that runs what is due as soon as it has looked, and the timer is to ask for what comes behind.
+void found_event(worker& w, resumable& r, unsigned left_by, bool home) noexcept {
+  if (w.index() != left_by) {
+    w.search.leaves_due = true;
+    return home ? bring_home_due(w.pool(), r, left_by) : inject_due(w.pool(), r, left_by);
+  }
+  if (w.has_stack_due()) w.search.leaves_due = true;
+  (home ? w.due_own : w.queues->due).push(r);
 }
 
 }  // namespace
 
-bool is_anything_due(worker const& w) noexcept { return is_any_stack_due(w) || !w.queues->high.looks_empty(); }
+// seq_cst: what is due was pushed before, and ask_again clears the flag before it looks at the queues. So it sees that, or this sees the flag
+// cleared.
+void ask_for_due(pool_state& pool) noexcept {
+  if (pool.asks_for_due.exchange(true, std::memory_order_seq_cst)) return;
+  constexpr std::chrono::nanoseconds first{tuning::between_requests};
+  if (!pool.timer.call_after(timer::later::due, first, ask_again, &pool)) pool.asks_for_due.store(false, std::memory_order_seq_cst);
+}
+
+bool is_anything_due(worker const& w) noexcept { return w.has_stack_due() || !w.queues->high.looks_empty(); }
 
 bool take_if_due(pool_state& pool, resumable& r, unsigned left_by, bool home) noexcept {
-  if (!pool.timer.is_here()) return false;
-  home ? bring_home_due(pool, r, left_by) : inject_due(pool, r, left_by);
+  if (pool.timer.is_here()) {
+    home ? bring_home_due(pool, r, left_by) : inject_due(pool, r, left_by);
+    ask_later(pool);
+    return true;
+  }
+  worker* const w = current_or_null();
+  if (w == nullptr || &w->pool() != &pool || !w->search.looks_for_events) return false;
+  found_event(*w, r, left_by, home);
   return true;
 }
 
@@ -108,8 +135,8 @@ void put_aside(worker& w) noexcept {
 }
 
 NOPAL_COLD void run_due(worker& w) noexcept {
-  if (!is_any_stack_due(w) && priority_in(w.region) == priority::high) return;  // work of high priority does not interrupt its like
-  if (!w.pool().takes_turns && std_sync::now() < w.next_interruption) return;   // under a controlled schedule no clock decides
+  if (!w.has_stack_due() && priority_in(w.region) == priority::high) return;   // work of high priority does not interrupt its like
+  if (!w.pool().takes_turns && std_sync::now() < w.next_interruption) return;  // under a controlled schedule no clock decides
   // A thread that has left a stack on top of which it should wait runs only its own work and what descends from that wait: stays.md of
   // ../stack. It does not look into the ring.
   if (w.search.left == nullptr || (w.stack_stays() && !w.due_own.looks_empty())) put_aside(w);

@@ -13,10 +13,10 @@ void inject(pool_state& pool, resumable& r, unsigned i) noexcept {
   pool.workers[i]->open.push(&r);
   if (pool.steals) {
     pool.parking.announce(i);
-    pool.naps.end();
   } else {
     pool.parking.notify(i);
   }
+  pool.naps.end();
   tell::something_new(pool);
 }
 

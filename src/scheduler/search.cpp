@@ -99,10 +99,29 @@ bool makes_way_for_others(worker& w) noexcept {
   return true;
 }
 
+// Looks for events from outside, if this thread has not for long: while no worker is idle only the timer does so else, which is seldom. By
+// the clock: an event source may take a microsecond to look, and so may a strand to the next wait.
+NOPAL_COLD void look_between_strands(worker& w) noexcept {
+  constinit static thread_local std::int64_t next_look = 0;
+  std::int64_t const now = std_sync::now();
+  if (now < next_look) return;
+  next_look = now + tuning::between_looks;
+  look_at_events(w);
+}
+
+// Once in so many times the worker runs other work first, if it finds some: events may come without end.
+bool run_what_is_due(worker& w) noexcept {
+  if (!w.has_stack_due()) [[likely]]
+    return false;
+  if (++w.search.due_taken % tuning::due_in_a_row == 0) return false;
+  return w.due_own.looks_empty() ? run_oldest(w, w.queues->due) : run_own(w);
+}
+
 // Runs what comes before all other work: what is due, then work of high priority.
 bool run_first(worker& w) noexcept {
-  if (!w.due_own.looks_empty()) return run_own(w);
-  if (run_oldest(w, w.queues->due)) return true;
+  if (w.pool().events.source() != nullptr && !w.pool().takes_turns) [[unlikely]]
+    look_between_strands(w);
+  if (run_what_is_due(w)) return true;
   if (w.queues->high.looks_empty()) [[likely]] {
     w.search.high_taken = 0;
     w.search.high_waits_until = 0;
@@ -114,22 +133,10 @@ bool run_first(worker& w) noexcept {
   return run_oldest(w, w.queues->high);
 }
 
-// Looks for events from outside, if this thread has not for long: while no worker is idle only the timer does so else, which is seldom. By
-// the clock: an event source may take a microsecond to look, and so may a strand to the next wait.
-NOPAL_COLD void look_between_strands(pool_state& pool) noexcept {
-  constinit static thread_local std::int64_t next_look = 0;
-  std::int64_t const now = std_sync::now();
-  if (now < next_look) return;
-  next_look = now + tuning::between_looks;
-  pool.events.poll();
-}
-
 // Runs the newest ready entry, since that is in the cache. Every tuning::fairness-th time it runs the oldest; every second such time it
 // runs nothing if the inboxes have something. So two fibers that wake each other keep nothing else from starting. Thieves may be at the
 // ring.
 bool run_ready(worker& w) noexcept {
-  if (w.pool().events.source() != nullptr && !w.pool().takes_turns) [[unlikely]]
-    look_between_strands(w.pool());
   if (w.search.own != nullptr) [[unlikely]] {  // in alternation
     w.search.own_was_last = !w.search.own_was_last;
     if (w.search.own_was_last) return run_own(w);
@@ -362,8 +369,7 @@ NOPAL_COLD bool sleep(worker& w, stack& mine) noexcept {
           w.sleeps_on.store(::sched_getcpu(), std::memory_order_relaxed);  // relaxed: a hint
           pool.events.wait();
         });
-    pool.events.source()->poll();
-    pool.events.leave();
+    look_at_entered_events(w);
     if (slept) look_at_events_later(pool);
     slept = slept || w.has_more();                                               // as in search_once
   } else if (pool.events.source() == nullptr || pool.events.somebody_waits()) {  // else another thread polls now: none would wait
@@ -453,7 +459,7 @@ bool search_once(worker& w, stack& mine) noexcept {
   if (run_from_others(w, nullptr) || (!s.own_first && run_own(w)) || run_oldest(w, w.queues->low)) return true;
   s.high_waits_until = 0;
   if (pool.events.source() != nullptr) {
-    pool.events.poll();
+    look_at_events(w);
     if (w.has_more()) return true;  // must_stay_awake does not see what only this thread may run
   }
 

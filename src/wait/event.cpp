@@ -33,6 +33,8 @@ static void give_from_inside(worker& w, resumable& r, unsigned left_by, bool is_
     } catch (std::bad_alloc const&) {
       // the ring is full and cannot grow: the inbox needs no memory
     }
+  } else if (p.call.take_if_due(p, r, left_by, false)) {
+    return;
   }
   inject(p, r, choose_for(p, left_by));
 }

@@ -206,6 +206,77 @@ TEST_P(events, come_where_all_are_busy) {
   nopal::wait_for(fiber);
 }
 
+// A fiber that only its worker may run: that worker forks until the fiber has run, and the other one, which is idle, waits in the source.
+struct events_of_another : events {};
+
+TEST_P(events_of_another, come_to_a_busy_worker) {
+  nopal::pool pool{with_source()};
+  if (pool.run([] { return nopal::core::current()->pool().takes_turns; })) GTEST_SKIP() << "workers that take turns leave it to the timer";
+  pipe_pair p;
+  std::atomic<bool> came{false};
+  nopal::counter busy;
+  auto const here = [] { return nopal::core::current()->index(); };
+  auto const end = std::chrono::steady_clock::now() + 1min;
+  pool.spawn(busy, [&] {
+    nopal::counter readers;
+    for (;;) {
+      std::atomic<unsigned> began{~0U};
+      nopal::spawn(readers, [&] {
+        began = here();
+        source->await(p.read);
+        came = true;
+      });
+      while (began == ~0U) nopal::yield();
+      if (began == here() || std::chrono::steady_clock::now() > end) break;
+      p.put('x');  // an idle worker has taken it before it began
+      nopal::wait_for(readers);
+      EXPECT_EQ(p.take(), 'x');
+      came = false;
+    }
+    std::thread later{[&] {
+      std::this_thread::sleep_for(5ms);
+      p.put('x');
+    }};
+    while (!came && std::chrono::steady_clock::now() < end) nopal::parallel_invoke([] {}, [] {});
+    EXPECT_TRUE(came);
+    later.join();
+    nopal::wait_for(readers);
+  });
+  nopal::wait_for(busy);
+}
+
+// Fibers whose events have always come keep nothing else from its turn.
+TEST_P(events_of_another, without_end_let_others_run) {
+  nopal::pool_options o = with_source();
+  o.workers = 1;
+  nopal::pool pool{o};
+  std::array<pipe_pair, 20> ready;
+  std::atomic<unsigned> turns{0}, waited{0};
+  std::atomic<bool> ran{false};
+  nopal::counter fibers, other;
+  auto const end = std::chrono::steady_clock::now() + 1min;
+  auto const until_it_ran = [&](pipe_pair const& p) {
+    while (!ran && std::chrono::steady_clock::now() < end) {
+      source->await(p.read);
+      for (auto const then = std::chrono::steady_clock::now() + 10us; std::chrono::steady_clock::now() < then;) {
+      }
+      if (unsigned const n = ++turns; n == 500) {
+        nopal::spawn(other, [&, n] {
+          waited = turns - n;
+          ran = true;
+        });
+      }
+    }
+  };
+  for (pipe_pair const& p : ready) {
+    p.put('x');  // which nobody takes
+    pool.spawn(fibers, [&] { until_it_ran(p); });
+  }
+  nopal::wait_for(fibers);
+  nopal::wait_for(other);
+  EXPECT_LT(waited, 1000u);
+}
+
 // Fibers hand a byte around a ring of pipes.
 TEST_P(events, go_around) {
   nopal::pool pool{with_source()};
@@ -279,6 +350,7 @@ TEST(events_at_rest, are_waited_for_in_the_source) {
 }
 
 INSTANTIATE_TEST_SUITE_P(pools, events, testing::Range(0, 6));
+INSTANTIATE_TEST_SUITE_P(pools_in_which_stacks_stay, events_of_another, testing::Values(3, 5));
 
 // A victim function of the program: it chooses each worker alike, and sometimes the thief itself, or none.
 TEST(victims_by_function, are_tried) {

@@ -1,6 +1,6 @@
 // Times of the standard library's parallel algorithms: compiled twice, with -include nopal/pstl.hpp and without. Called by times.py.
 //
-//     times SEED SIZE...       a line "algorithm,elements,n,microseconds" for each: the median of several calls
+//     times SEED SIZE... [ALGORITHM...]    a line "algorithm,elements,n,microseconds" for each: the median of several calls
 //
 // Each call has other data: of a thousand elements that stay the same the processor learns which jumps are taken.
 
@@ -173,11 +173,12 @@ std::vector<algorithm<T>> algorithms() {
 }
 
 template <class T>
-void measure(char const* elements, std::size_t n, std::uint64_t seed) {
+void measure(char const* elements, std::size_t n, std::uint64_t seed, std::vector<std::string> const& only) {
   using clock = std::chrono::steady_clock;
   std::size_t const calls = n <= 30'000 ? 15 : n <= 300'000 ? 5 : 3;
   data<T> x{n};
   for (auto const& a : algorithms<T>()) {
+    if (!only.empty() && std::find(only.begin(), only.end(), a.name) == only.end()) continue;
     std::vector<double> times;
     for (std::size_t k = 0; k < calls; ++k) {
       x.fill(seed += 2 * n, a.ordered);
@@ -193,13 +194,16 @@ void measure(char const* elements, std::size_t n, std::uint64_t seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::cerr << "usage: times SEED SIZE...\n";
+  std::vector<std::string> const arguments(argv + std::min(argc, 2), argv + argc);
+  auto const names = std::find_if(arguments.begin(), arguments.end(), [](std::string const& a) { return a[0] < '0' || a[0] > '9'; });
+  if (names == arguments.begin()) {
+    std::cerr << "usage: times SEED SIZE... [ALGORITHM...]\n";
     return 2;
   }
-  for (int i = 2; i < argc; ++i) {
-    auto const n = static_cast<std::size_t>(std::stoul(argv[i]));
-    measure<int>("int", n, std::stoul(argv[1]));
-    measure<record>("32 bytes", n, std::stoul(argv[1]));
+  std::vector<std::string> const only(names, arguments.end());
+  for (auto size = arguments.begin(); size != names; ++size) {
+    auto const n = static_cast<std::size_t>(std::stoul(*size));
+    measure<int>("int", n, std::stoul(argv[1]), only);
+    measure<record>("32 bytes", n, std::stoul(argv[1]), only);
   }
 }

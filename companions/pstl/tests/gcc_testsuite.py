@@ -2,10 +2,10 @@
 """Compiles and runs libstdc++'s own tests of its parallel algorithms, on nopal and on oneTBB. Status 1 if a test that passes on oneTBB, or that oneTBB is not asked
 about, fails on nopal.
 
-    companions/pstl/tests/gcc_testsuite.py GCC_ROOT --library build/release/libnopal.a
-    companions/pstl/tests/gcc_testsuite.py GCC_ROOT --library build/release/libnopal.a --beside-onetbb --jobs 4
+    companions/pstl/tests/gcc_testsuite.py GCC_SOURCES --library build/release/libnopal.a
+    companions/pstl/tests/gcc_testsuite.py GCC_SOURCES --library build/release/libnopal.a --beside-onetbb --jobs 4
 
-GCC_ROOT is a source tree of GCC, of the version whose library the compiler uses: on Debian the package gcc-12-source has it, as an archive.
+GCC_SOURCES is a source tree of GCC, of the version whose library the compiler uses: on Debian the package gcc-12-source has it, as an archive.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def failure(args: argparse.Namespace, end: BackEnd, test: Path, testsuite: Path)
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("root", type=Path, metavar="GCC_ROOT")
+    parser.add_argument("root", type=Path, metavar="GCC_SOURCES")
     parser.add_argument("--library", type=Path, required=True, help="libnopal.a or libnopal.so")
     parser.add_argument("--link", nargs="*", default=["-lhwloc"], help="what a static libnopal needs besides")
     parser.add_argument("--compiler", default="g++")

@@ -69,6 +69,13 @@ TEST(pipelines, so_it_is_where_looking_stealing_and_waking_take_time) {
   EXPECT_LE(r.elapsed, bound(1600, 64, 16, c) * 115 / 100);
 }
 
+// Gates and turns are found as they are at that time: a carrier that finds them as another one, which is ahead, has left them, ends.
+TEST(pipelines, short_items_are_shared_too) {
+  costs_of_stages const c{20ns, 200ns, 0ns, 20ns};
+  nopal::simulation_report const r = pipeline_of(1024, 16, 2, "look=60,steal=350,wake=4000,wake_up=25000", c);
+  EXPECT_LE(r.elapsed, bound(1024, 16, 2, c) * 150 / 100);
+}
+
 TEST(pipelines, the_dearest_serial_stage_is_the_bound) {
   for (costs_of_stages const c : {costs_of_stages{10us, 20us, 1us, 1us}, {1us, 20us, 10us, 1us}, {1us, 20us, 1us, 10us}}) {
     nopal::simulation_report const r = pipeline_of(500, 32, 16, "", c);

@@ -291,6 +291,26 @@ TEST(calls_that_block, are_asked_to_stop_in_time) {
   EXPECT_GE(nopal::simulated(p)->elapsed, 19ms);  // as in expect_about
 }
 
+// The second call has a thread for the second half of its time limit only.
+TEST(calls_that_block, are_asked_to_stop_in_time_though_they_begin_late) {
+  with_costs const costs{"report=/dev/null"};
+  nopal::pool_options o = machine("2");
+  o.blocking_threads = 1;
+  nopal::pool p{o};
+  p.run([] {
+    nopal::counter left;
+    nopal::spawn(left, [] { nopal::block_on([] { std::this_thread::sleep_for(10ms); }); });
+    nopal::yield();
+    nopal::with_time_limit(20ms, [] {
+      nopal::block_on([] {
+        while (!nopal::stop_requested()) std::this_thread::sleep_for(1ms);
+      });
+    });
+    nopal::wait_for(left);
+  });
+  EXPECT_GE(nopal::simulated(p)->elapsed, 19ms);  // as in expect_about
+}
+
 // A thread outside the pool runs in real time: so no time limit passes before that thread can act.
 TEST(threads_outside, may_come_before_a_time_limit) {
   with_costs const costs{"report=/dev/null"};

@@ -155,6 +155,8 @@ inline constexpr std::int64_t most_nested_forks = nesting / 16;
 inline constexpr std::int64_t between_requests = 100'000;
 inline constexpr std::int64_t longest_between_requests = 1'000'000;
 inline constexpr std::int64_t between_interruptions = 100'000;
+/// Once in so many times a worker runs something else than what is due, if there is any.
+inline constexpr unsigned due_in_a_row = 64;
 /// After so much work of high priority in a row a worker runs other work, if there is some.
 inline constexpr unsigned high_in_a_row = 64;
 /// Nanoseconds that work of low priority waits before the oldest begins like work of high priority, if other work comes without end; then

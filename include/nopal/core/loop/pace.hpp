@@ -55,6 +55,9 @@ class iteration_cost {
 /// In ticks of clock_ticks(). On a simulated machine with given times, by the caller's clock there: what takes no real time may cost much.
 /// Any thread.
 NOPAL_API std::uint64_t loop_ticks() noexcept;
+/// As loop_ticks, for those who wait for others: by the caller's clock on each simulated machine, since others run meanwhile. Reading that takes
+/// longer, so blocks of loops are not measured by it.
+NOPAL_API std::uint64_t waiting_ticks() noexcept;
 
 /// How long loops have run alone, one after the other, while a pool's threads slept: each too short to wake a thread, but not all together.
 /// Any number of threads. Used by sharing.cpp; each pool has one, ../scheduler/pool_state.hpp.

@@ -10,6 +10,7 @@
 #include <exception>
 #include <limits>
 
+#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
@@ -71,6 +72,13 @@ class NOPAL_API flow {
   /// Between two items, while others_wait(). `since`: when the carrier found that first, in ticks, or 0. `free`: as carry_next. True: the
   /// carrier ends, and `free` is not its own any more. Another worker may run the caller of the flow afterwards.
   NOPAL_COLD bool makes_way(bool is_caller, std::uint64_t& since, line* free) noexcept;
+
+  /// Before a carrier looks at what others change. On a simulated machine these come first, as at every object that strands share (in_order.hpp):
+  /// else one that is ahead would find gates and turns as they are later, and end. Another worker does not run the caller afterwards.
+  NOPAL_INLINE void in_simulated_order() const noexcept {
+    if (has_own_clock_) [[unlikely]]
+      come_in_order();
+  }
 
   /// Another carrier is about to end what the caller needs, perhaps: waits for has_come(), while is_near() and for as long as leaving the
   /// line and getting another one takes.
@@ -155,11 +163,11 @@ class NOPAL_API flow {
   /// A time for which it is worth to wait.
   class moment {
    public:
-    moment() noexcept : began_{loop_ticks()} {}
+    moment() noexcept : began_{waiting_ticks()} {}
     /// Pauses. True: the time is over.
     bool is_over() const noexcept {
       std_sync::relax();
-      return static_cast<double>(loop_ticks() - began_) > loop_tuning::moment();
+      return static_cast<double>(waiting_ticks() - began_) > loop_tuning::moment();
     }
 
    private:
@@ -167,7 +175,8 @@ class NOPAL_API flow {
   };
 
   // Only read while there are several carriers, but for end_.
-  bool alone_ = false;  ///< the pool has one worker, so one thread at a time uses the flow
+  bool has_own_clock_ = false;  ///< a simulated machine's, of several workers
+  bool alone_ = false;          ///< the pool has one worker, so one thread at a time uses the flow
 
  private:
   bool may_wait_ = false;  // not alone, and no turns are given

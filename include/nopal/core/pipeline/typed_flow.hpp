@@ -158,7 +158,10 @@ class typed_flow final : flow {
   }
   // Carries one item as far as it goes, and returns true: or returns false, and `free` is not the caller's any more. `free`: a line without
   // an item, or null. Items that are inside of a stage come first, those in the last stages before others, and the source last.
-  NOPAL_INLINE bool carry_next(line*& free) noexcept { return carry_ready<stages>(free) || carry_new(free); }
+  NOPAL_INLINE bool carry_next(line*& free) noexcept {
+    in_simulated_order();
+    return carry_ready<stages>(free) || carry_new(free);
+  }
   template <std::size_t N>
   NOPAL_INLINE bool carry_ready(line*& free) noexcept {
     if constexpr (N == 0) {
@@ -194,6 +197,7 @@ class typed_flow final : flow {
       close_source();
       return false;
     }
+    in_simulated_order();
     if (source_.leave(alone_) || has_new_line()) {
       offered more;
       more.begin(l);
@@ -281,6 +285,7 @@ class typed_flow final : flow {
   // True: the caller is inside of stage N. False: the line waits for that, or is handed on already.
   template <std::size_t N>
   NOPAL_INLINE bool enter(line& l) noexcept {
+    in_simulated_order();
     if constexpr (passages[N] == passage::in_order) {
       turn& mine = turn_of<N>(l.slot);
       if (!mine.has_come()) [[unlikely]]
@@ -296,6 +301,7 @@ class typed_flow final : flow {
   // The carrier of the item in `slot` leaves stage N. Returns the line that is inside now, if there is one: it is the caller's.
   template <std::size_t N>
   NOPAL_INLINE line* leave([[maybe_unused]] std::size_t slot) noexcept {
+    in_simulated_order();
     if constexpr (passages[N] == passage::in_order) {
       turn_of<N>(slot).leave();
       return turn_of<N>(after(slot)).pass(alone_);

@@ -23,8 +23,9 @@ struct blocking_call {
   void (*run)(blocking_call& me) noexcept;  ///< calls, and keeps the result
   region_id region = no_region;             ///< in which it runs: the caller's, which holds it
   fiber_values* values = nullptr;           ///< which it sees: the caller's
-  std::chrono::nanoseconds took{};          ///< by the steady clock
-  event done;                               ///< set by the thread, whose last access of the call this is
+  std::chrono::steady_clock::time_point begun;
+  std::chrono::steady_clock::time_point ended;
+  event done;  ///< set by the thread, whose last access of the call this is
   blocking_call* next = nullptr;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// A queue of what comes before or after all other work, the oldest first: stacks whose time limit has expired, work of high priority, work
+// A queue of what comes before or after all other work, the oldest first: stacks whose time limit has
+// expired or whose event has come, work of high priority, work
 // of low priority. A worker takes one at a time, so that all free workers share them and none waits behind other work. Below: the three.
 // Next: due.hpp and priorities.hpp, which fill them; search.hpp, which empties them.
 
@@ -49,7 +50,7 @@ class due_queue {
 
 /// Those of a pool; where nothing is stolen, of one worker.
 struct queues {
-  due_queue due;   ///< stacks whose time limit has expired: due.hpp
+  due_queue due;   ///< stacks whose time limit has expired, or whose event has come: due.hpp
   due_queue high;  ///< work of high priority
   due_queue low;   ///< work of low priority
 

@@ -102,11 +102,13 @@ struct pool_state {
   pool_events events;            ///< from outside of the pool: experimental_options::events
   core::parking parking;
   core::naps naps;
-  core::queues queues;                         ///< in a pool that steals
-  std::atomic<bool> asks_for_high{false};      ///< the timer will ask all workers to look at the queue `high`: priorities.cpp
-  std::atomic<bool> watches_low{false};        ///< the timer will look how long the queue `low` has waited: priorities.cpp
-  std::chrono::nanoseconds ask_again_after{};  ///< when workers that have not looked there are asked again; the timer's
-  std::atomic<bool> stopping{false};           ///< the workers' threads are to end
+  core::queues queues;                     ///< in a pool that steals
+  std::atomic<bool> asks_for_due{false};   ///< the timer will ask workers to look at what is due: due.cpp
+  std::atomic<bool> asks_for_high{false};  ///< the timer will ask all workers to look at the queue `high`: priorities.cpp
+  std::atomic<bool> watches_low{false};    ///< the timer will look how long the queue `low` has waited: priorities.cpp
+  /// When workers that have not looked at what is due are asked again; the timer's.
+  std::chrono::nanoseconds ask_again_after{tuning::between_requests};
+  std::atomic<bool> stopping{false};  ///< the workers' threads are to end
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins

@@ -41,6 +41,8 @@ struct search_state {
 
   bool searching = false;                            ///< the worker's thread counts as a thief
   bool woken = false;                                ///< it has slept, and has found nothing since
+  bool looks_for_events = false;                     ///< the thread polls the pool's event source now: take_if_due
+  bool leaves_due = false;                           ///< it has found events that the timer is to ask for
   std::int64_t idle_since = 0;                       ///< in nanoseconds; 0: not idle
   std::uint64_t backoff = tuning::shortest_backoff;  ///< pauses before its next search, at least
   /// What only the worker's thread may run and only the thread knows of, the oldest first: the thread has taken it from its inbox `own`, or
@@ -55,6 +57,7 @@ struct search_state {
   std::int64_t nap = tuning::shortest_nap;  ///< how long its next nap will be, in nanoseconds
   unsigned bound_sleeps = 1;                ///< in a pinned pool: so often the thread will be bound to its CPU while it sleeps
   unsigned ready_taken = 0;                 ///< times that the worker has looked at its ring, for fairness
+  unsigned due_taken = 0;                   ///< times that it has looked for what is due, and there was some
   unsigned high_taken = 0;                  ///< how much work of high priority it has begun one after the other
   bool may_run = false;                     ///< the thread has a permit: permits.hpp
   std::int64_t may_run_since = 0;           ///< undefined without a permit
@@ -252,6 +255,8 @@ class NOPAL_API worker : public worker_at_forks, public worker_for_others, publi
     if (search.may_run) [[unlikely]]
       give_permit_back();
   }
+  /// True if a stack is due that this worker may run: due.hpp. A hint.
+  bool has_stack_due() const noexcept { return !queues->due.looks_empty() || !due_own.looks_empty(); }
   /// True if this worker's deque, ring or inboxes hold anything.
   bool has_more() const noexcept {
     return !work.empty() || !ready.empty() || !open.empty() || !own.empty() || search.own != nullptr || !queues->empty() ||

@@ -5,7 +5,7 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-#include <optional>
+#include <memory>
 #include <stdexec/execution.hpp>
 #include <stop_token>
 #include <utility>
@@ -30,8 +30,13 @@ struct ask_region {
 template <class Token>
 class asked_by {
  public:
-  explicit asked_by(Token t) {
-    if (t.stop_possible()) in_.emplace(std::move(t));
+  explicit asked_by(Token t) : asks_{t.stop_possible()} {
+    if (asks_) std::construct_at(&in_, std::move(t));
+  }
+  asked_by(asked_by const&) = delete;
+  asked_by& operator=(asked_by const&) = delete;
+  ~asked_by() {
+    if (asks_) std::destroy_at(&in_);
   }
 
  private:
@@ -41,7 +46,10 @@ class asked_by {
 
     explicit region_with_token(Token t) : region{std::stop_token{}, time_point::max()}, token{std::move(t), ask_region{region_here()}} {}
   };
-  std::optional<region_with_token> in_;
+  bool const asks_;
+  union {  // no std::optional: GCC 12 warns of that, in the program of whoever includes this
+    region_with_token in_;
+  };
 };
 
 /// Nobody asks.
