@@ -133,6 +133,12 @@ bool run_first(worker& w) noexcept {
   return run_oldest(w, w.queues->high);
 }
 
+// There was no other work: runs what run_first has passed over for it.
+bool run_passed_over(worker& w) noexcept {
+  w.search.high_waits_until = 0;
+  return run_oldest(w, w.queues->due) || run_oldest(w, w.queues->high);
+}
+
 // Runs the newest ready entry, since that is in the cache. Every tuning::fairness-th time it runs the oldest; every second such time it
 // runs nothing if the inboxes have something. So two fibers that wake each other keep nothing else from starting. Thieves may be at the
 // ring.
@@ -433,7 +439,7 @@ void search_in_turn(worker& w) noexcept {
   unsigned const victim = w.observed->victim(w.index());
   if (victim != observer::no_worker && pool.steals && steal_from(w, *pool.workers[victim], nullptr)) return;
   if (run_from_inboxes(w) || run_from_others(w, nullptr) || (!w.search.own_first && run_own(w)) || run_oldest(w, w.queues->low)) return;
-  w.search.high_waits_until = 0;
+  if (run_passed_over(w)) return;
   w.observed->found_nothing(w.index());
 }
 
@@ -457,7 +463,7 @@ bool search_once(worker& w, stack& mine) noexcept {
     w.stacks.share();
   }
   if (run_from_others(w, nullptr) || (!s.own_first && run_own(w)) || run_oldest(w, w.queues->low)) return true;
-  s.high_waits_until = 0;
+  if (run_passed_over(w)) return true;
   if (pool.events.source() != nullptr) {
     look_at_events(w);
     if (w.has_more()) return true;  // must_stay_awake does not see what only this thread may run

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -17,8 +16,6 @@
 
 namespace {
 
-using namespace std::chrono_literals;
-
 class misuse_death : public testing::Test {
  protected:
   misuse_death() {
@@ -30,10 +27,14 @@ class misuse_death : public testing::Test {
 /// Destroys what `wait(it)` waits for, while a fiber waits.
 template <class T, class Wait>
 void end_while_waited_for(T& it, Wait wait) {
-  nopal::pool pool{{.workers = 2}};
+  nopal::pool pool{{.workers = 1}};
   pool.run([&] {
-    nopal::spawn([&] { wait(*it); });
-    nopal::sleep_for(20ms);
+    bool begun = false;
+    nopal::spawn([&] {
+      begun = true;
+      wait(*it);
+    });
+    while (!begun) nopal::yield();
     it.reset();
   });
 }

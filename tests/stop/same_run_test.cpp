@@ -83,15 +83,16 @@ void a_pool(nopal::pool& pool, events& e) {
   wait(left);
 }
 
-// The timer wakes the sleepers once all sleep: at rest, in the order in which they began.
+// The timer wakes the sleepers once all sleep: at rest, in the order in which they began. They sleep for longer than a worker may keep its turn
+// before it is said to be lost.
 void sleeps(nopal::pool&, events& e) {
   nopal::semaphore never{0};
   nopal::counter left;
   for (int k = 0; k < 6; ++k) {
     nopal::spawn(left, [&, k] {
       note(e, static_cast<char>('a' + k));
-      if (k % 2 == 0) nopal::sleep_for(20ms);
-      if (k % 2 == 1) never.try_acquire_for(20ms);
+      if (k % 2 == 0) nopal::sleep_for(80ms);
+      if (k % 2 == 1) never.try_acquire_for(80ms);
       note(e, static_cast<char>('A' + k));
     });
   }

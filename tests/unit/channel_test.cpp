@@ -208,11 +208,15 @@ TEST(channel_death, misuse_ends_in_a_message) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
   EXPECT_DEATH(
       {
-        nopal::pool pool{{.workers = 2}};
+        nopal::pool pool{{.workers = 1}};
         pool.run([] {
           std::optional<channel<int>> ch{std::in_place, 1u};
-          spawn([&] { static_cast<void>(ch->pop()); });
-          nopal::sleep_for(20ms);
+          bool begun = false;
+          spawn([&] {
+            begun = true;
+            static_cast<void>(ch->pop());
+          });
+          while (!begun) nopal::yield();
           ch.reset();
         });
       },

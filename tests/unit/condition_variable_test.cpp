@@ -296,15 +296,17 @@ TEST(condition_variable_death, misuse_ends_in_a_message) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
   EXPECT_DEATH(
       {
-        nopal::pool pool{{.workers = 2}};
+        nopal::pool pool{{.workers = 1}};
         pool.run([] {
           nopal::mutex m;
           std::optional<nopal::condition_variable> changed{std::in_place};
+          bool begun = false;
           spawn([&] {
             std::unique_lock lock{m};
+            begun = true;
             changed->wait(lock);
           });
-          nopal::sleep_for(20ms);
+          while (!begun) nopal::yield();
           changed.reset();
         });
       },

@@ -331,9 +331,12 @@ TEST(fiber_test, a_report_says_what_waits_for_what) {
   pool.run([&] {
     counter left;
     for (int k = 0; k < 2; ++k) spawn(left, [&] { wait_for(go); });
-    nopal::sleep_for(20ms);
-    std::string const report = pool.report();
-    EXPECT_NE(report.find("2 native stacks wait\n"), std::string::npos) << report;
+    std::string report;
+    auto const both_wait = [&] { return report.find("2 native stacks wait\n") != std::string::npos; };
+    for (auto const end = std::chrono::steady_clock::now() + 1min; !both_wait() && std::chrono::steady_clock::now() < end; nopal::yield()) {
+      report = pool.report();
+    }
+    EXPECT_TRUE(both_wait()) << report;
     char where[64];
     std::snprintf(where, sizeof where, " waits for a counter at %p\n", static_cast<void*>(&go));
     EXPECT_NE(report.find(where), std::string::npos) << report;
@@ -391,11 +394,15 @@ TEST(fiber_death, misuse_ends_in_a_message) {
       "nopal: a counter was destroyed at 2, while fibers may still count it down");
   EXPECT_DEATH(
       {
-        nopal::pool pool{{.workers = 2}};
+        nopal::pool pool{{.workers = 1}};
         pool.run([] {
           auto c = std::make_unique<counter>(1);
-          spawn([&] { wait_for(*c); });
-          nopal::sleep_for(20ms);
+          bool begun = false;
+          spawn([&] {
+            begun = true;
+            wait_for(*c);
+          });
+          while (!begun) nopal::yield();
           c.reset();
         });
       },

@@ -308,12 +308,16 @@ TEST(mutex_death, misuse_ends_in_a_message) {
       "nopal: a mutex was destroyed while it is locked");
   EXPECT_DEATH(
       {
-        nopal::pool pool{{.workers = 2}};
+        nopal::pool pool{{.workers = 1}};
         pool.run([] {
           std::optional<nopal::mutex> m{std::in_place};
           m->lock();
-          spawn([&] { m->lock(); });
-          nopal::sleep_for(20ms);
+          bool begun = false;
+          spawn([&] {
+            begun = true;
+            m->lock();
+          });
+          while (!begun) nopal::yield();
           m.reset();
         });
       },

@@ -22,6 +22,7 @@
 #include "nopal/fiber.hpp"
 #include "nopal/mutex.hpp"
 #include "nopal/native.hpp"
+#include "nopal/priority.hpp"
 #include "nopal/scope.hpp"
 #include "nopal/task.hpp"
 #include "simulation/src/controlled_schedule.hpp"
@@ -257,6 +258,29 @@ TEST(schedule, what_no_thief_was_told_of_is_found) {
               while (!flag) std::this_thread::yield();
             },
             [&] { flag = true; });
+      });
+    }
+  }
+}
+
+// Each begins the next, so that one at a time is there.
+void begins_others(nopal::counter& all, int n) {
+  if (n > 0) nopal::spawn(nopal::priority::high, all, [&all, n] { begins_others(all, n - 1); });
+}
+
+// Now and then a worker passes over what comes first, for other work. If there is none, it runs it all the same, before it says that it has
+// found nothing: nobody would call it again.
+TEST(schedule, what_was_passed_over_is_run) {
+  using nopal::schedule;
+  for (schedule const how :
+       {schedule::free, schedule::steal_never, schedule::steal_always, schedule::steal_at_random, schedule::by_priority}) {
+    for (unsigned const workers : {1u, 2u}) {
+      nopal::pool pool{{.workers = workers, .schedule = how}};
+      pool.run([] {
+        for (int k = 0; k < 200; ++k) nopal::sleep_for(std::chrono::microseconds{1});
+        nopal::counter all;
+        begins_others(all, 200);
+        nopal::wait_for(all);
       });
     }
   }

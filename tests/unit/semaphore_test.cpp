@@ -231,11 +231,15 @@ TEST(semaphore_death, misuse_ends_in_a_message) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
   EXPECT_DEATH(
       {
-        nopal::pool pool{{.workers = 2}};
+        nopal::pool pool{{.workers = 1}};
         pool.run([] {
           std::optional<semaphore> s{0};
-          spawn([&] { s->acquire(); });
-          nopal::sleep_for(20ms);
+          bool begun = false;
+          spawn([&] {
+            begun = true;
+            s->acquire();
+          });
+          while (!begun) nopal::yield();
           s.reset();
         });
       },
