@@ -112,16 +112,20 @@ double ticks_in(std::int64_t nanoseconds) noexcept { return static_cast<double>(
 }  // namespace
 
 // relaxed, here and in what follows: hints, which order nothing. What can be done is found by the carrier, afterwards.
+std::uint64_t flow::trial::items(flow const& f) noexcept {
+  f.in_simulated_order();  // else it would count what comes later, by carriers whose clocks are ahead
+  return f.next_item_.load(std::memory_order_relaxed);
+}
+
 void flow::trial::begin(flow const& f, std::int64_t nanoseconds) noexcept {
   left_ = tuning::pipeline_items_untimed;
   lasts_ = ticks_in(nanoseconds);
-  from_ = f.next_item_.load(std::memory_order_relaxed);
+  from_ = items(f);
   since_ = waiting_ticks();
 }
 
-// relaxed: a hint
 double flow::trial::rate(flow const& f, std::uint64_t now) const noexcept {
-  return static_cast<double>(f.next_item_.load(std::memory_order_relaxed) - from_) / static_cast<double>(now - since_);
+  return static_cast<double>(items(f) - from_) / static_cast<double>(now - since_);
 }
 
 line* flow::trial::see(flow& f, line* free) noexcept {

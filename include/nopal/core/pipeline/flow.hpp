@@ -85,8 +85,9 @@ class NOPAL_API flow {
   template <class HasCome, class IsNear>
   NOPAL_COLD void wait_a_moment(HasCome has_come, IsNear is_near) const noexcept {
     if (!may_wait_) return;
-    for (moment m; !has_come() && is_near() && !m.is_over();) {
-    }
+    moment m;
+    do in_simulated_order();
+    while (!has_come() && is_near() && !m.is_over());
   }
 
   /// resumable::run of each ticket.
@@ -150,6 +151,7 @@ class NOPAL_API flow {
 
    private:
     NOPAL_COLD void begin(flow const& f, std::int64_t nanoseconds) noexcept;
+    static std::uint64_t items(flow const& f) noexcept;            // how many have come
     double rate(flow const& f, std::uint64_t now) const noexcept;  // how many items have come in a tick
     bool looks_on(flow const& f, double with) noexcept;
 
