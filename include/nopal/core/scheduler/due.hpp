@@ -15,8 +15,7 @@ class worker;
 bool is_anything_due(worker const& w) noexcept;
 /// True: the caller is the pool's timer, under its mutex, or a worker that looks for events; so `r`, which worker `left_by` has left, is
 /// now due. With `home` that worker's thread runs it, else the first worker that takes it. If no thread searches, all busy workers are asked
-/// to look. `r` may have run, and
-/// may be gone, when this returns. entry_points::take_if_due. O(workers).
+/// to look. `r` may have run, and may be gone, when this returns. entry_points::take_if_due. O(workers).
 bool take_if_due(pool_state& pool, resumable& r, unsigned left_by, bool home) noexcept;
 /// The timer asks the workers for what is due, soon and as long as there is any. By a worker.
 void ask_for_due(pool_state& pool) noexcept;

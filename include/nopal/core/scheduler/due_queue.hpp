@@ -1,9 +1,8 @@
 #pragma once
 
-// A queue of what comes before or after all other work, the oldest first: stacks whose time limit has
-// expired or whose event has come, work of high priority, work
-// of low priority. A worker takes one at a time, so that all free workers share them and none waits behind other work. Below: the three.
-// Next: due.hpp and priorities.hpp, which fill them; search.hpp, which empties them.
+// A queue of what comes before or after all other work, the oldest first: stacks whose time limit has expired or whose event has come, work
+// of high priority, work of low priority. A worker takes one at a time, so that all free workers share them and none waits behind other
+// work. Below: the three. Next: due.hpp and priorities.hpp, which fill them; search.hpp, which empties them.
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
