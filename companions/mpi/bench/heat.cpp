@@ -87,63 +87,56 @@ struct run_of {
 
 #if defined(NOPAL_DISTRIBUTED_NOPAL)
 
-// Each counter begins at the number of steps, and counts down: `waits_for(c, s)` waits until s steps are done.
+// An edge of the strip: the neighbour's rank, and the rows that go there and come from there. The fiber of the block at the edge begins the
+// messages itself: a fiber of its own for them would run only when that block waits, a step later.
+struct edge {
+  int rank;
+  int send_tag, receive_tag;
+  std::size_t mine, theirs, at_block;
+  MPI_Request sent = MPI_REQUEST_NULL;
+  MPI_Request received = MPI_REQUEST_NULL;
+
+  // The rows of state `s` set out: as soon as that is computed, so nobody reads what comes into its place.
+  void exchange(run_of& r, std::size_t s) {
+    nopal::mpi::call([&] {
+      MPI_Irecv(r.p.row(s, theirs), r.count(), MPI_DOUBLE, rank, receive_tag, MPI_COMM_WORLD, &received);
+      MPI_Isend(r.p.row(s, mine), r.count(), MPI_DOUBLE, rank, send_tag, MPI_COMM_WORLD, &sent);
+    });
+  }
+  // The neighbour's row has come, and the own one may be overwritten, two steps later.
+  void wait() {
+    nopal::mpi::wait(received);
+    nopal::mpi::wait(sent);
+  }
+};
+
+// Each counter begins at the number of steps, and counts down.
 void heat(run_of r) {
   auto const steps = static_cast<std::int64_t>(r.steps);
   std::size_t const blocks = (r.p.rows + r.block - 1) / r.block;
   std::vector<std::unique_ptr<nopal::counter>> done;  // by block
   for (std::size_t b = 0; b < blocks; ++b) done.push_back(std::make_unique<nopal::counter>(steps));
-  auto const waits_for = [steps](nopal::counter& c, std::size_t s) {
-    nopal::wait_for(c, std::max<std::int64_t>(0, steps - static_cast<std::int64_t>(s)));
-  };
+  auto const wait_for_block = [&](std::size_t b, std::size_t s) { nopal::wait_for(*done[b], steps - static_cast<std::int64_t>(s)); };
 
-  // An edge: row `mine` is sent after each step, and row `theirs` is received before it. Of state s the first is to be sent before step s + 1
-  // overwrites it, and the other is to be used before state s + 2 comes there.
-  struct edge {
-    int rank;
-    int send_tag, receive_tag;
-    std::size_t mine, theirs, at_block;
-    nopal::counter sent, received;
-  };
-  std::vector<std::unique_ptr<edge>> edges;
-  auto const add = [&](int rank, int send_tag, int receive_tag, std::size_t mine, std::size_t theirs, std::size_t at_block) {
-    if (rank == MPI_PROC_NULL) return;
-    edges.push_back(
-        std::unique_ptr<edge>{new edge{rank, send_tag, receive_tag, mine, theirs, at_block, nopal::counter{steps}, nopal::counter{steps}}});
-  };
-  add(r.above, to_above, to_below, 1, 0, 0);
-  add(r.below, to_below, to_above, r.p.rows, r.p.rows + 1, blocks - 1);
+  std::vector<edge> edges;
+  if (r.above != MPI_PROC_NULL) edges.push_back({r.above, to_above, to_below, 1, 0, 0});
+  if (r.below != MPI_PROC_NULL) edges.push_back({r.below, to_below, to_above, r.p.rows, r.p.rows + 1, blocks - 1});
 
   nopal::counter left;
-  for (auto& at : edges) {
-    edge& e = *at;
-    nopal::spawn(left, [&, r] {
-      for (std::size_t s = 0; s < r.steps; ++s) {
-        waits_for(*done[e.at_block], s);
-        nopal::mpi::send(r.p.row(s, e.mine), r.count(), MPI_DOUBLE, e.rank, e.send_tag, MPI_COMM_WORLD);
-        e.sent.done();
-      }
-    });
-    nopal::spawn(left, [&, r] {
-      for (std::size_t s = 0; s < r.steps; ++s) {
-        if (s >= 2) waits_for(*done[e.at_block], s - 1);
-        nopal::mpi::recv(r.p.row(s, e.theirs), r.count(), MPI_DOUBLE, e.rank, e.receive_tag, MPI_COMM_WORLD);
-        e.received.done();
-      }
-    });
-  }
   for (std::size_t b = 0; b < blocks; ++b) {
-    nopal::spawn(left, [&, r, b] {
+    nopal::spawn(left, [&, r, b]() mutable {
       std::size_t const from = 1 + b * r.block;
       std::size_t const to = std::min(from + r.block, r.p.rows + 1);
-      for (std::size_t s = 0; s < r.steps; ++s) {
-        if (b > 0) waits_for(*done[b - 1], s);
-        if (b + 1 < blocks) waits_for(*done[b + 1], s);
-        for (auto& e : edges) {
-          if (e->at_block != b) continue;
-          waits_for(e->received, s + 1);
-          waits_for(e->sent, s);  // of state s - 1, which this step overwrites
+      auto const at_edges = [&](auto f) {
+        for (edge& e : edges) {
+          if (e.at_block == b) f(e);
         }
+      };
+      for (std::size_t s = 0; s < r.steps; ++s) {
+        at_edges([&](edge& e) { e.exchange(r, s); });
+        if (b > 0) wait_for_block(b - 1, s);
+        if (b + 1 < blocks) wait_for_block(b + 1, s);
+        at_edges([](edge& e) { e.wait(); });
         r.work.piece(distributed::this_worker(), [&] { r.p.compute(s, from, to); });
         done[b]->done();
       }
@@ -191,7 +184,7 @@ void heat(run_of r, bool overlap) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  distributed::options const o{{{"n", 1026}, {"steps", 300}, {"block", 32}, {"workers", 1}, {"overlap", 0}}, argc, argv};
+  distributed::options const o{{{"n", 1026}, {"steps", 300}, {"block", 64}, {"workers", 1}, {"overlap", 0}}, argc, argv};
   auto const n = static_cast<std::size_t>(o["n"]);
   auto const workers = static_cast<unsigned>(o["workers"]);
   if (n < 4 || o["block"] < 1 || workers < 1) throw std::invalid_argument{"--n is at least 4, --block and --workers at least 1"};
