@@ -39,7 +39,7 @@ struct plate {
   double* row(std::size_t step, std::size_t i) { return state[step % 2].data() + i * n; }  // 1 to rows; 0 and rows + 1: the neighbours'
 
   // Step `step` of the rows in [from, to).
-  void compute(std::size_t step, std::size_t from, std::size_t to) {
+  DISTRIBUTED_KERNEL void compute(std::size_t step, std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) {
       double const* const above = row(step, i - 1);
       double const* const here = row(step, i);

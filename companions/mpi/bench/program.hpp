@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -22,6 +21,9 @@
 #elif defined(NOPAL_DISTRIBUTED_OPENMP)
 #include <omp.h>
 #endif
+
+/// Of what the programs compute: the same machine code, at the same place in its cache lines, whatever the runtime around it.
+#define DISTRIBUTED_KERNEL [[gnu::noinline, gnu::aligned(64)]]
 
 namespace distributed {
 
@@ -63,22 +65,17 @@ class options {
 };
 
 inline double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-/// The CPU time of the calling thread: what other processes take does not count.
-inline double cpu_time() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
-/// The CPU time that a rank spends on its own work: computing() around each piece, on each worker.
+/// The time that a rank spends on its own work, in pieces, on each worker. By the steady clock: the CPU time of a thread is a call of the system, and
+/// small pieces would pay for it.
 class computed {
  public:
   explicit computed(unsigned workers) : of_(workers) {}
   template <class F>
   void piece(unsigned worker, F&& f) {
-    double const began = cpu_time();
+    double const began = now();
     f();
-    of_[worker].seconds += cpu_time() - began;
+    of_[worker].seconds += now() - began;
   }
   double each() const {
     double sum = 0;

@@ -4,7 +4,7 @@
     python3 companions/mpi/bench/run.py --build build/release --ranks 2 --runs 10 --out docs/results/two-cpus/mpi-runs.csv
 
 It writes a CSV with a row for each run, and prints for each program and delay: the median time of each way, how many times as fast nopal is as
-the others, and how much of the communication each hides. The programs measure, on each worker, the CPU time of what they compute; what a run
+the others, and how much of the communication each hides. The programs measure, on each worker, the time in which they compute; what a run
 takes beyond that is communication that shows. Hidden is 1 - (what shows) / (what shows by plain MPI, one step after the other); UTS has no such
 number. nopal's and OpenMP's programs have --workers threads in each rank.
 """
@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 
 SIZES = {
-    "heat": ["--n", "1026", "--steps", "300", "--block", "64"],
+    "heat": ["--n", "1026", "--steps", "300", "--block", "128"],
     "summa": ["--n", "1024", "--panel", "32"],
     "uts": ["--tree", "3"],
 }

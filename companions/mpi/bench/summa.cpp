@@ -93,7 +93,7 @@ struct product {
   }
 
   // The rows in [from, to) of what panel k adds to C.
-  void multiply(std::size_t k, panel const& p, std::size_t from, std::size_t to) {
+  DISTRIBUTED_KERNEL void multiply(std::size_t k, panel const& p, std::size_t from, std::size_t to) {
     std::size_t const w = width_of(k);
     std::size_t const m = columns.size();
     for (std::size_t i = from; i < to; ++i) {

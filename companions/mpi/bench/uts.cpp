@@ -4,6 +4,8 @@
 //
 // nopal: a task for each node on the rank's pool, which steals inside; a fiber receives what the others ask and give.
 // plain, openmp: each thread has a stack of nodes, and the first one looks for messages (MPI_Iprobe) now and then.
+// A leaf is counted where it is found: it is no task, and comes neither onto a stack nor into a message. So whatever is walked has children; the
+// roots have.
 
 #include <algorithm>
 #include <array>
@@ -131,12 +133,6 @@ struct alignas(64) counts {
   std::size_t since_look = 0;
 };
 
-void count(counts& c, node const& at, std::size_t children) {
-  ++c.found.nodes;
-  c.found.depth = std::max<long>(c.found.depth, at.height);
-  if (children == 0) ++c.found.leaves;
-}
-
 #if defined(NOPAL_DISTRIBUTED_NOPAL)
 
 class search {
@@ -223,9 +219,13 @@ class search {
   }
   static nopal::task<void> walk(search& s, node at) {
     std::size_t const children = s.tree_.children_of(at);
-    s.visited(at, children);
+    std::size_t leaves = 0;
     for (std::size_t i = 0; i < children; ++i) {
       node const child = at.child(i);
+      if (s.tree_.children_of(child) == 0) {
+        ++leaves;
+        continue;
+      }
       if (i > 0 && s.others_.wanted && s.gave(child)) continue;  // the first one stays, so that this rank has work too
       if (i + 1 < children) {
         co_await nopal::fork(walk, s, child);
@@ -233,12 +233,15 @@ class search {
         co_await nopal::call(walk, s, child);
       }
     }
+    s.visited(at, leaves);
     co_await nopal::join;
   }
-  void visited(node const& at, std::size_t children) {
+  // The node, and those of its children that are leaves.
+  void visited(node const& at, std::size_t leaves) {
     counts& mine = counted[nopal::this_worker::index()];
-    count(mine, at, children);
-    if (++mine.since_look < between_looks) return;
+    mine.found.add(bench::extent::inner(at));
+    if (leaves > 0) mine.found.add({at.height + 1, static_cast<long>(leaves), static_cast<long>(leaves)});
+    if ((mine.since_look += 1 + leaves) < between_looks) return;
     mine.since_look = 0;
     nopal::mpi::poll();  // what has come goes first: on one worker nobody else would look
   }
@@ -345,9 +348,18 @@ class search {
         node const at = mine.back();
         mine.pop_back();
         std::size_t const children = tree_.children_of(at);
-        count(counted_here, at, children);
-        for (std::size_t i = 0; i < children; ++i) mine.push_back(at.child(i));
-        if (++counted_here.since_look < between_looks) continue;
+        counted_here.found.add(bench::extent::inner(at));
+        ++counted_here.since_look;
+        for (std::size_t i = 0; i < children; ++i) {
+          node const child = at.child(i);
+          if (tree_.children_of(child) > 0) {
+            mine.push_back(child);
+            continue;
+          }
+          counted_here.found.add(bench::extent::leaf(child));
+          ++counted_here.since_look;
+        }
+        if (counted_here.since_look < between_looks) continue;
         counted_here.since_look = 0;
         share(mine);
         if (me == 0) answer(mine);
