@@ -97,13 +97,13 @@ struct edge {
   MPI_Request received = MPI_REQUEST_NULL;
 
   // The rows of state `s` set out: as soon as that is computed, so nobody reads what comes into its place.
-  void exchange(run_of& r, std::size_t s) {
+  void exchange(run_of const& r, std::size_t s) {
     nopal::mpi::call([&] {
       MPI_Irecv(r.p.row(s, theirs), r.count(), MPI_DOUBLE, rank, receive_tag, MPI_COMM_WORLD, &received);
       MPI_Isend(r.p.row(s, mine), r.count(), MPI_DOUBLE, rank, send_tag, MPI_COMM_WORLD, &sent);
     });
   }
-  // The neighbour's row has come, and the own one may be overwritten, two steps later.
+  // The neighbour's row has come, and the own one may be overwritten, as the next step does.
   void wait() {
     nopal::mpi::wait(received);
     nopal::mpi::wait(sent);
@@ -124,7 +124,7 @@ void heat(run_of r) {
 
   nopal::counter left;
   for (std::size_t b = 0; b < blocks; ++b) {
-    nopal::spawn(left, [&, r, b]() mutable {
+    nopal::spawn(left, [&, r, b] {
       std::size_t const from = 1 + b * r.block;
       std::size_t const to = std::min(from + r.block, r.p.rows + 1);
       auto const at_edges = [&](auto f) {
