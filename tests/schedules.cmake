@@ -1,14 +1,19 @@
 # The unit tests under controlled schedules, each round with other seeds; but for those that measure time or sleep, in which several must
 # run at once whatever their turn, that look at workers which sleep, and the largest.
-if(NOPAL_TEST_SHORT)
-  if(NOT NOPAL_SANITIZE)
-    return()
-  endif()
-  set(NOPAL_TEST_SEEDS 1 CACHE STRING "how many seeds each test of a controlled schedule gets")
-elseif(NOPAL_SANITIZE)
-  set(NOPAL_TEST_SEEDS 3 CACHE STRING "how many seeds each test of a controlled schedule gets")
-else()
-  set(NOPAL_TEST_SEEDS 5 CACHE STRING "how many seeds each test of a controlled schedule gets")
+# With NOPAL_TEST_SHORT, GCC has none of it, and a sanitizer one seed.
+if(NOPAL_TEST_SHORT AND NOT NOPAL_SANITIZE AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  return()
+endif()
+set(seeds 5)
+if(NOPAL_SANITIZE AND NOPAL_TEST_SHORT)
+  set(seeds 1)
+elseif(NOPAL_SANITIZE OR NOPAL_TEST_SHORT)
+  set(seeds 3)
+endif()
+set(NOPAL_TEST_SEEDS ${seeds} CACHE STRING "how many seeds each test of a controlled schedule gets")
+set(programs unit)
+if(TARGET nopal_flows_tests)
+  list(APPEND programs flows)
 endif()
 set(scheduled task. exceptions. native. scope_test. fiber_test. counter_test. mutex_test. condition_variable_test. semaphore_test.
   channel_test. pipeline_test. resume_on. scratch. future. c_test. promise. shared_future. then. after. graph. graph_exceptions. graph_stop.)
@@ -42,30 +47,38 @@ set(schedules random:1 always never)
 if(NOPAL_TEST_SHORT)
   set(schedules random:1)
 endif()
-foreach(schedule IN LISTS schedules)
-  string(REGEX REPLACE ":.*" "" name ${schedule})
-  set(rounds 1)
-  if(name STREQUAL "random")
-    set(rounds ${NOPAL_TEST_SEEDS})
-  endif()
-  add_test(NAME schedules.${name}
-    COMMAND nopal_unit_tests --gtest_filter=${scheduled}-${unscheduled} --gtest_repeat=${rounds} --gtest_brief=1)
-  set_tests_properties(schedules.${name} PROPERTIES LABELS schedules TIMEOUT 3600 COST 60
-    ENVIRONMENT "NOPAL_SCHEDULE=${schedule};${nopal_sanitizer_environment}")
+foreach(program IN LISTS programs)
+  foreach(schedule IN LISTS schedules)
+    string(REGEX REPLACE ":.*" "" name ${schedule})
+    set(rounds 1)
+    if(name STREQUAL "random")
+      set(rounds ${NOPAL_TEST_SEEDS})
+    endif()
+    add_test(NAME schedules.${name}.${program}
+      COMMAND nopal_${program}_tests --gtest_filter=${scheduled}-${unscheduled} --gtest_repeat=${rounds} --gtest_brief=1)
+    set_tests_properties(schedules.${name}.${program} PROPERTIES LABELS schedules TIMEOUT 3600 COST 60
+      ENVIRONMENT "NOPAL_SCHEDULE=${schedule};${nopal_sanitizer_environment}")
+  endforeach()
 endforeach()
 
 # The same on simulated machines, whose workers share one CPU, of which one runs at a time; but for what measures by another clock than theirs,
 # and what takes longest there: companions/simulation/tests has pipelines of its own.
-if(NOPAL_TEST_SHORT)
+if(NOPAL_SANITIZE AND NOPAL_TEST_SHORT)
   return()
 endif()
 list(APPEND unsimulated ${unscheduled} *.waits_with_a_time_limit pipeline_test.stages_keep_order_and_are_alone_as_they_say
   pipeline_test.a_time_limit_ends_it pipeline_test.those_who_look_on_hear_of_its_end then.hands_a_failure_along_a_chain_of_100000
   then.of_a_chain_of_100000 after.a_failure_goes_along_a_chain_of_fibers condition_variable_test.producers_and_consumers)
 list(JOIN unsimulated ":" unsimulated)
-foreach(machine IN ITEMS 2 2x3)
-  add_test(NAME schedules.simulated.${machine}
-    COMMAND nopal_unit_tests --gtest_filter=${scheduled}-${unsimulated} --gtest_brief=1)
-  set_tests_properties(schedules.simulated.${machine} PROPERTIES LABELS "schedules;simulation" TIMEOUT 600 COST 60
-    ENVIRONMENT "NOPAL_SCHEDULE=simulate:${machine};NOPAL_SIMULATION=report=/dev/null;${nopal_sanitizer_environment}")
+set(machines 2 2x3)
+if(NOPAL_TEST_SHORT)
+  set(machines 2x3)
+endif()
+foreach(program IN LISTS programs)
+  foreach(machine IN LISTS machines)
+    add_test(NAME schedules.simulated.${machine}.${program}
+      COMMAND nopal_${program}_tests --gtest_filter=${scheduled}-${unsimulated} --gtest_brief=1)
+    set_tests_properties(schedules.simulated.${machine}.${program} PROPERTIES LABELS "schedules;simulation" TIMEOUT 600 COST 60
+      ENVIRONMENT "NOPAL_SCHEDULE=simulate:${machine};NOPAL_SIMULATION=report=/dev/null;${nopal_sanitizer_environment}")
+  endforeach()
 endforeach()

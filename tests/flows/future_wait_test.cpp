@@ -16,7 +16,7 @@
 #include "../numbered.hpp"
 #include "../on_pools.hpp"
 #include "../scale.hpp"
-#include "any_duration.hpp"
+#include "../unit/any_duration.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/task.hpp"
