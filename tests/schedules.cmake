@@ -63,19 +63,15 @@ endforeach()
 
 # The same on simulated machines, whose workers share one CPU, of which one runs at a time; but for what measures by another clock than theirs,
 # and what takes longest there: companions/simulation/tests has pipelines of its own.
-if(NOPAL_SANITIZE AND NOPAL_TEST_SHORT)
+if(NOPAL_TEST_SHORT)
   return()
 endif()
 list(APPEND unsimulated ${unscheduled} *.waits_with_a_time_limit pipeline_test.stages_keep_order_and_are_alone_as_they_say
   pipeline_test.a_time_limit_ends_it pipeline_test.those_who_look_on_hear_of_its_end then.hands_a_failure_along_a_chain_of_100000
   then.of_a_chain_of_100000 after.a_failure_goes_along_a_chain_of_fibers condition_variable_test.producers_and_consumers)
 list(JOIN unsimulated ":" unsimulated)
-set(machines 2 2x3)
-if(NOPAL_TEST_SHORT)
-  set(machines 2x3)
-endif()
 foreach(program IN LISTS programs)
-  foreach(machine IN LISTS machines)
+  foreach(machine IN ITEMS 2 2x3)
     add_test(NAME schedules.simulated.${machine}.${program}
       COMMAND nopal_${program}_tests --gtest_filter=${scheduled}-${unsimulated} --gtest_brief=1)
     set_tests_properties(schedules.simulated.${machine}.${program} PROPERTIES LABELS "schedules;simulation" TIMEOUT 600 COST 60

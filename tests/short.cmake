@@ -8,10 +8,10 @@ if(NOPAL_SANITIZE STREQUAL "thread")
   set(short unit stress stop small embedding_lifetime)
   set(long stop_loops stop_same_run)
 elseif(NOPAL_SANITIZE)
-  set(short unit flows stress stop small algorithm_elementwise algorithm_ranges algorithm_scan embedding_lifetime embedding_fork)
+  set(short unit flows reports stress stop small algorithm_elementwise algorithm_ranges algorithm_scan embedding_lifetime embedding_fork)
   set(long stop_same_run)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  set(short unit flows machine stress faults algorithm stop small core_alone embedding matrix debugging fatal security unload misuse package structure docs
+  set(short unit flows reports machine stress faults algorithm stop small core_alone embedding matrix debugging fatal security unload misuse package structure docs
     alpi debug execution mpi profile pstl simulation trace)
   # The longest to compile, which GCC or another program of the folder stands for; or the longest to run.
   set(long algorithm_sort_types algorithm_sorted algorithm_sort_failures embedding_tbb embedding_openmp embedding_thread_identity embedding_python

@@ -84,7 +84,7 @@ struct follower {
 
 /// then, for a future of either kind: below.
 template <bool Takes, class R, class G>
-NOPAL_PROFILED auto follow(std::shared_ptr<shared_result<R>> s, G&& g);
+NOPAL_PROFILED auto follow(std::shared_ptr<shared_result<R>> const& s, G&& g);
 
 /// co_await f, for a future.
 template <class R>
@@ -130,7 +130,7 @@ class future : public core::awaitable_tag {
     state_.swap(taken.state_);  // drops what this was
     return *this;
   }
-  ~future() {
+  [[gnu::noinline]] ~future() {
     if (state_ != nullptr && std::uncaught_exceptions() > 0) [[unlikely]]
       state_->let_exception_go();
   }
@@ -210,7 +210,7 @@ class future : public core::awaitable_tag {
 namespace core {
 
 template <bool Takes, class R, class G>
-NOPAL_PROFILED auto follow(std::shared_ptr<shared_result<R>> s, G&& g) {
+NOPAL_PROFILED auto follow(std::shared_ptr<shared_result<R>> const& s, G&& g) {
   using kept = std::decay_t<G>;
   constexpr bool callable = result_for<R, Takes>::template may_call<kept>;
   static_assert(
@@ -219,16 +219,9 @@ NOPAL_PROFILED auto follow(std::shared_ptr<shared_result<R>> s, G&& g) {
   constexpr bool copied = std::is_constructible_v<kept, G&&>;
   static_assert(copied, "nopal: then keeps its function by value, and this one cannot be copied. Write f.then(std::move(g)).");
   if constexpr (callable && copied) {
-    worker* const w = current_or_null();
-    pool_state* pool = nullptr;
-    if (!s->ends_on_worker || s->done.is_set()) pool = w != nullptr ? &w->pool() : &default_pool_state();
-    std::vector<predecessor> after;
-    shared_result<R>* const of = s.get();
-    after.push_back({std::move(s), nullptr, true});
-    auto job =
-        core::submit_after(pool, default_pool_state, region_here(), std::move(after), follower<R, Takes, kept>{of, static_cast<G&&>(g)});
-    using result = std::remove_reference_t<decltype(*job)>::result;
-    return future_access::make<result>(std::move(job));
+    pool_state* const pool = core::pool_to_follow_in(*s);
+    return future_access::make(core::submit_after(pool, default_pool_state, region_here(), core::only_after(s),
+                                                  follower<R, Takes, kept>{s.get(), static_cast<G&&>(g)}));
   } else {
     return future<refused>{};
   }

@@ -141,10 +141,8 @@ class pool {
       core::explained<core::way::submits, c::wrong>();
       return future<core::refused>{};
     } else {
-      auto r = core::submit_after(&state(), nullptr, core::region_here(), core::dependency_access::take(d), static_cast<F&&>(f),
-                                  static_cast<A&&>(a)...);
-      using result = std::remove_reference_t<decltype(*r)>::result;
-      return core::future_access::make<result>(std::move(r));
+      return core::future_access::make(core::submit_after(&state(), nullptr, core::region_here(), core::dependency_access::take(d),
+                                                          static_cast<F&&>(f), static_cast<A&&>(a)...));
     }
   }
   /// As submit(f, args...), in a stop region of its own: the job, and all that it begins, is asked to stop when `token` is requested, or
@@ -274,11 +272,10 @@ class pool {
     } else {
       using job = core::submitted_job<F&&, A&&...>;
       auto r = std::make_shared<job>(static_cast<F&&>(f), static_cast<A&&>(a)...);
-      r->pool = &state();
-      r->runs_in.region = region;
-      r->keep(r);
-      core::submit(state(), *r);
-      return core::future_access::make<typename job::result>(std::move(r));
+      job& j = *r;
+      std::shared_ptr<core::shared_result<typename job::result>> s = std::move(r);
+      core::submit_kept(state(), region, j, j.kept, s);
+      return core::future_access::make(std::move(s));
     }
   }
 

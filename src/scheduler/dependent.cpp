@@ -14,7 +14,7 @@ struct dependent::link : counter_word::waiter {
   std::exception_ptr thrown() const noexcept { return other.result != nullptr ? other.result->thrown() : copied; }
 };
 
-dependent::dependent(std::vector<predecessor> after, void (*begin)(dependent&) noexcept)
+dependent::dependent(std::vector<predecessor>&& after, void (*begin)(dependent&) noexcept)
     : begin_{begin}, count_{after.size()}, links_{std::make_unique<link[]>(after.size())}, left_{after.size() + 1} {
   for (std::size_t k = 0; k < count_; ++k) {
     link& l = links_[k];
@@ -56,6 +56,43 @@ bool dependent::arrive() noexcept {
   }
   links_.reset();  // what ended is not kept alive until this does
   return true;
+}
+
+waiting_job::waiting_job(std::vector<predecessor>&& after, job& waits) : dependent{std::move(after), begin}, job_{waits} {}
+
+void waiting_job::begin(dependent& d) noexcept { submit_prepared(static_cast<waiting_job&>(d).job_); }
+
+bool waiting_job::may_run(job& r, any_result& of) noexcept {
+  if (failure() == nullptr) return true;
+  r.error = failure();
+  if (failed() != nullptr) of.fail_with(std::move(failed()));
+  return false;
+}
+
+void submit_kept_after(pool_state* pool, pool_state& (*otherwise)(), region_id region, job& r, kept_job& k, waiting_job& w) {
+  r.runs_in.region = region;
+  prepare_to_submit(pool, r);
+  if (!w.enter()) return;
+  try {
+    if (r.pool == nullptr && current_or_null() == nullptr) prepare_to_submit_to(otherwise(), r);
+  } catch (...) {
+    drop_region(r.runs_in.region);
+    k.self = nullptr;
+    throw;
+  }
+  submit_prepared(r);
+}
+
+std::vector<predecessor> only_after(std::shared_ptr<any_result> of) {
+  std::vector<predecessor> after;
+  after.push_back({std::move(of), nullptr, true});
+  return after;
+}
+
+pool_state* pool_to_follow_in(any_result const& of) {
+  if (of.ends_on_worker && !of.done.is_set()) return nullptr;
+  worker* const w = current_or_null();
+  return w != nullptr ? &w->pool() : &default_pool_state();
 }
 
 void waiting_fiber::begin_in(pool_state& pool, resumable& fiber) noexcept {

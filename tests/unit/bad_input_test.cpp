@@ -181,7 +181,7 @@ TEST(bad_input, no_memory_for_a_frame_is_bad_alloc) {
   KEEPS_OPERATOR_NEW_SKIP();
   for (unsigned const workers : {1u, 2u, 3u}) {
     nopal::pool pool{{.workers = workers}};
-    for (int k = 0; k < 20; ++k) {
+    for (long k = 0; k < test::scaled(20, 10); ++k) {
       {
         no_memory const now;
         EXPECT_THROW(pool.run(forks_deep, 100'000), std::bad_alloc);

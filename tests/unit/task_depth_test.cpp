@@ -125,7 +125,7 @@ TEST(task, a_move_may_throw_at_any_depth) {
   nopal::pool pool{{.workers = 1}};
   constexpr long depth = 700;  // so deep that some starts are deferred; those move their arguments once more
   long thrown = 0;
-  for (long n = 1;; n += test::sanitized ? 11 : 1) {
+  for (long n = 1;; n += test::sanitized ? 23 : 1) {
     long left = n;
     try {
       EXPECT_EQ(pool.run(chain_with_fragile, depth, fragile{&left}), depth);

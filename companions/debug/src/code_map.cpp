@@ -173,7 +173,8 @@ function_name named(std::string const& symbol) {
   // type.
   if (begins_with_any(mangled, {"_ZN5nopal4core12fiber_recordI", "_ZN5nopal4core8child_ofI", "_ZZN5nopal4core8child_ofI",
                                 "_ZN5nopal4core16outside_child_ofI", "_ZN5nopal4core9branch_ofI", "_ZZN5nopal4core9branch_ofI",
-                                "_ZN5nopal4core9typed_jobI", "_ZZN5nopal4core9typed_jobI", "_ZZN5nopal4core12detached_jobI"})) {
+                                "_ZN5nopal4core9typed_jobI", "_ZZN5nopal4core9typed_jobI", "_ZZN5nopal4core12detached_jobI",
+                                "_ZZN5nopal4core13dependent_jobI"})) {
     if (f.text == name) f.text = std::string{"<"}.append(demangled_argument(name)).append(">");
     std::string_view const closure = first_argument(f.text);
     // The type of a function does not identify the function, and nopal's own closures are not the user's.

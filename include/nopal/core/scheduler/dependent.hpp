@@ -52,7 +52,7 @@ class NOPAL_API dependent {
 
  protected:
   /// Throws std::bad_alloc.
-  dependent(std::vector<predecessor> after, void (*begin)(dependent&) noexcept);
+  dependent(std::vector<predecessor>&& after, void (*begin)(dependent&) noexcept);
   ~dependent();
 
  private:
@@ -69,53 +69,71 @@ class NOPAL_API dependent {
   std::shared_ptr<any_result> used_;
 };
 
+/// The wait of a job that begins after others. It is a part of the job.
+class NOPAL_API waiting_job : public dependent {
+ public:
+  /// Throws std::bad_alloc.
+  waiting_job(std::vector<predecessor>&& after, job& waits);
+  /// By the worker that begins the job. True: it runs. False: one of the others has failed, and the job only ends, with that failure.
+  bool may_run(job& r, any_result& of) noexcept;
+
+ private:
+  static void begin(dependent& d) noexcept;
+
+  job& job_;
+};
+
 /// The job of pool::submit that begins after others, and of future::then. If one of them has failed, it only ends, with that failure.
 template <class F, class... A>
-class NOPAL_PROFILED dependent_job final : public submitted_job<F, A...>, public dependent {
+class NOPAL_PROFILED dependent_job final : public submitted_job<F, A...>, public waiting_job {
  public:
-  explicit dependent_job(std::vector<predecessor> after, F f, A... a)
-      : submitted_job<F, A...>{static_cast<F>(f), static_cast<A>(a)...},
-        dependent{std::move(after), [](dependent& d) noexcept { core::submit_prepared(static_cast<dependent_job&>(d)); }} {
+  explicit dependent_job(std::vector<predecessor>&& after, F f, A... a)
+      : submitted_job<F, A...>{static_cast<F>(f), static_cast<A>(a)...}, waiting_job{std::move(after), *this} {
     this->finish = [](job& r) noexcept {
-      static_cast<dependent_job&>(r).let_go();
-      submitted_job<F, A...>::end(r);
+      auto& self = static_cast<dependent_job&>(r);
+      self.let_go();
+      end_submitted(self, self.kept, self.done);
     };
     this->start = [](job& r) {
       auto& self = static_cast<dependent_job&>(r);
-      if (self.failure() == nullptr) return self.begin();
-      self.error = self.failure();
-      if (self.failed() != nullptr) self.fail_with(std::move(self.failed()));
+      if (self.may_run(self, self)) self.submitted_job<F, A...>::begin();
     };
   }
 };
+
+/// Gives such a job, which keeps itself, to a pool: submit_after.
+NOPAL_API void submit_kept_after(pool_state* pool, pool_state& (*otherwise)(), region_id region, job& r, kept_job& k, waiting_job& w);
+/// As that. `s`: the job.
+template <class R>
+[[gnu::noinline]] void submit_kept_after(pool_state* pool, pool_state& (*otherwise)(), region_id region, job& r, kept_job& k,
+                                         waiting_job& w, std::shared_ptr<shared_result<R>> const& s) {
+  k.self = s;
+  core::submit_kept_after(pool, otherwise, region, r, k, w);
+}
 
 /// Makes such a job, in that stop region, which is given to `pool` when the others have ended. Null: to the pool whose worker ends the last
 /// of them, which must end on a worker; or if they have ended, to the caller's pool, or to otherwise() if the caller works for none. Throws
 /// std::bad_alloc, what the constructor throws, and what `otherwise` throws; then there is no job.
 template <class F, class... A>
-NOPAL_PROFILED std::shared_ptr<dependent_job<F&&, A&&...>> submit_after(pool_state* pool, pool_state& (*otherwise)(), region_id region,
-                                                                        std::vector<predecessor> after, F&& f, A&&... a) {
-  auto r = std::make_shared<dependent_job<F&&, A&&...>>(std::move(after), static_cast<F&&>(f), static_cast<A&&>(a)...);
-  r->runs_in.region = region;
-  r->keep(r);
-  core::prepare_to_submit(pool, *r);
-  if (r->enter()) {
-    try {
-      if (r->pool == nullptr && current_or_null() == nullptr) core::prepare_to_submit_to(otherwise(), *r);
-    } catch (...) {
-      drop_region(r->runs_in.region);
-      r->keep(nullptr);
-      throw;
-    }
-    core::submit_prepared(*r);
-  }
-  return r;
+NOPAL_PROFILED auto submit_after(pool_state* pool, pool_state& (*otherwise)(), region_id region, std::vector<predecessor>&& after, F&& f,
+                                 A&&... a) {
+  using made = dependent_job<F&&, A&&...>;
+  auto r = std::make_shared<made>(std::move(after), static_cast<F&&>(f), static_cast<A&&>(a)...);
+  made& m = *r;
+  std::shared_ptr<shared_result<typename made::result>> s = std::move(r);
+  core::submit_kept_after(pool, otherwise, region, m, m.kept, m, s);
+  return s;
 }
+
+/// What a function that future::then is given begins after: `of`, whose result it uses. Throws std::bad_alloc.
+NOPAL_API std::vector<predecessor> only_after(std::shared_ptr<any_result> of);
+/// The pool in which such a function runs; null: that of the worker that ends `of`. Throws what default_pool() throws.
+NOPAL_API pool_state* pool_to_follow_in(any_result const& of);
 
 /// The wait of a fiber that begins after others. It is a part of the fiber's closure.
 class NOPAL_API waiting_fiber : public dependent {
  public:
-  explicit waiting_fiber(std::vector<predecessor> after) : dependent{std::move(after), begin} {}
+  explicit waiting_fiber(std::vector<predecessor>&& after) : dependent{std::move(after), begin} {}
 
   /// From now on `fiber` waits, and the end of `pool` waits for it.
   void begin_in(pool_state& pool, resumable& fiber) noexcept;
@@ -154,7 +172,7 @@ struct closure_after {
 
 /// As spawn_after, for a closure that is known to be well-formed.
 template <class Counter, class F>
-void spawn_checked_after(pool_state& pool, std::vector<predecessor> after, Counter* c, F&& f) {
+void spawn_checked_after(pool_state& pool, std::vector<predecessor>&& after, Counter* c, F&& f) {
   using closure = closure_after<std::decay_t<F>>;
   using record = fiber_record<closure, Counter>;
   auto wait = std::make_unique<waiting_fiber>(std::move(after));
@@ -174,7 +192,7 @@ void spawn_checked_after(pool_state& pool, std::vector<predecessor> after, Count
 /// counts it, up now and down when it has ended; or null. Throws std::bad_alloc, what copying the closure throws, and what `otherwise`
 /// throws; nothing has happened then.
 template <class Counter, class F>
-void spawn_after(pool_state* to, pool_state& (*otherwise)(), std::vector<predecessor> after, Counter* c, F&& f) {
+void spawn_after(pool_state* to, pool_state& (*otherwise)(), std::vector<predecessor>&& after, Counter* c, F&& f) {
   if constexpr (core::may_be_fiber<F>()) {
     worker* const w = current_or_null();
     pool_state& pool = to != nullptr ? *to : w != nullptr ? w->pool() : otherwise();

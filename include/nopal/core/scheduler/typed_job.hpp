@@ -51,15 +51,15 @@ struct look_at<R> {
 template <class R>
 using looked_at = look_at<R>::type;
 
-/// A callable, its arguments and its result. F, A...: references, as they were given. How the arguments are kept: task/arguments.hpp.
+/// How a job calls: F, A... are references, as the callable and its arguments were given. How they are kept: task/arguments.hpp.
 template <way How, class F, class... A>
-class NOPAL_PROFILED typed_job : public job {
+struct call_of_job {
   using arguments = checked<How, F, A...>::arguments::type;
   using callable = std::conditional_t<How == way::waits, F, std::decay_t<F>>;
   template <class Pack>
-  struct call_of;
+  struct with;
   template <class... P>
-  struct call_of<pack<P...>> {
+  struct with<pack<P...>> {
     using callee_type = callee<How, F, P...>::type;
     using returned = std::invoke_result_t<callee_type, P...>;
     static pack<P...> keep(A... a) { return core::make_pack<P...>(static_cast<A>(a)...); }
@@ -68,38 +68,59 @@ class NOPAL_PROFILED typed_job : public job {
       return args.apply([&](auto&... a) -> returned { return std::invoke(static_cast<callee_type>(f), static_cast<P&&>(a)...); });
     }
   };
-  using call = call_of<arguments>;
-
- public:
+  using call = with<arguments>;
   using result = std::remove_cv_t<typename result_of_run<std::remove_cv_t<typename call::returned>>::type>;
-  static constexpr bool is_coroutine = is_task<std::remove_cv_t<typename call::returned>>;
-  static_assert(std::is_void_v<result> || std::is_reference_v<result> || std::is_move_constructible_v<result>,
-                "nopal: what this function returns cannot be moved to the caller that waits for it. "
-                "Let it fill an object of the caller's.");
+};
 
-  explicit typed_job(F f, A... a) : f_(static_cast<F>(f)), args_(call::keep(static_cast<A>(a)...)) {
-    start = [](job& r) { static_cast<typed_job&>(r).begin(); };
-  }
-
+/// A job with a result of type R, whatever it calls.
+template <class R>
+class NOPAL_PROFILED job_of : public job {
+ public:
   /// The result, or the exception rethrown, of which others may want a copy. Once, after the end.
-  result take(bool leaves_exception = false) {
+  R take(bool leaves_exception = false) {
     profile_.taken();
     if (error != nullptr) std::rethrow_exception(leaves_exception ? error : std::exchange(error, nullptr));
-    if constexpr (std::is_reference_v<result>) {
-      return static_cast<result>(**result_);
-    } else if constexpr (!std::is_void_v<result>) {
+    if constexpr (std::is_reference_v<R>) {
+      return static_cast<R>(**result_);
+    } else if constexpr (!std::is_void_v<R>) {
       return std::move(*result_);
     }
   }
 
   /// The result where it is, which stays; or the exception rethrown, and kept. After the end, by any number of threads.
-  looked_at<result> look() const {
+  looked_at<R> look() const {
     if (error != nullptr) std::rethrow_exception(error);
-    if constexpr (std::is_reference_v<result>) {
-      return static_cast<result>(**result_);
-    } else if constexpr (!std::is_void_v<result>) {
+    if constexpr (std::is_reference_v<R>) {
+      return static_cast<R>(**result_);
+    } else if constexpr (!std::is_void_v<R>) {
       return *result_;
     }
+  }
+
+ protected:
+  /// `waits`: the one who makes the job waits for its end.
+  explicit job_of(bool waits) noexcept(noexcept(job_profile{true})) : profile_{waits} {}
+
+  eventually<held_result<R>> result_;
+  [[no_unique_address]] job_profile profile_;
+};
+
+/// A callable, its arguments and its result. F, A...: references, as they were given.
+template <way How, class F, class... A>
+class NOPAL_PROFILED typed_job : public job_of<typename call_of_job<How, F, A...>::result> {
+  using arguments = call_of_job<How, F, A...>::arguments;
+  using callable = call_of_job<How, F, A...>::callable;
+  using call = call_of_job<How, F, A...>::call;
+
+ public:
+  using result = call_of_job<How, F, A...>::result;
+  static constexpr bool is_coroutine = is_task<std::remove_cv_t<typename call::returned>>;
+  static_assert(std::is_void_v<result> || std::is_reference_v<result> || std::is_move_constructible_v<result>,
+                "nopal: what this function returns cannot be moved to the caller that waits for it. "
+                "Let it fill an object of the caller's.");
+
+  explicit typed_job(F f, A... a) : job_of<result>{How == way::waits}, f_(static_cast<F>(f)), args_(call::keep(static_cast<A>(a)...)) {
+    this->start = [](job& r) { static_cast<typed_job&>(r).begin(); };
   }
 
   /// Address of the called function, for messages; null if the callable is no pointer to a function.
@@ -127,27 +148,25 @@ class NOPAL_PROFILED typed_job : public job {
       worker* const w = current();
       constexpr std::uintptr_t bits = std::is_void_v<result> || std::is_reference_v<result> ? 0 : constructs;
       w->parent_word = reinterpret_cast<std::uintptr_t>(static_cast<job*>(this)) | of_job | bits;
-      w->slot = std::addressof(result_);
-      profile_.begin_task();
+      w->slot = std::addressof(this->result_);
+      this->profile_.begin_task();
       static_cast<void>(call::invoke(f_, args_));
     } else {
       current()->begin_without_tasks();
-      [[maybe_unused]] auto const measured = profile_.begin_function();
+      [[maybe_unused]] auto const measured = this->profile_.begin_function();
       if constexpr (std::is_void_v<result>) {
         call::invoke(f_, args_);
       } else if constexpr (std::is_reference_v<result>) {
         auto&& there = call::invoke(f_, args_);
-        result_.emplace(std::addressof(there));
+        this->result_.emplace(std::addressof(there));
       } else {
-        result_.emplace(call::invoke(f_, args_));
+        this->result_.emplace(call::invoke(f_, args_));
       }
     }
   }
 
   callable f_;
   arguments args_;
-  eventually<held_result<result>> result_;
-  [[no_unique_address]] job_profile profile_{How == way::waits};
 };
 
 /// The job of pool::run. It is stored in the frame of the caller, which waits for it.
@@ -170,7 +189,7 @@ class any_result {
  public:
   any_result(any_result const&) = delete;
   any_result& operator=(any_result const&) = delete;
-  virtual ~any_result() = default;
+  virtual ~any_result() = default;  // inline: a debugger knows a class from the program that has its first virtual function
   /// The exception, or null. After the end. It stays as long as this does.
   virtual std::exception_ptr thrown() const noexcept = 0;
 
@@ -197,8 +216,8 @@ class any_result {
 
  protected:
   explicit any_result(bool on_worker) noexcept : ends_on_worker{on_worker} {}
-  /// For the destroyer: the exception, if there is one, got lost.
-  bool loses_exception() const noexcept { return !is_let_go_.load(std::memory_order_relaxed) && failed_with_ == nullptr; }
+  /// By the destroyer of a job that has thrown `e`: ends the program, as dropped_threw, if that got lost.
+  NOPAL_API NOPAL_COLD void end_if_lost(std::exception_ptr const& e, void const* function) const noexcept;
 
  private:
   // relaxed: read by the thread that gives up the last share, and the count of shares orders the two
@@ -220,53 +239,75 @@ class shared_result : public any_result {
   virtual looked_at<R> look() = 0;
 };
 
+/// What a submitted job has beside its callable: itself, which it keeps alive until it has ended, and fiber-local values of its own, since
+/// nobody waits for it where it was given.
+struct NOPAL_API kept_job {
+  kept_job() noexcept = default;
+  kept_job(kept_job const&) = delete;
+  kept_job& operator=(kept_job const&) = delete;
+  ~kept_job();
+
+  std::shared_ptr<void> self;
+  fiber_values values;
+};
+/// The end of a submitted job: job::finish. It may be gone when this returns.
+NOPAL_API void end_submitted(job& r, kept_job& k, completion& done) noexcept;
+
+/// What futures share with a submitted job. It is a part of that.
+template <class R>
+class NOPAL_PROFILED submitted_result : public shared_result<R> {
+ public:
+  R take() final {
+    if (made_.error != nullptr) this->let_exception_go();
+    return made_.take(this->is_followed.load(std::memory_order_relaxed));  // relaxed: see is_followed
+  }
+  looked_at<R> look() final {
+    if (made_.error != nullptr) this->let_exception_go();
+    return made_.look();
+  }
+  std::exception_ptr thrown() const noexcept final { return made_.error; }
+
+ protected:
+  explicit submitted_result(job_of<R>& made) noexcept : shared_result<R>{true}, made_{made} {}
+
+ private:
+  job_of<R>& made_;
+};
+
 /// The job of pool::submit. It keeps itself alive until it has ended; then its future does.
 template <class F, class... A>
 class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
-                                     public shared_result<typename typed_job<way::submits, F, A...>::result> {
-  using made_by = typed_job<way::submits, F, A...>;
-
+                                     public submitted_result<typename call_of_job<way::submits, F, A...>::result> {
  public:
-  using result = made_by::result;
+  using result = call_of_job<way::submits, F, A...>::result;
 
-  explicit submitted_job(F f, A... a) : made_by{static_cast<F>(f), static_cast<A>(a)...}, shared_result<result>{true} {
-    this->finish = end;
-    this->values = &values_;
+  explicit submitted_job(F f, A... a)
+      : typed_job<way::submits, F, A...>{static_cast<F>(f), static_cast<A>(a)...},
+        submitted_result<result>{static_cast<job_of<result>&>(*this)} {
+    this->finish = [](job& r) noexcept {
+      auto& self = static_cast<submitted_job&>(r);
+      end_submitted(self, self.kept, self.done);
+    };
+    this->values = &kept.values;
   }
   ~submitted_job() override {
-    if (this->error != nullptr && this->loses_exception()) [[unlikely]]
-      dropped_threw(this->error, this->function());
-  }
-  result take() override {
-    if (this->error != nullptr) this->let_exception_go();
-    return made_by::take(this->is_followed.load(std::memory_order_relaxed));  // relaxed: see is_followed
-  }
-  looked_at<result> look() override {
-    if (this->error != nullptr) this->let_exception_go();
-    return made_by::look();
-  }
-  std::exception_ptr thrown() const noexcept override { return this->error; }
-  void keep(std::shared_ptr<submitted_job> self) noexcept { self_ = std::move(self); }
-
- protected:
-  /// job::finish.
-  static void end(job& r) noexcept {
-    auto& self = static_cast<submitted_job&>(r);
-    end_of_job(self.values_);
-    pool_state& owner = *self.pool;
-    pool_state& here = current()->pool();      // another one, if it is a task that has moved: what begins after the job is given to it
-    auto const alive = std::move(self.self_);  // until here the job keeps itself alive, also if the future is dropped
-    drop_region(self.runs_in.region);          // which submit holds
-    if (&here != &owner) here.pending.started();
-    self.done.set();
-    if (&here != &owner) here.pending.finished();
-    owner.pending.finished();
+    if (this->error != nullptr) [[unlikely]]
+      this->end_if_lost(this->error, this->function());
   }
 
- private:
-  std::shared_ptr<submitted_job> self_;
-  fiber_values values_;  // a job that nobody waits for where it was given has its own
+  kept_job kept;
 };
+
+NOPAL_API void submit(pool_state& pool, job& r) noexcept;  // submission.hpp
+/// Gives a submitted job to the pool, in a stop region that is held for it. `s`: the job.
+template <class R>
+[[gnu::noinline]] void submit_kept(pool_state& pool, region_id region, job& r, kept_job& k,
+                                   std::shared_ptr<shared_result<R>> const& s) noexcept {
+  r.pool = &pool;
+  r.runs_in.region = region;
+  k.self = s;
+  core::submit(pool, r);
+}
 
 /// The job of pool::detach. It deletes itself at its end.
 template <class F, class... A>
