@@ -1,19 +1,22 @@
-# What is tested with each change, in twenty minutes on two cores, for each kind of build; NOPAL_TEST_SHORT=OFF tests everything, as the nightly
-# does. Clang tests nearly every folder, GCC and the sanitizers the engine, where they have found the most.
+# What is tested with each change, in twenty minutes on two cores, for each kind of build. NOPAL_TEST_SHORT=OFF tests everything: `./nopal test --long`,
+# and the nightly. Clang tests nearly every folder, GCC and the sanitizers the engine, where they have found the most.
 
 option(NOPAL_TEST_SHORT "Test what tests/short.cmake has: what is tested with each change" OFF)
 
-# Folders of tests, and programs, which are FOLDER_NAME: those that are tested, and those of them that are left out.
+# The folders of tests, and the companions. What is in none of them, as a companion that somebody adds, is tested.
+set(folders unit flows reports machine types model stress soak faults algorithm matrix stop small core_alone embedding debugging fatal security unload
+  misuse package structure docs alpi debug execution mpi profile pstl simulation trace)
+# The folders that are tested, and single programs FOLDER_NAME of others; and those programs of the folders that are left out.
 if(NOPAL_SANITIZE STREQUAL "thread")
-  set(short unit stress stop small embedding_lifetime)
+  set(short unit flows stress stop small embedding_lifetime)
   set(long stop_loops stop_same_run)
 elseif(NOPAL_SANITIZE)
   set(short unit flows reports stress stop small algorithm_elementwise algorithm_ranges algorithm_scan embedding_lifetime embedding_fork)
   set(long stop_same_run)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  set(short unit flows reports machine stress faults algorithm stop small core_alone embedding matrix debugging fatal security unload misuse package structure docs
-    alpi debug execution mpi profile pstl simulation trace)
+  set(short ${folders})
   # The longest to compile, which GCC or another program of the folder stands for; or the longest to run.
+  list(REMOVE_ITEM short types model soak)
   set(long algorithm_sort_types algorithm_sorted algorithm_sort_failures embedding_tbb embedding_openmp embedding_thread_identity embedding_python
     embedding_floating_point embedding_floating_point_changes embedding_valgrind embedding_many_stacks embedding_memory_returns
     matrix_longs matrix_moving matrix_records matrix_sorts pstl_order pstl_sums profile_nesting profile_mergesort profile_nqueens profile_matmul
@@ -23,13 +26,30 @@ else()
   set(long stop_same_run)
 endif()
 
+# The folder of a program FOLDER_NAME; empty: none that this knows.
+function(nopal_folder_of result name)
+  set(${result} "" PARENT_SCOPE)
+  foreach(folder IN LISTS folders)
+    if("${name}_" MATCHES "^${folder}_")
+      set(${result} ${folder} PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
 # Is a folder, or a program FOLDER_NAME, tested here? A folder is, too, where one of its programs is.
-list(JOIN short "|" short_pattern)
 function(nopal_is_tested result name)
   set(${result} TRUE PARENT_SCOPE)
-  if(NOPAL_TEST_SHORT AND (name IN_LIST long OR NOT (name MATCHES "^(${short_pattern})(_|$)" OR ";${short}" MATCHES ";${name}_")))
-    set(${result} FALSE PARENT_SCOPE)
+  nopal_folder_of(folder ${name})
+  if(NOT NOPAL_TEST_SHORT OR folder STREQUAL "" OR ((name IN_LIST short OR folder IN_LIST short) AND NOT name IN_LIST long))
+    return()
   endif()
+  foreach(program IN LISTS short)
+    nopal_folder_of(folder ${program})
+    if(folder STREQUAL name)
+      return()
+    endif()
+  endforeach()
+  set(${result} FALSE PARENT_SCOPE)
 endfunction()
 
 # The folder with its tests, where they are tested here.

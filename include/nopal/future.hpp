@@ -130,7 +130,7 @@ class future : public core::awaitable_tag {
     state_.swap(taken.state_);  // drops what this was
     return *this;
   }
-  [[gnu::noinline]] ~future() {
+  [[gnu::noinline]] ~future() {  // one for each R: each use of a future is less code
     if (state_ != nullptr && std::uncaught_exceptions() > 0) [[unlikely]]
       state_->let_exception_go();
   }

@@ -274,7 +274,7 @@ class pool {
       auto r = std::make_shared<job>(static_cast<F&&>(f), static_cast<A&&>(a)...);
       job& j = *r;
       std::shared_ptr<core::shared_result<typename job::result>> s = std::move(r);
-      core::submit_kept(state(), region, j, j.kept, s);
+      core::submit_kept(state(), region, j, j.own, s);
       return core::future_access::make(std::move(s));
     }
   }

@@ -51,7 +51,7 @@ class NOPAL_API dependent {
   void let_go() noexcept { used_ = nullptr; }
 
  protected:
-  /// Throws std::bad_alloc.
+  /// Takes what is in `after`. Throws std::bad_alloc.
   dependent(std::vector<predecessor>&& after, void (*begin)(dependent&) noexcept);
   ~dependent();
 
@@ -92,7 +92,7 @@ class NOPAL_PROFILED dependent_job final : public submitted_job<F, A...>, public
     this->finish = [](job& r) noexcept {
       auto& self = static_cast<dependent_job&>(r);
       self.let_go();
-      end_submitted(self, self.kept, self.done);
+      core::end_submitted(self, self.own, self.done);
     };
     this->start = [](job& r) {
       auto& self = static_cast<dependent_job&>(r);
@@ -103,7 +103,7 @@ class NOPAL_PROFILED dependent_job final : public submitted_job<F, A...>, public
 
 /// Gives such a job, which keeps itself, to a pool: submit_after.
 NOPAL_API void submit_kept_after(pool_state* pool, pool_state& (*otherwise)(), region_id region, job& r, kept_job& k, waiting_job& w);
-/// As that. `s`: the job.
+/// As that. `s`: the job. Not inlined: each call of future::then is less code.
 template <class R>
 [[gnu::noinline]] void submit_kept_after(pool_state* pool, pool_state& (*otherwise)(), region_id region, job& r, kept_job& k,
                                          waiting_job& w, std::shared_ptr<shared_result<R>> const& s) {
@@ -121,7 +121,7 @@ NOPAL_PROFILED auto submit_after(pool_state* pool, pool_state& (*otherwise)(), r
   auto r = std::make_shared<made>(std::move(after), static_cast<F&&>(f), static_cast<A&&>(a)...);
   made& m = *r;
   std::shared_ptr<shared_result<typename made::result>> s = std::move(r);
-  core::submit_kept_after(pool, otherwise, region, m, m.kept, m, s);
+  core::submit_kept_after(pool, otherwise, region, m, m.own, m, s);
   return s;
 }
 

@@ -72,6 +72,15 @@ struct call_of_job {
   using result = std::remove_cv_t<typename result_of_run<std::remove_cv_t<typename call::returned>>::type>;
 };
 
+/// What a job calls, as it keeps that. It is the first part of the job: made before its profile begins, and gone after its result.
+template <way How, class F, class... A>
+struct kept_call {
+  explicit kept_call(F f, A... a) : f_(static_cast<F>(f)), args_(call_of_job<How, F, A...>::call::keep(static_cast<A>(a)...)) {}
+
+  call_of_job<How, F, A...>::callable f_;
+  call_of_job<How, F, A...>::arguments args_;
+};
+
 /// A job with a result of type R, whatever it calls.
 template <class R>
 class NOPAL_PROFILED job_of : public job {
@@ -107,9 +116,8 @@ class NOPAL_PROFILED job_of : public job {
 
 /// A callable, its arguments and its result. F, A...: references, as they were given.
 template <way How, class F, class... A>
-class NOPAL_PROFILED typed_job : public job_of<typename call_of_job<How, F, A...>::result> {
-  using arguments = call_of_job<How, F, A...>::arguments;
-  using callable = call_of_job<How, F, A...>::callable;
+class NOPAL_PROFILED typed_job : private kept_call<How, F, A...>, public job_of<typename call_of_job<How, F, A...>::result> {
+  using kept = kept_call<How, F, A...>;
   using call = call_of_job<How, F, A...>::call;
 
  public:
@@ -119,15 +127,15 @@ class NOPAL_PROFILED typed_job : public job_of<typename call_of_job<How, F, A...
                 "nopal: what this function returns cannot be moved to the caller that waits for it. "
                 "Let it fill an object of the caller's.");
 
-  explicit typed_job(F f, A... a) : job_of<result>{How == way::waits}, f_(static_cast<F>(f)), args_(call::keep(static_cast<A>(a)...)) {
+  explicit typed_job(F f, A... a) : kept{static_cast<F>(f), static_cast<A>(a)...}, job_of<result>{How == way::waits} {
     this->start = [](job& r) { static_cast<typed_job&>(r).begin(); };
   }
 
   /// Address of the called function, for messages; null if the callable is no pointer to a function.
   void const* function() const noexcept {
-    using kept = std::remove_cvref_t<callable>;
-    if constexpr (std::is_pointer_v<kept> && std::is_function_v<std::remove_pointer_t<kept>>) {
-      return reinterpret_cast<void const*>(f_);
+    using callable = std::remove_cvref_t<typename call_of_job<How, F, A...>::callable>;
+    if constexpr (std::is_pointer_v<callable> && std::is_function_v<std::remove_pointer_t<callable>>) {
+      return reinterpret_cast<void const*>(this->f_);
     } else {
       return nullptr;
     }
@@ -150,23 +158,20 @@ class NOPAL_PROFILED typed_job : public job_of<typename call_of_job<How, F, A...
       w->parent_word = reinterpret_cast<std::uintptr_t>(static_cast<job*>(this)) | of_job | bits;
       w->slot = std::addressof(this->result_);
       this->profile_.begin_task();
-      static_cast<void>(call::invoke(f_, args_));
+      static_cast<void>(call::invoke(this->f_, this->args_));
     } else {
       current()->begin_without_tasks();
       [[maybe_unused]] auto const measured = this->profile_.begin_function();
       if constexpr (std::is_void_v<result>) {
-        call::invoke(f_, args_);
+        call::invoke(this->f_, this->args_);
       } else if constexpr (std::is_reference_v<result>) {
-        auto&& there = call::invoke(f_, args_);
+        auto&& there = call::invoke(this->f_, this->args_);
         this->result_.emplace(std::addressof(there));
       } else {
-        this->result_.emplace(call::invoke(f_, args_));
+        this->result_.emplace(call::invoke(this->f_, this->args_));
       }
     }
   }
-
-  callable f_;
-  arguments args_;
 };
 
 /// The job of pool::run. It is stored in the frame of the caller, which waits for it.
@@ -286,20 +291,20 @@ class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
         submitted_result<result>{static_cast<job_of<result>&>(*this)} {
     this->finish = [](job& r) noexcept {
       auto& self = static_cast<submitted_job&>(r);
-      end_submitted(self, self.kept, self.done);
+      core::end_submitted(self, self.own, self.done);
     };
-    this->values = &kept.values;
+    this->values = &own.values;
   }
   ~submitted_job() override {
     if (this->error != nullptr) [[unlikely]]
       this->end_if_lost(this->error, this->function());
   }
 
-  kept_job kept;
+  kept_job own;
 };
 
-NOPAL_API void submit(pool_state& pool, job& r) noexcept;  // submission.hpp
-/// Gives a submitted job to the pool, in a stop region that is held for it. `s`: the job.
+NOPAL_API void submit(pool_state& pool, job& r) noexcept;  // submission.hpp, which a job's type does not need
+/// Gives a submitted job to the pool, in a stop region that is held for it. `s`: the job. Not inlined: each call of pool::submit is less code.
 template <class R>
 [[gnu::noinline]] void submit_kept(pool_state& pool, region_id region, job& r, kept_job& k,
                                    std::shared_ptr<shared_result<R>> const& s) noexcept {
