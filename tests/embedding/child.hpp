@@ -34,7 +34,7 @@ ended in_child(F f) {
     ::close(ends[1]);
     rlimit const no_core{};
     ::setrlimit(RLIMIT_CORE, &no_core);
-    ::alarm(60);
+    ::alarm(500);
     f();
     std::_Exit(0);
   }

@@ -35,7 +35,7 @@ using test::in_child;
 /// Begins the child of a program with pools; it is killed if it hangs.
 void begin_child() {
   is_child = true;
-  ::alarm(60);
+  ::alarm(500);
 }
 
 /// In a program with pools: forks, runs f in the child, and ends with the child's status.

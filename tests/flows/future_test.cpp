@@ -10,7 +10,9 @@
 #include <thread>
 #include <utility>
 
+#include "nopal/after.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/shared_future.hpp"
 #include "nopal/task.hpp"
 
 namespace {
@@ -27,6 +29,29 @@ TEST(future, gives_its_value_once) {
   EXPECT_EQ(f.get(), 2);
   EXPECT_FALSE(f.valid());
   EXPECT_FALSE(nopal::future<int>{}.valid());
+}
+
+/// Appends its name to `order` when it goes.
+struct leaves {
+  std::string* order;
+  char name;
+  leaves(std::string& o, char n) : order{&o}, name{n} {}
+  leaves(leaves&& other) noexcept : order{std::exchange(other.order, nullptr)}, name{other.name} {}
+  ~leaves() {
+    if (order != nullptr) *order += name;
+  }
+};
+TEST(future, a_result_that_nobody_takes_goes_before_what_its_job_called) {
+  std::string order;
+  nopal::pool pool{{.workers = 1}};
+  pool.run([&] {  // so that the job's worker has let go of it when the wait is over
+    nopal::future<leaves> f =
+        pool.submit([&order, closure = leaves{order, 'c'}](leaves) { return leaves{order, 'r'}; }, leaves{order, 'a'});
+    nopal::shared_future<leaves> const shared = std::move(f);
+    auto const next = pool.submit(nopal::after(shared), [&order, closure = leaves{order, 'C'}] { return leaves{order, 'R'}; });
+    next.wait();
+  });
+  EXPECT_EQ(order, "aRCrc");
 }
 
 TEST(future, tells_whether_it_is_ready) {

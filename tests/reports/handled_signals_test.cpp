@@ -135,7 +135,7 @@ TEST(signals_death, a_handler_for_one_signal_gets_one) {
               testing::KilledBySignal(SIGSEGV), "");
   // What it leaves when the last pool ends is what the kernel would have left.
   EXPECT_EXIT(([&] {
-                ::alarm(20);
+                ::alarm(500);
                 auto const first = once(0);
                 ::sigaction(SIGSEGV, &first, nullptr);
                 {

@@ -73,7 +73,7 @@ TEST(signals_death, handlers_may_be_put_above_it) {
     second.run(touch_null);
   };
   EXPECT_EXIT(([&] {
-                ::alarm(20);
+                ::alarm(500);
                 chain(nullptr);
               }()),
               testing::KilledBySignal(SIGSEGV), "");

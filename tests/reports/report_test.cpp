@@ -18,11 +18,14 @@
 #include <string>
 #include <thread>
 
+#include "nopal/after.hpp"
 #include "nopal/channel.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/mutex.hpp"
 #include "nopal/native.hpp"
+#include "nopal/pool.hpp"
 #include "nopal/semaphore.hpp"
+#include "nopal/shared_future.hpp"
 #include "nopal/stop.hpp"
 #include "nopal/task.hpp"
 #include "reports.hpp"
@@ -304,18 +307,20 @@ TEST(report, names_tasks_jobs_and_closures) {
   counter one{1};
   auto task = pool.submit(waits_below, one, 3);
   auto job = pool.submit([&] { wait_for(one); });
+  auto later = pool.submit(nopal::after(pool.submit([] {}).share()), [&] { wait_for(one); });
   counter left;
   pool.run([&] { spawn(left, [&] { nopal::parallel_invoke([&] { wait_for(one); }, [] {}); }); });
-  std::string const text = report(pool, {"3 native stacks wait\n", "in (anonymous namespace)::waits_below("});
+  std::string const text = report(pool, {"4 native stacks wait\n", "in (anonymous namespace)::waits_below("});
   // Each is named after the function that they are written in.
   std::size_t closures = 0;
   for (std::size_t k = text.find("    in "); k != text.npos; k = text.find("    in ", k + 1)) {
     closures += has(text.substr(k, text.find('\n', k) - k), "names_tasks_jobs_and_closures");
   }
-  EXPECT_EQ(closures, 2u) << text;
+  EXPECT_EQ(closures, 3u) << text;
   one.done();
   EXPECT_EQ(task.get(), 4);
   job.get();
+  later.get();
   wait_for(left);
 }
 

@@ -47,7 +47,7 @@ inline sender const senders[] = {
 /// A death test's program: what it does with a pool, and a limit on its time, since a defect may make it loop for ever.
 template <class F>
 [[noreturn]] void with_pool(F f) {
-  ::alarm(20);
+  ::alarm(500);
   nopal::pool pool{{.workers = 2}};
   f(pool);
   std::_Exit(1);

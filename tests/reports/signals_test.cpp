@@ -169,7 +169,7 @@ int serve_signals_by_descriptor() {
 TEST(signals_death, a_program_with_signalfd_gets_all_of_its_signals) {
   GTEST_FLAG_SET(death_test_style, test::death_test_style());
   EXPECT_EXIT(([&] {
-                ::alarm(60);
+                ::alarm(500);
                 std::_Exit(serve_signals_by_descriptor());
               }()),
               testing::ExitedWithCode(0), "");

@@ -110,14 +110,14 @@ std::size_t mappings() {
   std::_Exit(9);
 }
 
-/// How a child ends that runs f, within a short time.
+/// How a child ends that runs f, and is killed if it hangs.
 int status_of(std::function<void()> const& f) {
   pid_t const child = ::fork();
   check(child >= 0, "there can be a child");
   if (child == 0) {
     rlimit const no_core{};
     ::setrlimit(RLIMIT_CORE, &no_core);
-    ::alarm(60);
+    ::alarm(500);
     f();
     std::_Exit(0);
   }

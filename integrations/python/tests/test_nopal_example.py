@@ -96,12 +96,12 @@ class Processes(unittest.TestCase):
     def test_workers_are_as_many_as_the_environment_says(self):
         for n in ("1", "3"):
             out = subprocess.run([sys.executable, "-B", "-c", "import nopal_example; print(nopal_example.workers())"],
-                                 env={**os.environ, "NOPAL_WORKERS": n}, capture_output=True, text=True, check=True, timeout=60)
+                                 env={**os.environ, "NOPAL_WORKERS": n}, capture_output=True, text=True, check=True, timeout=500)
             self.assertEqual(out.stdout.strip(), n)
 
     def test_python_ends_while_the_pool_is_there(self):
         code = "import nopal_example; assert nopal_example.map(lambda i: i, 100) == list(range(100))"
-        subprocess.run([sys.executable, "-B", "-c", code], check=True, timeout=60)
+        subprocess.run([sys.executable, "-B", "-c", code], check=True, timeout=500)
 
     def test_shutdown_ends_the_threads_and_a_later_call_starts_them_again(self):
         self.assertTrue(nopal_example.shutdown(60))
