@@ -1,4 +1,4 @@
-# What is tested with each change, in twenty minutes on two cores, for each kind of build. NOPAL_TEST_SHORT=OFF tests everything: `./nopal test --long`,
+# What is tested with each change, in about half an hour on two cores, for each kind of build. NOPAL_TEST_SHORT=OFF tests everything: `./nopal test --long`,
 # and the nightly. Clang tests nearly every folder, GCC and the sanitizers the engine, where they have found the most.
 
 option(NOPAL_TEST_SHORT "Test what tests/short.cmake has: what is tested with each change" OFF)

@@ -108,7 +108,7 @@ class NOPAL_PROFILED job_of : public job {
 
  protected:
   /// `waits`: the one who makes the job waits for its end.
-  explicit job_of(bool waits) noexcept(noexcept(job_profile{true})) : profile_{waits} {}
+  explicit job_of(bool waits) : profile_{waits} {}
 
   eventually<held_result<R>> result_;
   [[no_unique_address]] job_profile profile_;
