@@ -59,7 +59,7 @@ TEST_P(loops_stop, soon_also_if_iterations_take_longer_than_before) {
   for (int k = 0; k < 3; ++k) pool.run(loop, 1'000'000, 0);
   EXPECT_THROW(nopal::with_stop(source.get_token(), [&] { pool.run(loop, for_ever, 30); }), nopal::stopped);
   EXPECT_GT(after.load(), 0);
-  EXPECT_LT(after.load(), 5000 * static_cast<long>(GetParam()));
+  EXPECT_LT(after.load(), 25'000 * static_cast<long>(GetParam()));  // a worker whose thread loses its CPU asks later
 }
 
 TEST_P(loops_stop, parallel_for_in_two_dimensions_and_nested) {
