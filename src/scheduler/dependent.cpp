@@ -62,9 +62,9 @@ waiting_job::waiting_job(std::vector<predecessor>&& after, job& waits) : depende
 
 void waiting_job::begin(dependent& d) noexcept { submit_prepared(static_cast<waiting_job&>(d).job_); }
 
-bool waiting_job::may_run(job& r, any_result& of) noexcept {
+bool waiting_job::may_run(any_result& of) noexcept {
   if (failure() == nullptr) return true;
-  r.error = failure();
+  job_.error = failure();
   if (failed() != nullptr) of.fail_with(std::move(failed()));
   return false;
 }

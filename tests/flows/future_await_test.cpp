@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../fib.hpp"
 #include "../numbered.hpp"
 #include "../on_pools.hpp"
 #include "../scale.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using nopal::task;
+using test::fib_task;
 using test::number_thrown;
 using test::numbered;
 using test::on_lazy_and_busy_pools;
@@ -87,23 +89,14 @@ TEST(future_await_test, rethrows) {
   });
 }
 
-task<long> fib(long n) {
-  if (n < 2) co_return n;
-  long a = 0, b = 0;
-  co_await nopal::fork(&a, fib, n - 1);
-  co_await nopal::call(&b, fib, n - 2);
-  co_await nopal::join;
-  co_return a + b;
-}
-
 TEST(future_await_test, between_fork_and_join) {
   auto const mixed = [](nopal::pool& pool, long n) -> task<long> {
     long a = 0, b = 0;
-    auto f = pool.submit(fib, n);
-    co_await nopal::fork(&a, fib, n);
+    auto f = pool.submit(fib_task, n);
+    co_await nopal::fork(&a, fib_task, n);
     long const c = co_await f;
-    co_await nopal::fork(&b, fib, n);
-    long const d = co_await pool.submit(fib, n);
+    co_await nopal::fork(&b, fib_task, n);
+    long const d = co_await pool.submit(fib_task, n);
     co_await nopal::join;
     co_return a + b + c + d;
   };

@@ -74,8 +74,9 @@ class NOPAL_API waiting_job : public dependent {
  public:
   /// Throws std::bad_alloc.
   waiting_job(std::vector<predecessor>&& after, job& waits);
-  /// By the worker that begins the job. True: it runs. False: one of the others has failed, and the job only ends, with that failure.
-  bool may_run(job& r, any_result& of) noexcept;
+  /// By the worker that begins the job, whose result is `of`. True: it runs. False: one of the others has failed, and the job only ends, with
+  /// that failure.
+  bool may_run(any_result& of) noexcept;
 
  private:
   static void begin(dependent& d) noexcept;
@@ -96,7 +97,7 @@ class NOPAL_PROFILED dependent_job final : public submitted_job<F, A...>, public
     };
     this->start = [](job& r) {
       auto& self = static_cast<dependent_job&>(r);
-      if (self.may_run(self, self)) self.submitted_job<F, A...>::begin();
+      if (self.may_run(self)) self.submitted_job<F, A...>::begin();
     };
   }
 };
