@@ -49,6 +49,22 @@ struct graph_shape : shape {
   std::vector<std::uint32_t> ran;
 };
 
+// One node, two that follow it, and one that follows both; run again and again, each time by the main thread.
+struct diamonds_shape : shape {
+  explicit diamonds_shape(std::size_t n) : times{n} {}
+  void reset() override { ran = {}; }
+  void solve(runtime& on) override {
+    flows::graph made{edges, [this](std::size_t k) { ++ran[k]; }};
+    for (std::size_t k = 0; k < times; ++k) made.run(on);
+  }
+  [[nodiscard]] bool correct() const override {
+    return std::ranges::all_of(ran, [this](std::size_t n) { return n == times; });
+  }
+  std::size_t times;
+  flows::network edges = flows::diamond();
+  std::array<std::size_t, 4> ran{};
+};
+
 template <bool Serial, bool Works>
 struct pipeline_shape : shape {
   explicit pipeline_shape(std::size_t n) : items{n} {}
@@ -302,6 +318,7 @@ const std::map<std::string, kind> kinds = {
     {"traversal-again", {of_graphs, made<graph_shape<flows::levels, again>>}},
     {"apart", {of_graphs, made<graph_shape<flows::apart, 1>>}},
     {"apart-again", {of_graphs, made<graph_shape<flows::apart, again>>}},
+    {"diamonds", {{.smoke = 10, .standard = 10'000, .paper = 100'000}, made<diamonds_shape>}},
     {"pipeline", {of_graphs, made<pipeline_shape<false, true>>}},
     {"pipeline-serial", {of_graphs, made<pipeline_shape<true, true>>}},
     {"pipeline-empty", {of_graphs, made<pipeline_shape<false, false>>}},

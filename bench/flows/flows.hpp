@@ -62,6 +62,12 @@ inline network levels(std::size_t n) {
   return made;
 }
 inline network apart(std::size_t n) { return network{n}; }
+inline network diamond() {
+  network made{4};
+  made.next[0] = {1, 2};
+  made.next[1] = made.next[2] = {3};
+  return made;
+}
 
 // About a microsecond of arithmetic, for stages that have work.
 inline std::uint64_t work(std::uint64_t x) {

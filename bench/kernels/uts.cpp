@@ -126,7 +126,7 @@ bench::extent walk(const bench::tree& tree, const bench::node& at, auto&... on) 
 }
 #endif
 
-#if defined(NOPAL_BENCH_NATIVE) || defined(NOPAL_BENCH_SCOPE)
+#if defined(NOPAL_BENCH_NATIVE)  // whose forks nest on one stack; each fork of a scope takes another
 using runtime = bench::deep_nopal_runtime;
 #else
 using runtime = bench::runtime;

@@ -64,7 +64,9 @@ FIBRIL = (
     Workload("strassen", "strassen"),
 )
 SUBMIT = Workload("submit", "submit")
-BY_NAME = (FLAT, SUBMIT, _tree("T1L"), _tree("T3L"), _tree("T1XXL"), _tree("T3XXL"))
+TENFOLD = Workload("tenfold", "tenfold")
+FILES = Workload("files", "files")
+BY_NAME = (FLAT, TENFOLD, FILES, SUBMIT, _tree("T1L"), _tree("T3L"), _tree("T1XXL"), _tree("T3XXL"))
 
 # What sorts are given: random values, then pairs in patterns.
 SORTED = ("ints", "doubles", "strings", "pairs", "sorted", "reversed", "equal", "sawtooth", "few")
@@ -75,7 +77,7 @@ SORT = (
 
 # What Taskflow's own benchmarks have, where this folder does not: graphs, made and run, or run ten times; pipelines; tasks; loops.
 SHAPES = {
-    "graphs": ("chain", "chain-again", "tree", "tree-again", "wavefront", "wavefront-again", "traversal", "traversal-again", "apart", "apart-again"),
+    "graphs": ("chain", "chain-again", "tree", "tree-again", "wavefront", "wavefront-again", "traversal", "traversal-again", "apart", "apart-again", "diamonds"),
     "pipelines": ("pipeline", "pipeline-serial", "pipeline-empty", "pipeline-typed", "pipeline-graph"),
     "tasks": ("queens", "skynet", "jobs", "merge-sort"),
     "loops": ("primes", "for-each", "reduce-sum", "scan", "std-sort", "mandelbrot", "matrices", "black-scholes"),

@@ -57,25 +57,26 @@ void graph_run::run() {
 
 // Runs what it can on top of the caller. True: all nodes have ended. False: others run some, and the last of them sets the event.
 bool graph_run::run_here() noexcept {
-  unsigned rows = 0;
+  std::size_t rows = 1;
+  unsigned looks = 0;
   for (std::size_t k = plan_.first.size(); k > 1; --k) make_ready(nodes_[plan_.first[k - 1]]);
   for (node* n = &nodes_[plan_.first[0]]; n != nullptr;) {
-    n = run_row(*n);
-    if (n == nullptr && is_last()) {
-      // The caller goes on, maybe for long, and an empty ring would keep thieves awake.
-      if (worker& w = *current(); w.ready_is_offered && w.ready.empty()) w.retract_ready();
-      return true;
-    }
+    n = run_some(*n, rows);
     let_due_run();
     worker const& w = *current();
-    if (!w.open.empty() || !w.own.empty() || (++rows % tuning::fairness == 0 && !w.ready.empty())) {
+    if (!w.open.empty() || !w.own.empty() || (++looks % tuning::fairness == 0 && !w.ready.empty())) {
       // Only the search looks into the inboxes, and finds in the ring what is of others; and it begins once the caller waits.
-      if (n != nullptr) make_ready(*n);
+      if (n == nullptr) break;
+      end_rows(rows - 1);
+      make_ready(*n);
       return false;
     }
-    if (n == nullptr) n = take_own();
+    if (n == nullptr) n = take_own(rows);
   }
-  return false;
+  if (!end_rows(rows)) return false;
+  // The caller goes on, maybe for long, and an empty ring would keep thieves awake.
+  if (worker& w = *current(); w.ready_is_offered && w.ready.empty()) w.retract_ready();
+  return true;
 }
 
 // resumable::run of each node: a worker has found it in a ring or an inbox.
@@ -87,8 +88,10 @@ void graph_run::run_from_ring(resumable& r, worker& w) noexcept {
   w.region = self.region_;
   w.values = self.values_;
   held_mutexes const mutexes{*w.here};
-  node* const next = self.run_row(first);
-  event* const done = next == nullptr && self.is_last() ? self.done_ : nullptr;
+  std::size_t rows = 1;
+  node* const next = self.run_some(first, rows);
+  if (next != nullptr) --rows;  // it is in that row
+  event* const done = rows != 0 && self.end_rows(rows) ? self.done_ : nullptr;
   worker& now = *current();
   mutexes.check(*now.here, "a node of a graph");
   now.end_job();
@@ -96,15 +99,19 @@ void graph_run::run_from_ring(resumable& r, worker& w) noexcept {
   if (done != nullptr) done->set();
 }
 
-// Runs a node, then one that it has made ready, and so on. Null: the last has made none ready, or has given it to others. Else returns the
-// next, since the worker should look at what else there is.
-graph_run::node* graph_run::run_row(node& first) noexcept {
+// Runs a node, then one that it has made ready or else the newest in the ring, and so on. Null: there is none, or something is due first.
+// Else returns the next, since the worker should look at what else there is. `rows`: the row of the present node, and those that have ended
+// and still count in open_.
+graph_run::node* graph_run::run_some(node& first, std::size_t& rows) noexcept {
   node* n = &first;
-  for (unsigned k = 0; k < tuning::graph_nodes_in_a_row && n != nullptr; ++k) n = run_one(*n);
+  for (unsigned k = 0; k < tuning::graph_nodes_in_a_row && n != nullptr; ++k) {
+    n = run_one(*n, rows);
+    if (n == nullptr && !is_anything_due(*current())) n = take_own(rows);
+  }
   return n;
 }
 
-graph_run::node* graph_run::run_one(node& n) noexcept {
+graph_run::node* graph_run::run_one(node& n, std::size_t& rows) noexcept {
   auto const index = static_cast<std::uint32_t>(&n - nodes_.get());
   planned_node const& p = plan_.nodes[index];
   std::int64_t chosen = 0;
@@ -122,13 +129,13 @@ graph_run::node* graph_run::run_one(node& n) noexcept {
     }
   }
   in_order();
-  if (!p.chooses) return release(p, leaves_out);
+  if (!p.chooses) return release(p, leaves_out, rows);
   if (leaves_out || chosen < 0 || chosen >= p.next_count) return nullptr;
   return &nodes_[plan_.next[p.first_next + static_cast<std::uint32_t>(chosen)]];
 }
 
 // A node has ended: counts it in those that follow. Returns one of those that are ready now, or null; gives the others to all workers.
-graph_run::node* graph_run::release(planned_node const& p, bool leaves_out) noexcept {
+graph_run::node* graph_run::release(planned_node const& p, bool leaves_out, std::size_t& rows) noexcept {
   node* mine = nullptr;
   std::uint32_t const* const next = plan_.next.data() + p.first_next;
   for (std::uint32_t k = 0; k < p.next_count; ++k) {
@@ -141,7 +148,11 @@ graph_run::node* graph_run::release(planned_node const& p, bool leaves_out) noex
       n.left.store(before, std::memory_order_relaxed);  // relaxed: for the next time, which comes after this node has run
     }
     if (mine != nullptr) {
-      open_.fetch_add(1, std::memory_order_relaxed);  // relaxed: this row is still open
+      if (rows > 1) {
+        --rows;
+      } else {
+        open_.fetch_add(1, std::memory_order_relaxed);  // relaxed: this row is still open
+      }
       make_ready(*mine);
     }
     mine = &n;
@@ -149,10 +160,10 @@ graph_run::node* graph_run::release(planned_node const& p, bool leaves_out) noex
   return mine;
 }
 
-// A row of nodes has ended. True: so have all others. Else the run may be gone.
-bool graph_run::is_last() noexcept {
+// So many rows of nodes have ended. True: so have all others. Else the run may be gone.
+bool graph_run::end_rows(std::size_t rows) noexcept {
   // acq_rel: each other, so that what all nodes have written comes before the end of the run
-  return open_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  return open_.fetch_sub(rows, std::memory_order_acq_rel) == rows;
 }
 
 void graph_run::make_ready(node& n) noexcept {
@@ -166,13 +177,16 @@ void graph_run::make_ready(node& n) noexcept {
   }
 }
 
-// The newest in the ring, if it is of this run: for the thread that waits for the run's end.
-graph_run::node* graph_run::take_own() noexcept {
+// The newest in the ring, if it is of this run, and its row.
+graph_run::node* graph_run::take_own(std::size_t& rows) noexcept {
   worker& w = *current();
   if (w.ready.empty()) return nullptr;
   resumable& r = *continuation{w.ready.newest()}.as_resumable();
   if (!w.pop_ready()) return nullptr;
-  if (r.run == run_from_ring && static_cast<node&>(r).of == this) return &static_cast<node&>(r);
+  if (r.run == run_from_ring && static_cast<node&>(r).of == this) {
+    ++rows;
+    return &static_cast<node&>(r);
+  }
   w.make_ready(r);  // into the place that it has left
   return nullptr;
 }

@@ -10,6 +10,7 @@
 
 #include "graph/plan.hpp"
 #include "nopal/core/architecture/control_words.hpp"
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/deque/spin_lock.hpp"
 #include "nopal/core/stop/stop_region.hpp"
@@ -36,11 +37,11 @@ class graph_run {
   };
 
   static void run_from_ring(resumable& r, worker& w) noexcept;
-  node* run_row(node& first) noexcept;
-  node* run_one(node& n) noexcept;
-  node* release(planned_node const& p, bool leaves_out) noexcept;
-  bool is_last() noexcept;
-  node* take_own() noexcept;
+  node* run_some(node& first, std::size_t& rows) noexcept;
+  node* run_one(node& n, std::size_t& rows) noexcept;
+  node* release(planned_node const& p, bool leaves_out, std::size_t& rows) noexcept;
+  bool end_rows(std::size_t rows) noexcept;
+  node* take_own(std::size_t& rows) noexcept;
   static void make_ready(node& n) noexcept;
   void failed(std::uint32_t index, std::exception_ptr e) noexcept;
   void begin(event& done) noexcept;
@@ -54,9 +55,11 @@ class graph_run {
   region_id region_ = no_region;
   fiber_values* values_ = nullptr;
   event* done_ = nullptr;
-  std::atomic<std::size_t> open_{0};   // rows of nodes that have begun, or are about to, and have not ended
   std::atomic<std::uint32_t> end_{0};  // nodes from this index on do not begin any more
-  basic_spin_lock<std_sync> lock_;
+  // Rows of nodes that have begun, or are about to, and that nobody has said to have ended. All workers write it: so it is on a line of its
+  // own, and a worker counts by itself the rows that it has begun and ended meanwhile.
+  alignas(tuning::destructive_size) std::atomic<std::size_t> open_{0};
+  alignas(tuning::destructive_size) basic_spin_lock<std_sync> lock_;
   // Under the lock.
   std::exception_ptr error_;
   std::uint32_t failed_at_ = 0;  // the node that has thrown it

@@ -82,10 +82,11 @@ std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::si
 constexpr std::size_t near_the_top = 16;
 constexpr unsigned looks_near_the_top = 16;
 
-bool stands(stack const& s) noexcept {
-  valgrind_lets_use(s.high_water_page(), sizeof(std::uint64_t));
-  return s.high_water_mark_stands();
+bool stands_at(std::byte* page) noexcept {
+  valgrind_lets_use(page, sizeof(std::uint64_t));
+  return stack::mark_stands(page);
 }
+bool stands(stack const& s) noexcept { return stands_at(s.high_water_page()); }
 
 }  // namespace
 
@@ -298,13 +299,28 @@ void stack_pool::give_back_below(stack& s, void const* sp) noexcept {
   if (seen->gone != 0 || s.known_pages != stay) learn_use(s, stay + seen->gone, stay);
 }
 
-void stack_pool::give_back(stack& s) noexcept {
+// Where the `n` topmost pages of `s` begin, or all of them.
+std::byte* stack_pool::topmost(stack const& s, std::size_t n) const noexcept {
+  return std::max(s.high_water_page() + 2 * page_ - n * page_, s.low());
+}
+
+void stack_pool::give_back(stack& s, std::size_t kept) noexcept {
   if (how_ == reclaim::none || stands(s)) return;
-  std::optional<looked_at> const seen = give_back_between(s, s.high_water_page(), s.high_water_page());
-  s.set_high_water_mark();
+  std::optional<looked_at> const seen = give_back_between(s, topmost(s, kept), s.high_water_page());
+  if (!seen || seen->kept == 0) s.set_high_water_mark();
   if (!seen) return;
-  learn_use(s, 2 + seen->gone, 2);
+  learn_use(s, 2 + seen->kept + seen->gone, 2 + seen->kept);
   if (seen->gone != 0) tallies_[s.maker].purges.fetch_add(1, std::memory_order_relaxed);  // relaxed: it orders nothing
+}
+
+void stack_pool::give_back_some(stack& s) noexcept {
+  // A mark is in the lowest page that stays. As in give_back_below, a frame may have skipped it.
+  if (s.known_pages > 2 && s.looks % looks_near_the_top != 0 && stands_at(topmost(s, s.known_pages))) {
+    ++s.looks;
+    return;
+  }
+  give_back(s, tuning::pages_kept_by_newest);
+  if (s.known_pages > 2) stack::set_mark(topmost(s, s.known_pages));
 }
 
 // `s` held `before` pages, and holds `after` from now on. By its owner. relaxed: the numbers order nothing, and each is added up exactly.

@@ -128,11 +128,7 @@ void resume_stack(stack& s) noexcept {
   worker& w = *current();
   begin_to_resume(w, s);
   stack& mine = *std::exchange(w.here, &s);
-  mine.leave(s, [](stack& free) noexcept {
-    worker& now = *current();
-    now.pool().stacks.give_back(free);
-    now.stacks.put(&free);
-  });
+  mine.leave(s, [](stack& free) noexcept { current()->stacks.put_left(free); });
   die_resumed_twice();
 }
 

@@ -240,6 +240,46 @@ TEST(stack_pool, finds_pages_far_below_when_it_has_looked_some_times) {
   }
 }
 
+// The newest free stack of a worker is taken next, so it keeps some pages; the others keep two. What went deeper is noticed later.
+TEST(stack_pool, caches_keep_some_pages_of_the_stack_that_was_left_last) {
+  stack_pool pool{size, reclaim::dontneed, 4};
+  stack_cache cache{pool};
+  stack* const a = pool.get();
+  stack* const b = pool.get();
+  auto const use = [](stack& s, std::size_t pages) {
+    std::byte* const from = s.base() + s.mapped() - pages * page();
+    std::memset(from, 1, static_cast<std::size_t>(s.top() - from));
+  };
+  dirty(*a);
+  cache.put_left(*a);
+  EXPECT_EQ(resident_pages(*a), nopal::core::tuning::pages_kept_by_newest);
+  EXPECT_EQ(pool.counts().purges, 1u);
+  for (int k = 0; k < 100; ++k) {
+    ASSERT_EQ(cache.get(), a);
+    use(*a, 5);
+    cache.put_left(*a);
+  }
+  EXPECT_EQ(pool.counts().purges, 1u) << "siblings in a row use the same pages";
+  dirty(*b);
+  cache.put_left(*b);
+  EXPECT_LE(resident_pages(*a), 2u);
+  EXPECT_EQ(resident_pages(*b), nopal::core::tuning::pages_kept_by_newest);
+  std::uint64_t const purges = pool.counts().purges;
+  ASSERT_EQ(cache.get(), b);
+  *b->low() = std::byte{1};  // as by a frame with an array that it does not use
+  cache.put_left(*b);
+  for (int k = 0; k < 16; ++k) {
+    ASSERT_EQ(cache.get(), b);
+    cache.put_left(*b);
+  }
+  EXPECT_EQ(resident_pages(*b), nopal::core::tuning::pages_kept_by_newest) << "it is looked at each 16th time";
+  EXPECT_EQ(pool.counts().purges, purges + 1);
+  cache.give_back();
+  EXPECT_LE(resident_pages(*b), 2u) << "a worker that sleeps keeps no more";
+  EXPECT_LE(pool.most_pages_held(0), 2 * (size / page() - 1));
+  EXPECT_GE(pool.most_pages_held(0), size / page() - 1);
+}
+
 class reclaiming : public testing::TestWithParam<reclaim> {};
 
 TEST_P(reclaiming, gives_back_what_lies_below_and_keeps_what_lies_above) {

@@ -86,10 +86,13 @@ class stack : public context, public inheriting {
   /// Sets the high-water mark: a word in the second page from the top, below what the search for work needs. While it stands, no frame has
   /// reached far beyond it since it was set, so there is nothing to give back. (A frame may skip it, with an array that it does not use:
   /// then what was touched below stays until some other frame has reached the mark, or until the kernel is asked in spite of it: README.md.) By the stack's owner, while no thread runs it.
-  void set_high_water_mark() noexcept {
-    if (!NOPAL_ASAN) *mark() = standing;  // AddressSanitizer would take this for a use of a frame that has ended
+  void set_high_water_mark() noexcept { set_mark(high_water_page()); }
+  bool high_water_mark_stands() const noexcept { return mark_stands(high_water_page()); }
+  /// The same for another page of this stack.
+  static void set_mark(std::byte* page) noexcept {
+    if (!NOPAL_ASAN) *mark(page) = standing;  // AddressSanitizer would take this for a use of a frame that has ended
   }
-  bool high_water_mark_stands() const noexcept { return !NOPAL_ASAN && *mark() == standing; }
+  static bool mark_stands(std::byte* page) noexcept { return !NOPAL_ASAN && *mark(page) == standing; }
   std::byte* high_water_page() const noexcept { return base() + mapped_ - 2 * page_; }
 
   // The child that a scope's slow fork starts on this stack, and how: fork_on in src/stack/scope_child.cpp.
@@ -163,7 +166,7 @@ class stack : public context, public inheriting {
   friend class stack_cache;
 
   static constexpr std::uint64_t standing = 0x6e6f70616c6d6172;
-  std::uint64_t volatile* mark() const noexcept { return reinterpret_cast<std::uint64_t volatile*>(high_water_page()); }
+  static std::uint64_t volatile* mark(std::byte* page) noexcept { return reinterpret_cast<std::uint64_t volatile*>(page); }
 
   stack(stack_region& in, std::byte* low, std::size_t mapped, std::size_t page, run_function when_left) noexcept
       : inheriting{when_left},

@@ -71,9 +71,12 @@ class NOPAL_API stack_pool {
   /// Gives back the unused pages below `sp` in `s`, as experimental_options::reclaim says. By the owner of `s`, which no thread runs. Does
   /// nothing if `sp` is in another mapping: then it is unknown how much of `s` is in use. One or two system calls.
   void give_back_below(stack& s, void const* sp) noexcept;
-  /// Gives back all pages of `s` but its two topmost. Nothing on `s` is in use. By its owner. No system call while its high-water mark
-  /// stands.
-  void give_back(stack& s) noexcept;
+  /// Gives back all pages of `s` but its `kept` topmost, two at least. Nothing on `s` is in use. By its owner. No system call while its
+  /// high-water mark stands.
+  void give_back(stack& s, std::size_t kept = 2) noexcept;
+  /// As give_back, but for the tuning::pages_kept_by_newest topmost. No system call, 15 times of 16, where no frame has reached beyond these
+  /// since the last call.
+  void give_back_some(stack& s) noexcept;
 
   /// Number of stacks, a moment ago. Any thread. relaxed: nothing depends on it.
   std::uint64_t live() const noexcept { return live_.load(std::memory_order_relaxed); }
@@ -123,6 +126,7 @@ class NOPAL_API stack_pool {
   struct looked_at {
     std::uint64_t gone, kept;
   };
+  std::byte* topmost(stack const& s, std::size_t n) const noexcept;
   std::optional<looked_at> give_back_between(stack& s, std::byte* kept_from, std::byte* unused) noexcept;
   void learn_use(stack& s, std::uint64_t before, std::uint64_t after) noexcept;
   template <class F>
@@ -182,6 +186,13 @@ class stack_cache {
     if (count_ == most) [[unlikely]]
       put_oldest(most / 2);
     kept_[count_++] = s;
+  }
+  /// `s`, which a worker has left for another one, is free. As long as it is the newest here it keeps some pages: it is the next to be taken,
+  /// and siblings in a row use as much of it.
+  void put_left(stack& s) noexcept {
+    if (!empty() && newest()->known_pages > 2) pool_.give_back(*newest());
+    pool_.give_back_some(s);
+    put(&s);
   }
 
   /// The most stacks that one worker keeps: each of the nested forks of scopes takes and puts one. An array, since a list would make each
