@@ -31,6 +31,7 @@ class Table(unittest.TestCase):
         )
         self.assertIn("| chain | 10 | 1 | **2** | 4 | **1.5** | 250 | 3 | 5 | 8.2 |", text)
         self.assertIn("medians of 3 runs", text)
+        self.assertNotIn("Simulated on", text)
         self.assertEqual(unexplained, [])
 
     def test_who_is_behind_says_why(self) -> None:

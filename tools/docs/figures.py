@@ -43,7 +43,7 @@ from pages import COMMENT, FENCE
 REPOSITORY = Path(__file__).resolve().parents[2]
 # By what a row of each file is found, and the column that is meant where none is named.
 KEYS = {
-    **dict.fromkeys(("libfork", "fibril", "sort", "paper-size", "sort-paper-size"), (("workload", "impl", "workers"), "seconds")),
+    **dict.fromkeys(("libfork", "fibril", "sort", "paper-size", "sort-paper-size", "kernels", "flows"), (("workload", "impl", "workers"), "seconds")),
     "libfork-memory": (("workload", "impl"), "memory"),
     "fibers": (("experiment", "impl", "workers"), "seconds"),
     "fiber-costs": (("experiment", "impl", "workers"), "ns_each"),
