@@ -1,4 +1,4 @@
-// What Taskflow's own benchmarks have (taskflow/taskflow, benchmarks/), each shape as a user of each library would write it: graphs, pipelines,
+// What Taskflow's own benchmarks have (taskflow/taskflow, benchmarks/), and diamonds, each shape as a user of each library would write it: graphs, pipelines,
 // tasks and loops. By hand: ../README.md.
 
 #include <array>

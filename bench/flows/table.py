@@ -25,11 +25,11 @@ BEHIND = 0.98  # what is nearer than that to the best peer is level
 # Why a peer is ahead, by shape: shown where the results say that one is.
 WHY: dict[str, str] = {
     "scan": "each block is also summed up on its own, so that no result depends on the workers",
-    "merge-sort": "by 2 %, as serial code is; level on an AMD EPYC the day before",
-    "primes": "by 3 % on one worker too, not explained: Taskflow's is by 2 %; level on an AMD EPYC the day before",
-    "reduce-sum": "by 3 % on two workers, ahead by 13 % on one",
-    "matrices": "by 3 % on two workers, not explained; level on one, and on an AMD EPYC the day before",
-    "black-scholes": "by 2 and 4 %, not explained; level on an AMD EPYC the day before",
+    "merge-sort": "nopal is 2 % behind; level on an AMD EPYC on 2026-11-28",
+    "primes": "nopal and Taskflow are 2 to 3 % behind on one worker, where no thread but one runs; level on an AMD EPYC on 2026-11-28",
+    "reduce-sum": "nopal is 3 % behind on two workers, and ahead on one",
+    "matrices": "nopal is 3 % behind on two workers, not explained; level on an AMD EPYC on 2026-11-28",
+    "black-scholes": "nopal is 2 to 4 % behind, not explained; level on an AMD EPYC on 2026-11-28",
 }
 
 

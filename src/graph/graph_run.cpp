@@ -62,6 +62,7 @@ bool graph_run::run_here() noexcept {
   for (std::size_t k = plan_.first.size(); k > 1; --k) make_ready(nodes_[plan_.first[k - 1]]);
   for (node* n = &nodes_[plan_.first[0]]; n != nullptr;) {
     n = run_some(*n, rows);
+    if (n == nullptr && current()->ready.empty()) break;  // it may have been the last: then nothing else comes first
     let_due_run();
     worker const& w = *current();
     if (!w.open.empty() || !w.own.empty() || (++looks % tuning::fairness == 0 && !w.ready.empty())) {

@@ -87,6 +87,10 @@ bool stands_at(std::byte* page) noexcept {
   return stack::mark_stands(page);
 }
 bool stands(stack const& s) noexcept { return stands_at(s.high_water_page()); }
+void set_mark_at(std::byte* page) noexcept {
+  valgrind_lets_use(page, sizeof(std::uint64_t));
+  stack::set_mark(page);
+}
 
 }  // namespace
 
@@ -198,7 +202,8 @@ void stack_pool::unlink(stack_region& r) noexcept {
 // As many places as there are already, or fewer if the system refuses that.
 stack_region* stack_pool::add_region() noexcept {
   std::size_t const most = std::clamp(stack_region::most_bytes / size_, std::size_t{1}, stack_region::most_places);
-  for (std::size_t places = std::min(std::max(places_, tuning::first_places), most); places != 0; places /= 2) {
+  std::size_t const first = std::clamp(stack_region::most_first_bytes / size_, std::size_t{1}, tuning::first_places);
+  for (std::size_t places = std::min(std::max(places_, first), most); places != 0; places /= 2) {
     stack_region* const r = stack_region::map(size_, page_, places, error_);
     if (r == nullptr) continue;
     places_ += places;
@@ -305,9 +310,10 @@ std::byte* stack_pool::topmost(stack const& s, std::size_t n) const noexcept {
 }
 
 void stack_pool::give_back(stack& s, std::size_t kept) noexcept {
-  if (how_ == reclaim::none || stands(s)) return;
+  if (how_ == reclaim::none || (s.known_pages <= kept && stands(s))) return;
   std::optional<looked_at> const seen = give_back_between(s, topmost(s, kept), s.high_water_page());
-  if (!seen || seen->kept == 0) s.set_high_water_mark();
+  if (!seen && kept > 2) return give_back(s);  // nobody knows what would stay
+  if (!seen || seen->kept == 0) set_mark_at(s.high_water_page());
   if (!seen) return;
   learn_use(s, 2 + seen->kept + seen->gone, 2 + seen->kept);
   if (seen->gone != 0) tallies_[s.maker].purges.fetch_add(1, std::memory_order_relaxed);  // relaxed: it orders nothing
@@ -320,7 +326,7 @@ void stack_pool::give_back_some(stack& s) noexcept {
     return;
   }
   give_back(s, tuning::pages_kept_by_newest);
-  if (s.known_pages > 2) stack::set_mark(topmost(s, s.known_pages));
+  if (s.known_pages > 2) set_mark_at(topmost(s, s.known_pages));
 }
 
 // `s` held `before` pages, and holds `after` from now on. By its owner. relaxed: the numbers order nothing, and each is added up exactly.
@@ -430,6 +436,14 @@ void stack_cache::put_oldest(std::size_t n) noexcept {
   pool_.put(kept_.data(), n);
   std::copy(kept_.data() + n, kept_.data() + count_, kept_.data());
   count_ -= n;
+}
+
+void stack_cache::put_left(stack& s) noexcept {
+  auto* const end = kept_.data() + count_;
+  if (warm_ != nullptr && warm_ != &s && std::find(kept_.data(), end, warm_) != end) pool_.give_back(*warm_);
+  warm_ = &s;
+  pool_.give_back_some(s);
+  put(&s);
 }
 
 stack* stack_cache::get_from_pool() noexcept {

@@ -392,6 +392,47 @@ TEST(graph, a_chain_of_100000_and_a_wave) {
   EXPECT_EQ(expected, serial[side - 1][side - 1]);
 }
 
+// A worker keeps rows that have ended for the nodes that it makes ready later. Some nodes wait meanwhile, and go on at another worker, and
+// some are left out.
+TEST(graph, ends_when_the_last_node_of_a_tree_has_ended) {
+  for (unsigned const workers : {1u, 2u, 3u}) {
+    nopal::pool pool{{.workers = workers}};
+    constexpr std::size_t nodes = 511;
+    std::atomic<std::size_t> ran{0}, ended{0};
+    std::atomic<bool> fails{false};
+    nopal::graph g;
+    std::vector<graph_node> all;
+    for (std::size_t k = 0; k < nodes; ++k) {
+      auto const body = [&, k] {
+        ++ran;
+        if (k % 7 == 3) nopal::yield();
+        if (k == 5 && fails) throw std::runtime_error{"5"};
+        ++ended;
+      };
+      all.push_back(k == 0 ? g.node(body) : g.node(body, after(all[(k - 1) / 2])));
+    }
+    long const times = test::scaled(100);
+    for (long k = 0; k < times; ++k) {
+      pool.run(g);
+      ASSERT_EQ(ended.exchange(0), nodes);
+    }
+    nopal::counter both;
+    for (int k = 0; k < 2; ++k) {
+      pool.spawn(both, [&] {
+        for (long again = 0; again < times; ++again) g.run();
+      });
+    }
+    nopal::wait_for(both);
+    EXPECT_EQ(ended.exchange(0), 2 * static_cast<std::size_t>(times) * nodes);
+    fails = true;
+    ran = 0;
+    for (long k = 0; k < times; ++k) {
+      EXPECT_THROW(pool.run(g), std::runtime_error);
+      ASSERT_EQ(ended.exchange(0) + 1, ran.exchange(0)) << "all that began have ended";
+    }
+  }
+}
+
 TEST(graph, lets_others_run_meanwhile) {
   nopal::pool pool{{.workers = 1}};
   nopal::graph g;

@@ -46,7 +46,7 @@ MUTATIONS = (
     Mutation(
         "the purge of free stacks",
         "src/stack/stack_pool.cpp",
-        "if (how_ == reclaim::none || s.high_water_mark_stands()) return;",
+        "if (how_ == reclaim::none || (s.known_pages <= kept && stands(s))) return;",
         "return;",
         (
             "at/bounds.of_stacks_that_wait_at_joins/2",
@@ -58,8 +58,8 @@ MUTATIONS = (
     ),
     Mutation(
         "the purge of a stack that a resumed one replaces",
-        "src/stack/suspension.cpp",
-        "    now.pool().stacks.give_back(free);\n",
+        "src/stack/stack_pool.cpp",
+        "  pool_.give_back_some(s);\n",
         "",
         ("at/bounds.of_free_stacks/1", "at/bounds.of_stacks_that_wait_at_joins/2"),
     ),

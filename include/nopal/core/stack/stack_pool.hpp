@@ -72,7 +72,7 @@ class NOPAL_API stack_pool {
   /// nothing if `sp` is in another mapping: then it is unknown how much of `s` is in use. One or two system calls.
   void give_back_below(stack& s, void const* sp) noexcept;
   /// Gives back all pages of `s` but its `kept` topmost, two at least. Nothing on `s` is in use. By its owner. No system call while its
-  /// high-water mark stands.
+  /// high-water mark stands, unless it is known to hold more.
   void give_back(stack& s, std::size_t kept = 2) noexcept;
   /// As give_back, but for the tuning::pages_kept_by_newest topmost. No system call, 15 times of 16, where no frame has reached beyond these
   /// since the last call.
@@ -187,13 +187,9 @@ class stack_cache {
       put_oldest(most / 2);
     kept_[count_++] = s;
   }
-  /// `s`, which a worker has left for another one, is free. As long as it is the newest here it keeps some pages: it is the next to be taken,
-  /// and siblings in a row use as much of it.
-  void put_left(stack& s) noexcept {
-    if (!empty() && newest()->known_pages > 2) pool_.give_back(*newest());
-    pool_.give_back_some(s);
-    put(&s);
-  }
+  /// `s`, which a worker has left for another one, is free. It keeps some pages until the next such stack is put: it is the first to be
+  /// taken, and siblings in a row use as much of it.
+  NOPAL_API NOPAL_COLD void put_left(stack& s) noexcept;
 
   /// The most stacks that one worker keeps: each of the nested forks of scopes takes and puts one. An array, since a list would make each
   /// fork wait for the one before. Where they are too many or too few, half as many go to the pool, or come from there, at once.
@@ -221,6 +217,7 @@ class stack_cache {
   unsigned const maker_;
   std::size_t count_ = 0;
   std::uint64_t live_ = 0;  // stacks of the pool, when this cache last looked whether to share
+  stack* warm_ = nullptr;   // that was put last by put_left; it may be in use again, or gone
   std::array<stack*, most> kept_;
 };
 

@@ -48,6 +48,8 @@ class stack_region {
   /// The most places of one region, and the most bytes unless one place is larger.
   static constexpr std::size_t most_places = 1024;
   static constexpr std::size_t most_bytes = std::size_t{16} << 30;
+  /// The most bytes of a pool's first region, likewise.
+  static constexpr std::size_t most_first_bytes = std::size_t{1} << 30;
 
   /// Maps a region of `places` places of `size` bytes, a power of two. Null: there is no memory, no address space, or no mapping for it,
   /// and `error` is the system's reason.
