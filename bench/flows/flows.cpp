@@ -1,5 +1,5 @@
-// What Taskflow's own benchmarks have (taskflow/taskflow, benchmarks/), and diamonds, each shape as a user of each library would write it: graphs, pipelines,
-// tasks and loops. By hand: ../README.md.
+// What Taskflow's own benchmarks have (taskflow/taskflow, benchmarks/), and diamonds, each shape as a user of each library would write it:
+// graphs, pipelines, tasks and loops. By hand: ../README.md.
 
 #include <array>
 #include <atomic>

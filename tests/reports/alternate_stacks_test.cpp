@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -88,6 +89,14 @@ TEST(signals, alternate_stacks_of_threads_go_with_them) {
   if (test::emulated()) GTEST_SKIP() << "the emulator keeps the rights of mappings to itself";
   stack_t of_worker{}, of_caller{};
   nopal::pool pool{{.workers = 2}};
+  std::atomic<int> begun{0};  // both workers have what they map: else one might map its own where the caller's was
+  auto const begins = [&] {
+    ++begun;
+    while (begun < 2) std::this_thread::yield();
+  };
+  auto first = pool.submit(begins), second = pool.submit(begins);
+  first.get();
+  second.get();
   std::thread{[&] {
     EXPECT_FALSE(has_alternate());
     run_as_guest(pool, [] {});
