@@ -26,7 +26,7 @@ BEHIND = 0.98  # what is nearer than that to the best peer is level
 WHY: dict[str, str] = {
     "scan": "each block is also summed up on its own, so that no result depends on the workers",
     "merge-sort": "nopal is 2 % behind; level on an AMD EPYC on 2026-11-28",
-    "primes": "nopal and Taskflow are 2 to 3 % behind on one worker, where no thread but one runs; level on an AMD EPYC on 2026-11-28",
+    "primes": "nopal and Taskflow are 2 to 3 % behind on one worker, not explained; level on an AMD EPYC on 2026-11-28",
     "reduce-sum": "nopal is 3 % behind on two workers, and ahead on one",
     "matrices": "nopal is 3 % behind on two workers, not explained; level on an AMD EPYC on 2026-11-28",
     "black-scholes": "nopal is 2 to 4 % behind, not explained; level on an AMD EPYC on 2026-11-28",

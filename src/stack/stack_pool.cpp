@@ -441,8 +441,8 @@ void stack_cache::put_oldest(std::size_t n) noexcept {
 void stack_cache::put_left(stack& s) noexcept {
   auto* const end = kept_.data() + count_;
   if (warm_ != nullptr && warm_ != &s && std::find(kept_.data(), end, warm_) != end) pool_.give_back(*warm_);
-  warm_ = &s;
   pool_.give_back_some(s);
+  warm_ = s.known_pages > 2 ? &s : nullptr;
   put(&s);
 }
 

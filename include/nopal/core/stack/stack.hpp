@@ -87,8 +87,7 @@ class stack : public context, public inheriting {
   /// reached far beyond it since it was set, so there is nothing to give back. (A frame may skip it, with an array that it does not use:
   /// then what was touched below stays until some other frame has reached the mark, or until the kernel is asked in spite of it: README.md.) By the stack's owner, while no thread runs it.
   void set_high_water_mark() noexcept { set_mark(high_water_page()); }
-  bool high_water_mark_stands() const noexcept { return mark_stands(high_water_page()); }
-  /// As set_high_water_mark and high_water_mark_stands, for any page of the stack that it has touched.
+  /// As set_high_water_mark, for any page of the stack that it has touched; and whether that mark stands.
   static void set_mark(std::byte* page) noexcept {
     if (!NOPAL_ASAN) *mark(page) = standing;  // AddressSanitizer would take this for a use of a frame that has ended
   }

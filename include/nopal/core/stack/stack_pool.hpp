@@ -217,7 +217,7 @@ class stack_cache {
   unsigned const maker_;
   std::size_t count_ = 0;
   std::uint64_t live_ = 0;  // stacks of the pool, when this cache last looked whether to share
-  stack* warm_ = nullptr;   // that was put last by put_left; it may be in use again, or gone
+  stack* warm_ = nullptr;   // that was put last by put_left, if it keeps more than two pages; it may be in use again, or gone
   std::array<stack*, most> kept_;
 };
 
