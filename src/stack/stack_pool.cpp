@@ -78,7 +78,8 @@ std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::si
 }
 
 // A frame that goes deep touches pages near those above it. The kernel takes some microseconds to say of all pages of a stack whether they
-// are there; so it is asked about few, but at the first look at a stack and each so many looks later.
+// are there; so it is asked about few, but at the first look at a stack that waits, at the second look at others, and each so many looks
+// later.
 constexpr std::size_t near_the_top = 16;
 constexpr unsigned looks_near_the_top = 16;
 
@@ -311,6 +312,7 @@ std::byte* stack_pool::topmost(stack const& s, std::size_t n) const noexcept {
 
 void stack_pool::give_back(stack& s, std::size_t kept) noexcept {
   if (how_ == reclaim::none || (s.known_pages <= kept && stands(s))) return;
+  if (s.looks == 0) s.looks = looks_near_the_top - 1;  // most are used near the top only, and this is the one look at many
   std::optional<looked_at> const seen = give_back_between(s, topmost(s, kept), s.high_water_page());
   if (!seen && kept > 2) return give_back(s);  // nobody knows what would stay
   if (!seen || seen->kept == 0) set_mark_at(s.high_water_page());

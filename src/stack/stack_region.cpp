@@ -208,33 +208,46 @@ bool stack_region::guard_all() const noexcept {
   return true;
 }
 
-// Makes a place accessible. The guard comes first: if the program has locked the region since, that brings nothing into memory.
+// Makes a place accessible, and some of those behind it, as many as are open already: a call of the kernel takes as long for several. The
+// guards come first: if the program has locked the region since, they bring nothing into memory.
 bool stack_region::open(std::size_t place) noexcept {
-  std::byte* const base = first_ + place * size_;
-  if (markers_) {
-    bool const guarded = mark_guard(base, page_) || (errno == EINVAL && lock_as_touched());  // EINVAL: it is locked
-    return guarded && ::mprotect(base, size_, PROT_READ | PROT_WRITE) == 0;
+  if (!markers_) return open_with_mappings(place);
+  constexpr std::size_t most_bytes_at_once = std::size_t{32} << 20;  // a limit on the process's data counts what is open
+  std::size_t const wanted = std::clamp(opened_.count(), std::size_t{1}, std::max(most_bytes_at_once / size_, std::size_t{1}));
+  std::size_t n = 0;
+  for (bool guarded = false; n < wanted && place + n < places_ && !opened_[place + n]; ++n) {
+    if (guarded || mark_guard(first_ + (place + n) * size_, page_)) continue;
+    if (errno != EINVAL || !lock_as_touched()) break;  // EINVAL: the region is locked
+    guarded = true;                                    // all places
   }
+  auto const opens = [&](std::size_t k) { return ::mprotect(first_ + place * size_, k * size_, PROT_READ | PROT_WRITE) == 0; };
+  if (n == 0) return false;
+  bool open = opens(n);
+  if (!open && n > 1) open = opens(n = 1);  // within a limit of the process there may be room for one
+  if (!open) return false;
+  while (n-- != 0) opened_[place + n] = true;
+  return true;
+}
+
+bool stack_region::open_with_mappings(std::size_t place) noexcept {
   constexpr long own = 2;
   errno = ENOMEM;
   if (!may_map(own)) return false;
-  if (::mprotect(base + page_, size_ - page_, PROT_READ | PROT_WRITE) != 0) {
+  if (::mprotect(first_ + place * size_ + page_, size_ - page_, PROT_READ | PROT_WRITE) != 0) {
     unmapped(own);
     return false;
   }
   mappings_ += own;
+  opened_[place] = true;
   return true;
 }
 
 std::byte* stack_region::take(int& error) noexcept {
   std::size_t& place = lowest_;
   while (taken_[place]) ++place;
-  if (!opened_[place]) {
-    if (!open(place)) {
-      error = errno;
-      return nullptr;
-    }
-    opened_[place] = true;
+  if (!opened_[place] && !open(place)) {
+    error = errno;
+    return nullptr;
   }
   taken_[place] = true;
   ++used_;

@@ -240,6 +240,20 @@ TEST(stack_pool, finds_pages_far_below_when_it_has_looked_some_times) {
   }
 }
 
+// A free stack is looked at near its top first, since most were used only there; the second look finds what is far below.
+TEST(stack_pool, finds_pages_far_below_in_a_free_stack_when_it_looks_again) {
+  stack_pool pool{std::size_t{1} << 20, reclaim::dontneed, 4};
+  stack* const s = pool.get();
+  *(s->low() + page()) = std::byte{1};
+  pool.put(s);
+  EXPECT_EQ(pool.counts().pages_returned, 0u);
+  ASSERT_EQ(pool.get(), s);
+  *s->high_water_page() = std::byte{0};  // as by a frame that has reached it
+  pool.put(s);
+  EXPECT_EQ(pool.counts().pages_returned, 1u);
+  EXPECT_LE(resident_pages(*s), 2u);
+}
+
 // The newest free stack of a worker is taken next, so it keeps some pages; the others keep two. What went deeper is noticed later.
 TEST(stack_pool, caches_keep_some_pages_of_the_stack_that_was_left_last) {
   std::size_t const large = 64 * page();

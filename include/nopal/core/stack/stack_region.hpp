@@ -87,6 +87,7 @@ class stack_region {
 
   bool learn() noexcept;
   bool open(std::size_t place) noexcept;
+  bool open_with_mappings(std::size_t place) noexcept;
   bool guard_all() const noexcept;
   bool lock_as_touched() const noexcept;
 
