@@ -55,6 +55,51 @@ is libfork[fib; libfork; 1] / libfork[fib; task; 1] > 2"""
         self.assertEqual(self.problems("All take 1 s.", "1 = libfork[uts *; task; 1]"), [], "one figure for several values")
         self.assertEqual(self.problems("1,700 MiB.", "~1,700 = libfork-memory[*; taskflow; memory 8] / 1024"), [])
 
+    def renewed(self, page: str) -> tuple[str, list[str]]:
+        """The page after --renew, and what that has told."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            stored = root / "docs/results/made"
+            stored.mkdir(parents=True)
+            (stored / "bench-libfork.csv").write_text(LIBFORK, encoding="utf-8")
+            (stored / "bench-libfork-memory.csv").write_text(MEMORY, encoding="utf-8")
+            file = root / "README.md"
+            file.write_text(page, encoding="utf-8")
+            told = figures.renew(file, root)
+            return file.read_text(encoding="utf-8"), told
+
+    def test_wrong_figures_are_renewed_in_the_text_and_in_the_comment(self) -> None:
+        page = """# fib
+
+fib takes 6.0 times, with libfork 14.3, in 6.0 hours; the trees 0.90 to 1.03, and 1,500 MiB.
+
+<!-- figures of made
+{}, 14.3 = libfork[fib; task | libfork; 1; overhead]
+6.0 from a watch, 2026-11-30
+0.90 to 1.03 = libfork[uts *; task; 1; overhead]
+1,500 = libfork-memory[*; taskflow; memory 8] / 1024
+-->
+"""
+        right, told = self.renewed(page.replace("{}", "6.0"))
+        self.assertEqual(right, page.replace("takes 6.0", "takes 5.1").replace("{}", "5.1").replace("0.90", "0.98").replace("1,500", "1,701"))
+        self.assertEqual(told, ["README.md:3: 6.0 is 5.1, 0.90 is 0.98, 1,500 is 1,701"])
+        self.assertEqual(self.renewed(right), (right, []))
+
+    def test_what_cannot_be_placed_is_left_alone(self) -> None:
+        page = "fib takes long.\n\n<!-- figures of made\n6.0 = libfork[fib; task; 1; overhead]\n-->\n"
+        self.assertEqual(self.renewed(page), (page, ["README.md:1: left alone, since the figures of the comment cannot be placed in the text"]))
+
+    def test_tables_are_renewed(self) -> None:
+        page = """| program | nopal |
+| --- | --- |
+| fib | 9.9 |
+
+<!-- table of made
+nopal = libfork[{}; task; 1; overhead]
+-->
+"""
+        self.assertEqual(self.renewed(page), (page.replace("9.9", "5.1"), ["README.md:1: fib, nopal: 9.9 is 5.1"]))
+
     def test_a_wrong_figure_is_found_with_the_right_one(self) -> None:
         self.found("README.md:1: 5.2, and stored is 5.1 (5.1429)", "fib takes 5.2 times.", "5.2 = libfork[fib; task; 1; overhead]")
         self.found("14.2, and stored is 14.3", "5.1 and 14.2.", "5.1, 14.2 = libfork[fib; task | libfork; 1; overhead]")

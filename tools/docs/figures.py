@@ -24,6 +24,10 @@ The figures of a line stand in the text in this order, and each as often as the 
 is an error, and so is one that nobody names: in docs/results/README.md, in what links to it, and wherever such a comment stands.
 
     python3 tools/docs/figures.py [PAGE...]
+    python3 tools/docs/figures.py --renew [PAGE...]
+
+--renew writes the stored values into pages and comments in place of figures that are wrong, and says which. What a sentence makes of them (more, level,
+ahead) is for a reader to look at. It leaves alone what it cannot place.
 """
 
 import ast
@@ -217,6 +221,7 @@ class Mark:
     lines: list[str]
     text: str
     line: int
+    at: int = 0  # where the text begins in the page
 
 
 def blank(page: str, expression: re.Pattern[str], keep: Callable[[re.Match[str]], bool] = lambda _: False) -> str:
@@ -229,21 +234,22 @@ def paragraphs(page: str) -> tuple[list[Mark], list[Mark]]:
     page = blank(page, FENCE)
     page = blank(page, COMMENT, lambda m: MEANT.match(m["text"]) is not None)
     marked, bare = [], []
-    pending: list[tuple[str, int]] = []
+    pending: list[tuple[str, int, int]] = []
     position = 0
     for comment in [*COMMENT.finditer(page), None]:
         end = comment.start() if comment else len(page)
         for part in re.finditer(r"(?:(?!\n[ \t]*\n).)+", page[position:end], re.DOTALL):
             text = part[0]
             if text.replace("\0", "").strip():
-                pending.append((text, page.count("\n", 0, position + part.start() + len(text) - len(text.lstrip())) + 1))
+                at = position + part.start()
+                pending.append((text, page.count("\n", 0, at + len(text) - len(text.lstrip())) + 1, at))
         if comment and MEANT.match(comment["text"]):
             found = MARK.fullmatch(comment["text"])
-            text, line = pending.pop() if pending else ("", page.count("\n", 0, comment.start()) + 1)
+            text, line, at = pending.pop() if pending else ("", page.count("\n", 0, comment.start()) + 1, comment.start())
             lines = [one.strip() for one in found["lines"].splitlines() if one.strip()] if found else []
-            marked.append(Mark(found["kind"], found["set"], lines, text, line) if found else Mark("", "", [], text, line))
+            marked.append(Mark(found["kind"], found["set"], lines, text, line, at) if found else Mark("", "", [], text, line, at))
         position = comment.end() if comment else len(page)
-    bare = [Mark("", "", [], text, line) for text, line in pending]
+    bare = [Mark("", "", [], text, line, at) for text, line, at in pending]
     return marked, bare
 
 
@@ -300,6 +306,113 @@ def check_text(mark: Mark, stored: Stored) -> list[str]:
     return problems + misplaced(mark.text, named) + [f"{one}: no line of the comment says where it comes from" for one in bare]
 
 
+def renewed(figure: str, value: float) -> str:
+    """The value as a figure that is written as the old one is."""
+    digits = as_written(figure, value)
+    whole, point, places = digits.partition(".")
+    separated = f"{int(whole):,}" if "," in figure or len(figure.strip("~% ").partition(".")[0]) < 4 else whole
+    return f"{'~' if figure.startswith('~') else ''}{separated}{point}{places}{' %' if figure.endswith('%') else ''}"
+
+
+def renew_line(line: str, stored: Stored) -> tuple[str, list[tuple[str, str]]]:
+    """The line of a comment with the stored values, and its figures before and after."""
+    found = LINE.fullmatch(line)
+    if not found:
+        return line, []
+    figures = re.findall(NUMBER, found["figures"])
+    if found["how"] == "from":
+        return line, [(one, one) for one in figures]
+    try:
+        values = stored.calculate(found["what"])
+    except Problem:
+        return line, [(one, one) for one in figures]
+    if " to " in found["figures"]:
+        values = Values([min(values), max(values)])
+    if len(figures) == 1 and len({as_written(figures[0], value) for value in values}) == 1:
+        values = Values(values[:1])
+    if len(figures) != len(values):
+        return line, [(one, one) for one in figures]
+    after = [renewed(one, value) for one, value in zip(figures, values, strict=True)]
+    rest = iter(after)
+    return re.sub(NUMBER, lambda _: next(rest), found["figures"]) + line[len(found["figures"]) :], list(zip(figures, after, strict=True))
+
+
+def renew_text(text: str, lines: list[list[tuple[str, str]]]) -> str | None:
+    """The text with each line's figures renewed in their order. None if they cannot be placed."""
+    bare = [[(before.strip("~% "), after.strip("~% ")) for before, after in line] for line in lines]
+    result, end = [], 0
+    for number in ANY.finditer(blank(text, NOT_TEXT)):
+        for line in bare:
+            if line and line[0][0] == number[0]:
+                result += [text[end : number.start()], line.pop(0)[1]]
+                end = number.end()
+                break
+    return None if any(bare) else "".join(result) + text[end:]
+
+
+def renew_table(text: str, mark: Mark, stored: Stored) -> tuple[str, list[str]]:
+    """The table with the stored values in its cells, and what has changed."""
+    header: list[str] = []
+    lines, told = text.split("\n"), []
+    sources = [found for line in mark.lines if (found := COLUMN.fullmatch(line)) and found["how"] == "="]
+    for at, line in enumerate(lines):
+        if not line.strip().startswith("|"):
+            continue
+        row = cells(line)
+        header = header or row
+        parts = line.split("|")  # the first is empty: so part k + 1 is cell k
+        for found in sources:
+            if found["column"] not in header or found["column"] == row[header.index(found["column"])]:
+                continue
+            column = header.index(found["column"]) + 1
+            figures = re.findall(NUMBER, parts[column])
+            try:
+                values = stored.calculate(found["what"].replace("{}", row[0].replace(", ", "; "))) if figures else Values()
+            except Problem:
+                continue
+            if not figures or len(figures) != len(values):
+                continue
+            after = [renewed(one, value) for one, value in zip(figures, values, strict=True)]
+            told += [f"{row[0]}, {found['column']}: {old} is {new}" for old, new in zip(figures, after, strict=True) if old != new]
+            rest = iter(after)
+            parts[column] = re.sub(NUMBER, lambda _, rest=rest: next(rest), parts[column])
+        lines[at] = "|".join(parts)
+    return "\n".join(lines), told
+
+
+def renew(page: Path, repository: Path = REPOSITORY) -> list[str]:
+    """Writes the stored values into a page. Returns what has changed."""
+    before = page.read_text(encoding="utf-8")
+    content, told = before, []
+    for mark in paragraphs(before)[0]:
+        text = before[mark.at : mark.at + len(mark.text)]
+        where = f"{page.relative_to(repository)}:{mark.line}"
+        if mark.kind == "table":
+            new_text, changed = renew_table(text, mark, Stored(repository / "docs/results" / mark.of))
+            content = content.replace(text, new_text)
+            told += [f"{where}: {one}" for one in changed]
+        if mark.kind != "figures":
+            continue
+        lines = [renew_line(line, Stored(repository / "docs/results" / mark.of)) for line in mark.lines]
+        changes = [(old, new) for _, figures in lines for old, new in figures if old != new]
+        if not changes:
+            continue
+        new_text = renew_text(text, [figures for _, figures in lines])
+        end = mark.at + len(mark.text)
+        comment = before[end : before.index("-->", end)]
+        new_comment = comment
+        for old, (new, _) in zip(mark.lines, lines, strict=True):
+            new_comment = new_comment.replace(f"\n{old}\n", f"\n{new}\n", 1)
+        if new_text is None or content.count(text + comment) != 1:
+            told.append(f"{where}: left alone, since the figures of the comment cannot be placed in the text")
+            continue
+        content = content.replace(text + comment, new_text + new_comment)
+        told.append(f"{where}: {', '.join(f'{old} is {new}' for old, new in changes)}")
+    if content != before:
+        page.write_text(content, encoding="utf-8")
+    return told
+
+
 def cells(row: str) -> list[str]:
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
@@ -354,7 +467,10 @@ def pages(repository: Path = REPOSITORY) -> list[Path]:
 
 
 def main() -> int:
-    given = [Path(name).resolve() for name in sys.argv[1:]] or pages()
+    names = [name for name in sys.argv[1:] if name != "--renew"]
+    given = [Path(name).resolve() for name in names] or pages()
+    if len(names) < len(sys.argv) - 1:
+        print(*[told for page in given for told in renew(page)], sep="\n")
     problems = [problem for page in given for problem in check(page)]
     marks = [mark for page in given for mark in paragraphs(page.read_text(encoding="utf-8"))[0]]
     print(*problems, sep="\n", file=sys.stderr)
