@@ -25,9 +25,9 @@ BEHIND = 0.98  # what is nearer than that to the best peer is level
 # Why a peer is ahead, by shape: shown where the results say that one is.
 WHY: dict[str, str] = {
     "scan": "each block is also summed up on its own, so that no result depends on the workers",
-    "primes": "the test of a number is given by its name, and called through its address; in a lambda nopal takes 133 ms where oneTBB takes 134, on one worker",
-    "reduce-sum": "8 MiB that are read for the first time, on two workers no faster than on one; again, one worker takes 0.08 ms, and oneTBB's 0.49",
-    "matrices": "the second worker sleeps when the last loop begins, and comes 0.1 ms later",
+    "primes": "the test of a number is given by its name, and called through its address; in a lambda nopal took 133 ms and oneTBB 134, on one worker, 2026-11-30",
+    "reduce-sum": "8 MiB that are read for the first time, which nopal does no faster on two workers than on one; again, one takes 0.08 ms, and oneTBB's 0.49, 2026-11-30",
+    "matrices": "the second worker sleeps when the last loop begins, and comes 0.1 ms later, by traces of 2026-11-30",
 }
 
 

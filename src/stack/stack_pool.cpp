@@ -78,10 +78,11 @@ std::optional<residents> resident_in(std::byte* from, std::size_t bytes, std::si
 }
 
 // A frame that goes deep touches pages near those above it. The kernel takes some microseconds to say of all pages of a stack whether they
-// are there; so it is asked about few, but at the first look at a stack that waits, at the second look at others, and each so many looks
-// later.
+// are there; so it is asked about few, but each so many times. The first look at a stack sees all if the stack waits.
 constexpr std::size_t near_the_top = 16;
 constexpr unsigned looks_near_the_top = 16;
+// How often the mark of a free stack is trusted, a multiple of the above. A frame may have skipped it; but stacks go to the pool often.
+constexpr unsigned times_trusted = 8 * looks_near_the_top;
 
 bool stands_at(std::byte* page) noexcept {
   valgrind_lets_use(page, sizeof(std::uint64_t));
@@ -311,8 +312,12 @@ std::byte* stack_pool::topmost(stack const& s, std::size_t n) const noexcept {
 }
 
 void stack_pool::give_back(stack& s, std::size_t kept) noexcept {
-  if (how_ == reclaim::none || (s.known_pages <= kept && stands(s))) return;
-  if (s.looks == 0) s.looks = looks_near_the_top - 1;  // most are used near the top only, and this is the one look at many
+  if (how_ == reclaim::none) return;
+  if (s.looks == 0) s.looks = 1;  // near the top: most are used only there, and many are looked at once
+  if (s.known_pages <= kept && s.looks % times_trusted != 0 && stands(s)) {
+    ++s.looks;
+    return;
+  }
   std::optional<looked_at> const seen = give_back_between(s, topmost(s, kept), s.high_water_page());
   if (!seen && kept > 2) return give_back(s);  // nobody knows what would stay
   if (!seen || seen->kept == 0) set_mark_at(s.high_water_page());

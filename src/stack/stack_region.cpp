@@ -212,8 +212,10 @@ bool stack_region::guard_all() const noexcept {
 // guards come first: if the program has locked the region since, they bring nothing into memory.
 bool stack_region::open(std::size_t place) noexcept {
   if (!markers_) return open_with_mappings(place);
+  constexpr std::size_t most_at_once = 32;
   constexpr std::size_t most_bytes_at_once = std::size_t{32} << 20;  // a limit on the process's data counts what is open
-  std::size_t const wanted = std::clamp(opened_.count(), std::size_t{1}, std::max(most_bytes_at_once / size_, std::size_t{1}));
+  std::size_t const most = std::clamp(most_bytes_at_once / size_, std::size_t{1}, most_at_once);
+  std::size_t const wanted = std::clamp(opened_.count(), std::size_t{1}, most);
   std::size_t n = 0;
   for (bool guarded = false; n < wanted && place + n < places_ && !opened_[place + n]; ++n) {
     if (guarded || mark_guard(first_ + (place + n) * size_, page_)) continue;

@@ -71,11 +71,11 @@ is libfork[fib; libfork; 1] / libfork[fib; task; 1] > 2"""
     def test_wrong_figures_are_renewed_in_the_text_and_in_the_comment(self) -> None:
         page = """# fib
 
-fib takes 6.0 times, with libfork 14.3, in 6.0 hours; the trees 0.90 to 1.03, and 1,500 MiB.
+fib takes 6.0 times, with libfork 14.3, in 7.0 hours; the trees 0.90 to 1.03, and 1,500 MiB.
 
 <!-- figures of made
 {}, 14.3 = libfork[fib; task | libfork; 1; overhead]
-6.0 from a watch, 2026-11-30
+7.0 from a watch, 2026-11-30
 0.90 to 1.03 = libfork[uts *; task; 1; overhead]
 1,500 = libfork-memory[*; taskflow; memory 8] / 1024
 -->
@@ -86,8 +86,26 @@ fib takes 6.0 times, with libfork 14.3, in 6.0 hours; the trees 0.90 to 1.03, an
         self.assertEqual(self.renewed(right), (right, []))
 
     def test_what_cannot_be_placed_is_left_alone(self) -> None:
-        page = "fib takes long.\n\n<!-- figures of made\n6.0 = libfork[fib; task; 1; overhead]\n-->\n"
-        self.assertEqual(self.renewed(page), (page, ["README.md:1: left alone, since the figures of the comment cannot be placed in the text"]))
+        def alone(text: str, lines: str) -> None:
+            page = f"{text}\n\n<!-- figures of made\n{lines}\n-->\n"
+            content, told = self.renewed(page)
+            self.assertEqual(content, page)
+            self.assertEqual(len(told), 1, told)
+            self.assertIn("README.md:1: left alone", told[0])
+
+        alone("fib takes long.", "6.0 = libfork[fib; task; 1; overhead]")
+        alone("6.0 hours for 6.0 times.", "6.0 from a watch, 2026-11-30\n6.0 = libfork[fib; task; 1; overhead]")
+        alone("fib takes 6.0 times.", "  6.0 = libfork[fib; task; 1; overhead]")
+
+    def test_a_difference_that_changes_its_sign_is_left_to_a_writer(self) -> None:
+        page = "fib is 3 % slower.\n\n<!-- figures of made\n3 % = libfork[fib; task; 1] / libfork[fib; libfork; 1] - 1\n-->\n"
+        self.assertEqual(self.renewed(page), (page, []))
+
+    def test_two_places_of_a_page_are_renewed(self) -> None:
+        place = "fib takes {} times.\n\n<!-- figures of made\n{} = libfork[fib; task; 1; overhead]\n-->\n"
+        right, told = self.renewed(f"{place.replace('{}', '6.0')}\n<!-- aside -->\n\n{place.replace('{}', '10.0')}")
+        self.assertEqual(right, f"{place.replace('{}', '5.1')}\n<!-- aside -->\n\n{place.replace('{}', '5.1')}")
+        self.assertEqual(told, ["README.md:1: 6.0 is 5.1", "README.md:9: 10.0 is 5.1"])
 
     def test_tables_are_renewed(self) -> None:
         page = """| program | nopal |

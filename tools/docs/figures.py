@@ -222,6 +222,7 @@ class Mark:
     text: str
     line: int
     at: int = 0  # where the text begins in the page
+    comment: tuple[int, int] = (0, 0)  # where the comment is
 
 
 def blank(page: str, expression: re.Pattern[str], keep: Callable[[re.Match[str]], bool] = lambda _: False) -> str:
@@ -247,7 +248,8 @@ def paragraphs(page: str) -> tuple[list[Mark], list[Mark]]:
             found = MARK.fullmatch(comment["text"])
             text, line, at = pending.pop() if pending else ("", page.count("\n", 0, comment.start()) + 1, comment.start())
             lines = [one.strip() for one in found["lines"].splitlines() if one.strip()] if found else []
-            marked.append(Mark(found["kind"], found["set"], lines, text, line, at) if found else Mark("", "", [], text, line, at))
+            kind, of = (found["kind"], found["set"]) if found else ("", "")
+            marked.append(Mark(kind, of, lines, text, line, at, comment.span()))
         position = comment.end() if comment else len(page)
     bare = [Mark("", "", [], text, line, at) for text, line, at in pending]
     return marked, bare
@@ -306,12 +308,20 @@ def check_text(mark: Mark, stored: Stored) -> list[str]:
     return problems + misplaced(mark.text, named) + [f"{one}: no line of the comment says where it comes from" for one in bare]
 
 
-def renewed(figure: str, value: float) -> str:
-    """The value as a figure that is written as the old one is."""
-    digits = as_written(figure, value)
-    whole, point, places = digits.partition(".")
-    separated = f"{int(whole):,}" if "," in figure or len(figure.strip("~% ").partition(".")[0]) < 4 else whole
-    return f"{'~' if figure.startswith('~') else ''}{separated}{point}{places}{' %' if figure.endswith('%') else ''}"
+def renewed(figures: list[str], values: Values, separates: bool) -> list[str] | None:
+    """The values as figures that are written as the old ones are. `separates`: large ones get commas. None: there is no such figure."""
+    if len(figures) == 1 and len({as_written(figures[0], value) for value in values}) == 1:
+        values = Values(values[:1])
+    if len(figures) != len(values) or min(values) < 0:
+        return None
+    result = []
+    for figure, value in zip(figures, values, strict=True):
+        digits = as_written(figure, value)
+        whole, point, places = digits.partition(".")
+        if "," in figure or (separates and len(figure.strip("~% ").partition(".")[0]) < 4):
+            whole = f"{int(whole):,}"
+        result.append(f"{'~' if figure.startswith('~') else ''}{whole}{point}{places}{' %' if figure.endswith('%') else ''}")
+    return result
 
 
 def renew_line(line: str, stored: Stored) -> tuple[str, list[tuple[str, str]]]:
@@ -320,34 +330,30 @@ def renew_line(line: str, stored: Stored) -> tuple[str, list[tuple[str, str]]]:
     if not found:
         return line, []
     figures = re.findall(NUMBER, found["figures"])
-    if found["how"] == "from":
-        return line, [(one, one) for one in figures]
-    try:
-        values = stored.calculate(found["what"])
-    except Problem:
-        return line, [(one, one) for one in figures]
-    if " to " in found["figures"]:
-        values = Values([min(values), max(values)])
-    if len(figures) == 1 and len({as_written(figures[0], value) for value in values}) == 1:
-        values = Values(values[:1])
-    if len(figures) != len(values):
-        return line, [(one, one) for one in figures]
-    after = [renewed(one, value) for one, value in zip(figures, values, strict=True)]
+    after: list[str] | None = None
+    if found["how"] == "=":
+        try:
+            values = stored.calculate(found["what"])
+            after = renewed(figures, Values([min(values), max(values)]) if " to " in found["figures"] else values, True)
+        except Problem:
+            pass
+    after = after or figures
     rest = iter(after)
     return re.sub(NUMBER, lambda _: next(rest), found["figures"]) + line[len(found["figures"]) :], list(zip(figures, after, strict=True))
 
 
 def renew_text(text: str, lines: list[list[tuple[str, str]]]) -> str | None:
-    """The text with each line's figures renewed in their order. None if they cannot be placed."""
-    bare = [[(before.strip("~% "), after.strip("~% ")) for before, after in line] for line in lines]
+    """The text with each line's figures renewed in their order. None if it is not clear where they stand."""
+    left = [[(before.strip("~% "), after.strip("~% ")) for before, after in line] for line in lines]
     result, end = [], 0
     for number in ANY.finditer(blank(text, NOT_TEXT)):
-        for line in bare:
-            if line and line[0][0] == number[0]:
-                result += [text[end : number.start()], line.pop(0)[1]]
-                end = number.end()
-                break
-    return None if any(bare) else "".join(result) + text[end:]
+        found = [line for line in left if line and line[0][0] == number[0]]
+        if len({line[0][1] for line in found}) > 1:
+            return None
+        if found:
+            result += [text[end : number.start()], found[0].pop(0)[1]]
+            end = number.end()
+    return None if any(left) else "".join(result) + text[end:]
 
 
 def renew_table(text: str, mark: Mark, stored: Stored) -> tuple[str, list[str]]:
@@ -362,7 +368,7 @@ def renew_table(text: str, mark: Mark, stored: Stored) -> tuple[str, list[str]]:
         header = header or row
         parts = line.split("|")  # the first is empty: so part k + 1 is cell k
         for found in sources:
-            if found["column"] not in header or found["column"] == row[header.index(found["column"])]:
+            if row is header or found["column"] not in header:
                 continue
             column = header.index(found["column"]) + 1
             figures = re.findall(NUMBER, parts[column])
@@ -370,9 +376,8 @@ def renew_table(text: str, mark: Mark, stored: Stored) -> tuple[str, list[str]]:
                 values = stored.calculate(found["what"].replace("{}", row[0].replace(", ", "; "))) if figures else Values()
             except Problem:
                 continue
-            if not figures or len(figures) != len(values):
+            if not figures or (after := renewed(figures, values, False)) is None:
                 continue
-            after = [renewed(one, value) for one, value in zip(figures, values, strict=True)]
             told += [f"{row[0]}, {found['column']}: {old} is {new}" for old, new in zip(figures, after, strict=True) if old != new]
             rest = iter(after)
             parts[column] = re.sub(NUMBER, lambda _, rest=rest: next(rest), parts[column])
@@ -384,33 +389,33 @@ def renew(page: Path, repository: Path = REPOSITORY) -> list[str]:
     """Writes the stored values into a page. Returns what has changed."""
     before = page.read_text(encoding="utf-8")
     content, told = before, []
-    for mark in paragraphs(before)[0]:
-        text = before[mark.at : mark.at + len(mark.text)]
+    for mark in reversed(paragraphs(before)[0]):  # so that what stands earlier stays where it is
+        stored = Stored(repository / "docs/results" / mark.of)
         where = f"{page.relative_to(repository)}:{mark.line}"
+        end = mark.at + len(mark.text)
+        text, comment = before[mark.at : end], before[slice(*mark.comment)]
         if mark.kind == "table":
-            new_text, changed = renew_table(text, mark, Stored(repository / "docs/results" / mark.of))
-            content = content.replace(text, new_text)
-            told += [f"{where}: {one}" for one in changed]
+            new_text, changed = renew_table(text, mark, stored)
+            content = content[: mark.at] + new_text + content[end:]
+            told += [f"{where}: {one}" for one in reversed(changed)]
         if mark.kind != "figures":
             continue
-        lines = [renew_line(line, Stored(repository / "docs/results" / mark.of)) for line in mark.lines]
-        changes = [(old, new) for _, figures in lines for old, new in figures if old != new]
+        lines = [renew_line(line, stored) for line in mark.lines]
+        changes = [f"{old} is {new}" for _, figures in lines for old, new in figures if old != new]
         if not changes:
             continue
-        new_text = renew_text(text, [figures for _, figures in lines])
-        end = mark.at + len(mark.text)
-        comment = before[end : before.index("-->", end)]
-        new_comment = comment
-        for old, (new, _) in zip(mark.lines, lines, strict=True):
-            new_comment = new_comment.replace(f"\n{old}\n", f"\n{new}\n", 1)
-        if new_text is None or content.count(text + comment) != 1:
-            told.append(f"{where}: left alone, since the figures of the comment cannot be placed in the text")
+        placed = renew_text(text, [figures for _, figures in lines])
+        renewed_lines = {f"\n{old}\n": f"\n{new}\n" for old, (new, _) in zip(mark.lines, lines, strict=True) if old != new}
+        if placed is None or any(comment.count(old) != 1 for old in renewed_lines):
+            told.append(f"{where}: left alone, since it is not clear where its figures stand: {', '.join(changes)}")
             continue
-        content = content.replace(text + comment, new_text + new_comment)
-        told.append(f"{where}: {', '.join(f'{old} is {new}' for old, new in changes)}")
+        for old, new in renewed_lines.items():
+            comment = comment.replace(old, new)
+        content = content[: mark.at] + placed + content[end : mark.comment[0]] + comment + content[mark.comment[1] :]
+        told.append(f"{where}: {', '.join(changes)}")
     if content != before:
         page.write_text(content, encoding="utf-8")
-    return told
+    return told[::-1]
 
 
 def cells(row: str) -> list[str]:
