@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <thread>
 
 #include "inject.hpp"
@@ -25,7 +26,7 @@ nopal::task<void> comes_back(nopal::pool& pool, unsigned where) { co_await nopal
 
 // The worker that waits at the join has no stack, and what it waits for can only run on its thread.
 TEST(faults_of_a_join, end_when_there_is_memory_again) {
-  nopal::pool pool{{.workers = 2}};
+  nopal::pool pool{{.workers = 2, .stack_size = std::size_t{64} << 20}};  // so large that each stack takes a system call of its own
   std::atomic<bool> elsewhere{false}, go{false}, stolen{false};
   bool refused = false;
   pool.run([&] {
