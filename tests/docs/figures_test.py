@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """That tools/docs/figures.py finds what is wrong with a figure, and nothing where all is well."""
 
+import contextlib
 import re
 import sys
 import tempfile
 import unittest
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -28,7 +30,9 @@ uts T3L,taskflow,"{1: 4608, 8: 1741768.0}"
 
 
 class Figures(unittest.TestCase):
-    def problems(self, text: str, lines: str = "", kind: str = "figures", of: str = "made", page: str = "README.md") -> list[str]:
+    @contextlib.contextmanager
+    def stored(self, text: str, page: str = "README.md") -> Iterator[tuple[Path, Path]]:
+        """A page of that text, and the repository in which it is, with stored results."""
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
             stored = root / "docs/results/made"
@@ -36,7 +40,11 @@ class Figures(unittest.TestCase):
             (stored / "bench-libfork.csv").write_text(LIBFORK, encoding="utf-8")
             (stored / "bench-libfork-memory.csv").write_text(MEMORY, encoding="utf-8")
             file = root / page
-            file.write_text(f"{text}\n\n<!-- {kind} of {of}\n{lines}\n-->\n" if lines else text, encoding="utf-8")
+            file.write_text(text, encoding="utf-8")
+            yield file, root
+
+    def problems(self, text: str, lines: str = "", kind: str = "figures", of: str = "made", page: str = "README.md") -> list[str]:
+        with self.stored(f"{text}\n\n<!-- {kind} of {of}\n{lines}\n-->\n" if lines else text, page) as (file, root):
             return figures.check(file, root)
 
     def found(self, expected: str, *arguments: str, **more: str) -> None:
@@ -57,14 +65,7 @@ is libfork[fib; libfork; 1] / libfork[fib; task; 1] > 2"""
 
     def renewed(self, page: str) -> tuple[str, list[str]]:
         """The page after --renew, and what that has told."""
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder)
-            stored = root / "docs/results/made"
-            stored.mkdir(parents=True)
-            (stored / "bench-libfork.csv").write_text(LIBFORK, encoding="utf-8")
-            (stored / "bench-libfork-memory.csv").write_text(MEMORY, encoding="utf-8")
-            file = root / "README.md"
-            file.write_text(page, encoding="utf-8")
+        with self.stored(page) as (file, root):
             told = figures.renew(file, root)
             return file.read_text(encoding="utf-8"), told
 

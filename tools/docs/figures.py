@@ -308,6 +308,15 @@ def check_text(mark: Mark, stored: Stored) -> list[str]:
     return problems + misplaced(mark.text, named) + [f"{one}: no line of the comment says where it comes from" for one in bare]
 
 
+def cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def values_of_row(what: str, row: list[str], stored: Stored) -> Values:
+    """The values of a table's column in one row, which its first cell names."""
+    return stored.calculate(what.replace("{}", row[0].replace(", ", "; ")))
+
+
 def renewed(figures: list[str], values: Values, separates: bool) -> list[str] | None:
     """The values as figures that are written as the old ones are. `separates`: large ones get commas. None: there is no such figure."""
     if len(figures) == 1 and len({as_written(figures[0], value) for value in values}) == 1:
@@ -373,10 +382,10 @@ def renew_table(text: str, mark: Mark, stored: Stored) -> tuple[str, list[str]]:
             column = header.index(found["column"]) + 1
             figures = re.findall(NUMBER, parts[column])
             try:
-                values = stored.calculate(found["what"].replace("{}", row[0].replace(", ", "; "))) if figures else Values()
+                after = renewed(figures, values_of_row(found["what"], row, stored), False) if figures else None
             except Problem:
                 continue
-            if not figures or (after := renewed(figures, values, False)) is None:
+            if after is None:
                 continue
             told += [f"{row[0]}, {found['column']}: {old} is {new}" for old, new in zip(figures, after, strict=True) if old != new]
             rest = iter(after)
@@ -418,10 +427,6 @@ def renew(page: Path, repository: Path = REPOSITORY) -> list[str]:
     return told[::-1]
 
 
-def cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
-
-
 def check_table(mark: Mark, stored: Stored) -> list[str]:
     rows = [cells(row) for row in mark.text.strip().splitlines() if row.strip().startswith("|")]
     if len(rows) < 3:
@@ -438,7 +443,7 @@ def check_table(mark: Mark, stored: Stored) -> list[str]:
         for row in rows if found["how"] == "=" else []:
             try:
                 figures = re.findall(NUMBER, row[at])
-                told = compare(figures, stored.calculate(found["what"].replace("{}", row[0].replace(", ", "; "))), False) if figures else []
+                told = compare(figures, values_of_row(found["what"], row, stored), False) if figures else []
                 problems += [f"{row[0]}, {found['column']}: {one}" for one in told]
             except Problem as problem:
                 problems.append(f"{row[0]}, {found['column']}: {problem}")
@@ -474,7 +479,7 @@ def pages(repository: Path = REPOSITORY) -> list[Path]:
 def main() -> int:
     names = [name for name in sys.argv[1:] if name != "--renew"]
     given = [Path(name).resolve() for name in names] or pages()
-    if len(names) < len(sys.argv) - 1:
+    if "--renew" in sys.argv:
         print(*[told for page in given for told in renew(page)], sep="\n")
     problems = [problem for page in given for problem in check(page)]
     marks = [mark for page in given for mark in paragraphs(page.read_text(encoding="utf-8"))[0]]
