@@ -105,6 +105,36 @@ TEST(rearrange, partitions_alike_on_any_number_of_workers) {
   for (const auto& result : results) EXPECT_TRUE(result == results[0]);
 }
 
+// Whether a call takes long is measured, so both ways must end in the same order: of what is cheap to copy, and of what is not.
+TEST(rearrange, partitions_alike_whether_it_asks_first_or_not) {
+  const auto partitions = [](auto at_once, auto asked_first, const auto& goes_left) {
+    const auto middle = nopal::core::algorithms::partition_parallel(at_once.begin(), at_once.end(), goes_left);
+    const auto middle_asked_first = nopal::core::algorithms::partition_slowly(asked_first.begin(), asked_first.end(), goes_left);
+    EXPECT_EQ(middle - at_once.begin(), middle_asked_first - asked_first.begin());
+    EXPECT_TRUE(std::ranges::is_partitioned(asked_first, goes_left));
+    EXPECT_TRUE(std::ranges::equal(at_once, asked_first, [](const auto& a, const auto& b) { return !(a < b) && !(b < a); }));
+  };
+  for (const unsigned workers : test::pools) {
+    SCOPED_TRACE(workers);
+    nopal::pool pool{{.workers = workers}};
+    pool.run([&] {
+      for (const std::size_t n : {0U, 1U, 2U, 63U, 127U, 128U, 129U, 1000U, 131'072U, 200'003U}) {
+        const auto v = test::numbers<int>(n, 1000);
+        const std::deque<int> deque(v.begin(), v.end());
+        std::vector<std::string> strings;
+        for (const int x : v) strings.push_back(std::to_string(x));
+        const auto moved = [&] { return std::vector<test::only_moves>(v.begin(), v.end()); };
+        for (const auto pred : {is_odd, is_few, never, always}) {
+          partitions(v, v, pred);
+          partitions(deque, deque, pred);
+          partitions(strings, strings, [pred](const std::string& s) { return pred(std::stoi(s)); });
+          partitions(moved(), moved(), [pred](const test::only_moves& x) { return pred(x.get()); });
+        }
+      }
+    });
+  }
+}
+
 // Patterns at the boundaries of the blocks or the parts of a partition.
 TEST(rearrange, partitions_patterns) {
   test::everywhere([] {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <ranges>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,42 @@ TEST(sort, sorts_patterns) {
       }
     }
   });
+}
+
+// Whether comparisons take long is measured, so both ways must end in the same order, also of elements that are equal: of what is cheap to
+// copy, and of what is not.
+TEST(sort, ends_in_one_order_whether_comparisons_take_long_or_not) {
+  const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
+  const auto ends_alike = [by_key]<class T>(const std::vector<T>& v) {
+    using how = nopal::core::algorithms::quick_sort<typename std::vector<T>::iterator, decltype(by_key)>;
+    auto quickly = v;
+    auto slowly = v;
+    how{by_key, false}.sort(quickly.begin(), v.size());
+    how{by_key, true}.sort(slowly.begin(), v.size());
+    EXPECT_TRUE(quickly == slowly) << v.size();
+    quickly = slowly = v;
+    how{by_key, false}.select(quickly.begin(), v.size(), v.size() / 3);
+    how{by_key, true}.select(slowly.begin(), v.size(), v.size() / 3);
+    EXPECT_TRUE(quickly == slowly) << v.size();
+  };
+  struct text {
+    std::string key;
+    int place;
+    bool operator==(const text&) const = default;
+  };
+  for (const unsigned workers : test::pools) {
+    SCOPED_TRACE(workers);
+    nopal::pool pool{{.workers = workers}};
+    pool.run([&] {
+      for (const std::size_t n : {1U, 5U, 33U, 200U, 3000U, 20'000U, 140'000U}) {
+        const auto v = records(n, n / 4 + 1);
+        ends_alike(v);
+        std::vector<text> texts;
+        for (const record& r : v) texts.push_back({std::to_string(r.key), r.place});
+        ends_alike(texts);
+      }
+    });
+  }
 }
 
 // Elements against the pivots of a quicksort: each is the worst that is still undecided. McIlroy's adversary.

@@ -97,6 +97,21 @@ TEST(names_of_users, are_not_called_by_sorts) {
   }
 }
 
+// As where the first call has taken long.
+TEST(names_of_users, are_not_called_by_sorts_that_ask_first) {
+  nopal::pool pool{{.workers = 2}};
+  for (std::size_t const n : sizes) {
+    auto v = values(n);
+    auto others = v.begin();
+    pool.run([&] { others = nopal::core::algorithms::partition_slowly(v.begin(), v.end(), names::third_of_names{}); });
+    EXPECT_EQ(others - v.begin(), std::ranges::count_if(values(n), names::third_of_names{}));
+    EXPECT_TRUE(std::all_of(v.begin(), others, names::third_of_names{}));
+    v = values(n);
+    pool.run([&] { nopal::core::algorithms::quick_sort<decltype(others), std::ranges::less>{{}, true}.sort(v.begin(), n); });
+    EXPECT_EQ(v, sorted(n));
+  }
+}
+
 TEST(names_of_users, are_not_called_by_what_reads) {
   for (std::size_t const n : sizes) {
     auto const v = values(n);

@@ -22,6 +22,7 @@
 #include "nopal/algorithm/internal/on_pool.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/algorithm/internal/sort_common.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -45,8 +46,7 @@ void merge_slowly(const I1& first1, std::size_t n1, const I2& first2, std::size_
   const std::size_t n = n1 + n2;
   const auto search = static_cast<std::size_t>(std::bit_width(std::min(n1, n2)));
   algorithms::on_pool([&] {
-    const std::size_t workers = core::current()->pool().size();
-    const std::size_t parts = std::min(n, n > 16 * search * workers ? 4 * workers : workers);
+    const std::size_t parts = std::min(n, algorithms::slow_merge_parts(n, search, core::current()->pool().size()));
     std::vector<std::size_t> lefts(parts + 1);
     const auto begin_of = [&](std::size_t part) { return n / parts * part + std::min(part, n % parts); };
     const double ticks = cost_of<Site>.ticks();
@@ -135,7 +135,9 @@ void merge_halves(I first, std::size_t half, std::size_t n, const Less& less, bo
     const raw_buffer<std::iter_value_t<I>> room{n, std::nothrow};
     if (room.data() != nullptr) {
       try {
-        algorithms::merge_runs(first, room.data(), half, n, less, slow ? algorithms::slow_merge_parts(n, n) : 0);
+        const auto search = static_cast<std::size_t>(std::bit_width(std::min(half, n - half)));
+        algorithms::merge_runs(first, room.data(), half, n, less,
+                               slow ? algorithms::slow_merge_parts(n, search, core::current()->pool().size()) : 0);
       } catch (...) {
         algorithms::carry(room.data(), first, n);
         throw;

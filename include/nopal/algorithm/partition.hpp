@@ -161,7 +161,7 @@ struct is_partitioned_function : refuses_lists {
 /// partition(first, last, pred, proj = identity), partition(range, pred, proj): moves the elements for which pred holds before the others,
 /// and returns the others, as std::ranges::partition does. Their order changes, and depends on the range alone, not on threads. Several
 /// threads call pred and proj at once, for each element and for some again. Where these take long, they are first called for all elements
-/// in parallel, with memory for a number for each.
+/// in parallel, with memory for a bool for each.
 ///
 /// Throws what pred, proj and moves throw. All elements are then in the range if moves do not throw. Off a pool also throws what
 /// default_pool() throws. O(n) work; O(log n) span for calls of pred that take long. For others, and for moves, O(n / 64 + log n) span;

@@ -122,24 +122,35 @@ struct making {};
 template <bool Inclusive, class T, class I, class O, class Op, class F>
 bool scan_kept(const I& first, std::size_t n, O out, Op& op, F& f, std::optional<T>& init) {
   using made = std::remove_cvref_t<std::invoke_result_t<F&, std::iter_reference_t<I>>>;
-  if (n > most_kept / sizeof(std::optional<made>)) return false;
+  constexpr bool without_destructor = std::is_trivially_destructible_v<made>;
+  if (n > most_kept / sizeof(std::conditional_t<without_destructor, made, std::optional<made>>)) return false;
   // f of the first element, unless f is known to take so long that calling it twice costs more than keeping this.
   std::optional<made> begun;
   const auto make = [&] { begun.emplace(std::invoke(f, *first)); };
   if (!algorithms::turns_out<making<F, I>>(n, make, [](double ticks) { return ticks >= loop_tuning::worth_an_answer(); })) return false;
-  std::vector<std::optional<made>> kept;
-  try {
-    kept.resize(n);
-  } catch (const std::bad_alloc&) {
-    return false;
+  const auto keep_and_scan = [&](const auto& keep, auto values) {
+    const std::size_t known = begun ? 1 : 0;
+    if (begun) keep(0, *std::move(begun));
+    algorithms::loop_at<making<F, I>>(n - known, [&](std::size_t from, std::size_t to) {
+      for (std::size_t k = from + known; k != to + known; ++k) keep(k, std::invoke(f, algorithms::ahead(first, k)[0]));
+    });
+    algorithms::scan<Inclusive, T, false>(values, n, out, op, std::move(init));  // in the same blocks as without keeping
+  };
+  if constexpr (without_destructor) {  // in memory that the workers touch first
+    const raw_buffer<made> kept{n, std::nothrow};
+    if (kept.data() == nullptr) return false;
+    made* const at = kept.data();
+    keep_and_scan([at](std::size_t k, auto&& m) { std::construct_at(at + k, static_cast<decltype(m)>(m)); }, static_cast<const made*>(at));
+  } else {
+    std::vector<std::optional<made>> kept;
+    try {
+      kept.resize(n);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    const auto values = std::views::transform(std::views::all(kept), [](const std::optional<made>& m) -> const made& { return *m; });
+    keep_and_scan([&](std::size_t k, auto&& m) { kept[k].emplace(static_cast<decltype(m)>(m)); }, std::ranges::begin(values));
   }
-  const std::size_t known = begun ? 1 : 0;
-  if (begun) kept[0].emplace(*std::move(begun));
-  algorithms::loop_at<making<F, I>>(n - known, [&](std::size_t from, std::size_t to) {
-    for (std::size_t k = from + known; k != to + known; ++k) kept[k].emplace(std::invoke(f, algorithms::ahead(first, k)[0]));
-  });
-  const auto values = std::views::transform(std::views::all(kept), [](const std::optional<made>& m) -> const made& { return *m; });
-  algorithms::scan<Inclusive, T, false>(std::ranges::begin(values), n, out, op, std::move(init));  // in the same blocks as without keeping
   return true;
 }
 

@@ -15,7 +15,6 @@
 #include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
@@ -112,9 +111,11 @@ struct run_merge {
   }
 };
 
-/// Returns how many parts a merge of n elements has where comparisons take long, some for each worker; `all` elements are merged at the
-/// same time. A part costs log n comparisons more, which is lost where no worker waits. Called by a worker.
-inline std::size_t slow_merge_parts(std::size_t n, std::size_t all) { return 1 + 4 * n * core::current()->pool().size() / all; }
+/// Returns how many parts a merge of n elements has where comparisons take long: one for each of the workers that do it, or several if they
+/// are long. It takes `search` comparisons to find where a part begins.
+inline std::size_t slow_merge_parts(std::size_t n, std::size_t search, std::size_t workers) {
+  return workers > 1 && n > 16 * search * workers ? 4 * workers : workers;
+}
 
 /// Merges [from, from + half) and [from + half, from + n) into [to, to + n), stably. If it throws, all elements are there too; the
 /// exception is that of the first part that threw. Called by a worker if n is at least parallel_merge, or if `less` is slow: then it is cut

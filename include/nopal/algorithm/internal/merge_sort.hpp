@@ -4,6 +4,7 @@
 // which merges by rotations. In both, all elements are in the range if the comparator throws.
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
@@ -12,6 +13,7 @@
 #include "nopal/algorithm/internal/merge_runs.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
 #include "nopal/algorithm/internal/small_sort.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/native.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
@@ -51,7 +53,8 @@ struct merge_sort {
       bring(algorithms::ahead(at, half), room + half, n - half, right_begun && !to_room, to_room);
       throw;
     }
-    const std::size_t slow_parts = slow ? algorithms::slow_merge_parts(n, all) : 0;
+    const auto search = static_cast<std::size_t>(std::bit_width(half));
+    const std::size_t slow_parts = slow ? algorithms::slow_merge_parts(n, search, share_of_workers(n)) : 0;
     if (to_room) {
       algorithms::merge_runs(at, room, half, n, less, slow_parts);
     } else {
@@ -70,6 +73,9 @@ struct merge_sort {
     } const at_the_end{at, room, n, to_room};
     algorithms::small_sort(at, n, less);
   }
+
+  /// Returns how many workers merge n elements while others merge the rest of `all`. Both halves of an odd number have the same share.
+  std::size_t share_of_workers(std::size_t n) const { return std::max<std::size_t>(1, (n + 1) * core::current()->pool().size() / all); }
 
   static void bring(I at, T* room, std::size_t n, bool in_room, bool to_room) noexcept {
     if (in_room && !to_room) algorithms::carry(room, at, n);

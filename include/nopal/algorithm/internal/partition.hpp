@@ -4,7 +4,7 @@
 // swaps that depend on it, so all elements are still in the range if one throws.
 //
 // partition_parallel is the partition; it is serial for few elements. partition_slowly is for predicates that take long: it asks about all
-// elements in parallel first, and ends with the same order, swap by swap. So the order does not depend on time.
+// elements in parallel first, and then makes the same swaps. So the order does not depend on time.
 //
 // divide_in_room and divide_in_place are stable_partition, when it is known which elements stay in front: by a buffer and back, or by
 // rotations.
@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -197,34 +198,63 @@ I partition_parallel(I first, I last, const Goes& goes_left, std::size_t round =
   return split + (rest - end);
 }
 
-/// An answer about the element that was at a place: twice the place, plus 1 if it belongs to the left.
+/// Elements with the answers about them. A class around the iterator, so that none of its functions is looked up among those of elements.
+template <class I>
+struct with_answers {
+  /// Has the answer for its value. A swap swaps the element, too.
+  struct iterator {
+    using iterator_concept = std::random_access_iterator_tag;
+    using value_type = bool;
+    using difference_type = std::iter_difference_t<I>;
+
+    bool* answer = nullptr;
+    I element{};
+
+    bool operator*() const { return *answer; }  // no reference: nobody can swap answers alone
+    iterator& operator+=(difference_type n) {
+      answer += n;
+      element += n;
+      return *this;
+    }
+    iterator& operator-=(difference_type n) {
+      answer -= n;
+      element -= n;
+      return *this;
+    }
+    iterator& operator++() { return *this += 1; }
+    iterator& operator--() { return *this -= 1; }
+    iterator operator++(int) { return std::exchange(*this, *this + 1); }
+    friend iterator operator+(iterator it, difference_type n) { return it += n; }
+    friend iterator operator-(iterator it, difference_type n) { return it -= n; }
+    friend difference_type operator-(const iterator& a, const iterator& b) { return static_cast<difference_type>(a.answer - b.answer); }
+    friend bool operator==(const iterator& a, const iterator& b) { return a.answer == b.answer; }
+    friend auto operator<=>(const iterator& a, const iterator& b) { return a.answer <=> b.answer; }
+    friend void iter_swap(const iterator& a, const iterator& b) noexcept(noexcept(std::ranges::iter_swap(a.element, b.element))) {
+      std::ranges::iter_swap(a.element, b.element);
+      std::ranges::swap(*a.answer, *b.answer);
+    }
+  };
+};
+
+/// The predicate of answers about elements that are cheap, or not: their order is the one that asking them would give.
 template <bool Cheap>
 struct answered {
   static constexpr bool without_branches = Cheap;
-  bool operator()(std::size_t answer) const { return answer % 2 != 0; }
+  bool operator()(bool answer) const { return answer; }
 };
 
-/// Asks about all elements in parallel. Then divide(places, places + n, goes_left) partitions the answers and returns where the right side
-/// begins, and the elements follow. O(n) work; O(log n) span for the predicate, O(n) of some nanoseconds each. Returns false, and has done
-/// nothing, if there is no memory.
+/// Asks about all elements in parallel. Then divide(begin, end, goes_left) partitions them by the answers and returns where the right side
+/// begins. O(n) work, O(log n) span, and that of `divide`. Returns false, and has done nothing, if there is no memory.
 template <class I, class Goes, class Divide>
 bool partition_answers(I first, std::size_t n, const Goes& goes_left, I& middle, const Divide& divide) {
-  const std::unique_ptr<std::size_t[]> from{new (std::nothrow) std::size_t[n]};
-  if (from == nullptr) return false;
-  std::size_t* const places = from.get();
+  const std::unique_ptr<bool[]> memory{new (std::nothrow) bool[n]};
+  if (memory == nullptr) return false;
+  bool* const answers = memory.get();
   algorithms::loop(n, [=, &goes_left](std::size_t i, std::size_t end) {
-    for (; i != end; ++i) places[i] = 2 * i + (goes_left(*algorithms::ahead(first, i)) ? 1 : 0);
+    for (; i != end; ++i) answers[i] = static_cast<bool>(goes_left(*algorithms::ahead(first, i)));
   });
-  middle =
-      algorithms::ahead(first, static_cast<std::size_t>(divide(places, places + n, answered<is_cheap<std::iter_value_t<I>>>{}) - places));
-  for (std::size_t i = 0; i < n; ++i) {  // along each cycle, by swaps: no element is ever outside the range
-    std::size_t at = i;
-    for (std::size_t next; (next = places[at] / 2) != i; at = next) {
-      std::ranges::iter_swap(algorithms::ahead(first, at), algorithms::ahead(first, next));
-      places[at] = 2 * at;
-    }
-    places[at] = 2 * at;
-  }
+  const typename with_answers<I>::iterator begin{answers, first};
+  middle = divide(begin, algorithms::ahead(begin, n), answered<is_cheap<std::iter_value_t<I>>>{}).element;
   return true;
 }
 

@@ -59,7 +59,7 @@ inline blocks scan_blocks(std::size_t n, bool plainly) {
 }
 
 /// These types identify the costs that are remembered: of summing up a block, of adding two sums, of writing a block.
-template <int Pass, bool Inclusive, class T, class I, class O, class Op>
+template <int Pass, bool Inclusive, bool Plainly, class T, class I, class O, class Op>
 struct scan_pass {};
 
 /// Replaces each sum of one block, from sums[1] on, by that of all blocks up to it. In log n rounds: sums are complete within groups of 1, 2,
@@ -217,10 +217,10 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
       !std::is_rvalue_reference_v<std::iter_reference_t<I>>,
       "nopal: a scan reads each element twice, so it cannot move it away. Scan the elements as they are, and clear them after it.");
   if (n == 0) return;
-  using first_pass = scan_pass<0, Inclusive, T, I, O, Op>;
-  using between = scan_pass<1, Inclusive, T, I, O, Op>;
-  using last_pass = scan_pass<2, Inclusive, T, I, O, Op>;
   constexpr bool plainly = MayBePlain && scans_plainly<T, I, Op>;
+  using first_pass = scan_pass<0, Inclusive, plainly, T, I, O, Op>;
+  using between = scan_pass<1, Inclusive, plainly, T, I, O, Op>;
+  using last_pass = scan_pass<2, Inclusive, plainly, T, I, O, Op>;
   const blocks cut = scan_blocks(n, plainly);
   const scanned_blocks<Inclusive, T, plainly, I, O, Op> all{cut, first, out, op};
   if (cut.count == 1) return algorithms::loop_at<last_pass>(1, [&](std::size_t, std::size_t) { all.write(0, init); });

@@ -203,10 +203,9 @@ std::size_t write_set(const Sorted& sorted, O out, unsigned set) {
   using site = typename Sorted::site;
   const std::size_t n = sorted.n1 + sorted.n2;
   blocks cut{n, least_set_part};
-  if (sorted.slow) {  // one part for each worker, or several if they are long
+  if (sorted.slow) {
     const auto search = static_cast<std::size_t>(std::bit_width(std::min(sorted.n1, sorted.n2))) + 2;
-    const std::size_t workers = core::current()->pool().size();
-    const std::size_t parts = n > 16 * search * workers ? 4 * workers : workers;
+    const std::size_t parts = algorithms::slow_merge_parts(n, search, core::current()->pool().size());
     cut = blocks{n, blocks::exactly{(n + parts - 1) / parts}};
     const double ticks = cost_of<site>.ticks();
     cost_of<set_search<site>>.learn(ticks * static_cast<double>(search));
