@@ -118,14 +118,14 @@ TEST(rearrange, partitions_alike_whether_it_asks_first_or_not) {
     SCOPED_TRACE(workers);
     nopal::pool pool{{.workers = workers}};
     pool.run([&] {
-      for (const std::size_t n : {0U, 1U, 2U, 63U, 127U, 128U, 129U, 1000U, 131'072U, 200'003U}) {
+      for (const std::size_t n : {0U, 1U, 2U, 63U, 127U, 128U, 129U, 1000U, 140'003U}) {
         const auto v = test::numbers<int>(n, 1000);
         const std::deque<int> deque(v.begin(), v.end());
         std::vector<std::string> strings;
         for (const int x : v) strings.push_back(std::to_string(x));
         const auto moved = [&] { return std::vector<test::only_moves>(v.begin(), v.end()); };
-        for (const auto pred : {is_odd, is_few, never, always}) {
-          partitions(v, v, pred);
+        for (const auto pred : {is_odd, is_few, never, always}) partitions(v, v, pred);
+        for (const auto pred : {is_odd, is_few}) {
           partitions(deque, deque, pred);
           partitions(strings, strings, [pred](const std::string& s) { return pred(std::stoi(s)); });
           partitions(moved(), moved(), [pred](const test::only_moves& x) { return pred(x.get()); });
