@@ -25,16 +25,19 @@ using nopal::core::rng;
 using nopal::core::std_sync;
 using steady = std::chrono::steady_clock;
 
-/// Threads stop at random at each point that another thread could observe: mostly a yield, sometimes a pause, seldom a nap.
+/// Threads stop at random at each point that another thread could observe: mostly a yield, sometimes a pause, seldom a nap. After a second only
+/// pauses: there are a million yields in a test, and each takes a time slice where other programs run.
 struct chaos_sync : std_sync {
   static inline thread_local rng random{0};
+  static inline thread_local steady::time_point leaves_until;
 
   static void hesitate() noexcept {
     std::uint64_t const r = random();
     if ((r & 31) != 0) return;
-    if ((r >> 5 & 7) != 0) {
+    bool const may_leave = steady::now() < leaves_until;
+    if (may_leave && (r >> 5 & 7) != 0) {
       std_sync::yield();
-    } else if ((r >> 8 & 63) != 0) {
+    } else if (!may_leave || (r >> 8 & 63) != 0) {
       for (std::uint64_t k = r >> 14 & 255; k != 0; --k) std_sync::relax();
     } else {
       std::this_thread::sleep_for(20us);
@@ -84,7 +87,10 @@ using deque_on = nopal::core::basic_deque<Sync, is_ring<Sync> ? nopal::core::pla
 
 template <class Sync>
 void sow(std::uint64_t seed, std::uint64_t stream) noexcept {
-  if constexpr (std::is_base_of_v<chaos_sync, Sync>) chaos_sync::random = rng{seed, stream};
+  if constexpr (std::is_base_of_v<chaos_sync, Sync>) {
+    chaos_sync::random = rng{seed, stream};
+    chaos_sync::leaves_until = steady::now() + 1s;
+  }
 }
 
 std::uint32_t content(std::uintptr_t token) { return static_cast<std::uint32_t>(token * 2'654'435'761u); }
@@ -122,7 +128,7 @@ struct field {
   }
   /// False if thieves leave something in the deque for too long.
   bool robbed() const {
-    for (auto const deadline = steady::now() + 5s; !work.empty(); std::this_thread::yield()) {
+    for (auto const deadline = steady::now() + 60s; !work.empty(); std::this_thread::yield()) {
       if (steady::now() > deadline) return false;
     }
     return true;
@@ -259,7 +265,7 @@ class owner {
     auto n = 1 + static_cast<std::int64_t>(random_() % 16);
     work_.ensure_room(n);
     for (; n != 0 && !field_.all_pushed(); --n) push(false);
-    EXPECT_TRUE(field_.robbed()) << "for 5 s thieves leave what a silent owner has";
+    EXPECT_TRUE(field_.robbed()) << "for a minute thieves leave what a silent owner has";
     mine_.clear();
   }
 

@@ -76,6 +76,15 @@ TEST(pipelines, short_items_are_shared_too) {
   EXPECT_LE(r.elapsed, bound(1024, 16, 2, c) * 150 / 100);
 }
 
+// On more workers than can help, each of which comes and goes.
+TEST(pipelines, short_items_are_not_held_up_by_many_workers) {
+  costs_of_stages const c{300ns, 2000ns, 0ns, 300ns};
+  for (unsigned const workers : {8U, 16U, 32U}) {
+    nopal::simulation_report const r = pipeline_of(2000, 16, workers, "look=60,steal=350,wake=4000,wake_up=25000", c);
+    EXPECT_LE(r.elapsed, bound(2000, 16, workers, c) * 150 / 100) << workers;
+  }
+}
+
 TEST(pipelines, the_dearest_serial_stage_is_the_bound) {
   for (costs_of_stages const c : {costs_of_stages{10us, 20us, 1us, 1us}, {1us, 20us, 10us, 1us}, {1us, 20us, 1us, 10us}}) {
     nopal::simulation_report const r = pipeline_of(500, 32, 16, "", c);
