@@ -131,7 +131,7 @@ void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& l
     if (less(*middle, *(middle - 1))) one.merge();
     return;
   }
-  const auto begin_of = [&](std::size_t part) { return part == parts ? n : n / parts * part; };
+  const auto begin_of = [&](std::size_t part) { return n / parts * part + std::min(part, n % parts); };
   std::array<std::size_t, most_merge_parts + 1> lefts;
   try {
     const bool in_order = !less(*middle, *(middle - 1));

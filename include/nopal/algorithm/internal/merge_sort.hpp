@@ -74,8 +74,12 @@ struct merge_sort {
     algorithms::small_sort(at, n, less);
   }
 
-  /// Returns how many workers merge n elements while others merge the rest of `all`. Both halves of an odd number have the same share.
-  std::size_t share_of_workers(std::size_t n) const { return std::max<std::size_t>(1, (n + 1) * core::current()->pool().size() / all); }
+  /// Returns how many workers a merge of n elements counts on, while others merge the rest of `all`: twice its share, as some end before
+  /// others. Both halves of an odd number have the same.
+  std::size_t share_of_workers(std::size_t n) const {
+    const std::size_t workers = core::current()->pool().size();
+    return workers == 1 ? 1 : std::max<std::size_t>(1, 2 * (n + 1) * workers / all);
+  }
 
   static void bring(I at, T* room, std::size_t n, bool in_room, bool to_room) noexcept {
     if (in_room && !to_room) algorithms::carry(room, at, n);
