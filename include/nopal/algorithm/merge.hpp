@@ -48,7 +48,7 @@ void merge_slowly(const I1& first1, std::size_t n1, const I2& first2, std::size_
   algorithms::on_pool([&] {
     const std::size_t parts = std::min(n, algorithms::slow_merge_parts(n, search, core::current()->pool().size()));
     std::vector<std::size_t> lefts(parts + 1);
-    const auto begin_of = [&](std::size_t part) { return n / parts * part + std::min(part, n % parts); };
+    const auto begin_of = [&](std::size_t part) { return algorithms::begin_of_part(part, parts, n); };
     const double ticks = cost_of<Site>.ticks();
     cost_of<merge_search<Site>>.learn(ticks * static_cast<double>(search));
     algorithms::loop_at<merge_search<Site>>(parts - 1, [&](std::size_t from, std::size_t to) {

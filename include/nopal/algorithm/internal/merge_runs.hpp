@@ -62,13 +62,19 @@ void carry(From from, To to, std::size_t n) noexcept {
     algorithms::relocate(std::addressof(*algorithms::ahead(from, i)), std::addressof(*algorithms::ahead(to, i)));
 }
 
+/// Returns where a part of n elements begins, or, for part == parts, where the last one ends. No part is more than one element longer than
+/// another.
+inline std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t n) {
+  return n / parts * part + std::min(part, n % parts);
+}
+
 /// As carry, in parallel; no stop request ends it. Called by a worker if n is at least parallel_merge.
 template <class From, class To>
 void carry_in_parts(From from, To to, std::size_t n) {
   const std::size_t parts = n < parallel_merge ? 1 : std::min(n / (parallel_merge / 4), most_merge_parts);
   algorithms::each_part(0, parts, [=](std::size_t part) noexcept {
-    const std::size_t begin = n / parts * part;
-    algorithms::carry(algorithms::ahead(from, begin), algorithms::ahead(to, begin), part + 1 == parts ? n - begin : n / parts);
+    const std::size_t begin = algorithms::begin_of_part(part, parts, n);
+    algorithms::carry(algorithms::ahead(from, begin), algorithms::ahead(to, begin), algorithms::begin_of_part(part + 1, parts, n) - begin);
   });
 }
 
@@ -131,7 +137,7 @@ void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& l
     if (less(*middle, *(middle - 1))) one.merge();
     return;
   }
-  const auto begin_of = [&](std::size_t part) { return n / parts * part + std::min(part, n % parts); };
+  const auto begin_of = [&](std::size_t part) { return algorithms::begin_of_part(part, parts, n); };
   std::array<std::size_t, most_merge_parts + 1> lefts;
   try {
     const bool in_order = !less(*middle, *(middle - 1));
