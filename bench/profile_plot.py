@@ -13,7 +13,7 @@ import json
 import sys
 from pathlib import Path
 
-SPAN_COEFFICIENT = 1.7  # as in companions/profile/src/texts.cpp
+SPAN_COEFFICIENT = 1.7  # as in companions/profile/src/report.cpp
 BLUE, ORANGE, GREY = "#0072B2", "#E69F00", "#808080"
 UNUSABLE = 2  # exit status
 

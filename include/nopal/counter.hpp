@@ -16,7 +16,7 @@
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/task.hpp"
 #if NOPAL_PROFILES
-#include "nopal/profile/signals.hpp"
+#include "nopal/profile/procedure.hpp"
 #endif
 
 namespace nopal::inline NOPAL_ABI {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Makes the report of a region.
+// The report of a region. report.cpp also has its table and its JSON.
 
 #include "nopal/profile/procedure.hpp"
 #include "nopal/profile_report.hpp"

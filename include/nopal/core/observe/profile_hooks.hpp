@@ -1,13 +1,12 @@
 #pragma once
 
-// The hooks of a profile in files compiled without NOPAL_PROFILE: empty. With it, nopal/profile/noted.hpp and nopal/profile/job_profile.hpp
-// define the same names. Called by ../task/child.hpp and ../scheduler/typed_job.hpp.
+// The hooks of a profile in files compiled without NOPAL_PROFILE: empty. With it, nopal/profile/forks.hpp defines the same names. Called by
+// ../task/child.hpp and ../scheduler/typed_job.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
 #if NOPAL_PROFILES
-#include "nopal/profile/job_profile.hpp"
-#include "nopal/profile/noted.hpp"
+#include "nopal/profile/forks.hpp"
 #else
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -11,7 +11,7 @@
 #include "nopal/core/scheduler/fiber_record.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/profile/forks.hpp"
-#include "nopal/profile/signals.hpp"
+#include "nopal/profile/procedure.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

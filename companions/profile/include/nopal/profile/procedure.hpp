@@ -8,10 +8,8 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/observe/measured.hpp"
-#include "nopal/profile/measured_join.hpp"
-#include "nopal/profile/point.hpp"
+#include "nopal/profile/path.hpp"
 #include "nopal/profile/site.hpp"
-#include "nopal/profile/what_if.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -86,8 +84,22 @@ inline procedure* procedure_here() noexcept { return static_cast<procedure*>(mea
 /// Measures, once, the time that the hooks add to a measurement. From then on it is subtracted. Some microseconds. Any thread.
 void measure_hook_time() noexcept;
 
+// Waits that follow what they have waited for: the points of the procedures that have counted a counter down, by the counter's address. Any
+// thread. Called by nopal/counter.hpp.
+
+/// Procedures that wait for `what` follow this point of a procedure of `region`.
+void signal_in_profile(void const* what, std::uint32_t region, point const& at) noexcept;
+/// As above, for the calling procedure, if one is measured.
+NOPAL_API void signal_from_here(void const* what) noexcept;
+/// An object begins its life at this address: it has no signals yet.
+NOPAL_API void begin_signals(void const* what) noexcept;
+/// Frees the signals of the region, which is no longer used.
+void forget_signals(std::uint32_t region) noexcept;
+
+// The region of the whole process.
+
 /// If NOPAL_PROFILE_OUT is set, the whole process is a region, from before main until its end, for a program without a profile of its own.
-/// Once; the calling thread's own work belongs to it. In companions/profile/src/process_region.cpp.
+/// Once; the calling thread's own work belongs to it. In companions/profile/src/profile.cpp.
 NOPAL_API void begin_process_region() noexcept;
 #if NOPAL_PROFILES
 struct NOPAL_PROFILED begins_process_region {
