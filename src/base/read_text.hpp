@@ -1,6 +1,6 @@
 #pragma once
 
-// Words and numbers in a text, as in an environment variable. For schedule_choice.cpp, costs.cpp, topology.cpp, cpus.cpp and
+// Words and numbers in a text, as in an environment variable. For controlled_schedule.cpp, costs.cpp, topology.cpp, cpus.cpp and
 // report_on_signal.cpp.
 
 #include <charconv>

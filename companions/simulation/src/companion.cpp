@@ -9,9 +9,7 @@
 #include "nopal/core/scheduler/worker.hpp"
 #include "scheduler/option_checks.hpp"
 #include "simulation/src/controlled_schedule.hpp"
-#include "simulation/src/findings.hpp"
-#include "simulation/src/schedule_choice.hpp"
-#include "simulation/src/schedule_log.hpp"
+#include "simulation/src/report.hpp"
 #include "simulation/src/simulation.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -1,28 +1,97 @@
 #include "simulation/src/controlled_schedule.hpp"
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <mutex>
 #include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <utility>
 
+#include "base/open_file.hpp"
+#include "base/read_text.hpp"
 #include "nopal/core/architecture/machine_word.hpp"
 #include "nopal/core/base/random.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "simulation/src/clock.hpp"
+#include "nopal/core/stack/stack.hpp"
+#include "report/place.hpp"
 #include "simulation/src/interruption.hpp"
-#include "simulation/src/schedule_log.hpp"
+
+// Not in programs that are linked statically.
+#pragma weak dladdr
 
 namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
+
+// ---- The choice.
+
+std::atomic<unsigned> controlled_pools{0};  // pools with a schedule from the environment
+
+/// "12>1": decision 12 of the first pool; "2.12>1": of the third.
+bool read(std::string_view text, listed_decision& d) noexcept {
+  std::string_view at = take_until(text, '>');
+  d.pool = 0;
+  if (at.find('.') != at.npos && !read_all(take_until(at, '.'), d.pool)) return false;
+  return read_all(at, d.at) && read_all(text, d.to);
+}
+
+bool read_list(std::string_view text, std::vector<listed_decision>& list) {
+  while (!text.empty()) {
+    listed_decision d{};
+    if (!read(take_until(text, ','), d)) return false;
+    list.push_back(d);
+  }
+  return true;
+}
+
+/// "d=2" or "k=500".
+bool read_bound(std::string_view text, schedule_choice& s) noexcept {
+  std::string_view const name = take_until(text, '=');
+  std::uint64_t n = 0;
+  if (!read_all(text, n) || n == 0) return false;
+  if (name != "d" && name != "k") return false;
+  (name == "d" ? s.depth : s.steps) = n;
+  return true;
+}
+
+bool read_choice(std::string_view text, schedule_choice& s) {
+  s.only_listed = text.starts_with("only:");
+  if (s.only_listed) text.remove_prefix(5);
+  bool const has_seed = text.find(':') != text.npos;
+  std::string_view const name = take_until(text, ':');
+  s.how = name == "always"   ? schedule::steal_always
+          : name == "never"  ? schedule::steal_never
+          : name == "random" ? schedule::steal_at_random
+          : name == "pct"    ? schedule::by_priority
+                             : schedule::free;
+  if (s.how == schedule::free || (has_seed && !read_all(take_until(text, ':'), s.seed))) return false;
+  if (s.only_listed) return has_seed && (s.how == schedule::steal_at_random || s.how == schedule::by_priority) && read_list(text, s.list);
+  while (!text.empty()) {
+    if (s.how != schedule::by_priority || !read_bound(take_until(text, ':'), s)) return false;
+  }
+  return s.depth <= 100;
+}
+
+// ---- The schedule.
 
 constexpr std::uint64_t of_paces = 0x70616365;  // so that paces do not follow the decisions, which draw by the same seed
 
@@ -39,7 +108,76 @@ bool sleep_until_called(std::atomic<std::uint32_t>& a, std::uint32_t before, std
   return a.load(std::memory_order_relaxed) != before;
 }
 
+// ---- The log.
+
+constinit std::mutex beginning;
+constinit std::string const* file_name =
+    nullptr;                          // written before the file is there; never destroyed, as pools may end after static objects
+constinit std::atomic<int> file{-1};  // -1: there is none
+constinit std::atomic<bool> is_incomplete{false};  // and a message has said so
+
+// One call, so that lines of several pools do not mix. A message says once that the log is not complete; shrink detects that, too. relaxed:
+// the pool that logs was made after the file was opened.
+void add(std::string const& line) noexcept {
+  int const error = write_all(file.load(std::memory_order_relaxed), line);
+  if (error == 0 || is_incomplete.exchange(true, std::memory_order_relaxed)) return;
+  std::fprintf(stderr, "nopal: the log %s (from NOPAL_SCHEDULE_LOG) is not complete: %s; make room, or name another file\n",
+               file_name->c_str(), std::strerror(error));
+}
+
+// The return addresses, the innermost first: on the calling thread's stack, or on `left`, which waits.
+std::size_t calls(std::span<std::uintptr_t> pcs, stack const* left) {
+  if (left == nullptr) return callers(pcs.data(), pcs.size());
+  auto const* const from = static_cast<std::byte const*>(left->sp);
+  auto const* const top = reinterpret_cast<std::byte const*>(left);
+  if (from < left->low() || from >= top) return 0;
+  return code_names::make()->walk({reinterpret_cast<std::uintptr_t>(from), {from, top}}, pcs);
+}
+
+// Appends "object+offset" for each that the loader knows.
+void add_places(std::string& line, stack const* left) {
+  if (&::dladdr == nullptr) return;
+  std::array<std::uintptr_t, 32> pcs;
+  std::size_t const n = calls(pcs, left);
+  for (std::size_t k = 0; k < n; ++k) {
+    Dl_info object{};
+    auto* const inside = reinterpret_cast<void*>(pcs[k] - 1);  // NOLINT(performance-no-int-to-ptr)
+    if (::dladdr(inside, &object) == 0 || object.dli_fname == nullptr) continue;
+    std::array<char, 32> offset;
+    std::snprintf(offset.data(), offset.size(), "+%#zx", pcs[k] - 1 - reinterpret_cast<std::uintptr_t>(object.dli_fbase));
+    line.append("\t").append(object.dli_fname).append(offset.data());
+  }
+}
+
 }  // namespace
+
+// ---- The choice.
+
+schedule_choice schedule_choice::parse(std::string_view text) {
+  schedule_choice s;
+  if (constexpr std::string_view simulate = "simulate:"; text.starts_with(simulate) && text != simulate) {
+    s.machine = text.substr(simulate.size());
+    return s;
+  }
+  if (!text.ends_with(':') && read_choice(text, s)) return s;
+  throw std::invalid_argument{
+      "nopal::pool: NOPAL_SCHEDULE = \"" + std::string{text} +
+      "\" is no schedule; write always, never, random or pct, and maybe a seed of 64 bits: random:7, pct:7, "
+      "pct:7:d=2:k=500 (a depth of at most 100, and steps); or what ./nopal shrink says: only:random:7:12>1,40>0; or simulate: and a "
+      "machine: simulate:128, simulate:2x56"};
+}
+
+schedule_choice schedule_choice::from_environment() {
+  char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change during the call
+  if (text == nullptr || *text == '\0') return {};
+  schedule_choice s = parse(text);
+  if (!s.machine.empty()) return s;
+  s.pool = controlled_pools.fetch_add(1, std::memory_order_relaxed);  // relaxed: only the number matters
+  s.seed += s.pool;
+  return s;
+}
+
+// ---- The schedule.
 
 // The waits of a worker in the library. The worker that it waits for does not have the turn: so it makes way, and looks again when it has
 // the turn again. If no other worker can run, what it waits for comes from outside the pool, and it waits as any thread does. Time is the
@@ -402,6 +540,47 @@ bool controlled_schedule::at_rest() const noexcept {
 std::uint64_t controlled_schedule::lost_turns() const noexcept {
   std::lock_guard const guard{mutex_};
   return lost_;
+}
+
+// ---- The log.
+
+void begin_schedule_log() {
+  char const* const name = ::secure_getenv("NOPAL_SCHEDULE_LOG");  // NOLINT(concurrency-mt-unsafe): it must not change during the call
+  if (name == nullptr || *name == '\0') return;
+  std::lock_guard const guard{beginning};
+  if (file.load(std::memory_order_relaxed) >= 0) return;  // relaxed: under the lock
+  int const opened = open_for_writing(name, O_APPEND);
+  if (opened < 0) {
+    int const error = errno;
+    throw std::system_error{error, std::generic_category(),
+                            "nopal::pool: the log \"" + std::string{name} + "\" (from NOPAL_SCHEDULE_LOG) " + remedy_for(error)};
+  }
+  file_name = new std::string{name};
+  file.store(opened, std::memory_order_relaxed);  // relaxed: as in add
+}
+
+void log_decision(listed_decision const& d, char what, unsigned from, stack const* left) noexcept {
+  if (file.load(std::memory_order_relaxed) < 0) return;  // relaxed: as in add
+  try {
+    std::array<char, 96> text;
+    std::snprintf(text.data(), text.size(), "%c\t%u.%llu>%u\t%d", what, d.pool, static_cast<unsigned long long>(d.at), d.to,
+                  static_cast<int>(from));
+    std::string line{text.data()};
+    if (what == 'f' || what == 'w') add_places(line, left);
+    add(line.append("\n"));
+  } catch (std::exception const&) {  // no memory: shrink has one place less
+  }
+}
+
+void log_end(schedule_choice const& choice, unsigned workers, std::uint64_t decisions, std::uint64_t lost) noexcept {
+  if (file.load(std::memory_order_relaxed) < 0) return;  // relaxed: as in add
+  try {
+    std::array<char, 128> text;
+    std::snprintf(text.data(), text.size(), "end\t%u\t%u\t%llu\t%llu\n", choice.pool, workers, static_cast<unsigned long long>(decisions),
+                  static_cast<unsigned long long>(lost));
+    add(text.data());
+  } catch (std::exception const&) {
+  }
 }
 
 }  // namespace nopal::core

@@ -2,24 +2,53 @@
 
 // Controlled schedules: one worker of the pool runs at a time, and a seed decides at which forks and waits another gets the turn. So rare
 // orders of events are frequent, and repeat with the same seed. For tests: the shipped protocols, made slow. It observes the pool, which
-// calls it where a worker offers, steals, suspends or finds nothing. ../schedules.md. Next: schedule_log.hpp, which records the decisions.
+// calls it where a worker offers, steals, suspends or finds nothing. ../schedules.md.
 
 #include <atomic>
 #include <cstdint>
 #include <ctime>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/observe/observer.hpp"
 #include "nopal/options.hpp"
-#include "simulation/src/schedule_choice.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
 class stack;
 struct pool_state;
+
+// The schedule of a pool, and what decides it. Read from the options or from NOPAL_SCHEDULE.
+
+/// A decision to repeat in another run: decision `at` of pool number `pool` gives worker `to` the turn.
+struct listed_decision {
+  unsigned pool;
+  std::uint64_t at;
+  unsigned to;
+};
+
+struct schedule_choice {
+  nopal::schedule how = nopal::schedule::free;
+  std::uint64_t seed = 0;
+  unsigned pool = 0;  ///< the number of pools that have read the environment before this one
+  // Of by_priority:
+  std::uint64_t depth = 3;     ///< how many orders between two workers' steps a bug may need
+  std::uint64_t steps = 1000;  ///< the most decisions of a run
+  // Of steal_at_random and by_priority: a worker that can continue loses the turn only by these decisions.
+  bool only_listed = false;
+  std::vector<listed_decision> list = {};
+  std::string machine = {};  ///< the simulated machine, if `how` is free; empty: none
+
+  /// Reads "random:7", "always", "never:7", "pct:7:d=2:k=500", "only:random:7:12>1,40>0", "simulate:2x56". Throws std::invalid_argument,
+  /// with the text and what to write instead.
+  static schedule_choice parse(std::string_view text);
+  /// Parses the environment variable NOPAL_SCHEDULE. Each pool that reads it gets a seed of its own, by the order in which pools read it.
+  static schedule_choice from_environment();
+};
 
 class controlled_schedule final : public observer {
  public:
@@ -125,5 +154,18 @@ class controlled_schedule final : public observer {
   unsigned looks_at_unbegun_ = 0;  // times that the holder's thread had not begun
   bool ended_ = false;
 };
+
+// The decisions of controlled schedules, in the file that NOPAL_SCHEDULE_LOG names: for ./nopal shrink (tools/shrink.py), which repeats a
+// failing run with fewer of them. Does nothing if that variable is not set.
+
+/// Opens the file, for a pool that is being made, if it is not open yet. Throws std::system_error if it cannot be written.
+void begin_schedule_log();
+/// Adds a line: a decision that is not the usual one. `what`: f, at a fork; w, at a wait, on the stack `left`; s, before stolen work
+/// begins; i, a worker found nothing; n, all were idle; y, a worker made way. For f and w also the return addresses, as offsets in their
+/// objects. Written at once, since the program may end at any moment. By the worker `from` that has had the turn, on its thread; for n, by
+/// any thread.
+void log_decision(listed_decision const& d, char what, unsigned from, stack const* left) noexcept;
+/// Adds a line: the number of decisions of a pool, and of turns that were lost.
+void log_end(schedule_choice const& choice, unsigned workers, std::uint64_t decisions, std::uint64_t lost) noexcept;
 
 }  // namespace nopal::core

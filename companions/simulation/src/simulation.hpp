@@ -21,8 +21,6 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
-class timeline_entry;
-
 class simulation final : public observer, public virtual_time::domain, timeline {
  public:
   static constexpr char kind{};  ///< for observer::find

@@ -6,7 +6,6 @@
 #include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/base/coarse_clock.hpp"
 #include "nopal/core/base/sync.hpp"
-#include "simulation/src/ticker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

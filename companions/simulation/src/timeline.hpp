@@ -1,10 +1,11 @@
 #pragma once
 
 // The workers of a simulated machine, and its timer: the clock of each, which has the turn, and which runs next. All under one mutex.
-// ../README.md, "Which worker is next". Next: simulation.hpp, the events; entry.hpp, how a worker's thread enters.
+// ../README.md, "Which worker is next". Next: simulation.hpp, the events.
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -13,14 +14,12 @@
 #include <mutex>
 #include <vector>
 
+#include "nopal/core/architecture/clock_ticks.hpp"
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "simulation/src/clock.hpp"
 #include "simulation/src/interruption.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
-
-class ticker;
 
 class timeline {
  public:
@@ -144,6 +143,48 @@ class timeline {
   std::uint64_t rests_since_ =
       0;  ///< in clock_ticks(), since when all sleep and the timer waits for its time to pass outside, too; 0: it does not
   std::atomic<unsigned> holder_{no_worker};
+};
+
+// How a worker's thread enters and leaves a simulation.
+
+/// While it lives, worker i's thread is in the simulation and has the lock and the turn. The constructor waits for the turn if the worker
+/// has lost it. After the destructor the worker's clock runs on. Once the simulation has ended, nothing waits and nothing is counted.
+class timeline_entry {
+ public:
+  /// `lost`: nanoseconds before this that were not work.
+  timeline_entry(timeline& whole, unsigned i, std::int64_t lost = 0) noexcept
+      : of_{whole},
+        index_{i},
+        me_{whole.at(i).time.get()},
+        worked_{std::max<std::int64_t>(0, whole.stop_watch(i) - lost)},
+        guard{whole.mutex_} {
+    if (of_.ended_) return;
+    timeline::worker_state& w = of_.at(i);
+    if (w.away.load(std::memory_order_relaxed)) of_.comes_back(i);  // relaxed: under the lock
+    of_.advance(w, worked_, timeline::working);
+    if (of_.holder() == i) return;
+    w.now = timeline::state::ready;
+    of_.come_in();
+    of_.wait_for_turn(guard, i);
+  }
+  timeline_entry(timeline_entry const&) = delete;
+  timeline_entry& operator=(timeline_entry const&) = delete;
+  ~timeline_entry() {
+    bool const goes = goes_on();
+    if (goes) of_.set_alarm(index_, clock_ticks());
+    guard.unlock();
+    if (goes) of_.start_watch(index_);
+  }
+  bool goes_on() const noexcept { return !of_.ended_; }
+
+ private:
+  timeline& of_;
+  unsigned const index_;
+  virtual_time::not_interrupted const me_;
+  std::int64_t const worked_;
+
+ public:
+  timeline::lock guard;
 };
 
 }  // namespace nopal::core
