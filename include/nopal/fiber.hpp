@@ -25,7 +25,7 @@
 #include "nopal/priority.hpp"
 #include "nopal/semaphore.hpp"
 #if NOPAL_PROFILES
-#include "nopal/profile/fiber_profile.hpp"
+#include "nopal/profile/forks.hpp"
 #endif
 
 namespace nopal::inline NOPAL_ABI {

@@ -34,7 +34,7 @@
 #include "nopal/stats.hpp"
 #include "nopal/task.hpp"
 #if NOPAL_PROFILES
-#include "nopal/profile/fiber_profile.hpp"
+#include "nopal/profile/forks.hpp"
 #endif
 
 namespace nopal::inline NOPAL_ABI {

@@ -91,7 +91,7 @@ class trace_ring {
   /// A span begins. Returns its id, which no other span of the process has.
   NOPAL_COLD std::uint64_t begin_span(char const* name) noexcept;
   NOPAL_COLD void end_span(std::uint64_t id) noexcept;
-  /// True if the span with that id began in a trace_ring; false if it is one of outside_spans.hpp.
+  /// True if the span with that id began in a trace_ring; false if it is one of threads outside.
   static bool is_workers(std::uint64_t id) noexcept { return id >> span_numbers != 0; }
 
   // ---- By any thread, one at a time.
@@ -121,7 +121,7 @@ class trace_ring {
 };
 
 // Events of threads that do not work for the pool; several may record at once. Keeps the oldest, as many as fit, and counts the rest,
-// without a lock or an allocation. ../README.md, "Threads outside". Next: pool_trace.hpp, outside_spans.cpp, each of which has one.
+// without a lock or an allocation. ../README.md, "Threads outside". Next: pool_trace.hpp, trace_span.cpp, each of which has one.
 
 class shared_ring {
  public:

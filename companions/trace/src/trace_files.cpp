@@ -14,8 +14,6 @@
 
 #include "base/open_file.hpp"
 #include "nopal/core/base/process.hpp"
-#include "trace/src/perfetto.hpp"
-#include "trace/src/spans_outside.hpp"
 #include "trace/src/timeline.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -8,9 +8,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/compiler/abi.h"
+#include "trace/src/timeline.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -38,11 +40,18 @@ class trace_source {
 
 void hold_traces() noexcept;
 void release_traces() noexcept;
+
+// What trace_span.cpp has recorded of threads outside. Under the lock.
+
+/// From now on spans of threads outside are recorded. Throws std::bad_alloc.
+void record_spans_outside();
+/// The spans that have ended, each once; with `open_ones` also those that have not. Throws std::bad_alloc.
+std::vector<traced_span> take_spans_outside(bool open_ones);
 /// In the child of a fork, under the lock: the child does not write spans that the parent's threads have recorded.
 void forget_spans_outside() noexcept;
 
 // The traces of this process: the files they have begun, and the lock by which one thread at a time writes. Pools that still run when the
-// process ends are written then. ../README.md, "When it is written". Called by pool_trace.cpp and outside_spans.cpp, and around forks.
+// process ends are written then. ../README.md, "When it is written". Called by pool_trace.cpp and trace_span.cpp, and around forks.
 
 class trace_files {
  public:

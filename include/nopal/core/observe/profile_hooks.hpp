@@ -1,12 +1,12 @@
 #pragma once
 
-// The hooks of a profile in files compiled without NOPAL_PROFILE: empty. With it, nopal/profile/forks.hpp defines the same names. Called by
-// ../task/child.hpp and ../scheduler/typed_job.hpp.
+// The hooks of a profile in files compiled without NOPAL_PROFILE: empty. With it, nopal/profile/hooks.hpp defines the same names. Called
+// by ../task/child.hpp and ../scheduler/typed_job.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
 #if NOPAL_PROFILES
-#include "nopal/profile/forks.hpp"
+#include "nopal/profile/hooks.hpp"
 #else
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -1,106 +1,19 @@
 #pragma once
 
-// The hooks of forks: of jobs, of tasks' children, and of ordinary functions. Next: procedure.hpp.
+// The hooks of ordinary functions' forks: the functions of a parallel_invoke, the children of a scope, and fibers. Each wraps the callable
+// in another type, so that all below is instantiated separately, and code compiled without NOPAL_PROFILE does not change. Called by
+// nopal/native.hpp, nopal/scope.hpp, nopal/fiber.hpp and nopal/pool.hpp. Next: procedure.hpp.
 
 #include <source_location>
 #include <type_traits>
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/scheduler/fiber_record.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/profile/procedure.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
-
-// ---- Jobs.
-
-// A job that its caller waits for is a call: the caller does not run during it, and continues after it. A submitted job is a fork, and its
-// future joins it. Called by core/scheduler/typed_job.hpp; without NOPAL_PROFILE core/observe/profile_hooks.hpp takes
-// its place.
-
-class NOPAL_PROFILED job_profile {
- public:
-  /// By the procedure that gives the job to a pool. `waits`: it does nothing else until the job has ended.
-  explicit job_profile(bool waits) noexcept : parent_{procedure_here()} {
-    if (parent_ == nullptr) return;
-    parent_->leave();
-    start_ = parent_->start_of_child(site_of_jobs, &ended_, 0, waits ? 0 : 1);
-    start_.returns = !waits;
-    if (waits) return;
-    parent_->come_back();
-    parent_ = nullptr;
-  }
-  job_profile(job_profile const&) = delete;
-  job_profile& operator=(job_profile const&) = delete;
-  ~job_profile() { caller_continues(); }
-
-  /// The job begins, on some worker, and is a task.
-  void begin_task() noexcept { measured_here() = {nullptr, &start_}; }
-  /// The job begins, and is an ordinary function: it runs while the returned object lives.
-  class running {
-   public:
-    explicit running(job_profile const& r) noexcept { job_.begin(r.start_); }
-    running(running const&) = delete;
-    running& operator=(running const&) = delete;
-    ~running() { job_.end(); }
-
-   private:
-    procedure job_;
-  };
-  running begin_function() const noexcept { return running{*this}; }
-
-  /// The job has ended, and the caller takes its result.
-  void taken() noexcept {
-    if (parent_ != nullptr) return caller_continues();
-    procedure* const p = procedure_here();
-    if (p == nullptr || p->in.region != start_.in.region) return;
-    p->leave();
-    p->join(ended_);
-    p->series_known = false;  // another procedure may have submitted the job
-    p->come_back();
-  }
-
- private:
-  void caller_continues() noexcept {
-    if (parent_ == nullptr) return;
-    parent_->join(ended_);
-    parent_->come_back();
-    parent_ = nullptr;
-  }
-
-  procedure* parent_;  // of a job that its caller waits for, until it has ended
-  procedure_start start_;
-  measured_join ended_;
-};
-
-// ---- Children of tasks.
-
-// What starts a child of a measured task: the callable, and what the child's path begins with. Used by core/task/child.hpp, which
-// keeps it in the child_awaitable; task_profile.hpp calls `note`.
-
-/// F: a pointer to the callable. It is dereferenced last, directly before the call of the child's function.
-template <class F>
-class noted {
- public:
-  explicit noted(F f) noexcept : f_{f} {}
-  void note(procedure_start s) noexcept { start_ = std::move(s); }
-  decltype(auto) operator*() const noexcept {
-    measured_here() = {nullptr, &start_};
-    return *f_;
-  }
-
- private:
-  F f_;
-  procedure_start start_;
-};
-template <class F>
-using starter = noted<F>;
-
-// ---- Ordinary functions.
-
-// The functions of a parallel_invoke, the children of a scope, and fibers. Each hook wraps the callable in another type, so that all below
-// is instantiated separately, and code compiled without NOPAL_PROFILE does not change. Called by nopal/native.hpp, nopal/scope.hpp and
-// fiber_profile.hpp.
 
 /// From its construction to its destruction a procedure runs on this stack. It may be suspended in between.
 class running_procedure {
@@ -241,6 +154,62 @@ inline procedure_start start_of_fiber(std::source_location const& where) noexcep
   s.returns = false;  // the procedure that waits for it counts the return: follow_signals
   p->come_back();
   return s;
+}
+
+// ---- Fibers.
+
+// Measured fibers: nopal/fiber.hpp and nopal/pool.hpp spawn these instead of the closures themselves. core/scheduler/fiber_record.hpp holds
+// the closure.
+
+/// What a measured_fiber is made from.
+template <class Given>
+struct fiber_given : measured_given<Given> {
+  void const* counter;
+};
+
+/// A fiber's closure. After its end, the paths of those that wait for its counter follow its path.
+template <class F>
+struct measured_fiber {
+  procedure_start start;
+  void const* counter;
+  F f;
+
+  template <class Given>
+  explicit measured_fiber(fiber_given<Given>&& g) : start{std::move(g.start)}, counter{g.counter}, f(static_cast<Given>(*g.closure)) {}
+  void operator()() && {
+    struct signals_at_end {
+      void const* counter;
+      ~signals_at_end() {
+        if (counter != nullptr) signal_from_here(counter);
+      }
+    };
+    running_procedure const p{start};
+    signals_at_end const s{counter};
+    static_cast<void>(static_cast<called_once<F>>(f)());
+  }
+};
+
+/// True if a fiber can be made of `F`. If not, the plain spawn gives the error.
+template <class F>
+inline constexpr bool can_be_measured =
+    std::is_invocable_v<called_once<std::decay_t<F>>> && !returns_task<called_once<std::decay_t<F>>> &&
+    std::is_constructible_v<std::decay_t<F>, F&&> && alignof(std::decay_t<F>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
+/// As spawn, or spawn_counted if `c` is not null, of a measured fiber.
+template <class Counter, class F>
+void spawn_measured(pool_state* to, pool_state& (*otherwise)(), Counter* c, std::source_location const& where, F&& f) {
+  if constexpr (!can_be_measured<F>) {
+    core::spawn(to, otherwise, c, static_cast<F&&>(f));
+  } else {
+    if (c != nullptr) c->add();
+    try {
+      using given = fiber_given<F&&>;
+      core::spawn_checked<measured_fiber<std::decay_t<F>>>(to, otherwise, c, given{{start_of_fiber(where), std::addressof(f)}, c});
+    } catch (...) {
+      if (c != nullptr) c->done();
+      throw;
+    }
+  }
 }
 
 }  // namespace nopal::core

@@ -2,7 +2,7 @@
 
 // A procedure is the unit that a profile measures: a task, a function that parallel_invoke or a scope runs, a fiber, a job, or the region
 // itself. It moves along a path of the program's dag, and counts its work. The thread that runs it calls the hooks where it begins, forks,
-// waits, joins and ends. None of them suspends. Next: forks.hpp, task_profile.hpp and fiber_profile.hpp, the front ends' hooks.
+// waits, joins and ends. None of them suspends. Next: hooks.hpp, forks.hpp and task_profile.hpp, the front ends' hooks.
 
 #include <cstdint>
 
@@ -84,6 +84,8 @@ inline procedure* procedure_here() noexcept { return static_cast<procedure*>(mea
 /// Measures, once, the time that the hooks add to a measurement. From then on it is subtracted. Some microseconds. Any thread.
 void measure_hook_time() noexcept;
 
+// ---- Waits.
+
 // Waits that follow what they have waited for: the points of the procedures that have counted a counter down, by the counter's address. Any
 // thread. Called by nopal/counter.hpp.
 
@@ -96,7 +98,7 @@ NOPAL_API void begin_signals(void const* what) noexcept;
 /// Frees the signals of the region, which is no longer used.
 void forget_signals(std::uint32_t region) noexcept;
 
-// The region of the whole process.
+// ---- The whole process.
 
 /// If NOPAL_PROFILE_OUT is set, the whole process is a region, from before main until its end, for a program without a profile of its own.
 /// Once; the calling thread's own work belongs to it. In companions/profile/src/profile.cpp.

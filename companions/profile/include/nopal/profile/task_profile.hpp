@@ -15,7 +15,7 @@
 
 #include "nopal/core/task/child.hpp"
 #include "nopal/core/task/promise.hpp"
-#include "nopal/profile/forks.hpp"
+#include "nopal/profile/hooks.hpp"
 #include "nopal/profile/procedure.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
