@@ -11,7 +11,7 @@ if(NOT MPI_CXX_FOUND)
   return()
 endif()
 set(nopal_mpi_finds "MPI COMPONENTS CXX")
-set(nopal_mpi_sources error engine mpi peers source)
+set(nopal_mpi_sources engine mpi peers)
 list(TRANSFORM nopal_mpi_sources REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/src/\\1.cpp")
 
 # What its library needs, whatever MPI it is made for: tests/ makes it for others.

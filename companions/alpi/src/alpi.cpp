@@ -1,31 +1,157 @@
-#include "alpi.h"
+#include "nopal/alpi.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
-#include "alpi_task.hpp"
-#include "nopal/alpi.hpp"
+#include "alpi.h"
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/fiber_name.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/semaphore.hpp"
 #include "nopal/stay.hpp"
 #include "nopal/stop.hpp"
 #include "nopal/version.hpp"
 
+// ---- A task.
+
+// A task of ALPI's: a fiber with events, which hold its completion back, and with waits that anybody may end. Who finds it: current_task,
+// by the native stack on which the caller runs.
+
+/// It completes once: where the word becomes 0, by the body's end or by the last event. One reference is there until then, and one more for
+/// each thread that wakes the task and is not back from there: the task may have completed and ended by then.
+struct alpi_task {
+  /// Counts `c`, if that is not null, up. `done`, if not null, is called with `with` when the task has completed. Throws std::bad_alloc.
+  alpi_task(nopal::counter* c, void (*done)(void*), void* with);
+  alpi_task(alpi_task const&) = delete;
+  alpi_task& operator=(alpi_task const&) = delete;
+
+  /// From now on what runs on the caller's native stack is this task; until left.
+  void entered();
+  void left() noexcept;
+
+  /// Waits for one unblock. By the task.
+  void block();
+  /// Ends one block. The task has not ended.
+  void unblock();
+
+  /// More events. False: there would be too many. By the task.
+  bool add_events(std::uint64_t n) noexcept;
+  /// Fulfils events. False: there are fewer. The last one completes the task, if its body has ended.
+  bool fulfil(std::uint64_t n);
+  bool has_events() const noexcept { return word_.load() >= one_event; }
+  /// Waits until there are no events. By the task.
+  void wait_for_events();
+
+  /// The body has returned. True: it has asked to be suspended, has waited as its mode says, and is to be called again.
+  bool waits_to_run_again();
+  /// The body has ended for good, or will never run. Completes the task if it has no events. The caller's reference goes.
+  void body_ended();
+  /// It was not spawned, and ends without having completed.
+  void never_ran();
+
+  bool suspended = false;  ///< the body has called alpi_task_suspend. By the task, as these two
+  alpi_suspend_mode_t mode = ALPI_SUSPEND_NONE;
+  std::uint64_t mode_args = 0;
+  bool const independent;  ///< alpi_task_spawn has made it
+
+ private:
+  // The word: 1 while the body may run, 2 while it waits until there are no events, and 4 for each event.
+  static constexpr std::uint64_t running = 1, awaits_events = 2, one_event = 4;
+  ~alpi_task();
+  void complete();
+  static void is_over();
+  void hold() noexcept { references_.fetch_add(1); }
+  void drop() noexcept {
+    if (references_.fetch_sub(1) == 1) delete this;
+  }
+
+  std::atomic<std::uint64_t> word_{running};
+  std::atomic<unsigned> references_{1};
+  nopal::semaphore unblocked_{0};
+  nopal::semaphore no_events_{0};
+  nopal::counter* const counter_;
+  void (*const done_)(void*);
+  void* const with_;
+  nopal::core::stack* on_ = nullptr;
+  alpi_task* around_ = nullptr;  ///< the task that ran on this stack before; or null
+};
+
 namespace nopal::inline NOPAL_ABI::alpi {
 namespace {
+
+// Which task runs on which native stack. In parts, each with a mutex, under which nothing waits.
+class tasks_by_stack {
+ public:
+  // Returns what it replaces. Null: the stack has none.
+  alpi_task* exchange(core::stack& s, alpi_task* t) {
+    part& p = part_of(s);
+    std::lock_guard const lock{p.mutex};
+    if (t == nullptr) {
+      auto const found = p.tasks.extract(&s);
+      return found.empty() ? nullptr : found.mapped();
+    }
+    return std::exchange(p.tasks[&s], t);
+  }
+  alpi_task* find(core::stack& s) noexcept {
+    part& p = part_of(s);
+    std::lock_guard const lock{p.mutex};
+    auto const found = p.tasks.find(&s);
+    return found != p.tasks.end() ? found->second : nullptr;
+  }
+
+ private:
+  struct alignas(64) part {
+    std::mutex mutex;
+    std::unordered_map<core::stack*, alpi_task*> tasks;
+  };
+  part& part_of(core::stack& s) noexcept { return parts_[(s.number() >> 8) % parts]; }  // of stacks of 1 MiB, neighbours differ
+
+  static constexpr std::size_t parts = 64;
+  part parts_[parts];
+};
+
+// Never destroyed: threads of the default pool may outlive static objects.
+tasks_by_stack& tasks() {
+  static auto& all = *new tasks_by_stack;
+  return all;
+}
+
+/// The pool, and how many tasks there are. Under the mutex.
+struct chosen_pool {
+  std::mutex mutex;
+  pool* chosen = nullptr;  ///< null: the default pool
+  std::size_t tasks = 0;
+};
+
+chosen_pool& chosen() {
+  static auto& only = *new chosen_pool;
+  return only;
+}
+/// The task on whose native stack the caller runs; or null.
+alpi_task* current_task() noexcept {
+  core::worker const* const w = core::current_or_null();
+  return w != nullptr && w->here != nullptr ? tasks().find(*w->here) : nullptr;
+}
+
+// ---- The pool of tasks, and tasks that are spawned.
 
 // Of a task that was not spawned, for want of memory.
 struct given_up {
@@ -84,6 +210,101 @@ body::inside::~inside() { task_.left(); }
 
 }  // namespace nopal::alpi
 
+namespace alpi = nopal::alpi;
+
+alpi_task::alpi_task(nopal::counter* c, void (*done)(void*), void* with)
+    : independent{c == nullptr}, counter_{c}, done_{done}, with_{with} {
+  {
+    std::lock_guard const lock{alpi::chosen().mutex};
+    ++alpi::chosen().tasks;
+  }
+  if (c != nullptr) c->add();
+}
+alpi_task::~alpi_task() = default;
+
+void alpi_task::entered() {
+  on_ = nopal::core::current()->here;
+  around_ = alpi::tasks().exchange(*on_, this);
+}
+void alpi_task::left() noexcept { alpi::tasks().exchange(*on_, around_); }
+
+void alpi_task::block() {
+  nopal::without_stop([this] { unblocked_.acquire(); });
+}
+void alpi_task::unblock() {
+  hold();  // the task may end before release returns
+  unblocked_.release();
+  drop();
+}
+
+bool alpi_task::add_events(std::uint64_t n) noexcept {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / one_event / 2;
+  if (n > most || word_.load() / one_event > most - n) return false;
+  word_.fetch_add(n * one_event);
+  return true;
+}
+bool alpi_task::fulfil(std::uint64_t n) {
+  hold();  // once these are fulfilled, the body may run on and end
+  std::uint64_t word = word_.load();
+  std::uint64_t then = 0;
+  bool wakes = false;
+  bool are_there = false;
+  do {
+    are_there = n <= word / one_event;
+    if (!are_there) break;
+    then = word - n * one_event;
+    wakes = then == (running | awaits_events);
+    if (wakes) then = running;
+  } while (!word_.compare_exchange_weak(word, then));
+  if (are_there && n != 0 && then == 0) complete();
+  if (wakes) no_events_.release();
+  drop();
+  return are_there;
+}
+void alpi_task::wait_for_events() {
+  std::uint64_t word = word_.load();
+  do {
+    if (word < one_event) return;
+  } while (!word_.compare_exchange_weak(word, word | awaits_events));
+  nopal::without_stop([this] { no_events_.acquire(); });
+}
+
+bool alpi_task::waits_to_run_again() {
+  if (!std::exchange(suspended, false)) return false;
+  switch (mode) {
+    case ALPI_SUSPEND_NONE: block(); break;
+    case ALPI_SUSPEND_SUBMIT: nopal::yield(); break;
+    case ALPI_SUSPEND_TIMEOUT_SUBMIT: {
+      constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+      std::chrono::nanoseconds const time{static_cast<std::int64_t>(mode_args < most ? mode_args : most)};
+      nopal::without_stop([&] { nopal::sleep_for(time); });
+      break;
+    }
+    case ALPI_SUSPEND_EVENT_SUBMIT: wait_for_events(); break;
+  }
+  return true;
+}
+void alpi_task::body_ended() {
+  if (word_.fetch_sub(running) == running) complete();
+}
+void alpi_task::never_ran() {
+  is_over();
+  drop();
+}
+void alpi_task::complete() {
+  is_over();  // first: who learns of the end may choose another pool at once
+  if (done_ != nullptr) done_(with_);
+  nopal::counter* const c = counter_;
+  drop();
+  if (c != nullptr) c->done();
+}
+void alpi_task::is_over() {
+  std::lock_guard const lock{alpi::chosen().mutex};
+  --alpi::chosen().tasks;
+}
+
+// ---- The functions of alpi.h.
+
 // There is nothing to set yet. The mark tells one from memory that is none.
 struct alpi_attr {
   std::uint64_t mark;
@@ -91,8 +312,6 @@ struct alpi_attr {
 };
 
 namespace {
-
-namespace alpi = nopal::alpi;
 
 // Calls f, which returns an alpi_error_t, and turns what it throws into one.
 template <class F>

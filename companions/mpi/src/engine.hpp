@@ -1,24 +1,110 @@
 #pragma once
 
-// The engine: who looks for what has completed, and who is told. ../README.md has the protocol and why no request is lost. Next: waiting.hpp,
-// what waits; source.hpp, idle workers that look; peers.hpp, ranks that die; mpi.cpp, the calls.
+// The engine: who looks for what has completed, and who is told. ../README.md has the protocol and why no request is lost. Next: peers.hpp,
+// ranks that die; mpi.cpp, the calls.
 
 #include <mpi.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "looker.hpp"
-#include "nopal/mpi/error.hpp"
-#include "nopal/mpi/options.hpp"
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/event_source.hpp"
+#include "nopal/mpi/basics.hpp"
+#include "nopal/semaphore.hpp"
 #include "peers.hpp"
-#include "waiting.hpp"
 
 namespace nopal::inline NOPAL_ABI::mpi {
+
+class engine;
+class looker;
+
+// ---- What waits.
+
+// In the frame of the one that waits, and known to the engine until it has ended.
+
+/// A command is what a thread gives to the engine: taken once, by the thread that looks, where MPI may be called. The giver waits for `told`,
+/// which is released once, as the last access of whoever looks: then it may be gone.
+struct command {
+  void (*taken)(engine&, command&) noexcept = nullptr;
+  command* next = nullptr;  ///< among commands that nobody has taken yet; later, among those whose giver is to be told
+  bool by_session = false;  ///< the session's thread must look for it
+  looker* of = nullptr;     ///< the source of the pool on which the giver works, which tells it; null: any thread does
+  semaphore told{0};
+};
+
+/// One request of a wait. Once it is in the engine, only who looks uses it.
+struct one_request {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Status status{};
+  int code = MPI_SUCCESS;
+  bool has_ended = false;
+  bool may_cancel = false;  ///< a receive, which is cancelled if its caller is asked to stop
+  bool asked_to_end = false;
+  bool was_cancelled = false;
+};
+
+/// A wait for all of some requests.
+struct wait_for_all : command {
+  /// Begins the requests; null: they have begun. What MPI returns.
+  int (*begin)(void* with, std::span<one_request> requests) noexcept = nullptr;
+  void* with = nullptr;
+  std::span<one_request> requests;
+  std::size_t left = 0;     ///< that have not ended
+  int begun = MPI_SUCCESS;  ///< what `begin` has returned
+};
+
+/// A wait for something that is tested for by a call of its own.
+struct wait_by_test : command {
+  /// True: it has ended. Where MPI may be called.
+  bool (*test)(wait_by_test& me) noexcept = nullptr;
+  int code = MPI_SUCCESS;
+  bool is_tested = false;  ///< it is in the engine's list
+  bool gave_up = false;
+};
+
+// ---- What the engine knows of a pool's source.
+
+// Whether it sleeps until somebody waits, and what is to be told by it.
+
+class looker : public event_source {
+ public:
+  explicit looker(engine const& e) noexcept : of_{e} {}
+
+  /// seq_cst: ../README.md, "Why no request is lost".
+  bool sleeps_deeply() const noexcept { return deep_.load(std::memory_order_seq_cst); }
+  /// Puts what has ended into the mail, and wakes the source. Any thread, while the source is in the engine's list.
+  void bring(command& c) noexcept {
+    c.next = mail_.load(std::memory_order_relaxed);  // relaxed, here and where the exchange fails: the pointer is stored, not followed
+    // release: pairs with the exchange in mail, for what the command waited for
+    while (!mail_.compare_exchange_weak(c.next, &c, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+    wake();
+  }
+  bool is_of(engine const& e) const noexcept { return &of_ == &e; }
+
+ protected:
+  /// Takes all mail.
+  command* mail() noexcept {
+    // relaxed: a hint, since a wake comes after the mail. acquire: pairs with bring.
+    return mail_.load(std::memory_order_relaxed) == nullptr ? nullptr : mail_.exchange(nullptr, std::memory_order_acquire);
+  }
+
+  std::atomic<bool> deep_{false};
+
+ private:
+  std::atomic<command*> mail_{nullptr};
+  engine const& of_;
+};
+
+// ---- The engine.
 
 class engine {
  public:
@@ -138,6 +224,32 @@ class engine {
   std::vector<std::size_t> order_;
   std::vector<wait_by_test*> others_;
   command* ended_ = nullptr;  // in this look
+};
+
+// ---- The source of a pool.
+
+// Its idle workers look into the engine. Next: nopal/event_source.hpp; ../README.md.
+
+class source final : public looker {
+ public:
+  explicit source(std::shared_ptr<engine> e) : looker{*e}, engine_{std::move(e)} { engine_->enter(*this); }
+  ~source() override { engine_->leave(*this); }
+
+  void poll() noexcept override;
+  void wait() noexcept override;
+  void wake() noexcept override;
+
+ private:
+  // A worker has looked for 0.1 ms at each search before it comes here. So it naps at once, longer each time.
+  static constexpr std::int64_t first_nap = 5'000;
+  static constexpr std::int64_t longest_nap = 100'000;  // nanoseconds
+  static constexpr std::int64_t for_ever = -1;
+
+  void sleep(std::int64_t nanoseconds) noexcept;
+
+  std::shared_ptr<engine> const engine_;
+  command* found_ = nullptr;  // by wait, for poll
+  std::atomic<std::uint32_t> woken_{0};
 };
 
 }  // namespace nopal::mpi

@@ -2,7 +2,7 @@
 
 // Tasks for ALPI (alpi.h), the interface through which TAMPI and others make a runtime's tasks wait for MPI. Such a task is a fiber that
 // has begun here, or by alpi_task_spawn: what runs on its native stack is the task, and what it forks to another stack is not. Next:
-// ../../src/alpi_task.hpp, what a task has.
+// ../../src/alpi.cpp, what a task has.
 
 #include "nopal/core/compiler/config.hpp"
 

@@ -16,8 +16,7 @@
 #include <utility>
 
 #include "nopal/event_source.hpp"
-#include "nopal/mpi/error.hpp"
-#include "nopal/mpi/options.hpp"
+#include "nopal/mpi/basics.hpp"
 
 namespace nopal::inline NOPAL_ABI::mpi {
 

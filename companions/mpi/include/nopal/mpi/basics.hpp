@@ -1,12 +1,23 @@
 #pragma once
 
-// error: an MPI call that has failed. Next: ../mpi.hpp.
+// What nopal::mpi's calls and its engine share: what a session asks of MPI, and an MPI call that has failed. Next: ../mpi.hpp.
 
 #include "nopal/core/compiler/config.hpp"
+
+#include <mpi.h>
 
 #include <stdexcept>
 
 namespace nopal::inline NOPAL_ABI::mpi {
+
+struct session_options {
+  /// What the library is asked for: MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_FUNNELED or MPI_THREAD_SINGLE. With less than
+  /// MULTIPLE, or where the library gives less, the session lets one thread at a time into MPI; with less than SERIALIZED only its own.
+  int threads = MPI_THREAD_MULTIPLE;
+  /// New pools whose options name no event source get the session's, so that their idle workers look for what has completed. False: only
+  /// those whose options name session::events(); for all others the session's thread looks.
+  bool serve_pools = true;
+};
 
 /// An MPI call has failed, with the text of MPI_Error_string. The communicator must have MPI_ERRORS_RETURN, as MPI_COMM_WORLD,
 /// MPI_COMM_SELF and what is made from them have while there is a session; with MPI_ERRORS_ARE_FATAL the library ends the program.
