@@ -12,7 +12,7 @@
 #include <stdexec/execution.hpp>
 #include <utility>
 
-#include "nopal/execution/run_bulk.hpp"
+#include "nopal/execution/bulk.hpp"
 #include "nopal/execution/work.hpp"
 #include "nopal/pool.hpp"
 

@@ -11,9 +11,8 @@
 
 #include "nopal/core/compiler/config.hpp"
 
-#include "nopal/execution/as_sender.hpp"
-#include "nopal/execution/await.hpp"
 #include "nopal/execution/scheduler.hpp"
+#include "nopal/execution/tasks.hpp"
 #include "nopal/pool.hpp"
 
 namespace nopal::inline NOPAL_ABI {
