@@ -1,7 +1,7 @@
 #pragma once
 
 // Files for writing that the user has named. A pipe without a reader is an error, and neither an endless wait nor the end of the process.
-// Next: companions/trace/src/trace_files.cpp, companions/simulation/src/controlled_schedule.cpp, companions/simulation/src/report.cpp.
+// Next: companions/trace/src/pool_trace.cpp, companions/simulation/src/controlled_schedule.cpp, companions/simulation/src/report.cpp.
 
 #include <string_view>
 

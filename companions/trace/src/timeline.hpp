@@ -1,7 +1,7 @@
 #pragma once
 
-// From what was recorded to the bytes of a trace file: Perfetto's format, the tracks, and what is on them. Called by pool_trace.cpp and
-// trace_files.cpp. Next: ring.hpp, the events.
+// From what was recorded to the bytes of a trace file: Perfetto's format, the tracks, and what is on them. Called by pool_trace.cpp.
+// Next: ring.hpp, the events.
 
 #include <unistd.h>
 
@@ -123,7 +123,7 @@ inline std::uint64_t track_id(track_kind kind, std::uint64_t pool = 0, std::uint
   return x;
 }
 
-// The user's spans on tracks of their own: ../README.md, "Spans". Called by trace_files.cpp, too.
+// The user's spans on tracks of their own: ../README.md, "Spans". Called by pool_trace.cpp, too.
 
 struct traced_span {
   char const* name;

@@ -14,7 +14,6 @@
 #include "trace/src/pool_trace.hpp"
 #include "trace/src/ring.hpp"
 #include "trace/src/timeline.hpp"
-#include "trace/src/trace_files.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
