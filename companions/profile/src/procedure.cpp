@@ -30,13 +30,13 @@ struct alignas(128) table {
 };
 constexpr std::size_t tables = 64;
 // Never destroyed: fibers may end after static objects.
-table* all() noexcept {
+table* all_signals() noexcept {
   static table* const t = new table[tables];
   return t;
 }
 table& table_of(void const* what) noexcept {
   std::uint64_t const h = reinterpret_cast<std::uintptr_t>(what) / 8 * 0x9e3779b97f4a7c15;
-  return all()[h >> 58];
+  return all_signals()[h >> 58];
 }
 // True once anything was signalled. relaxed: a signal of an object happens before the beginning of another at its address.
 constinit std::atomic<bool> any{false};
@@ -209,8 +209,8 @@ void begin_signals(void const* what) noexcept {
 
 void forget_signals(std::uint32_t region) noexcept {
   for (std::size_t i = 0; i < tables; ++i) {
-    std::lock_guard const guard{all()[i].lock};
-    std::erase_if(all()[i].things, [&](auto const& thing) { return thing.second.region == region; });
+    std::lock_guard const guard{all_signals()[i].lock};
+    std::erase_if(all_signals()[i].things, [&](auto const& thing) { return thing.second.region == region; });
   }
 }
 

@@ -205,18 +205,18 @@ void forget_region(procedure const& p) noexcept {
 
 // ---- The region of the whole process, by NOPAL_PROFILE_OUT, NOPAL_PROFILE_UNIT, NOPAL_PROFILE_BURDEN and NOPAL_PROFILE_WHAT_IF.
 
-procedure* whole = nullptr;  // never destroyed: procedures may end after static objects
-std::string* file = nullptr;
+procedure* whole_process = nullptr;  // never destroyed: procedures may end after static objects
+std::string* file_wanted = nullptr;
 int kept_pipe = -1;  // a pipe stays open, since its reader would else see the end of the file
 
 // Before the run, so that a file that cannot be written is reported at once.
 void check_file() noexcept {
-  if (*file == "-") return;
-  int const out = open_for_writing(file->c_str(), 0);
+  if (*file_wanted == "-") return;
+  int const out = open_for_writing(file_wanted->c_str(), 0);
   if (out < 0) {
     die_in(nullptr,
            "the profile cannot be written to NOPAL_PROFILE_OUT, %s: %s; name a file in a directory that exists and may be written to",
-           file->c_str(), std::strerror(errno));
+           file_wanted->c_str(), std::strerror(errno));
   }
   if (is_pipe(out)) {
     kept_pipe = out;
@@ -244,18 +244,18 @@ double burden_wanted() noexcept {
 // At the end of the process, on the thread that ends it.
 void write() noexcept {
   try {
-    end_region(*whole);
-    profile_report const r = report_of(*whole);
-    if (*file == "-") {
+    end_region(*whole_process);
+    profile_report const r = report_of(*whole_process);
+    if (*file_wanted == "-") {
       std::fputs(r.table().c_str(), stderr);
       return;
     }
     std::string const json = r.json();
-    int const out = kept_pipe >= 0 ? kept_pipe : open_for_writing(file->c_str(), O_TRUNC);
+    int const out = kept_pipe >= 0 ? kept_pipe : open_for_writing(file_wanted->c_str(), O_TRUNC);
     int error = out < 0 ? errno : write_all(out, json);
     if (out >= 0 && ::close(out) != 0 && error == 0) error = errno;
     if (error == 0) return;
-    std::fprintf(stderr, "nopal: the profile cannot be written to NOPAL_PROFILE_OUT, %s: %s; name another file\n", file->c_str(),
+    std::fprintf(stderr, "nopal: the profile cannot be written to NOPAL_PROFILE_OUT, %s: %s; name another file\n", file_wanted->c_str(),
                  std::strerror(error));
   } catch (std::exception const& e) {
     std::fprintf(stderr, "nopal: there is no profile in NOPAL_PROFILE_OUT: %s\n", e.what());
@@ -272,11 +272,11 @@ void begin_process_region() noexcept {
     profile_unit const unit = unit_wanted();
     double const burden = burden_wanted();
     try {
-      file = new std::string{wanted};
+      file_wanted = new std::string{wanted};
       check_file();
-      whole = new procedure;
+      whole_process = new procedure;
       char const* const what_if = ::secure_getenv("NOPAL_PROFILE_WHAT_IF");  // NOLINT(concurrency-mt-unsafe): it must not change
-      begin_region(*whole, unit, burden, what_if != nullptr ? what_if : "");
+      begin_region(*whole_process, unit, burden, what_if != nullptr ? what_if : "");
       if (std::atexit(write) != 0) throw std::bad_alloc{};
     } catch (std::exception const& e) {
       die_in(nullptr, "NOPAL_PROFILE_OUT is set, and the profile cannot begin: %s; unset it", e.what());
