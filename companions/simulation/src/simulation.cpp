@@ -355,7 +355,11 @@ void simulation::job_comes() noexcept {
 }
 
 void simulation::job_begins(unsigned i) noexcept {
-  entry const e{*this, i};
+  entry e{*this, i};
+  if (!found_ && e.goes_on()) {  // in order: else a worker that is behind would take a part of the job before it has begun
+    at(i).ahead = 0;
+    pass_on(e.guard, i, rule::exact);
+  }
   if (std::exchange(found_, true)) return;
   counts_from_ = began_ = last_end_ = at(i).clock;
   for (auto const& w : workers_) {  // a worker that is behind may find the next job
