@@ -1,6 +1,7 @@
 #include "nopal/core/scheduler/injection.hpp"
 
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/task/move_request.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/scheduler/job.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/task/slow_path.hpp"

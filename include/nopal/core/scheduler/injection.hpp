@@ -5,9 +5,10 @@
 
 #include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
-#include "nopal/core/task/move_request.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+struct move_request;
 
 /// Puts `r` into worker i's open inbox. `r` may have run, and may be gone, when this returns; the caller keeps the pool alive.
 void inject(pool_state& pool, resumable& r, unsigned i) noexcept;

@@ -5,7 +5,6 @@
 // sleep/parking.hpp, where the thread sleeps; machine/victim.hpp, which worker a thief tries; task/resume_loop.hpp, which runs what was
 // found.
 
-#include "nopal/core/scheduler/job.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -6,11 +6,12 @@
 // README.md, "Invariants". Next: scheduler/search.hpp, from which a worker calls these, and to which they return.
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/scheduler/job.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/frame.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+struct job;
 
 /// Runs a job from its start until this worker has nothing left of it. Before and after, the arena is empty and no entry of the deque is
 /// private; afterwards that holds for the worker that then runs the caller, maybe another one.
