@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "nopal/core/base/coarse_clock.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/profile/not_kept.hpp"
 #include "nopal/profile/signals.hpp"
 #include "nopal/profile/totals.hpp"

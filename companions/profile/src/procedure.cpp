@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/profile/totals.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "nopal/core/base/coarse_clock.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/profile/not_kept.hpp"
 #include "nopal/profile/totals.hpp"
 

@@ -5,8 +5,8 @@
 #include <new>
 
 #include "nopal/core/architecture/thread_words.hpp"
+#include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
-#include "nopal/core/deque/spin_lock.hpp"
 #include "nopal/profile/not_kept.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

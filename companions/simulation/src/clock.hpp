@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

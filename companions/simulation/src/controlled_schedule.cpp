@@ -11,7 +11,7 @@
 #include <numeric>
 #include <utility>
 
-#include "nopal/core/architecture/machine_word.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/random.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "simulation/src/timeline.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/architecture/system_call.hpp"
 #include "nopal/core/base/virtual_time.hpp"
 

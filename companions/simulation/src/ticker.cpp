@@ -3,8 +3,7 @@
 #include <climits>
 #include <utility>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
-#include "nopal/core/architecture/machine_word.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/scheduler/threads.hpp"

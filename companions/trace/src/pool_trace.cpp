@@ -7,7 +7,7 @@
 #include "base/read_text.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/wait/waits_for.hpp"
+#include "nopal/core/wait/deadline.hpp"
 #include "trace/src/timeline.hpp"
 #include "trace/src/trace_files.hpp"
 

@@ -3,7 +3,7 @@
 #include "nopal/trace_span.hpp"
 
 #include "nopal/core/scheduler/worker.hpp"
-#include "observe/probe.hpp"
+#include "observe/tell.hpp"
 #include "trace/src/outside_spans.hpp"
 #include "trace/src/pool_trace.hpp"
 

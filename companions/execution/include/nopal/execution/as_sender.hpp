@@ -17,7 +17,6 @@
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/stop/stopped.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/execution/scheduler.hpp"
 #include "nopal/execution/stop_requests.hpp"

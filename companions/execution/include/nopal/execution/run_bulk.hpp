@@ -9,12 +9,11 @@
 
 #include "nopal/algorithm/parallel_for.hpp"
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/stop/stopped.hpp"
 #include "nopal/execution/stop_requests.hpp"
 #include "nopal/native.hpp"
 

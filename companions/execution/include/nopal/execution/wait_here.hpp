@@ -3,7 +3,7 @@
 // How a worker waits for a sender: the operation is in the frame that waits, the native stack is left, and the worker runs others. A request
 // to stop in the waiter's region goes on to the operation, whose end is then waited for. A thread that works for no pool waits as a caller of
 // pool.run does, where it can make no difference to the sender. Used by scheduler.hpp, for sync_wait, and by await.hpp. Next: semaphore.hpp;
-// core/scheduler/external_caller.hpp.
+// core/scheduler/submission.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -17,11 +17,10 @@
 
 #include "nopal/block_on.hpp"
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/scheduler/external_caller.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/stop/stopped.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/execution/work.hpp"
 #include "nopal/semaphore.hpp"

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/spin_lock.hpp"
 #include "nopal/profile/point.hpp"
 #include "nopal/profile/what_if.hpp"
 
