@@ -1,4 +1,5 @@
 #include "nopal/pool.hpp"
+#include "nopal/cpu_limit.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -7,8 +8,9 @@
 #include <string>
 
 #include "nopal/core/base/process.hpp"
-#include "nopal/core/scheduler/injection.hpp"
-#include "nopal/core/scheduler/process.hpp"
+#include "nopal/core/scheduler/permits.hpp"
+#include "nopal/core/scheduler/scheduler.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "scheduler/option_checks.hpp"
 
 namespace nopal::inline NOPAL_ABI {
@@ -111,5 +113,15 @@ unsigned this_worker::index_or(unsigned otherwise) noexcept {
   core::worker const* const w = core::current_or_null();
   return w != nullptr ? w->index() : otherwise;
 }
+
+// ---- cpu_limit.
+
+cpu_limit::cpu_limit(unsigned workers) {
+  if (workers == 0) throw std::invalid_argument{"nopal::cpu_limit: 0 workers may run, and so nothing would; ask for at least 1"};
+  permits_ = std::make_shared<core::permits>(workers);
+}
+
+unsigned cpu_limit::workers() const noexcept { return permits_->all(); }
+unsigned cpu_limit::running() const noexcept { return permits_->taken(); }
 
 }  // namespace nopal

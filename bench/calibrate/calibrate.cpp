@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "nopal/core/architecture/machine_word.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/deque/deque.hpp"
 #include "nopal/core/machine/cpus.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 // barrier: a fixed number of fibers, tasks, functions or threads that wait for each other, phase after phase. Next:
-// core/wait/basic_barrier.hpp, the protocol.
+// core/wait/basic_counter.hpp, the protocol.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "nopal/core/base/in_order.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/wait/await_wake.hpp"
-#include "nopal/core/wait/basic_barrier.hpp"
+#include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
 namespace nopal::inline NOPAL_ABI {

@@ -9,7 +9,7 @@
 #include <functional>
 #include <utility>
 
-#include "nopal/core/base/in_order.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 

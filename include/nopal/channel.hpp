@@ -22,8 +22,7 @@
 #include <utility>
 
 #include "nopal/condition_variable.hpp"
-#include "nopal/core/stop/stopped.hpp"
-#include "nopal/core/task/awaitable.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/task/waiting_task.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"

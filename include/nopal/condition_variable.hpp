@@ -1,7 +1,7 @@
 #pragma once
 
 // condition_variable: waits for a notification, with a mutex that is locked before and after, but not during the wait. Next:
-// core/wait/basic_condition.hpp, the protocol.
+// core/wait/basic_mutex.hpp, the protocol.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -14,7 +14,7 @@
 #include <type_traits>
 
 #include "nopal/core/wait/await_wake.hpp"
-#include "nopal/core/wait/basic_condition.hpp"
+#include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/mutex.hpp"
 

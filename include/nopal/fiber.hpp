@@ -14,7 +14,6 @@
 #include "nopal/channel.hpp"
 #include "nopal/condition_variable.hpp"
 #include "nopal/core/scheduler/fiber_record.hpp"
-#include "nopal/core/task/awaitable.hpp"
 #include "nopal/core/task/waiting_task.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/counter.hpp"

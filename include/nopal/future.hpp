@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "nopal/core/base/in_order.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/scheduler/dependent.hpp"
 #include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/task/awaiters.hpp"

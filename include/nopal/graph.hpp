@@ -17,7 +17,6 @@
 
 #include "nopal/after.hpp"
 #include "nopal/core/graph/graph_state.hpp"
-#include "nopal/core/graph/node.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/native.hpp"
 

@@ -8,9 +8,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "nopal/core/base/in_order.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/stack/stack.hpp"
-#include "nopal/core/task/awaitable.hpp"
 #include "nopal/core/task/fork_state.hpp"
 #include "nopal/core/task/waiting_task.hpp"
 #include "nopal/core/wait/await_wake.hpp"

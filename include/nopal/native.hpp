@@ -1,14 +1,14 @@
 #pragma once
 
 // Fork-join in ordinary functions, on native stacks (the Fibril paper): parallel_invoke, and sync_wait for coroutines. Next on the fork
-// path: core/stack/invoke.hpp.
+// path: core/stack/native_fork.hpp.
 
 #include "nopal/core/compiler/config.hpp"
 
 #include <type_traits>
 
-#include "nopal/core/scheduler/external_caller.hpp"
-#include "nopal/core/stack/invoke.hpp"
+#include "nopal/core/scheduler/submission.hpp"
+#include "nopal/core/stack/native_fork.hpp"
 #include "nopal/core/task/arguments.hpp"
 #if NOPAL_PROFILES
 #include <memory>

@@ -16,7 +16,6 @@
 
 #include "nopal/after.hpp"
 #include "nopal/core/report/report.hpp"
-#include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/fiber_record.hpp"
 #include "nopal/core/scheduler/scheduler.hpp"
 #include "nopal/core/scheduler/submission.hpp"
@@ -24,7 +23,7 @@
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/task/arguments.hpp"
-#include "nopal/core/task/move_awaiter.hpp"
+#include "nopal/core/task/awaiters.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/future.hpp"

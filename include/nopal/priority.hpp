@@ -1,7 +1,7 @@
 #pragma once
 
-// How urgent work is. Given to pool::submit, detach, run and spawn, and to spawn, before everything else. Next: core/scheduler/priorities.hpp,
-// what the scheduler does about it.
+// How urgent work is. Given to pool::submit, detach, run and spawn, and to spawn, before everything else. Next:
+// core/scheduler/submission.hpp, what the scheduler does about it.
 
 #include "nopal/core/compiler/config.hpp"
 

@@ -12,9 +12,7 @@
 #include <utility>
 
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/children.hpp"
 #include "nopal/core/stack/context.hpp"
-#include "nopal/core/stack/outside_children.hpp"
 #include "nopal/core/stack/scope_child.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/task/arguments.hpp"

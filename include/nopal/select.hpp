@@ -1,6 +1,7 @@
 #pragma once
 
-// select: waits for the first of several things that may happen to channels and futures, and does that one. Next: core/wait/watch.hpp, how.
+// select: waits for the first of several things that may happen to channels and futures, and does that one. Next: core/wait/completion.hpp,
+// how.
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -16,11 +17,10 @@
 #include <utility>
 
 #include "nopal/channel.hpp"
-#include "nopal/core/base/in_order.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/completion.hpp"
 #include "nopal/core/wait/deadline.hpp"
-#include "nopal/core/wait/watch.hpp"
 #include "nopal/future.hpp"
 #include "nopal/shared_future.hpp"
 

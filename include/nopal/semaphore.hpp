@@ -9,8 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "nopal/core/base/in_order.hpp"
-#include "nopal/core/task/awaitable.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/task/waiting_task.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"

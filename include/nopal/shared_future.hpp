@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "nopal/core/base/in_order.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/task/awaiters.hpp"
 #include "nopal/core/wait/deadline.hpp"

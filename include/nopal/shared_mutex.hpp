@@ -1,14 +1,14 @@
 #pragma once
 
-// shared_mutex: one writer, or any number of readers. Next: core/wait/basic_shared_mutex.hpp, the protocol.
+// shared_mutex: one writer, or any number of readers. Next: core/wait/basic_mutex.hpp, the protocol.
 
 #include "nopal/core/compiler/config.hpp"
 
 #include <chrono>
 
-#include "nopal/core/base/in_order.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/wait/await_wake.hpp"
-#include "nopal/core/wait/basic_shared_mutex.hpp"
+#include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
 
 namespace nopal::inline NOPAL_ABI {

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/stop/stopped.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/native.hpp"

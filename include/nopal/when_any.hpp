@@ -1,6 +1,7 @@
 #pragma once
 
-// when_any: waits for the first of several futures. Next: core/wait/watch.hpp, how; select.hpp, the first of several channels and futures.
+// when_any: waits for the first of several futures. Next: core/wait/completion.hpp, how; select.hpp, the first of several channels and
+// futures.
 
 #include "nopal/core/compiler/config.hpp"
 

@@ -12,13 +12,12 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
-#include "nopal/core/loop/sharing.hpp"
+#include "nopal/core/loop/pace.hpp"
 #include "nopal/core/scheduler/fiber_values.hpp"
-#include "nopal/core/scheduler/injection.hpp"
-#include "nopal/core/scheduler/priorities.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/wait/job_wait.hpp"
+#include "nopal/core/wait/sleeping_thread.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -1,17 +1,149 @@
-// The engine of parallel_for.
-
 #include "nopal/core/loop/loop.hpp"
+#include "nopal/core/loop/offer.hpp"
+#include "nopal/core/loop/pace.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
 
-#include "nopal/core/loop/offer.hpp"
-#include "nopal/core/loop/pace.hpp"
-#include "nopal/core/loop/sharing.hpp"
+#include "nopal/core/architecture/instructions.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/scheduler/due.hpp"
+#include "nopal/core/scheduler/submission.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
+#include "nopal/pool.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+// ---- When a loop is worth sharing.
+
+namespace {
+
+// The limit if no thread would come. A loop that takes `cold` times as long, as its first part may hide, is still not worth a pool.
+double longest_alone() noexcept { return loop_tuning::worth_a_pool() / static_cast<double>(loop_tuning::cold); }
+
+// Loops are in a row if at most this is between them: threads that were woken for one are still awake for the next.
+std::uint64_t soon(pool_state const& pool) noexcept {
+  return static_cast<std::uint64_t>(static_cast<double>(pool.search_before_sleep) / 1000 * ticks_per_microsecond());
+}
+
+// Waking a thread is paid once, and it stays awake for a while. So one long loop is worth it, or many in a row, of which this one knows
+// only those that have ended.
+bool is_worth(pool_state& pool, double elapsed, double rest) noexcept {
+  if (!pool.steals || pool.size() == 1 || rest < loop_tuning::worth_a_steal()) return false;
+  if (pool.parking.somebody_searches()) return true;
+  bool const alone_is_long = elapsed >= loop_tuning::worth_a_steal() && rest >= loop_tuning::worth_a_wake();
+  if (!alone_is_long && static_cast<double>(pool.alone.ticks(loop_ticks(), soon(pool))) < loop_tuning::worth_a_wake()) return false;
+  pool.alone.forget();
+  return true;
+}
+
+// The pool that would run the caller's loop; null: none has been made.
+pool_state* pool_here() noexcept {
+  worker* const w = current_or_null();
+  return w != nullptr ? &w->pool() : default_pool_state_if_any();
+}
+
+}  // namespace
+
+static std::uint64_t ticks_by_own_clock() noexcept {
+  return static_cast<std::uint64_t>(static_cast<double>(std_sync::now()) / 1000 * ticks_per_microsecond());
+}
+
+std::uint64_t loop_ticks() noexcept {
+  virtual_time const* const v = virtual_time::here();
+  return v != nullptr && v->is_given() ? ticks_by_own_clock() : clock_ticks();
+}
+
+std::uint64_t waiting_ticks() noexcept {
+  virtual_time const* const v = virtual_time::here();
+  return v != nullptr && v->is_simulated() ? ticks_by_own_clock() : clock_ticks();
+}
+
+bool could_share() noexcept {
+  pool_state const* const pool = pool_here();
+  return pool == nullptr || (pool->steals && pool->size() > 1);
+}
+
+bool worth_sharing(double elapsed, double rest) noexcept {
+  worker* const w = current_or_null();
+  if (w != nullptr && !w->work.empty()) return w->pool().steals && between_blocks(*w);
+  if (pool_state* const pool = pool_here(); pool != nullptr) return is_worth(*pool, elapsed, rest);
+  return rest >= loop_tuning::worth_a_pool();
+}
+
+void wake_for(double rest) noexcept {
+  worker const& w = *current();
+  double const others = std::min(rest / loop_tuning::worth_a_worker(), static_cast<double>(w.pool().size())) - 1;
+  if (others > 0 && w.pool().steals) w.pool().parking.wake_several(w.index(), static_cast<int>(others), tuning::woken_at_once);
+}
+
+void ended_alone(std::uint64_t began) noexcept {
+  std::uint64_t const now = loop_ticks();
+  if (static_cast<double>(now - began) < loop_tuning::worth_a_steal()) return;
+  if (pool_state* const pool = pool_here(); pool != nullptr && pool->size() > 1) pool->alone.note(now, now - began, soon(*pool));
+}
+
+void note_who_shares(bool by_schedule) noexcept {
+  if (current_or_null() != nullptr) return;
+  double const shared_from = could_share() && pool_here() != nullptr ? loop_tuning::worth_a_steal() : longest_alone();
+  auto const ticks = static_cast<std::uint64_t>(by_schedule ? 0 : shared_from);
+  // relaxed: a hint
+  if (std::atomic<std::uint64_t>& a = alone_outside(); a.load(std::memory_order_relaxed) != ticks)
+    a.store(ticks, std::memory_order_relaxed);
+}
+
+bool shares_by_schedule() noexcept {
+  if (pool_state const* const pool = pool_here(); pool != nullptr) return pool->takes_turns;
+  static bool const wanted = [] {
+    char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
+    return text != nullptr && *text != '\0';
+  }();
+  return wanted;
+}
+
+bool begins_inside() noexcept {
+  if (current_or_null() != nullptr) return false;
+  pool_state const* const pool = pool_here();
+  return shares_by_schedule() || (pool != nullptr && pool->has_own_clock);
+}
+
+bool enter_default_pool(void (*what)(void* arg), void* arg, double rest) {
+  auto const job = [=] { what(arg); };
+  awaited_job<decltype(job) const&> r{job};
+  r.pool = &default_pool_state();
+  if (rest >= loop_tuning::worth_a_wake()) {
+    run_and_wait(*r.pool, r, r.done);
+  } else if (!run_if_one_sleeps(*r.pool, r, r.done)) {
+    return false;
+  }
+  r.take();
+  return true;
+}
+
+// ---- A moment for the thief.
+
+NOPAL_COLD static void wait_a_moment_by_own_clock(branch const& later) noexcept {
+  std::uint64_t const began = waiting_ticks();
+  auto const moment = static_cast<std::uint64_t>(loop_tuning::moment());
+  while (!later.join.complete(1) && waiting_ticks() - began < moment) std_sync::relax();
+}
+
+// After a pop that failed, bottom is the index of the entry. A thief that has taken it has raised top above that.
+void wait_a_moment(branch const& later) noexcept {
+  worker const& w = *current();
+  if (w.work.oldest() <= w.work.bottom() || w.pool().takes_turns) return;
+  if (w.pool().has_own_clock) [[unlikely]]
+    return wait_a_moment_by_own_clock(later);
+  std::uint64_t const began = clock_ticks();
+  auto const moment = static_cast<std::uint64_t>(loop_tuning::moment());
+  while (!later.join.complete(1) && clock_ticks() - began < moment) cpu_relax();
+}
+
+// ---- The engine of parallel_for.
 
 namespace {
 
@@ -272,6 +404,14 @@ void run_loop(loop& l) {
   beginning b{l, by_schedule};
   if (by_schedule || b.is_long()) return b.share();
   if (!b.run()) b.share();
+}
+
+// ---- Limits that are refused.
+
+void reject_negative(std::int64_t first, unsigned bits) {
+  throw std::invalid_argument{"nopal::parallel_for: first = " + std::to_string(first) + " is below 0, the least value of the unsigned " +
+                              std::to_string(bits) +
+                              "-bit type in which the loop counts, since last has that type; convert last to a signed type"};
 }
 
 }  // namespace nopal::core

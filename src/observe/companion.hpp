@@ -2,7 +2,7 @@
 
 // The table of what companions provide to the library that was built with them. Each in it may take part in a new pool, or name functions.
 // A companion that does neither, as profile, is not in it. CMakeLists.txt makes the table, of those folders in companions/ that have a
-// src/companion.cpp; nopal::core has an empty one. Next: attachments.hpp, which calls them; nopal/core/observe/README.md, how to add one.
+// src/companion.cpp; nopal::core has an empty one. Next: observers.hpp, which calls them; nopal/core/observe/README.md, how to add one.
 
 #include <memory>
 #include <optional>

@@ -1,15 +1,30 @@
 #pragma once
 
-// How the rooms tell what happens: a tracer outside the program through a probe, and the pool's observer, if it has one. Each call is an
-// instruction that does nothing, and one test. Called off the path of a fork. Next: nopal/core/observe/observer.hpp, what each means;
-// probe.hpp.
+// Places for tracers outside the program: USDT probes of the provider `nopal`, at the same places as the trace's events. Each is one
+// instruction that does nothing until a tracer (bpftrace, perf, SystemTap, gdb) puts a breakpoint there. docs/trace.md names them. A build
+// without <sys/sdt.h> has none.
 
 #include "nopal/core/observe/observer.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/wait/waits_for.hpp"
-#include "observe/probe.hpp"
+#include "nopal/core/wait/deadline.hpp"
+
+#if NOPAL_USDT
+#include <sys/sdt.h>
+#define NOPAL_PROBE1(name, a) STAP_PROBE1(nopal, name, a)
+#define NOPAL_PROBE2(name, a, b) STAP_PROBE2(nopal, name, a, b)
+#define NOPAL_PROBE3(name, a, b, c) STAP_PROBE3(nopal, name, a, b, c)
+#define NOPAL_PROBE4(name, a, b, c, d) STAP_PROBE4(nopal, name, a, b, c, d)
+#else
+#define NOPAL_PROBE1(name, a) static_cast<void>(0)
+#define NOPAL_PROBE2(name, a, b) static_cast<void>(0)
+#define NOPAL_PROBE3(name, a, b, c) static_cast<void>(0)
+#define NOPAL_PROBE4(name, a, b, c, d) static_cast<void>(0)
+#endif
 
 namespace nopal::inline NOPAL_ABI::core::tell {
+
+// How the rooms tell what happens: a tracer outside the program through a probe, and the pool's observer, if it has one. Each call is an
+// instruction that does nothing, and one test. Called off the path of a fork. Next: nopal/core/observe/observer.hpp, what each means.
 
 inline void strand_begins(worker& w, strand_kind what, void const* code, void const* object = nullptr) noexcept {
   if (w.observed != nullptr) [[unlikely]]

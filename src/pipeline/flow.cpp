@@ -10,13 +10,12 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/loop/offer.hpp"
 #include "nopal/core/scheduler/fiber_values.hpp"
-#include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/native_fork.hpp"
-#include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/wait/yield.hpp"
+#include "nopal/core/wait/await_wake.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

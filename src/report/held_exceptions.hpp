@@ -1,7 +1,7 @@
 #pragma once
 
 // The messages of the exceptions that counters keep for their waiters. Reports read them here, since the counter may be gone. Called by
-// src/counter.cpp, on any thread. Next: report.cpp, which reads them.
+// src/counters.cpp, on any thread. Next: report.cpp, which reads them.
 
 #include <exception>
 #include <string>
@@ -26,7 +26,7 @@ void drop_held(void const* where, F f) noexcept {
 /// The message of the exception that the counter at `where` keeps; "" if none is known. Throws std::bad_alloc.
 std::string message_held(void const* where);
 
-/// The thread that forks holds the list's lock during the fork: scheduler/process.cpp.
+/// The thread that forks holds the list's lock during the fork: scheduler/scheduler.cpp.
 void hold_exceptions() noexcept;
 void release_exceptions() noexcept;
 

@@ -1,8 +1,11 @@
 // What waits for what, in words. Other stacks run at the same time, and what they waited for may be gone. So nothing of theirs is
 // dereferenced: it is copied, as by a debugger, and the copy counts only if the stack still waits afterwards, by the same number. Next:
-// peek.hpp, the copying; place.hpp, the chain of calls.
+// place.hpp, the chain of calls.
+
+#include "nopal/core/report/report.hpp"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,26 +13,62 @@
 #include <atomic>
 #include <chrono>
 #include <cstdarg>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "nopal/core/base/coarse_clock.hpp"
-#include "nopal/core/report/report.hpp"
+#include "nopal/core/base/tuning.hpp"
+#include "nopal/core/base/virtual_time.hpp"
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
+#include "nopal/core/wait/timer.hpp"
 #include "report/held_exceptions.hpp"
-#include "report/peek.hpp"
 #include "report/place.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+// ---- Reading memory that may be gone at any moment.
+
+/// Copies `n` bytes of this process to `to`, as a debugger would. False: some cannot be read, or the system refuses; then the content of
+/// `to` has no meaning. If another thread writes at the same time, the copy may be torn: the caller must check afterwards that the memory
+/// was at rest. One system call.
+bool peek(void* to, void const* from, std::size_t n) noexcept;
+
+/// Copies an object of type T from the address `from`, as above.
+template <class T>
+bool peek(T& to, void const* from) noexcept {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return peek(static_cast<void*>(&to), from, sizeof to);
+}
+
+// If process_vm_readv is not permitted, as by a filter of system calls.
+static bool read_from_file(void* to, void const* from, std::size_t n) noexcept {
+  int const memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  if (memory < 0) return false;
+  bool const read = ::pread(memory, to, n, static_cast<off_t>(reinterpret_cast<std::uintptr_t>(from))) == static_cast<ssize_t>(n);
+  ::close(memory);
+  return read;
+}
+
+bool peek(void* to, void const* from, std::size_t n) noexcept {
+  iovec const here{to, n};
+  iovec const there{const_cast<void*>(from), n};
+  ssize_t const got = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);
+  return got == static_cast<ssize_t>(n) || (got < 0 && read_from_file(to, from, n));
+}
+
+// ---- Reports.
 
 namespace {
 
@@ -304,5 +343,44 @@ std::string report(pool_state const& pool) {
   }
   return text + deadlocks(seen);
 }
+
+// ---- Stuck pools.
+
+#ifdef NDEBUG
+void watch_for_stuck_pool(pool_state&) noexcept {}
+#else
+
+namespace {
+
+// True if something waits, and neither visible work, nor a deadline, nor an event will wake it. Other workers may run during the call.
+bool nothing_can_run(pool_state const& pool) noexcept {
+  if (pool.parking.visible_work() || !pool.timer.idle() || pool.events.source() != nullptr) return false;
+  bool some = false;
+  for (unsigned i = 0; i < pool.size(); ++i) some = some || pool.parking.is_dozing(i);
+  pool.stacks.for_each([&](stack const& s) { some = some || s.waits.load(std::memory_order_relaxed) != nullptr; });  // relaxed: a hint
+  return some || !pool.tasks_that_wait.empty();
+}
+
+// Called later on the timer's thread, which ends before the pool does. Workers may have woken in the meantime.
+void warn_if_stuck(void* with) noexcept {
+  auto const& pool = *static_cast<pool_state const*>(with);
+  for (unsigned i = 0; i < pool.size(); ++i) {
+    if (!pool.parking.is_parked(i) && !pool.parking.is_dozing(i)) return;
+  }
+  if (!nothing_can_run(pool)) return;
+  try {
+    std::fprintf(stderr, "nopal: for a second nothing has been able to run, and nothing will unless a thread outside the pool wakes it: %s",
+                 report(pool).c_str());
+  } catch (std::bad_alloc const&) {
+  }
+}
+
+}  // namespace
+
+void watch_for_stuck_pool(pool_state& pool) noexcept {
+  if (nothing_can_run(pool))
+    pool.timer.call_after(timer::later::report, std::chrono::milliseconds{tuning::stuck_after}, warn_if_stuck, &pool);
+}
+#endif
 
 }  // namespace nopal::core

@@ -1,6 +1,6 @@
 // The handler only writes to an event file; a thread of the library reads the file and prints.
 
-#include "report/report_on_signal.hpp"
+#include "nopal/core/report/report.hpp"
 
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -20,8 +20,6 @@
 
 #include "base/read_text.hpp"
 #include "nopal/core/base/process.hpp"
-#include "nopal/core/report/report.hpp"
-#include "nopal/core/scheduler/live_pools.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/scheduler/threads.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <system_error>
 
-#include "nopal/core/base/leak_roots.hpp"
+#include "nopal/core/base/pages.hpp"
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/threads.hpp"
@@ -12,7 +12,7 @@
 #include "nopal/core/stop/here.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/deadline.hpp"
-#include "nopal/core/wait/job_wait.hpp"
+#include "nopal/core/wait/sleeping_thread.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -1,4 +1,5 @@
 #include "nopal/core/scheduler/memory.hpp"
+#include "nopal/core/scheduler/blocks.hpp"
 
 #include <unistd.h>
 
@@ -7,16 +8,19 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <utility>
 
-#include "nopal/core/architecture/stack_pointer.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/base/leak_roots.hpp"
 #include "nopal/core/base/pages.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/stack_region.hpp"
+#include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/core/task/frame.hpp"
 #include "nopal/core/wait/timer.hpp"
+
+// glibc's only. Without it small blocks that are freed do not go back to the system.
+extern "C" int malloc_trim(std::size_t) __attribute__((weak));
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -45,39 +49,6 @@ std::uint64_t depth_of(std::uintptr_t parent_word) noexcept {
   }
   return n;
 }
-
-}  // namespace
-
-// Stacks that exist may grow too: the nearer the limit, the sooner the next check. But at least a quarter more stacks come first. What the
-// whole process holds is one question; the stacks are counted page by page only where that is more than the limit.
-std::uint64_t check_memory_of_stacks(void* pool) noexcept {
-  auto const& p = *static_cast<pool_state const*>(pool);
-  std::uint64_t const live = p.stacks.live();
-  long const process = read_number("/proc/self/statm", 1);  // resident pages, as the kernel last added them up; not above 0: unknown
-  std::uint64_t held = static_cast<std::uint64_t>(process) * page_size();
-  if (process <= 0 || held > p.memory_limit) {
-    std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
-    std::uint64_t const frames = p.stacklets.used_at_most();
-    held = stacks + frames;
-    if (held > p.memory_limit) die_of_memory(p, stacks, frames, "native stacks are in use", live);
-  }
-  return std::max({tuning::least_stacks_between_looks, live / 4, (p.memory_limit - held) / p.stacks.stack_size()});
-}
-
-// Each sync_wait may begin an arena of its own. So all arenas count, however small this one is.
-void check_memory_of_frames(fork_state const& here, std::size_t n, std::uintptr_t parent_word) noexcept {
-  pool_state const& p = static_cast<worker const&>(here).pool();
-  stacklet const* const top = here.arena.segment();
-  std::size_t const twice = top == nullptr ? arena::first_size : 2 * top->size;
-  std::uint64_t const frames = p.stacklets.used_at_most();
-  if (frames + (n <= twice ? twice : 0) <= p.memory_limit) return;
-  std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
-  std::uint64_t const live = p.stacks.live(), depth = depth_of(parent_word);
-  if (depth >= live) die_of_memory(p, stacks, frames, "tasks nest in each other", depth);
-  die_of_memory(p, stacks, frames, "native stacks are in use", live);
-}
-
-namespace {
 
 void look(void* with) noexcept;
 
@@ -152,6 +123,61 @@ void look(void* with) noexcept {
 }
 
 }  // namespace
+
+// ---- Small blocks.
+
+// Workers may get and put at the same time.
+bool central_block_list::trim() noexcept {
+  std::array<block*, sizes> all;
+  std::size_t n;
+  {
+    std::lock_guard const guard{mutex_};
+    if (std::exchange(taken_before_, taken_) != taken_) return false;
+    all = std::exchange(chains_, {});
+    n = spare();
+    count_.store(0, std::memory_order_relaxed);  // relaxed: it orders nothing
+  }
+  for (block* chain : all) {
+    while (chain != nullptr) free(std::exchange(chain, chain->next_chain));
+  }
+  freed_ += n;
+  if (freed_ >= tuning::chains_worth_a_trim && malloc_trim != nullptr) {
+    freed_ = 0;
+    malloc_trim(0);
+  }
+  return true;
+}
+
+// ---- How much stacks and frames hold, and what goes back to the system.
+
+// Stacks that exist may grow too: the nearer the limit, the sooner the next check. But at least a quarter more stacks come first. What the
+// whole process holds is one question; the stacks are counted page by page only where that is more than the limit.
+std::uint64_t check_memory_of_stacks(void* pool) noexcept {
+  auto const& p = *static_cast<pool_state const*>(pool);
+  std::uint64_t const live = p.stacks.live();
+  long const process = read_number("/proc/self/statm", 1);  // resident pages, as the kernel last added them up; not above 0: unknown
+  std::uint64_t held = static_cast<std::uint64_t>(process) * page_size();
+  if (process <= 0 || held > p.memory_limit) {
+    std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
+    std::uint64_t const frames = p.stacklets.used_at_most();
+    held = stacks + frames;
+    if (held > p.memory_limit) die_of_memory(p, stacks, frames, "native stacks are in use", live);
+  }
+  return std::max({tuning::least_stacks_between_looks, live / 4, (p.memory_limit - held) / p.stacks.stack_size()});
+}
+
+// Each sync_wait may begin an arena of its own. So all arenas count, however small this one is.
+void check_memory_of_frames(fork_state const& here, std::size_t n, std::uintptr_t parent_word) noexcept {
+  pool_state const& p = static_cast<worker const&>(here).pool();
+  stacklet const* const top = here.arena.segment();
+  std::size_t const twice = top == nullptr ? arena::first_size : 2 * top->size;
+  std::uint64_t const frames = p.stacklets.used_at_most();
+  if (frames + (n <= twice ? twice : 0) <= p.memory_limit) return;
+  std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
+  std::uint64_t const live = p.stacks.live(), depth = depth_of(parent_word);
+  if (depth >= live) die_of_memory(p, stacks, frames, "tasks nest in each other", depth);
+  die_of_memory(p, stacks, frames, "native stacks are in use", live);
+}
 
 void spare_before_sleep(worker& w, stack& mine) noexcept {
   w.stacks.trim(tuning::stacks_kept_asleep);

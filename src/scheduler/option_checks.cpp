@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/machine/thread_limits.hpp"
+#include "nopal/core/machine/cpus.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -4,9 +4,31 @@
 #include <utility>
 
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/machine/thread_limits.hpp"
+#include "nopal/core/machine/cpus.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+// ---- The pools that the process has.
+
+void live_pool::enter(pool_state const& mine, char const* name) noexcept {
+  std::lock_guard const guard{mutex_};
+  pool_ = &mine;
+  name_ = name;
+  next_ = first_;
+  in_ = &first_;
+  if (next_ != nullptr) next_->in_ = &next_;
+  first_ = this;
+}
+
+void live_pool::leave() noexcept {
+  std::lock_guard const guard{mutex_};
+  if (in_ == nullptr) return;
+  *in_ = next_;
+  if (next_ != nullptr) next_->in_ = in_;
+  in_ = nullptr;
+}
+
+// ---- The pool.
 
 static std::vector<unsigned> nodes_of(std::vector<place> const& places) {
   std::vector<unsigned> nodes;

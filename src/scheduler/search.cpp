@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <new>
 #include <optional>
@@ -11,18 +12,59 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/machine/cpus.hpp"
-#include "nopal/core/scheduler/event_watch.hpp"
+#include "nopal/core/report/report.hpp"
+#include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/scheduler/memory.hpp"
 #include "nopal/core/scheduler/permits.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/home.hpp"
-#include "nopal/core/stack/reverse_order.hpp"
 #include "nopal/core/stack/suspension.hpp"
-#include "nopal/core/task/resume_loop.hpp"
+#include "nopal/core/task/slow_path.hpp"
 #include "nopal/core/wait/event.hpp"
+#include "nopal/core/wait/timer.hpp"
 #include "observe/tell.hpp"
-#include "report/stuck.hpp"
+
+namespace nopal::inline NOPAL_ABI {
+
+// ---- Events from outside.
+
+event_source::~event_source() = default;
+
+namespace core {
+
+// By the timer's thread. While a worker waits in the source, nothing else need look; that worker asks the timer again when it leaves.
+static void look_by_timer(void* with) noexcept {
+  auto& pool = *static_cast<pool_state*>(with);
+  if (pool.events.somebody_waits()) return;
+  pool.events.poll();
+  look_at_events_later(pool);
+}
+
+void look_at_events(worker& w) noexcept {
+  if (w.pool().events.enter()) look_at_entered_events(w);
+}
+
+void look_at_entered_events(worker& w) noexcept {
+  search_state& s = w.search;
+  pool_state& pool = w.pool();
+  s.looks_for_events = true;
+  pool.events.source()->poll();
+  s.looks_for_events = false;
+  pool.events.leave();
+  if (std::exchange(s.leaves_due, false)) ask_for_due(pool);
+}
+
+void look_at_events_later(pool_state& pool) noexcept {
+  static_cast<void>(pool.timer.call_after(timer::later::events, std::chrono::nanoseconds{tuning::between_polls}, look_by_timer, &pool));
+}
+
+}  // namespace core
+
+}  // namespace nopal
 
 namespace nopal::inline NOPAL_ABI::core {
+
+// ---- The search.
 
 namespace {
 

@@ -1,5 +1,7 @@
 #include "nopal/core/scheduler/submission.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -8,19 +10,171 @@
 #include <string>
 #include <thread>
 
+#include "nopal/core/base/pages.hpp"
 #include "nopal/core/base/tuning.hpp"
-#include "nopal/core/scheduler/injection.hpp"
-#include "nopal/core/scheduler/priorities.hpp"
-#include "nopal/core/task/resume_loop.hpp"
+#include "nopal/core/machine/cpus.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
+#include "nopal/core/scheduler/memory.hpp"
+#include "nopal/core/scheduler/search.hpp"
+#include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/stack_overflow.hpp"
+#include "nopal/core/stack/suspension.hpp"
+#include "nopal/core/task/slow_path.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/event.hpp"
-#include "nopal/core/wait/job_wait.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
-#include "nopal/core/wait/yield.hpp"
+#include "nopal/core/wait/timer.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+// ---- Into an inbox.
+
+// Other threads may push to the same inbox, and workers empty it, at the same time. The visible work is counted before the push, so that
+// the count is never too low and no thief sleeps over the job. In a pool that does not steal only worker i may run it: then it is no
+// visible work, and worker i is woken.
+void inject(pool_state& pool, resumable& r, unsigned i) noexcept {
+  if (pool.steals) pool.parking.add();
+  pool.workers[i]->open.push(&r);
+  if (pool.steals) {
+    pool.parking.announce(i);
+  } else {
+    pool.parking.notify(i);
+  }
+  pool.naps.end();
+  tell::something_new(pool);
+}
+
+unsigned choose_worker(pool_state& pool) noexcept {
+  unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size();  // relaxed: any value will do
+  for (unsigned k = 0; k < pool.size(); ++k) {
+    if (unsigned const i = (first + k) % pool.size(); pool.parking.is_asleep(i)) return i;
+  }
+  return first;
+}
+
+// The task may end as soon as it is pushed, and nothing else may keep the other pool alive. So if this thread does not work for that pool,
+// the pool has something pending until this function no longer uses it. If it does, the pool's end joins this thread, or must not begin,
+// since the thread is in pool::run.
+void send(move_request& m) noexcept {
+  worker& to = *m.to;
+  pool_state& there = to.pool();
+  worker const* const w = current_or_null();
+  bool const from_outside = w == nullptr || &w->pool() != &there;
+  if (from_outside) {
+    there.pending.started();
+    there.needs_threads();
+  }
+  to.own.push(&m);
+  there.parking.call(to.index());
+  there.naps.end();  // that worker's thread may be the one that naps
+  tell::something_new(there);
+  if (from_outside) there.pending.finished();
+}
+
+// ---- High and low priority.
+
+namespace {
+
+bool some_queue_holds(pool_state const& pool, due_queue queues::* which) noexcept {
+  if (pool.steals) return !(pool.queues.*which).empty();
+  for (worker const* const w : pool.workers) {
+    if (!(w->queues->*which).empty()) return true;
+  }
+  return false;
+}
+
+// Lets the timer call `f` later, unless it will already; `will` says so. seq_cst: the caller has pushed before, and `f` looks at the queues
+// after it has cleared the flag. So one of them sees the other. Without a thread for the timer nothing is called; nor where workers take
+// turns, since the machine's time must not decide there.
+void call_later(pool_state& pool, std::atomic<bool>& will, timer::later what, std::int64_t delay, void (*f)(void*) noexcept) noexcept {
+  if (pool.takes_turns || will.exchange(true, std::memory_order_seq_cst)) return;
+  if (!pool.timer.call_after(what, std::chrono::nanoseconds{delay}, f, &pool)) will.store(false, std::memory_order_seq_cst);
+}
+
+void request_all(pool_state& pool) noexcept {
+  for (worker* const w : pool.workers) {
+    if (!w->queues->high.looks_empty()) w->work.request();
+  }
+}
+
+// By the timer's thread. A request may be lost, as one for what is due (due.cpp); and work that came since the last time has made none.
+void ask_again(void* with) noexcept {
+  auto& pool = *static_cast<pool_state*>(with);
+  pool.asks_for_high.store(false, std::memory_order_seq_cst);  // see call_later
+  if (!some_queue_holds(pool, &queues::high)) return;
+  request_all(pool);
+  call_later(pool, pool.asks_for_high, timer::later::high, tuning::between_requests, ask_again);
+}
+
+// High work was pushed, and no thread was woken for it: all workers are busy, or one that searches already may find something else. All are
+// asked to look, once in between_requests, however much comes.
+void ask(pool_state& pool) noexcept {
+  if (pool.asks_for_high.load(std::memory_order_seq_cst)) return;  // the timer asks soon: see call_later
+  request_all(pool);
+  call_later(pool, pool.asks_for_high, timer::later::high, tuning::between_requests, ask_again);
+}
+
+// By the timer's thread: the oldest of the low work begins like high work. Where nothing is stolen, of each worker.
+void promote_oldest(void* with) noexcept {
+  auto& pool = *static_cast<pool_state*>(with);
+  auto const promote = [](queues& q) noexcept {
+    resumable* const r = q.low.take();
+    if (r != nullptr) q.high.push(*r);  // it counts as visible work all the time
+    return r != nullptr;
+  };
+  pool.watches_low.store(false, std::memory_order_seq_cst);  // see call_later
+  if (!some_queue_holds(pool, &queues::low)) return;
+  if (pool.steals) {
+    promote(pool.queues);
+  } else {
+    for (worker* const w : pool.workers) {
+      if (promote(*w->queues)) pool.parking.notify(w->index());  // it may have looked into one queue before, into the other behind
+    }
+  }
+  ask(pool);
+  call_later(pool, pool.watches_low, timer::later::low, tuning::low_waits, promote_oldest);
+}
+
+// As inject: the visible work is counted before the push.
+void push(pool_state& pool, resumable& r, due_queue queues::* which, unsigned i) noexcept {
+  if (pool.steals) pool.parking.add();
+  (pool.workers[i]->queues->*which).push(r);
+}
+// True: a thread was woken, and looks there before all else.
+bool announce(pool_state& pool, unsigned i) noexcept {
+  bool const woken = pool.steals ? pool.parking.announce(i) : pool.parking.notify(i);
+  if (pool.steals) pool.naps.end();
+  tell::something_new(pool);
+  return woken;
+}
+
+}  // namespace
+
+void give_high(pool_state& pool, resumable& r, unsigned i) noexcept {
+  push(pool, r, &queues::high, i);
+  if (!announce(pool, i)) ask(pool);
+}
+
+void give(pool_state& pool, resumable& r, region_id in, unsigned i) noexcept {
+  if (!given_by_priority(pool, r, in, i)) inject(pool, r, i);
+}
+
+bool give_by_priority(pool_state& pool, resumable& r, region_id in, unsigned i) noexcept {
+  switch (priority_in(in)) {
+    case priority::normal: return false;
+    case priority::high: give_high(pool, r, i); break;
+    case priority::low:
+      push(pool, r, &queues::low, i);
+      announce(pool, i);
+      call_later(pool, pool.watches_low, timer::later::low, tuning::low_waits, promote_oldest);
+      break;
+  }
+  return true;
+}
+
+// ---- Work whose submitter does not wait.
 
 void comes_from_outside(pool_state& pool, job& r) noexcept {
   tell::settle(pool);
@@ -196,5 +350,173 @@ std::string what_is_left(pool_state& pool) {
   std::string const jobs = std::to_string(pool.pending.count());
   return jobs + " jobs that were submitted, and " + std::to_string(begun(pool) - ended) + " fibers and calls of run";
 }
+
+// ---- External callers.
+
+namespace {
+
+// The worker that the calling thread has occupied last. Only threads that work for no pool use this, on their own stacks, which no other
+// thread ever resumes: so a compiler may keep its address.
+constinit thread_local struct {
+  pool_state const* pool;
+  unsigned index;
+  unsigned uses;
+  int cpu;  ///< on which the thread ran then
+} last{};
+
+// Occupies a worker whose thread fell asleep on the CPU on which the caller runs, or any that sleeps, of the caller's NUMA node if one does.
+// The system wakes a thread where it fell asleep, as a rule: so those that are left wake up beside the caller, and not behind it. If none
+// fell asleep here, and this CPU has a worker, that is awake: then in a pool that is pinned the caller moves to the CPU of the one that it
+// occupies, if that is of the same node. Returns its index; size() if no worker sleeps. Workers' threads may wake up, and other callers
+// occupy them, at the same time: parking decides.
+NOPAL_COLD unsigned occupy_another(pool_state& pool) noexcept {
+  take_alternate_stack();
+  unsigned const n = pool.size();
+  int const here = ::sched_getcpu();
+  for (unsigned k = 0; k < n; ++k) {
+    if (pool.workers[k]->sleeps_on.load(std::memory_order_relaxed) == here && pool.parking.occupy(k)) return k;  // relaxed: a hint
+  }
+  auto const own = std::ranges::find(pool.places, here, &place::cpu);
+  unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % n;  // relaxed: any value will do
+  for (bool const near : {true, false}) {
+    for (unsigned k = 0; k < n; ++k) {
+      unsigned const i = (first + k) % n;
+      if ((own != pool.places.end() && pool.places[i].node == own->node) != near || !pool.parking.occupy(i)) continue;
+      if (near && pool.pinned) move_to_cpu(pool.places[i].cpu);
+      return i;
+    }
+  }
+  return n;
+}
+
+// Occupies a sleeping worker for the calling thread, most often the one that it had last time, unless the system has moved the thread since.
+// Returns its index; size() if no worker sleeps.
+unsigned occupy(pool_state& pool) noexcept {
+  if (last.pool == &pool && last.index < pool.size() && last.cpu == ::sched_getcpu() && ++last.uses % tuning::tries_another_worker != 0 &&
+      pool.parking.occupy(last.index)) [[likely]] {
+    return last.index;
+  }
+  last.pool = &pool;
+  last.index = occupy_another(pool);
+  last.cpu = ::sched_getcpu();
+  return last.index;
+}
+
+// The body of the stack that an external caller runs on: its job first, then the search for strands of that job. If the stack was never
+// suspended, it returns to the caller's own stack. Otherwise it leaves for the stack on which the thread that works here now began.
+void run_job_of_caller(context& c) noexcept {
+  auto& mine = static_cast<stack&>(c);
+  tell::strand_begins(*current(), strand_kind::callers_job, current()->occupant.own_job->start);
+  run_job(*current(), *current()->occupant.own_job);
+  if (worker const& w = *current(); !w.occupant.here || !w.occupant.done->is_set()) search_on(mine);
+  if (mine.returns()) return;
+  leave_for_thread(mine);
+}
+
+bool has_worker_here(pool_state const& pool) noexcept {
+  return std::ranges::find(pool.places, ::sched_getcpu(), &place::cpu) != pool.places.end();
+}
+
+// Runs the job in the place of a sleeping worker's thread, and waits until the job has ended. While the caller occupies the worker, the
+// worker's thread still sleeps: it finds what is put into its inboxes later, if no other worker does. False: no worker sleeps, there is no
+// memory for a native stack, or stacks stay in this pool; nothing has happened.
+bool run_as_worker(pool_state& pool, job& r, event& done) noexcept {
+  if (pool.resume == resume::home) return false;  // a stack of the job would have to stay with the caller's thread, which leaves
+  if (pool.has_own_clock) [[unlikely]]
+    return false;                                            // the caller's time is no worker's
+  if (pool.limit != nullptr) return false;                   // the caller has no permit
+  if (pool.on_part && !has_worker_here(pool)) return false;  // the job would run outside of the pool's place
+  unsigned const i = occupy(pool);
+  if (i == pool.size()) return false;
+  worker& w = *pool.workers[i];
+  stack* const s = w.stacks.get();
+  if (s != nullptr) {
+    context own;
+    fork_state* const outside = state_here();
+    work_for(&w);
+    w.occupant = {true, &r, &done};
+    w.search.idle_since = 0;
+    w.spare.works_again();
+    w.began_on = &own;
+    w.began_on_frame = frames_here();
+    w.here = s;
+    if (s->run_from(own, run_job_of_caller)) w.stacks.put(s);
+    // If thieves have taken all that was spawned, the ring is no visible work. If not, the worker's thread wakes for the rest: see
+    // must_stay_awake.
+    if (w.ready_is_offered && w.ready.empty()) [[unlikely]]
+      w.retract_ready();
+    tell::runs_none(w);
+    w.occupant.here = false;
+    note_spare_memory(w);
+    work_for(outside);
+  }
+  pool.parking.vacate(i, [&] { return must_stay_awake(pool, i); });
+  if (s == nullptr) return false;
+  sleep_until_set(done, {"a job", nullptr});
+  return true;
+}
+
+// Gives the job to some worker, and waits until it has ended.
+void run_elsewhere(pool_state& pool, job& r, event& done) noexcept {
+  r.run = run_injected_job;
+  tell::comes(pool, brought::job);
+  unsigned const i = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % pool.size();  // relaxed: any value will do
+  give(pool, r, r.runs_in.region, i);
+  wait_for_job(done, &r);
+}
+
+// The caller is a worker, of this pool or another.
+void run_on_worker(worker& w, pool_state& pool, job& r, event& done) {
+  if (&w.pool() == &pool && w.fits_here()) {
+    w.make_room_for_strand();
+    {
+      saved_strand const outer{w};  // the caller's strand waits below, on the same stack
+      run_job(w, r);
+    }
+    return wait_for_job(done, &r);
+  }
+  if (&w.pool() != &pool) comes_from_outside(pool, r);
+  run_elsewhere(pool, r, done);
+}
+
+// A call by a thread that does not work for this pool. While this object lives, shutdown does not end the threads of the default pool.
+class call_from_outside {
+ public:
+  explicit call_from_outside(pool_state& pool) noexcept : counted_by_{pool.is_default ? &pool : nullptr} {
+    if (counted_by_ != nullptr) counted_by_->calls_begun.fetch_add(1, std::memory_order_seq_cst);  // before the next line: see end_threads
+    pool.needs_threads();
+  }
+  call_from_outside(call_from_outside const&) = delete;
+  call_from_outside& operator=(call_from_outside const&) = delete;
+  ~call_from_outside() {
+    if (counted_by_ != nullptr) counted_by_->calls_ended.fetch_add(1, std::memory_order_release);  // release: pairs with wait_for_all
+    if (current_or_null() == nullptr) thread_lent_its_values();
+  }
+
+ private:
+  pool_state* const counted_by_;  // only the default pool still exists afterwards, whatever other threads do
+};
+
+}  // namespace
+
+void run_and_wait(pool_state& pool, job& r, event& done) {
+  worker* const w = current_or_null();
+  if (w != nullptr && &w->pool() == &pool) return run_on_worker(*w, pool, r, done);
+  call_from_outside const call{pool};
+  if (w != nullptr) return run_on_worker(*w, pool, r, done);
+  done.only_this_thread_waits();
+  if (run_as_worker(pool, r, done)) return;
+  comes_from_outside(pool, r);
+  run_elsewhere(pool, r, done);
+}
+
+bool run_if_one_sleeps(pool_state& pool, job& r, event& done) noexcept {
+  call_from_outside const call{pool};
+  done.only_this_thread_waits();
+  return run_as_worker(pool, r, done);
+}
+
+// The thread's alternate signal stack ends with the pool. The next pool, maybe at the same address, must make another, in occupy_another.
+void forget_last_worker() noexcept { last = {}; }
 
 }  // namespace nopal::core

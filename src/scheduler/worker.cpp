@@ -1,4 +1,5 @@
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/scheduler/current_identity.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -6,8 +7,9 @@
 #include <utility>
 
 #include "nopal/core/scheduler/permits.hpp"
-#include "nopal/core/stack/branch.hpp"
-#include "nopal/core/task/result_slot.hpp"
+#include "nopal/core/stack/native_fork.hpp"
+#include "nopal/core/task/fork_state.hpp"
+#include "nopal/core/task/frame.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -111,6 +113,51 @@ void worker::retract_ready() noexcept {
   if (!std::exchange(ready_is_offered, false)) return;
   ready.request();
   pool_.parking.retract();
+}
+
+// ---- A saved strand.
+
+saved_strand::saved_strand(worker& w) noexcept
+    : from_{&w},
+      cold_{std::exchange(w.strand, {})},
+      arena_{w.arena.detach()},
+      epoch_{w.arena.epoch},
+      alarm_{w.alarm},
+      limit_{w.work.limit()},
+      parent_word_{w.parent_word},
+      slot_{w.slot},
+      busy_with_{w.busy_with.load(std::memory_order_relaxed)},  // relaxed: a hint
+      near_{w.near.get()},
+      far_{w.far.get()},
+      context_{w.runs_in()} {
+  w.alarm = worker::no_alarm;
+}
+
+saved_strand::~saved_strand() {
+  worker& w = *current();  // maybe not *from_: another worker may have resumed the stack
+  w.strand = std::move(cold_);
+  // On another worker the strand has no entry in the deque: a stack that is suspended leaves an empty deque.
+  if (&w != from_) w.strand.floor = w.work.bottom();
+  w.arena.attach(arena_);
+  w.arena.epoch = epoch_;
+  w.alarm = alarm_;
+  w.work.set_limit(limit_);
+  w.continue_in(context_);
+  w.parent_word = parent_word_;
+  w.slot = slot_;
+  w.busy_with.store(busy_with_, std::memory_order_relaxed);  // relaxed: a hint
+  w.descends_from(near_, far_);
+}
+
+// ---- Identity.
+
+void const* current_identity() noexcept {
+  fork_state const* const here = state_here();
+  if (here->works()) return here;
+  // A thread that works for no pool keeps its native stack, so this address stays its own.
+  thread_local char thread;
+  asm volatile("" ::: "memory");  // so that no caller merges two calls into one
+  return &thread;
 }
 
 }  // namespace nopal::core

@@ -1,9 +1,10 @@
-// What a thread runs on top of its stack while that waits.
-
 #include "nopal/core/stack/home.hpp"
+#include "nopal/core/stack/join_wait.hpp"
+#include "nopal/core/stack/top_wait.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <utility>
@@ -11,13 +12,62 @@
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/permits.hpp"
-#include "nopal/core/scheduler/saved_strand.hpp"
-#include "nopal/core/stack/reverse_order.hpp"
+#include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/wait/sleeping_thread.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+// ---- Waking what waits on top of its stack.
+
+// A thread from outside the pool may report the last event that the pool has to run for, and the pool's destructor would not wait for that
+// thread: so it counts as pending work.
+void top_wait::resume() noexcept {
+  stack& s = stack_;
+  pool_state& p = pool_;
+  unsigned const i = worker_;
+  worker const* const w = current_or_null();
+  bool const from_outside = w == nullptr || &w->pool() != &p;
+  if (from_outside) p.pending.started();
+  if (happens()) {
+    bring_home(p, s);
+  } else {
+    p.parking.call(i);
+  }
+  if (from_outside) p.pending.finished();
+}
+
+// ---- The wait at a join.
+
+void resume(join_waiter waiting) noexcept {
+  if (waiting.is_on_top()) return waiting.on_top().resume();
+  resume_at_home(waiting.left());
+}
+
+// The children run elsewhere, and may arrive at any time. Either all have arrived, or the last one resumes this stack.
+void wait_at_join(join_word& j, std::int64_t n, join_waiter& waiting) noexcept {
+  waits_for const why{"a join", nullptr, wait_kind::join};
+  if (waits_on_top(*current(), &j)) {
+    if (!j.complete(n))
+      wait_on_top(why, &j, [&](top_wait& mine) noexcept {
+        waiting = join_waiter{mine};
+        return !j.announce(n);
+      });
+    return;
+  }
+  for (int k = 0; !j.complete(n); ++k) {
+    if (k % tuning::polls_before_suspending_again == 0 && suspend(why, true, [&](stack& mine) noexcept {
+          waiting = join_waiter{mine};
+          return j.announce(n);
+        })) {
+      return;
+    }
+    std_sync::give_way(k);
+  }
+}
+
+// What a thread runs on top of its stack while that waits.
 
 namespace {
 
@@ -188,6 +238,59 @@ void wait_on_top(waits_for const& why, void const* join, bool (*publish)(void* w
     tell::waited_on_top(*current(), here, why);
   }
   errno = error_number;
+}
+
+// ---- The newest first.
+
+void left_in_order(worker& w, stack& s) noexcept {
+  s.in_order = true;
+  s.left_before = w.search.left_in_order;
+  w.search.left_in_order = &s;
+}
+
+void resumed_in_order(worker& w, stack& s) noexcept {
+  stack** at = &w.search.left_in_order;
+  while (*at != &s) at = &(*at)->left_before;
+  *at = s.left_before;
+  s.in_order = false;
+  s.awaits_turn = false;
+}
+
+void await_turn(stack& s) noexcept {
+  s.awaits_turn = true;
+  s.looks_for_turn = 0;
+  s.looked_for_turn = std_sync::now();
+}
+
+// True if another worker runs something. This thread itself counts as at work unless it counts as a thief.
+static bool others_work(worker const& w) noexcept { return w.pool().parking.at_work() > (w.search.searching ? 0U : 1U); }
+
+static bool waits_at_join(waits_for const& why) noexcept { return why.kind == wait_kind::join; }
+
+// Polls after which a stack continues out of its turn. `all_join`: all newer stacks wait at joins.
+static std::uint32_t patience(worker const& w, bool all_join) noexcept {
+  std::uint32_t const looks = all_join ? tuning::looks_while_newer_join : tuning::looks_for_turn;
+  return others_work(w) ? looks * tuning::times_while_others_work : looks;
+}
+
+stack* next_in_order(worker& w, waits_for const* here) noexcept {
+  stack* const newest = w.search.left_in_order;
+  if (newest == nullptr) return nullptr;
+  if (newest->awaits_turn && !keeps_order(w)) return newest;
+  std::int64_t const now = std_sync::now();
+  bool all_join = here == nullptr || !keeps_order(w) || waits_at_join(*here);  // what is newer than s
+  for (stack* s = newest; s != nullptr; s = s->left_before) {
+    if (!s->awaits_turn) {
+      // relaxed: this thread has left the stack, which waits until this thread resumes it
+      waits_for const* const why = s->waits.load(std::memory_order_relaxed);
+      all_join = all_join && why != nullptr && waits_at_join(*why);
+      continue;
+    }
+    if (now - s->looked_for_turn < tuning::longest_doze) continue;
+    s->looked_for_turn = now;
+    if (++s->looks_for_turn >= patience(w, all_join)) return s;
+  }
+  return nullptr;
 }
 
 }  // namespace nopal::core

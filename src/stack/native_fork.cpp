@@ -14,7 +14,7 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/stack/join_wait.hpp"
 #include "nopal/core/stack/suspension.hpp"
-#include "nopal/core/stop/later_region.hpp"
+#include "nopal/core/stop/later.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 #include "observe/tell.hpp"
 

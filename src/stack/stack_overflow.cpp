@@ -22,10 +22,10 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/scheduler/fork_trap.hpp"
+#include "nopal/core/scheduler/threads.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack.hpp"
-#include "nopal/core/task/result_slot.hpp"
+#include "nopal/core/task/frame.hpp"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51  // Linux 5.14; older headers lack it

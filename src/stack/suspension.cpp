@@ -1,23 +1,48 @@
-// Suspending and resuming native stacks. Next on the path: context.cpp, the switch.
+// Counts the tasks in a deque, and gets memory for them.
 
 #include "nopal/core/stack/suspension.hpp"
+#include "nopal/core/stack/orphan_memory.hpp"
 
 #include <cassert>
 #include <cerrno>
 #include <utility>
 
-#include "nopal/core/base/coarse_clock.hpp"
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/base/virtual_time.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/observe/measured.hpp"
-#include "nopal/core/scheduler/injection.hpp"
-#include "nopal/core/scheduler/saved_strand.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/reverse_order.hpp"
+#include "nopal/core/stack/home.hpp"
 #include "observe/tell.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+// ---- Memory for orphaned continuations.
+
+// The owner of the deque may have to leave it. Thieves may take entries at the same time: then there is more memory than is needed.
+bool orphan_memory::get(deque const& d) noexcept {
+  deque::index wanted = 0;
+  for (deque::index i = d.oldest(); i < d.bottom(); ++i) {
+    if (continuation{d.at(i)}.is_frame()) ++wanted;
+  }
+  for (; count_ < wanted; ++count_) {
+    void* const p = ::operator new(sizeof(orphaned_continuation), std::nothrow);
+    if (p == nullptr) return false;
+    auto* const r = ::new (p) resumable;
+    r->next = std::exchange(first_, r);
+  }
+  return true;
+}
+
+void orphan_memory::clear() noexcept {
+  while (first_ != nullptr) ::operator delete(std::exchange(first_, first_->next));
+  count_ = 0;
+}
+
+// Suspending and resuming native stacks. Next on the path: context.cpp, the switch.
 
 // A worker has left its stack and runs on the next one: the stack that was left is wholly saved, and no thread runs it. Reports see from
 // now on that it waits. Its pages are given back before it is published: afterwards another worker may run it.

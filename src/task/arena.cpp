@@ -1,12 +1,156 @@
 #include "nopal/core/task/arena.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <utility>
 
-#include "nopal/core/task/stacklet.hpp"
+#include "nopal/core/base/pages.hpp"
+#include "nopal/core/base/tuning.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+// ---- Segments, and the central free list of them.
+
+namespace {
+
+// Bytes of the segments that arenas of all pools have. relaxed: it orders nothing.
+std::atomic<std::size_t> used_by_all{0};
+
+constexpr std::size_t class_of(std::size_t size) noexcept { return static_cast<std::size_t>(std::countr_zero(size)); }
+
+stacklet* make(std::size_t size) {
+  // nothrow: so std::bad_alloc is thrown here only, also if the program has replaced operator new.
+  void* const p = ::operator new(size, std::align_val_t{alignof(stacklet)}, std::nothrow);
+  if (p == nullptr) throw std::bad_alloc{};
+  auto* const s = ::new (p) stacklet{};  // NOLINT(clang-analyzer-cplusplus.PlacementNew): its callers ask for a segment at least
+  s->size = size;
+  return s;
+}
+
+}  // namespace
+
+void central_stacklet_list::chain::push(stacklet* s) noexcept { s->below = std::exchange(first, s); }
+
+stacklet* central_stacklet_list::chain::pop() noexcept { return first == nullptr ? nullptr : std::exchange(first, first->below); }
+
+central_stacklet_list::~central_stacklet_list() {
+  for (size_class& c : by_size_) {
+    for (chain* which : {&c.touched, &c.clean}) {
+      while (stacklet* const s = which->pop()) ::operator delete(s, std::align_val_t{alignof(stacklet)});
+    }
+  }
+}
+
+// ---- Under the mutex.
+
+// relaxed: it orders nothing.
+void central_stacklet_list::changed(std::size_t bytes) noexcept { spare_.store(spare() + bytes, std::memory_order_relaxed); }
+
+void central_stacklet_list::taken(std::size_t bytes) noexcept {
+  used_by_all.fetch_add(bytes, std::memory_order_relaxed);
+  used_.store(used() + bytes, std::memory_order_relaxed);
+  used_peak_ = std::max(used_peak_, used());
+}
+
+stacklet* central_stacklet_list::take_touched(size_class& c) noexcept {
+  stacklet* const s = c.touched.pop();
+  if (s == nullptr) return nullptr;
+  c.least = std::min(c.least, --c.count);
+  changed(std::size_t{0} - s->size);
+  return s;
+}
+
+// The largest first: fewer calls.
+central_stacklet_list::chain central_stacklet_list::take_excess() noexcept {
+  chain excess;
+  for (std::size_t k = classes; k-- > 0 && used() + spare() > used_peak_;) {
+    while (used() + spare() > used_peak_) {
+      stacklet* const s = take_touched(by_size_[k]);
+      if (s == nullptr) break;
+      excess.push(s);
+    }
+  }
+  return excess;
+}
+
+// ---- Without the mutex.
+
+// No other thread knows these segments: a worker that needs one gets a new one. The first page of each stays, since it holds the head.
+void central_stacklet_list::discard(chain which) noexcept {
+  if (which.first == nullptr) return;
+  for (stacklet* s = which.first; s != nullptr; s = s->below) discard_inside(s->begin(), s->size - sizeof(stacklet));
+  std::lock_guard const guard{mutex_};
+  while (stacklet* const s = which.pop()) by_size_[class_of(s->size)].clean.push(s);
+}
+
+stacklet* central_stacklet_list::get(std::size_t bytes) {
+  std::size_t const size = std::bit_ceil(bytes);
+  size_class& c = by_size_[class_of(size)];
+  stacklet* s = nullptr;
+  {
+    std::lock_guard const guard{mutex_};
+    s = take_touched(c);
+    if (s != nullptr) {
+      taken(size);
+      return s;
+    }
+    s = c.clean.pop();
+  }
+  if (s == nullptr) s = make(size);
+  chain excess;
+  {
+    std::lock_guard const guard{mutex_};
+    taken(size);
+    excess = take_excess();
+  }
+  discard(excess);
+  return s;
+}
+
+void central_stacklet_list::put(stacklet* s) noexcept {
+  {
+    std::lock_guard const guard{mutex_};
+    used_by_all.fetch_sub(s->size, std::memory_order_relaxed);  // relaxed: it orders nothing
+    used_.store(used() - s->size, std::memory_order_relaxed);   // relaxed: it orders nothing
+    size_class& c = by_size_[class_of(s->size)];
+    c.touched.push(s);
+    ++c.count;
+    changed(s->size);
+  }
+  if (much_ != nullptr && spare() > tuning::little_memory) [[unlikely]]
+    much_(with_);
+}
+
+void central_stacklet_list::trim() noexcept {
+  chain unused;
+  {
+    std::lock_guard const guard{mutex_};
+    for (size_class& c : by_size_) {
+      stacklet** end = &c.touched.first;
+      for (std::size_t k = c.least; k < c.count; ++k) end = &(*end)->below;  // the segments put last stay: they are in the cache
+      chain old{std::exchange(*end, nullptr)};
+      while (stacklet* const s = old.pop()) {
+        changed(std::size_t{0} - s->size);
+        unused.push(s);
+      }
+      c.least = c.count -= c.least;
+    }
+  }
+  discard(unused);
+}
+
+std::size_t central_stacklet_list::used_at_most() const noexcept {
+  auto const here = static_cast<std::int64_t>(used());  // below 0 if more was put back than got
+  return here <= 0 ? 0 : std::min(static_cast<std::size_t>(here), used_by_all.load(std::memory_order_relaxed));
+}
+
+stacklet_counts central_stacklet_list::counts() const noexcept {
+  std::lock_guard const guard{mutex_};
+  return {used(), used_peak_, spare()};
+}
+
+// ---- The arena.
 
 arena::~arena() {
   if (central_list_ == nullptr) return;

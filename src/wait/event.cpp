@@ -1,13 +1,23 @@
 #include "nopal/core/wait/event.hpp"
+#include "nopal/core/wait/sleeping_thread.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <new>
 
-#include "nopal/core/scheduler/injection.hpp"
+#include "nopal/core/architecture/thread_words.hpp"
+#include "nopal/core/base/tuning.hpp"
+#include "nopal/core/base/virtual_time.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/home.hpp"
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/stack/top_wait.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+// ---- Stacks and threads that wait for an event.
 
 static void run_waiting_stack(resumable& r, worker&) noexcept { resume_stack(*static_cast<waiting_stack&>(r).what); }
 
@@ -93,5 +103,52 @@ void event::set() noexcept {
 bool event::await(waiting_stack& w) noexcept { return basic_event::await(w); }
 void event::wait() noexcept { basic_event::wait(); }
 bool event::wait_for(std::int64_t nanoseconds) noexcept { return basic_event::wait_for(nanoseconds); }
+
+// ---- The list of threads that wait.
+
+sleeping_thread::sleeping_thread(waits_for const& why) noexcept : sleeping_thread{why, this_thread(), true} {}
+sleeping_thread::sleeping_thread(waits_for const& why, std::uintptr_t self) noexcept : sleeping_thread{why, self, false} {}
+
+sleeping_thread::sleeping_thread(waits_for const& why, std::uintptr_t self, bool outside) noexcept
+    : why_{why}, id_{static_cast<pid_t>(::syscall(SYS_gettid))}, self_{self}, outside_{outside}, since_{coarse_now()} {
+  std::lock_guard const guard{mutex_};
+  next_ = first_;
+  if (first_ != nullptr) first_->before_ = this;
+  first_ = this;
+}
+
+sleeping_thread::~sleeping_thread() {
+  std::lock_guard const guard{mutex_};
+  (before_ != nullptr ? before_->next_ : first_) = next_;
+  if (next_ != nullptr) next_->before_ = before_;
+}
+
+// ---- The wait for a job's end.
+
+void wait_for_job(event& done, void const* job) noexcept {
+  if (done.is_set()) return;
+  worker* const w = current_or_null();
+  if (w == nullptr) return sleep_until_set(done, {"a job", nullptr});
+  wait_on_worker(*w, done, {"a job", nullptr, job != nullptr ? wait_kind::join : wait_kind::nothing_more}, job);
+}
+
+// The job has not ended. Without memory for another stack the worker sleeps on the event, and tries to suspend again every millisecond:
+// what the job needs may need this very worker. On return the event is set.
+void wait_on_worker(worker& w, event& done, waits_for why, void const* join) noexcept {
+  waiting_stack me;
+  me.pool = &w.pool();
+  me.worker = w.index();
+  me.what = w.here;
+  me.for_job = join != nullptr;
+  if (waits_on_top(w, join)) {
+    return wait_on_top(why, join, [&](top_wait& t) noexcept {
+      me.on_top = &t;
+      return done.await(me);
+    });
+  }
+  while (!suspend(why, true, [&](stack&) noexcept { return !done.await(me); })) {
+    if (done.wait_for(tuning::wait_without_stack)) return;
+  }
+}
 
 }  // namespace nopal::core

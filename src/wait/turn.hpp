@@ -1,12 +1,12 @@
 #pragma once
 
 // A turn at what one caller does while the others wait for its end, without blocking their threads: a mutex that its owner must not ask for
-// again. Used by call_once.cpp and fiber_local.cpp.
+// again. Used by locks.cpp and fibers.cpp.
 
 #include <cstdint>
 #include <system_error>
 
-#include "nopal/core/base/in_order.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/wait/await_wake.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/mutex.hpp"

@@ -9,11 +9,9 @@
 
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/parallel_for.hpp"
-#include "nopal/core/architecture/clock_ticks.hpp"
-#include "nopal/core/architecture/machine_word.hpp"
-#include "nopal/core/loop/blocks_of.hpp"
+#include "nopal/core/architecture/instructions.hpp"
+#include "nopal/core/loop/loop.hpp"
 #include "nopal/core/loop/pace.hpp"
-#include "nopal/core/loop/sharing.hpp"
 #include "nopal/core/task/fork_state.hpp"
 #include "nopal/pool.hpp"
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "../embedding/child.hpp"
+#include "nopal/core/report/report.hpp"
 #include "nopal/nopal.hpp"
-#include "report/report_on_signal.hpp"
 
 namespace {
 

@@ -23,7 +23,7 @@
 
 #include "../rests.hpp"
 #include "../scale.hpp"
-#include "nopal/core/architecture/stack_pointer.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
 #include "nopal/counter.hpp"

@@ -1,6 +1,6 @@
 // How many threads may still be started, from made-up files; and a pool that wants more reports it at once.
 
-#include "nopal/core/machine/thread_limits.hpp"
+#include "nopal/core/machine/cpus.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

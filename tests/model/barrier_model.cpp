@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nopal/core/wait/basic_barrier.hpp"
+#include "nopal/core/wait/basic_counter.hpp"
 #include "waits.hpp"
 
 namespace {
@@ -105,6 +105,6 @@ std::vector<scenario> const scenarios{
 
 std::vector<model::survivor> const known_survivors{};
 
-NOPAL_MODELS_THAT_WAIT(barrier, "basic_barrier.hpp", "queued_word.hpp", "lock_bit.hpp")
+NOPAL_MODELS_THAT_WAIT(barrier, "basic_counter.hpp", "queued_word.hpp", "spin_lock.hpp")
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "nopal/core/wait/basic_condition.hpp"
+#include "nopal/core/wait/basic_mutex.hpp"
 #include "waits.hpp"
 
 namespace {
@@ -171,6 +171,6 @@ std::vector<scenario> const scenarios{
 
 std::vector<model::survivor> const known_survivors{};
 
-NOPAL_MODELS_THAT_WAIT(condition_variable, "basic_condition.hpp", "queued_word.hpp", "lock_bit.hpp", "basic_mutex.hpp", "waiter.hpp")
+NOPAL_MODELS_THAT_WAIT(condition_variable, "basic_mutex.hpp", "queued_word.hpp", "spin_lock.hpp", "waiter.hpp")
 
 }  // namespace

@@ -333,6 +333,6 @@ std::vector<scenario> const scenarios{
 
 std::vector<model::survivor> const known_survivors{};
 
-NOPAL_MODELS_THAT_WAIT(counter, "basic_counter.hpp", "lock_bit.hpp", "waiter.hpp")
+NOPAL_MODELS_THAT_WAIT(counter, "basic_counter.hpp", "spin_lock.hpp", "waiter.hpp")
 
 }  // namespace

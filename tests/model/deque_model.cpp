@@ -86,7 +86,7 @@ TEST(deque_bugs, another_mode_with_entries_left_is_caught) {
 
 TEST(deque_orders, each_is_needed) {
   NOPAL_MODEL_SKIP_IF_SLOW();
-  model::weaken_each(scenarios(), {"deque/deque.hpp", "deque/spin_lock.hpp", "architecture/machine_word.hpp"}, {});
+  model::weaken_each(scenarios(), {"deque/deque.hpp", "base/spin_lock.hpp", "architecture/instructions.hpp"}, {});
 }
 
 }  // namespace

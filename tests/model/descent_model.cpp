@@ -7,7 +7,7 @@
 
 #include "explorer.hpp"
 #include "nopal/core/deque/deque.hpp"
-#include "nopal/core/scheduler/descent.hpp"
+#include "nopal/core/stack/top_wait.hpp"
 #include "sweep.hpp"
 
 namespace {
@@ -103,7 +103,7 @@ TEST(descent_orders, each_is_needed) {
   // What they forbid is that a theft is seen before the look that allowed it, or a push before the wait for the thief: both are loads that
   // read a store which comes after them, and the explorer runs none. The deque's own orders forbid the rest.
   std::string const later = "only a load that reads a later store would need it";
-  model::weaken_each(scenarios(), {"scheduler/descent.hpp"},
+  model::weaken_each(scenarios(), {"stack/top_wait.hpp"},
                      {{"set: compare_exchange acq_rel -> acquire", later},
                       {"set: compare_exchange acq_rel -> release", later},
                       {"pin: compare_exchange acquire -> relaxed", later},

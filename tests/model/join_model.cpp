@@ -1,5 +1,5 @@
 // The shipped join word; and with it and the deque, how an arena and a native stack pass to the thread that resumes the parent, in the
-// order of src/task/resume_loop.cpp and src/stack/native_fork.cpp.
+// order of src/task/slow_path.cpp and src/stack/native_fork.cpp.
 
 #include "nopal/core/deque/join_word.hpp"
 

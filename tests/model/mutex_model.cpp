@@ -119,6 +119,6 @@ std::vector<scenario> const scenarios{
 
 std::vector<model::survivor> const known_survivors{};
 
-NOPAL_MODELS_THAT_WAIT(mutex, "basic_mutex.hpp", "queued_word.hpp", "lock_bit.hpp")
+NOPAL_MODELS_THAT_WAIT(mutex, "basic_mutex.hpp", "queued_word.hpp", "spin_lock.hpp")
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The shipped inbox and parking, as src/scheduler uses them: injection.cpp, search.cpp, external_caller.cpp and scheduler::stop.
+// The shipped inbox and parking, as src/scheduler uses them: submission.cpp, search.cpp and scheduler::stop.
 
 #include "nopal/core/sleep/parking.hpp"
 

@@ -159,6 +159,6 @@ std::vector<scenario> const scenarios{
 
 std::vector<model::survivor> const known_survivors{};
 
-NOPAL_MODELS_THAT_WAIT(semaphore, "basic_semaphore.hpp", "queued_word.hpp", "lock_bit.hpp", "waiter.hpp")
+NOPAL_MODELS_THAT_WAIT(semaphore, "basic_semaphore.hpp", "queued_word.hpp", "spin_lock.hpp", "waiter.hpp")
 
 }  // namespace

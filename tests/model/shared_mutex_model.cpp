@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nopal/core/wait/basic_shared_mutex.hpp"
+#include "nopal/core/wait/basic_mutex.hpp"
 #include "waits.hpp"
 
 namespace {
@@ -127,6 +127,6 @@ std::vector<scenario> const scenarios{
 
 std::vector<model::survivor> const known_survivors{};
 
-NOPAL_MODELS_THAT_WAIT(shared_mutex, "basic_shared_mutex.hpp", "queued_word.hpp", "lock_bit.hpp")
+NOPAL_MODELS_THAT_WAIT(shared_mutex, "basic_mutex.hpp", "queued_word.hpp", "spin_lock.hpp")
 
 }  // namespace

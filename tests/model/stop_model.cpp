@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nopal/core/stop/basic_request.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"
 #include "waits.hpp"
 
@@ -160,6 +160,6 @@ std::vector<scenario> const scenarios{
 
 std::vector<model::survivor> const known_survivors{};
 
-NOPAL_MODELS_THAT_WAIT(stop, "basic_request.hpp", "lock_bit.hpp")
+NOPAL_MODELS_THAT_WAIT(stop, "stop_region.hpp", "spin_lock.hpp")
 
 }  // namespace

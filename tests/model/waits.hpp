@@ -14,8 +14,8 @@
 #include "explorer.hpp"
 #include "memory.hpp"
 #include "nopal/core/wait/await_wake.hpp"
-#include "nopal/core/wait/basic_deadline.hpp"
 #include "nopal/core/wait/event.hpp"
+#include "nopal/core/wait/timer.hpp"
 #include "nopal/core/wait/waiter.hpp"
 #include "sweep.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "nopal/core/wait/basic_condition.hpp"
-#include "nopal/core/wait/watch.hpp"
+#include "nopal/core/wait/basic_mutex.hpp"
+#include "nopal/core/wait/completion.hpp"
 #include "waits.hpp"
 
 namespace {

@@ -38,7 +38,7 @@ MUTATIONS = (
     ),
     Mutation(
         "the list of segments no larger than what was used",
-        "src/task/stacklet.cpp",
+        "src/task/arena.cpp",
         "excess = take_excess();",
         "",
         ("at/bounds.of_segments_of_all_sizes/1", "at/bounds.of_segments_of_all_sizes/2"),

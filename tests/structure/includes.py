@@ -1,4 +1,4 @@
-"""Rules on who includes whom: no cycles, every source has a header, a mutex needs no scheduler, and the core no companion."""
+"""Rules on who includes whom: no cycles, every source has headers, a mutex needs no scheduler, and the core no companion."""
 
 import re
 from collections import deque
@@ -35,14 +35,29 @@ def possible_headers(source: str) -> list[str]:
     return [f"{folder}{stem}{ending}" for folder in folders for ending in (".hpp", ".h")]
 
 
+def implemented(tree: Tree, source: str) -> list[str]:
+    """The headers that a source implements, by its first lines: those of its room that it includes before the first blank line."""
+    folders = {PurePosixPath(header).parent for header in possible_headers(source)}
+    includes = tree.includes(source)
+    first = [include for n, include in enumerate(includes) if include.line == includes[0].line + n]
+    return [include.target for include in first if include.target is not None and PurePosixPath(include.target).parent in folders]
+
+
 def header_of(tree: Tree, source: str) -> str | None:
+    """The header that a source implements and is named after; none if it implements several."""
+    if source not in HEADER_OF and len(implemented(tree, source)) > 1:
+        return None
     return next((header for header in possible_headers(source) if header in tree), None)
 
 
 def named(tree: Tree) -> list[Problem]:
-    """Every source under src implements a header of its name, and has a name of its own where Meson writes _ for /."""
+    """Every source under src implements a header of its name or includes what it implements first, and Meson, which writes _ for /, can tell them apart."""
     sources = list(tree.implementations())
-    unnamed = [_unnamed(source) for source in sources if header_of(tree, source) is None and not IN_TABLE.fullmatch(source)]
+    unnamed = [
+        _unnamed(source)
+        for source in sources
+        if header_of(tree, source) is None and not implemented(tree, source) and not IN_TABLE.fullmatch(source)
+    ]
     of_name: dict[str, str] = {}
     return unnamed + [
         Problem(source, 1, f"is {first} to Meson, which writes _ for /", "rename one of them: a project of Meson's builds both into one object")
@@ -53,14 +68,14 @@ def named(tree: Tree) -> list[Problem]:
 
 def _unnamed(source: str) -> Problem:
     places = ", ".join(possible_headers(source))
-    remedy = "name it after the header that it implements, give it one, or make it a part of the source that has one"
+    remedy = "name it after the header that it implements, or include those of its room that it implements first; or make it a part of another source"
     if source.startswith(COMPANIONS):
         remedy += "; the file that attaches a companion is src/companion.cpp"
     return Problem(source, 1, f"implements no header of its name: no {places}", remedy)
 
 
 def cycles(tree: Tree) -> list[Problem]:
-    """Nothing includes itself by way of others, where a source and the header that it implements are one."""
+    """Nothing includes itself by way of others, where a source and the one header that it implements are one."""
     cycle = shortest_cycle(_graph(tree))
     if not cycle:
         return []
@@ -82,7 +97,7 @@ def _with_header(tree: Tree, include: Include) -> str:
 
 
 def _graph(tree: Tree) -> Graph:
-    """Who includes whom, with each source merged into its header."""
+    """Who includes whom, with each source merged into its header, if it has one."""
     sources = {source: header_of(tree, source) or source for source in tree.implementations()}
     graph: Graph = {}
     for file in [*tree.headers("include/nopal/"), *tree.headers("src/"), *tree.headers(COMPANIONS), *sources]:

@@ -1,5 +1,4 @@
 #include "nopal/core/task/arena.hpp"
-#include "nopal/core/task/stacklet.hpp"
 
 #include <gtest/gtest.h>
 

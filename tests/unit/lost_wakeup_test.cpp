@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "nopal/core/wait/await_wake.hpp"
-#include "nopal/core/wait/basic_condition.hpp"
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"

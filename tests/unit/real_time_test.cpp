@@ -10,10 +10,9 @@
 #include <functional>
 #include <thread>
 
+#include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/deque/join_word.hpp"
-#include "nopal/core/deque/spin_lock.hpp"
-#include "nopal/core/wait/lock_bit.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // What the library sees of a callable's parameters, and which arguments may be bound to them while a child runs.
 
-#include "nopal/core/task/signature.hpp"
+#include "nopal/core/task/arguments.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "nopal/core/architecture/context_layout.hpp"
-#include "nopal/core/scheduler/live_pools.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/context.hpp"
@@ -19,8 +18,8 @@
 #include "nopal/core/wait/basic_counter.hpp"
 #include "nopal/core/wait/basic_mutex.hpp"
 #include "nopal/core/wait/basic_semaphore.hpp"
+#include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/event.hpp"
-#include "nopal/core/wait/waits_for.hpp"
 
 // The types have bases, so offsetof is conditionally supported; both compilers support it, since no base is virtual.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/architecture/instructions.hpp"
+#include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
-#include "nopal/core/deque/spin_lock.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

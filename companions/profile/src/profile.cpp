@@ -23,10 +23,10 @@
 #include <vector>
 
 #include "base/open_file.hpp"
-#include "nopal/core/architecture/clock_ticks.hpp"
-#include "nopal/core/base/coarse_clock.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/sync.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "profile/src/report.hpp"

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "nopal/core/base/coarse_clock.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 

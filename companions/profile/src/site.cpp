@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "nopal/core/architecture/thread_words.hpp"
+#include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
-#include "nopal/core/deque/spin_lock.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

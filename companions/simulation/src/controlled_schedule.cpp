@@ -26,7 +26,7 @@
 
 #include "base/open_file.hpp"
 #include "base/read_text.hpp"
-#include "nopal/core/architecture/machine_word.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/random.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"

@@ -13,8 +13,7 @@
 #include <cstring>
 #include <utility>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
-#include "nopal/core/architecture/machine_word.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/architecture/system_call.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/virtual_time.hpp"

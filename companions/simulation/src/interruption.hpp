@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -12,7 +12,7 @@
 #include <limits>
 #include <utility>
 
-#include "nopal/core/architecture/machine_word.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/scheduler/worker.hpp"

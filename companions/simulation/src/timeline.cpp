@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
-#include "nopal/core/base/coarse_clock.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/sync.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

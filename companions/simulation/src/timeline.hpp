@@ -14,7 +14,7 @@
 #include <mutex>
 #include <vector>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "simulation/src/interruption.hpp"

@@ -20,7 +20,7 @@
 #include "nopal/core/base/process.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/wait/waits_for.hpp"
+#include "nopal/core/wait/deadline.hpp"
 #include "trace/src/timeline.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

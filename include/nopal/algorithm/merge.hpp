@@ -18,10 +18,9 @@
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/merge_runs.hpp"
-#include "nopal/algorithm/internal/merge_sort.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
-#include "nopal/algorithm/internal/sort_common.hpp"
+#include "nopal/algorithm/internal/sorts.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI {

@@ -1,6 +1,6 @@
 #pragma once
 
-// parallel_for, parallel_for_blocks: loops whose iterations may run at once. Next: core/loop/blocks_of.hpp, what becomes of the
+// parallel_for, parallel_for_blocks: loops whose iterations may run at once. Next: core/loop/loop.hpp, what becomes of the
 // body; core/loop/loop.hpp, the engine.
 
 #include "nopal/core/compiler/config.hpp"
@@ -10,7 +10,7 @@
 
 #include "nopal/affinity.hpp"
 #include "nopal/algorithm/grain.hpp"
-#include "nopal/core/loop/blocks_of.hpp"
+#include "nopal/core/loop/loop.hpp"
 #include "nopal/core/task/arguments.hpp"
 
 namespace nopal::inline NOPAL_ABI {

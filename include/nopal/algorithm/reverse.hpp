@@ -14,7 +14,7 @@
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
-#include "nopal/core/loop/sharing.hpp"
+#include "nopal/core/loop/pace.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 

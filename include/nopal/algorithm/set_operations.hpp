@@ -23,7 +23,7 @@
 #include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/algorithm/internal/set_parts.hpp"
 #include "nopal/algorithm/merge.hpp"
-#include "nopal/core/loop/sharing.hpp"
+#include "nopal/core/loop/pace.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 

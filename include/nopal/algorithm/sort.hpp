@@ -22,12 +22,10 @@
 #include "nopal/algorithm/internal/find.hpp"
 #include "nopal/algorithm/internal/kept.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
-#include "nopal/algorithm/internal/merge_sort.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
 #include "nopal/algorithm/internal/partition.hpp"
-#include "nopal/algorithm/internal/quick_sort.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
-#include "nopal/algorithm/internal/sort_common.hpp"
+#include "nopal/algorithm/internal/sorts.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 

@@ -19,7 +19,7 @@
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
-#include "nopal/core/loop/blocks_of.hpp"
+#include "nopal/core/loop/loop.hpp"
 #include "nopal/core/loop/made_of.hpp"
 
 namespace nopal::inline NOPAL_ABI {

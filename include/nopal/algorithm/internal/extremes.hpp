@@ -14,9 +14,7 @@
 
 #include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/loop/fixed_tree.hpp"
 #include "nopal/core/loop/reduction.hpp"
-#include "nopal/core/loop/slow_values.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 

@@ -20,9 +20,9 @@
 #include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/parallel_for.hpp"
+#include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/spin_lock.hpp"
 #include "nopal/core/loop/offer.hpp"
 #include "nopal/core/stop/here.hpp"
 

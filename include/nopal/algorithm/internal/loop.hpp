@@ -10,13 +10,12 @@
 
 #include "nopal/algorithm/parallel_for.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/loop/blocks_of.hpp"
+#include "nopal/core/loop/loop.hpp"
 #include "nopal/core/loop/pace.hpp"
-#include "nopal/core/loop/sharing.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// The function as a stretch of a loop calls it with Args: its own copy, if the function is small and plain (core/loop/blocks_of.hpp). The
+/// The function as a stretch of a loop calls it with Args: its own copy, if the function is small and plain (core/loop/loop.hpp). The
 /// compiler then knows that no element which the stretch writes is a part of it.
 template <class... Args, class F>
 NOPAL_INLINE core::body_of_block<F, core::copied_for_a_block<F, Args...>> for_stretch(F& f) {

@@ -18,7 +18,7 @@
 #include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/merge_runs.hpp"
-#include "nopal/core/loop/blocks_of.hpp"
+#include "nopal/core/loop/loop.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {

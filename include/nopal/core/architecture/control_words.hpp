@@ -1,7 +1,7 @@
 #pragma once
 
 // The floating-point control words of the running thread: what rounding, flushing to zero and trapping depend on, in one word. Each strand
-// has its own. Only slow paths call these. Why: ../scheduler/README.md, "Floating-point mode". Next: ../deque/job_context.hpp, which
+// has its own. Only slow paths call these. Why: ../scheduler/README.md, "Floating-point mode". Next: ../deque/continuation.hpp, which
 // carries them.
 
 #include <cstdint>

@@ -5,7 +5,6 @@
 
 #include <mutex>
 
-#include "nopal/core/base/in_order.hpp"
 #include "nopal/core/base/virtual_time.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

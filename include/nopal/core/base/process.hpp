@@ -1,7 +1,7 @@
 #pragma once
 
 // Which process of a line of forks this is. A child of fork() has the memory of its parent and none of its threads: so code that waits for
-// a thread first asks whether that is in this process. Next: ../scheduler/process.hpp, which counts, and calls the hooks.
+// a thread first asks whether that is in this process. Next: ../scheduler/scheduler.hpp, which counts, and calls the hooks.
 
 #include <atomic>
 
@@ -34,7 +34,7 @@ void call_fork_hooks_after(bool in_child) noexcept;
 bool is_in_exit() noexcept;
 
 // The shared object that holds nopal's code is never unloaded once it has made a pool. Callers' threads keep a thread key of it, the
-// program may call its signal handlers, and the threads of the default pool run in it. Called by ../scheduler/process.hpp. This is a side
+// program may call its signal handlers, and the threads of the default pool run in it. Called by ../scheduler/scheduler.hpp. This is a side
 // path: nothing comes after it.
 
 /// Keeps the object that holds this code for the life of the process, also when its last handle is closed. Does nothing if that object is

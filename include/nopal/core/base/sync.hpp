@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "nopal/core/architecture/machine_word.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 

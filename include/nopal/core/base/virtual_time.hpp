@@ -1,15 +1,32 @@
 #pragma once
 
-// Virtual time: the time of a thread in a simulated pool. The functions of std_sync that take or measure time (now, relax, wait, wake, …)
-// ask this thread's virtual time instead, so that the shipped protocols run in simulated time, unchanged. On any other thread that is one
-// look at a word of the thread. Next: sync.hpp; companions/simulation/src/simulation.hpp, which has one a worker.
+// Order in simulated time. Operations of two strands on one object (lock it, count it down, wait for it) happen in the order of their
+// clocks. Below: virtual time, and the coarse clock.
 
 #include <atomic>
 #include <cstdint>
 
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+/// Number of simulated machines in this process.
+NOPAL_API extern constinit std::atomic<unsigned> simulated_machines;
+NOPAL_API NOPAL_COLD void come_in_order() noexcept;
+
+/// Called before an operation on an object that other strands use too. On a worker of a simulated machine, all earlier operations of other
+/// workers come first; so the operation finds the object as it is at this worker's time. Elsewhere one load. The caller holds no lock of
+/// the library, since others may run in between.
+NOPAL_INLINE void in_order() noexcept {
+  // relaxed: a worker of a simulated machine was started after the machine was counted
+  if (simulated_machines.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    come_in_order();
+}
+
+// Virtual time: the time of a thread in a simulated pool. The functions of std_sync that take or measure time (now, relax, wait, wake, …)
+// ask this thread's virtual time instead, so that the shipped protocols run in simulated time, unchanged. On any other thread that is one
+// look at a word of the thread. Next: sync.hpp; companions/simulation/src/simulation.hpp, which has one a worker.
 
 /// The time of one thread. By that thread, each function but `wake_any`.
 class virtual_time {
@@ -34,7 +51,7 @@ class virtual_time {
   /// kernel for another thread; then all others continue, and this thread with them once it has what it waits for. `by_alarm`: the signal
   /// is a timer's.
   virtual void interrupted(bool waits, bool by_alarm) noexcept = 0;
-  /// All that others do earlier comes first: in_order.hpp. May let another thread run.
+  /// All that others do earlier comes first: come_in_order. May let another thread run.
   virtual void come_in_order() noexcept = 0;
 
   /// While one lives, the thread of that time holds a lock that others need: a signal does not stop it there.
@@ -97,5 +114,16 @@ class virtual_time {
 
   int volatile locks_ = 0;
 };
+
+// The system's coarse clock: for ages in reports, which people read. It has the steady clock's time of the kernel's last tick, 1 to 10 ms
+// ago. Reading it takes some 3 ns on any machine, since it reads no hardware. Next: ../stack/stack.hpp, which keeps when a wait began.
+
+/// Nanoseconds of the steady clock.
+std::int64_t coarse_now() noexcept;
+
+// From ticks of the processor's clock to nanoseconds.
+
+/// By both clocks, from the first call on; that takes two milliseconds. Any thread.
+double ticks_per_nanosecond() noexcept;
 
 }  // namespace nopal::core

@@ -1,7 +1,7 @@
 #pragma once
 
 // The macros of nopal, with those of abi.h and sanitizers.h; ../../version.hpp has the version's. Every public header includes it before
-// anything else, so that the first message of a wrong compiler is the one that helps. Next: abi.h, sanitizers.h, coroutine.hpp.
+// anything else, so that the first message of a wrong compiler is the one that helps. Next: abi.h, sanitizers.h, ../task/promise.hpp.
 
 #if !defined(__cpp_impl_coroutine) || __cplusplus < 202002L
 #error \

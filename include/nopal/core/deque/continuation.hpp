@@ -1,13 +1,43 @@
 #pragma once
 
-// A resumable: what a worker can run from where it stands. A job that has not started, the later half of a fork in an ordinary function, a
-// native stack that was left. A task's frame is none: it has no room for these words. Below: one entry of a deque.
+// A job context: what a strand carries beside its code, in one word. What a strand forks or spawns inherits it, and a thief takes it with
+// what it steals. Code that keeps one or hands it on does not know what is in it. A strand context has the fiber-local values, too, which
+// only forks inherit. What keeps them, and who adopts them: ../scheduler/README.md, "Job context". Below: what may be in a deque, and how
+// it is offered. Next: deque.hpp, which has one, too; worker::runs_in and worker::adopt.
 
+#include <bit>
 #include <cstdint>
 
-#include "nopal/core/deque/job_context.hpp"
+#include "nopal/core/architecture/control_words.hpp"
+#include "nopal/core/compiler/config.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+struct job_context {
+  control_words mode;  ///< the floating-point mode
+  region_id region;    ///< the stop region
+
+  /// That of code which runs on the calling thread now, and in the region `r`.
+  static job_context now(region_id r) noexcept { return {control_words::now(), r}; }
+
+  bool operator==(job_context const&) const = default;
+  /// As one word, so that a thief reads all at once.
+  std::uint64_t word() const noexcept { return std::bit_cast<std::uint64_t>(*this); }
+  static job_context of(std::uint64_t word) noexcept { return std::bit_cast<job_context>(word); }
+};
+
+class fiber_values;
+
+/// That of a strand, and what its code sees by nopal::fiber_local: ../scheduler/fiber_values.hpp.
+struct strand_context : job_context {
+  fiber_values* values;  ///< those of the fiber or the job that the strand works for; null: between strands
+
+  bool operator==(strand_context const&) const = default;
+};
+
+// A resumable: what a worker can run from where it stands. A job that has not started, the later half of a fork in an ordinary function, a
+// native stack that was left. A task's frame is none: it has no room for these words. Below: one entry of a deque.
 
 class worker;
 
@@ -45,7 +75,7 @@ struct inheriting : resumable {
   }
 };
 
-// One entry of a deque: a word that says what to run. The worker that takes it, owner or thief, runs it. Next: fork_protocol.hpp, which
+// One entry of a deque: a word that says what to run. The worker that takes it, owner or thief, runs it. Next: make_offer, below, which
 // pushes one.
 
 struct frame;
@@ -79,5 +109,20 @@ class continuation {
   static_assert(alignof(resumable) > tags);
   std::uintptr_t word_;
 };
+
+// The fork protocol, which tasks, parallel_invoke and scopes share: offer what comes later, run what comes first, take the offer back.
+// Called on a worker. Next: deque.hpp; where the offer was stolen, task/slow_path.hpp, stack/native_fork.hpp and stack/scope_child.hpp.
+
+/// Offers `c` in the deque of `w`, which is the calling worker.
+template <class Worker>
+NOPAL_INLINE void make_offer(Worker& w, continuation c) noexcept {
+  w.work.push(c.word());
+}
+/// Takes back the newest offer of `w`, which is the calling worker now; the native stack may have moved since make_offer. False: the offer
+/// is not private any more, and the front end's slow path finds out whether a thief has it.
+template <class Worker>
+NOPAL_INLINE bool take_back(Worker& w) noexcept {
+  return w.work.pop();
+}
 
 }  // namespace nopal::core

@@ -1,14 +1,14 @@
 #pragma once
 
 // The join word: the split counter of Nowa, wait-free, one read-modify-write a side. A child that lost its parent arrives at it; the parent
-// announces itself at its join. Next: ../task/frame.hpp, ../stack/branch.hpp and ../stack/children.hpp, which have one.
+// announces itself at its join. Next: ../task/frame.hpp, ../stack/native_fork.hpp and ../stack/scope_child.hpp, which have one.
 
 #include <cstdint>
 #include <exception>
 
+#include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/wait/lock_bit.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -107,7 +107,7 @@ class basic_join_word {
 using join_word = basic_join_word<>;
 
 // The exception that a fork-join scope keeps for its join: of all that its children throw, the first that serial execution would have met.
-// Why the order is right: README.md, "Exceptions in serial order". Next: ../task/frame.hpp and ../stack/children.hpp, which have one.
+// Why the order is right: README.md, "Exceptions in serial order". Next: ../task/frame.hpp and ../stack/scope_child.hpp, which have one.
 
 /// Undefined until the join word says "recorded". All accesses are under that word's lock, or by the sole owner of a complete scope.
 struct kept_exception {

@@ -2,16 +2,14 @@
 
 // What a loop tests between two of its blocks, to be split, and the fork that splits it: the later part of what it has left is offered as a
 // branch while the earlier part runs. (Before each block it also tests whether it must stop: ../stop/here.hpp.) Called by loop.cpp and
-// fixed_tree.hpp, on a worker. Next: ../stack/native_fork.hpp, where the branch was stolen.
+// reduction.hpp, on a worker. Next: ../stack/native_fork.hpp, where the branch was stolen.
 
 #include <cstdint>
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"
-#include "nopal/core/deque/fork_protocol.hpp"
 #include "nopal/core/scheduler/due.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/branch.hpp"
 #include "nopal/core/stack/native_fork.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -37,8 +35,8 @@ enum class offered {
 /// long as leaving the stack would take, before it leaves the stack. By the worker.
 NOPAL_API NOPAL_COLD void wait_a_moment(branch const& later) noexcept;
 
-/// Runs `earlier` while `later` is offered to thieves, as fork_and_poll and fork_offered of ../stack/invoke.hpp do. Throws what `earlier`
-/// throws, once no other worker knows of `later`; else what `later` has thrown. The caller may be on another worker afterwards.
+/// Runs `earlier` while `later` is offered to thieves, as fork_and_poll and fork_offered of ../stack/native_fork.hpp do. Throws what
+/// `earlier` throws, once no other worker knows of `later`; else what `later` has thrown. The caller may be on another worker afterwards.
 template <class Earlier>
 offered run_while_offered(branch& later, Earlier earlier) {
   worker* const w = current();

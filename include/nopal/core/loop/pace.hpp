@@ -1,7 +1,7 @@
 #pragma once
 
 // How long the blocks of a loop are, and what that depends on: what iterations have cost before, the clock that measures it, how long loops
-// have run alone one after the other, and the numbers of the loops. Called by loop.cpp, sharing.cpp, fixed_tree.hpp, slow_values.hpp and the
+// have run alone one after the other, and the numbers of the loops. Called by loop.cpp, reduction.hpp and the
 // algorithms.
 //
 // A block has as many iterations as take some microseconds, or a small part of the whole if that is more. Why neither alone: README.md,
@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "nopal/core/architecture/clock_ticks.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 
@@ -60,7 +60,7 @@ NOPAL_API std::uint64_t loop_ticks() noexcept;
 NOPAL_API std::uint64_t waiting_ticks() noexcept;
 
 /// How long loops have run alone, one after the other, while a pool's threads slept: each too short to wake a thread, but not all together.
-/// Any number of threads. Used by sharing.cpp; each pool has one, ../scheduler/pool_state.hpp.
+/// Any number of threads. Used by loop.cpp; each pool has one, ../scheduler/pool_state.hpp.
 class loops_alone {
  public:
   /// A loop has ended at `now`, alone, after so many ticks. `soon`: the ticks after which the next does not count as one in a row. relaxed,
@@ -84,6 +84,7 @@ class loops_alone {
 }  // namespace nopal::core
 
 /// The numbers of the loops. Times are in ticks of the constant clock.
+
 namespace nopal::inline NOPAL_ABI::core::loop_tuning {
 
 /// The least time of a block, in a loop that is long enough: a look between two blocks and the beginning of a vector loop take some
@@ -140,3 +141,44 @@ inline constexpr std::uint64_t blocks_by_schedule = 16;
 inline constexpr std::uint64_t longest_by_schedule = 1 << 16;
 
 }  // namespace nopal::core::loop_tuning
+
+namespace nopal::inline NOPAL_ABI::core {
+
+// When a loop that has run alone so far is worth sharing with others, and how a loop on a thread that works for no pool enters the default
+// pool. Called by loop.cpp and reduction.hpp between blocks. Next: ../scheduler/submission.hpp.
+
+/// True if there are others to share a loop with. False in a pool of one worker, or one that does not steal. By the thread that runs the
+/// loop.
+NOPAL_API bool could_share() noexcept;
+/// True if the rest of a loop should be offered that has run for `elapsed` ticks and will run for `rest` more. By the thread that runs it.
+///
+/// On a worker that has offered something already, only if a thief requests more. Else at once if thieves are awake and the rest takes some
+/// microseconds. If they sleep, later, or after many short loops in a row, since waking them costs some microseconds here, and they run
+/// after some tens.
+NOPAL_API bool worth_sharing(double elapsed, double rest) noexcept;
+/// A loop is about to be shared that will run for `rest` ticks: wakes sleeping workers, if it has something for more than one. By a worker.
+NOPAL_API void wake_for(double rest) noexcept;
+/// A loop that began at this reading of the clock has ended, and was not shared.
+NOPAL_API void ended_alone(std::uint64_t began) noexcept;
+
+/// Tells threads outside which loops are so short that they need not ask: no thread would share them. By run_loop: so it is as new as the
+/// last loop that has asked.
+void note_who_shares(bool by_schedule) noexcept;
+
+/// True if the pool runs under a controlled schedule, or the default pool might. Then all is shared at once, and nothing depends on time.
+NOPAL_API bool shares_by_schedule() noexcept;
+/// True if the caller works for no pool, and what it is about to run enters the default pool before all else: that shares by schedule, or
+/// has a clock of its own, which does not move outside.
+NOPAL_API bool begins_inside() noexcept;
+
+/// Runs what(arg) on a worker of the default pool, in the place of a sleeping one if there is one. False: none sleeps, and `rest`, the
+/// ticks that it will take, are too few to hand it to a worker's thread; nothing has happened. Throws what `what` throws, and what
+/// default_pool() throws. By a thread that works for no pool.
+NOPAL_API NOPAL_COLD bool enter_default_pool(void (*what)(void* arg), void* arg, double rest);
+/// Runs what() as enter_default_pool does, but in each case.
+template <class What>
+void run_in_default_pool(What const& what) {
+  enter_default_pool([](void* arg) { (*static_cast<What const*>(arg))(); }, const_cast<What*>(&what), loop_tuning::worth_a_wake());
+}
+
+}  // namespace nopal::core

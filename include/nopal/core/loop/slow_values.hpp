@@ -11,9 +11,8 @@
 
 #include "nopal/algorithm/grain.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/loop/blocks_of.hpp"
+#include "nopal/core/loop/loop.hpp"
 #include "nopal/core/loop/pace.hpp"
-#include "nopal/core/loop/sharing.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

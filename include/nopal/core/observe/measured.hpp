@@ -1,13 +1,25 @@
 #pragma once
 
+// Where a profile finds what it measures. Below: what that is.
+
+#include "nopal/core/compiler/abi.h"
+#include "nopal/core/compiler/config.hpp"
+
+namespace nopal::inline NOPAL_ABI::core {
+
+class measured_strand;
+struct procedure_start;
+
+/// Two words of each native stack, which stay with it on any thread; and of each thread that works for no pool. Only the thread that runs
+/// the stack accesses them.
+struct measured_words {
+  measured_strand* running;         ///< what is measured now, or null
+  procedure_start const* starting;  ///< of the task whose function is about to be called
+};
+
 // What a profile measures on a stack, as an interface for the engine, which stops the clock while the strand there waits. A program without
 // a profile pays two words of each native stack, and a test where a strand waits. The companion profile implements it:
 // nopal/profile/procedure.hpp.
-
-#include "nopal/core/compiler/config.hpp"
-#include "nopal/core/observe/measured_words.hpp"
-
-namespace nopal::inline NOPAL_ABI::core {
 
 class measured_strand {
  public:

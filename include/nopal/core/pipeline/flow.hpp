@@ -1,8 +1,7 @@
 #pragma once
 
-// A flow: one run of a pipeline, from its first item until all has ended. Here: what does not depend on the types of its stages. It is in
-// the frame of the caller. Threads that carry items through it are its *carriers*: the caller, and each thief that has taken a ticket. Next:
-// typed_flow.hpp, the path of an item; src/pipeline/flow.cpp, where a ticket was stolen.
+// A line: one token of a pipeline, and the item that holds it. Its ticket is what a carrier offers to thieves while it carries that item.
+// README.md, "Where a line is" and "Tickets". Below: the flow.
 
 #include <atomic>
 #include <cstddef>
@@ -10,22 +9,53 @@
 #include <exception>
 #include <limits>
 
-#include "nopal/core/base/in_order.hpp"
+#include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/fork_protocol.hpp"
-#include "nopal/core/deque/job_context.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/deque/join_word.hpp"
-#include "nopal/core/deque/spin_lock.hpp"
 #include "nopal/core/loop/pace.hpp"
-#include "nopal/core/pipeline/line.hpp"
+#include "nopal/core/pipeline/gates.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/branch.hpp"
-#include "nopal/core/stack/join_waiter.hpp"
+#include "nopal/core/stack/join_wait.hpp"
+#include "nopal/core/stack/native_fork.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+class flow;
+
+/// A place for one more carrier. It holds nothing: the thief that takes it looks for something to carry.
+struct ticket : inheriting {
+  flow& of;
+  basic_ticket_flag<std_sync> is_out;
+
+  ticket(run_function f, flow& whole) noexcept : inheriting{f}, of{whole} {}
+};
+
+/// At any time one carrier owns it, or it is at one gate, or it is ready. Only its owner touches it, but for the ticket.
+struct line {
+  line* behind = nullptr;   ///< in the list of a gate
+  std::uint64_t item = 0;   ///< the number of its item, if it has one
+  std::size_t slot = 0;     ///< the row with that item's turn at each stage in order
+  std::uint32_t holds = 0;  ///< the stage, counted from 1, that takes the value it holds; 0: it holds none
+  core::ticket ticket;
+
+  line(resumable::run_function f, flow& whole) noexcept : ticket{f, whole} {}
+  line(line const&) = delete;
+  line& operator=(line const&) = delete;
+};
+
+using turn = basic_turn<std_sync, line>;
+using serial_gate = basic_serial_gate<std_sync, line>;
+using source_gate = basic_source_gate<std_sync, line>;
+using ready_line = basic_ready_line<std_sync, line>;
+
+// A flow: one run of a pipeline, from its first item until all has ended. Here: what does not depend on the types of its stages. It is in
+// the frame of the caller. Threads that carry items through it are its *carriers*: the caller, and each thief that has taken a ticket. Next:
+// typed_flow.hpp, the path of an item; src/pipeline/flow.cpp, where a ticket was stolen.
 
 class NOPAL_API flow {
  public:
@@ -73,8 +103,9 @@ class NOPAL_API flow {
   /// carrier ends, and `free` is not its own any more. Another worker may run the caller of the flow afterwards.
   NOPAL_COLD bool makes_way(bool is_caller, std::uint64_t& since, line* free) noexcept;
 
-  /// Before a carrier looks at what others change. On a simulated machine these come first, as at every object that strands share (in_order.hpp):
-  /// else one that is ahead would find gates and turns as they are later, and end. Another worker does not run the caller afterwards.
+  /// Before a carrier looks at what others change. On a simulated machine these come first, as at every object that strands share
+  /// (virtual_time.hpp): else one that is ahead would find gates and turns as they are later, and end. Another worker does not run the
+  /// caller afterwards.
   NOPAL_INLINE void in_simulated_order() const noexcept {
     if (has_own_clock_) [[unlikely]]
       come_in_order();

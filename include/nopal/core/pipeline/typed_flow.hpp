@@ -19,7 +19,6 @@
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/pipeline/flow.hpp"
-#include "nopal/core/pipeline/line.hpp"
 #include "nopal/core/stop/here.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

@@ -1,7 +1,7 @@
 #pragma once
 
 // What is due: stacks whose time limit has expired. A worker that only forks and joins never searches, so the timer's thread raises the
-// flag that thieves raise. due.md, "What is due". Next: due_queue.hpp, which holds them. Below: how such a worker runs them.
+// flag that thieves raise. due.md, "What is due". Next: pool_state.hpp, which holds them. Below: how such a worker runs them.
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"

@@ -6,9 +6,9 @@
 
 #include <atomic>
 
+#include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/spin_lock.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {

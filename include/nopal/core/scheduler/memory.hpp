@@ -28,7 +28,7 @@ void check_memory_of_frames(fork_state const& w, std::size_t n, std::uintptr_t p
 // Memory that nothing uses goes back to the system about a second after the pool was busy. A worker that goes to sleep with much of it asks
 // the pool's timer to look again later. If the worker still sleeps then, the timer wakes it for a moment to give the memory back, since
 // only its owner touches what a worker has. The timer gives back what the pool's lists hold. Called by search.hpp, which sleeps, and
-// external_caller.hpp, which leaves a worker. Next: spare_memory.hpp, how worker and timer agree; ../wait/timer.hpp.
+// submission.hpp, which leaves a worker. Next: worker.hpp, how worker and timer agree; ../wait/timer.hpp.
 
 /// The worker's thread is about to sleep, at the base of `mine`. Gives all its free stacks but some to the pool. If it has slept for long
 /// and was woken for that, gives all else that nothing uses back to the system.

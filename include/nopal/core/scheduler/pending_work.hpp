@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
+#include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/spin_lock.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/blocking_threads.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
@@ -95,5 +97,16 @@ class NOPAL_API scheduler {
 /// Reads all numbers, each at its own moment. Throws std::bad_alloc. O(workers + native stacks); a mincore for every 2 MiB of a stack that
 /// was used.
 NOPAL_API stats read_stats(pool_state const& pool);
+
+// How pools depend on their process: its first pool, and its forks. README.md, "The process". Called by the scheduler and by src/pool.cpp.
+// Next: threads.hpp, for a fork in a job.
+
+/// Guards which pool is the default pool, and whether its threads run. A thread that forks holds it during the fork. Taken before every
+/// other lock of the library.
+extern constinit std::mutex default_pool_changes;
+
+/// What the first pool of a process needs: the object that holds this code stays loaded. Also counts forks, if there was no memory for that
+/// when the object was loaded. By every thread that makes a pool; not under a lock. Throws std::bad_alloc.
+void prepare_process();
 
 }  // namespace nopal::core

@@ -1,7 +1,7 @@
 #pragma once
 
-// A job with its callable, arguments and result: what pool::run, submit and detach make of it. Next: job.hpp, the part of it that the
-// scheduler knows.
+// A job with its callable, arguments and result: what pool::run, submit and detach make of it. Next: submission.hpp, the part of it that
+// the scheduler knows.
 
 #include <atomic>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/observe/profile_hooks.hpp"
 #include "nopal/core/scheduler/fiber_values.hpp"
-#include "nopal/core/scheduler/job.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/pack.hpp"

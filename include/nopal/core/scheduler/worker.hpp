@@ -1,35 +1,133 @@
 #pragma once
 
-// A worker: a deque, the strand it runs, and what it needs to find more. Its thread runs the search for work at the base of a native stack;
-// an external caller of pool::run may occupy a worker whose thread sleeps. "The worker" in a comment is the thread that works as it now.
-// Only that thread may call a function whose comment does not say otherwise. Next: search.hpp, what it does between strands; strand.hpp,
-// what it runs.
+// What each worker counts: one number for each kind of event, in one table with its public name. The thread that works as the worker
+// counts. Next: scheduler.hpp, which reads the numbers.
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <utility>
 
+#include "nopal/core/architecture/control_words.hpp"
 #include "nopal/core/base/random.hpp"
 #include "nopal/core/base/tuning.hpp"
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/deque/deque.hpp"
 #include "nopal/core/machine/victim.hpp"
 #include "nopal/core/scheduler/blocks.hpp"
-#include "nopal/core/scheduler/counters.hpp"
-#include "nopal/core/scheduler/descent.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
-#include "nopal/core/scheduler/spare_memory.hpp"
-#include "nopal/core/scheduler/strand.hpp"
 #include "nopal/core/sleep/inbox.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"
 #include "nopal/core/stack/stack.hpp"
 #include "nopal/core/stack/stack_pool.hpp"
-#include "nopal/core/stop/region_cache.hpp"
+#include "nopal/core/stack/top_wait.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/task/fork_state.hpp"
+#include "nopal/stats.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+/// What is counted where it happens. (The numbers of native stacks are counted by stack_pool.)
+enum class counted : unsigned char {
+  steals,
+  steal_attempts,
+  suspensions,
+  serial_forks,
+  sleeps,
+  wakeups,
+  fibers_spawned,
+  fibers_finished,
+  switches,
+  pauses,
+  how_many,
+};
+
+/// The member of worker_stats for each counter, in the order of `counted`.
+inline constexpr std::array<std::uint64_t worker_stats::*, static_cast<std::size_t>(counted::how_many)> public_counters{
+    &worker_stats::steals,   &worker_stats::steal_attempts, &worker_stats::suspensions,    &worker_stats::serial_forks,
+    &worker_stats::sleeps,   &worker_stats::wakeups,        &worker_stats::fibers_spawned, &worker_stats::fibers_finished,
+    &worker_stats::switches, &worker_stats::pauses,
+};
+
+/// Written by the thread that works as the worker, one at a time; read by any thread.
+class counters {
+ public:
+  /// Adds one. `o` is release for fibers_finished, which pairs with the reads of wait_for_all; all others are relaxed, since they order
+  /// nothing.
+  void add(counted what, std::memory_order o = std::memory_order_relaxed) noexcept {
+    auto& c = numbers_[static_cast<std::size_t>(what)];
+    c.store(c.load(std::memory_order_relaxed) + 1, o);  // relaxed load: one thread writes at a time
+  }
+  /// The number so far. `o` is relaxed for statistics, and seq_cst in wait_for_all.
+  std::uint64_t read(counted what, std::memory_order o = std::memory_order_relaxed) const noexcept {
+    return numbers_[static_cast<std::size_t>(what)].load(o);
+  }
+
+ private:
+  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(counted::how_many)> numbers_{};
+};
+
+// A strand: what one worker runs between two searches for work, on one native stack and one arena. Its hot fields are where the fork path
+// needs them, in fork_state and the deque; the rest is this value. Only the worker that runs it touches it. Next: saved_strand, below,
+// which saves both.
+
+struct deferred_start;
+struct frame;
+struct move_request;
+class waiting_task;
+
+/// What the slow paths of a fork tell the loop at the stack's base, and what other workers know of the strand. Default: a strand that has
+/// just begun.
+struct strand {
+  /// What the loop does once every native frame of the strand has unwound.
+  enum class next_step : unsigned char {
+    nothing,      ///< the task waits at its join
+    lost_parent,  ///< `lost`, the parent of the child that ended here, was stolen: the child arrives at its join
+    deferred,     ///< `deferred` waits for a stack that is not low
+    move,         ///< `moving` goes to another worker
+    wait,         ///< `waiting` waits, without a stack
+  };
+
+  bool unwinding = false;     ///< every native frame is to return to the loop: the alarm is 0, and no entry of the strand is private
+  bool threw = false;         ///< the child that has just ended left `exception`; the alarm is 0, and no entry of the strand is private
+  bool not_started = false;   ///< that child never began
+  bool offered = false;       ///< the strand has forked where others may see it, and counts as visible work
+  bool polls_always = false;  ///< the program changed the mode without telling nopal: each fork looks. Defined while `offered`
+  next_step next = next_step::nothing;
+  frame* lost = nullptr;
+  control_words ended_in{};  ///< the mode in which the child of `lost` has ended
+  deferred_start* deferred = nullptr;
+  move_request* moving = nullptr;
+  waiting_task* waiting = nullptr;
+  frame* throwing = nullptr;                           ///< the task whose next await_resume throws: must_throw is for this task
+  std::uintptr_t alarm_before = fork_state::no_alarm;  ///< the alarm before an exception set it to 0
+  std::exception_ptr exception;
+  control_words declared{};  ///< the mode of its code, as far as the program has told. Defined while `offered`
+  std::int64_t floor = 0;    ///< the index in the deque where the strand's entries begin: those below belong to saved strands
+};
+
+// How a worker and the pool's timer agree on memory that nothing uses. Plain data, in each worker. Next: memory.hpp, which gives that memory
+// back.
+
+/// relaxed, all of them: hints. A thread that misses one sees it the next time, since the timer looks again as long as a sleeping worker
+/// holds much.
+struct spare_memory {
+  std::atomic<bool> much{false};       ///< the worker held much when it was left, and has not worked since; written by its owner
+  std::atomic<std::uint64_t> uses{0};  ///< how often it was left; written by its owner
+  std::atomic<bool> wanted{false};     ///< the timer wants it back
+  std::uint64_t uses_before = 0;       ///< at the timer's last look; the timer's
+  /// The worker works again, or continues its search. By its owner.
+  void works_again() noexcept { much.store(false, std::memory_order_relaxed); }
+};
+
+// A worker: a deque, the strand it runs, and what it needs to find more. Its thread runs the search for work at the base of a native stack;
+// an external caller of pool::run may occupy a worker whose thread sleeps. "The worker" in a comment is the thread that works as it now.
+// Only that thread may call a function whose comment does not say otherwise. Next: search.hpp, what it does between strands; strand, above,
+// what it runs.
 
 class event;
 struct job;
@@ -53,7 +151,7 @@ struct search_state {
   bool own_was_last = false;        ///< the last thing that the thread ran came from there, not from the ring
   bool own_first = false;           ///< the last search looked there before it looked into the inbox `open`
   top_wait* left = nullptr;         ///< where the thread has left stacks that it should wait on top of, the newest first: stack/home.hpp
-  stack* left_in_order = nullptr;   ///< stacks that the thread has left inside nopal::stay, the newest first: stack/reverse_order.hpp
+  stack* left_in_order = nullptr;   ///< stacks that the thread has left inside nopal::stay, the newest first: stack/home.hpp
   std::int64_t nap = tuning::shortest_nap;  ///< how long its next nap will be, in nanoseconds
   unsigned bound_sleeps = 1;                ///< in a pinned pool: so often the thread will be bound to its CPU while it sleeps
   unsigned ready_taken = 0;                 ///< times that the worker has looked at its ring, for fairness
@@ -66,7 +164,7 @@ struct search_state {
   victim_table victims;
 };
 
-/// The external caller that occupies the worker in its thread's place: external_caller.cpp.
+/// The external caller that occupies the worker in its thread's place: submission.cpp.
 struct occupant {
   bool here = false;       ///< false: there is none, and the rest means nothing
   job* own_job = nullptr;  ///< what it waits for
@@ -308,5 +406,33 @@ inline worker* current_or_null() noexcept {
   fork_state* const s = state_here();
   return s->works() ? static_cast<worker*>(s) : nullptr;
 }
+
+// A saved strand: a job runs on top of it, or its stack is suspended. Only the worker that runs the strand saves it. Why each part is
+// saved, and what holds until it is restored: README.md, "A saved strand". Next: stack/suspension.hpp, which leaves a stack.
+
+/// Saves the strand that runs on the worker, in a frame of its native stack. Until the destructor another strand may run on the worker, on
+/// an arena of its own. The destructor restores the saved strand on the worker that runs this stack then.
+class saved_strand {
+ public:
+  explicit saved_strand(worker& w) noexcept;
+  saved_strand(saved_strand const&) = delete;
+  saved_strand& operator=(saved_strand const&) = delete;
+  ~saved_strand();
+
+ private:
+  worker const* const from_;
+  strand cold_;
+  // The strand's parts in fork_state and the deque, where the fork path needs them.
+  stacklet* const arena_;
+  std::uint64_t const epoch_;
+  std::uintptr_t const alarm_;
+  std::uintptr_t const limit_;
+  std::uintptr_t const parent_word_;
+  void* const slot_;
+  job* const busy_with_;
+  void const* const near_;
+  void const* const far_;
+  strand_context const context_;
+};
 
 }  // namespace nopal::core

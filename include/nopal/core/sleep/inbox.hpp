@@ -1,8 +1,8 @@
 #pragma once
 
 // The inbox: how work reaches a worker by another way than its deque. Any number of producers on any threads, no lock. A taker takes
-// everything, so an idle thief may empty a busy worker's inbox. Next: parking.hpp, which wakes the taker; ../scheduler/injection.hpp, which
-// uses both.
+// everything, so an idle thief may empty a busy worker's inbox. Next: parking.hpp, which wakes the taker; ../scheduler/submission.hpp,
+// which uses both.
 
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"

@@ -1,13 +1,14 @@
 #pragma once
 
-// Naps. The one thief of a node that must stay awake, though it has long found nothing, sleeps between its searches, longer each time. A
-// thread that offers something new ends the nap. No protocol rests on this: a nap ends by itself, so a notice that comes too early to be
-// seen costs at most tuning::longest_nap. README.md, "Naps". Next: ../scheduler/search.hpp, whose thief naps.
+// Events from outside of a pool: which thread looks into the pool's event source; one at a time. README.md, "Events". Below: parking, where
+// a worker waits in it; ../scheduler/search.hpp, the timer that looks while no worker waits.
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "nopal/core/base/sync.hpp"
@@ -16,6 +17,42 @@
 #include "nopal/event_source.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+class pool_events {
+ public:
+  explicit pool_events(std::shared_ptr<event_source> source) noexcept : source_{std::move(source)} {}
+
+  /// Null if the pool has none.
+  event_source* source() const noexcept { return source_.get(); }
+
+  /// Looks once, if there is a source and no other thread is in it. Any thread.
+  void poll() noexcept {
+    if (source_ == nullptr || !enter()) return;
+    source_->poll();
+    leave();
+  }
+  /// Waits in the source, which the caller has entered. By a worker.
+  void wait() noexcept {
+    waits_.store(true, std::memory_order_relaxed);  // relaxed, here and below: a hint for the timer
+    source_->wait();
+    waits_.store(false, std::memory_order_relaxed);
+  }
+  /// True if a worker waits in the source.
+  bool somebody_waits() const noexcept { return waits_.load(std::memory_order_relaxed); }  // relaxed: as in wait
+  /// True: the caller is in the source, and no other thread is until `leave`.
+  // acquire and release pair with each other, for what belongs to the source
+  bool enter() noexcept { return !taken_.exchange(true, std::memory_order_acquire); }
+  void leave() noexcept { taken_.store(false, std::memory_order_release); }
+
+ private:
+  std::shared_ptr<event_source> const source_;
+  alignas(destructive_size) std::atomic<bool> taken_{false};
+  std::atomic<bool> waits_{false};
+};
+
+// Naps. The one thief of a node that must stay awake, though it has long found nothing, sleeps between its searches, longer each time. A
+// thread that offers something new ends the nap. No protocol rests on this: a nap ends by itself, so a notice that comes too early to be
+// seen costs at most tuning::longest_nap. README.md, "Naps". Next: ../scheduler/search.hpp, whose thief naps.
 
 class naps {
  public:
@@ -44,7 +81,7 @@ class naps {
 // Parking: which worker sleeps, which is woken, and whose worker an external caller of pool::run occupies. The adaptive scheduler of the
 // paper's Section III-D: while there is visible work, the last thief of a NUMA node stays awake; when there is none, all sleep and the pool
 // uses no CPU. Why no wake-up is lost, and why each order is as it is: README.md. Any thread may call a function whose comment names no
-// actor. Next: ../scheduler/injection.hpp, which announces work; ../scheduler/search.hpp, which parks; ../scheduler/external_caller.hpp,
+// actor. Next: ../scheduler/submission.hpp, which announces work; ../scheduler/search.hpp, which parks; ../scheduler/submission.hpp,
 // which occupies.
 
 /// State of a worker's thread, as far as other threads may change it. Which thread may change which state: README.md, "States".

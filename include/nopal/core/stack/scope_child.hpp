@@ -1,9 +1,10 @@
 #pragma once
 
-// The slow paths of a scope's forks: the child runs on a fresh stack while the forking function's stack is offered whole. Called by
-// ../../scope.hpp and child_of, below, by workers; child_threw and join_children also by threads that work for no pool. Why parents and
-// children find each other: README.md, "Scopes". Next: children.hpp; suspension.hpp, which leaves and resumes stacks.
+// What a scope of an ordinary function knows of its children. Each child runs on a native stack of its own, while the parent's stack is
+// offered to thieves. Stored in ../../scope.hpp, in the parent's frame. Next on the path: child_of, below, which runs a child, also where
+// the parent was stolen.
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -11,15 +12,131 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"
-#include "nopal/core/deque/fork_protocol.hpp"
+#include "nopal/core/deque/join_word.hpp"
+#include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/worker.hpp"
-#include "nopal/core/stack/children.hpp"
 #include "nopal/core/stack/context.hpp"
-#include "nopal/core/stack/outside_children.hpp"
+#include "nopal/core/stack/join_wait.hpp"
+#include "nopal/core/stop/here.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/wait/event.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+class event;
+class outside_children;
+class stack;
+
+/// Invariant: a child that lost its parent to a thief touches only `join`, `first` under its lock, and `waiting` or `done` once its arrival
+/// has completed the join.
+struct children {
+  stack* owner;             ///< the stack on which the scope's function runs, on any worker; null off a pool
+  std::uint64_t state = 0;  ///< | steals of the parent … | listed 2 | thrown 1 |; touched only by the worker that runs the parent
+  stack* stays_on;          ///< while `listed` is set: the owner, since `owner` is null then
+  join_word join;           ///< counts the children that lost their parent, and guards `first`
+
+  // Undefined until state is not 0.
+  union {
+    join_waiter waiting;        ///< the parent at its join
+    outside_children* outside;  ///< off a pool, until the join begins
+    event* done;                ///< off a pool, from then on: written before the join word announces the children
+  };
+  region_id around;  ///< the stop region in which the function ran when it forked first
+  region_id later;   ///< the region of its later children, while it is the function's; or no_region
+  int uncaught;  ///< std::uncaught_exceptions() when `state` left 0: a larger number at the join means that an exception unwinds the scope
+  kept_exception first;  ///< what the children have thrown
+
+  static constexpr std::uint64_t thrown = 1;
+  static constexpr std::uint64_t listed = 2;  ///< the stack stays, and children of this scope are in a list: outside_children
+  static constexpr std::uint64_t one_steal = 4;
+  std::uint64_t steals() const noexcept { return state / one_steal; }
+
+  explicit children(stack* here) noexcept : owner{here} {}
+  children(children const&) = delete;
+  children& operator=(children const&) = delete;
+  ~children() {}  // `first` is emptied by join_children
+};
+
+/// One child before it has its own stack. It is in the parent's frame, and may be gone once the parent is offered.
+struct child {
+  children* of;
+  /// Takes the closure out of the parent's frame, offers the parent if `offers`, runs the closure, and takes the parent back. Does not
+  /// return if a thief took the parent.
+  using run_function = void (*)(child&, bool offers);
+};
+
+// The children, not yet begun, of a scope that has no stack to offer: its thread works for no pool, or its stack stays. So it puts them
+// into this list. One job of the pool, the carrier, takes them to the workers. Why each child begins once a worker is free, and which
+// thread frees what: README.md, "Scopes off a pool". Called by ../../scope.hpp and scope_child.cpp. Next: scheduler/submission.hpp, which
+// puts the carrier into an inbox.
+
+struct pool_state;
+class worker;
+
+/// A child in the list. It belongs to the thread that takes it out.
+struct outside_child {
+  /// Runs the closure on the calling worker, frees this, and arrives at the join: from then on the scope may be gone.
+  void (*run)(outside_child&) noexcept;
+  children& of;
+  std::uint64_t epoch;  ///< its place in the serial order
+  /// Of the scope's thread when it forked; it holds the region.
+  strand_context const runs_in{job_context::now(inherited_region()), values_here()};
+  outside_child* older = nullptr;
+  outside_child* newer = nullptr;
+
+  outside_child(children& c, void (*f)(outside_child&) noexcept) noexcept : run{f}, of{c}, epoch{c.steals()} {
+    hold_region(runs_in.region);
+  }
+  outside_child(outside_child const&) = delete;
+  outside_child& operator=(outside_child const&) = delete;
+  ~outside_child() { drop_region(runs_in.region); }
+};
+
+/// What one scope has forked since its last join. It is the carrier, too: each time that a worker runs it as a job, it takes one child, and
+/// is put into the worker's ring again if there are more.
+class NOPAL_API outside_children : resumable {
+ public:
+  /// The list of `c`, which the first fork makes. By the scope's thread. Ends the program with a message if the scope belongs to another
+  /// stack. Throws std::bad_alloc and what pool() throws: then nothing has happened. pool() returns the pool whose workers run the
+  /// children; begin_all(list) takes all that are in the list, and runs them in parallel, on a worker.
+  static outside_children& of(children& c, pool_state& (*pool)(), void (*begin_all)(outside_children&) noexcept);
+  /// Adds `c`, the newest. By the scope's thread. A worker begins it once it is free, unless the joining thread takes it before.
+  void add(outside_child& c) noexcept;
+  /// Takes the newest child out of the list, for the caller to run. Null: the list is empty. By a worker.
+  outside_child* take_newest() noexcept;
+  /// Returns when all children have ended. By the scope's thread. Runs what is still in the list, the newest first: on the thread's stack,
+  /// if that stays; else as a sleeping worker, if there is one. Afterwards this may be gone.
+  void join(children& c) noexcept;
+
+ private:
+  outside_children(stack* made_on, pool_state& on, void (*b)(outside_children&) noexcept) noexcept
+      : resumable{carry}, made_on_{made_on}, pool_{on}, begin_all_{b} {}
+  ~outside_children() = default;
+
+  static void carry(resumable& r, worker& w) noexcept;
+  void help() noexcept;
+  void leave() noexcept;
+  void lock() noexcept;
+  void unlock(std::uint32_t kept) noexcept;
+
+  // The bits of word_.
+  static constexpr std::uint32_t locked = 1;   ///< held for a few instructions
+  static constexpr std::uint32_t carried = 2;  ///< the carrier is in an inbox or a ring, or searches the list: it will find what is there
+  static constexpr std::uint32_t left = 4;     ///< the scope has ended: the carrier frees this when it runs next
+
+  stack* const made_on_;  // the stack on which the scope's function runs, if that stays; null off a pool
+  pool_state& pool_;
+  void (*const begin_all_)(outside_children&) noexcept;
+  std::atomic<std::uint32_t> word_{0};
+  // The list, under the lock.
+  outside_child* oldest_ = nullptr;
+  outside_child* newest_ = nullptr;
+};
+
+// The slow paths of a scope's forks: the child runs on a fresh stack while the forking function's stack is offered whole. Called by
+// ../../scope.hpp and child_of, below, by workers; child_threw and join_children also by threads that work for no pool. Why parents and
+// children find each other: README.md, "Scopes". Next: suspension.hpp, which leaves and resumes stacks.
 
 /// True if a scope may fork here in the fast way. The caller also checks that no task's frame is on this stack: fork_state::no_tasks.
 NOPAL_INLINE bool may_leave_stack(worker const& w) noexcept {
@@ -46,8 +163,8 @@ NOPAL_API NOPAL_COLD void parent_lost(children& c) noexcept;
 NOPAL_API NOPAL_COLD std::exception_ptr join_children(children& c) noexcept;
 
 // A child of a scope with its closure. On its own stack it takes the closure out of the parent's frame, offers the parent, and runs the
-// closure. Made by ../../scope.hpp. Next on the path: deque/fork_protocol.hpp; scope_child.cpp, where the parent was stolen;
-// outside_children.hpp, for scopes off a pool.
+// closure. Made by ../../scope.hpp. Next on the path: deque/continuation.hpp; scope_child.cpp, where the parent was stolen; the list above,
+// for scopes off a pool.
 
 /// A child and its closure, which is in the fork's full expression until it is moved or copied to the child's stack. F: the type that is
 /// kept; Given: the type with which it was given, a reference.

@@ -1,7 +1,7 @@
 #pragma once
 
 // One native stack: a place in a mapping, with a guard page. All strands run on these, never on a thread's own stack, so that any worker
-// may resume them. Which thread owns one at each event: README.md, "Where a stack goes at each event". Next: stack_region.hpp, which holds
+// may resume them. Which thread owns one at each event: README.md, "Where a stack goes at each event". Next: stack_pool.hpp, which holds
 // their places; stack_pool.hpp, which makes and keeps them; suspension.hpp, which leaves them.
 
 #include <atomic>
@@ -10,9 +10,9 @@
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"
-#include "nopal/core/observe/measured_words.hpp"
+#include "nopal/core/observe/measured.hpp"
 #include "nopal/core/stack/context.hpp"
-#include "nopal/core/wait/waits_for.hpp"
+#include "nopal/core/wait/deadline.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -135,7 +135,7 @@ class stack : public context, public inheriting {
   unsigned home = anywhere;  ///< the worker whose thread must resume it; written by that thread before the stack is published
   unsigned stays = 0;        ///< how many nopal::stay live in frames on it; touched only by the worker that runs it
   unsigned on_top = 0;       ///< how many strands run on top of frames that wait; touched only by the worker that runs it
-  // While its thread has left it inside nopal::stay; touched only by that thread: reverse_order.hpp.
+  // While its thread has left it inside nopal::stay; touched only by that thread: home.hpp.
   bool in_order = false;
   stack* left_before = nullptr;      ///< the one that the same thread left before, and has not resumed yet; or null
   bool awaits_turn = false;          ///< what it waited for has happened
@@ -206,7 +206,7 @@ class stack : public context, public inheriting {
 
 // A strand that ends on a native stack has unlocked what it locked there. A mutex belongs to the stack on which it was locked: if it were
 // left locked, it would belong to what runs on that stack next. Next: ../../mutex.hpp, which counts; ../scheduler/fiber_record.hpp and
-// ../task/resume_loop.hpp, which check.
+// ../task/slow_path.hpp, which check.
 
 /// The number of mutexes that belonged to a native stack when something began there.
 class held_mutexes {

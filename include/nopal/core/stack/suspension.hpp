@@ -13,7 +13,7 @@
 #include "nopal/core/stack/context.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"
 #include "nopal/core/stack/stack.hpp"
-#include "nopal/core/wait/waits_for.hpp"
+#include "nopal/core/wait/deadline.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -69,7 +69,7 @@ void suspend_for(waits_for why, stack& next, Publish publish) noexcept {
 [[noreturn]] void resume_stack(stack& s) noexcept;
 /// Sends `s`, which the caller owns, to the thread that left it. Any thread; the caller keeps the pool alive. `s` may be gone afterwards.
 void bring_home(pool_state& pool, stack& s) noexcept;
-/// True if `r` is a stack on its way home that must wait there for its turn (reverse_order.hpp). Then running `r` only notes that it has
+/// True if `r` is a stack on its way home that must wait there for its turn (home.hpp). Then running `r` only notes that it has
 /// arrived.
 bool only_awaits_turn(resumable const& r) noexcept;
 /// Resumes `s`, which the caller owns, if it may run on the calling worker's thread; then it does not return. Else sends it home. Otherwise
@@ -85,7 +85,7 @@ void run_left_stack(resumable& r, worker& w) noexcept;
 [[noreturn]] void leave_for_thread(stack& mine) noexcept;
 
 // Giving away what a strand has offered, when its worker leaves the native stack or the task moves to another worker: core/README.md,
-// invariant 7. Called by suspend, above, before it leaves the stack; by ../task/resume_loop.cpp, native_fork.cpp and ../scheduler/due.cpp.
+// invariant 7. Called by suspend, above, before it leaves the stack; by ../task/slow_path.cpp, native_fork.cpp and ../scheduler/due.cpp.
 
 /// Empties the deque of `w`, by its owner, and rewinds it. Puts each entry into the worker's inbox, where any worker finds it, as if it had
 /// been stolen: a branch or a stack as it is, a task in an orphaned_continuation from `memory`. That must hold enough (orphan_memory::get),

@@ -11,7 +11,6 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/stop_region.hpp"
-#include "nopal/core/stop/stopped.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/priority.hpp"
 

@@ -3,7 +3,7 @@
 // A child about to start, and the fork itself. The suspended parent is offered to thieves; then the child is *called*, as a nested native
 // call (eager nested start). So an unstolen child returns like a function, and its native caller takes the parent back. Called by the
 // worker that runs the parent; from the offer on a thief may run that parent. docs/fork-cost.md says what a fork costs. Next:
-// deque/fork_protocol.hpp, which offers the parent; slow_path.hpp, where it was stolen.
+// deque/continuation.hpp, which offers the parent; slow_path.hpp, where it was stolen.
 
 #include <coroutine>
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/fork_protocol.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/observe/profile_hooks.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/native_fork.hpp"
@@ -23,7 +23,6 @@
 #include "nopal/core/task/awaiters.hpp"
 #include "nopal/core/task/frame.hpp"
 #include "nopal/core/task/pack.hpp"
-#include "nopal/core/task/result_slot.hpp"
 #include "nopal/core/task/slow_path.hpp"
 #include "nopal/eventually.hpp"
 

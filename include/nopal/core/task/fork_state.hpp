@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "nopal/core/architecture/stack_pointer.hpp"
+#include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/architecture/thread_words.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/task/arena.hpp"
@@ -44,7 +44,7 @@ struct fork_state {
   NOPAL_INLINE bool must_throw() const noexcept { return alarm == 0; }
 
   /// The caller may run a loop that takes fewer ticks without a further check: 0 on a worker. On other threads a hint, which
-  /// loop/sharing.hpp keeps; 0 in a stop region.
+  /// loop/pace.hpp keeps; 0 in a stop region.
   std::atomic<std::uint64_t> alone{0};
 };
 

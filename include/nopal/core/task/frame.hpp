@@ -4,15 +4,20 @@
 // owner may touch it, but for the join word and what is recorded under its lock. Next: arena.hpp, which gives the memory;
 // ../deque/join_word.hpp, its parts for the join.
 
+#include <bit>
+#include <cassert>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
+#include <type_traits>
 
 #include "nopal/core/architecture/control_words.hpp"
+#include "nopal/core/compiler/abi.h"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/job_context.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/task/arena.hpp"
 
@@ -108,7 +113,7 @@ static_assert(arena::alignment > parent_bits);
 
 // A deferred start: a child that was not started because the native stack ran low. Its arguments wait in the arena until the loop at the
 // stack's base starts it. The strand that made it starts it; no other worker sees it. Why no stack overflows: README.md, "Depth". Next:
-// child.hpp, which makes one; resume_loop.hpp, which starts it.
+// child.hpp, which makes one; slow_path.hpp, which starts it.
 
 struct deferred_start {
   void (*start)(deferred_start*);  ///< takes the arguments out, frees this, and starts the child
@@ -116,5 +121,45 @@ struct deferred_start {
   kind how;
   strand_context runs_in{};  ///< that of its parent, when it was deferred
 };
+
+// The slot of a task that nopal did not start: of a task's function that an ordinary function called directly. Any thread may call. Next:
+// scheduler/worker.hpp, which gives it to the next task without a parent; stack/stack_overflow.hpp, which explains the fault.
+
+/// The address of constant memory: writing a result there is a fault.
+void* place_without_slot() noexcept;
+/// True if the address is in that memory.
+bool is_without_slot(void const* address) noexcept;
+
+// How a task's result is stored in its slot. Called by the worker that starts the task, and by the one on which it ends. Next: promise.hpp,
+// which writes the slot.
+
+/// Results that are stored in their slot by one relaxed store, so that a dropped one may go to a place that others write too. A word is
+/// aligned to its size: for two ints side by side compilers would call a library that takes locks.
+template <class T>
+inline constexpr bool is_word =
+    std::is_trivially_copyable_v<T> && alignof(T) >= sizeof(T) && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+
+/// Prepares the optional at `slot` for a task that starts now, and returns what the task gets as its slot: see `engages`.
+template <class T>
+NOPAL_INLINE void* engaged_slot(void* slot) noexcept {
+  auto& optional = *static_cast<std::optional<T>*>(slot);
+  if constexpr (is_word<T>) {
+    struct alignas(T) bytes {
+      unsigned char all[sizeof(T)]{};
+    };
+    T& value = optional.emplace(std::bit_cast<T>(bytes{}));
+    assert(static_cast<void*>(std::addressof(value)) == slot);
+    return std::addressof(value);
+  } else {
+    optional.reset();
+    return slot;
+  }
+}
+/// Empties the optional at `slot`, since its task failed. `slot` may be what engaged_slot returned: a T in the optional has the address of
+/// the optional, which engaged_slot asserts.
+template <class T>
+NOPAL_COLD void disengage(void* slot) noexcept {
+  static_cast<std::optional<T>*>(slot)->reset();
+}
 
 }  // namespace nopal::core

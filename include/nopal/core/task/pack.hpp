@@ -4,7 +4,7 @@
 // stored for a thief to find. Called by the worker that made them. A processor forwards one store to a later load, but not several: a copy
 // that loads wide waits until all of them are in the cache, 13 ns (docs/fork-cost.md). GCC first combines the members in registers. Clang
 // copies by wide loads, so for Clang these functions read word by word, which costs no load if it still knows the words' values. Used
-// by the stored arguments, below, and by stack/invoke.hpp.
+// by the stored arguments, below, and by stack/native_fork.hpp.
 
 #include <bit>
 #include <cstddef>

@@ -1,18 +1,34 @@
 #pragma once
 
-// The slow path of a task's fork: a parent was stolen, a child has thrown, the arena is full or the stack low. Called by `w`, the worker
-// that runs the strand. A function that returns a bool returns true if the task stays suspended: then its native callers return, one after
-// the other, to the loop at the stack's base. Next: resume_loop.hpp, that loop.
+// A task on its way to another worker: resume_on. Until it is sent it belongs to the worker that the task leaves; then to the one that
+// takes it out of its inbox. Below: the slow path, where the move is requested; and the loop, where it is sent and received.
 
 #include <cstddef>
 #include <exception>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/core/stack/orphan_memory.hpp"
 #include "nopal/core/task/frame.hpp"
-#include "nopal/core/task/move_request.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+struct frame;
+class worker;
+
+/// Stored in the awaiting task's frame, so that sending it takes no memory.
+struct move_request : inheriting {
+  move_request() noexcept { next = nullptr; }  // it is moved before it is queued
+
+  frame* task = nullptr;
+  worker* to = nullptr;
+  orphan_memory memory;  ///< for the task's ancestors, until it is sent
+};
+
+// The slow path of a task's fork: a parent was stolen, a child has thrown, the arena is full or the stack low. Called by `w`, the worker
+// that runs the strand. A function that returns a bool returns true if the task stays suspended: then its native callers return, one after
+// the other, to the loop at the stack's base. Below: that loop.
 
 class waiting_task;
 
@@ -65,7 +81,7 @@ NOPAL_API NOPAL_COLD void* allocate_in_body(worker& w, std::size_t n, frame cons
 /// Ends the program: a task ends with children not joined. `e`: the exception that it ends by, or null.
 [[noreturn]] NOPAL_API NOPAL_COLD void die_unjoined(std::exception_ptr e) noexcept;
 
-// ---- Between slow_path.cpp and resume_loop.cpp.
+// ---- Between the slow path and the loop.
 
 /// A child of `p`, which the caller owns, has left strand.exception: records it, so that p's next join throws.
 void child_failed(worker& w, frame* p) noexcept;
@@ -77,5 +93,28 @@ void must_throw_into(worker& w, frame* p) noexcept;
 /// The scope of `f` is complete, and the calling worker is about to resume it on its empty arena: attaches the arena that holds `f`, and
 /// closes the scope.
 void take_over(worker& w, frame& f) noexcept;
+
+// The loop at the base of a strand: it runs a task, and then what the end of that task makes ready, until the strand has nothing left. Only
+// here do children that lost their parent arrive at its join, are suspended tasks resumed, moves sent and deferred children started, after
+// all native frames of the strand have returned. Called by the worker that begins the strand; each function may return on another worker.
+// README.md, "Invariants". Next: scheduler/search.hpp, from which a worker calls these, and to which they return.
+
+struct job;
+
+/// Runs a job from its start until this worker has nothing left of it. Before and after, the arena is empty and no entry of the deque is
+/// private; afterwards that holds for the worker that then runs the caller, maybe another one.
+void run_job(worker& w, job& r) noexcept;
+/// Runs a job that was taken out of an inbox: its resumable::run.
+void run_injected_job(resumable& r, worker& w) noexcept;
+
+/// Resumes a task that `w`, the thief, has taken out of another worker's deque, or found among orphaned continuations, in the context in
+/// which it was offered.
+void run_stolen_task(worker& w, frame& f, strand_context const& in) noexcept;
+
+/// Resumes a task that another worker has sent, with its arena, to `w`: resumable::run of a move_request.
+void run_moved_task(resumable& r, worker& w) noexcept;
+
+/// Resumes a task that has waited without a stack: resumable::run of a waiting_task.
+void run_waiting_task(resumable& r, worker& w) noexcept;
 
 }  // namespace nopal::core

@@ -12,7 +12,6 @@
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/waiter.hpp"
-#include "nopal/core/wait/waits_for.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -96,5 +95,12 @@ struct NOPAL_API timed_stack_waits : stack_waits {
     return core::await_wake_until(me, why, deadline, publish);
   }
 };
+
+// Letting others run first. Next: event.hpp, whose resume_later resumes it.
+
+/// Suspends the calling stack, and first lets what waits for its worker now run: usually all of it, but now and then a worker first takes
+/// what came from outside, or a thief takes the stack. False: the caller works for no pool, and nothing has happened. True at once if
+/// nothing waits for the worker, or there is no memory for another stack.
+bool yield_stack() noexcept;
 
 }  // namespace nopal::core

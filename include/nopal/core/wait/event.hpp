@@ -1,8 +1,7 @@
 #pragma once
 
 // A native stack that waits. It is entered in the queue of what it waits for, and is in the waiting frame, so that no queue needs memory of
-// its own. Any thread may resume it, once. Next: waiter.hpp and, below, the event, whose queues hold it; src/wait/event.cpp, how a worker
-// gets it.
+// its own. Any thread may resume it, once. Next: below, the event, whose queues hold it; src/wait/event.cpp, how a worker gets it.
 
 #include <cstdint>
 
@@ -26,7 +25,7 @@ struct waiting_stack : resumable {
   top_wait* on_top = nullptr;  ///< the stack was not left: its thread waits on top of it
   bool for_job = false;        ///< waits for a job that it began: what the job has forked descends from the stack's frames
 
-  /// Not null: this is no stack, but a watch of one that waits for several things (watch.hpp), and resume calls this instead.
+  /// Not null: this is no stack, but a watch of one that waits for several things (completion.hpp), and resume calls this instead.
   void (*told)(waiting_stack& me) noexcept = nullptr;
 
   /// Lets some worker of the pool resume the stack: the caller's, if it works for that pool, has memory for its ring and the pool steals;
@@ -48,7 +47,7 @@ void give_to_some_worker(pool_state& p, resumable& r, unsigned left_by, bool is_
 
 // The event: it happens once, and suspended stacks and sleeping threads wait for it. It is the end of a job, what a thread off a pool
 // sleeps on, and what a worker sleeps on that has no memory for another stack. README.md, "The event", says why set() touches nothing that
-// may be gone. Next: waiter.hpp; scheduler/job.hpp, a job.
+// may be gone. Next: scheduler/submission.hpp, a job.
 
 /// `Stack` has resume(), and `next`, which links the stacks that wait. A waiter may destroy the event as soon as its wait has returned:
 /// set() accesses neither the event nor a waiter after that.

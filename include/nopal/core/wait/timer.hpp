@@ -1,8 +1,7 @@
 #pragma once
 
-// The timer: one thread a pool, started when it is first needed, which wakes waiters whose deadline expires. So a sleeping fiber costs
-// neither a worker nor a thread of its own. Stacks of workers use it; threads off a pool time their own sleep. README.md, "Time limits".
-// Next: basic_deadline.hpp, what the timer and a waiter share.
+// What the timer and one waiter share: the part of a timer entry that a model checks. Both the timer and the waker may want to wake the
+// waiter; the one that claims it does: README.md, "Time limits". Below: the timer.
 
 #include <array>
 #include <atomic>
@@ -16,14 +15,34 @@
 #include <utility>
 
 #include "nopal/core/base/own_mutex.hpp"
+#include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/stop/basic_request.hpp"
 #include "nopal/core/stop/stop_region.hpp"
-#include "nopal/core/wait/basic_deadline.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/core/wait/waiter.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
+
+/// The timer's mutex guards all of it. The waiter takes that mutex once more before its frame ends. Once woken, it may also read `expired`
+/// without the mutex: only the claimer writes it, before the wake-up.
+template <class Sync, class Waiter>
+struct basic_deadline {
+  Waiter& who;
+  typename Sync::template plain<bool> waits{false};    ///< the timer has the entry in its queue
+  typename Sync::template plain<bool> expired{false};  ///< the timer has claimed the waiter
+
+  /// Wakes the waiter, unless another thread has claimed it. By the timer, when the deadline expires, under its mutex.
+  void expire() noexcept {
+    waits = false;
+    if (!who.claim()) return;
+    expired = true;
+    who.wake();
+  }
+};
+
+// The timer: one thread a pool, started when it is first needed, which wakes waiters whose deadline expires. So a sleeping fiber costs
+// neither a worker nor a thread of its own. Stacks of workers use it; threads off a pool time their own sleep. README.md, "Time limits".
+// Above: what the timer and a waiter share.
 
 class observer;
 class timer_entry;

@@ -14,13 +14,13 @@
 
 #include "nopal/algorithm/parallel_for.hpp"
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/loop/blocks_of.hpp"
-#include "nopal/core/scheduler/external_caller.hpp"
+#include "nopal/core/loop/loop.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/stop/stopped.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 #include "nopal/execution/work.hpp"
 #include "nopal/native.hpp"
 
@@ -106,7 +106,7 @@ struct bulk_receiver<bulk_state<Parallel, Chunked, Shape, Function, Receiver>> {
     bulk_outcome const o = run_bulk<Parallel>(
         state->pool, state->shape, [this] { return stdexec::get_stop_token(stdexec::get_env(state->receiver)); },
         [&](Shape first, Shape last) {
-          // A copy of a small closure, as parallel_for makes one for each block: see core/loop/blocks_of.hpp.
+          // A copy of a small closure, as parallel_for makes one for each block: see core/loop/loop.hpp.
           if constexpr (Chunked) {
             constexpr bool copied = copied_for_a_block<Function, Shape, Shape, std::remove_reference_t<Values>&...>;
             body_of_block<Function, copied> call = static_cast<source_of_body<Function, copied>>(state->function);

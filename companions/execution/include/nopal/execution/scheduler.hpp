@@ -16,12 +16,12 @@
 
 #include "nopal/block_on.hpp"
 #include "nopal/core/base/fatal.hpp"
-#include "nopal/core/scheduler/external_caller.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
+#include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/stop/stopped.hpp"
+#include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/wait/deadline.hpp"
 #include "nopal/execution/bulk.hpp"
 #include "nopal/execution/work.hpp"
@@ -32,7 +32,7 @@ namespace nopal::inline NOPAL_ABI::core::senders {
 // How a worker waits for a sender: the operation is in the frame that waits, the native stack is left, and the worker runs others. A request
 // to stop in the waiter's region goes on to the operation, whose end is then waited for. A thread that works for no pool waits as a caller of
 // pool.run does, where it can make no difference to the sender. Used below, for sync_wait, and by tasks.hpp. Next: semaphore.hpp;
-// core/scheduler/external_caller.hpp.
+// core/scheduler/submission.hpp.
 
 class scheduler;
 

@@ -18,7 +18,6 @@
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/typed_job.hpp"
 #include "nopal/core/stop/here.hpp"
-#include "nopal/core/stop/stopped.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/awaiters.hpp"
 #include "nopal/core/task/promise.hpp"

@@ -16,7 +16,6 @@
 #include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/scheduler/fiber_values.hpp"
 #include "nopal/core/scheduler/pool_state.hpp"
-#include "nopal/core/scheduler/priorities.hpp"
 #include "nopal/core/scheduler/submission.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/stack.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
-#include "nopal/core/deque/spin_lock.hpp"
 #include "nopal/profile/site.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
