@@ -445,9 +445,9 @@ void stack_pool::trim(std::size_t n) noexcept {
 
 bool stack_pool::holds_many_pages(stack& s, std::uintptr_t sp) const noexcept {
   if (stands(s)) return false;
-  constexpr std::size_t looked_at = 512, few = 8;  // a frame that went deep has touched most of the pages just below the mark
+  constexpr std::size_t looked_for = 512, few = 8;  // a frame that went deep has touched most of the pages just below the mark
   auto const all = static_cast<std::size_t>(s.high_water_page() - s.low());
-  std::size_t const bytes = std::min(all, looked_at * page_);
+  std::size_t const bytes = std::min(all, looked_for * page_);
   if (resident_in(s.high_water_page() - bytes, bytes, page_, 0, near_the_top).value_or(residents{}).pages > few) return true;
   if (!s.holds(sp) || sp > word(s.high_water_page()) + page_ / 2) s.set_high_water_mark();
   return false;

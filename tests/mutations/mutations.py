@@ -46,7 +46,7 @@ MUTATIONS = (
     Mutation(
         "the purge of free stacks",
         "src/stack/stack_pool.cpp",
-        "if (how_ == reclaim::none || (s.known_pages <= kept && stands(s))) return;",
+        "if (how_ == reclaim::none) return;",
         "return;",
         (
             "at/bounds.of_stacks_that_wait_at_joins/2",
@@ -91,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(description=__doc__)
     result.add_argument("--root", type=Path, default=REPOSITORY, help="the sources")
     result.add_argument("--build", type=Path, help="where the copy is, and is built; it stays there (default: a folder that is removed)")
+    result.add_argument("--texts", action="store_true", help="build nothing: only look whether each mutation finds what it takes out")
     result.add_argument("--only", default="", help="only mutations whose names contain this")
     result.add_argument("--cxx", default=os.environ.get("CXX", "clang++-22"), help="the compiler")
     result.add_argument("--cc", default=os.environ.get("CC", "clang-22"), help="the C compiler that belongs to it")
@@ -133,12 +134,18 @@ def outcomes(program: Path, tests: tuple[str, ...]) -> dict[str, str]:
     return {name: outcome for outcome, name in found}
 
 
+def text_with(sources: Path, mutation: Mutation) -> str:
+    """The file of the mutation. Ends the program unless it has what is taken out, once."""
+    text = (sources / mutation.file).read_text()
+    if text.count(mutation.old) != 1:
+        sys.exit(f"mutations: {mutation.name}: {mutation.file} must have this once, not {text.count(mutation.old)} times: {mutation.old}")
+    return text
+
+
 def survived(sources: Path, build: Path, mutation: Mutation) -> list[str]:
     """Builds with the mutation, which is undone afterwards. The tests that do not fail as they must."""
     file = sources / mutation.file
-    text = file.read_text()
-    if text.count(mutation.old) != 1:
-        sys.exit(f"mutations: {mutation.name}: {mutation.file} must have this once, not {text.count(mutation.old)} times: {mutation.old}")
+    text = text_with(sources, mutation)
     file.write_text(text.replace(mutation.old, mutation.new))
     try:
         quietly("cmake", "--build", build, "--target", TARGET)
@@ -153,6 +160,11 @@ def main() -> int:
     chosen = [one for one in MUTATIONS if options.only in one.name]
     if not chosen:
         sys.exit(f"mutations: there is none whose name contains {options.only!r}: {'; '.join(one.name for one in MUTATIONS)}")
+    if options.texts:
+        for one in chosen:
+            text_with(options.root, one)
+        print(f"mutations: {len(chosen)} find what they take out")
+        return 0
     folder = options.build or Path(tempfile.mkdtemp(prefix="nopal-mutations-"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
