@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "nopal/affinity.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "observe/tell.hpp"
 #include "trace/src/pool_trace.hpp"
 #include "trace/src/ring.hpp"
 #include "trace/src/timeline.hpp"
