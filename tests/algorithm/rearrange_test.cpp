@@ -186,6 +186,52 @@ TEST(rearrange, the_nth_element_is_where_it_would_be) {
   });
 }
 
+// Of many elements the pivot comes from a sample: also where the data has a pattern.
+TEST(rearrange, the_nth_element_of_patterns_is_where_it_would_be) {
+  const std::vector<std::function<int(int, int)>> patterns{
+      [](int i, int) { return i; },                               // in order
+      [](int i, int n) { return n - i; },                         // reversed
+      [](int, int) { return 7; },                                 // all equal
+      [](int i, int n) { return i < n / 2 ? i : n - i; },         // up and down
+      [](int i, int) { return i % 64; },                          // a saw
+      [](int i, int n) { return i % (n / 512) == 0 ? -1 : i; },   // the least at even distances
+      [](int i, int n) { return i < n / 64 ? n + i : i % 1000; }  // the greatest first
+  };
+  test::everywhere([&] {
+    for (const int n : {16'384, 50'000}) {
+      for (const auto& pattern : patterns) {
+        std::vector<int> v;
+        for (int i = 0; i < n; ++i) v.push_back(pattern(i, n));
+        auto sorted = v;
+        std::ranges::sort(sorted);
+        for (const int k : {0, 1, n / 64, n / 2 - 1, n / 2, n - 2, n - 1}) {
+          auto w = v;
+          nopal::nth_element(w, w.begin() + k);
+          ASSERT_EQ(w[static_cast<std::size_t>(k)], sorted[static_cast<std::size_t>(k)]) << n << ' ' << k;
+          ASSERT_LE(*std::max_element(w.begin(), w.begin() + k + 1), *std::min_element(w.begin() + k, w.end()));
+          std::ranges::sort(w);
+          EXPECT_TRUE(w == sorted);
+        }
+      }
+    }
+  });
+}
+
+// By medians of samples it would be some 2 n.
+TEST(rearrange, the_nth_element_of_many_takes_few_comparisons) {
+  for (const std::size_t n : {std::size_t{100'000}, std::size_t{1'000'000}}) {
+    for (const std::size_t k : {n / 100, n / 2, n - n / 100}) {
+      auto v = test::numbers<int>(n);
+      std::atomic<std::uint64_t> comparisons{0};
+      nopal::nth_element(v, v.begin() + static_cast<std::ptrdiff_t>(k), [&](int a, int b) {
+        comparisons.fetch_add(1, std::memory_order_relaxed);
+        return a < b;
+      });
+      EXPECT_LT(comparisons, k == n / 2 ? n * 18 / 10 : n * 12 / 10) << n << ' ' << k;
+    }
+  }
+}
+
 TEST(rearrange, merges_stably) {
   test::everywhere([] {
     for (const std::size_t n : test::sizes) {

@@ -316,8 +316,8 @@ inline constexpr core::algorithms::stable_sort_function stable_sort{};
 /// threads.
 ///
 /// Throws what comp, proj and moves throw. All elements are then in the range if moves do not throw. Off a pool also throws what
-/// default_pool() throws, for 2^17 elements or more or where comparisons take long. O(n) expected work, O(n log n) at worst; O(n / 64 +
-/// log² n) expected span.
+/// default_pool() throws, for 2^17 elements or more or where comparisons take long. O(n) expected work, of many elements some n + min(k, n - k)
+/// comparisons for element k, O(n log n) at worst; O(n / 64 + log² n) expected span.
 inline constexpr core::algorithms::nth_element_function nth_element{};
 
 /// partial_sort(first, middle, last, comp = less, proj = identity), partial_sort(range, middle, comp, proj): puts before `middle`, sorted,
