@@ -15,7 +15,7 @@ endfunction()
 
 file(REMOVE_RECURSE "${WORK}")
 set(copy "${WORK}/source")
-foreach(part IN ITEMS CMakeLists.txt cmake companions include src tests)
+foreach(part IN ITEMS .clang-format CMakeLists.txt cmake companions include src tests)
   file(COPY "${SOURCE}/${part}" DESTINATION "${copy}")
 endforeach()
 file(COPY "${CMAKE_CURRENT_LIST_DIR}/toy" DESTINATION "${copy}/companions")
