@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <ranges>
 #include <set>
 #include <stdexcept>
@@ -95,6 +97,43 @@ TEST(scan, rounds_alike_on_any_number_of_workers) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     EXPECT_EQ(std::memcmp(results[i].data(), results[i % 2].data(), v.size() * sizeof(double)), 0);
   }
+}
+
+// One thread that scans alone adds up blocks in order, several do so in rounds.
+TEST(scan, groups_blocks_alike_in_order_and_in_rounds) {
+  test::everywhere([] {
+    for (std::size_t blocks = 1; blocks < 200; ++blocks) {
+      auto add = [](double a, double b) { return a + b; };
+      std::vector<std::optional<double>> sums{std::nullopt};
+      std::vector<double> in_order;
+      nopal::core::algorithms::sums_in_order<double> groups{blocks};
+      std::optional<double> before;
+      for (const auto x : test::numbers<std::int64_t>(blocks)) {
+        sums.emplace_back(static_cast<double>(x) * 1e-7);
+        before = groups.up_to(in_order.size(), *sums.back(), before, add);
+        in_order.push_back(*before);
+      }
+      nopal::core::algorithms::sum_up_behind<affine>(sums, add);
+      for (std::size_t i = 0; i < blocks; ++i) EXPECT_EQ(*sums[i + 1], in_order[i]) << "block " << i << " of " << blocks;
+    }
+  });
+}
+
+TEST(scan, calls_a_dear_operation_no_more_than_twice_for_each_element) {
+  test::everywhere([] {
+    for (const int n : {16, 64, 256}) {
+      const std::vector<int> v(static_cast<std::size_t>(n), 1);
+      std::vector<int> out(v.size());
+      std::atomic<int> calls{0};
+      nopal::inclusive_scan(v, out.begin(), [&](int a, int b) {
+        ++calls;
+        std::this_thread::sleep_for(std::chrono::microseconds{50});
+        return a + b;
+      });
+      EXPECT_EQ(out.back(), n);
+      EXPECT_LE(calls, 2 * n);
+    }
+  });
 }
 
 TEST(scan, throws_what_the_operation_throws) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include <nopal/core/base/own_mutex.hpp>
 #include <nopal/core/base/virtual_time.hpp>
 
 #include "simulated_pool.hpp"
@@ -182,6 +183,33 @@ TEST(a_lock_of_the_programs, is_told_of_and_its_wait_is_no_work) {
     if (r.lost_turns < 4) continue;
     EXPECT_LT(r.working.count(), 2 * sum);
     return;
+  }
+  ADD_FAILURE() << "in no run a worker has waited";
+}
+
+// As of malloc's lock, whose holder may be stopped: signals do not stop whoever waits for it below a lock of the library, and yet it gives up
+// the turn.
+TEST(a_lock_of_the_programs, may_be_waited_for_below_one_of_the_library) {
+  with_costs const costs{"report=/dev/null"};
+  for (int tries = 0; tries < 100; ++tries) {
+    nopal::pool p{machine("2")};
+    std::mutex m;
+    nopal::core::own_mutex of_the_library;
+    std::atomic<bool> held{false};
+    p.run([&] {
+      nopal::parallel_invoke(
+          [&] {
+            std::lock_guard const guard{m};
+            held = true;
+            for (int n = 0; n < 100; ++n) work();
+          },
+          [&] {
+            while (!held) nopal::yield();
+            std::lock_guard const outer{of_the_library};
+            std::lock_guard const guard{m};
+          });
+    });
+    if (nopal::simulated(p)->lost_turns > 0) return;
   }
   ADD_FAILURE() << "in no run a worker has waited";
 }

@@ -62,23 +62,30 @@ inline blocks scan_blocks(std::size_t n, bool plainly) {
 template <int Pass, bool Inclusive, bool Plainly, class T, class I, class O, class Op>
 struct scan_pass {};
 
-/// Replaces each sum of one block, from sums[1] on, by that of all blocks up to it. In log n rounds: sums are complete within groups of 1, 2,
-/// 4, ... blocks; a round adds the last sum of each even group to those of the odd group behind it. So few elements that take long wait for
-/// few others.
+/// Replaces each sum of one block, from sums[1] on, by that of all blocks up to it, in log n + 1 rounds (R. E. Ladner and M. J. Fischer, Parallel
+/// prefix computation, 1980). First each second block gets the sum of its pair. Then sums of pairs are complete within groups of 1, 2, 4, ...
+/// pairs; a round adds the last sum of each even group to those of the odd group behind it. At last the other blocks add what is before them. So
+/// few elements that take long wait for few others, and n blocks take n / 4 * log n + n / 2 additions.
 template <class Site, class T, class Op>
 void sum_up_behind(std::vector<std::optional<T>>& sums, Op& op) {
-  const std::size_t n = sums.size() - 1;
-  for (std::size_t half = 1; half < n; half *= 2) {
-    const std::size_t rest = n % (2 * half);
-    const std::size_t pairs = n / (2 * half) * half + (rest > half ? rest - half : 0);
-    algorithms::loop_at<Site>(pairs, [&](std::size_t from, std::size_t to) {
+  // In a round, groups of `half` sums that are `stride` apart are added to. `first`: how many sums come before all groups.
+  const auto round = [&](std::size_t additions, std::size_t half, std::size_t stride, std::size_t first) {
+    algorithms::loop_at<Site>(additions, [&](std::size_t from, std::size_t to) {
       for (std::size_t k = from; k != to; ++k) {
-        const std::size_t before = k / half * 2 * half + half;
-        std::optional<T>& sum = sums[before + 1 + k % half];
+        const std::size_t before = first + (k / half * 2 + 1) * half * stride;
+        std::optional<T>& sum = sums[before + (1 + k % half) * stride];
         sum.emplace(static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*sums[before]), std::move(*sum))));
       }
     });
+  };
+  const std::size_t n = sums.size() - 1;
+  const std::size_t pairs = n / 2;
+  round(pairs, 1, 1, 0);
+  for (std::size_t half = 1; half < pairs; half *= 2) {
+    const std::size_t rest = pairs % (2 * half);
+    round(pairs / (2 * half) * half + (rest > half ? rest - half : 0), half, 2, 0);
   }
+  round((n - 1) / 2, 1, 1, 1);
 }
 
 /// The sums up to the blocks of a scan, where these are taken one after the other: grouped as sum_up_behind groups them.
@@ -87,12 +94,18 @@ class sums_in_order {
  public:
   explicit sums_in_order(std::size_t blocks) : groups_(std::bit_width(blocks)) {}
 
-  /// The sum of all blocks up to `block`, whose own is `sum`. Called for one block after the other.
+  /// The sum of all blocks up to `block`, whose own is `sum`. `before`: that up to the block before it. Called for one block after the other.
   template <class Op>
-  T up_to(std::size_t block, T sum, Op& op) {
+  T up_to(std::size_t block, T sum, const std::optional<T>& before, Op& op) {
+    if (block % 2 == 0) {
+      left_.emplace(std::as_const(sum));
+      if (block != 0) sum = static_cast<T>(algorithms::apply_to_copy(op, *before, std::move(sum)));
+      return static_cast<T&&>(sum);  // of a type without T(T&&), GCC 12 would return a copy by T(T&)
+    }
+    sum = static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*left_), std::move(sum)));
     std::size_t level = 0;
-    bool ends_group = true;  // of 2^level blocks
-    for (std::size_t rest = block; rest != 0; rest >>= 1, ++level) {
+    bool ends_group = true;  // of 2^level pairs
+    for (std::size_t rest = block / 2; rest != 0; rest >>= 1, ++level) {
       if (rest % 2 != 0) {
         sum = static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*groups_[level]), std::move(sum)));
       } else if (ends_group) {
@@ -101,11 +114,12 @@ class sums_in_order {
       }
     }
     if (ends_group) groups_[level].emplace(std::as_const(sum));
-    return static_cast<T&&>(sum);  // of a type without T(T&&), GCC 12 would return a copy by T(T&)
+    return static_cast<T&&>(sum);  // as above
   }
 
  private:
-  std::vector<std::optional<T>> groups_;  // [level]: the last group of 2^level blocks that has a right neighbour as large
+  std::optional<T> left_;                // the block's own, of the first of a pair
+  std::vector<std::optional<T>> groups_;  // [level]: the last group of 2^level pairs that has a right neighbour as large
 };
 
 /// The elements of a scan, block by block. `Plainly`: see scans_plainly.
@@ -116,11 +130,11 @@ struct scanned_blocks {
   const O& out;
   Op& op;
 
-  /// The sum of a block. `begun`: that of its first two elements, or of its only one, if it is known.
+  /// The sum of a block. `begun`: that of its first two elements, if it is known.
   T sum(std::size_t block, std::optional<T> begun = std::nullopt) const {
     const I stop = algorithms::ahead(first, cut.end(block));
     I it = algorithms::ahead(first, cut.begin(block));
-    if (begun && cut.size > 1) ++it;
+    if (begun) ++it;
     T sum = begun ? *std::move(begun) : core::made_of<T>(*it);
     while (++it != stop) sum = core::joined<T>(op, std::move(sum), *it);
     return sum;
@@ -182,8 +196,9 @@ struct scanned_blocks {
         *++result = std::as_const(sum);
       }
     } else if constexpr (Inclusive) {
-      T up_to = algorithms::apply_to_copy(op, std::as_const(*before), *it);
       const I last = stop - 1;
+      if (!Plainly && it == last) return sum;
+      T up_to = algorithms::apply_to_copy(op, std::as_const(*before), *it);
       while (it != last) {
         *result = std::as_const(up_to);
         ++result;
@@ -225,7 +240,7 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
   const scanned_blocks<Inclusive, T, plainly, I, O, Op> all{cut, first, out, op};
   if (cut.count == 1) return algorithms::loop_at<last_pass>(1, [&](std::size_t, std::size_t) { all.write(0, init); });
 
-  std::optional<T> begun;  // the sum of the first elements: it shows what an operation costs, unless that is known
+  std::optional<T> begun;  // the sum of the first two elements: it shows what an operation costs, unless that is known
   bool in_order = true;    // is the next block in order written at once?
   if constexpr (!plainly) {
     double ticks = cost_of<between>.ticks();
@@ -235,8 +250,8 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
         I it = first;
         const std::uint64_t before = loop_ticks();
         T sum = core::made_of<T>(*it);
-        if (cut.size > 1) sum = core::joined<T>(op, std::move(sum), *++it);
-        begun.emplace(std::move(sum));
+        sum = core::joined<T>(op, std::move(sum), *++it);
+        if (cut.size > 1) begun.emplace(std::move(sum));  // else it only shows the cost
         return static_cast<double>(loop_ticks() - before);
       };
       ticks = add_up();
@@ -273,7 +288,7 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
         } else {
           T sum = own;
           if (block == 0 && init) sum = static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*init), std::move(sum)));
-          before.emplace(groups.up_to(block, std::move(sum), op));
+          before.emplace(groups.up_to(block, std::move(sum), before, op));
           if constexpr (Inclusive) *algorithms::ahead(out, cut.end(block) - 1) = std::as_const(*before);
         }
       }
