@@ -16,7 +16,6 @@
 #include <nopal/nopal.hpp>
 
 #include "../process.hpp"
-#include "../quantile.hpp"
 #include "element.hpp"
 #include "peers.hpp"
 #include "subjects.hpp"
@@ -31,24 +30,24 @@ struct options {
   unsigned rounds = 3;
 };
 
-/// Seconds of each round, in order, by library.
-using times = std::map<std::string, std::vector<double>>;
+/// Seconds of all rounds, by library. Each round has another input, since the number of comparisons depends on it.
+using times = std::map<std::string, double>;
 
 bool compare(const scale::subject& of, std::size_t n, const options& opts, nopal::pool& pool) {
-  const scale::input in{n};
-  scale::output expected = of.before(in);
-  of.serial(in, expected);
-  of.settle(expected);
   const auto parallel = scale::parallel_mode();
   const auto tbb = scale::tbb();
   times taken;
   bool ok = true;
   for (unsigned k = 0; k < opts.rounds; ++k) {
+    const scale::input in{n, k};
+    scale::output expected = of.before(in);
+    of.serial(in, expected);
+    of.settle(expected);
     const auto once = [&](const std::string& who, const auto& run) {
       scale::output found = of.before(in);
       const auto begin = std::chrono::steady_clock::now();
       run(found);
-      taken[who].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      taken[who] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / opts.rounds;
       of.settle(found);
       if (found != expected) std::cerr << of.name << " of " << n << " by " << who << " is wrong\n";
       ok = ok && found == expected;
@@ -65,14 +64,12 @@ bool compare(const scale::subject& of, std::size_t n, const options& opts, nopal
   line["element_ns"] = opts.milliseconds * 1e6;
   line["workers"] = opts.workers;
   double best = 0;
-  for (auto& [who, some] : taken) {
-    std::ranges::sort(some);
-    const double middle = bench::quantile(some, 0.5);
-    line[who] = middle;
-    if (who != "nopal" && (best == 0 || middle < best)) best = middle;
+  for (const auto& [who, seconds] : taken) {
+    line[who] = seconds;
+    if (who != "nopal" && (best == 0 || seconds < best)) best = seconds;
   }
-  line["seconds"] = bench::quantile(taken["nopal"], 0.5);
-  if (best > 0) line["best_peer_ratio"] = best / bench::quantile(taken["nopal"], 0.5);
+  line["seconds"] = taken["nopal"];
+  if (best > 0) line["best_peer_ratio"] = best / taken["nopal"];
   line["ok"] = ok;
   line["compiler"] = bench::compiler();
   std::cout << line.dump() << std::endl;
@@ -88,7 +85,7 @@ int main(int argc, char** argv) {
   app.add_option("--sizes", opts.sizes, "how many elements")->delimiter(',')->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--element", opts.milliseconds, "milliseconds that each takes")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--workers", opts.workers, "how many threads work")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--rounds", opts.rounds, "how often each is run")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--rounds", opts.rounds, "how often each is run, on another input each time; the mean is told")->check(CLI::PositiveNumber)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     scale::element::choose(opts.milliseconds * 1e6, false);

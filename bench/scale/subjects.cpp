@@ -15,8 +15,8 @@
 
 namespace scale {
 
-input::input(std::size_t n) : v(n) {
-  std::uint64_t x = 0;
+input::input(std::size_t n, std::uint64_t which) : v(n) {
+  std::uint64_t x = which * 0xD1342543DE82EF95u;
   for (int& e : v) {
     x += 0x9e3779b97f4a7c15u;
     std::uint64_t mixed = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;

@@ -3,15 +3,16 @@
 // The measured algorithms: each by the standard library, serially, and by nopal, on the same elements.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace scale {
 
-/// The input.
+/// An input, one of many.
 struct input {
-  explicit input(std::size_t n);
+  explicit input(std::size_t n, std::uint64_t which = 0);
   std::vector<int> v;     // in no order
   std::vector<int> a, b;  // its two halves, each sorted
 };
