@@ -85,7 +85,9 @@ int main(int argc, char** argv) {
   app.add_option("--sizes", opts.sizes, "how many elements")->delimiter(',')->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--element", opts.milliseconds, "milliseconds that each takes")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--workers", opts.workers, "how many threads work")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--rounds", opts.rounds, "how often each is run, on another input each time; the mean is told")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--rounds", opts.rounds, "how often each is run, on another input each time; the mean is told")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     scale::element::choose(opts.milliseconds * 1e6, false);

@@ -118,7 +118,7 @@ class sums_in_order {
   }
 
  private:
-  std::optional<T> left_;                // the block's own, of the first of a pair
+  std::optional<T> left_;                 // the block's own, of the first of a pair
   std::vector<std::optional<T>> groups_;  // [level]: the last group of 2^level pairs that has a right neighbour as large
 };
 
