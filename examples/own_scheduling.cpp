@@ -9,8 +9,10 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <system_error>
 
 #include "nopal/nopal.hpp"
 
@@ -29,7 +31,10 @@ class epoll final : public nopal::event_source {
     nopal::counter readable{1};
     asked_.fetch_add(1, std::memory_order_release);  // pairs with the load in poll: race detectors do not see that the kernel orders this
     epoll_event e{.events = EPOLLIN | EPOLLONESHOT, .data = {.ptr = &readable}};
-    if (::epoll_ctl(all_, EPOLL_CTL_MOD, file, &e) != 0) ::epoll_ctl(all_, EPOLL_CTL_ADD, file, &e);
+    if (::epoll_ctl(all_, EPOLL_CTL_MOD, file, &e) != 0 && ::epoll_ctl(all_, EPOLL_CTL_ADD, file, &e) != 0) {
+      readable.done();  // nobody else will
+      throw std::system_error{errno, std::generic_category(), "epoll_ctl"};
+    }
     nopal::without_stop([&] { readable.wait(); });
   }
 

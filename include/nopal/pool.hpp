@@ -283,7 +283,7 @@ class pool {
 };
 
 namespace core {
-/// For companions that give a pool work of their own making: what its workers share.
+/// For companions, which give a pool work of their own making, or look for their observer: what its workers share.
 struct pool_access {
   static pool_state& state(pool& p) noexcept { return p.state(); }
 };

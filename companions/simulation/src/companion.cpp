@@ -46,7 +46,7 @@ class chosen final : public attachment {
   schedule_choice const choice_;
 };
 
-std::unique_ptr<attachment> attach(pool_options const& o) {
+std::unique_ptr<attachment> attach_simulation(pool_options const& o) {
   schedule_choice choice{.how = o.experimental.schedule, .seed = o.experimental.seed};
   choice.machine = o.experimental.simulate;
   if (choice.how == schedule::free && choice.machine.empty()) choice = schedule_choice::from_environment();
@@ -63,6 +63,6 @@ std::unique_ptr<attachment> attach(pool_options const& o) {
 }  // namespace
 
 extern companion const simulation_companion;
-companion const simulation_companion{.name = "simulation", .attach = attach, .names = nullptr};
+companion const simulation_companion{.name = "simulation", .attach = attach_simulation, .names = nullptr};
 
 }  // namespace nopal::core

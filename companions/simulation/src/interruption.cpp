@@ -137,6 +137,7 @@ void thread_alarm::end() noexcept {
 }
 
 void thread_alarm::set(std::int64_t nanoseconds) noexcept {
+  is_paused_ = false;
   if (is_there_) set_to(std::max<std::int64_t>(1, nanoseconds));
 }
 

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "nopal/core/architecture/instructions.hpp"
@@ -77,7 +78,16 @@ class thread_alarm {
   void set(std::int64_t nanoseconds) noexcept;
   /// Sends no signal.
   void clear() noexcept {
+    is_paused_ = false;
     if (is_set_) set_to(0);
+  }
+  /// If it is set, sends no signal until the next call, from which on it sends them again.
+  void pause_or_resume() noexcept {
+    if (std::exchange(is_paused_, is_set_)) {
+      set(1);
+    } else if (is_set_) {
+      set_to(0);
+    }
   }
 
  private:
@@ -86,6 +96,7 @@ class thread_alarm {
   timer_t id_{};
   bool is_there_ = false;
   bool is_set_ = false;
+  bool is_paused_ = false;
 };
 
 // The signal that stops a worker which runs for long without a fork. The worker waits inside the signal's handler.

@@ -26,7 +26,6 @@ namespace nopal::inline NOPAL_ABI::core {
 // In nanoseconds.
 static constexpr std::int64_t first_ahead = 2'000;
 static constexpr std::int64_t in_real_time = 1'000'000;
-static constexpr std::int64_t clearly_runs = 100'000;  // of a millisecond: a signal's handler takes less
 
 class simulation::own_time final : public virtual_time {
  public:
@@ -247,18 +246,17 @@ void simulation::leave_waiting(unsigned i) noexcept {
 }
 
 // The worker that has the turn was asked to give it up, and has not. It may wait for another one by a lock of the program, or of malloc: then
-// its thread uses no CPU. If it holds a lock of the library as well, a signal changes nothing, and each takes CPU time. So there is none from
-// here on, unless the thread clearly runs.
+// its thread uses no CPU. If it holds a lock of the library as well, its alarm changes nothing, and takes CPU time each time it comes. So the
+// alarm pauses until the next look shows whether the thread runs.
 bool simulation::unblock(unsigned i) noexcept {
   worker_state& w = at(i);
   int thread = 0;
   {
     std::lock_guard const guard{mutex_};
     if (holder() != i || ended_) return true;
-    w.alarm.clear();
     std::int64_t const used = stopwatch::used(w.cpu_time);
-    if (std::int64_t const more = used - std::exchange(w.used_before, used); more != 0) {
-      if (more >= clearly_runs && w.now != state::absent) interrupt(w.thread);
+    if (std::exchange(w.used_before, used) != used) {
+      w.alarm.pause_or_resume();
       return false;
     }
     thread = w.thread_number;

@@ -232,7 +232,8 @@ inline constexpr core::algorithms::exclusive_scan_function exclusive_scan{};
 /// transform_inclusive_scan(first, last, out, op, f), transform_inclusive_scan(first, last, out, op, f, init), and both with a range in
 /// place of first and last: the inclusive_scan of f(element), as std::transform_inclusive_scan. Several threads call f at once. Where f
 /// takes long and returns numbers or sums, it is called once for each element and its results are kept, up to 64 MiB of them; else it is
-/// called twice, and maybe once more for the first element. All else is as for inclusive_scan, but few numbers too are summed up in blocks.
+/// called twice, and maybe once or twice more for the first two. All else is as for inclusive_scan, but few numbers too are summed up in
+/// blocks.
 inline constexpr core::algorithms::transform_inclusive_scan_function transform_inclusive_scan{};
 /// transform_exclusive_scan(first, last, out, init, op, f), transform_exclusive_scan(range, out, init, op, f): the exclusive_scan of
 /// f(element), as std::transform_exclusive_scan. All else is as for transform_inclusive_scan.

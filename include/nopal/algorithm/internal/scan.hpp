@@ -64,8 +64,8 @@ struct scan_pass {};
 
 /// Replaces each sum of one block, from sums[1] on, by that of all blocks up to it, in log n + 1 rounds (R. E. Ladner and M. J. Fischer, Parallel
 /// prefix computation, 1980). First each second block gets the sum of its pair. Then sums of pairs are complete within groups of 1, 2, 4, ...
-/// pairs; a round adds the last sum of each even group to those of the odd group behind it. At last the other blocks add what is before them. So
-/// few elements that take long wait for few others, and n blocks take n / 4 * log n + n / 2 additions.
+/// pairs; a round adds the last sum of each even group to those of the odd group behind it. Last, the other blocks add what is before them. So
+/// few elements that take long wait for few others, and n blocks take n / 4 * log n + 3 n / 4 additions.
 template <class Site, class T, class Op>
 void sum_up_behind(std::vector<std::optional<T>>& sums, Op& op) {
   // In a round, groups of `half` sums that are `stride` apart are added to. `first`: how many sums come before all groups.
@@ -262,8 +262,8 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
       }
       cost_of<between>.learn(ticks);
     }
-    cost_of<first_pass>.learn(ticks * static_cast<double>(cut.size));
-    cost_of<last_pass>.learn(ticks * static_cast<double>(cut.size));
+    cost_of<first_pass>.learn(ticks * static_cast<double>(cut.size - 1));
+    cost_of<last_pass>.learn(ticks * static_cast<double>(cut.size - 1));
   }
 
   std::vector<std::optional<T>> sums(cut.count);  // [block + 1]: the block's own; in the end [block]: that of all blocks before it

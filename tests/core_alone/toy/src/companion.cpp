@@ -11,12 +11,12 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
-class counts_steals final : public observer {
+class toy_observer final : public observer {
  public:
   void took(worker& /*w*/, worker const& /*victim*/) noexcept override { ++toy.steals; }
 };
 
-class counts_waits final : public event_source {
+class toy_source final : public event_source {
  public:
   void poll() noexcept override { ++toy.polls; }
   void wait() noexcept override {
@@ -29,17 +29,17 @@ class counts_waits final : public event_source {
   std::counting_semaphore<> woken_{0};
 };
 
-class toys final : public attachment {
+class toy_attachment final : public attachment {
  public:
-  std::shared_ptr<event_source> events() const override { return std::make_shared<counts_waits>(); }
-  std::unique_ptr<observer> watch(pool_site const& /*s*/) const override { return std::make_unique<counts_steals>(); }
+  std::shared_ptr<event_source> events() const override { return std::make_shared<toy_source>(); }
+  std::unique_ptr<observer> watch(pool_site const& /*s*/) const override { return std::make_unique<toy_observer>(); }
 };
 
-std::unique_ptr<attachment> attach(pool_options const& o) { return o.name == "toy" ? std::make_unique<toys>() : nullptr; }
+std::unique_ptr<attachment> attach_toy(pool_options const& o) { return o.name == "toy" ? std::make_unique<toy_attachment>() : nullptr; }
 
 }  // namespace
 
 extern companion const toy_companion;
-companion const toy_companion{.name = "toy", .attach = attach, .names = nullptr};
+companion const toy_companion{.name = "toy", .attach = attach_toy, .names = nullptr};
 
 }  // namespace nopal::core

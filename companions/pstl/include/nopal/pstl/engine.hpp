@@ -451,7 +451,7 @@ T transform_scan(Index n, const Make& make, T init, Join& join, const More& more
         T sum(std::as_const(sums[block + 1].emplace(sum_of(from, to))));
         write(*std::as_const(before));
         if (block == 0) sum = core::joined<T>(join, std::as_const(init), std::move(sum));
-        before.emplace(groups.up_to(block, std::move(sum), join));
+        before.emplace(groups.up_to(block, std::move(sum), before, join));
       }
       written.store(block + 1, std::memory_order_release);
     });
