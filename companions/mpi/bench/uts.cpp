@@ -2,8 +2,7 @@
 // must be the published ones. The end is detected as by Dijkstra and Scholten: who gets work while it has none, and owes nothing, owes its giver
 // an answer, which it gives when it has no work and all that it gave was answered. Rank 0, which has the root, knows so when all is done.
 //
-// nopal: ordinary functions fork the parts of a node's children on the rank's pool, which steals inside; a fiber receives what the others ask and
-// give.
+// nopal: a task for each node on the rank's pool, which steals inside; a fiber receives what the others ask and give.
 // plain, openmp: each thread has a stack of nodes, and the first one looks for messages (MPI_Iprobe) now and then.
 // A leaf is counted where it is found: it is no task, and comes neither onto a stack nor into a message. So whatever is walked has children; the
 // roots have.
@@ -136,28 +135,6 @@ struct alignas(64) counts {
 
 #if defined(NOPAL_DISTRIBUTED_NOPAL)
 
-// The children of a node that have children: as a rule there are few, and on the stack.
-class some_nodes {
- public:
-  some_nodes(some_nodes const&) = delete;  // it points into itself
-  explicit some_nodes(std::size_t most) : at_{few_} {
-    if (most <= few) return;
-    many_.resize(most);
-    at_ = many_.data();
-  }
-  void push_back(node const& n) { at_[size_++] = n; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] node const* begin() const { return at_; }
-  [[nodiscard]] node const* end() const { return at_ + size_; }
-
- private:
-  static constexpr std::size_t few = 8;
-  node few_[few];
-  nodes many_;
-  node* at_;
-  std::size_t size_ = 0;
-};
-
 class search {
  public:
   search(bench::tree const& tree, int rank, int ranks, unsigned workers)
@@ -238,28 +215,26 @@ class search {
   }
 
   void walk_all(nodes const& from) {
-    if (!from.empty()) walk_each(from.data(), from.data() + from.size());
+    nopal::parallel_for(std::size_t{0}, from.size(), [&](std::size_t i) { nopal::sync_wait(walk, *this, from[i]); });
   }
-  // The nodes of [first, last), of which there is one at least. All but the first may be given away: so this rank has work too.
-  void walk_each(node const* first, node const* last) {
-    if (last - first == 1) return walk(*first);
-    node const* const middle = first + (last - first) / 2;
-    nopal::parallel_invoke([&] { walk_each(first, middle); },
-                           [&] {
-                             node const* at = middle;
-                             while (at != last && others_.wanted && gave(*at)) ++at;
-                             if (at != last) walk_each(at, last);
-                           });
-  }
-  void walk(node const& at) {
-    std::size_t const children = tree_.children_of(at);
-    some_nodes inner{children};
+  static nopal::task<void> walk(search& s, node at) {
+    std::size_t const children = s.tree_.children_of(at);
+    std::size_t leaves = 0;
     for (std::size_t i = 0; i < children; ++i) {
       node const child = at.child(i);
-      if (tree_.children_of(child) > 0) inner.push_back(child);
+      if (s.tree_.children_of(child) == 0) {
+        ++leaves;
+        continue;
+      }
+      if (i > 0 && s.others_.wanted && s.gave(child)) continue;  // the first one stays, so that this rank has work too
+      if (i + 1 < children) {
+        co_await nopal::fork(walk, s, child);
+      } else {
+        co_await nopal::call(walk, s, child);
+      }
     }
-    visited(at, children - inner.size());
-    if (inner.size() > 0) walk_each(inner.begin(), inner.end());
+    s.visited(at, leaves);
+    co_await nopal::join;
   }
   // The node, and those of its children that are leaves.
   void visited(node const& at, std::size_t leaves) {
