@@ -3,7 +3,6 @@
 // channel: a queue of bounded length between fibers, tasks, functions and threads. It is a ring of values, a mutex and two condition
 // variables.
 
-#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 #include <chrono>
@@ -22,6 +21,7 @@
 #include <utility>
 
 #include "nopal/condition_variable.hpp"
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/stop/stop_region.hpp"
 #include "nopal/core/task/waiting_task.hpp"
 #include "nopal/core/wait/deadline.hpp"

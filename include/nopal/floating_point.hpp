@@ -3,10 +3,11 @@
 // The floating-point mode: rounding, flushing to zero, traps (on x86-64 the control bits of mxcsr and of the x87 control word, on 64-bit
 // Arm those of fpcr). Each job, task, fiber and function of a scope has its own, on any worker. Next: core/stack/native_fork.hpp.
 
+#include "nopal/core/compiler/config.hpp"
+
 #include <type_traits>
 
 #include "nopal/core/architecture/control_words.hpp"
-#include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 

@@ -241,7 +241,7 @@ bool take_jobs(worker& w, worker& victim) noexcept {
   resumable* const first = take_oldest_job(w, victim);
   if (first == nullptr) return false;
   if (&victim != &w) tell::took(w, victim);
-  if (w.pool().steals) w.pool().parking.retract();  // as in run_due
+  if (w.pool().steals) w.pool().parking.retract();  // as in run_oldest
   stop_searching(w);
   run(w, *first);
   return true;

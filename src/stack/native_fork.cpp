@@ -1,4 +1,4 @@
-// The context of a deque follows that of the strand.
+// What a fork that polls does: the context of a deque follows that of the strand. Below: the slow path of parallel_invoke's forks.
 
 #include "nopal/core/stack/native_fork.hpp"
 

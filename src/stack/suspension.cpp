@@ -1,4 +1,5 @@
-// Counts the tasks in a deque, and gets memory for them.
+// Leaving a native stack at a wait, resuming it, and bringing it home; what becomes of the deque's entries then. First: the memory for
+// those that are tasks.
 
 #include "nopal/core/stack/suspension.hpp"
 #include "nopal/core/stack/orphan_memory.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-// parallel_for, parallel_for_blocks: loops whose iterations may run at once. Next: core/loop/loop.hpp, what becomes of the
-// body; core/loop/loop.hpp, the engine.
+// parallel_for, parallel_for_blocks: loops whose iterations may run at once. Next: core/loop/loop.hpp, the engine, and what becomes of
+// the body.
 
 #include "nopal/core/compiler/config.hpp"
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// What is due: stacks whose time limit has expired. A worker that only forks and joins never searches, so the timer's thread raises the
-// flag that thieves raise. due.md, "What is due". Next: pool_state.hpp, which holds them. Below: how such a worker runs them.
+// What is due: stacks whose time limit has expired, or whose event has come. A worker that only forks and joins never searches, so the
+// timer's thread raises the flag that thieves raise. due.md, "What is due". Next: pool_state.hpp, which holds them. Below: how such a
+// worker runs them.
 
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"

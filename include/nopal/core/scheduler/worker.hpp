@@ -1,7 +1,7 @@
 #pragma once
 
 // What each worker counts: one number for each kind of event, in one table with its public name. The thread that works as the worker
-// counts. Next: scheduler.hpp, which reads the numbers.
+// counts. Next: scheduler.hpp, which reads the numbers. Below: the strand, memory that nothing uses, the worker, a saved strand.
 
 #include <array>
 #include <atomic>
@@ -133,7 +133,7 @@ class event;
 struct job;
 class top_wait;
 
-/// What only the search for work uses: search.cpp.
+/// The state of the search: search.cpp. Also used where stacks stay, by what is due, by permits, yields, pipelines and external callers.
 struct search_state {
   search_state(std::uint64_t seed, unsigned index) noexcept : random{seed, index} {}
 
@@ -184,7 +184,7 @@ struct worker_at_forks : fork_state {
   stack_cache stacks;
 };
 
-/// What other threads touch, too.
+/// What other threads touch, too. They also touch `work`, `queues` and `spare`, which stand in the other two structs.
 struct worker_for_others {
   /// What is ready to run: fibers that this worker has spawned, stacks that it has woken, and jobs from an inbox that it has emptied.
   /// Thieves take the oldest.

@@ -81,8 +81,7 @@ class naps {
 // Parking: which worker sleeps, which is woken, and whose worker an external caller of pool::run occupies. The adaptive scheduler of the
 // paper's Section III-D: while there is visible work, the last thief of a NUMA node stays awake; when there is none, all sleep and the pool
 // uses no CPU. Why no wake-up is lost, and why each order is as it is: README.md. Any thread may call a function whose comment names no
-// actor. Next: ../scheduler/submission.hpp, which announces work; ../scheduler/search.hpp, which parks; ../scheduler/submission.hpp,
-// which occupies.
+// actor. Next: ../scheduler/submission.hpp, which announces work and occupies workers; ../scheduler/search.hpp, which parks.
 
 /// State of a worker's thread, as far as other threads may change it. Which thread may change which state: README.md, "States".
 enum class thread_state : std::uint32_t {
@@ -109,8 +108,8 @@ class basic_parking {
     }
   }
 
-  // ---- Visible work: the strands and rings that have offered some, plus the jobs in open inboxes. While it is not 0, some thread must
-  // search.
+  // ---- Visible work: the strands and rings that have offered some, plus the jobs in open inboxes and the entries of the queues `due`,
+  // `high` and `low`. While it is not 0, some thread must search.
 
   /// seq_cst: the parker's read is in one order with the additions below.
   bool visible_work() const noexcept { return visible_work_.load(std::memory_order_seq_cst) != 0; }

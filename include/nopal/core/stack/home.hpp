@@ -2,8 +2,8 @@
 
 // Stacks that stay: a native stack is resumed only by the thread that left it. While it waits at a join, the thread does not leave it at
 // all, and runs on top of it what descends from the join. For frames of other libraries that keep something of their thread. Called by
-// waiters. What it promises, why nothing stands still, and what it costs: stays.md. Next: top_wait.hpp, the word
-// between the two sides of such a wait; ../stack/top_wait.hpp, what descends from a join.
+// waiters. What it promises, why nothing stands still, and what it costs: stays.md. Next: top_wait.hpp, the word between the two sides of
+// such a wait, and what descends from a join.
 
 #include <cstdint>
 #include <type_traits>

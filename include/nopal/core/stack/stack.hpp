@@ -2,7 +2,7 @@
 
 // One native stack: a place in a mapping, with a guard page. All strands run on these, never on a thread's own stack, so that any worker
 // may resume them. Which thread owns one at each event: README.md, "Where a stack goes at each event". Next: stack_pool.hpp, which holds
-// their places; stack_pool.hpp, which makes and keeps them; suspension.hpp, which leaves them.
+// their places, makes and keeps them; suspension.hpp, which leaves them.
 
 #include <atomic>
 #include <cstddef>

@@ -104,7 +104,7 @@ class stack_awaiter : public awaitable_tag {
 };
 
 // What `co_await resume_on(...)` awaits. Called by the worker that runs the task, until it suspends; afterwards by the worker that the task
-// has moved to. Next: slow_path.hpp, what is sent; slow_path.hpp, whose move_task requests it.
+// has moved to. Next: slow_path.hpp: what is sent, and move_task, which requests it.
 
 /// The error for resume_on between fork and join: std::logic_error, which names the function.
 NOPAL_API std::exception_ptr move_misuse() noexcept;

@@ -77,7 +77,7 @@ class NOPAL_API waiting_task : public inheriting {
   waiting_task(waiting_task const&) = delete;
   waiting_task& operator=(waiting_task const&) = delete;
 
-  /// Its task has something to wait for no more: gives it to a worker. Afterwards `*this` may be gone. Any thread, once for each entry.
+  /// What its task waited for has happened: gives the task to a worker. Afterwards `*this` may be gone. Any thread, once for each entry.
   void ready() noexcept;
 
  protected:

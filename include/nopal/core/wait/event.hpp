@@ -25,7 +25,8 @@ struct waiting_stack : resumable {
   top_wait* on_top = nullptr;  ///< the stack was not left: its thread waits on top of it
   bool for_job = false;        ///< waits for a job that it began: what the job has forked descends from the stack's frames
 
-  /// Not null: this is no stack, but a watch of one that waits for several things (completion.hpp), and resume calls this instead.
+  /// Not null: this is no stack, but a watch of one that waits for several things (completion.hpp), a task without a stack
+  /// (../task/waiting_task.hpp), or what begins after others (../scheduler/dependent.hpp). resume calls this instead.
   void (*told)(waiting_stack& me) noexcept = nullptr;
 
   /// Lets some worker of the pool resume the stack: the caller's, if it works for that pool, has memory for its ring and the pool steals;

@@ -121,7 +121,7 @@ class wait_queue {
 };
 
 // What the mutex, the condition variable and the semaphore have in common: one word, and a queue that a bit of the word locks. README.md,
-// "Waiting in a queue", says why no waiter is forgotten. Any thread. Next: basic_mutex.hpp, basic_semaphore.hpp, basic_mutex.hpp.
+// "Waiting in a queue", says why no waiter is forgotten. Any thread. Next: basic_mutex.hpp, basic_semaphore.hpp.
 
 /// Without the lock bit, a thread changes the state, in the higher bits, only by a compare-exchange that finds both flags clear.
 template <class Waits, class Word>
