@@ -1,13 +1,11 @@
 # The unit tests under controlled schedules, each round with other seeds; but for those that measure time or sleep, in which several must
 # run at once whatever their turn, that look at workers which sleep, and the largest.
-# With NOPAL_TEST_SHORT, GCC has none of it, and a sanitizer one seed.
-if(NOPAL_TEST_SHORT AND NOT NOPAL_SANITIZE AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+# With NOPAL_TEST_SHORT, GCC and the sanitizers have none of it.
+if(NOPAL_TEST_SHORT AND (NOPAL_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang"))
   return()
 endif()
 set(seeds 5)
-if(NOPAL_SANITIZE AND NOPAL_TEST_SHORT)
-  set(seeds 1)
-elseif(NOPAL_SANITIZE OR NOPAL_TEST_SHORT)
+if(NOPAL_SANITIZE OR NOPAL_TEST_SHORT)
   set(seeds 3)
 endif()
 if(DEFINED NOPAL_TEST_SEEDS)  # how many each test of a controlled schedule gets

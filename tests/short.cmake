@@ -1,4 +1,4 @@
-# What is tested with each change, in about half an hour on two cores, for each kind of build. NOPAL_TEST_SHORT=OFF tests everything: `./nopal test --long`,
+# What is tested with each change, in 15 to 25 minutes on two cores, for each kind of build. NOPAL_TEST_SHORT=OFF tests everything: `./nopal test --long`,
 # and the nightly. Clang tests nearly every folder, GCC and the sanitizers the engine, where they have found the most.
 
 option(NOPAL_TEST_SHORT "Test what tests/short.cmake has: what is tested with each change" OFF)
@@ -6,13 +6,19 @@ option(NOPAL_TEST_SHORT "Test what tests/short.cmake has: what is tested with ea
 # The folders of tests, and the companions. What is in none of them, as a companion that somebody adds, is tested.
 set(folders unit flows reports machine types model stress soak faults algorithm matrix stop small core_alone embedding debugging fatal security unload
   misuse package structure docs alpi debug execution mpi profile pstl simulation trace)
+# What is left out of unit/, by the stems of the sources: what takes long to compile, and what a sanitizer would find least in.
+set(no_unit forwarding small_results)
 # The folders that are tested, and single programs FOLDER_NAME of others; and those programs of the folders that are left out.
 if(NOPAL_SANITIZE STREQUAL "thread")
   set(short unit flows stress stop small embedding_lifetime)
   set(long stop_loops stop_same_run)
+  list(APPEND no_unit any_duration arena bad_input called_directly called_directly_unchecked defaults frame memory_map names_for_1_0 optional_slot other_names
+    results schedule scratch signature stay_in_coroutine task_arguments task_depth victim)
 elseif(NOPAL_SANITIZE)
-  set(short unit flows reports stress stop small algorithm_elementwise algorithm_ranges algorithm_scan embedding_lifetime embedding_fork)
+  set(short unit stress stop small algorithm_elementwise algorithm_ranges algorithm_scan embedding_lifetime embedding_fork)
   set(long stop_same_run)
+  list(APPEND no_unit affinity any_duration call_once called_directly called_directly_unchecked condition_variable defaults due lost_wakeup memory_map
+    mutex_owner mutex names_for_1_0 naps observer other_names parking priority real_time schedule semaphore signature stay_in_coroutine time_limits victim)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   set(short ${folders})
   # The longest to compile, which GCC or another program of the folder stands for; or the longest to run.
