@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "fake_machine.hpp"
-#include "nopal/algorithm.hpp"
 #include "nopal/core/machine/cpus.hpp"
 #include "nopal/core/machine/topology.hpp"
 #include "nopal/pool.hpp"
@@ -152,15 +151,6 @@ TEST(place, that_is_not_there_is_refused) {
   EXPECT_NE(said([] { nopal::pool const pool{{.place = place::cpus({1 << 20})}}; }).find("may not use"), std::string::npos);
   EXPECT_NE(said([] { nopal::pool const pool{{.workers = 2, .pin = true, .place = place::cpus({mask_here()[0]})}}; }).find("pin = true"),
             std::string::npos);
-}
-
-TEST(place, on_a_simulated_machine) {
-  nopal::pool pool{{.place = place::numa(1), .experimental = {.simulate = "2x3"}}};
-  EXPECT_EQ(pool.workers(), 3U);
-  std::atomic<int> sum{0};
-  pool.run([&] { nopal::parallel_for(0, 100, [&](int k) { sum += k; }); });
-  EXPECT_EQ(sum, 4950);
-  EXPECT_THROW((nopal::pool{{.place = place::numa(2), .experimental = {.simulate = "2x3"}}}), std::invalid_argument);
 }
 
 }  // namespace
