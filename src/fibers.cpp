@@ -164,7 +164,7 @@ void* any_fiber_local::find_or_make() {
   } else {
     auto fresh = std::make_unique<place>(*this);
     at = static_cast<place*>(&mine.add(*fresh, this));
-    if (at == fresh.get()) static_cast<void>(fresh.release());
+    if (at == fresh.get()) static_cast<void>(fresh.release());  // NOLINT(bugprone-unused-return-value): it is in the list
   }
   place::turn const my_turn{*at};
   void* v = at->value.load(std::memory_order_relaxed);  // relaxed: the mutex orders it

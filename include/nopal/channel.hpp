@@ -45,6 +45,7 @@ class channel;
 template <class T>
 class pushed : public core::pending_call {
  public:
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): it waits
   pushed(pushed&& from) : taken_{from.done()} {}
   ~pushed() noexcept(false) {
     if (must_end()) finish();
@@ -83,11 +84,13 @@ class popped : public core::pending_call {
  public:
   using value_type = T;
 
+  // NOLINTBEGIN(performance-noexcept-move-constructor): both wait
   popped(popped&& from) : value_{std::move(from.done())} {}
   popped& operator=(popped&& from) {
     done() = std::move(from.done());
     return *this;
   }
+  // NOLINTEND(performance-noexcept-move-constructor)
   ~popped() noexcept(false) {
     if (must_end()) finish();
   }

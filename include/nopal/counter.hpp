@@ -117,7 +117,7 @@ class NOPAL_API counter {
   friend core::counter_access;
 
   /// Counts the end of a fiber, which has thrown `e` if that is not null. `c` is null if no counter counts the fiber.
-  NOPAL_INLINE static void fiber_ended(counter* c, std::exception_ptr e) noexcept {
+  NOPAL_INLINE static void fiber_ended(counter* c, std::exception_ptr e) noexcept {  // NOLINT(performance-unnecessary-value-param)
     if (e != nullptr) [[unlikely]]
       core::fail_fiber(c, std::move(e));
     if (c != nullptr) c->done();

@@ -37,7 +37,7 @@
 namespace nopal::inline NOPAL_ABI::core {
 
 /// A node in a plan.
-struct planned_node {
+struct planned_node {  // NOLINT(misc-use-internal-linkage): plan has some
   any_node* node;
   std::uint32_t first_next;  ///< of plan::next
   std::uint32_t next_count;
@@ -61,7 +61,7 @@ struct plan {
 // What a node is called in messages and drawings.
 
 /// The node's own name; or "node 3", if it is the fourth that was made.
-inline std::string name_of(std::vector<std::unique_ptr<any_node>> const& all, std::uint32_t k) {
+static std::string name_of(std::vector<std::unique_ptr<any_node>> const& all, std::uint32_t k) {
   return all[k]->name != nullptr ? *all[k]->name : "node " + std::to_string(k);
 }
 

@@ -176,7 +176,7 @@ class pace {
   // The earlier part of `size` iterations that are split in two, so that both end at once if a thief comes at once.
   std::uint64_t earlier_part(std::uint64_t size) const noexcept {
     if (fixed_ || loop_.grain != 1 || !is_known()) return to_grain(size / 2);
-    auto const ahead = static_cast<std::uint64_t>(std::min(loop_tuning::theft() / cost_ / 2, static_cast<double>(size / 4)));
+    auto const ahead = static_cast<std::uint64_t>(std::min(loop_tuning::theft() / cost_ / 2, static_cast<double>(size) / 4));
     std::uint64_t multiple = 64;  // as in to_grain, unless that is much time
     while (multiple > 1 && ticks_for(multiple) > loop_tuning::block() / 8) multiple /= 2;
     std::uint64_t const n = (size / 2 + ahead) & ~(multiple - 1);

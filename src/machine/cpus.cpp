@@ -35,8 +35,8 @@ namespace nopal::inline NOPAL_ABI::core {
 /// root. `proc_self_cgroup` is a file like /proc/self/cgroup, `root` a folder like /sys/fs/cgroup. Version 2: the one hierarchy. Version 1:
 /// the one that has the controller. The ancestors up to the root also serve a container that is given a path from outside it and sees its
 /// own group mounted as the root. A folder may be missing. Garbled lines are skipped.
-void for_each_cgroup(std::string const& proc_self_cgroup, std::string const& root, std::string_view controller,
-                     std::function<void(std::string const& folder, int version)> const& at);
+static void for_each_cgroup(std::string const& proc_self_cgroup, std::string const& root, std::string_view controller,
+                            std::function<void(std::string const& folder, int version)> const& at);
 
 namespace {
 
@@ -85,7 +85,7 @@ bool names(std::string_view controllers, std::string_view one) {
 
 }  // namespace
 
-void for_each_cgroup(std::string const& proc_self_cgroup, std::string const& root, std::string_view controller, at_group const& at) {
+static void for_each_cgroup(std::string const& proc_self_cgroup, std::string const& root, std::string_view controller, at_group const& at) {
   std::ifstream groups{proc_self_cgroup};
   // Each line is hierarchy:controllers:group; the group may hold colons of its own.
   for (std::string text; std::getline(groups, text);) {

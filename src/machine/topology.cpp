@@ -46,7 +46,7 @@ namespace nopal::inline NOPAL_ABI::core {
 /// The tree of the machine that the files under `sys` describe, restricted to `allowed_cpus` (OS indices; empty: those online). Nothing if
 /// no file names some CPU, or if files are garbled or contradict each other. Throws nothing but std::bad_alloc. One small file for each set
 /// of CPUs.
-std::optional<topology_tree> read_linux_topology(std::vector<int> const& allowed_cpus, std::string const& sys);
+static std::optional<topology_tree> read_linux_topology(std::vector<int> const& allowed_cpus, std::string const& sys);
 
 namespace {
 
@@ -314,7 +314,7 @@ class linux_reader {
 
 }  // namespace
 
-std::optional<topology_tree> read_linux_topology(std::vector<int> const& allowed_cpus, std::string const& sys) {
+static std::optional<topology_tree> read_linux_topology(std::vector<int> const& allowed_cpus, std::string const& sys) {
   return linux_reader{allowed_cpus, sys}.read();
 }
 
@@ -323,20 +323,20 @@ std::optional<topology_tree> read_linux_topology(std::vector<int> const& allowed
 // is made. The result is a topology_tree.
 
 /// All variables of the environment that hwloc may read, as one string.
-std::string hwloc_environment();
+static std::string hwloc_environment();
 
 /// True if hwloc's variables describe a machine, or say where hwloc should read about one.
-bool hwloc_is_told_of_a_machine() noexcept;
+static bool hwloc_is_told_of_a_machine() noexcept;
 
 /// What hwloc's variables describe, restricted to `allowed_cpus` (OS indices; empty: all) unless it is another machine. Nothing if hwloc
 /// cannot read it, or does not know those CPUs. Throws std::invalid_argument if HWLOC_SYNTHETIC is no topology, std::bad_alloc.
 ///
 /// In a nopal that was built without hwloc: throws std::invalid_argument if HWLOC_SYNTHETIC is set, and otherwise reads this machine.
-std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus);
+static std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus);
 
 /// The machine that `description` makes up, in hwloc's words. Throws std::invalid_argument if it is none, or if there is no hwloc to
 /// understand it. `from`: the variable that holds it.
-topology_tree read_synthetic_topology(char const* from, char const* description);
+static topology_tree read_synthetic_topology(char const* from, char const* description);
 
 namespace {
 
@@ -350,7 +350,7 @@ char const* value_of(char const* variable) noexcept {
 
 }  // namespace
 
-std::string hwloc_environment() {
+static std::string hwloc_environment() {
   std::string all;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     if (std::string_view{*variable}.starts_with("HWLOC_")) all.append(*variable).push_back('\0');
@@ -358,7 +358,7 @@ std::string hwloc_environment() {
   return all;
 }
 
-bool hwloc_is_told_of_a_machine() noexcept {
+static bool hwloc_is_told_of_a_machine() noexcept {
   static constexpr std::array variables{synthetic_variable, "HWLOC_XMLFILE",    "HWLOC_FSROOT",
                                         "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"};
   return std::any_of(variables.begin(), variables.end(), [](char const* v) { return value_of(v) != nullptr; });
@@ -487,24 +487,26 @@ class hwloc_reader {
 
 }  // namespace
 
-std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus) {
+static std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus) {
   char const* const description = value_of(synthetic_variable);
   if (description != nullptr) return hwloc_reader::synthetic(synthetic_variable, description);
   return hwloc_reader::machine(allowed_cpus);
 }
 
-topology_tree read_synthetic_topology(char const* from, char const* description) { return hwloc_reader::synthetic(from, description); }
+static topology_tree read_synthetic_topology(char const* from, char const* description) {
+  return hwloc_reader::synthetic(from, description);
+}
 
 #else
 
 // Other vendors' programs share the other variables: usually these describe this machine, to save time.
-std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus) {
+static std::optional<topology_tree> read_hwloc_topology(std::vector<int> const& allowed_cpus) {
   char const* const description = value_of(synthetic_variable);
   if (description == nullptr) return read_linux_topology(allowed_cpus, "/sys");
   return read_synthetic_topology(synthetic_variable, description);
 }
 
-topology_tree read_synthetic_topology(char const* from, char const* description) {
+static topology_tree read_synthetic_topology(char const* from, char const* description) {
   throw std::invalid_argument{std::string{from} + " \"" + description +
                               "\" describes a machine, but this nopal was built without hwloc, which would understand it; unset it to use "
                               "the real machine, or build nopal with -DNOPAL_HWLOC=ON"};
@@ -722,6 +724,7 @@ namespace nopal::inline NOPAL_ABI {
 std::vector<place> numa_nodes() {
   std::vector<place> all;
   unsigned const n = core::topology::load(core::read_cpu_limits().cpus).nodes();
+  all.reserve(n);
   for (unsigned k = 0; k < n; ++k) all.push_back(place::numa(k));
   return all;
 }

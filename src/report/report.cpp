@@ -43,11 +43,11 @@ namespace nopal::inline NOPAL_ABI::core {
 /// Copies `n` bytes of this process to `to`, as a debugger would. False: some cannot be read, or the system refuses; then the content of
 /// `to` has no meaning. If another thread writes at the same time, the copy may be torn: the caller must check afterwards that the memory
 /// was at rest. One system call.
-bool peek(void* to, void const* from, std::size_t n) noexcept;
+static bool peek(void* to, void const* from, std::size_t n) noexcept;
 
 /// Copies an object of type T from the address `from`, as above.
 template <class T>
-bool peek(T& to, void const* from) noexcept {
+static bool peek(T& to, void const* from) noexcept {
   static_assert(std::is_trivially_copyable_v<T>);
   return peek(static_cast<void*>(&to), from, sizeof to);
 }
@@ -61,7 +61,7 @@ static bool read_from_file(void* to, void const* from, std::size_t n) noexcept {
   return read;
 }
 
-bool peek(void* to, void const* from, std::size_t n) noexcept {
+static bool peek(void* to, void const* from, std::size_t n) noexcept {
   iovec const here{to, n};
   iovec const there{const_cast<void*>(from), n};
   ssize_t const got = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);

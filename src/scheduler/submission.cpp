@@ -377,7 +377,7 @@ NOPAL_COLD unsigned occupy_another(pool_state& pool) noexcept {
     if (pool.workers[k]->sleeps_on.load(std::memory_order_relaxed) == here && pool.parking.occupy(k)) return k;  // relaxed: a hint
   }
   auto const own = std::ranges::find(pool.places, here, &place::cpu);
-  unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % n;  // relaxed: any value will do
+  unsigned const first = pool.next_worker.fetch_add(1, std::memory_order_relaxed) % n;  // relaxed: any value will do. NOLINT(*DivideZero)
   for (bool const near : {true, false}) {
     for (unsigned k = 0; k < n; ++k) {
       unsigned const i = (first + k) % n;

@@ -18,6 +18,7 @@ class traces final : public attachment {
 }  // namespace
 
 extern companion const trace_companion;
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): it throws nothing
 companion const trace_companion{.name = "trace",
                                 .attach = [](pool_options const&) -> std::unique_ptr<attachment> { return std::make_unique<traces>(); },
                                 .names = nullptr};

@@ -85,7 +85,7 @@ extern __thread char NOPAL_SAME_PROFILE;
 __attribute__((used, weak, visibility("default"))) __thread char NOPAL_SAME_PROFILE = 0;
 #else
 extern char NOPAL_SAME_PROFILE;
-__attribute__((used, weak, visibility("default"))) char NOPAL_SAME_PROFILE = 0;
+__attribute__((used, weak, visibility("default"))) char NOPAL_SAME_PROFILE = 0;  // NOLINT(misc-definitions-in-headers)
 #endif
 }
 #endif

@@ -87,7 +87,8 @@ template <class F>
 class node_of final : public any_node {
  public:
   template <class G>
-  explicit node_of(G&& g) : f_(static_cast<G&&>(g)) {}
+  explicit node_of(G&& g)  // NOLINT(bugprone-forwarding-reference-overload): it is not copied
+      : f_(static_cast<G&&>(g)) {}
   std::int64_t call() override {
     static_cast<void>(f_());
     return 0;
@@ -101,7 +102,8 @@ template <class F>
 class branching_node_of final : public any_node {
  public:
   template <class G>
-  explicit branching_node_of(G&& g) : f_(static_cast<G&&>(g)) {
+  explicit branching_node_of(G&& g)  // NOLINT(bugprone-forwarding-reference-overload)
+      : f_(static_cast<G&&>(g)) {
     chooses = true;
   }
   std::int64_t call() override { return static_cast<std::int64_t>(f_()); }

@@ -173,6 +173,7 @@ struct closure_after {
 
 /// As spawn_after, for a closure that is known to be well-formed.
 template <class Counter, class F>
+// NOLINTNEXTLINE(misc-unused-parameters): all are used
 void spawn_checked_after(pool_state& pool, std::vector<predecessor>&& after, Counter* c, F&& f) {
   using closure = closure_after<std::decay_t<F>>;
   using record = fiber_record<closure, Counter>;

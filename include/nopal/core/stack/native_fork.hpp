@@ -34,6 +34,7 @@ struct branch : inheriting {
   /// give_up destroys it. It is stored in the place of `next`: only a branch that no worker has begun is in a queue.
   std::exception_ptr& error() noexcept { return *std::launder(reinterpret_cast<std::exception_ptr*>(&next)); }
   /// Keeps what the branch has thrown. By the thief, under the join word's lock, before it arrives.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved
   void keep(std::exception_ptr e) noexcept { ::new (static_cast<void*>(&next)) std::exception_ptr{std::move(e)}; }
   static_assert(sizeof(std::exception_ptr) == sizeof(resumable*) && alignof(std::exception_ptr) <= alignof(resumable*));
 };

@@ -252,6 +252,7 @@ using checked_child = checked<How == forked ? way::forks : way::calls, F, A...>;
 
 /// The awaitable for f(a...), which `checked` has accepted, with its result to `slot`.
 template <kind How, std::uintptr_t Bits, class F, class... A>
+// NOLINTNEXTLINE(misc-unused-parameters): all are used
 NOPAL_INLINE auto make_child_awaitable(void* slot, F&& f, A&&... a) {
   using arguments = checked_child<How, F&&, A&&...>::arguments;
   auto const kept = store_callable(static_cast<F&&>(f));

@@ -138,6 +138,7 @@ class parks : public waiting_task {
   NOPAL_SUSPENDS bool await_suspend(std::coroutine_handle<>) noexcept { return wait(); }
 
  protected:
+  // NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility)
   parks(frame& f, waits_for const& why) noexcept : waiting_task{f, why, step, here} {}
   ~parks() = default;
 

@@ -126,7 +126,7 @@ class basic_counter {
   }
 
   /// Keeps the exception of a fiber that will count the counter down, if it is the first. Before that fiber's done.
-  void failed(std::exception_ptr e) noexcept {
+  void failed(std::exception_ptr e) noexcept {  // NOLINT(performance-unnecessary-value-param): it is moved
     lock();
     if (std::exception_ptr const known = error_; known == nullptr) error_ = std::move(e);
     word_.fetch_or(thrown, std::memory_order_relaxed);  // relaxed: the lock orders it, and the fiber's done releases it
