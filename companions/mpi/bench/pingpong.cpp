@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <ctime>
 #include <limits>
 #include <vector>
 
@@ -16,6 +17,13 @@ namespace {
 
 constexpr int tries = 20;
 int rank = 0;
+
+// Of the calling thread, in seconds.
+double cpu_time() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
 
 double least(double (*f)(int), int bytes) {
   double best = std::numeric_limits<double>::max();
@@ -42,11 +50,11 @@ double one_way(int bytes) {
 // What a send takes the CPU.
 double overhead(int bytes) {
   constexpr int n = 200;
-  double const began = distributed::cpu_time();
+  double const began = cpu_time();
   for (int i = 0; i < n; ++i) {
     if (rank == 0) MPI_Send(memory.data(), bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
   }
-  double const took = (distributed::cpu_time() - began) / n * 1e6;
+  double const took = (cpu_time() - began) / n * 1e6;
   for (int i = 0; i < n; ++i) {
     if (rank == 1) MPI_Recv(memory.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
