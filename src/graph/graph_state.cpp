@@ -372,7 +372,7 @@ void graph_run::failed(std::uint32_t index, std::exception_ptr e) noexcept {
     is_stopped_ = true;
     end_.store(0, std::memory_order_relaxed);
   } else if (error_ == nullptr || index < failed_at_) {
-    error_.swap(e);  // the other one ends without the lock
+    std::swap(error_, e);  // the other one ends without the lock
     failed_at_ = index;
     if (!is_stopped_) end_.store(index, std::memory_order_relaxed);
   }

@@ -185,7 +185,7 @@ class kept_blocks {
   void failed(std::uint32_t k, std::exception_ptr e) noexcept {
     lock_.lock();
     if (error_ == nullptr || k < failed_at_) {
-      error_.swap(e);  // the other one ends without the lock
+      std::swap(error_, e);  // the other one ends without the lock
       failed_at_ = k;
       end_.store(k, std::memory_order_relaxed);  // relaxed: a hint, see help
     }
