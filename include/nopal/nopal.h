@@ -55,7 +55,7 @@ typedef struct nopal_options {
   int resume;        /* enum nopal_resume */
   int victims;       /* enum nopal_victims: which worker a thief tries next */
   int no_back_off;   /* not 0: thieves do not pause between their tries, for experiments */
-  int64_t keep_warm; /* nanoseconds for which a worker that finds nothing keeps searching before it sleeps, if more than 0.1 ms */
+  int64_t keep_warm; /* nanoseconds for which a worker that finds nothing keeps searching before it sleeps, if more than 0.2 ms */
 } nopal_options;
 
 /* A new pool. `options` may be null: the defaults. Returns null if it fails; nopal_last_error() says why. */

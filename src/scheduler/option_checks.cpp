@@ -28,7 +28,7 @@ void check_stack_size(std::size_t n) {
 
 void check_keep_warm(std::chrono::nanoseconds t) {
   if (t.count() >= 0) return;
-  reject("keep_warm = " + std::to_string(t.count()) + " ns is below 0; leave it at 0 for a worker that sleeps after 0.1 ms");
+  reject("keep_warm = " + std::to_string(t.count()) + " ns is below 0; leave it at 0 for a worker that sleeps after 0.2 ms");
 }
 
 void check_blocking_threads(unsigned n) {

@@ -11,6 +11,7 @@
 
 #include "../scale.hpp"
 #include "nopal/algorithm.hpp"
+#include "nopal/core/base/tuning.hpp"
 #include "nopal/nopal.h"
 #include "nopal/pool.hpp"
 
@@ -45,6 +46,8 @@ TEST(keep_warm, is_not_negative) {
     ADD_FAILURE() << "was made";
   } catch (std::invalid_argument const& e) {
     EXPECT_NE(std::string{e.what()}.find("keep_warm = -1 ns is below 0"), std::string::npos) << e.what();
+    static_assert(nopal::core::tuning::search_before_sleep == 200'000);
+    EXPECT_NE(std::string{e.what()}.find("a worker that sleeps after 0.2 ms"), std::string::npos) << e.what();
   }
   nopal_options o{};
   o.keep_warm = -1;
