@@ -118,6 +118,10 @@ unsigned this_worker::index_or(unsigned otherwise) noexcept {
 
 cpu_limit::cpu_limit(unsigned workers) {
   if (workers == 0) throw std::invalid_argument{"nopal::cpu_limit: 0 workers may run, and so nothing would; ask for at least 1"};
+  if (workers > core::permits::most) {
+    throw std::invalid_argument{"nopal::cpu_limit: " + std::to_string(workers) + " workers are more than the limit of " +
+                                std::to_string(core::permits::most) + "; ask for fewer, or make the pools without a limit"};
+  }
   permits_ = std::make_shared<core::permits>(workers);
 }
 

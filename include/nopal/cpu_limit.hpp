@@ -26,7 +26,7 @@ struct pool_state;
 /// makes a limit of its own.
 class NOPAL_API cpu_limit {
  public:
-  /// Throws std::invalid_argument if `workers` is 0.
+  /// Throws std::invalid_argument if `workers` is 0, or more than the largest int.
   explicit cpu_limit(unsigned workers);
   /// The limit.
   unsigned workers() const noexcept;

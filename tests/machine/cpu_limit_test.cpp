@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -148,6 +150,22 @@ TEST(cpu_limit, of_none_is_refused) {
   nopal::cpu_limit const b = a;
   EXPECT_TRUE(a == b);
   EXPECT_FALSE(a == nopal::cpu_limit{2});
+}
+
+// As a program asks that wants no limit. An int counts the permits.
+TEST(cpu_limit, of_more_than_can_be_counted_is_refused) {
+  constexpr unsigned most = std::numeric_limits<int>::max();
+  EXPECT_EQ(nopal::cpu_limit{most}.workers(), most);
+  EXPECT_EQ(nopal::cpu_limit{most}.running(), 0U);
+  for (unsigned const more : {most + 1, std::numeric_limits<unsigned>::max()}) {
+    try {
+      nopal::cpu_limit const limit{more};
+      ADD_FAILURE() << "a limit of " << limit.workers();
+    } catch (std::invalid_argument const& e) {
+      std::string const said = std::to_string(more) + " workers are more than the limit of 2147483647";
+      EXPECT_NE(std::string{e.what()}.find(said), std::string::npos) << e.what();
+    }
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 
 #include "nopal/core/compiler/config.hpp"
@@ -16,6 +17,8 @@ class worker;
 /// Any thread may call any function at any time.
 class permits {
  public:
+  static constexpr unsigned most = std::numeric_limits<int>::max();
+  /// `all`: from 1 to `most`.
   explicit permits(unsigned all) noexcept : all_{all}, free_{static_cast<int>(all)} {}
   permits(permits const&) = delete;
   permits& operator=(permits const&) = delete;
