@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
@@ -11,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "nopal/core/base/tuning.hpp"
+#include "nopal/core/scheduler/pool_state.hpp"
 #include "nopal/nopal.h"
 #include "nopal/nopal.hpp"
 #include "program.hpp"
@@ -125,6 +129,33 @@ TEST(shutdown, refuses_a_thread_that_works_for_a_pool) {
     nopal::pool other{{.workers = 1}};
     check(other.run(refused), "on another pool");
     check(nopal::shutdown(1min).empty(), "nothing is left");
+  }));
+}
+
+nopal::task<char> fill(std::size_t bytes) {
+  auto const all = co_await nopal::stack_array<char>(bytes);
+  std::memset(all.data(), 1, bytes);
+  co_return all[bytes / 2];
+}
+
+// Shutdown comes before the timer looks at what nothing uses. After the next start it looks again.
+TEST(shutdown, the_next_start_gives_memory_back) {
+  expect_success(in_child([] {
+    nopal::pool& pool = nopal::default_pool();
+    nopal::core::pool_state& state = nopal::core::pool_access::state(pool);
+    if (state.keeps_own_time()) return;  // nothing is given back there
+    constexpr std::size_t much = 64 << 20;
+    do {
+      check(pool.run(fill, much) == 1, "filled");
+    } while (!state.looks_at_memory);
+    check(nopal::shutdown(10min).empty(), "nothing is left");
+    check(!state.looks_at_memory, "no thread will look");
+    check(pool.run(fill, much) == 1, "filled again");
+    auto const end = std::chrono::steady_clock::now() + 1min;
+    while (pool.stats().segment_bytes_free > nopal::core::tuning::little_memory) {
+      check(std::chrono::steady_clock::now() < end, "the memory went back");
+      std::this_thread::sleep_for(20ms);
+    }
   }));
 }
 
