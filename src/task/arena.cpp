@@ -48,8 +48,8 @@ central_stacklet_list::~central_stacklet_list() {
 void central_stacklet_list::changed(std::size_t bytes) noexcept { spare_.store(spare() + bytes, std::memory_order_relaxed); }
 
 void central_stacklet_list::taken(std::size_t bytes) noexcept {
-  used_by_all.fetch_add(bytes, std::memory_order_relaxed);
-  used_.store(used() + bytes, std::memory_order_relaxed);
+  std::size_t const all = used_by_all.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  used_.store(std::min(used() + bytes, all), std::memory_order_relaxed);  // less where tasks have taken segments to other pools
   used_peak_ = std::max(used_peak_, used());
 }
 
@@ -112,7 +112,8 @@ void central_stacklet_list::put(stacklet* s) noexcept {
   {
     std::lock_guard const guard{mutex_};
     used_by_all.fetch_sub(s->size, std::memory_order_relaxed);  // relaxed: it orders nothing
-    used_.store(used() - s->size, std::memory_order_relaxed);   // relaxed: it orders nothing
+    // relaxed: it orders nothing. Not below 0 where tasks have brought segments from other pools.
+    used_.store(used() - std::min(used(), s->size), std::memory_order_relaxed);
     size_class& c = by_size_[class_of(s->size)];
     c.touched.push(s);
     ++c.count;
@@ -140,14 +141,11 @@ void central_stacklet_list::trim() noexcept {
   discard(unused);
 }
 
-std::size_t central_stacklet_list::used_at_most() const noexcept {
-  auto const here = static_cast<std::int64_t>(used());  // below 0 if more was put back than got
-  return here <= 0 ? 0 : std::min(static_cast<std::size_t>(here), used_by_all.load(std::memory_order_relaxed));
-}
+std::size_t central_stacklet_list::used_at_most() const noexcept { return std::min(used(), used_by_all.load(std::memory_order_relaxed)); }
 
 stacklet_counts central_stacklet_list::counts() const noexcept {
   std::lock_guard const guard{mutex_};
-  return {used(), used_peak_, spare()};
+  return {used_at_most(), used_peak_, spare()};
 }
 
 // ---- The arena.

@@ -247,6 +247,23 @@ TEST_F(arena_test, its_segments_serve_other_arenas_of_the_depot) {
   EXPECT_EQ(blocks_made, before);
 }
 
+// As tasks that end in another pool than they began in bring them there.
+TEST_F(arena_test, segments_of_another_depot_leave_no_trace_in_its_numbers) {
+  central_stacklet_list other;
+  constexpr std::size_t times = 100;
+  for (std::size_t k = 0; k < times; ++k) other.put(depot.get(first));
+  EXPECT_EQ(other.counts().used, 0u);
+  EXPECT_EQ(other.counts().free, times * first);
+  stacklet* const large = other.get(2 * first);
+  EXPECT_EQ(other.counts().used, 2 * first);
+  EXPECT_EQ(other.counts().used_peak, 2 * first);
+  EXPECT_LE(other.counts().used + other.counts().free, other.counts().used_peak) << "the list keeps what the pool has no room for";
+  EXPECT_LE(depot.counts().used, 3 * first);
+  EXPECT_LE(depot.counts().used_peak, 3 * first);
+  other.put(large);
+  EXPECT_EQ(other.counts().used, 0u);
+}
+
 TEST_F(arena_test, out_of_memory_throws_and_leaves_it_usable) {
 #ifdef TEST_KEEPS_OPERATOR_NEW
   GTEST_SKIP() << "operator new cannot be replaced here";

@@ -136,6 +136,19 @@ TEST(resume_on, takes_nothing_from_the_memory_limit_of_either_pool) {
   EXPECT_EQ(there.run(ends_with_scratch, there), 1u << 16);
 }
 
+TEST(resume_on, leaves_the_numbers_of_both_pools_in_bounds) {
+  constexpr std::size_t bound = std::size_t{8} << 20;
+  nopal::pool here{{.workers = 1}};
+  nopal::pool there{{.workers = 1}};
+  for (unsigned k = 0; k < 400; ++k) ASSERT_EQ(here.submit(ends_with_scratch, there).get(), 1u << 16);
+  EXPECT_EQ(there.run(ends_with_scratch, there), 1u << 16);
+  for (nopal::pool const* const p : {&here, &there}) {
+    nopal::stats const s = p->stats();
+    EXPECT_LE(s.segment_bytes, bound);
+    EXPECT_LE(s.segment_bytes_peak, bound);
+  }
+}
+
 TEST(resume_on, does_not_mistake_waiting_jobs_for_a_parent) {
   nopal::pool here{{.workers = 1}};
   nopal::pool there{{.workers = 1}};

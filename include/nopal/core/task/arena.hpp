@@ -58,7 +58,7 @@ class central_stacklet_list {
   /// Bytes in the list whose pages have not gone back. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return spare_.load(std::memory_order_relaxed); }
   /// Bytes of the segments that arenas of this pool have now. Not exact, since a task that moves to another pool takes its segments along,
-  /// and they are put back there. But never more than those of all pools. Any thread.
+  /// and they are put back there. But never more than those of all pools; and moves of long ago count no more. Any thread.
   std::size_t used_at_most() const noexcept;
   /// Gives back the pages of segments that no arena has needed since the last call. By the pool's timer. O(segments in the list).
   void trim() noexcept;
@@ -93,7 +93,7 @@ class central_stacklet_list {
   mutable own_mutex mutex_;
   std::array<size_class, classes> by_size_{};
   std::size_t used_peak_ = 0;          // bytes
-  std::atomic<std::size_t> used_{0};   // got minus put back; written under the mutex
+  std::atomic<std::size_t> used_{0};   // got minus put back, but never less than 0 nor more than all pools have; written under the mutex
   std::atomic<std::size_t> spare_{0};  // written under the mutex
 };
 
