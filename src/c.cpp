@@ -165,21 +165,18 @@ nopal_status nopal_parallel_for(size_t first, size_t last, nopal_loop_body body,
 
 nopal_status nopal_counter_init(nopal_counter* counter, int64_t value) {
   if (counter == nullptr) return refuse_null("nopal_counter_init: the counter is null");
-  ::new (counter->opaque) nopal::counter{value};
-  return NOPAL_OK;
+  return guarded([&] { ::new (counter->opaque) nopal::counter{value}; });
 }
 void nopal_counter_destroy(nopal_counter* counter) {
   if (counter != nullptr) std::destroy_at(&in(counter));
 }
 nopal_status nopal_counter_add(nopal_counter* counter, int64_t n) {
   if (counter == nullptr) return refuse_null("nopal_counter_add: the counter is null");
-  in(counter).add(n);
-  return NOPAL_OK;
+  return guarded([&] { in(counter).add(n); });
 }
 nopal_status nopal_counter_done(nopal_counter* counter, int64_t n) {
   if (counter == nullptr) return refuse_null("nopal_counter_done: the counter is null");
-  in(counter).done(n);
-  return NOPAL_OK;
+  return guarded([&] { in(counter).done(n); });
 }
 int64_t nopal_counter_load(nopal_counter const* counter) {
   if (counter == nullptr) return refuse_null("nopal_counter_load: the counter is null"), 0;

@@ -18,6 +18,11 @@ namespace nopal::inline NOPAL_ABI {
 
 // ---- counter.
 
+void counter::reject(char const* call, std::int64_t n) {
+  throw std::invalid_argument{"nopal: " + std::string{call} + " with n = " + std::to_string(n) + ": a counter counts by -" +
+                              std::to_string(max()) + " to " + std::to_string(max()) + "; count by one of these"};
+}
+
 void counter::done_slowly(std::int64_t n) noexcept { word_.done_slowly(n); }
 // A fiber has thrown. It has not counted the counter down yet, so the counter lives. Reports list the exception while the counter keeps it.
 void counter::failed(std::exception_ptr e) noexcept {

@@ -66,8 +66,14 @@ NOPAL_API NOPAL_COLD void fail_fiber(counter* c, std::exception_ptr e) noexcept;
 ///     nopal::wait_for(left);
 class NOPAL_API counter {
  public:
-  /// A counter that begins at `n`. A worker that makes it becomes its owner, and adds without a read-modify-write.
-  NOPAL_PROFILED explicit counter(std::int64_t n = 0) noexcept : word_{n, core::current_or_null()} {
+  /// A counter that begins at 0. A worker that makes it becomes its owner, and adds without a read-modify-write.
+  NOPAL_PROFILED counter() noexcept : word_{0, core::current_or_null()} {
+#if NOPAL_PROFILES
+    core::begin_signals(this);
+#endif
+  }
+  /// A counter that begins at `n`. Throws std::invalid_argument if that is less than -max() or more than max().
+  NOPAL_PROFILED explicit counter(std::int64_t n) : word_{checked("counter{n}", n), core::current_or_null()} {
 #if NOPAL_PROFILES
     core::begin_signals(this);
 #endif
@@ -79,16 +85,21 @@ class NOPAL_API counter {
       check_destroyed();
   }
 
+  /// The most that it counts, up or down. Each call is checked. The value must stay in that range too, which is not checked: a program that
+  /// counts a thousand million times a second gets there after nine years.
+  static constexpr std::int64_t max() noexcept { return std::int64_t{1} << 58; }
+
   /// Counts up by `n`: by one read-modify-write, or by a load and a store on the worker that made the counter. A negative `n` counts down,
-  /// as done(-n).
-  void add(std::int64_t n = 1) noexcept {
-    if (n < 0) [[unlikely]]
+  /// as done(-n). Throws std::invalid_argument if `n` is less than -max() or more than max(); then nothing has changed.
+  void add(std::int64_t n = 1) {
+    if (checked("counter::add(n)", n) < 0) [[unlikely]]
       return count_down(-n);
     count_up(n);
   }
   /// Counts down by `n`, and wakes those that wait for the value, in O(waiters). One read-modify-write if none waits, or if all wait for 0
-  /// or less and the value stays above 0. A negative `n` counts up, as add(-n).
-  NOPAL_PROFILED void done(std::int64_t n = 1) noexcept {
+  /// or less and the value stays above 0. A negative `n` counts up, as add(-n). Throws as add.
+  NOPAL_PROFILED void done(std::int64_t n = 1) {
+    static_cast<void>(checked("counter::done(n)", n));
 #if NOPAL_PROFILES
     core::signal_from_here(this);
 #endif
@@ -122,6 +133,13 @@ class NOPAL_API counter {
       core::fail_fiber(c, std::move(e));
     if (c != nullptr) c->done();
   }
+
+  static std::int64_t checked(char const* call, std::int64_t n) {
+    if (n < -max() || n > max()) [[unlikely]]
+      reject(call, n);
+    return n;
+  }
+  [[noreturn]] NOPAL_COLD static void reject(char const* call, std::int64_t n);
 
   void count_up(std::int64_t n) noexcept { word_.add(n, core::current_or_null()); }
   void count_down(std::int64_t n) noexcept {

@@ -111,13 +111,14 @@ typedef struct nopal_counter {
   void* opaque[6];
 } nopal_counter;
 
+/* Begins the counter's life at `value`, from -2^58 to 2^58: else NOPAL_INVALID, and there is no counter. */
 nopal_status nopal_counter_init(nopal_counter* counter, int64_t value);
 /* Ends the counter's life. Null is ignored. If a function still waits for it, or a fiber still counts it down, the program ends with a
    message; also if a C++ exception has left a function that was spawned with it, and no nopal_wait has said so. */
 void nopal_counter_destroy(nopal_counter* counter);
-/* Adds n to the value. */
+/* Adds n, from -2^58 to 2^58, to the value: else NOPAL_INVALID, and nothing has changed. */
 nopal_status nopal_counter_add(nopal_counter* counter, int64_t n);
-/* Subtracts n from the value, and wakes those that wait for the new value. */
+/* Subtracts n from the value, as above, and wakes those that wait for the new value. */
 nopal_status nopal_counter_done(nopal_counter* counter, int64_t n);
 /* The present value. Returns 0 if it fails. */
 int64_t nopal_counter_load(const nopal_counter* counter);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -116,6 +118,22 @@ TEST(c_test, bad_input_is_refused_with_a_reason) {
   EXPECT_EQ(nopal_parallel_invoke(c_fib, nullptr, nullptr, nullptr), NOPAL_INVALID);
   EXPECT_EQ(nopal_parallel_invoke(nullptr, nullptr, c_fib, nullptr), NOPAL_INVALID);
   EXPECT_EQ(nopal_spawn(nullptr, nullptr, nullptr), NOPAL_INVALID);
+}
+
+TEST(c_test, what_a_counter_cannot_count_is_refused) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(), least = std::numeric_limits<std::int64_t>::min();
+  nopal_counter c;
+  EXPECT_EQ(nopal_counter_init(&c, most), NOPAL_INVALID);
+  EXPECT_NE(std::string{nopal_last_error()}.find("with n = 9223372036854775807: a counter counts by"), std::string::npos)
+      << nopal_last_error();
+  EXPECT_EQ(nopal_counter_init(&c, least), NOPAL_INVALID);
+  ASSERT_EQ(nopal_counter_init(&c, 0), NOPAL_OK);
+  for (std::int64_t const n : {most, least}) {
+    EXPECT_EQ(nopal_counter_add(&c, n), NOPAL_INVALID);
+    EXPECT_EQ(nopal_counter_done(&c, n), NOPAL_INVALID);
+    EXPECT_EQ(nopal_counter_load(&c), 0);
+  }
+  nopal_counter_destroy(&c);
 }
 
 /// The call has failed, with a message that `what` is null.

@@ -6,8 +6,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <type_traits>
 
 #include "../on_pools.hpp"
 #include "nopal/fiber.hpp"
@@ -53,6 +57,33 @@ TEST(counter_test, what_is_counted_down_by_add_wakes_as_well) {
       c.add(-6);
     });
   });
+}
+
+TEST(counter_test, refuses_what_it_cannot_count) {
+  static_assert(std::is_nothrow_default_constructible_v<counter>);
+  constexpr std::int64_t max = counter::max();
+  counter highest{max};
+  EXPECT_EQ(highest.load(), max);
+  highest.add(-max);
+  highest.add(max);
+  highest.done(max);
+  highest.done(-max);
+  highest.done(max);
+  EXPECT_EQ(highest.load(), 0);
+  EXPECT_EQ(counter{-max}.load(), -max);
+  counter c;
+  for (std::int64_t const n : {max + 1, -max - 1, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+    EXPECT_THROW(counter{n}, std::invalid_argument) << n;
+    EXPECT_THROW(c.done(n), std::invalid_argument) << n;
+    try {
+      c.add(n);
+      ADD_FAILURE() << n;
+    } catch (std::invalid_argument const& e) {
+      std::string const said = "counter::add(n) with n = " + std::to_string(n) + ": a counter counts by -288230376151711744 to ";
+      EXPECT_NE(std::string{e.what()}.find(said), std::string::npos) << e.what();
+    }
+    EXPECT_EQ(c.load(), 0) << n;
+  }
 }
 
 TEST(counter_test, each_waiter_has_its_value) {
