@@ -47,7 +47,7 @@ void call(F fn, A... args) {
   try {
     fn(args...);
   } catch (...) {
-    throw thrown_by_user{nopal::core::message_of(std::current_exception())};
+    throw thrown_by_user{nopal::core::message_of(nopal::core::caught())};
   }
 }
 
@@ -65,7 +65,7 @@ nopal_status guarded(F f) noexcept {
   } catch (std::system_error const& e) {
     return fail(NOPAL_SYSTEM, e.what());
   } catch (...) {
-    return fail(NOPAL_EXCEPTION, nopal::core::message_of(std::current_exception()));
+    return fail(NOPAL_EXCEPTION, nopal::core::message_of(nopal::core::caught()));
   }
 }
 

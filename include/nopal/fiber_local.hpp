@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/base/fatal.hpp"
+
 namespace nopal::inline NOPAL_ABI {
 
 namespace core {
@@ -122,7 +124,7 @@ class fiber_local : core::any_fiber_local {
     try {
       delete static_cast<kept*>(value);
     } catch (...) {
-      core::die_ending_value(std::current_exception());
+      core::die_ending_value(core::caught());
     }
   }
 

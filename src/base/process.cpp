@@ -108,7 +108,8 @@ void die_unless_in_exit(char const* what) noexcept {
 std::exception_ptr caught() noexcept {
   std::exception_ptr e = std::current_exception();
   if (e == nullptr) {
-    die("pthread_exit or pthread_cancel in a job, whose thread is not the job's to end; let the job return, or throw an exception");
+    die("pthread_exit or pthread_cancel in a job, or in a hook of its pool, whose thread is not theirs to end; let them return, or the job "
+        "throw an exception");
   }
   return e;
 }

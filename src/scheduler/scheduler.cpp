@@ -323,7 +323,7 @@ static void call_hook(std::function<void(unsigned)> const& f, unsigned i, char c
     f(i);
   } catch (...) {
     die_in(nullptr, "pool_options::%s has thrown (%s), on the thread of worker %u, where nobody can catch it; catch it inside", name,
-           message_of(std::current_exception()), i);
+           message_of(caught()), i);
   }
 }
 

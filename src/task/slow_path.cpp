@@ -276,7 +276,7 @@ bool waiting_task::wait() noexcept {
     here_(*this);
     return false;
   } catch (...) {
-    error = std::current_exception();
+    error = caught();
   }
   if ((task_.state & frame::open) == 0) return false;
   return fail_task(*current(), &task_, std::exchange(error, nullptr));

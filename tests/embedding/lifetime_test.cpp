@@ -6,12 +6,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "nopal/nopal.h"
 #include "nopal/nopal.hpp"
 #include "program.hpp"
 
@@ -124,6 +126,12 @@ TEST(lifetime, a_job_may_leave_without_destructors) {
               6, "used\n");
 }
 
+nopal::task<void> nothing() { co_return; }
+
+struct ends_its_thread {
+  ~ends_its_thread() noexcept(false) { ::pthread_exit(nullptr); }
+};
+
 // pthread_exit would unwind the job and end a thread that is not the job's.
 TEST(lifetime, a_job_must_not_end_its_thread) {
 #if NOPAL_TSAN
@@ -156,6 +164,21 @@ TEST(lifetime, a_job_must_not_end_its_thread) {
           ::pthread_cancel(::pthread_self());
           ::pthread_testcancel();
         });
+      },
+      [] { nopal_pool_run(nullptr, [](void*) { ::pthread_exit(nullptr); }, nullptr); },
+      [] { nopal_parallel_for(0, 100, [](size_t, size_t, void*) { ::pthread_exit(nullptr); }, nullptr); },
+      [&] { nopal::pool const pool{{.workers = 1, .on_thread_start = [&](unsigned) { ends(); }}}; },
+      [&] { nopal::pool const pool{{.workers = 1, .on_thread_stop = [&](unsigned) { ends(); }}}; },
+      [&] {  // between fork and join
+        nopal::sync_wait([&]() -> nopal::task<void> {
+          co_await nopal::fork(nothing);
+          ends();
+          co_await nopal::join;
+        });
+      },
+      [] {
+        nopal::fiber_local<ends_its_thread> last;
+        nopal::default_pool().submit([&] { last.local(); }).get();
       },
   };
   for (std::size_t k = 0; k < jobs.size(); ++k) {

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/event_source.hpp"
 #include "nopal/mpi/basics.hpp"
 
@@ -121,7 +122,7 @@ std::invoke_result_t<F&> call(F&& f) {
             m.value.emplace(std::invoke(m.f));
           }
         } catch (...) {
-          m.thrown = std::current_exception();
+          m.thrown = core::caught();
         }
       },
       &mine);

@@ -20,6 +20,7 @@
 #include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/parallel_for.hpp"
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/spin_lock.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/compiler/config.hpp"
@@ -236,7 +237,7 @@ search_result search_walking(I it, const S& last, const Holds& holds) {
     try {
       for (; to - from != size && !(at_end = static_cast<bool>(it == last)); ++to) ++it;
     } catch (...) {
-      thrown = std::current_exception();
+      thrown = core::caught();
     }
     const std::size_t place = algorithms::find_first(from, to, holds);
     if (place != to) return {place, true};

@@ -14,6 +14,7 @@
 
 #include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
@@ -174,7 +175,7 @@ void merge_runs(From from, To to, std::size_t half, std::size_t n, const Less& l
     try {
       one.merge();
     } catch (...) {
-      thrown[part] = std::current_exception();
+      thrown[part] = core::caught();
       std::size_t before = first_thrown.load(std::memory_order::relaxed);
       while (part < before && !first_thrown.compare_exchange_weak(before, part, std::memory_order::relaxed)) {
       }

@@ -19,7 +19,7 @@ NOPAL_API [[noreturn, gnu::format(printf, 2, 3)]] NOPAL_COLD void die_in(void co
 /// destroyed then while fibers still run.
 NOPAL_API NOPAL_COLD void die_unless_in_exit(char const* what) noexcept;
 /// The exception that the caller, a handler of all exceptions, handles. If it is not one of C++, the thread is about to end, by
-/// pthread_exit or by cancellation, which a job must not do to a thread of nopal's: then this ends the program with a message.
+/// pthread_exit or by cancellation, which a job or a hook must not do to a thread of nopal's: then this ends the program with a message.
 NOPAL_API NOPAL_COLD std::exception_ptr caught() noexcept;
 /// The message of an exception, valid as long as `e` lives. `e` is not null.
 NOPAL_API NOPAL_COLD char const* message_of(std::exception_ptr const& e) noexcept;

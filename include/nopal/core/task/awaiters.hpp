@@ -8,6 +8,7 @@
 #include <exception>
 #include <utility>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/task/frame.hpp"
@@ -87,7 +88,7 @@ class stack_awaiter : public awaitable_tag {
       f();
       return true;
     } catch (...) {
-      task_.record(task_.steals(), std::current_exception());
+      task_.record(task_.steals(), core::caught());
     }
     task_.state |= frame::thrown;
     failed_ = true;

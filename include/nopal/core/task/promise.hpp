@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/awaiters.hpp"
@@ -90,7 +91,7 @@ class promise_base : public join_awaiter {
 
   NOPAL_COLD void unhandled_exception() noexcept {
     if (self().parent() == nullptr) die_called_directly();
-    if ((self().state & frame::open) != 0) die_unjoined(std::current_exception());
+    if ((self().state & frame::open) != 0) die_unjoined(core::caught());
     child_threw(*current());
   }
 

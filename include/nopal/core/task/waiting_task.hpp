@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/compiler/config.hpp"
 #include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/wait/deadline.hpp"
@@ -148,7 +149,7 @@ class parks : public waiting_task {
     try {
       return self.waits(woken);
     } catch (...) {
-      self.error = std::current_exception();
+      self.error = core::caught();
       return false;
     }
   }
