@@ -11,6 +11,10 @@
 
 namespace nopal::inline NOPAL_ABI {
 
+namespace core {
+struct eventually_access;
+}
+
 /// A place for a result that does not exist yet: a slot for tasks whose T has no default constructor.
 ///
 /// `fork(&e, f, …)` with an `eventually<T> e` constructs the T in place; after the join, `*e` is that T. Reading it before the join, or if
@@ -45,14 +49,32 @@ class eventually {
   T&& operator*() && noexcept { return std::move(value_); }
   T* operator->() noexcept { return std::addressof(value_); }
   T const* operator->() const noexcept { return std::addressof(value_); }
-  /// True if a value has been constructed.
+  /// True if a value has been constructed: of a slot after the join, and then false if the child has thrown.
   bool has_value() const noexcept { return full_; }
 
  private:
+  friend struct core::eventually_access;
+
   union {
     T value_;
   };
   bool full_ = false;
 };
+
+namespace core {
+/// For tasks, which store some results without emplace.
+struct eventually_access {
+  /// The value is stored by other means, or will be.
+  template <class T>
+    requires std::is_trivially_destructible_v<T>
+  static void fill(eventually<T>& e) noexcept {
+    e.full_ = true;
+  }
+  template <class T>
+  static void empty(eventually<T>& e) noexcept {
+    if (std::exchange(e.full_, false)) std::destroy_at(std::addressof(e.value_));
+  }
+};
+}  // namespace core
 
 }  // namespace nopal

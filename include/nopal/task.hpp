@@ -108,8 +108,8 @@ NOPAL_INLINE auto call(F&& f, A&&... a) {
     return core::make_child_awaitable<core::called, 0>(nullptr, static_cast<F&&>(f), static_cast<A&&>(a)...);
   } else {
     using T = c::result::value_type;
-    auto s = core::make_child_awaitable<core::called, std::is_reference_v<T> ? 0 : core::constructs>(nullptr, static_cast<F&&>(f),
-                                                                                                     static_cast<A&&>(a)...);
+    constexpr std::uintptr_t bits = std::is_reference_v<T> || core::is_word<T> ? 0 : core::constructs;  // nobody asks for has_value()
+    auto s = core::make_child_awaitable<core::called, bits>(nullptr, static_cast<F&&>(f), static_cast<A&&>(a)...);
     return core::value_call<T, decltype(s)>{std::move(s)};
   }
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <nopal/nopal.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -68,7 +69,7 @@ nopal::task<bool> by_every_way(T value) {
   co_await nopal::fork(give<T>, value);  // dropped
   T const called = co_await nopal::call(give<T>, value);
   co_await nopal::join;
-  bool good = *place == value && maybe == value && called == value;
+  bool good = place.has_value() && *place == value && maybe == value && called == value;
   if constexpr (std::is_default_constructible_v<T> && std::is_move_assignable_v<T>) {
     T slot{};
     T second{};
@@ -114,6 +115,66 @@ TEST(small_results, travel) {
   travels(1.5F);
   travels(static_cast<void*>(nullptr));
   travels(&travels<int>);
+}
+
+template <class T>
+nopal::task<T> give_or_throw(T value, bool throws) {
+  if (throws) throw std::runtime_error{"no value"};
+  co_return value;
+}
+
+/// A callee whose argument cannot be moved to it, so that it does not start.
+struct unmovable {
+  unmovable() = default;
+  unmovable(unmovable const&) = default;
+  [[noreturn]] unmovable(unmovable&&) noexcept(false) { throw std::runtime_error{"not moved"}; }
+};
+template <class T>
+nopal::task<T> never_starts(unmovable, T value) {
+  co_return value;
+}
+
+template <class T>
+nopal::task<bool> only_what_succeeds_is_there(T value) {
+  nopal::eventually<T> failed, first, forked, called, not_started;
+  bool good = !failed.has_value();
+  try {
+    co_await nopal::fork(&first, give_or_throw<T>, value, false);
+    co_await nopal::fork(&failed, give_or_throw<T>, value, true);
+    co_await nopal::call(&called, give_or_throw<T>, value, false);
+    co_await nopal::join;
+    good = false;
+  } catch (std::runtime_error const&) {
+  }
+  good = good && first.has_value() && *first == value && !failed.has_value();
+  try {
+    co_await nopal::call(&called, give_or_throw<T>, value, true);
+    good = false;
+  } catch (std::runtime_error const&) {
+  }
+  good = good && !called.has_value();
+  try {
+    unmovable argument;
+    co_await nopal::call(&not_started, never_starts<T>, argument, value);
+    good = false;
+  } catch (std::runtime_error const&) {
+  }
+  good = good && !not_started.has_value();
+  co_await nopal::call(&called, give_or_throw<T>, value, false);
+  co_await nopal::fork(&forked, give_or_throw<T>, value, false);
+  co_await nopal::join;
+  co_return good&& called.has_value() && *called == value&& forked.has_value() && *forked == value;
+}
+
+TEST(small_results, are_there_if_the_child_has_not_thrown) {
+  for (auto const s : {nopal::schedule::free, nopal::schedule::steal_always}) {
+    nopal::pool pool{{.workers = 2, .schedule = s}};
+    EXPECT_TRUE(pool.run(only_what_succeeds_is_there<int>, 7));
+    EXPECT_TRUE(pool.run(only_what_succeeds_is_there<void*>, &pool));
+    EXPECT_TRUE(pool.run(only_what_succeeds_is_there<letter>, letter::a));
+    EXPECT_TRUE(pool.run(only_what_succeeds_is_there<aligned_pair>, aligned_pair{1, 2}));
+    EXPECT_TRUE(pool.run(only_what_succeeds_is_there<std::string_view>, std::string_view{"two words"}));
+  }
 }
 
 // Dropped results of two children must not be written to one place that is not atomic: ThreadSanitizer checks.

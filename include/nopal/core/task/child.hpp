@@ -36,6 +36,7 @@ class child_awaitable : public awaitable_tag {
   using arguments = pack<P...>;
   using result = std::invoke_result_t<decltype(*std::declval<F&>()), P...>;
   static constexpr bool has_result = !std::is_void_v<typename result::value_type>;
+  static constexpr bool prepares_slot = slot_is_prepared<Bits, typename result::value_type>();
 
   template <class... A>
   NOPAL_INLINE explicit child_awaitable(void* slot, F f, A&&... a)
@@ -99,14 +100,14 @@ class child_awaitable : public awaitable_tag {
         w = current();
       }
       w->parent_word = reinterpret_cast<std::uintptr_t>(p) + How + (Bits & parent_bits);  // frames are aligned: the low bits are free
-      if constexpr ((Bits & engages) != 0) {
-        w->slot = engaged_slot<typename result::value_type>(slot);
+      if constexpr (prepares_slot) {
+        w->slot = prepared_slot<Bits, typename result::value_type>(slot);
       } else if constexpr (has_result) {
         w->slot = slot;
       }
       args.apply([&](auto&... a) { (void)std::invoke(*f, static_cast<P&&>(a)...); });
     } catch (...) {
-      if constexpr ((Bits & engages) != 0) disengage<typename result::value_type>(slot);
+      if constexpr (slot_may_be_empty<Bits>) empty_slot<typename result::value_type>(Bits, slot);
       start_threw(*current());
     }
     return false;
@@ -146,7 +147,7 @@ class child_awaitable : public awaitable_tag {
           begin<false>(waiting, current(), to, function, args);
         } catch (...) {  // from moving an argument: begin handles its own exceptions
           self->free();
-          if constexpr ((Bits & engages) != 0) disengage<typename result::value_type>(to);
+          if constexpr (slot_may_be_empty<Bits>) empty_slot<typename result::value_type>(Bits, to);
           start_threw(*current());
         }
       }

@@ -20,6 +20,7 @@
 #include "nopal/core/deque/continuation.hpp"
 #include "nopal/core/deque/join_word.hpp"
 #include "nopal/core/task/arena.hpp"
+#include "nopal/eventually.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -32,7 +33,8 @@ enum kind : std::uintptr_t {
   of_job = 2,  ///< the parent is the frame of a job
 };
 inline constexpr std::uintptr_t kind_mask = 3;
-/// In frame::parent_word: the slot is an eventually<T>, so the result is constructed in it, not assigned.
+/// In frame::parent_word: the slot is an eventually<T>, so the result is constructed in it, not assigned. It is empty if the task fails. A T
+/// that is written to its slot as one word counts as there from the start.
 inline constexpr std::uintptr_t constructs = 4;
 /// In frame::parent_word too: the slot is a std::optional<T>, empty again if the task fails. Together with `constructs` for a T that is not
 /// written to its slot as one word; else the optional holds a T from the start, whose address is the slot.
@@ -155,11 +157,40 @@ NOPAL_INLINE void* engaged_slot(void* slot) noexcept {
     return slot;
   }
 }
-/// Empties the optional at `slot`, since its task failed. `slot` may be what engaged_slot returned: a T in the optional has the address of
-/// the optional, which engaged_slot asserts.
+
+/// True if the slot of a task with these parent_bits has to be prepared before the task starts.
+template <std::uintptr_t Bits, class T>
+consteval bool slot_is_prepared() {
+  if constexpr ((Bits & engages) != 0) {
+    return true;
+  } else if constexpr ((Bits & constructs) != 0) {
+    return is_word<T>;
+  } else {
+    return false;
+  }
+}
+/// Prepares such a slot, and returns what the task gets as its slot.
+template <std::uintptr_t Bits, class T>
+NOPAL_INLINE void* prepared_slot(void* slot) noexcept {
+  if constexpr ((Bits & engages) != 0) {
+    return engaged_slot<T>(slot);
+  } else {
+    eventually_access::fill(*static_cast<eventually<T>*>(slot));
+    return slot;
+  }
+}
+/// True if the slot of such a task can be empty.
+template <std::uintptr_t Bits>
+inline constexpr bool slot_may_be_empty = (Bits & (engages | constructs)) != 0;
+/// Empties the slot of a task that has failed, if it can be empty. `bits`: the task's parent_bits. `slot` may be what engaged_slot returned:
+/// a T in the optional has the address of the optional, which engaged_slot asserts.
 template <class T>
-NOPAL_COLD void disengage(void* slot) noexcept {
-  static_cast<std::optional<T>*>(slot)->reset();
+NOPAL_COLD void empty_slot(std::uintptr_t bits, void* slot) noexcept {
+  if ((bits & engages) != 0) {
+    static_cast<std::optional<T>*>(slot)->reset();
+  } else if ((bits & constructs) != 0) {
+    eventually_access::empty(*static_cast<eventually<T>*>(slot));
+  }
 }
 
 }  // namespace nopal::core

@@ -173,9 +173,7 @@ class promise : public promise_base {
   NOPAL_INLINE task<T> get_return_object() noexcept { return task<T>{nullptr}; }
 
   NOPAL_COLD void unhandled_exception() noexcept {
-    if constexpr (!std::is_reference_v<T>) {
-      if ((self().parent_word & engages) != 0) disengage<T>(self().slot);
-    }
+    if constexpr (!std::is_reference_v<T>) empty_slot<T>(self().parent_word, self().slot);
     promise_base::unhandled_exception();
   }
 
