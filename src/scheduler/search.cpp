@@ -68,6 +68,12 @@ namespace nopal::inline NOPAL_ABI::core {
 
 namespace {
 
+// The strand before may have ended, and its region and its values with it.
+void leave_context(worker& w) noexcept {
+  w.region = no_region;
+  w.values = nullptr;
+}
+
 // The worker has found something, and is no thief any more. While there is visible work, the last thief of a node, or one that was woken,
 // wakes others.
 void stop_searching(worker& w) noexcept {
@@ -148,6 +154,8 @@ NOPAL_COLD void look_between_strands(worker& w) noexcept {
   std::int64_t const now = std_sync::now();
   if (now < next_look) return;
   next_look = now + tuning::between_looks;
+  leave_context(w);
+  w.pool().mode.adopt();
   look_at_events(w);
 }
 
@@ -488,7 +496,7 @@ void search_in_turn(worker& w) noexcept {
 // Searches once, by the worker's own thread, and pauses or sleeps if it finds nothing. False: the pool ends.
 bool search_once(worker& w, stack& mine) noexcept {
   pool_state& pool = w.pool();
-  w.values = nullptr;                                               // the strand before may have ended, and its values with it
+  leave_context(w);
   if (pool.stopping.load(std::memory_order_relaxed)) return false;  // relaxed: a hint; must_stay_awake reads it again before a sleep
   if (pool.takes_turns) [[unlikely]] {
     search_in_turn(w);
@@ -532,7 +540,7 @@ bool search_below_join(worker& w) noexcept {
   search_state& s = w.search;
   top_wait& t = *s.left;
   if (t.runs_anything) return false;
-  w.values = nullptr;
+  leave_context(w);
   w.pool().mode.adopt();  // as in search_once
   if (is_stalled(w) && others_are_stalled(w)) {
     t.runs_anything = true;
@@ -562,6 +570,7 @@ bool search_below_join(worker& w) noexcept {
 bool search_as_external_caller(worker& w) noexcept {
   event const& done = *w.occupant.done;
   if (done.is_set() || must_stay_awake(w.pool(), w.index())) return false;
+  leave_context(w);
   w.stacks.share();
   if (run_from_others(w, w.occupant.own_job)) return true;
   search_state& s = w.search;

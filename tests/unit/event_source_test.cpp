@@ -12,20 +12,27 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cfenv>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <stop_token>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
+#include "nopal/fiber_local.hpp"
+#include "nopal/floating_point.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/priority.hpp"
 #include "nopal/semaphore.hpp"
 #include "nopal/stop.hpp"
 #include "nopal/task.hpp"
@@ -164,6 +171,68 @@ TEST(events_of_one_worker, are_looked_for_between_strands) {
   pool.submit([&] { turn[0].release(); }).get();
   nopal::wait_for(left);
   EXPECT_GE(looks, turns);
+}
+
+// Looks where it is called from.
+class observant final : public nopal::event_source {
+ public:
+  void poll() noexcept override {
+    nopal::core::worker const* const w = nopal::core::current_or_null();
+    if (w == nullptr) return;
+    ++looks;
+    in_regions += w->region != nopal::core::no_region || nopal::current_priority() != nopal::priority::normal || nopal::stop_requested();
+    with_values += w->values != nullptr;
+    in_other_modes += std::fegetround() != FE_TONEAREST;
+  }
+  void wait() noexcept override {
+    std::unique_lock guard{mutex_};
+    changed_.wait(guard, [&] { return std::exchange(woken_, false); });
+  }
+  void wake() noexcept override {
+    std::lock_guard const guard{mutex_};
+    woken_ = true;
+    changed_.notify_all();
+  }
+
+  std::atomic<unsigned> looks{0}, in_regions{0}, with_values{0}, in_other_modes{0};
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool woken_ = false;
+};
+
+// The strand before may have ended, and with it its region and its values.
+TEST(events_of_one_worker, are_looked_for_outside_of_all_strands) {
+  auto const source = std::make_shared<observant>();
+  nopal::pool pool{{.workers = 1, .experimental = {.events = source}}};
+  if (pool.run([] { return nopal::core::current()->pool().takes_turns; })) GTEST_SKIP() << "workers that take turns leave it to the timer";
+  nopal::fiber_local<int> value{7};
+  std::stop_source stop;
+  stop.request_stop();
+  constexpr unsigned fibers = 20;
+  nopal::counter left;
+  unsigned before = 0;
+  pool.run([&] {
+    before = source->looks;
+    nopal::floating_point_mode const upward{FE_UPWARD};
+    nopal::with_stop(stop.get_token(), [&] {
+      for (unsigned k = 0; k < fibers; ++k) {
+        pool.spawn(k % 2 == 0 ? nopal::priority::high : nopal::priority::normal, left, [&] {
+          EXPECT_EQ(*value, 7);
+          EXPECT_EQ(std::fegetround(), FE_UPWARD);
+          auto const end = std::chrono::steady_clock::now() + 100us;
+          while (std::chrono::steady_clock::now() < end) {
+          }
+        });
+      }
+    });
+  });
+  nopal::wait_for(left);
+  EXPECT_GE(source->looks - before, fibers / 2);
+  EXPECT_EQ(source->in_regions, 0u);
+  EXPECT_EQ(source->with_values, 0u);
+  EXPECT_EQ(source->in_other_modes, 0u);
 }
 
 // A worker that waits in the source is woken for all other work.

@@ -176,7 +176,7 @@ struct worker_at_forks : fork_state {
   worker_at_forks(pool_state& pool, unsigned index) : stacks{pool.stacks, index} {}
 
   deque work;  ///< what the strand has forked
-  /// The stop region in which the strand runs: ../stop/README.md. Undefined between strands.
+  /// The stop region in which the strand runs: ../stop/README.md. None while the worker searches; else undefined between strands.
   region_id region = no_region;
   /// What the strand sees by nopal::fiber_local: fiber_values.hpp. Null while the worker searches.
   fiber_values* values = nullptr;
