@@ -16,16 +16,33 @@ void any_result::end_if_lost(std::exception_ptr const& e, void const* function) 
 
 kept_job::~kept_job() = default;
 
+rest_of_job::rest_of_job(job& r, fiber_values& values) noexcept : pool_{*r.pool}, region_{r.runs_in.region} {
+  values_.take(values);
+  worker& w = *current();
+  w.region = region_;
+  w.values = &values_;
+  w.begin_without_tasks();  // a destructor is an ordinary function
+}
+rest_of_job::~rest_of_job() {
+  current()->alarm = worker::no_alarm;
+  end_of_job(values_);
+  current()->values = nullptr;
+  current()->region = no_region;
+  drop_region(region_);
+  pool_.pending.finished();
+}
+
 void end_submitted(job& r, kept_job& k, completion& done) noexcept {
+  pool_state& here = current()->pool();
+  bool const has_moved = &here != r.pool;  // it is a task: what begins after the job is given to the pool where it has ended
+  if (has_moved) here.pending.started();
   end_of_job(k.values);
-  pool_state& owner = *r.pool;
-  pool_state& here = current()->pool();  // another one, if it is a task that has moved: what begins after the job is given to it
-  auto const alive = std::move(k.self);  // until here the job keeps itself alive, also if the future is dropped
-  drop_region(r.runs_in.region);         // which submit holds
-  if (&here != &owner) here.pending.started();
-  done.set();
-  if (&here != &owner) here.pending.finished();
-  owner.pending.finished();
+  {
+    rest_of_job const rest{r, k.values};
+    auto const alive = std::move(k.self);  // until here the job keeps itself alive, also if the future is dropped
+    done.set();
+  }
+  if (has_moved) here.pending.finished();
 }
 
 void detached_threw(std::exception_ptr const& e, void const* function) noexcept {
@@ -65,6 +82,12 @@ dependent::dependent(std::vector<predecessor>&& after, void (*begin)(dependent&)
   }
 }
 dependent::~dependent() = default;
+
+void dependent::let_go() noexcept {
+  if (used_ == nullptr) return;
+  functions_at_base const destructors;
+  used_ = nullptr;
+}
 
 bool dependent::enter() noexcept {
   for (std::size_t k = 0; k < count_; ++k) {

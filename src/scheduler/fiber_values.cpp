@@ -60,11 +60,9 @@ void fiber_values::end_slowly() noexcept {
 }
 
 void end_values_of_job(fiber_values& v) noexcept {
-  worker& w = *current();
-  w.values = &v;
-  w.begin_without_tasks();  // a destructor is an ordinary function
+  current()->values = &v;
+  functions_at_base const destructors;
   v.end();
-  current()->alarm = worker::no_alarm;
 }
 
 }  // namespace nopal::core

@@ -8,12 +8,14 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "../scale.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/semaphore.hpp"
 #include "nopal/task.hpp"
 
 namespace {
@@ -43,6 +45,46 @@ TEST(pool_end, waits_for_all_that_its_jobs_submit) {
     pool.reset();
     ASSERT_EQ(all.ran, (2L << depth) - 1);
   }
+}
+
+/// Takes long to destroy, and suspends its strand meanwhile.
+struct ends_slowly {
+  std::atomic<int>* ended;
+  explicit ends_slowly(std::atomic<int>& e) : ended{&e} {}
+  ends_slowly(ends_slowly&& o) noexcept : ended{std::exchange(o.ended, nullptr)} {}
+  ends_slowly& operator=(ends_slowly&&) = delete;
+  ~ends_slowly() {
+    if (ended == nullptr) return;
+    nopal::sleep_for(std::chrono::milliseconds{5});
+    ++*ended;
+  }
+};
+
+TEST(pool_end, waits_until_its_jobs_are_destroyed) {
+  std::atomic<int> ended{0};
+  int jobs = 0;
+  for (unsigned const workers : {1U, 2U}) {
+    for (int way = 0; way < 6; ++way) {
+      nopal::semaphore dropped{0};
+      nopal::pool p{{.workers = workers, .pin = false}};
+      switch (way) {
+        case 0: p.detach([e = ends_slowly{ended}] {}); break;
+        case 1: p.detach([&] { return ends_slowly{ended}; }); break;
+        case 2: static_cast<void>(p.submit([e = ends_slowly{ended}] {})); break;
+        case 3:
+          static_cast<void>(p.submit([&] {
+            dropped.acquire();
+            return ends_slowly{ended};
+          }));
+          break;
+        case 4: static_cast<void>(p.submit([&] { dropped.acquire(); }).then([e = ends_slowly{ended}] {})); break;
+        default: static_cast<void>(p.submit([](ends_slowly) -> task<void> { co_return; }, ends_slowly{ended})); break;
+      }
+      dropped.release();
+      ++jobs;
+    }
+  }
+  EXPECT_EQ(ended, jobs);
 }
 
 // A job whose fiber outlives it, and the other way round.

@@ -8,15 +8,19 @@
 #include <functional>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "nopal/channel.hpp"
+#include "nopal/core/stop/here.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/future.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
+#include "nopal/priority.hpp"
 #include "nopal/scope.hpp"
+#include "nopal/semaphore.hpp"
 #include "nopal/stop.hpp"
 #include "nopal/task.hpp"
 
@@ -242,6 +246,56 @@ TEST(inheritance, a_region_inside_of_without_stop_is_not_asked_by_the_pool) {
       nopal::with_stop(requested().get_token(), [] { EXPECT_TRUE(nopal::stop_requested()); });
     });
   });
+}
+
+/// Looks, when it is destroyed, whether the region in which that happens still lives: else the next one that begins is the same.
+struct looks_at_end {
+  static inline std::atomic<int> looks, asked, outside, in_dead_region;
+  static void begin() { looks = asked = outside = in_dead_region = 0; }
+
+  bool armed = true;
+  looks_at_end() = default;
+  looks_at_end(looks_at_end&& o) noexcept : armed{std::exchange(o.armed, false)} {}
+  looks_at_end& operator=(looks_at_end&&) = delete;
+  ~looks_at_end() {
+    if (!armed) return;
+    nopal::core::region_id const mine = nopal::core::region_here();
+    outside += mine == nopal::core::no_region;
+    asked += nopal::stop_requested();
+    nopal::with_stop(std::stop_token{}, [&] { in_dead_region += nopal::core::region_here() == mine; });
+    ++looks;
+  }
+};
+
+TEST(inheritance, of_what_a_job_is_made_of_at_its_end) {
+  looks_at_end::begin();
+  int jobs = 0;
+  nopal::semaphore dropped{0};
+  auto const t = requested().get_token();
+  auto const wait = [&] { nopal::without_stop([&] { dropped.acquire(); }); };
+  {
+    nopal::pool pool{{.workers = 1}};
+    for (int k = 0; k < 10; ++k) {
+      nopal::with_stop(t, [&] {
+        pool.detach([e = looks_at_end{}] {});
+        pool.detach(nopal::priority::high, [e = looks_at_end{}] {});
+        pool.detach([](looks_at_end) -> task<void> { co_return; }, looks_at_end{});
+        pool.detach([] { return looks_at_end{}; });
+      });
+      static_cast<void>(pool.submit(t, [&, e = looks_at_end{}] { wait(); }));
+      static_cast<void>(pool.submit(t, [&] {
+        wait();
+        return looks_at_end{};
+      }));
+      dropped.release(2);
+      pool.submit(t, [e = looks_at_end{}] {}).get();
+      jobs += 7;
+    }
+  }
+  EXPECT_EQ(looks_at_end::looks, jobs);
+  EXPECT_EQ(looks_at_end::outside, 0);
+  EXPECT_EQ(looks_at_end::asked, jobs);
+  EXPECT_EQ(looks_at_end::in_dead_region, 0);
 }
 
 // The job and the fiber outlive the call in which their region began.

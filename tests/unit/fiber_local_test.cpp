@@ -425,6 +425,7 @@ struct noted {
   noted(std::vector<int>* v, int n) : into{v}, number{n} {}
   noted(noted const&) = delete;
   noted& operator=(noted const&) = delete;
+  void note() { into->push_back(-number); }
   ~noted() {
     nopal::yield();  // a destructor may wait
     into->push_back(number);
@@ -447,6 +448,12 @@ TEST(fiber_local, values_end_in_reverse_order_after_the_closure) {
     ended.clear();
     pool.submit([&] { b.local(), c.local(), a.local(); }).get();
     EXPECT_EQ(ended, (std::vector{1, 3, 2}));
+    ended.clear();
+    pool.submit(&noted::note, std::make_shared<noted>(&ended, 9)).get();
+    EXPECT_EQ(ended, (std::vector{-9, 9}));
+    ended.clear();
+    pool.submit([&, given = std::make_shared<noted>(&ended, 0)] { b.local(), c.local(), a.local(); }).get();
+    EXPECT_EQ(ended, (std::vector{0, 1, 3, 2}));
     ended.clear();
     std::thread{[&] { b.local(), c.local(), a.local(); }}.join();
     EXPECT_EQ(ended, (std::vector{1, 3, 2}));
@@ -525,6 +532,60 @@ TEST(fiber_local, a_detached_job_has_its_own) {
     for (int k = 0; k < 20; ++k) pool.detach([&] { slot->value = 1; });
   }
   EXPECT_EQ(counted::made, 20);
+  EXPECT_EQ(counted::alive, 0);
+}
+
+/// Uses the fiber-local when it is destroyed, unless it was moved.
+struct uses_at_end {
+  nopal::fiber_local<counted>* slot;
+  explicit uses_at_end(nopal::fiber_local<counted>& s) : slot{&s} {}
+  uses_at_end(uses_at_end&& o) noexcept : slot{std::exchange(o.slot, nullptr)} {}
+  uses_at_end& operator=(uses_at_end&&) = delete;
+  void nothing() const {}
+  ~uses_at_end() {
+    if (slot == nullptr) return;
+    nopal::yield();
+    ++(*slot)->value;
+    nopal::yield();
+  }
+};
+
+TEST(fiber_local, is_a_jobs_own_while_what_the_job_is_made_of_dies) {
+  counted::begin();
+  nopal::fiber_local<counted> slot;
+  int jobs = 0;
+  nopal::semaphore dropped{0};
+  auto const task = [](uses_at_end) -> nopal::task<void> { co_return; };
+  {
+    nopal::pool pool{{.workers = 2}};
+    for (int k = 0; k < 20; ++k) {
+      pool.submit([u = uses_at_end{slot}] {}).get();
+      EXPECT_EQ(counted::alive, 0);
+      pool.submit(&uses_at_end::nothing, std::make_unique<uses_at_end>(slot)).get();
+      EXPECT_EQ(counted::alive, 0);
+      pool.submit([u = uses_at_end{slot}]() -> nopal::task<void> { co_return; }).get();
+      EXPECT_EQ(counted::alive, 0);
+      EXPECT_THROW(pool.submit([u = uses_at_end{slot}] { throw std::runtime_error{"ended"}; }).get(), std::runtime_error);
+      EXPECT_EQ(counted::alive, 0);
+      auto failed = pool.submit([] { throw std::runtime_error{"ended"}; }).then([u = uses_at_end{slot}] {});  // is not called
+      EXPECT_THROW(failed.get(), std::runtime_error);
+      EXPECT_EQ(counted::alive, 0);
+      jobs += 5;
+    }
+    for (int k = 0; k < 20; ++k) {
+      pool.detach([u = uses_at_end{slot}] {});
+      pool.detach(task, uses_at_end{slot});
+      pool.detach([&] { return uses_at_end{slot}; });
+      static_cast<void>(pool.submit([&] {
+        dropped.acquire();
+        return uses_at_end{slot};
+      }));
+      static_cast<void>(pool.submit([&, u = uses_at_end{slot}] { dropped.acquire(); }).then([u = uses_at_end{slot}] {}));
+      dropped.release(2);
+      jobs += 6;
+    }
+  }
+  EXPECT_EQ(counted::made, jobs);
   EXPECT_EQ(counted::alive, 0);
 }
 

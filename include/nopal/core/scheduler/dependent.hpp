@@ -48,7 +48,7 @@ class NOPAL_API dependent {
   std::shared_ptr<any_result>& failed() noexcept { return failed_; }
   /// What begins here has ended, and uses no result any more. Before others know of its end: a chain of them is not freed at once then,
   /// which would take a stack as deep as the chain is long.
-  void let_go() noexcept { used_ = nullptr; }
+  void let_go() noexcept;
 
  protected:
   /// Takes what is in `after`. Throws std::bad_alloc.
@@ -92,6 +92,7 @@ class NOPAL_PROFILED dependent_job final : public submitted_job<F, A...>, public
       : submitted_job<F, A...>{static_cast<F>(f), static_cast<A>(a)...}, waiting_job{std::move(after), *this} {
     this->finish = [](job& r) noexcept {
       auto& self = static_cast<dependent_job&>(r);
+      self.end_call();
       self.let_go();
       core::end_submitted(self, self.own, self.done);
     };

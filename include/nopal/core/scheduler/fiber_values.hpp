@@ -41,6 +41,12 @@ class NOPAL_API fiber_values {
   /// Makes `fresh` the place of `slot`, unless there is one; or an old place, whose fiber_local is gone. Returns the place. The caller frees
   /// `fresh` if that is another.
   NOPAL_COLD fiber_value& add(fiber_value& fresh, void const* slot) noexcept;
+  /// Takes those of `other`, which nobody sees any more; this has none. By the owner of both.
+  void take(fiber_values& other) noexcept {
+    // relaxed, all: no other thread knows the two
+    newest_.store(other.newest_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    other.newest_.store(nullptr, std::memory_order_relaxed);
+  }
   /// Destroys all values, the newest first, also those that their destructors make. By the owner, in whose strand they are seen. Another
   /// worker may run the caller afterwards.
   void end() noexcept {
@@ -70,7 +76,16 @@ NOPAL_INLINE fiber_values* values_here() noexcept {
 NOPAL_API void thread_sees(fiber_values* v) noexcept;
 /// Others may have added values to the calling thread's: they end with the thread.
 NOPAL_API NOPAL_COLD void thread_lent_its_values() noexcept;
-/// A job has ended, at the base of the strand that runs here, whose arena is empty: ends its values.
+/// A job has ended, at the base of the strand that runs here, whose arena is empty: while this lives, ordinary functions run there, such as
+/// the destructors of what the job was made of. They may fork and wait, so another worker may run the caller afterwards.
+class functions_at_base {
+ public:
+  functions_at_base() noexcept { current()->begin_without_tasks(); }
+  functions_at_base(functions_at_base const&) = delete;
+  functions_at_base& operator=(functions_at_base const&) = delete;
+  ~functions_at_base() { current()->alarm = worker::no_alarm; }
+};
+/// So: ends the values of the job.
 NOPAL_API NOPAL_COLD void end_values_of_job(fiber_values& v) noexcept;
 inline void end_of_job(fiber_values& v) noexcept {
   if (!v.empty()) [[unlikely]]

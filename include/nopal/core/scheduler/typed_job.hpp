@@ -72,13 +72,59 @@ struct call_of_job {
   using result = std::remove_cv_t<typename result_of_run<std::remove_cv_t<typename call::returned>>::type>;
 };
 
-/// What a job calls, as it keeps that. It is the first part of the job: made before its profile begins, and gone after its result.
-template <way How, class F, class... A>
-struct kept_call {
-  explicit kept_call(F f, A... a) : f_(static_cast<F>(f)), args_(call_of_job<How, F, A...>::call::keep(static_cast<A>(a)...)) {}
+/// A part of what a job calls. EndsEarly: it has a destructor, and may end before the job.
+template <class T, bool EndsEarly>
+class part_of_call {
+ public:
+  static constexpr bool ends_early = false;
+  /// make(): makes the T where it is kept.
+  template <class Make>
+  explicit part_of_call(Make make) : value_(make()) {}
+  T& operator*() noexcept { return value_; }
+  T const& operator*() const noexcept { return value_; }
+  void end() noexcept {}
 
-  call_of_job<How, F, A...>::callable f_;
-  call_of_job<How, F, A...>::arguments args_;
+ private:
+  T value_;
+};
+template <class T>
+class part_of_call<T, true> {
+ public:
+  static constexpr bool ends_early = true;
+  template <class Make>
+  explicit part_of_call(Make make) : value_(make()) {}
+  part_of_call(part_of_call const&) = delete;
+  part_of_call& operator=(part_of_call const&) = delete;
+  ~part_of_call() { end(); }
+  T& operator*() noexcept { return value_; }
+  void end() noexcept {
+    if (std::exchange(is_there_, false)) std::destroy_at(std::addressof(value_));
+  }
+
+ private:
+  union {
+    T value_;
+  };
+  bool is_there_ = true;
+};
+/// What a job keeps that its caller does not wait for ends once the call has ended: in the job's stop region, with its fiber-local values,
+/// and before others know of the end.
+template <way How, class T>
+using kept_part = part_of_call<T, How == way::submits && !std::is_reference_v<T> && !std::is_trivially_destructible_v<T>>;
+
+/// What a job calls, as it keeps that. It is the first part of the job: made before its profile begins, and gone after its result, or before
+/// that, by end_call.
+template <way How, class F, class... A>
+class kept_call {
+  using as = call_of_job<How, F, A...>;
+
+ protected:
+  explicit kept_call(F f, A... a)
+      : f_{[&]() -> decltype(auto) { return typename as::callable(static_cast<F>(f)); }},
+        args_{[&] { return as::call::keep(static_cast<A>(a)...); }} {}
+
+  kept_part<How, typename as::callable> f_;
+  kept_part<How, typename as::arguments> args_;
 };
 
 /// A job with a result of type R, whatever it calls.
@@ -135,7 +181,7 @@ class NOPAL_PROFILED typed_job : private kept_call<How, F, A...>, public job_of<
   void const* function() const noexcept {
     using callable = std::remove_cvref_t<typename call_of_job<How, F, A...>::callable>;
     if constexpr (std::is_pointer_v<callable> && std::is_function_v<std::remove_pointer_t<callable>>) {
-      return reinterpret_cast<void const*>(this->f_);
+      return reinterpret_cast<void const*>(*this->f_);
     } else {
       return nullptr;
     }
@@ -149,6 +195,14 @@ class NOPAL_PROFILED typed_job : private kept_call<How, F, A...>, public job_of<
       start_threw(*current());
     }
   }
+  /// What was called has ended, or never began: destroys it, and its arguments. First of all that `finish` does, on a worker.
+  void end_call() noexcept {
+    if constexpr (decltype(this->f_)::ends_early || decltype(this->args_)::ends_early) {
+      functions_at_base const destructors;
+      this->args_.end();
+      this->f_.end();
+    }
+  }
 
  private:
   void begin_call() {
@@ -158,17 +212,17 @@ class NOPAL_PROFILED typed_job : private kept_call<How, F, A...>, public job_of<
       w->parent_word = reinterpret_cast<std::uintptr_t>(static_cast<job*>(this)) | of_job | bits;
       w->slot = std::addressof(this->result_);
       this->profile_.begin_task();
-      static_cast<void>(call::invoke(this->f_, this->args_));
+      static_cast<void>(call::invoke(*this->f_, *this->args_));
     } else {
       current()->begin_without_tasks();
       [[maybe_unused]] auto const measured = this->profile_.begin_function();
       if constexpr (std::is_void_v<result>) {
-        call::invoke(this->f_, this->args_);
+        call::invoke(*this->f_, *this->args_);
       } else if constexpr (std::is_reference_v<result>) {
-        auto&& there = call::invoke(this->f_, this->args_);
+        auto&& there = call::invoke(*this->f_, *this->args_);
         this->result_.emplace(std::addressof(there));
       } else {
-        this->result_.emplace(call::invoke(this->f_, this->args_));
+        this->result_.emplace(call::invoke(*this->f_, *this->args_));
       }
     }
   }
@@ -255,7 +309,22 @@ struct NOPAL_API kept_job {
   std::shared_ptr<void> self;
   fiber_values values;
 };
-/// The end of a submitted job: job::finish. It may be gone when this returns.
+/// The rest of a job that nobody waits for where it was given is destroyed while this lives: as by an ordinary function, in the job's stop
+/// region, and with its fiber-local values. Then these end, and the region, and last of all the job is no longer pending.
+class NOPAL_API rest_of_job {
+ public:
+  /// The values become this object's, since the job may die first.
+  rest_of_job(job& r, fiber_values& values) noexcept;
+  rest_of_job(rest_of_job const&) = delete;
+  rest_of_job& operator=(rest_of_job const&) = delete;
+  ~rest_of_job();
+
+ private:
+  pool_state& pool_;
+  region_id const region_;  // which submit holds
+  fiber_values values_;
+};
+/// The end of a submitted job, after end_call: job::finish. It may be gone when this returns.
 NOPAL_API void end_submitted(job& r, kept_job& k, completion& done) noexcept;
 
 /// What futures share with a submitted job. It is a part of that.
@@ -291,6 +360,7 @@ class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
         submitted_result<result>{static_cast<job_of<result>&>(*this)} {
     this->finish = [](job& r) noexcept {
       auto& self = static_cast<submitted_job&>(r);
+      self.end_call();
       core::end_submitted(self, self.own, self.done);
     };
     this->values = &own.values;
@@ -322,12 +392,9 @@ class NOPAL_PROFILED detached_job final : public typed_job<way::submits, F, A...
     this->values = &values_;
     this->finish = [](job& r) noexcept {
       auto& self = static_cast<detached_job&>(r);
-      end_of_job(self.values_);
       if (self.error != nullptr) detached_threw(self.error, self.function());
-      pool_state& owner = *self.pool;
-      drop_region(self.runs_in.region);  // which submit holds
+      rest_of_job const rest{self, self.values_};
       delete &self;
-      owner.pending.finished();
     };
   }
 
