@@ -111,8 +111,8 @@ stacklet* central_stacklet_list::get(std::size_t bytes) {
 void central_stacklet_list::put(stacklet* s) noexcept {
   {
     std::lock_guard const guard{mutex_};
-    used_by_all.fetch_sub(s->size, std::memory_order_relaxed);  // relaxed: it orders nothing
-    // relaxed: it orders nothing. Not below 0 where tasks have brought segments from other pools.
+    // relaxed, both: they order nothing. Not below 0 where tasks have brought segments from other pools.
+    used_by_all.fetch_sub(s->size, std::memory_order_relaxed);
     used_.store(used() - std::min(used(), s->size), std::memory_order_relaxed);
     size_class& c = by_size_[class_of(s->size)];
     c.touched.push(s);
@@ -141,6 +141,7 @@ void central_stacklet_list::trim() noexcept {
   discard(unused);
 }
 
+// relaxed: it orders nothing.
 std::size_t central_stacklet_list::used_at_most() const noexcept { return std::min(used(), used_by_all.load(std::memory_order_relaxed)); }
 
 stacklet_counts central_stacklet_list::counts() const noexcept {
