@@ -96,8 +96,9 @@ class graph {
   ~graph() = default;
 
   /// Adds a node that calls f(), and begins once those of `before` have ended. f is moved or copied first. It is an ordinary function, or a
-  /// coroutine function, which runs as by sync_wait; or another graph, by reference, which the node runs: it must outlive this one's runs,
-  /// and may have other users. What f returns is dropped. f is called in each run, and by several threads at once if several runs are.
+  /// coroutine function, which runs as by sync_wait; or another graph, by reference, which the node runs: it must live whenever this one
+  /// runs or becomes a node of a third, and may have other users. What f returns is dropped. f is called in each run, and by several threads
+  /// at once if several runs are.
   ///
   /// Throws std::invalid_argument for a node of another graph, for a graph that runs this one, and if this one was moved from;
   /// std::logic_error while it runs; std::bad_alloc, and what keeping f throws; nothing has happened then.
