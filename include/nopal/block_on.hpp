@@ -7,12 +7,12 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "nopal/core/scheduler/blocking_threads.hpp"
 #include "nopal/core/scheduler/worker.hpp"
+#include "nopal/eventually.hpp"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -23,7 +23,8 @@ template <class F>
 struct typed_blocking_call : blocking_call {
   using result = std::invoke_result_t<F>;
   static constexpr bool is_reference = std::is_reference_v<result>;
-  using kept = std::conditional_t<is_reference, std::remove_reference_t<result>*, std::conditional_t<std::is_void_v<result>, char, result>>;
+  using kept = std::conditional_t<is_reference, std::remove_reference_t<result>*,
+                                  std::conditional_t<std::is_void_v<result>, char, std::remove_cv_t<result>>>;
 
   explicit typed_blocking_call(F&& g) noexcept : f{static_cast<F&&>(g)} {
     run = [](blocking_call& me) noexcept { static_cast<typed_blocking_call&>(me).call(); };
@@ -37,7 +38,7 @@ struct typed_blocking_call : blocking_call {
         result r = std::invoke(static_cast<F&&>(f));
         value.emplace(std::addressof(r));
       } else {
-        value.emplace(in_place{*this});
+        value.emplace(std::invoke(static_cast<F&&>(f)));
       }
     } catch (...) {
       thrown = std::current_exception();
@@ -52,14 +53,8 @@ struct typed_blocking_call : blocking_call {
     }
   }
 
-  // Constructs the result where it is kept.
-  struct in_place {
-    typed_blocking_call& c;
-    operator result() const { return std::invoke(static_cast<F&&>(c.f)); }
-  };
-
   F&& f;
-  std::optional<kept> value;
+  eventually<kept> value;
   std::exception_ptr thrown;
 };
 

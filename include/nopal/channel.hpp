@@ -196,6 +196,7 @@ class channel {
       if (waiting_ != 0) {
         core::die_unless_in_exit(
             "a channel was destroyed while a fiber, task or thread waits in its push or pop; close() it, and let them return");
+        return;  // its ring and the values in it stay for those that still use them
       }
     }
     for (; size_ != 0; drop_front()) {

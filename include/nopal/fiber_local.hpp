@@ -80,10 +80,10 @@ class fiber_local : core::any_fiber_local {
   explicit fiber_local(T initial)
     requires std::is_copy_constructible_v<T>
       : fiber_local{made_by{}, [value = std::move(initial)] { return T(value); }} {}
-  /// Each value begins as what make() returns. Several fibers may call it at once.
+  /// Each value begins as what make() returns. Several fibers may call it at once. What can be called for a T, and is no T itself, is a
+  /// `make`, also if a T can be made of it, as a bool of a function.
   template <class F>
-    requires(!std::is_same_v<F, fiber_local>) && std::copy_constructible<F> && std::is_invocable_r_v<T, F const&> &&
-            (!std::convertible_to<F, T>)
+    requires(!std::is_same_v<F, fiber_local> && !std::is_same_v<F, T>) && std::copy_constructible<F> && std::is_invocable_r_v<T, F const&>
   explicit fiber_local(F make) : fiber_local{made_by{}, std::move(make)} {}
   fiber_local(fiber_local const&) = delete;
   fiber_local& operator=(fiber_local const&) = delete;

@@ -89,15 +89,16 @@ nodes_before after(T&&... x) {
 class graph {
  public:
   /// Throws std::bad_alloc.
-  graph() : state_{std::make_unique<core::graph_state>()} {}
+  graph() : state_{new core::graph_state} {}
   graph(graph&&) noexcept = default;
   graph& operator=(graph&&) noexcept = default;
-  /// Ends the program with a message if the graph runs.
+  /// Ends the program with a message if the graph runs. In exit, where a static graph may run, its nodes stay instead.
   ~graph() = default;
 
   /// Adds a node that calls f(), and begins once those of `before` have ended. f is moved or copied first. It is an ordinary function, or a
-  /// coroutine function, which runs as by sync_wait; or another graph, by reference, which the node runs: it must outlive this one's runs,
-  /// and may have other users. What f returns is dropped. f is called in each run, and by several threads at once if several runs are.
+  /// coroutine function, which runs as by sync_wait; or another graph, by reference, which the node runs: it must live whenever this one
+  /// runs or becomes a node of a third, and may have other users. What f returns is dropped. f is called in each run, and by several threads
+  /// at once if several runs are.
   ///
   /// Throws std::invalid_argument for a node of another graph, for a graph that runs this one, and if this one was moved from;
   /// std::logic_error while it runs; std::bad_alloc, and what keeping f throws; nothing has happened then.
@@ -225,7 +226,7 @@ class graph {
     return add(std::move(n), std::move(made), before);
   }
 
-  std::unique_ptr<core::graph_state> state_;
+  std::unique_ptr<core::graph_state, core::end_of_graph> state_;
 };
 
 /// The graph in the language of Graphviz: `dot -Tsvg` draws it. A branch is a diamond with dashed edges, which bear the indices of their

@@ -52,12 +52,14 @@ class promised_result final : public shared_result<R> {
   /// Calls fill(), which gives the value or the exception, and ends the wait. Throws what it throws, and the promise is as before.
   template <class F>
   void settle(F fill) {
-    // relaxed: only the thread that has set it writes the result, and `done` releases that
-    if (is_settled_.exchange(true, std::memory_order_relaxed)) throw_promise_error(std::future_errc::promise_already_satisfied);
+    // acquire: pairs with the store below, of a thread whose fill has thrown. Only the thread that has set it writes the result, and `done`
+    // releases that
+    if (is_settled_.exchange(true, std::memory_order_acquire)) throw_promise_error(std::future_errc::promise_already_satisfied);
     struct unless_filled {
       promised_result* p;
       ~unless_filled() {
-        if (p != nullptr) p->is_settled_.store(false, std::memory_order_relaxed);  // relaxed: as above
+        // release: pairs with the exchange above of the next thread, for what the fill that has thrown has written
+        if (p != nullptr) p->is_settled_.store(false, std::memory_order_release);
       }
     } u{this};
     fill();
@@ -66,7 +68,8 @@ class promised_result final : public shared_result<R> {
   }
   /// The promise is being destroyed.
   void abandon() noexcept {
-    if (is_settled_.exchange(true, std::memory_order_relaxed)) return;  // relaxed: as above
+    // relaxed: what follows writes the error only, which no fill that has thrown has written; `done` releases it
+    if (is_settled_.exchange(true, std::memory_order_relaxed)) return;
     error_ = broken_promise();
     this->done.set();
   }

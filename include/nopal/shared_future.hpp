@@ -7,6 +7,7 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "nopal/core/base/virtual_time.hpp"
@@ -97,7 +98,7 @@ class shared_future : public core::awaitable_tag {
   }
   /// Of a temporary, which may be the last that keeps the value: keep the shared_future, or ask a future.
   core::looked_at<R> get() const&&
-    requires(std::is_same_v<core::looked_at<R>, R const&>)
+    requires std::is_object_v<R>
   = delete;
   /// As future::then, but g gets R const&, and this future stays as it is: any number of functions may follow.
   template <class G>
@@ -107,7 +108,17 @@ class shared_future : public core::awaitable_tag {
   }
 
   /// For `co_await`, which returns what get() returns.
-  core::shared_future_awaiter<R> in(core::frame& task) const noexcept { return {*this, task}; }
+  core::shared_future_awaiter<R> in(core::frame& task) const& noexcept { return {*this, task}; }
+  /// No wait: refuses `co_await` of a temporary, for the reason that get() gives.
+  template <class Frame>
+    requires std::is_object_v<R>
+  auto in(Frame&) const&& {
+    static_assert(
+        sizeof(Frame*) == 0,
+        "nopal: co_await of a shared_future returns a reference to its value, and this one is a temporary, with which the value may "
+        "go. Give it a name: auto f = a.share(); auto const& x = co_await f.");
+    return core::refused{};
+  }
 
  private:
   friend core::future_access;

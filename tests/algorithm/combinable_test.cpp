@@ -147,6 +147,41 @@ TEST(combinable, takes_types_that_are_made_of_anything) {
   EXPECT_EQ(fixed.combine([](unassignable a, unassignable b) { return unassignable{a.value + b.value}; }).value, 12);
 }
 
+// A function without captures can be converted to a pointer, and that to a bool; a std::any or a std::function holds what can be called.
+TEST(combinable, calls_a_function_also_where_it_could_be_kept) {
+  nopal::combinable<bool> found([] { return false; });
+  EXPECT_FALSE(found.local());
+  nopal::combinable<bool> counted([] { return 0; });
+  EXPECT_FALSE(counted.local());
+  const auto seven = [] { return std::any{7}; };
+  nopal::combinable<std::any> anything{seven};
+  EXPECT_EQ(std::any_cast<int>(anything.local()), 7);
+  nopal::combinable<greedy> hungry{[] { return greedy{8, 0}; }};
+  EXPECT_EQ(hungry.local().value, 8);
+  int called = 0;
+  nopal::combinable<std::function<void()>> made{[&] { return std::function<void()>{[&] { ++called; }}; }};
+  made.local()();
+  EXPECT_EQ(called, 1);
+}
+
+TEST(combinable, begins_as_a_function_that_it_holds) {
+  nopal::combinable<std::function<int()>> kept{[] { return 1; }};
+  EXPECT_EQ(kept.local()(), 1);
+  nopal::combinable<int (*)()> pointer{[] { return 2; }};
+  EXPECT_EQ(pointer.local()(), 2);
+  const std::function<int()> three{[] { return 3; }};
+  nopal::combinable<std::function<int()>> copied{three};
+  EXPECT_EQ(copied.local()(), 3);
+  nopal::combinable deduced{[] { return 4; }};
+  EXPECT_EQ(deduced.local()(), 4);
+  struct returns_itself {
+    int value = 0;
+    returns_itself operator()() const { return {value + 1}; }
+  };
+  nopal::combinable<returns_itself> itself{returns_itself{5}};
+  EXPECT_EQ(itself.local().value, 5);
+}
+
 TEST(combinable, merges_tables_of_all_workers) {
   test::everywhere([] {
     nopal::combinable<std::map<int, int>> tables;

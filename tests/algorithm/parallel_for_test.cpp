@@ -239,6 +239,35 @@ TEST(parallel_for, calls_the_body_that_it_was_given) {
   });
 }
 
+TEST(parallel_for, calls_a_constant_body_as_a_constant) {
+  struct overloaded {
+    std::atomic<int>* as_constant;
+    std::atomic<int>* otherwise;
+    void operator()(int) const { ++*as_constant; }
+    void operator()(int) { ++*otherwise; }
+    void operator()(int, int) const { ++*as_constant; }
+    void operator()(int, int) { ++*otherwise; }
+  };
+  nopal::pool pool{{.workers = 2}};
+  std::atomic<int> as_constant{0}, otherwise{0};
+  overloaded body{&as_constant, &otherwise};
+  auto const& constant = body;
+  auto const loops = [&](auto&& f) {
+    nopal::affinity keep;
+    nopal::parallel_for(0, 1000, f);
+    nopal::parallel_for(0, 1000, f, keep);
+    nopal::parallel_for(0, 30, 0, 40, f);
+    nopal::parallel_for_blocks(0, 1000, f, nopal::grain{100});
+  };
+  loops(constant);
+  pool.run([&] { loops(constant); });
+  EXPECT_EQ(as_constant, 2 * (1000 + 1000 + 1200 + 10));
+  EXPECT_EQ(otherwise, 0);
+  pool.run([&] { loops(body); });
+  EXPECT_EQ(as_constant, 2 * (1000 + 1000 + 1200 + 10));
+  EXPECT_EQ(otherwise, 1000 + 1000 + 1200 + 10);
+}
+
 // ---- Callers.
 
 TEST(parallel_for, nests) {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -294,6 +295,77 @@ TEST(lifetime, main_may_return_while_fibers_use_static_objects) {
                   changed.wait(lock);
                 });
                 while (begun != 5 || nopal::default_pool().stats().suspensions < 5) std::this_thread::yield();
+                std::exit(4);
+              }),
+              4, "a static destructor ran\n");
+}
+
+/// Memory that takes the place of what was freed just before, and shows who still writes there.
+class in_place_of_freed {
+ public:
+  void take(std::size_t bytes) {
+    for (int k = 0; k < 64; ++k) blocks_.emplace_back(bytes, untouched);
+  }
+  void check() const {
+    for (auto const& block : blocks_)
+      test::check(std::ranges::all_of(block, [](unsigned char c) { return c == untouched; }), "freed memory was written\n");
+  }
+
+ private:
+  static constexpr unsigned char untouched = 0xff;
+  std::vector<std::vector<unsigned char>> blocks_;
+};
+
+// Exit destroys the graph, then lets its node return, then destroys the pool, which waits for the run.
+TEST(lifetime, a_static_graph_may_run_when_it_is_destroyed) {
+  expect_exit(in_child([] {
+                static auto* const gate = new nopal::counter{1};
+                static auto* const freed = new in_place_of_freed;
+                static last_words const after_the_run{[] { freed->check(); }};
+                static nopal::pool pool{{.workers = 2}};
+                static last_words const in_the_run{[] {
+                  freed->take(sizeof(nopal::core::graph_state));
+                  gate->done();
+                }};
+                static nopal::graph g;
+                nopal::counter begun{1};
+                g.node([&] {
+                  begun.done();
+                  nopal::wait_for(*gate);
+                });
+                pool.detach([] { g.run(); });
+                nopal::wait_for(begun);
+                std::exit(4);
+              }),
+              4, "a static destructor ran\na static destructor ran\n");
+}
+
+/// Notes that it was moved.
+struct pushed_late {
+  static inline std::atomic<bool> was_moved{false};
+  int n = 1;
+  std::byte rest[1000]{};
+  pushed_late() = default;
+  pushed_late(pushed_late&& from) noexcept : n{from.n} { was_moved = true; }
+};
+
+TEST(lifetime, a_static_channel_may_be_used_when_it_is_destroyed) {
+  expect_exit(in_child([] {
+                static auto* const gate = new nopal::counter{1};
+                static auto* const freed = new in_place_of_freed;
+                static last_words const words{[] {
+                  freed->take(sizeof(pushed_late));
+                  gate->done();
+                  while (!pushed_late::was_moved) std::this_thread::yield();
+                  freed->check();
+                }};
+                static nopal::channel<pushed_late> channel{1};
+                nopal::spawn([] { channel.pop(); });
+                nopal::spawn([] {
+                  nopal::wait_for(*gate);
+                  channel.push(pushed_late{});
+                });
+                while (nopal::default_pool().stats().suspensions < 2) std::this_thread::yield();
                 std::exit(4);
               }),
               4, "a static destructor ran\n");

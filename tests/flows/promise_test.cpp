@@ -145,6 +145,31 @@ TEST(promise, is_as_before_where_the_constructor_throws) {
   p.get_future().get();
 }
 
+// The first thread tells the second one nothing: so ThreadSanitizer sees whether the promise itself orders the two.
+TEST(promise, whose_constructor_throws_may_be_kept_by_another_thread) {
+  struct counted {
+    explicit counted(int n) : value{n} {
+      if (n == 0) throw std::runtime_error{"the constructor"};
+    }
+    counted(counted&& from) noexcept : value{from.value} {}
+    ~counted() { value = -1; }
+    int value;
+  };
+  nopal::core::promised_result<counted> result;
+  std::atomic<bool> threw{false};
+  {
+    std::jthread const first{[&] {
+      EXPECT_THROW(result.settle([&] { result.value_.emplace(0); }), std::runtime_error);
+      threw.store(true, std::memory_order_relaxed);
+    }};
+    std::jthread const second{[&] {
+      while (!threw.load(std::memory_order_relaxed)) std::this_thread::yield();
+      result.settle([&] { result.value_.emplace(1); });
+    }};
+  }
+  EXPECT_EQ(result.take().value, 1);
+}
+
 TEST(promise, one_of_several_threads_gives_the_value) {
   for (int round = 0; round < 100; ++round) {
     nopal::promise<int> p;

@@ -62,6 +62,7 @@ TEST(shared_future, of_a_reference_and_of_nothing) {
   int x = 1;
   nopal::shared_future<int&> const r = pool.submit([&]() -> int& { return x; });
   EXPECT_EQ(&r.get(), &x);
+  EXPECT_EQ(&pool.submit([&]() -> int& { return x; }).share().get(), &x) << "which needs no future";
   nopal::shared_future<void> const v = pool.submit([] {});
   v.get();
   v.get();

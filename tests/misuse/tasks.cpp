@@ -113,6 +113,23 @@ struct alignas(64) wide {
 nopal::task<wide> child();
 nopal::task<> parent() { co_await nopal::call(child); }
 
+// case: awaited_shared_future_without_a_name
+// expect: nopal: co_await of a shared_future returns a reference to its value, and this one is a temporary
+nopal::task<int> parent(nopal::pool& pool) {
+  int sum = 0;
+  for (int const n : co_await pool.submit([] { return std::vector{1, 2}; }).share()) sum += n;
+  co_return sum;
+}
+
+// case: awaited_shared_futures
+// Of a temporary too where nothing refers to it.
+nopal::task<int> parent(nopal::shared_future<std::vector<int>> all, nopal::pool& pool, int& there) {
+  for (int const n : co_await all) there += n;
+  co_await pool.submit([] {}).share();
+  int& same = co_await pool.submit([&]() -> int& { return there; }).share();
+  co_return same;
+}
+
 // case: awaited_aligned_future
 // expect: nopal: compilers align a task's variables to 16 bytes at most, so this result cannot be awaited. Take it by get()
 struct alignas(64) wide {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <any>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -142,7 +144,22 @@ TYPED_TEST(hostile_values, are_results_of_jobs) {
   nopal::when_any(first, second);
   EXPECT_EQ(first.get().get() + second.get().get(), 18);
   EXPECT_EQ(nopal::block_on([] { return T::make(11); }).get(), 11);
+  EXPECT_EQ(this->pool_.run([] { return nopal::block_on([] { return T::make(13); }).get(); }), 13);
   EXPECT_EQ(nopal::with_stop(std::stop_token{}, [] { return T::make(12); }).get(), 12);
+}
+
+/// A std::any can be made of anything: also of what the library has beside the result.
+TEST(results_that_hold_anything, are_what_the_function_returns) {
+  nopal::pool pool{{.workers = 2}};
+  std::any const a = pool.run([] { return nopal::block_on([] { return std::any{1}; }); });
+  EXPECT_EQ(std::any_cast<int>(a), 1);
+  std::optional<std::any> const b = pool.run([] { return nopal::block_on([] { return std::optional<std::any>{2}; }); });
+  EXPECT_EQ(std::any_cast<int>(b.value()), 2);
+  std::tuple<std::any> const c = pool.run([] { return nopal::block_on([] { return std::tuple<std::any>{3}; }); });
+  EXPECT_EQ(std::any_cast<int>(std::get<0>(c)), 3);
+  EXPECT_EQ(std::any_cast<int>(pool.submit([] { return std::any{4}; }).get()), 4);
+  auto const task = []() -> nopal::task<std::any> { co_return std::any{5}; };
+  EXPECT_EQ(std::any_cast<int>(pool.run(task)), 5);
 }
 
 template <class T>

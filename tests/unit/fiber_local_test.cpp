@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <any>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -602,6 +604,9 @@ TEST(fiber_local, any_type_that_can_be_made) {
   nopal::fiber_local<std::atomic<int>> immovable;
   nopal::fiber_local<no_default> d{[] { return no_default{6}; }};
   nopal::fiber_local<std::string> s{"seven"};
+  nopal::fiber_local<bool> b([] { return false; });  // a function without captures can be converted to a bool, too
+  nopal::fiber_local<std::any> a{[] { return std::any{8}; }};
+  nopal::fiber_local<std::function<int()>> f{[] { return 9; }};
   nopal::pool pool{{.workers = 2}};
   nopal::counter left;
   for (int k = 0; k < 20; ++k) {
@@ -610,6 +615,8 @@ TEST(fiber_local, any_type_that_can_be_made) {
       EXPECT_EQ(w->n + **p + ++*immovable + d->n, 16);
       EXPECT_EQ(*s, "seven");
       *s += "!";
+      EXPECT_FALSE(*b);
+      EXPECT_EQ(std::any_cast<int>(*a) + (*f)(), 17);
     });
   }
   nopal::wait_for(left);

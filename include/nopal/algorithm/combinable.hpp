@@ -64,9 +64,10 @@ class combinable {
   explicit combinable(T initial)
     requires std::copy_constructible<T>
       : combinable{made_by{}, [value = std::move(initial)] { return T(value); }} {}
-  /// Each object begins as what make() returns; several threads may call it at once. Throws std::bad_alloc, and what copies of `make` throw.
+  /// Each object begins as what make() returns; several threads may call it at once. What can be called for a T, and is no T itself, is a
+  /// `make`, also if a T can be made of it, as a bool of a function. Throws std::bad_alloc, and what copies of `make` throw.
   template <std::copy_constructible F>
-    requires std::is_invocable_r_v<T, const F&> && (!std::convertible_to<F, T>)
+    requires(!std::same_as<F, T> && std::is_invocable_r_v<T, const F&>)
   explicit combinable(F make) : combinable{made_by{}, std::move(make)} {}
 
   ~combinable() { clear(); }

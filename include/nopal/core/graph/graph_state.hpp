@@ -124,7 +124,7 @@ class NOPAL_API graph_state {
   graph_state();
   graph_state(graph_state const&) = delete;
   graph_state& operator=(graph_state const&) = delete;
-  /// Ends the program with a message if it runs.
+  /// It does not run.
   ~graph_state();
 
   /// Adds a node, and an edge to it from each of `before`. Returns its index. Throws std::logic_error while the graph runs, or if there are
@@ -143,6 +143,8 @@ class NOPAL_API graph_state {
   void check_inner(graph_state const& inner) const;
 
  private:
+  friend struct end_of_graph;
+
   plan const& planned();
   void run_here(plan const& p);
   graph_run& take_run(plan const& p);
@@ -157,6 +159,12 @@ class NOPAL_API graph_state {
   std::atomic<plan*> plan_{nullptr};
   /// States of runs that have ended, for others.
   std::array<std::atomic<graph_run*>, 16> spare_{};
+  graph_state* next_left_ = nullptr;  // of those that exit has left as they are
+};
+
+/// Deletes what a graph has. If that runs, ends the program with a message; or, in exit, leaves it as it is for the workers that run it.
+struct NOPAL_API end_of_graph {
+  void operator()(graph_state* g) const noexcept;
 };
 
 /// Throws std::invalid_argument: `what` was called on a graph that was moved from, or with a node of no graph, or of another one.

@@ -90,15 +90,15 @@ template <class Blocks>
 }
 
 /// How a block calls the body. A small closure of plain values and references is copied for each block: then the compiler knows that no
-/// store of the body changes what it has captured, and vectorises the loop as if it were written there. Every other body is called where it
-/// is.
+/// store of the body changes what it has captured, and vectorises the loop as if it were written there. The copy of a constant is one, so
+/// that an overloaded body is called as the user's would be. Every other body is called where it is.
 template <class Body, class... Index>
 inline constexpr bool copied_for_a_block = false;
 template <class Body, class... Index>
   requires(std::is_object_v<Body> && std::is_trivially_copyable_v<Body> && std::is_copy_constructible_v<Body>)
 inline constexpr bool copied_for_a_block<Body, Index...> = sizeof(Body) <= 64 && std::is_invocable_v<Body const&, Index...>;
 template <class Body, bool Copied>
-using body_of_block = std::conditional_t<Copied, std::remove_const_t<Body>, Body&>;
+using body_of_block = std::conditional_t<Copied, Body, Body&>;
 /// The source of that copy. A copy is made from a constant: otherwise a constructor that takes anything would win over the copy
 /// constructor.
 template <class Body, bool Copied>
