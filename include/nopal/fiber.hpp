@@ -6,7 +6,10 @@
 
 #include "nopal/core/compiler/config.hpp"
 
+#include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -87,8 +90,8 @@ NOPAL_API void sleep_here(time_point t);
 /// When a sleep ends, by any clock.
 struct sleep_end {
   time_point until{};
-  std::chrono::nanoseconds by_its_clock{};
-  bool (*again)(sleep_end&) = nullptr;  // null: by the steady clock
+  std::array<std::byte, 16> by_its_clock{};  // a time of that clock's, which in nanoseconds may fit into no number
+  bool (*again)(sleep_end&) = nullptr;       // null: by the steady clock
 
   template <class Clock, class Duration>
   void set(std::chrono::time_point<Clock, Duration> t) {
@@ -98,9 +101,14 @@ struct sleep_end {
       auto const left = time_left(t);
       until = deadline_after(left);
       if (left == std::chrono::nanoseconds::zero() || left == std::chrono::nanoseconds::max()) return;
-      by_its_clock = std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch());
+      using kept = std::remove_const_t<decltype(t)>;
+      static_assert(
+          sizeof(kept) <= sizeof(by_its_clock) && std::is_trivially_copyable_v<kept>,
+          "nopal: sleep_until takes a time of 16 bytes at most, which is trivially copyable: convert it by std::chrono::time_point_cast.");
+      std::memcpy(by_its_clock.data(), &t, sizeof(t));
       again = [](sleep_end& s) {
-        std::chrono::time_point<Clock, std::chrono::nanoseconds> const when{s.by_its_clock};
+        kept when;
+        std::memcpy(&when, s.by_its_clock.data(), sizeof(when));
         if (!is_still_ahead(when)) return false;
         s.until = deadline_after(time_left(when));
         return true;

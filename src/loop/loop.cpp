@@ -27,7 +27,8 @@ double longest_alone() noexcept { return loop_tuning::worth_a_pool() / static_ca
 
 // Loops are in a row if at most this is between them: threads that were woken for one are still awake for the next.
 std::uint64_t soon(pool_state const& pool) noexcept {
-  return static_cast<std::uint64_t>(static_cast<double>(pool.search_before_sleep) / 1000 * ticks_per_microsecond());
+  constexpr double longest = 9e18;  // keep_warm may be the longest time there is
+  return static_cast<std::uint64_t>(std::min(static_cast<double>(pool.search_before_sleep) / 1000 * ticks_per_microsecond(), longest));
 }
 
 // Waking a thread is paid once, and it stays awake for a while. So one long loop is worth it, or many in a row, of which this one knows

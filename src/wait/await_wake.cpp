@@ -97,6 +97,12 @@ bool has_inbox_only(worker const& w) noexcept {
          w.queues->empty() && w.due_own.empty();
 }
 
+// Another worker waits for a permit of the pool's limit: only at the base of its stack does this one make way for it.
+bool must_make_way(worker const& w) noexcept {
+  permits const* const limit = w.pool().limit.get();
+  return limit != nullptr && limit->are_waited_for();
+}
+
 // The oldest of the inbox is next. If that is a stack that waits, this thread switches to it at once, and the yielding stack takes its place
 // in the inbox. True: it was, and has come back. False: nothing has happened, or what is next is the newest of the ring now.
 bool change_places(worker& w, waiting_stack& me, waits_for const& why) noexcept {
@@ -131,12 +137,13 @@ bool yield_stack() noexcept {
     yield_on_top(why);
     return true;
   }
-  if (!w->has_more() && !some_await_turn(*w)) return true;
+  bool const makes_way = must_make_way(*w);
+  if (!makes_way && !w->has_more() && !some_await_turn(*w)) return true;
   waiting_stack me;
   me.pool = &w->pool();
   me.worker = w->index();
   me.what = w->here;
-  if (has_inbox_only(*w) && change_places(*w, me, why)) return true;
+  if (!makes_way && has_inbox_only(*w) && change_places(*w, me, why)) return true;
   // If the next turn were an inbox's, this stack, soon alone there, would continue before what is ready; so the turns begin anew. If an
   // inbox has something already, its turn stays: so strands that yield, and what they begin, never hold up what comes from outside. After
   // an inbox's turn comes that of the oldest, which stays, too.

@@ -17,6 +17,8 @@
 #include "data.hpp"
 #include "nopal/algorithm/combinable.hpp"
 #include "nopal/algorithm/parallel_for.hpp"
+#include "nopal/counter.hpp"
+#include "nopal/fiber.hpp"
 #include "nopal/pool.hpp"
 
 namespace {
@@ -125,6 +127,32 @@ struct greedy {
 struct unassignable {
   const int value;
 };
+
+// What makes the object waits, and continues on another worker: whose object it is then.
+TEST(combinable, belongs_to_the_worker_that_has_made_it) {
+  nopal::pool pool{{.workers = 2}};
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> moves{true};
+    nopal::combinable<long> objects{[&moves] {
+      if (moves.exchange(false)) {
+        unsigned const before = nopal::this_worker::index();
+        for (int tries = 0; tries < 10'000 && nopal::this_worker::index() == before; ++tries) nopal::yield();
+      }
+      return 0L;
+    }};
+    pool.run([&] {
+      nopal::counter others;
+      std::atomic<bool> done{false};
+      nopal::spawn(others, [&] {
+        while (!done) nopal::yield();
+      });
+      long* const mine = &objects.local();
+      EXPECT_EQ(mine, &objects.local());
+      done = true;
+      nopal::wait_for(others);
+    });
+  }
+}
 
 TEST(combinable, takes_types_that_are_made_of_anything) {
   nopal::combinable<greedy> plain;

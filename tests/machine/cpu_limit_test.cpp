@@ -144,6 +144,28 @@ TEST(cpu_limit, lets_a_pool_end) {
   long_one.get();
 }
 
+// Fibers that yield to each other, or to nobody, pass the base of no stack otherwise.
+TEST(cpu_limit, lets_in_those_who_wait_for_strands_that_yield) {
+  if (std::getenv("NOPAL_SCHEDULE") != nullptr) GTEST_SKIP() << "there is no limit under a controlled schedule";
+  for (int const fibers : {1, 2, 3}) {
+    nopal::cpu_limit const one{1};
+    nopal::pool a{{.workers = 1, .limit = one}};
+    nopal::pool b{{.workers = 1, .limit = one}};
+    std::atomic<int> yield{0};
+    std::atomic<bool> told{false};
+    nopal::counter left;
+    for (int k = 0; k < fibers; ++k) {
+      a.spawn(left, [&] {
+        ++yield;
+        while (!told) nopal::yield();
+      });
+    }
+    while (yield < fibers) std::this_thread::yield();
+    b.detach([&] { told = true; });
+    nopal::wait_for(left);
+  }
+}
+
 TEST(cpu_limit, of_none_is_refused) {
   EXPECT_THROW(nopal::cpu_limit{0}, std::invalid_argument);
   nopal::cpu_limit const a{2};

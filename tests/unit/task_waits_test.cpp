@@ -410,15 +410,34 @@ struct slow_clock {
   static time_point now() { return time_point{duration{std::chrono::steady_clock::now().time_since_epoch() / 2ms}}; }
 };
 
+// Its present is 2,000 years after its epoch: as nanoseconds that is more than an int64.
+struct slow_clock_of_old {
+  using duration = slow_clock::duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<slow_clock_of_old>;
+  [[maybe_unused]] static constexpr bool is_steady = false;
+  static time_point now() { return time_point{slow_clock::now().time_since_epoch() + std::chrono::hours{24 * 365 * 2000}}; }
+};
+
+template <class Clock>
+task<> sleeps_by() {
+  auto const when = Clock::now() + typename Clock::duration{2};
+  co_await nopal::sleep_until(when);
+  EXPECT_GE(Clock::now(), when);
+  auto const later = Clock::now() + typename Clock::duration{2};
+  nopal::sleep_until(later);
+  EXPECT_GE(Clock::now(), later);
+}
+
 task<> sleeps() {
   auto const before = std::chrono::steady_clock::now();
   co_await nopal::sleep_for(2ms);
   EXPECT_GE(std::chrono::steady_clock::now(), before + 2ms);
   co_await nopal::sleep_until(before + 3ms);
   EXPECT_GE(std::chrono::steady_clock::now(), before + 3ms);
-  auto const when = slow_clock::now() + slow_clock::duration{2};
-  co_await nopal::sleep_until(when);
-  EXPECT_GE(slow_clock::now(), when);
+  co_await nopal::call(sleeps_by<slow_clock>);
+  co_await nopal::call(sleeps_by<slow_clock_of_old>);
   co_await nopal::sleep_for(-1h);
   co_await nopal::sleep_until(std::chrono::steady_clock::time_point::min());
 }

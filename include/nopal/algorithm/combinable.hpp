@@ -77,19 +77,25 @@ class combinable {
   /// Returns the object of the calling worker. The caller may use it until it next forks, joins or waits: then it may continue on another
   /// worker, and another strand on this one. Throws std::bad_alloc, and what making the object throws.
   T& local() {
-    const void* const who = core::current_identity();
-    std::atomic<node*>& list = lists_[place_of(who)];
-    // Acquire, with the release below: a thread that finds its object finds it constructed. Only its own worker adds it, and so finds it
-    // the next time.
-    for (node* it = list.load(std::memory_order::acquire); it != nullptr; it = it->next) {
-      if (it->who == who) return it->value;
+    node* mine = nullptr;
+    for (;;) {
+      const void* const who = core::current_identity();
+      std::atomic<node*>& list = lists_[place_of(who)];
+      if (node* const found = find(list, who); found != nullptr) {
+        if (mine == nullptr) return found->value;
+        delete std::exchange(mine, nullptr);  // that may wait too: who calls is found out anew
+        continue;
+      }
+      if (mine != nullptr) {
+        mine->who = who;
+        mine->next = list.load(std::memory_order::relaxed);  // the exchange checks it
+        // Release, with the acquire in find and that of combine_each.
+        while (!list.compare_exchange_weak(mine->next, mine, std::memory_order::release, std::memory_order::relaxed)) {
+        }
+        return mine->value;
+      }
+      mine = new node{who, make_};  // may fork, join or wait: the caller may be on another worker then, which may have an object
     }
-    node* const mine = new node{who, make_};
-    mine->next = list.load(std::memory_order::relaxed);  // the exchange checks it
-    // Release, with the acquire above and that of combine_each.
-    while (!list.compare_exchange_weak(mine->next, mine, std::memory_order::release, std::memory_order::relaxed)) {
-    }
-    return mine->value;
   }
 
   /// Calls f with each object, in no order.
@@ -189,6 +195,14 @@ class combinable {
       with_others([&](node& n) { sum = std::make_unique<T>(core::combined<T>(op, *sum, value(n))); });
       return T(std::move(*sum));
     }
+  }
+
+  /// The object of `who`; null: none. Acquire, with the release in local: a thread that finds its object finds it constructed. Only its own
+  /// worker adds it, and so finds it the next time.
+  static node* find(const std::atomic<node*>& list, const void* who) {
+    node* it = list.load(std::memory_order::acquire);
+    while (it != nullptr && it->who != who) it = it->next;
+    return it;
   }
 
   static constexpr unsigned place_bits = 6;
