@@ -23,21 +23,26 @@ foreach(folder IN LISTS nopal_include_folders)
   install(DIRECTORY "${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 endforeach()
 
-# Those apart: what is headers alone is a part of the package; a library is a component, since it needs what most programs do not have.
+# Those apart: what is headers alone is a part of the package; a library is a component, since it needs what most programs do not have. So are
+# headers that need such: component.cmake.in in the companion's folder says what.
 foreach(companion IN LISTS nopal_apart)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/companions/${companion}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
   get_target_property(type nopal_${companion} TYPE)
-  if(type STREQUAL "INTERFACE_LIBRARY")
+  set(template "${PROJECT_SOURCE_DIR}/companions/${companion}/component.cmake.in")
+  if(NOT EXISTS "${template}" AND type STREQUAL "INTERFACE_LIBRARY")
     install(TARGETS nopal_${companion} EXPORT nopalTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
     continue()
+  elseif(NOT EXISTS "${template}")
+    set(template "${PROJECT_SOURCE_DIR}/cmake/nopal-component.cmake.in")
   endif()
   set(nopal_component ${companion})
   set(nopal_component_needs "${nopal_${companion}_finds}")
   string(REGEX REPLACE " .*" "" nopal_component_package "${nopal_component_needs}")
   # OPTIONAL: who installs what he has built of nopal alone
-  install(TARGETS nopal_${companion} EXPORT nopal${companion}Targets OPTIONAL INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(TARGETS nopal_${companion} ${nopal_${companion}_more} EXPORT nopal${companion}Targets OPTIONAL
+    INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(EXPORT nopal${companion}Targets FILE nopal-${nopal_kind}-${companion}-targets.cmake NAMESPACE nopal:: DESTINATION "${nopal_package_dir}")
-  configure_file("${PROJECT_SOURCE_DIR}/cmake/nopal-component.cmake.in" "${PROJECT_BINARY_DIR}/nopal-${nopal_kind}-${companion}.cmake" @ONLY)
+  configure_file("${template}" "${PROJECT_BINARY_DIR}/nopal-${nopal_kind}-${companion}.cmake" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/nopal-${nopal_kind}-${companion}.cmake" DESTINATION "${nopal_package_dir}")
 endforeach()
 install(EXPORT nopalTargets FILE nopal-${nopal_kind}-targets.cmake NAMESPACE nopal:: DESTINATION "${nopal_package_dir}")

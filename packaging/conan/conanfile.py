@@ -35,7 +35,8 @@ class NopalRecipe(ConanFile):
         self.version = declared
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "companions/*/include/*", "companions/*/src/*", "companions/*/target.cmake"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "companions/*/include/*", "companions/*/src/*", "companions/*/target.cmake",
+                        "companions/*/component.cmake.in"):
             copy(self, pattern, self._tree, self.export_sources_folder)
 
     def configure(self):
