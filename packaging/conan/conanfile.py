@@ -65,6 +65,11 @@ class NopalRecipe(ConanFile):
         toolchain.cache_variables["NOPAL_HWLOC"] = bool(self.options.hwloc)
         for part in ("TESTS", "EXAMPLES", "BENCHMARKS"):
             toolchain.cache_variables[f"NOPAL_BUILD_{part}"] = False
+        # What the machine that builds this happens to have is no part of the package.
+        for part in ("MPI", "ALPI", "USDT"):
+            toolchain.cache_variables[f"NOPAL_{part}"] = False
+        toolchain.cache_variables["STDEXEC_ROOT"] = ""
+        toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_stdexec"] = True
         toolchain.generate()
 
     def build(self):
