@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What ./nopal makes of its arguments. Nothing is built or installed: where it would be, functions of the script are replaced."""
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -53,6 +54,33 @@ class Script(unittest.TestCase):
         self.assertNotEqual(said.returncode, 0)
         self.assertIn("build/tbb/lib/cmake/tbb", said.stderr)
         self.assertNotIn("exec:", said.stdout)
+
+    def test_the_file_of_calibrate_is_where_the_caller_is(self):
+        self.make("build/release/bench/nopal_calibrate", "#!/bin/sh\necho look=1\n")
+        self.assertEqual(self.call("run_calibrate mine").returncode, 0)
+        self.assertEqual((self.here / "mine").read_text(), "look=1\n")
+        self.assertEqual(self.call("run_calibrate").returncode, 0)
+        self.assertEqual((self.tree / "build/calibration").read_text(), "look=1\n")
+
+
+class Tools(unittest.TestCase):
+    def call(self, folder: str, *words: str) -> subprocess.CompletedProcess:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("NOPAL_")}
+        return subprocess.run([ROOT / "nopal", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+    def test_trace_reads_where_the_caller_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "run.pftrace").write_text("x\n")
+            self.assertIn("run.pftrace is no trace of nopal's", self.call(folder, "trace", "run.pftrace").stderr)
+
+    def test_shrink_runs_where_the_caller_is_and_quotes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "fails"
+            program.write_text("#!/bin/sh\nexit 1\n")
+            program.chmod(0o755)
+            said = self.call(folder, "shrink", "--", "./fails", "two words", "$x")
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertIn("NOPAL_SCHEDULE='only:random:0' ./fails 'two words' '$x'", said.stdout)
 
 
 if __name__ == "__main__":
