@@ -1,10 +1,13 @@
 #pragma once
 
-// What the tests of all libraries share: the pools that they run on, and work at once in all that may run on a pool.
+// What the tests of all libraries share: the pools that they run on, work at once in all that may run on a pool, and callers that are asked to
+// stop.
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <stdexcept>
+#include <stop_token>
 #include <thread>
 
 #include <nopal/nopal.hpp>
@@ -59,6 +62,39 @@ int right_at_once(nopal::pool& pool, F const& right) {
   std::atomic<int> found{0};
   at_once(pool, [&](int) { found += right(); });
   return found;
+}
+
+inline constexpr int stops = 4;
+
+/// How many of `stops` calls of right(use(pool)) return true where the caller is asked to stop: by a token, off a pool and on one; on a thief,
+/// by an exception; and with a whole pool. use(pool) returns what holds while the pool, of two workers, is in use.
+template <class Use, class F>
+int right_where_stopped(Use const& use, F const& right) {
+  std::stop_source source;
+  source.request_stop();
+  int found = 0;
+  {
+    nopal::pool pool{{.workers = 2}};
+    auto in_use = use(pool);
+    auto const in_region = [&] { return nopal::with_stop(source.get_token(), [&] { return right(in_use); }); };
+    found += in_region();
+    found += pool.run(in_region);
+    std::atomic<bool> is_stolen{false};
+    auto const throws = [&] {
+      while (!is_stolen) std::this_thread::yield();
+      throw std::runtime_error{"in the first half"};
+    };
+    auto const is_asked = [&] {
+      is_stolen = true;
+      while (!nopal::stop_requested()) std::this_thread::yield();
+      found += right(in_use);
+    };
+    EXPECT_THROW(pool.run([&] { nopal::parallel_invoke(throws, is_asked); }), std::runtime_error);
+  }
+  nopal::pool pool{{.workers = 2}};
+  auto in_use = use(pool);
+  pool.request_stop();
+  return found + pool.run([&] { return right(in_use); });
 }
 
 }  // namespace test

@@ -12,6 +12,7 @@ import argparse
 import collections
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -279,7 +280,7 @@ def main() -> int:
     if not few:
         print("  it fails without any: by the order that it has where no worker is interrupted")
     show([d for d in last.decisions if d.text() in wanted])
-    print(f"to have it again:\n  NOPAL_SCHEDULE='{listed(schedule, few)}' {' '.join(args.command)}")
+    print(f"to have it again:\n  NOPAL_SCHEDULE='{listed(schedule, few)}' {shlex.join(args.command)}")
     return 0
 
 

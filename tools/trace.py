@@ -3,8 +3,9 @@
 
     ./nopal trace run.pftrace [--longest 5]
 
-For each pool and lane: which part of the time it worked, slept and searched, how many strands it began, and how many of them it stole. Then
-the program's own spans, what was waited for, and the longest slices. docs/trace.md says what the slices are.
+For each pool and lane: which part of the time it worked, slept and searched, how many strands it began, and how many of them it stole. The
+time is from the pool's first event to its last; a lane whose older events were dropped begins with its own first. Then the program's own
+spans, what was waited for, and the longest slices. docs/trace.md says what the slices are.
 """
 
 import argparse
@@ -76,7 +77,8 @@ class Lane:
     events: collections.Counter = field(default_factory=collections.Counter)
     worked: int = 0
     slept: int = 0
-    last: int | None = None  # when the lane's state changed last
+    first: int | None = None  # when its first event was
+    last: int | None = None  # when its state changed last
     notes_of: dict = field(default_factory=dict)
 
     def passes(self, time: int) -> None:
@@ -86,6 +88,7 @@ class Lane:
                 self.slept += time - self.last
             else:
                 self.worked += time - self.last
+        self.first = time if self.first is None else self.first
         self.last = time
 
 
@@ -119,10 +122,21 @@ def read(path: Path):
         to_lane(lanes[lane], kind, time, name, notes)
     if first is None:
         raise Unreadable
+    pools = times_of_pools(lanes)
     for lane in lanes.values():
         while lane.open:
-            to_lane(lane, END, last, "", {})
+            to_lane(lane, END, pools[lane.parent][1], "", {})
     return lanes, first, last
+
+
+def times_of_pools(lanes: dict[int, Lane]) -> dict[int, tuple[int, int]]:
+    """The first and the last event of all lanes that have one parent."""
+    times: dict[int, tuple[int, int]] = {}
+    for lane in lanes.values():
+        if lane.first is not None:
+            first, last = times.get(lane.parent, (lane.first, lane.last))
+            times[lane.parent] = min(first, lane.first), max(last, lane.last)
+    return times
 
 
 def add_lane(lanes: dict[int, Lane], descriptor: bytes) -> None:
@@ -213,10 +227,13 @@ def tell(path: Path, longest: int) -> None:
     workers = [lane for lane in lanes.values() if not lane.is_counter and is_worker(lane)]
     if workers:
         rows = [["lane", "worked", "slept", "searched", "strands", "steals", "waits"]]
+        pools = times_of_pools(lanes)
         for lane in sorted(workers, key=lambda w: path_of(lanes, w)):
             strands = sum(1 for s in lane.slices if s.name not in ASLEEP)
-            idle = whole - lane.worked - lane.slept
-            rows.append([path_of(lanes, lane), part(lane.worked, whole), part(lane.slept, whole), part(idle, whole), str(strands),
+            begin, end = pools[lane.parent]
+            time = end - (lane.first if lane.events["events dropped"] else begin)
+            idle = time - lane.worked - lane.slept
+            rows.append([path_of(lanes, lane), part(lane.worked, time), part(lane.slept, time), part(idle, time), str(strands),
                          str(lane.events["steal"]), str(lane.events["suspended"])])
         print("\nworkers")
         table(rows)

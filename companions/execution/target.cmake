@@ -1,6 +1,6 @@
 # nopal::execution: headers alone, on NVIDIA's stdexec, which is headers alone too. STDEXEC_ROOT names its folder; else find_package finds an
-# installed one. nopal::execution_parallel_scheduler: a source that each program compiles which links it, since it must be the program's own:
-# of an archive the linker would take nothing for a weak symbol.
+# installed one. So does component.cmake.in, for programs that find an installed nopal. nopal::execution_parallel_scheduler: a source that each
+# program compiles which links it, since it must be the program's own: of an archive the linker would take nothing for a weak symbol.
 
 set(STDEXEC_ROOT "$ENV{STDEXEC_ROOT}" CACHE PATH "NVIDIA's stdexec: a folder with include/stdexec/execution.hpp")
 if(STDEXEC_ROOT)
@@ -27,4 +27,11 @@ endif()
 add_library(nopal_execution_parallel_scheduler INTERFACE)
 add_library(nopal::execution_parallel_scheduler ALIAS nopal_execution_parallel_scheduler)
 target_link_libraries(nopal_execution_parallel_scheduler INTERFACE nopal_execution)
-target_sources(nopal_execution_parallel_scheduler INTERFACE "$<BUILD_INTERFACE:${CMAKE_CURRENT_LIST_DIR}/src/parallel_scheduler.cpp>")
+include(GNUInstallDirs)
+set(nopal_execution_source "${CMAKE_INSTALL_DATADIR}/nopal/parallel_scheduler.cpp")
+target_sources(nopal_execution_parallel_scheduler INTERFACE
+  "$<BUILD_INTERFACE:${CMAKE_CURRENT_LIST_DIR}/src/parallel_scheduler.cpp>"
+  "$<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${nopal_execution_source}>")
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/src/parallel_scheduler.cpp" DESTINATION "${CMAKE_INSTALL_DATADIR}/nopal")
+set_target_properties(nopal_execution_parallel_scheduler PROPERTIES EXPORT_NAME execution_parallel_scheduler)
+set(nopal_execution_more nopal_execution_parallel_scheduler)

@@ -59,4 +59,11 @@ TEST(blosc2, nests) {
   EXPECT_GE(nopal.calls(), 2 * test::places);
 }
 
+TEST(blosc2, runs_to_the_end_where_it_is_asked_to_stop) {
+  blosc2_init();
+  auto const all = test::numbers(n);
+  auto const right = [&](on const&) { return test::decompressed(test::compressed(all, 4), n, 4) == all; };
+  EXPECT_EQ(test::right_where_stopped([](nopal::pool& pool) { return on{pool}; }, right), test::stops);
+}
+
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <nopal/algorithm/parallel_for.hpp>
 #include <nopal/pool.hpp>
+#include <nopal/stop.hpp>
 
 #include <cstddef>
 
@@ -23,19 +24,15 @@ class blosc2_jobs {
   /// Works on `p`, which outlives it.
   explicit blosc2_jobs(pool& p = default_pool()) noexcept : pool_{p} {}
 
-  /// Calls job(data + i * size) for each i of [0, count), some at once, and returns when all have returned. For want of memory it ends the
-  /// program, since C-Blosc2 cannot be told.
+  /// Calls job(data + i * size) for each i of [0, count), some at once, and returns when all have returned, also where the caller is asked to
+  /// stop: C-Blosc2 cannot be told. For want of memory it ends the program.
   static void run(void* self, void (*job)(void*), int count, std::size_t size, void* data) noexcept {
     pool& p = static_cast<blosc2_jobs*>(self)->pool_;
     auto const loop = [&] {
       parallel_for(
           0, count, [&](int i) { job(static_cast<char*>(data) + size * static_cast<std::size_t>(i)); }, grain{1});  // few, and long
     };
-    if (pool::current() == &p) {
-      loop();
-    } else {
-      p.run(loop);
-    }
+    without_stop([&] { pool::current() == &p ? loop() : p.run(loop); });
   }
 
  private:

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
+#include <stop_token>
 
 #include <nopal/nopal.hpp>
 
@@ -45,6 +47,25 @@ TEST(eigen, nests_by_block_on) {
   picture const expected = develop(device);
   auto const right = [&] { return nopal::block_on([&] { return same(develop(device), expected); }); };
   EXPECT_EQ(test::right_at_once(pool, right), test::places);
+}
+
+// Eigen waits for the end of each part: one that ends early by a request would never be reported.
+TEST(eigen, parts_are_not_asked_to_stop) {
+  nopal::pool pool{{.workers = 2}};
+  nopal::eigen_pool workers{pool};
+  std::stop_source source;
+  source.request_stop();
+  std::atomic<int> asked{0};
+  nopal::counter left{2};
+  auto const part = [&] {
+    asked += nopal::stop_requested();
+    left.done();
+  };
+  auto const schedule = [&] { nopal::with_stop(source.get_token(), [&] { workers.Schedule(part); }); };
+  schedule();
+  pool.run(schedule);
+  nopal::wait_for(left);
+  EXPECT_EQ(asked, 0);
 }
 
 TEST(eigen, knows_its_threads) {

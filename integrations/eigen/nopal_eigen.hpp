@@ -4,6 +4,7 @@
 // Eigen 3.3 or newer, with <unsupported/Eigen/CXX11/ThreadPool>.
 
 #include <nopal/pool.hpp>
+#include <nopal/stop.hpp>
 
 #include <functional>
 #include <unsupported/Eigen/CXX11/ThreadPool>
@@ -25,8 +26,11 @@ class eigen_pool final : public Eigen::ThreadPoolInterface {
   /// Works on `p`, which outlives it.
   explicit eigen_pool(pool& p = default_pool()) noexcept : pool_{p} {}
 
-  /// Gives `f` to some worker. An exception that leaves it ends the program with a message. Throws std::bad_alloc.
-  void Schedule(std::function<void()> f) override { pool_.detach(std::move(f)); }
+  /// Gives `f` to some worker. Nothing in it is asked to stop, though the caller may be: Eigen waits for what `f` does last. An exception that
+  /// leaves it ends the program with a message. Throws std::bad_alloc.
+  void Schedule(std::function<void()> f) override {
+    without_stop([&] { pool_.detach(std::move(f)); });
+  }
   /// The pool's workers.
   int NumThreads() const override { return static_cast<int>(pool_.workers()); }
   /// Which worker the caller is, from 0; on other threads -1.

@@ -61,6 +61,15 @@ TEST(fftw, nests) {
   EXPECT_GE(nopal.loops(), test::places);
 }
 
+TEST(fftw, runs_to_the_end_where_it_is_asked_to_stop) {
+  fftw_init_threads();
+  auto const input = test::square(128);
+  auto const plan = test::make_plan(128, 4);
+  auto const expected = test::transformed(plan, input);
+  auto const right = [&](on const&) { return test::transformed(plan, input) == expected; };
+  EXPECT_EQ(test::right_where_stopped([](nopal::pool& pool) { return on{pool}; }, right), test::stops);
+}
+
 // FFTW's planner takes one call at a time. While it measures it loops, and the job that has called it may move to another thread.
 TEST(fftw, plans_by_measuring_under_a_mutex) {
   fftw_init_threads();

@@ -5,6 +5,7 @@
 
 #include <nopal/algorithm/parallel_for.hpp>
 #include <nopal/pool.hpp>
+#include <nopal/stop.hpp>
 
 #include <cstddef>
 
@@ -25,18 +26,14 @@ class fftw_loops {
   /// Works on `p`, which outlives it.
   explicit fftw_loops(pool& p = default_pool()) noexcept : pool_{p} {}
 
-  /// Calls work(jobs + i * size) for each i of [0, count), some at once, and returns when all have returned. For want of memory it ends the
-  /// program, since FFTW cannot be told.
+  /// Calls work(jobs + i * size) for each i of [0, count), some at once, and returns when all have returned, also where the caller is asked to
+  /// stop: FFTW cannot be told. For want of memory it ends the program.
   static void run(void* (*work)(char*), char* jobs, std::size_t size, int count, void* self) noexcept {
     pool& p = static_cast<fftw_loops*>(self)->pool_;
     auto const loop = [&] {
       parallel_for(0, count, [&](int i) { work(jobs + size * static_cast<std::size_t>(i)); }, grain{1});  // FFTW makes few and long ones
     };
-    if (pool::current() == &p) {
-      loop();
-    } else {
-      p.run(loop);
-    }
+    without_stop([&] { pool::current() == &p ? loop() : p.run(loop); });
   }
 
  private:

@@ -58,6 +58,13 @@ TEST(halide, nests) {
   EXPECT_EQ(test::right_at_once(pool, [&] { return test::same(test::blurred(input), expected); }), test::places);
 }
 
+TEST(halide, runs_to_the_end_where_it_is_asked_to_stop) {
+  auto input = test::noise(100, 60);
+  auto const expected = test::blurred(input);
+  auto const right = [&](on_nopal const&) { return test::same(test::blurred(input), expected); };
+  EXPECT_EQ(test::right_where_stopped([](nopal::pool&) { return on_nopal{}; }, right), test::stops);
+}
+
 TEST(halide, is_told_what_fails) {
   nopal::pool pool{{.workers = 2}};
   std::uint8_t closure = 0;

@@ -55,6 +55,13 @@ TEST(jxl, nests_in_all_that_runs_on_the_pool) {
   EXPECT_EQ(test::right_at_once(pool, [&] { return test::encode(small, on(r)) == expected; }), test::places);
 }
 
+TEST(jxl, runs_to_the_end_where_it_is_asked_to_stop) {
+  image const small = photograph().part(0, 0, 500, 400);
+  bytes const expected = test::encode(small, {});
+  auto const right = [&](nopal::jxl_runner& r) { return test::encode(small, on(r)) == expected; };
+  EXPECT_EQ(test::right_where_stopped([](nopal::pool& pool) { return nopal::jxl_runner{pool}; }, right), test::stops);
+}
+
 // The contract of a JxlParallelRunner, without libjxl.
 struct calls {
   std::size_t numbers = 0;

@@ -6,6 +6,7 @@
 #include <jxl/parallel_runner.h>
 #include <nopal/algorithm/parallel_for.hpp>
 #include <nopal/pool.hpp>
+#include <nopal/stop.hpp>
 
 #include <atomic>
 #include <bit>
@@ -30,7 +31,8 @@ class jxl_runner {
 
   /// A JxlParallelRunner: calls init(image, number of thread numbers), and func(image, i, thread number) for each i of [first, last), where
   /// no two calls that run at once have the same thread number. Returns what `init` returns, if that is not 0, and
-  /// JXL_PARALLEL_RET_RUNNER_ERROR where there is no memory.
+  /// JXL_PARALLEL_RET_RUNNER_ERROR where there is no memory. It calls them all also where the caller is asked to stop: of an error libjxl
+  /// makes no image, or the end of the program.
   static JxlParallelRetCode run(void* self, void* image, JxlParallelRunInit init, JxlParallelRunFunction func, std::uint32_t first,
                                 std::uint32_t last) noexcept {
     pool& p = static_cast<jxl_runner*>(self)->pool_;
@@ -48,11 +50,7 @@ class jxl_runner {
             },
             grain{1});  // a part of an image takes long
       };
-      if (pool::current() == &p) {
-        loop();
-      } else {
-        p.run(loop);
-      }
+      without_stop([&] { pool::current() == &p ? loop() : p.run(loop); });
       return 0;
     } catch (...) {  // for want of memory
       return JXL_PARALLEL_RET_RUNNER_ERROR;

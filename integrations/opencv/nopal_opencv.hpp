@@ -23,7 +23,8 @@ class opencv_backend final : public cv::parallel::ParallelForAPI {
   /// Works on `p`, which outlives it.
   explicit opencv_backend(pool& p = default_pool()) noexcept : pool_{p}, threads_{static_cast<int>(p.workers())} {}
 
-  /// Calls body(i, i + 1, data) for each i of [0, tasks), some at once; after setNumThreads(1), in order. Rethrows what one of them throws.
+  /// Calls body(i, i + 1, data) for each i of [0, tasks), some at once; after setNumThreads(1), in order. Rethrows what one of them throws,
+  /// and throws nopal::stopped where the caller is asked to stop: it leaves OpenCV's function, as an exception of a body does.
   void parallel_for(int tasks, FN_parallel_for_body_cb_t body, void* data) override {
     if (threads_.load(std::memory_order_relaxed) == 1) return body(0, tasks, data);  // relaxed: a setting
     auto const loop = [&] { nopal::parallel_for(0, tasks, [&](int i) { body(i, i + 1, data); }, grain{1}); };

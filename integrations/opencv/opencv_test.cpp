@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <vector>
 
 #include <nopal/nopal.hpp>
@@ -76,6 +77,18 @@ TEST_F(opencv, exceptions_come_out) {
                                    if (r.start >= 50) throw std::runtime_error{"in a loop"};
                                  }),
                std::exception);
+}
+
+// OpenCV's functions end by exceptions of bodies, and so by this one. Later loops are parallel as before.
+TEST_F(opencv, ends_where_it_is_asked_to_stop) {
+  nopal::pool pool{{.workers = 2, .schedule = nopal::schedule::steal_always}};
+  use(pool);
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_THROW(nopal::with_stop(source.get_token(), [] { work(photograph()); }), nopal::stopped);
+  auto const before = pool.stats().steals;
+  EXPECT_TRUE(same(work(photograph()), expected()));
+  EXPECT_GT(pool.stats().steals, before);
 }
 
 TEST_F(opencv, one_thread_is_serial) {

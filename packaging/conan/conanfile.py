@@ -35,7 +35,8 @@ class NopalRecipe(ConanFile):
         self.version = declared
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "companions/*/include/*", "companions/*/src/*", "companions/*/target.cmake"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "companions/*/include/*", "companions/*/src/*", "companions/*/target.cmake",
+                        "companions/*/component.cmake.in"):
             copy(self, pattern, self._tree, self.export_sources_folder)
 
     def configure(self):
@@ -64,6 +65,11 @@ class NopalRecipe(ConanFile):
         toolchain.cache_variables["NOPAL_HWLOC"] = bool(self.options.hwloc)
         for part in ("TESTS", "EXAMPLES", "BENCHMARKS"):
             toolchain.cache_variables[f"NOPAL_BUILD_{part}"] = False
+        # What the machine that builds this happens to have is no part of the package.
+        for part in ("MPI", "ALPI", "USDT"):
+            toolchain.cache_variables[f"NOPAL_{part}"] = False
+        toolchain.cache_variables["STDEXEC_ROOT"] = ""
+        toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_stdexec"] = True
         toolchain.generate()
 
     def build(self):

@@ -45,6 +45,15 @@ run_fails("GTest" ${configure} -DNOPAL_BUILD_TESTS=ON)
 run_fails("CLI11" ${configure} -DNOPAL_BUILD_TESTS=OFF -DNOPAL_BUILD_BENCHMARKS=ON)
 run_fails("hwloc" ${configure} -DNOPAL_BUILD_BENCHMARKS=OFF -DNOPAL_HWLOC=ON -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON)
 
+# What is turned off is left out, also where it was there before.
+foreach(wanted IN ITEMS ON OFF)
+  run(${configure} -DNOPAL_BUILD_TESTS=OFF -DNOPAL_BUILD_BENCHMARKS=OFF -DNOPAL_BUILD_EXAMPLES=OFF -DNOPAL_HWLOC=OFF -DNOPAL_USDT=${wanted})
+endforeach()
+file(READ "${WORK}/compile_commands.json" commands)
+if(commands MATCHES "NOPAL_USDT")
+  message(FATAL_ERROR "-DNOPAL_USDT=OFF has no effect.")
+endif()
+
 # The presets, by which this is tested, ask for all: a test is never left out for want of a package.
 file(READ "${SOURCE}/CMakePresets.json" presets)
 string(JSON base GET "${presets}" configurePresets 0)

@@ -28,6 +28,9 @@ refuses() {
   grep -q "$says" <<<"$(tr -s ' \n' ' ' <said)" || { cat said; echo "it failed, and did not say: $says"; exit 1; }
 }
 
+# Is something in this folder of the companions that are made where the machine has what they need?
+has_more_than_nopal() { grep . <<<"$(find "$1" -name 'nopal-*-mpi.cmake' -o -name 'nopal-*-alpi.cmake' -o -name 'nopal-*-execution.cmake')"; }
+
 must() { "$@" || { echo "must be so: $*"; exit 1; }; }
 must_not() { if "$@"; then echo "not so: $*"; exit 1; fi; }
 
@@ -117,6 +120,7 @@ try_conan() {
   cmake --build app/build
   app/build/app
   must_not is_shared app/build/app
+  must_not has_more_than_nopal "$CONAN_HOME"
 
   conan create nopal/packaging/conan -s compiler.cppstd=20 -o '&:shared=True'
   conan create nopal/packaging/conan -s compiler.cppstd=20 -o '&:hwloc=False'
@@ -134,6 +138,7 @@ try_vcpkg() {
     cmake -S app -B build -DCMAKE_TOOLCHAIN_FILE="$VCPKG_ROOT/scripts/buildsystems/vcpkg.cmake" -DVCPKG_TARGET_TRIPLET="$triplet"
     cmake --build build
     build/app
+    must_not has_more_than_nopal build
     case $triplet in
       *-dynamic) must is_shared build/app ;;
       *) must_not is_shared build/app ;;

@@ -74,6 +74,17 @@ class Summary(unittest.TestCase):
         self.assertEqual(self.row(out, "app / pool nopal / worker 0")[7:], "40.0 % 50.0 % 10.0 % 1 0 1".split())
         self.assertEqual(self.row(out, "app / pool nopal / worker 1")[7:], "80.0 % 0.0 % 20.0 % 1 1 0".split())
 
+    def test_a_pool_made_late(self):
+        late = lane(6, 1, "pool late") + lane(7, 6, "worker 0") + event(300, BEGIN, 7, "job", function="late()") + event(340, END, 7)
+        out = self.run_on(WORKERS + late + event(340, BEGIN, 7, "sleep") + event(400, END, 7)).stdout
+        self.assertEqual(self.row(out, "app / pool nopal / worker 0")[7:], "40.0 % 50.0 % 10.0 % 1 0 1".split())
+        self.assertEqual(self.row(out, "app / pool late / worker 0")[7:], "40.0 % 60.0 % 0.0 % 1 0 0".split())
+
+    def test_events_that_were_dropped(self):
+        dropped = lane(6, 2, "worker 2") + event(160, INSTANT, 6, "events dropped") + event(160, BEGIN, 6, "job", function="kept()")
+        out = self.run_on(WORKERS + dropped + event(180, END, 6)).stdout
+        self.assertEqual(self.row(out, "app / pool nopal / worker 2")[7:], "50.0 % 0.0 % 50.0 % 1 0 0".split())
+
     def test_spans_and_waits(self):
         out = self.run_on(WORKERS + SPANS).stdout
         self.assertEqual(self.row(out, "frame"), "frame 2 40.000 ms 30.000 ms".split())

@@ -12,6 +12,12 @@ vcpkg_cmake_configure(
     -DNOPAL_BUILD_TESTS=OFF
     -DNOPAL_BUILD_EXAMPLES=OFF
     -DNOPAL_BUILD_BENCHMARKS=OFF
+    # What the machine that builds this happens to have is no part of the package.
+    -DNOPAL_MPI=OFF
+    -DNOPAL_ALPI=OFF
+    -DNOPAL_USDT=OFF
+    -DSTDEXEC_ROOT=
+    -DCMAKE_DISABLE_FIND_PACKAGE_stdexec=ON
 )
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/nopal)
