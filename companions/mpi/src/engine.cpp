@@ -34,6 +34,7 @@ namespace nopal::inline NOPAL_ABI::mpi {
 static constexpr std::int64_t for_ever = -1, millisecond = 1'000'000;  // nanoseconds
 static constexpr std::int64_t first_nap = 2'000, longest_nap = 100'000;
 static constexpr std::int64_t keeps_looking = 20'000;  // before it naps
+static constexpr std::int64_t a_while = 100'000;       // between looks in passing
 
 namespace {
 
@@ -294,16 +295,24 @@ void engine::leave(looker& s) noexcept {
 
 // ---- Looking.
 
-command* engine::look() noexcept {
+command* engine::look(bool in_passing) noexcept {
   if (funnelled() && !on_own_thread()) return nullptr;
   std::unique_lock const looking{looks_, std::try_to_lock};
   if (!looking || closed_) return nullptr;
   std::unique_lock<std::mutex> turn{turn_, std::defer_lock};
   if (threads_ == MPI_THREAD_SERIALIZED && !turn.try_lock()) return nullptr;
+  int const times = in_passing && !is_first_for_a_while() ? 1 : 2;
   take_commands();
-  test_requests();
-  test_others();
+  test_requests(times);
+  test_others(times);
   return std::exchange(ended_, nullptr);
+}
+
+// True: nobody has looked in passing for some time.
+bool engine::is_first_for_a_while() noexcept {
+  using clock = std::chrono::steady_clock;
+  auto const now = clock::now();
+  return now - std::exchange(looked_in_passing_, now) > std::chrono::nanoseconds{a_while};
 }
 
 // A worker of another pool, or this thread, could only put the strand into an inbox of that pool, into which no worker need look while all
@@ -431,9 +440,9 @@ void engine::take_ended(std::size_t n, bool some_failed) noexcept {
 }
 
 // Libraries deliver at the first call what they return at the second: Open MPI does, and both do where they probe. So whoever looks, looks
-// twice.
-void engine::test_requests() noexcept {
-  for (int k = 0; k < 2 && !requests_.empty(); ++k) {
+// twice; but who looks in passing, and looks again soon, does so then.
+void engine::test_requests(int times) noexcept {
+  for (int k = 0; k < times && !requests_.empty(); ++k) {
     int n = 0;
     int const code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &n, indices_.data(), statuses_.data());
     if ((code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) || n == MPI_UNDEFINED) return test_each();
@@ -453,9 +462,9 @@ void engine::test_each() noexcept {
   }
 }
 
-void engine::test_others() noexcept {
+void engine::test_others(int times) noexcept {
   bool found = false;
-  for (int times = 0; times < 2 && !found; ++times) {
+  for (; times > 0 && !found; --times) {
     for (std::size_t k = others_.size(); k-- > 0;) {
       wait_by_test& w = *others_[k];
       if (!w.test(w)) continue;

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -145,8 +146,9 @@ class engine {
 
   /// Gives `c`. The caller waits for c.told then.
   void give(command& c) noexcept;
-  /// Looks once, if no other thread does: takes commands, and tests what is waited for. The commands that have ended, linked by `next`.
-  command* look() noexcept;
+  /// Looks, if no other thread does: takes commands, and tests what is waited for. The commands that have ended, linked by `next`. In passing:
+  /// the caller has other work, and looks again.
+  command* look(bool in_passing = false) noexcept;
   /// Tells the givers, which may be gone afterwards. `by`: the source of the pool on which the caller works, or whose timer it is; null:
   /// none. What another pool waits for goes to that one's source. True: some waited on that pool, or on none.
   bool tell(command* ended, looker const* by) noexcept;
@@ -182,12 +184,13 @@ class engine {
   void sleep_until_needed() noexcept;
   void wake_sources() noexcept;
   void take_commands() noexcept;
-  void test_requests() noexcept;
+  bool is_first_for_a_while() noexcept;
+  void test_requests(int times) noexcept;
   void take_ended(std::size_t n, bool some_failed) noexcept;
   void test_each() noexcept;
   void has_ended(std::size_t slot, int code, MPI_Status const& status) noexcept;
   void forget(std::size_t slot) noexcept;
-  void test_others() noexcept;
+  void test_others(int times) noexcept;
 
   int rank_ = 0, size_ = 1, threads_ = MPI_THREAD_SINGLE;
   bool serves_pools_ = true, finalises_ = false;
@@ -217,6 +220,7 @@ class engine {
     std::size_t which;
   };
   bool closed_ = false;                // MPI is at its end
+  std::chrono::steady_clock::time_point looked_in_passing_;
   std::vector<MPI_Request> requests_;  // what MPI_Testsome tests, and whose they are
   std::vector<owner> owners_;
   std::vector<int> indices_;

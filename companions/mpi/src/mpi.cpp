@@ -253,7 +253,7 @@ void poll() noexcept {
   std::shared_ptr<engine> const e = engine::of_session();
   if (e == nullptr || !e->has_waiters()) return;
   looker const* const here = e->source_here();
-  if (e->tell(e->look(), here) && here != nullptr) nopal::yield();
+  if (e->tell(e->look(/*in_passing=*/true), here) && here != nullptr) nopal::yield();
 }
 
 void call_with(void (*f)(void* with), void* with) {
