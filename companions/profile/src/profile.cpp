@@ -272,7 +272,7 @@ void begin_process_region() noexcept {
     profile_unit const unit = unit_wanted();
     double const burden = burden_wanted();
     try {
-      file_wanted = new std::string{wanted};
+      file_wanted = new std::string{std::strcmp(wanted, "-") == 0 ? wanted : absolute_name(wanted)};
       check_file();
       whole_process = new procedure;
       char const* const what_if = ::secure_getenv("NOPAL_PROFILE_WHAT_IF");  // NOLINT(concurrency-mt-unsafe): it must not change

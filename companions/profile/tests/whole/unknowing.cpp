@@ -1,6 +1,10 @@
-// A program without a profile of its own: fib(15) on the default pool, and as fibers that main waits for.
+// A program without a profile of its own: fib(15) on the default pool, and as fibers that main waits for. Before: `in FOLDER` changes to that
+// folder.
+
+#include <unistd.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "nopal/nopal.hpp"
 
@@ -11,7 +15,9 @@ static long fib(int n) {
   return a + b;
 }
 
-int main() {
+int main(int argc, char** argv) {
+  std::string_view const before = argc > 1 ? argv[1] : "";
+  if (before == "in" && ::chdir(argv[2]) != 0) return EXIT_FAILURE;
   long const x = nopal::default_pool().run(fib, 15);
   long y = 0;
   nopal::counter left;
