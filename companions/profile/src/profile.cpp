@@ -14,11 +14,13 @@
 #include <cstring>
 #include <exception>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,7 @@
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/virtual_time.hpp"
+#include "nopal/core/scheduler/threads.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "profile/src/report.hpp"
@@ -61,13 +64,7 @@ std::uint64_t one_steal(std::chrono::steady_clock::time_point deadline) {
   return std::chrono::steady_clock::now() < deadline && at > from ? at - from : 0;
 }
 
-std::vector<std::uint64_t> steals() {
-  std::vector<std::uint64_t> taken;
-  pool_options options;
-  options.workers = 2;
-  options.idle = idle::busy;
-  options.pin = false;
-  pool two{options};
+void time_steals(pool& two, std::vector<std::uint64_t>& taken) {
   two.run([&] {
     auto const deadline = std::chrono::steady_clock::now() + patience;
     while (taken.size() < rounds) {
@@ -76,11 +73,35 @@ std::vector<std::uint64_t> steals() {
       taken.push_back(t);
     }
   });
+}
+
+// A worker of another pool would leave its stack where it waits for the pool of two, and run others, which may need the burden too. So a
+// thread of its own waits for that pool, and ends it. The caller makes the pool, since it may hold the loader's lock, which that takes.
+std::vector<std::uint64_t> steals() {
+  std::vector<std::uint64_t> taken;
+  pool_options options;
+  options.workers = 2;
+  options.idle = idle::busy;
+  options.pin = false;
+  auto two = std::make_unique<pool>(options);
+  std::thread waits;
+  {
+    only_own_signals const until_it_has_begun;
+    waits = std::thread{[&taken, two = std::move(two)]() mutable noexcept {
+      try {
+        time_steals(*two, taken);
+      } catch (std::exception const&) {  // there is no memory: fewer are timed
+      }
+      two.reset();
+    }};
+  }
+  waits.join();
   return taken;
 }
 
 /// In ticks of the processor's clock: from a fork until a worker that searches runs the later half, the median of many. The first call
-/// measures it, in some milliseconds, with a pool of two workers; if two cannot run at once it is a usual value. Any thread.
+/// measures it, in some milliseconds, with a pool of two workers; if two cannot run at once it is a usual value. Any thread. Does not
+/// suspend: its caller keeps its thread.
 std::uint64_t burden_of_this_machine() {
   static std::uint64_t measured = 0;
   static constinit std::once_flag once;

@@ -183,6 +183,23 @@ TEST(profile_report, in_time_is_consistent) {
   EXPECT_EQ(8190U, at_line(r, invoke_line)->procedures);
 }
 
+// The first regions of the process that need the burden, before any other test of this file does. Neither waits for the other while that runs
+// above it on their one worker.
+TEST(profile_report, measures_the_burden_for_two_fibers_of_one_worker) {
+  nopal::pool one{{.workers = 1}};
+  one.run([] {
+    nopal::counter left;
+    for (int k = 0; k < 2; ++k) {
+      nopal::spawn(left, [] {
+        nopal::profile p;
+        p.stop();
+        EXPECT_GT(p.report().burden, 0);
+      });
+    }
+    nopal::wait_for(left);
+  });
+}
+
 TEST(profile_report, measures_the_burden_of_this_machine) {
   nopal::profile p;
   p.stop();
