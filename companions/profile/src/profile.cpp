@@ -27,6 +27,7 @@
 #include "base/open_file.hpp"
 #include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/process.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/scheduler/threads.hpp"
@@ -139,6 +140,11 @@ std::uint64_t burden_of(profile_unit unit, double burden) {
   return static_cast<std::uint64_t>(std::llround(burden * ticks_per_nanosecond()));
 }
 
+constinit std::mutex asking;  // of the list of places
+
+constinit fork_hook at_fork_of_places{[]() noexcept { asking.lock(); }, [](bool) noexcept { asking.unlock(); }};
+[[gnu::constructor]] void hold_places_at_fork() noexcept { call_at_fork(at_fork_of_places); }
+
 // Parses "file.cpp:12". Finds a place again that was asked of before. Throws std::invalid_argument and std::bad_alloc.
 asked_place const* asked(std::string const& what_if) {
   if (what_if.empty()) return nullptr;
@@ -151,9 +157,8 @@ asked_place const* asked(std::string const& what_if) {
     throw std::invalid_argument{"nopal: what_if of a profile is '" + what_if +
                                 "'; give the place of a fork, such as sort.cpp:12, or nothing"};
   }
-  static std::mutex mutex;
+  std::lock_guard const guard{asking};
   static auto* const places = new std::list<asked_place>;  // never destroyed: procedures may outlive their region
-  std::lock_guard const guard{mutex};
   std::string const file = what_if.substr(0, colon);
   for (asked_place const& p : *places) {
     if (p.line == line && p.file == file) return &p;
@@ -227,6 +232,7 @@ void forget_region(procedure const& p) noexcept {
 // ---- The region of the whole process, by NOPAL_PROFILE_OUT, NOPAL_PROFILE_UNIT, NOPAL_PROFILE_BURDEN and NOPAL_PROFILE_WHAT_IF.
 
 procedure* whole_process = nullptr;  // never destroyed: procedures may end after static objects
+unsigned begun_in = 0;               // the process_number
 std::string* file_wanted = nullptr;
 int kept_pipe = -1;  // a pipe stays open, since its reader would else see the end of the file
 
@@ -262,8 +268,9 @@ double burden_wanted() noexcept {
   die_in(nullptr, "NOPAL_PROFILE_BURDEN is '%s'; it can be a number of nanoseconds or calls from 0 to 1e15, or not be set", burden);
 }
 
-// At the end of the process, on the thread that ends it.
+// At the end of the process, on the thread that ends it. The child of a fork writes nothing: its parent does.
 void write() noexcept {
+  if (process_number != begun_in) return;
   try {
     end_region(*whole_process);
     profile_report const r = report_of(*whole_process);
@@ -296,6 +303,7 @@ void begin_process_region() noexcept {
       file_wanted = new std::string{std::strcmp(wanted, "-") == 0 ? wanted : absolute_name(wanted)};
       check_file();
       whole_process = new procedure;
+      begun_in = process_number;
       char const* const what_if = ::secure_getenv("NOPAL_PROFILE_WHAT_IF");  // NOLINT(concurrency-mt-unsafe): it must not change
       begin_region(*whole_process, unit, burden, what_if != nullptr ? what_if : "");
       if (std::atexit(write) != 0) throw std::bad_alloc{};

@@ -19,7 +19,14 @@ expect_line("\"unit\": \"calls\",\n  \"work\": 3946,\n  \"span\": 30," "the prof
 set(ENV{NOPAL_PROFILE_OUT} -)
 execute_process(COMMAND "${PROGRAM}" ERROR_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
 expect_line("work +3946\nspan +30\n" "the table is wrong")
-expect_line("unknowing.cpp:14" "the place is wrong")
+expect_line("unknowing.cpp:15" "the place is wrong")
+
+execute_process(COMMAND "${PROGRAM}" child ERROR_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "work +[0-9]+\n" tables "${output}")
+list(LENGTH tables n)
+if(NOT n EQUAL 1)
+  message(FATAL_ERROR "the child of a fork has printed a table, too: ${output}")
+endif()
 
 file(MAKE_DIRECTORY "${WORK}/elsewhere")
 set(ENV{NOPAL_PROFILE_OUT} relative.json)

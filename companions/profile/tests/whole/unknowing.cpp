@@ -1,6 +1,7 @@
-// A program without a profile of its own: fib(15) on the default pool, and as fibers that main waits for. Before: `in FOLDER` changes to that
-// folder.
+// A program without a profile of its own: fib(15) on the default pool, and as fibers that main waits for. Before: `child` forks a child that ends
+// at once; `in FOLDER` changes to that folder.
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -17,6 +18,11 @@ static long fib(int n) {
 
 int main(int argc, char** argv) {
   std::string_view const before = argc > 1 ? argv[1] : "";
+  if (before == "child") {
+    pid_t const child = ::fork();
+    if (child == 0) return EXIT_SUCCESS;
+    if (::waitpid(child, nullptr, 0) != child) return EXIT_FAILURE;
+  }
   if (before == "in" && ::chdir(argv[2]) != 0) return EXIT_FAILURE;
   long const x = nopal::default_pool().run(fib, 15);
   long y = 0;
