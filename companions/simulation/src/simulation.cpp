@@ -122,6 +122,7 @@ void simulation::enter_as(unsigned i) noexcept {
   let_interrupt_this_thread();
   lock guard{mutex_};
   ::pthread_getcpuclockid(::pthread_self(), &w.cpu_time);
+  if (++present_ == workers_.size()) all_present_.notify_all();
   if (ended_) return;
   w.thread = ::pthread_self();
   w.thread_number = static_cast<int>(::syscall(SYS_gettid));
@@ -129,7 +130,6 @@ void simulation::enter_as(unsigned i) noexcept {
   w.clock = std::max(w.clock, latest());
   w.now = state::ready;
   come_in();
-  if (++present_ == workers_.size()) all_present_.notify_all();
   wait_for_turn(guard, i);
   if (!ended_) set_alarm(i, clock_ticks());
 }
