@@ -383,6 +383,7 @@ void simulation::job_ends(unsigned i) noexcept {
 
 void simulation::pool_ends() noexcept {
   stop_ticker();
+  virtual_time::not_interrupted const me{virtual_time::here()};  // of another simulated machine, maybe
   std::lock_guard const guard{mutex_};
   for (auto& w : workers_) {
     w->turn.store(1, std::memory_order_seq_cst);  // as in give
@@ -394,6 +395,7 @@ void simulation::pool_ends() noexcept {
 void simulation::stop_ticker() noexcept {
   std::unique_ptr<ticker> ends;
   {
+    virtual_time::not_interrupted const me{virtual_time::here()};  // as above
     std::lock_guard const guard{mutex_};
     ended_ = true;
     set_holder(no_worker);
@@ -404,6 +406,7 @@ void simulation::stop_ticker() noexcept {
 
 void simulation::pool_begins_again() {
   start_ticker();
+  virtual_time::not_interrupted const me{virtual_time::here()};  // of another simulated machine, maybe
   std::lock_guard const guard{mutex_};
   ended_ = false;
   for (auto& w : workers_) {
@@ -418,6 +421,7 @@ simulation* simulation::of(pool_state const& pool) noexcept {
 }
 
 std::uint64_t simulation::lost_turns() const noexcept {
+  virtual_time::not_interrupted const me{virtual_time::here()};  // a worker of this machine, or of another, maybe
   std::lock_guard const guard{mutex_};
   return lost_;
 }
