@@ -38,15 +38,40 @@ static constexpr std::int64_t a_while = 100'000;       // between looks in passi
 
 namespace {
 
-std::mutex session_mutex;
+std::mutex session_mutex;                // nobody calls MPI or waits while holding it
 std::shared_ptr<engine> session_engine;  // under the mutex
+bool session_begins = false;             // under the mutex: the constructor of a session is at work
 // As session_engine, for callers, whose session outlives their calls; null: none. release and acquire, wherever it is used, pair with each
 // other, for what start has made.
 std::atomic<engine*> current{nullptr};
 std::terminate_handler terminates_otherwise = nullptr;
 
+// There is one session at a time: the constructor of another is refused while this lives.
+class claim {
+ public:
+  claim() {
+    std::lock_guard const guard{session_mutex};
+    if (session_engine != nullptr || session_begins) {
+      throw std::logic_error{"nopal: mpi::session: there is a session already, and a process has one at a time; use that one"};
+    }
+    session_begins = true;
+  }
+  claim(claim const&) = delete;
+  claim& operator=(claim const&) = delete;
+  ~claim() {
+    std::lock_guard const guard{session_mutex};
+    session_begins = false;
+  }
+  // The session has begun.
+  void is_of(std::shared_ptr<engine> const& e) noexcept {
+    std::lock_guard const guard{session_mutex};
+    session_engine = e;
+    current.store(e.get(), std::memory_order_release);  // pairs with here
+  }
+};
+
 [[noreturn]] void terminates() {
-  engine* const e = current.load(std::memory_order_acquire);  // pairs with start
+  engine* const e = current.load(std::memory_order_acquire);  // pairs with claim
   std::array<char, 512> text{};
   std::exception_ptr const x = std::current_exception();
   std::snprintf(text.data(), text.size(), "is terminated: %s", x != nullptr ? core::message_of(x) : "std::terminate was called");
@@ -58,7 +83,7 @@ std::terminate_handler terminates_otherwise = nullptr;
 }  // namespace
 
 engine& engine::here(char const* call) {
-  engine* const e = current.load(std::memory_order_acquire);  // pairs with start
+  engine* const e = current.load(std::memory_order_acquire);  // pairs with claim
   if (e == nullptr) {
     throw std::logic_error{
         std::string{"nopal: "} + call +
@@ -77,7 +102,6 @@ static void check_may_start(bool attaches) {
   MPI_Initialized(&initialised);
   MPI_Finalized(&finalised);
   std::string const s = "nopal: mpi::session: ";
-  if (session_engine != nullptr) throw std::logic_error{s + "there is a session already, and a process has one at a time; use that one"};
   if (finalised != 0)
     throw std::logic_error{
         s + "MPI was finalised, by the end of a session or by MPI_Finalize, and cannot begin again; keep one session until main ends"};
@@ -88,8 +112,9 @@ static void check_may_start(bool attaches) {
   }
 }
 
+// The caller may wait for the thread as a strand does, which leaves its stack and may continue on another thread: so it holds no lock.
 void engine::start(int* argc, char*** argv, session_options const& o) {
-  std::lock_guard const guard{session_mutex};
+  claim mine;
   check_may_start(argc == nullptr);
   if (std::array const known{MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
       std::ranges::find(known, o.threads) == known.end()) {
@@ -128,8 +153,7 @@ void engine::start(int* argc, char*** argv, session_options const& o) {
     e->thread_.join();
     throw error{"MPI_Init_thread", code};
   }
-  session_engine = e;
-  current.store(e.get(), std::memory_order_release);  // pairs with here
+  mine.is_of(e);
   terminates_otherwise = std::set_terminate(terminates);
 }
 
@@ -139,7 +163,7 @@ void engine::end() noexcept {
   e->peers_.wake();
   e->thread_.join();
   if (std::get_terminate() == terminates) std::set_terminate(terminates_otherwise);
-  current.store(nullptr, std::memory_order_release);  // as in start
+  current.store(nullptr, std::memory_order_release);  // as in claim
   std::lock_guard const guard{session_mutex};
   session_engine = nullptr;
 }
