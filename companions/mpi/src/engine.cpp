@@ -71,7 +71,7 @@ class claim {
 };
 
 [[noreturn]] void terminates() {
-  engine* const e = current.load(std::memory_order_acquire);  // pairs with claim
+  engine* const e = engine::here_or_null();
   std::array<char, 512> text{};
   std::exception_ptr const x = std::current_exception();
   std::snprintf(text.data(), text.size(), "is terminated: %s", x != nullptr ? core::message_of(x) : "std::terminate was called");
@@ -82,8 +82,10 @@ class claim {
 
 }  // namespace
 
+engine* engine::here_or_null() noexcept { return current.load(std::memory_order_acquire); }  // pairs with claim::is_of
+
 engine& engine::here(char const* call) {
-  engine* const e = current.load(std::memory_order_acquire);  // pairs with claim
+  engine* const e = here_or_null();
   if (e == nullptr) {
     throw std::logic_error{
         std::string{"nopal: "} + call +
