@@ -6,10 +6,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <ctime>
 
 namespace nopal::inline NOPAL_ABI::core {
+
+std::string absolute_name(std::string_view name) {
+  char here[PATH_MAX];
+  if (name.empty() || name.front() == '/' || ::getcwd(here, sizeof here) == nullptr) return std::string{name};
+  std::string whole{here};
+  if (whole.back() != '/') whole += '/';
+  return whole.append(name);
+}
 
 // If no process reads a pipe, an ordinary open waits for a reader.
 int open_for_writing(char const* name, int also) noexcept {

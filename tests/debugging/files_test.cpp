@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -79,6 +81,20 @@ std::string told_by_a_run() {
     for (int k = 0; k < 20; ++k) forks();
   });
   return testing::internal::GetCapturedStderr();
+}
+
+// The size of the file that the environment names "file", in the folder where a pool is made that ends in another.
+std::uintmax_t written_where_the_pool_was_made() {
+  folder const here, there;
+  auto const before = std::filesystem::current_path();
+  std::filesystem::current_path(here.path());
+  {
+    nopal::pool pool{{.workers = 2}};
+    std::filesystem::current_path(there.path());
+    pool.run(forks);
+  }
+  std::filesystem::current_path(before);
+  return std::filesystem::file_size(here.in("file"));
 }
 
 constexpr char const* cannot_be_written = "cannot be written; name a file in a directory";
@@ -170,6 +186,18 @@ TEST(files, a_trace_into_a_pipe) {
   testing::internal::CaptureStderr();
   nopal::pool{{.workers = 1}}.run(forks);
   EXPECT_TRUE(says(testing::internal::GetCapturedStderr(), "is not complete: Broken pipe"));
+}
+
+// The program changes its working directory between the two times at which the file is opened.
+TEST(files, a_trace_with_a_relative_name) {
+  environment const trace{"NOPAL_TRACE", "file"};
+  EXPECT_GT(written_where_the_pool_was_made(), 0U);
+}
+
+TEST(files, a_report_of_a_simulation_with_a_relative_name) {
+  environment const schedule{"NOPAL_SCHEDULE", "simulate:2"};
+  environment const costs{"NOPAL_SIMULATION", "report=file"};
+  EXPECT_GT(written_where_the_pool_was_made(), 0U);
 }
 
 }  // namespace

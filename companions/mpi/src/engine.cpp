@@ -34,18 +34,44 @@ namespace nopal::inline NOPAL_ABI::mpi {
 static constexpr std::int64_t for_ever = -1, millisecond = 1'000'000;  // nanoseconds
 static constexpr std::int64_t first_nap = 2'000, longest_nap = 100'000;
 static constexpr std::int64_t keeps_looking = 20'000;  // before it naps
+static constexpr std::int64_t a_while = 100'000;       // between looks in passing
 
 namespace {
 
-std::mutex session_mutex;
+std::mutex session_mutex;                // nobody calls MPI or waits while holding it
 std::shared_ptr<engine> session_engine;  // under the mutex
+bool session_begins = false;             // under the mutex: the constructor of a session is at work
 // As session_engine, for callers, whose session outlives their calls; null: none. release and acquire, wherever it is used, pair with each
 // other, for what start has made.
 std::atomic<engine*> current{nullptr};
 std::terminate_handler terminates_otherwise = nullptr;
 
+// There is one session at a time: the constructor of another is refused while this lives.
+class claim {
+ public:
+  claim() {
+    std::lock_guard const guard{session_mutex};
+    if (session_engine != nullptr || session_begins) {
+      throw std::logic_error{"nopal: mpi::session: there is a session already, and a process has one at a time; use that one"};
+    }
+    session_begins = true;
+  }
+  claim(claim const&) = delete;
+  claim& operator=(claim const&) = delete;
+  ~claim() {
+    std::lock_guard const guard{session_mutex};
+    session_begins = false;
+  }
+  // The session has begun.
+  void is_of(std::shared_ptr<engine> const& e) noexcept {
+    std::lock_guard const guard{session_mutex};
+    session_engine = e;
+    current.store(e.get(), std::memory_order_release);  // pairs with here
+  }
+};
+
 [[noreturn]] void terminates() {
-  engine* const e = current.load(std::memory_order_acquire);  // pairs with start
+  engine* const e = engine::here_or_null();
   std::array<char, 512> text{};
   std::exception_ptr const x = std::current_exception();
   std::snprintf(text.data(), text.size(), "is terminated: %s", x != nullptr ? core::message_of(x) : "std::terminate was called");
@@ -56,8 +82,10 @@ std::terminate_handler terminates_otherwise = nullptr;
 
 }  // namespace
 
+engine* engine::here_or_null() noexcept { return current.load(std::memory_order_acquire); }  // pairs with claim::is_of
+
 engine& engine::here(char const* call) {
-  engine* const e = current.load(std::memory_order_acquire);  // pairs with start
+  engine* const e = here_or_null();
   if (e == nullptr) {
     throw std::logic_error{
         std::string{"nopal: "} + call +
@@ -76,7 +104,6 @@ static void check_may_start(bool attaches) {
   MPI_Initialized(&initialised);
   MPI_Finalized(&finalised);
   std::string const s = "nopal: mpi::session: ";
-  if (session_engine != nullptr) throw std::logic_error{s + "there is a session already, and a process has one at a time; use that one"};
   if (finalised != 0)
     throw std::logic_error{
         s + "MPI was finalised, by the end of a session or by MPI_Finalize, and cannot begin again; keep one session until main ends"};
@@ -87,8 +114,9 @@ static void check_may_start(bool attaches) {
   }
 }
 
+// The caller may wait for the thread as a strand does, which leaves its stack and may continue on another thread: so it holds no lock.
 void engine::start(int* argc, char*** argv, session_options const& o) {
-  std::lock_guard const guard{session_mutex};
+  claim mine;
   check_may_start(argc == nullptr);
   if (std::array const known{MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
       std::ranges::find(known, o.threads) == known.end()) {
@@ -127,8 +155,7 @@ void engine::start(int* argc, char*** argv, session_options const& o) {
     e->thread_.join();
     throw error{"MPI_Init_thread", code};
   }
-  session_engine = e;
-  current.store(e.get(), std::memory_order_release);  // pairs with here
+  mine.is_of(e);
   terminates_otherwise = std::set_terminate(terminates);
 }
 
@@ -138,7 +165,7 @@ void engine::end() noexcept {
   e->peers_.wake();
   e->thread_.join();
   if (std::get_terminate() == terminates) std::set_terminate(terminates_otherwise);
-  current.store(nullptr, std::memory_order_release);  // as in start
+  current.store(nullptr, std::memory_order_release);  // as in claim
   std::lock_guard const guard{session_mutex};
   session_engine = nullptr;
 }
@@ -294,16 +321,24 @@ void engine::leave(looker& s) noexcept {
 
 // ---- Looking.
 
-command* engine::look() noexcept {
+command* engine::look(bool in_passing) noexcept {
   if (funnelled() && !on_own_thread()) return nullptr;
   std::unique_lock const looking{looks_, std::try_to_lock};
   if (!looking || closed_) return nullptr;
   std::unique_lock<std::mutex> turn{turn_, std::defer_lock};
   if (threads_ == MPI_THREAD_SERIALIZED && !turn.try_lock()) return nullptr;
+  int const times = in_passing && !is_first_for_a_while() ? 1 : 2;
   take_commands();
-  test_requests();
-  test_others();
+  test_requests(times);
+  test_others(times);
   return std::exchange(ended_, nullptr);
+}
+
+// True: nobody has looked in passing for some time.
+bool engine::is_first_for_a_while() noexcept {
+  using clock = std::chrono::steady_clock;
+  auto const now = clock::now();
+  return now - std::exchange(looked_in_passing_, now) > std::chrono::nanoseconds{a_while};
 }
 
 // A worker of another pool, or this thread, could only put the strand into an inbox of that pool, into which no worker need look while all
@@ -431,9 +466,9 @@ void engine::take_ended(std::size_t n, bool some_failed) noexcept {
 }
 
 // Libraries deliver at the first call what they return at the second: Open MPI does, and both do where they probe. So whoever looks, looks
-// twice.
-void engine::test_requests() noexcept {
-  for (int k = 0; k < 2 && !requests_.empty(); ++k) {
+// twice; but who looks in passing, and looks again soon, does so then.
+void engine::test_requests(int times) noexcept {
+  for (int k = 0; k < times && !requests_.empty(); ++k) {
     int n = 0;
     int const code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &n, indices_.data(), statuses_.data());
     if ((code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) || n == MPI_UNDEFINED) return test_each();
@@ -453,9 +488,9 @@ void engine::test_each() noexcept {
   }
 }
 
-void engine::test_others() noexcept {
+void engine::test_others(int times) noexcept {
   bool found = false;
-  for (int times = 0; times < 2 && !found; ++times) {
+  for (; times > 0 && !found; --times) {
     for (std::size_t k = others_.size(); k-- > 0;) {
       wait_by_test& w = *others_[k];
       if (!w.test(w)) continue;

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -115,6 +116,8 @@ class engine {
 
   /// The engine of the session; std::logic_error if there is none, in the name of `call`.
   static engine& here(char const* call);
+  /// As here; null if there is none.
+  static engine* here_or_null() noexcept;
   /// As here, but it stays as long as the pointer to it; null if there is none.
   static std::shared_ptr<engine> of_session() noexcept;
 
@@ -135,18 +138,23 @@ class engine {
   /// True if somebody waits. seq_cst: README.md, "Why no request is lost".
   bool has_waiters() const noexcept { return waiters_.load(std::memory_order_seq_cst) != 0; }
 
-  /// f() where MPI may be called by this thread: not if it is funnelled.
+  /// f() where MPI may be called by this thread: not if it is funnelled. At once if the thread is in such an f.
   template <class F>
   void here_in_turn(F f) {
-    std::unique_lock<std::mutex> turn{turn_, std::defer_lock};
-    if (threads_ < MPI_THREAD_MULTIPLE) turn.lock();
+    std::thread::id const me = std::this_thread::get_id();
+    // relaxed: no other thread stores this thread's id
+    if (threads_ == MPI_THREAD_MULTIPLE || whose_turn_.load(std::memory_order_relaxed) == me) return f();
+    std::lock_guard const turn{turn_};
+    whose_turn_.store(me, std::memory_order_relaxed);  // relaxed, here and below: as above
     f();
+    whose_turn_.store({}, std::memory_order_relaxed);
   }
 
   /// Gives `c`. The caller waits for c.told then.
   void give(command& c) noexcept;
-  /// Looks once, if no other thread does: takes commands, and tests what is waited for. The commands that have ended, linked by `next`.
-  command* look() noexcept;
+  /// Looks, if no other thread does: takes commands, and tests what is waited for. The commands that have ended, linked by `next`. In passing:
+  /// the caller has other work, and looks again.
+  command* look(bool in_passing = false) noexcept;
   /// Tells the givers, which may be gone afterwards. `by`: the source of the pool on which the caller works, or whose timer it is; null:
   /// none. What another pool waits for goes to that one's source. True: some waited on that pool, or on none.
   bool tell(command* ended, looker const* by) noexcept;
@@ -182,12 +190,13 @@ class engine {
   void sleep_until_needed() noexcept;
   void wake_sources() noexcept;
   void take_commands() noexcept;
-  void test_requests() noexcept;
+  bool is_first_for_a_while() noexcept;
+  void test_requests(int times) noexcept;
   void take_ended(std::size_t n, bool some_failed) noexcept;
   void test_each() noexcept;
   void has_ended(std::size_t slot, int code, MPI_Status const& status) noexcept;
   void forget(std::size_t slot) noexcept;
-  void test_others() noexcept;
+  void test_others(int times) noexcept;
 
   int rank_ = 0, size_ = 1, threads_ = MPI_THREAD_SINGLE;
   bool serves_pools_ = true, finalises_ = false;
@@ -200,7 +209,8 @@ class engine {
   std::atomic<bool> sleeps_{false};
   std::atomic<bool> ending_{false};
 
-  std::mutex turn_;  // who is in MPI, with MPI_THREAD_SERIALIZED
+  std::mutex turn_;                            // who is in MPI, with MPI_THREAD_SERIALIZED
+  std::atomic<std::thread::id> whose_turn_{};  // who runs a function of here_in_turn
   std::mutex looks_;
   std::atomic<std::size_t> waiters_{0};   // commands that were given and have not ended
   std::atomic<std::size_t> unserved_{0};  // of these, those for which the session's thread must look
@@ -216,7 +226,8 @@ class engine {
     wait_for_all* wait;
     std::size_t which;
   };
-  bool closed_ = false;                // MPI is at its end
+  bool closed_ = false;  // MPI is at its end
+  std::chrono::steady_clock::time_point looked_in_passing_;
   std::vector<MPI_Request> requests_;  // what MPI_Testsome tests, and whose they are
   std::vector<owner> owners_;
   std::vector<int> indices_;

@@ -18,19 +18,27 @@ namespace nopal::inline NOPAL_ABI::mpi {
 
 // ---- Errors.
 
-static int class_of(int code) noexcept {
+// f() where MPI may be called; where there is no session, at once.
+template <class F>
+static void ask_mpi(F f) {
+  if (engine::here_or_null() == nullptr) return f();
+  call_with([](void* with) { (*static_cast<F*>(with))(); }, &f);
+}
+
+static int class_of(int code) {
   int c = code;
-  MPI_Error_class(code, &c);
+  ask_mpi([&] { MPI_Error_class(code, &c); });
   return c;
 }
 
 static std::string text_of(char const* call, int code, int index) {
   std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
-  int length = 0;
+  int length = 0, asked = MPI_SUCCESS;
   std::string what = std::string{"nopal: "} + call;
   if (index >= 0) what += ", request " + std::to_string(index);
   what += ": ";
-  if (MPI_Error_string(code, text.data(), &length) == MPI_SUCCESS) {
+  ask_mpi([&] { asked = MPI_Error_string(code, text.data(), &length); });
+  if (asked == MPI_SUCCESS) {
     what.append(text.data(), static_cast<std::size_t>(length));
   } else {
     what += "error " + std::to_string(code);
@@ -253,7 +261,7 @@ void poll() noexcept {
   std::shared_ptr<engine> const e = engine::of_session();
   if (e == nullptr || !e->has_waiters()) return;
   looker const* const here = e->source_here();
-  if (e->tell(e->look(), here) && here != nullptr) nopal::yield();
+  if (e->tell(e->look(/*in_passing=*/true), here) && here != nullptr) nopal::yield();
 }
 
 void call_with(void (*f)(void* with), void* with) {

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "nopal/counter.hpp"
+#include "nopal/fiber.hpp"
 #include "nopal/mpi.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
@@ -61,6 +63,18 @@ TEST(misuse, throws_and_says_what_to_do) {
     });
     EXPECT_EQ(own, 7);
   }
+  // A job that makes the session leaves its worker while MPI begins: others poll there, make pools, and are refused another session.
+  nopal::pool one{{.workers = 1}};
+  one.run([] {
+    nopal::counter others;
+    nopal::spawn(others, [] {
+      mpi::poll();
+      nopal::pool{{.workers = 1}}.run([] {});
+      EXPECT_TRUE(has(logic_error_of([] { mpi::session two{mpi::session::attach{}}; }), "there is a session already"));
+    });
+    mpi::session const s{mpi::session::attach{}};
+    nopal::wait_for(others);
+  });
   MPI_Comm_get_errhandler(MPI_COMM_WORLD, &after);
   EXPECT_EQ(before, after);
   expect_no_session();

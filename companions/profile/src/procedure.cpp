@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "nopal/core/architecture/instructions.hpp"
-#include "nopal/core/base/spin_lock.hpp"
-#include "nopal/core/base/sync.hpp"
+#include "nopal/core/base/process.hpp"
+#include "profile/src/tables.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -24,20 +24,14 @@ struct signalled {
   std::uint32_t region;
   point latest;
 };
-struct alignas(128) table {
-  basic_spin_lock<std_sync> lock;
-  std::unordered_map<void const*, signalled> things;
-};
-constexpr std::size_t tables = 64;
-// Never destroyed: fibers may end after static objects.
-table* all_signals() noexcept {
-  static table* const t = new table[tables];
-  return t;
-}
-table& table_of(void const* what) noexcept {
-  std::uint64_t const h = reinterpret_cast<std::uintptr_t>(what) / 8 * 0x9e3779b97f4a7c15;
-  return all_signals()[h >> 58];
-}
+// By the object's address.
+using signal_tables = shared_tables<std::unordered_map<void const*, signalled>>;
+constinit signal_tables all_signals;
+signal_tables::table& table_of(void const* what) noexcept { return all_signals.of(reinterpret_cast<std::uintptr_t>(what) / 8); }
+
+constinit fork_hook at_fork_of_signals{[]() noexcept { all_signals.hold(); }, [](bool) noexcept { all_signals.release(); }};
+[[gnu::constructor]] void hold_signals_at_fork() noexcept { call_at_fork(at_fork_of_signals); }
+
 // True once anything was signalled. relaxed: a signal of an object happens before the beginning of another at its address.
 constinit std::atomic<bool> any{false};
 
@@ -171,10 +165,10 @@ procedure_start procedure::start_of_child(site_id where, measured_join* joins, u
 
 void signal_in_profile(void const* what, std::uint32_t region, point const& at) noexcept {
   any.store(true, std::memory_order_relaxed);  // relaxed: see above
-  table& t = table_of(what);
-  std::lock_guard const guard{t.lock};
+  auto& [lock, things] = table_of(what);
+  std::lock_guard const guard{lock};
   try {
-    auto const [it, is_new] = t.things.try_emplace(what, signalled{region, at});
+    auto const [it, is_new] = things.try_emplace(what, signalled{region, at});
     signalled& s = it->second;
     if (is_new) return;
     if (s.region != region) {
@@ -202,26 +196,26 @@ void signal_from_here(void const* what) noexcept {
 
 void begin_signals(void const* what) noexcept {
   if (!any.load(std::memory_order_relaxed)) return;  // relaxed: see above
-  table& t = table_of(what);
-  std::lock_guard const guard{t.lock};
-  t.things.erase(what);
+  auto& [lock, things] = table_of(what);
+  std::lock_guard const guard{lock};
+  things.erase(what);
 }
 
 void forget_signals(std::uint32_t region) noexcept {
-  for (std::size_t i = 0; i < tables; ++i) {
-    std::lock_guard const guard{all_signals()[i].lock};
-    std::erase_if(all_signals()[i].things, [&](auto const& thing) { return thing.second.region == region; });
+  for (auto& [lock, things] : all_signals.all()) {
+    std::lock_guard const guard{lock};
+    std::erase_if(things, [&](auto const& thing) { return thing.second.region == region; });
   }
 }
 
 // Between leave and come_back of the caller: its clock stands still.
 void procedure::follow_signals(void const* what) noexcept {
-  table& t = table_of(what);
+  auto& [lock, things] = table_of(what);
   point latest;
   {
-    std::lock_guard const guard{t.lock};
-    auto const it = t.things.find(what);
-    if (it == t.things.end() || it->second.region != in.region) return;
+    std::lock_guard const guard{lock};
+    auto const it = things.find(what);
+    if (it == things.end() || it->second.region != in.region) return;
     latest = it->second.latest;
   }
   follow(latest);

@@ -14,19 +14,23 @@
 #include <cstring>
 #include <exception>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/open_file.hpp"
 #include "nopal/core/architecture/instructions.hpp"
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/process.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/virtual_time.hpp"
+#include "nopal/core/scheduler/threads.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "profile/src/report.hpp"
@@ -61,13 +65,7 @@ std::uint64_t one_steal(std::chrono::steady_clock::time_point deadline) {
   return std::chrono::steady_clock::now() < deadline && at > from ? at - from : 0;
 }
 
-std::vector<std::uint64_t> steals() {
-  std::vector<std::uint64_t> taken;
-  pool_options options;
-  options.workers = 2;
-  options.idle = idle::busy;
-  options.pin = false;
-  pool two{options};
+void time_steals(pool& two, std::vector<std::uint64_t>& taken) {
   two.run([&] {
     auto const deadline = std::chrono::steady_clock::now() + patience;
     while (taken.size() < rounds) {
@@ -76,11 +74,35 @@ std::vector<std::uint64_t> steals() {
       taken.push_back(t);
     }
   });
+}
+
+// A worker of another pool would leave its stack where it waits for the pool of two, and run others, which may need the burden too. So a
+// thread of its own waits for that pool, and ends it. The caller makes the pool, since it may hold the loader's lock, which that takes.
+std::vector<std::uint64_t> steals() {
+  std::vector<std::uint64_t> taken;
+  pool_options options;
+  options.workers = 2;
+  options.idle = idle::busy;
+  options.pin = false;
+  auto two = std::make_unique<pool>(options);
+  std::thread waits;
+  {
+    only_own_signals const until_it_has_begun;
+    waits = std::thread{[&taken, two = std::move(two)]() mutable noexcept {
+      try {
+        time_steals(*two, taken);
+      } catch (std::exception const&) {  // there is no memory: fewer are timed
+      }
+      two.reset();
+    }};
+  }
+  waits.join();
   return taken;
 }
 
 /// In ticks of the processor's clock: from a fork until a worker that searches runs the later half, the median of many. The first call
-/// measures it, in some milliseconds, with a pool of two workers; if two cannot run at once it is a usual value. Any thread.
+/// measures it, in some milliseconds, with a pool of two workers; if two cannot run at once it is a usual value. Any thread. Does not
+/// suspend: its caller keeps its thread.
 std::uint64_t burden_of_this_machine() {
   static std::uint64_t measured = 0;
   static constinit std::once_flag once;
@@ -118,6 +140,11 @@ std::uint64_t burden_of(profile_unit unit, double burden) {
   return static_cast<std::uint64_t>(std::llround(burden * ticks_per_nanosecond()));
 }
 
+constinit std::mutex asking;  // of the list of places
+
+constinit fork_hook at_fork_of_places{[]() noexcept { asking.lock(); }, [](bool) noexcept { asking.unlock(); }};
+[[gnu::constructor]] void hold_places_at_fork() noexcept { call_at_fork(at_fork_of_places); }
+
 // Parses "file.cpp:12". Finds a place again that was asked of before. Throws std::invalid_argument and std::bad_alloc.
 asked_place const* asked(std::string const& what_if) {
   if (what_if.empty()) return nullptr;
@@ -130,9 +157,8 @@ asked_place const* asked(std::string const& what_if) {
     throw std::invalid_argument{"nopal: what_if of a profile is '" + what_if +
                                 "'; give the place of a fork, such as sort.cpp:12, or nothing"};
   }
-  static std::mutex mutex;
+  std::lock_guard const guard{asking};
   static auto* const places = new std::list<asked_place>;  // never destroyed: procedures may outlive their region
-  std::lock_guard const guard{mutex};
   std::string const file = what_if.substr(0, colon);
   for (asked_place const& p : *places) {
     if (p.line == line && p.file == file) return &p;
@@ -206,6 +232,7 @@ void forget_region(procedure const& p) noexcept {
 // ---- The region of the whole process, by NOPAL_PROFILE_OUT, NOPAL_PROFILE_UNIT, NOPAL_PROFILE_BURDEN and NOPAL_PROFILE_WHAT_IF.
 
 procedure* whole_process = nullptr;  // never destroyed: procedures may end after static objects
+unsigned begun_in = 0;               // the process_number
 std::string* file_wanted = nullptr;
 int kept_pipe = -1;  // a pipe stays open, since its reader would else see the end of the file
 
@@ -241,8 +268,9 @@ double burden_wanted() noexcept {
   die_in(nullptr, "NOPAL_PROFILE_BURDEN is '%s'; it can be a number of nanoseconds or calls from 0 to 1e15, or not be set", burden);
 }
 
-// At the end of the process, on the thread that ends it.
+// At the end of the process, on the thread that ends it. The child of a fork writes nothing: its parent does.
 void write() noexcept {
+  if (process_number != begun_in) return;
   try {
     end_region(*whole_process);
     profile_report const r = report_of(*whole_process);
@@ -272,9 +300,10 @@ void begin_process_region() noexcept {
     profile_unit const unit = unit_wanted();
     double const burden = burden_wanted();
     try {
-      file_wanted = new std::string{wanted};
+      file_wanted = new std::string{std::strcmp(wanted, "-") == 0 ? wanted : absolute_name(wanted)};
       check_file();
       whole_process = new procedure;
+      begun_in = process_number;
       char const* const what_if = ::secure_getenv("NOPAL_PROFILE_WHAT_IF");  // NOLINT(concurrency-mt-unsafe): it must not change
       begin_region(*whole_process, unit, burden, what_if != nullptr ? what_if : "");
       if (std::atexit(write) != 0) throw std::bad_alloc{};

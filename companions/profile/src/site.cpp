@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "nopal/core/architecture/thread_words.hpp"
-#include "nopal/core/base/spin_lock.hpp"
-#include "nopal/core/base/sync.hpp"
+#include "nopal/core/base/process.hpp"
+#include "profile/src/tables.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -39,22 +39,11 @@ struct of_region {
   std::uint32_t region;
   std::vector<site_totals> by_site;
 };
-// Threads are spread over these, so that each usually finds its own unlocked.
-struct alignas(128) table {
-  basic_spin_lock<std_sync> lock;
-  std::vector<of_region> regions;
-};
+// By thread, so that each usually finds its own unlocked.
+constinit shared_tables<std::vector<of_region>> totals;
 
-// Never destroyed: procedures may end after static objects.
-constexpr std::size_t tables = 64;
-table* all() noexcept {
-  static table* const t = new table[tables];
-  return t;
-}
-table& mine() noexcept {
-  std::uint64_t const h = this_thread() / 64 * 0x9e3779b97f4a7c15;
-  return all()[h >> 58];
-}
+constinit fork_hook at_fork_of_totals{[]() noexcept { totals.hold(); }, [](bool) noexcept { totals.release(); }};
+[[gnu::constructor]] void hold_totals_at_fork() noexcept { call_at_fork(at_fork_of_totals); }
 
 void add(std::vector<site_totals>& to, site_id site, site_totals add) {
   if (site >= to.size()) to.resize(site + 1);
@@ -102,14 +91,14 @@ bool is_asked(asked_place const& place, site_id site) noexcept {
 // ---- Totals.
 
 void add_to_totals(std::uint32_t region, site_id site, site_totals t) noexcept {
-  table& here = mine();
-  std::lock_guard const guard{here.lock};
+  auto& [lock, regions] = totals.of(this_thread() / 64);
+  std::lock_guard const guard{lock};
   try {
-    auto r = here.regions.rbegin();
-    while (r != here.regions.rend() && r->region != region) ++r;
-    if (r != here.regions.rend()) return add(r->by_site, site, t);
-    here.regions.push_back({region, {}});
-    add(here.regions.back().by_site, site, t);
+    auto r = regions.rbegin();
+    while (r != regions.rend() && r->region != region) ++r;
+    if (r != regions.rend()) return add(r->by_site, site, t);
+    regions.push_back({region, {}});
+    add(regions.back().by_site, site, t);
   } catch (std::bad_alloc const&) {
     out_of_memory();
   }
@@ -117,10 +106,9 @@ void add_to_totals(std::uint32_t region, site_id site, site_totals t) noexcept {
 
 std::vector<site_totals> totals_of(std::uint32_t region) {
   std::vector<site_totals> sums;
-  for (std::size_t i = 0; i < tables; ++i) {
-    table& t = all()[i];
-    std::lock_guard const guard{t.lock};
-    for (of_region const& r : t.regions) {
+  for (auto& [lock, regions] : totals.all()) {
+    std::lock_guard const guard{lock};
+    for (of_region const& r : regions) {
       for (site_id s = 0; r.region == region && s < r.by_site.size(); ++s) add(sums, s, r.by_site[s]);
     }
   }
@@ -128,9 +116,9 @@ std::vector<site_totals> totals_of(std::uint32_t region) {
 }
 
 void forget_totals(std::uint32_t region) noexcept {
-  for (std::size_t i = 0; i < tables; ++i) {
-    std::lock_guard const guard{all()[i].lock};
-    std::erase_if(all()[i].regions, [&](of_region const& r) { return r.region == region; });
+  for (auto& [lock, regions] : totals.all()) {
+    std::lock_guard const guard{lock};
+    std::erase_if(regions, [&](of_region const& r) { return r.region == region; });
   }
 }
 

@@ -1,10 +1,12 @@
 // The report of a profile: by place, in calls and in time, as a table and as JSON; and what it rejects.
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
+#include "embedding/child.hpp"
 #include "in_calls.hpp"
 
 namespace {
@@ -183,6 +185,23 @@ TEST(profile_report, in_time_is_consistent) {
   EXPECT_EQ(8190U, at_line(r, invoke_line)->procedures);
 }
 
+// The first regions of the process that need the burden, before any other test of this file does. Neither waits for the other while that runs
+// above it on their one worker.
+TEST(profile_report, measures_the_burden_for_two_fibers_of_one_worker) {
+  nopal::pool one{{.workers = 1}};
+  one.run([] {
+    nopal::counter left;
+    for (int k = 0; k < 2; ++k) {
+      nopal::spawn(left, [] {
+        nopal::profile p;
+        p.stop();
+        EXPECT_GT(p.report().burden, 0);
+      });
+    }
+    nopal::wait_for(left);
+  });
+}
+
 TEST(profile_report, measures_the_burden_of_this_machine) {
   nopal::profile p;
   p.stop();
@@ -214,5 +233,36 @@ TEST(profile_report, refuses) {
   p.stop();
   EXPECT_EQ(15, p.report().work);  // what was rejected has not changed it
 }
+
+#if !NOPAL_TSAN  // it does not follow the child of a process with threads
+
+// A worker ends procedures and counts counters down, under locks of the profile, while another thread forks: the child finds none taken.
+TEST(profile_fork, leaves_no_lock_taken_in_the_child) {
+  nopal::profile p{{.unit = nopal::profile_unit::calls, .burden = 0}};
+  nopal::pool one{{.workers = 1}};
+  std::atomic<bool> ends{false};
+  auto busy = one.submit([&] {
+    while (!ends) {
+      nopal::parallel_invoke([] {}, [] {});
+      nopal::counter last{1};
+      last.done();
+    }
+  });
+  for (int k = 0; k < 200 && !HasFailure(); ++k) {
+    test::ended const e = test::in_child([] {
+      nopal::profile own{{.unit = nopal::profile_unit::calls, .burden = 0, .what_if = "report_test.cpp:1"}};
+      nopal::counter last{1};
+      last.done();
+      own.stop();
+      static_cast<void>(own.report());
+    });
+    EXPECT_EQ(e.code, 0) << "signal " << e.signal << ", said: " << e.said;
+  }
+  ends = true;
+  busy.get();
+  p.stop();
+}
+
+#endif
 
 }  // namespace

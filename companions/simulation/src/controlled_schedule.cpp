@@ -27,6 +27,7 @@
 #include "base/open_file.hpp"
 #include "base/read_text.hpp"
 #include "nopal/core/architecture/instructions.hpp"
+#include "nopal/core/base/process.hpp"
 #include "nopal/core/base/random.hpp"
 #include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
@@ -111,6 +112,9 @@ bool sleep_until_called(std::atomic<std::uint32_t>& a, std::uint32_t before, std
 // ---- The log.
 
 constinit std::mutex beginning;
+constinit fork_hook at_fork_of_log{[]() noexcept { beginning.lock(); }, [](bool) noexcept { beginning.unlock(); }};
+[[gnu::constructor]] void hold_log_at_fork() noexcept { call_at_fork(at_fork_of_log); }
+
 constinit std::string const* file_name =
     nullptr;                          // written before the file is there; never destroyed, as pools may end after static objects
 constinit std::atomic<int> file{-1};  // -1: there is none

@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/open_file.hpp"
 #include "base/read_text.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
@@ -67,7 +68,7 @@ void read_word(std::string_view word, simulation_costs& c, int files) {
   std::string_view value = word;
   std::string_view const name = take_until(value, '=');
   if (name == "report" && !value.empty()) {
-    c.report = value;
+    c.report = absolute_name(value);
   } else if (name == "clock" && (value == "measured" || value == "given")) {
     c.measures = value == "measured";
   } else if (name == "look") {

@@ -13,18 +13,20 @@
 #include <system_error>
 
 #include "base/open_file.hpp"
+#include "nopal/core/base/virtual_time.hpp"
 #include "nopal/simulation_report.hpp"
 #include "simulation/src/simulation.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
 simulation_report simulation::report() const {
-  std::lock_guard const guard{mutex_};
-  simulation_report r;
-  r.elapsed = std::chrono::nanoseconds{elapsed_ + (jobs_ != 0 ? last_end_ - began_ : 0)};
-  r.workers = static_cast<unsigned>(where_.size());
+  simulation_report r;  // its memory is allocated without the lock: a worker that waits for its turn may hold malloc's lock
   r.distances = distances_;
   r.steals.resize(distances_.size());
+  virtual_time::not_interrupted const me{virtual_time::here()};  // a worker of this machine, or of another, maybe
+  std::lock_guard const guard{mutex_};
+  r.elapsed = std::chrono::nanoseconds{elapsed_ + (jobs_ != 0 ? last_end_ - began_ : 0)};
+  r.workers = static_cast<unsigned>(where_.size());
   r.lost_turns = lost_;
   r.switches = switches_;
   std::int64_t used = used_ + (ticker_ != nullptr ? ticker_->used() : 0);

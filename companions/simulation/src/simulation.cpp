@@ -122,6 +122,7 @@ void simulation::enter_as(unsigned i) noexcept {
   let_interrupt_this_thread();
   lock guard{mutex_};
   ::pthread_getcpuclockid(::pthread_self(), &w.cpu_time);
+  if (++present_ == workers_.size()) all_present_.notify_all();
   if (ended_) return;
   w.thread = ::pthread_self();
   w.thread_number = static_cast<int>(::syscall(SYS_gettid));
@@ -129,7 +130,6 @@ void simulation::enter_as(unsigned i) noexcept {
   w.clock = std::max(w.clock, latest());
   w.now = state::ready;
   come_in();
-  if (++present_ == workers_.size()) all_present_.notify_all();
   wait_for_turn(guard, i);
   if (!ended_) set_alarm(i, clock_ticks());
 }
@@ -383,6 +383,7 @@ void simulation::job_ends(unsigned i) noexcept {
 
 void simulation::pool_ends() noexcept {
   stop_ticker();
+  virtual_time::not_interrupted const me{virtual_time::here()};  // of another simulated machine, maybe
   std::lock_guard const guard{mutex_};
   for (auto& w : workers_) {
     w->turn.store(1, std::memory_order_seq_cst);  // as in give
@@ -394,6 +395,7 @@ void simulation::pool_ends() noexcept {
 void simulation::stop_ticker() noexcept {
   std::unique_ptr<ticker> ends;
   {
+    virtual_time::not_interrupted const me{virtual_time::here()};  // as above
     std::lock_guard const guard{mutex_};
     ended_ = true;
     set_holder(no_worker);
@@ -404,6 +406,7 @@ void simulation::stop_ticker() noexcept {
 
 void simulation::pool_begins_again() {
   start_ticker();
+  virtual_time::not_interrupted const me{virtual_time::here()};  // of another simulated machine, maybe
   std::lock_guard const guard{mutex_};
   ended_ = false;
   for (auto& w : workers_) {
@@ -418,6 +421,7 @@ simulation* simulation::of(pool_state const& pool) noexcept {
 }
 
 std::uint64_t simulation::lost_turns() const noexcept {
+  virtual_time::not_interrupted const me{virtual_time::here()};  // a worker of this machine, or of another, maybe
   std::lock_guard const guard{mutex_};
   return lost_;
 }

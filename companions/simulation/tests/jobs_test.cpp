@@ -108,6 +108,36 @@ TEST(the_default_pool, reports_once_that_it_was_shut_down) {
       "^nopal: simulated 3 workers: T_P = [^\n]*\n[^\n]*\n[^\n]*\n  outside the pool [^\n]*\n(  for [^\n]*\n)?$");
 }
 
+// Some threads come when the pool has ended already, and are there no less: the next job waits for as many as have come since.
+TEST(the_default_pool, starts_again_where_threads_came_late) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ::setenv("NOPAL_SCHEDULE", "simulate:8", 1);
+        for (int k = 0; k < 20; ++k) {
+          static_cast<void>(nopal::default_pool());
+          static_cast<void>(nopal::shutdown(10min));
+        }
+        nopal::default_pool().run([] {});
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// A worker that reads the report holds the machine's lock. An alarm interrupts it often, since another worker searches all the time.
+TEST(the_report, is_read_by_a_worker_that_is_interrupted) {
+  with_costs const costs{"report=/dev/null"};
+  nopal::pool_options o = machine("2");
+  o.idle = nopal::idle::busy;
+  nopal::pool p{o};
+  std::chrono::nanoseconds sum{};
+  p.run([&] {
+    for (int k = 0; k < 20'000; ++k) sum += nopal::simulated(p)->working;
+    for (int k = 0; k < 100; ++k) sum += std::chrono::nanoseconds{p.stats().lost_turns};
+  });
+  EXPECT_GT(sum, 0ns);
+}
+
 // Called outside the pool: on 16 workers 64 ms of work take about 4. In 16 blocks, which do not depend on time, a loop took 12.8.
 TEST(the_default_pool, runs_a_loop_from_outside_as_one_from_inside) {
   with_costs const costs{"clock=given,report=/dev/null"};

@@ -201,7 +201,7 @@ std::unique_ptr<pool_trace> pool_trace::make(pool_options const& o, unsigned wor
     bool const is_number = read_all(text, events);
     check("NOPAL_TRACE_EVENTS = \"" + std::string{text} + '"', is_number && is_right(events));
   }
-  std::string file = trace_files::named(said);
+  std::string file = absolute_name(trace_files::named(said));
   trace_files::begin(file, by_environment ? "NOPAL_TRACE" : "pool_options::trace");
   return std::unique_ptr<pool_trace>{new pool_trace{std::move(file), o.name, events, workers}};
 }

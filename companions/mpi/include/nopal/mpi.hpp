@@ -37,8 +37,8 @@ namespace nopal::inline NOPAL_ABI::mpi {
 ///     }
 class NOPAL_API session {
  public:
-  /// Initialises MPI, by all ranks at once. Throws std::logic_error if there is a session, or if MPI was initialised or finalised before;
-  /// std::invalid_argument for an unknown level; error; std::system_error, std::bad_alloc.
+  /// Initialises MPI, by all ranks at once. A strand on a pool is suspended meanwhile. Throws std::logic_error if there is a session, or if
+  /// MPI was initialised or finalised before; std::invalid_argument for an unknown level; error; std::system_error, std::bad_alloc.
   session(int& argc, char**& argv, session_options const& o = {});
   /// Uses the MPI that the program has initialised and will finalise, later than this ends. By all ranks at once. `o.threads` is ignored;
   /// std::logic_error if MPI was not initialised, was finalised, or gives less than MPI_THREAD_SERIALIZED: then this thread alone could

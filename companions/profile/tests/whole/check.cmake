@@ -19,7 +19,20 @@ expect_line("\"unit\": \"calls\",\n  \"work\": 3946,\n  \"span\": 30," "the prof
 set(ENV{NOPAL_PROFILE_OUT} -)
 execute_process(COMMAND "${PROGRAM}" ERROR_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
 expect_line("work +3946\nspan +30\n" "the table is wrong")
-expect_line("unknowing.cpp:10" "the place is wrong")
+expect_line("unknowing.cpp:15" "the place is wrong")
+
+execute_process(COMMAND "${PROGRAM}" child ERROR_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "work +[0-9]+\n" tables "${output}")
+list(LENGTH tables n)
+if(NOT n EQUAL 1)
+  message(FATAL_ERROR "the child of a fork has printed a table, too: ${output}")
+endif()
+
+file(MAKE_DIRECTORY "${WORK}/elsewhere")
+set(ENV{NOPAL_PROFILE_OUT} relative.json)
+execute_process(COMMAND "${PROGRAM}" in elsewhere WORKING_DIRECTORY "${WORK}" COMMAND_ERROR_IS_FATAL ANY)
+file(READ "${WORK}/relative.json" output)
+expect_line("\"work\": 3946," "the profile is not where its name was when the program began")
 
 set(ENV{NOPAL_PROFILE_OUT} "${WORK}/there/is/no/such/folder")
 execute_process(COMMAND "${PROGRAM}" RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE output)

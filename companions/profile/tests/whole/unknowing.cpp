@@ -1,6 +1,11 @@
-// A program without a profile of its own: fib(15) on the default pool, and as fibers that main waits for.
+// A program without a profile of its own: fib(15) on the default pool, and as fibers that main waits for. Before: `child` forks a child that ends
+// at once; `in FOLDER` changes to that folder.
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "nopal/nopal.hpp"
 
@@ -11,7 +16,14 @@ static long fib(int n) {
   return a + b;
 }
 
-int main() {
+int main(int argc, char** argv) {
+  std::string_view const before = argc > 1 ? argv[1] : "";
+  if (before == "child") {
+    pid_t const child = ::fork();
+    if (child == 0) return EXIT_SUCCESS;
+    if (::waitpid(child, nullptr, 0) != child) return EXIT_FAILURE;
+  }
+  if (before == "in" && ::chdir(argv[2]) != 0) return EXIT_FAILURE;
   long const x = nopal::default_pool().run(fib, 15);
   long y = 0;
   nopal::counter left;

@@ -23,7 +23,8 @@ struct session_options {
 /// MPI_COMM_SELF and what is made from them have while there is a session; with MPI_ERRORS_ARE_FATAL the library ends the program.
 class NOPAL_API error : public std::runtime_error {
  public:
-  /// `code`: what `call` has returned, or the error of the request at `index` of those that it was given.
+  /// `code`: what `call` has returned, or the error of the request at `index` of those that it was given. Asks for its text as mpi::call
+  /// does, if there is a session: so it may suspend.
   error(char const* call, int code, int index = -1);
 
   /// What MPI has returned, and its error class, such as MPI_ERR_TRUNCATE.
