@@ -1,4 +1,4 @@
-// Iterators that are no pointers: that count where one is formed outside of the range.
+// Iterators that are no pointers: that count where one is formed outside of the range, and that give a part of each object.
 
 #include <gtest/gtest.h>
 
@@ -164,6 +164,118 @@ TEST(iterators, are_formed_only_within_what_is_rearranged) {
       inside("writes");
     }
   });
+}
+
+/// A base. It moves as a number does; what is around it must notice nothing.
+struct base_part {
+  explicit base_part(int k) : key{k} {}
+  base_part(const base_part&) = default;
+  base_part& operator=(const base_part&) = default;
+  virtual ~base_part() = default;
+  [[nodiscard]] virtual int all_of_it() const { return 0; }
+  int key;
+};
+struct whole : base_part {
+  explicit whole(int k, int n) : base_part{k}, own{n} {}
+  whole(const whole&) = default;
+  whole& operator=(const whole&) = default;
+  ~whole() override { ++ended; }
+  [[nodiscard]] int all_of_it() const override { return own; }
+  int own;
+  static inline std::atomic<int> ended{0};
+};
+/// A base with unused bytes at its end, where a derived object has its member. Cheap to copy.
+class padded_part {
+ public:
+  explicit padded_part(int k) : key{k} {}
+  int key;
+
+ private:
+  [[maybe_unused]] char unused_ = 0;
+};
+struct whole_with_padded_part : padded_part {
+  explicit whole_with_padded_part(int k, int n) : padded_part{k}, own{static_cast<char>(n)} {}
+  [[nodiscard]] int all_of_it() const { return own; }
+  char own;
+};
+static_assert(sizeof(whole_with_padded_part) == sizeof(padded_part) && nopal::core::algorithms::is_cheap<padded_part>);
+
+/// Calls check(parts, keys, expect_keys) with parts that have these keys, each of a larger object. Afterwards every object must be alive, and
+/// have its own member still. expect_keys(keys) requires that the parts have these keys.
+template <class Whole, class Part, class Check>
+void rearranges_parts(Check check) {
+  test::everywhere([&] {
+    for (const std::size_t n : {2U, 3U, 40U, 1500U, 5000U, 70'000U}) {
+      const auto keys = test::numbers<int>(n, 1000);
+      std::vector<Whole> objects;
+      objects.reserve(n);
+      for (const int key : keys) objects.emplace_back(key, static_cast<int>(objects.size() % 100));
+      const auto parts = objects | std::views::transform([](Whole& x) -> Part& { return x; });
+      const auto expect_keys = [&](const std::vector<int>& expected) {
+        EXPECT_TRUE(std::ranges::equal(objects, expected, {}, [](const Whole& x) { return x.key; })) << n;
+      };
+      const int ended = whole::ended.load();
+      check(parts, keys, expect_keys);
+      EXPECT_EQ(whole::ended.load(), ended) << n;
+      for (std::size_t i = 0; i < n; ++i) {
+        const Whole* const object = &objects[i];
+        ASSERT_EQ(object->all_of_it(), static_cast<int>(i % 100));
+      }
+    }
+  });
+}
+template <class Whole, class Part>
+void rearranges_all_parts() {
+  const auto less = [](const Part& a, const Part& b) { return a.key < b.key; };
+  rearranges_parts<Whole, Part>([&](auto parts, std::vector<int> keys, auto expect_keys) {
+    nopal::stable_sort(parts, less);
+    std::ranges::sort(keys);
+    expect_keys(keys);
+  });
+  rearranges_parts<Whole, Part>([&](auto parts, std::vector<int> keys, auto expect_keys) {
+    nopal::sort(parts, less);
+    std::ranges::sort(keys);
+    expect_keys(keys);
+  });
+  rearranges_parts<Whole, Part>([&](auto parts, std::vector<int> keys, auto expect_keys) {
+    nopal::stable_partition(parts, is_third, &Part::key);
+    std::vector<int> expected;
+    std::ranges::copy_if(keys, std::back_inserter(expected), is_third);
+    std::ranges::copy_if(keys, std::back_inserter(expected), std::not_fn(is_third));
+    expect_keys(expected);
+  });
+  rearranges_parts<Whole, Part>([&](auto parts, std::vector<int> keys, auto expect_keys) {
+    const auto half = static_cast<std::ptrdiff_t>(keys.size() / 2);
+    nopal::sort(parts.begin(), parts.begin() + half, less);
+    nopal::sort(parts.begin() + half, parts.end(), less);
+    nopal::inplace_merge(parts, parts.begin() + half, less);
+    std::ranges::sort(keys);
+    expect_keys(keys);
+  });
+}
+
+TEST(iterators, that_give_bases_leave_the_objects_alive) { rearranges_all_parts<whole, base_part>(); }
+TEST(iterators, that_give_bases_leave_what_lies_in_their_padding) { rearranges_all_parts<whole_with_padded_part, padded_part>(); }
+
+// If a comparison throws, each key is still in one of the objects.
+TEST(iterators, that_give_bases_keep_all_elements) {
+  for (const std::size_t at : {30U, 2000U, 20'000U, 60'000U}) {
+    rearranges_parts<whole, base_part>([&](auto parts, std::vector<int> keys, auto) {
+      std::atomic<std::size_t> calls{0};
+      try {
+        nopal::stable_sort(parts, [&](const base_part& a, const base_part& b) {
+          if (calls++ == at) throw test::thrown{at};
+          return a.key < b.key;
+        });
+      } catch (const test::thrown&) {
+      }
+      std::vector<int> left;
+      for (const base_part& part : parts) left.push_back(part.key);
+      std::ranges::sort(left);
+      std::ranges::sort(keys);
+      EXPECT_TRUE(left == keys);
+    });
+  }
 }
 
 }  // namespace

@@ -206,7 +206,7 @@ inline bool may_sort_in_parallel(std::size_t n, std::size_t least) { return n >=
 template <class I, class Less>
 struct merge_sort {
   using T = std::iter_value_t<I>;
-  static_assert(is_relocatable<T>);
+  static_assert(is_relocatable<I>);
 
   Less less;
   bool slow = false;    ///< it takes long: all is done in parallel that can be
@@ -421,7 +421,7 @@ struct quick_sort {
 
   /// Stably, so that both ways give the same result.
   void sort_few(I first, std::size_t n) const {
-    if constexpr (is_relocatable<T>) {
+    if constexpr (is_relocatable<I>) {
       if (slow && n > 4) {
         const raw_buffer<T> room{n, std::nothrow};
         if (room.data() != nullptr) return merge_sort<I, Less>{less, true, n}.sort(first, room.data(), n, false);
