@@ -35,7 +35,7 @@ struct projected_less {
   }
 };
 
-/// Comparators that are as fast as the built-in ones, for numbers.
+/// Comparators that compare numbers by the built-in operators. Those of a class that is made of a number do not.
 template <class Comp>
 inline constexpr bool compares_plainly = false;
 template <>
@@ -43,9 +43,9 @@ inline constexpr bool compares_plainly<std::ranges::less> = true;
 template <>
 inline constexpr bool compares_plainly<std::ranges::greater> = true;
 template <class T>
-inline constexpr bool compares_plainly<std::less<T>> = true;
+inline constexpr bool compares_plainly<std::less<T>> = std::is_void_v<T> || std::is_arithmetic_v<T> || std::is_pointer_v<T>;
 template <class T>
-inline constexpr bool compares_plainly<std::greater<T>> = true;
+inline constexpr bool compares_plainly<std::greater<T>> = compares_plainly<std::less<T>>;
 
 /// Predicates that compare by the built-in operator where elements are numbers or pointers.
 template <class Pred>
