@@ -10,6 +10,7 @@
 
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/base/virtual_time.hpp"
+#include "nopal/core/scheduler/permits.hpp"
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/home.hpp"

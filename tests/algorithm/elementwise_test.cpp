@@ -122,6 +122,54 @@ TEST(elementwise, fill_generate_and_iota_write_each_element) {
   });
 }
 
+/// Knows whether it is an element, and counts how often one is what others are assigned from.
+struct knows_its_place {
+  knows_its_place() = default;
+  knows_its_place(const knows_its_place& other) : value{other.value} { ++copies; }
+  knows_its_place& operator=(const knows_its_place& other) {
+    if (other.is_element) ++from_elements;
+    value = other.value;
+    return *this;
+  }
+  int value = 0;
+  bool is_element = false;
+  static inline std::atomic<int> copies{0};
+  static inline std::atomic<int> from_elements{0};
+};
+
+// Else one thread would read the element while another assigns to it.
+TEST(elementwise, fill_takes_one_of_the_elements) {
+  const auto fills = [](auto v) {
+    const std::size_t n = v.size();
+    for (auto& x : v) x.is_element = true;
+    for (const std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
+      v[at].value = static_cast<int>(at) + 1;
+      EXPECT_EQ(nopal::fill(v, v[at]), v.end());
+      EXPECT_EQ(std::ranges::count(v, static_cast<int>(at) + 1, &knows_its_place::value), static_cast<std::ptrdiff_t>(n));
+      v[at].value = -1;
+      EXPECT_EQ(nopal::fill_n(v.begin(), static_cast<std::ptrdiff_t>(n), v[at]), v.end());
+      EXPECT_EQ(std::ranges::count(v, -1, &knows_its_place::value), static_cast<std::ptrdiff_t>(n));
+    }
+    EXPECT_EQ(knows_its_place::from_elements.load(), 0);
+  };
+  test::everywhere([&] {
+    for (const std::size_t n : {std::size_t{1}, std::size_t{64}, test::sizes.back()}) {
+      fills(std::vector<knows_its_place>(n));
+      fills(std::deque<knows_its_place>(n));
+      auto v = test::numbers<int>(n);
+      const int last = v.back();
+      nopal::fill(v, v.back());
+      EXPECT_EQ(std::ranges::count(v, last), static_cast<std::ptrdiff_t>(n));
+    }
+    std::vector<knows_its_place> v(100);
+    const knows_its_place other;
+    knows_its_place::copies = 0;
+    nopal::fill(v, other);
+    nopal::fill_n(v.begin(), 50, v[50]);
+    EXPECT_EQ(knows_its_place::copies.load(), 0) << "a vector knows that it is none of its elements";
+  });
+}
+
 // The exception is that of the first element, by place, that throws, and all before it have been visited.
 TEST(elementwise, throws_what_serial_execution_would_have_met_first) {
   test::everywhere([] {

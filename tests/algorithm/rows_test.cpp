@@ -16,6 +16,7 @@
 
 #include "data.hpp"
 #include "nopal/algorithm/copy.hpp"
+#include "nopal/algorithm/equal.hpp"
 #include "nopal/algorithm/fill.hpp"
 #include "nopal/algorithm/find.hpp"
 #include "nopal/algorithm/for_each.hpp"
@@ -144,6 +145,55 @@ TEST(partitions, of_many_behind_few_and_of_few_behind_many) {
 static_assert(nopal::core::algorithms::reads_plainly<const int*> && nopal::core::algorithms::reads_plainly<std::reverse_iterator<int*>>);
 static_assert(!nopal::core::algorithms::reads_plainly<volatile int*> &&
               !nopal::core::algorithms::reads_plainly<std::reverse_iterator<volatile int*>>);
+
+// What the user writes compares enumerations, and what is made of numbers. Here both throw where they meet 99, which no serial search does.
+
+enum class choosy : int {};
+int number_of(choosy x) {
+  const int number = static_cast<int>(x);
+  if (number == 99) throw test::thrown{99};
+  return number;
+}
+bool operator==(choosy a, choosy b) { return number_of(a) == number_of(b); }
+bool operator<(choosy a, choosy b) { return number_of(a) < number_of(b); }
+struct made_of_number {
+  made_of_number(int v) : value{number_of(choosy{v})} {}  // NOLINT(google-explicit-constructor)
+  int value;
+  friend bool operator<(const made_of_number& a, const made_of_number& b) { return a.value < b.value; }
+  friend bool operator>(const made_of_number& a, const made_of_number& b) { return b < a; }
+};
+enum class plain_one : int {};
+template <class Pred, class T>
+inline constexpr bool in_rows = nopal::core::algorithms::compares_in_rows<Pred, std::identity, std::identity, T*, const T*>;
+static_assert(in_rows<std::ranges::equal_to, int> && in_rows<std::less<>, const char*> && in_rows<std::less<long>, int>);
+static_assert(in_rows<std::ranges::equal_to, plain_one> && in_rows<std::ranges::less, plain_one>);
+static_assert(!in_rows<std::ranges::equal_to, choosy> && !in_rows<std::ranges::less, choosy>);
+static_assert(!in_rows<std::less<made_of_number>, int> && !in_rows<std::greater<made_of_number>, int>);
+
+TEST(comparisons, by_what_the_user_writes_throw_only_before_the_place_that_is_found) {
+  test::everywhere([] {
+    for (const std::size_t n : {64U, 200U, 5000U}) {
+      std::vector<choosy> v(n);
+      for (std::size_t i = 0; i < n; ++i) v[i] = choosy{static_cast<int>(2 * i + 100)};
+      v[4] = v[3] = choosy{7};  // what is found; it is less than the one before it
+      v[6] = v[40] = v[n - 1] = choosy{99};
+      const auto at = [&](std::ptrdiff_t place) { return v.begin() + place; };
+      EXPECT_EQ(nopal::find(v, choosy{7}), at(3));
+      EXPECT_EQ(nopal::adjacent_find(v), at(3));
+      EXPECT_EQ(nopal::find_first_of(v, std::array{choosy{5}, choosy{7}}), at(3));
+      EXPECT_EQ(nopal::search(v, std::array{choosy{7}, choosy{7}}).begin(), at(3));
+      EXPECT_EQ(nopal::find_end(v.rbegin(), v.rend(), v.rend() - 5, v.rend() - 3).begin().base(), at(5));
+      EXPECT_EQ(nopal::is_sorted_until(v), at(3));
+      EXPECT_THROW(nopal::find(v, choosy{8}), test::thrown);
+      EXPECT_THROW(nopal::find(v.begin(), v.end(), choosy{99}), test::thrown);
+      std::vector<int> numbers(n);
+      for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<int>(v[i]);
+      EXPECT_EQ(nopal::is_sorted_until(numbers, std::less<made_of_number>{}) - numbers.begin(), 3);
+      EXPECT_THROW(nopal::lexicographical_compare(numbers, numbers, std::less<made_of_number>{}), test::thrown);
+      EXPECT_THROW(nopal::lexicographical_compare(numbers, numbers, std::greater<made_of_number>{}), test::thrown);
+    }
+  });
+}
 
 template <class T, class Op>
 void sums_up(T init, Op op) {

@@ -13,7 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "../scale.hpp"
 #include "data.hpp"
+#include "nopal/algorithm/internal/elements.hpp"
+#include "nopal/algorithm/internal/sorts.hpp"
+#include "nopal/algorithm/merge.hpp"
 #include "nopal/algorithm/sort.hpp"
 
 namespace {
@@ -143,6 +147,62 @@ TEST(sort_failures, all_elements_stay_on_pools) {
       }
     });
   }
+}
+
+// Off a pool, where no default pool can be made. Each in a process of its own.
+
+template <class F>
+[[noreturn]] void without_a_default_pool(F f) {
+  ::setenv("NOPAL_WORKERS", "no number", 1);  // NOLINT(concurrency-mt-unsafe)
+  std::_Exit(f() ? 0 : 1);
+}
+/// Calls sort(v), which may need the pool. Returns whether all elements are still in the range.
+template <class T, class Sort>
+bool keeps_all_without_a_pool(std::vector<T> v, Sort sort) {
+  const auto before = sorted_values(v);
+  try {
+    sort(v);
+  } catch (const std::invalid_argument&) {
+  } catch (const std::bad_alloc&) {  // a pool needs memory, too
+  }
+  return sorted_values(v) == before;
+}
+
+TEST(sort_failures, all_elements_stay_where_there_is_no_default_pool) {
+  GTEST_FLAG_SET(death_test_style, test::death_test_style());
+  EXPECT_EXIT(without_a_default_pool([] {
+                const auto less = [](const auto& a, const auto& b) { return of(a) < of(b); };
+                for (const std::size_t n : {1023U, 1024U, 1500U, 2047U, 2048U, 40'000U}) {
+                  for (const way how : {way::unstable, way::stable, way::stable_in_place}) {
+                    const auto sort = [&](auto& v) { sort_by(how, v, less); };
+                    if (!keeps_all_without_a_pool(values<std::string>(n), sort)) return false;
+                    if (!keeps_all_without_a_pool(values<test::only_moves>(n), sort)) return false;
+                  }
+                  const auto merge = [&](auto& v) { nopal::inplace_merge(v, v.begin() + static_cast<std::ptrdiff_t>(n / 2), less); };
+                  if (!keeps_all_without_a_pool(values<std::string>(n), merge)) return false;
+                }
+                return true;
+              }),
+              testing::ExitedWithCode(0), "");
+}
+TEST(sort_failures, few_quick_elements_need_no_default_pool) {
+  namespace algorithms = nopal::core::algorithms;
+  GTEST_FLAG_SET(death_test_style, test::death_test_style());
+  EXPECT_EXIT(without_a_default_pool([] {
+                using less = std::less<>;
+                for (const std::size_t n : {1024U, 1500U, 2047U}) {
+                  auto unstably = values<std::string>(n);
+                  algorithms::quick_sort<std::string*, less>{{}}.sort(unstably.data(), n);
+                  auto stably = values<std::string>(n);
+                  const algorithms::raw_buffer<std::string> room{n};
+                  algorithms::merge_sort<std::string*, less>{{}}.sort(stably.data(), room.data(), n, false);
+                  auto in_place = values<std::string>(n);
+                  algorithms::merge_sort_in_place<std::string*, less>{{}}.sort(in_place.data(), n);
+                  if (!std::ranges::is_sorted(unstably) || stably != unstably || in_place != unstably) return false;
+                }
+                return true;
+              }),
+              testing::ExitedWithCode(0), "");
 }
 
 TEST(sort_failures, without_memory_it_sorts_in_place) {

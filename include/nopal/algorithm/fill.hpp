@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <ranges>
 #include <type_traits>
 #include <utility>
@@ -29,6 +30,19 @@ struct iota_result {
 
 namespace core::algorithms {
 
+/// May `value` be one of the n elements at `first`? Then threads would read it while one writes it.
+template <class T, class O>
+bool may_be_among(const T& value, const O& first, std::size_t n) {
+  if constexpr (std::contiguous_iterator<O>) {
+    constexpr std::less<const volatile void*> lies_before;
+    const auto* const begin = std::to_address(first);
+    const auto* const at = std::addressof(value);
+    return lies_before(at, begin + n) && lies_before(begin, at + 1);
+  } else {
+    return std::same_as<T, std::iter_value_t<O>>;
+  }
+}
+
 struct fill_function : refuses_proxies {
   using refuses_proxies::operator();
 
@@ -36,15 +50,34 @@ struct fill_function : refuses_proxies {
     requires std::output_iterator<O, const T&>
   O operator()(O first, S last, const T& value) const {
     const O end = algorithms::end_of(first, last);
-    algorithms::loop(static_cast<std::size_t>(end - first), [&](std::size_t from, std::size_t to) {
-      std::ranges::fill(algorithms::ahead(first, from), algorithms::ahead(first, to), value);
-    });
+    const auto n = static_cast<std::size_t>(end - first);
+    if constexpr (std::is_copy_constructible_v<T> && !std::is_scalar_v<T>) {
+      if (algorithms::may_be_among(value, first, n)) {
+        assign_copy(first, n, value);
+        return end;
+      }
+    }
+    const value_for_stretch<T> by = value;
+    assign(first, n, by);
     return end;
   }
   template <class T, std::ranges::random_access_range R>
     requires parallel_iterator<std::ranges::iterator_t<R>> && std::ranges::output_range<R, const T&>
   std::ranges::borrowed_iterator_t<R> operator()(R&& range, const T& value) const {
     return (*this)(std::ranges::begin(range), algorithms::end_of(range), value);
+  }
+
+ private:
+  template <class O, class T>
+  static void assign(const O& first, std::size_t n, const T& value) {
+    algorithms::loop(n, [&](std::size_t from, std::size_t to) {
+      std::ranges::fill(algorithms::ahead(first, from), algorithms::ahead(first, to), value);
+    });
+  }
+  template <class O, class T>
+  NOPAL_COLD static void assign_copy(const O& first, std::size_t n, const T& value) {
+    const T copy(value);
+    assign(first, n, copy);
   }
 };
 
@@ -150,8 +183,9 @@ struct iota_function : refuses_proxies {
 
 }  // namespace core::algorithms
 
-/// fill(first, last, value), fill(range, value): assigns `value` to each element and returns the end, as std::ranges::fill does. Throws
-/// what serial execution would have thrown first. Off a pool also throws what default_pool() throws. O(n) work, O(log n) span.
+/// fill(first, last, value), fill(range, value): assigns `value` to each element and returns the end, as std::ranges::fill does. `value` may
+/// be one of the elements if it can be copied: where it may be one, a copy of it is assigned. Throws what that copy throws, and what serial
+/// execution would have thrown first. Off a pool also throws what default_pool() throws. O(n) work, O(log n) span.
 inline constexpr core::algorithms::fill_function fill{};
 
 /// fill_n(first, n, value): fills [first, first + n) as fill does, and nothing if n is negative. As std::ranges::fill_n.

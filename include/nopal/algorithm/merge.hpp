@@ -130,7 +130,7 @@ void merge_halves(I first, std::size_t half, std::size_t n, const Less& less, bo
     n -= skipped;
     if (half == 0 || half == n) return;  // the comparator contradicts itself
   }
-  if constexpr (is_relocatable<std::iter_value_t<I>>) {
+  if constexpr (is_relocatable<I>) {
     const raw_buffer<std::iter_value_t<I>> room{n, std::nothrow};
     if (room.data() != nullptr) {
       try {
@@ -184,7 +184,7 @@ inline constexpr core::algorithms::merge_function merge{};
 /// inplace_merge(first, middle, last, comp = less, proj = identity), inplace_merge(range, middle, comp, proj): merges two sorted parts of a
 /// range, the second of which begins at `middle`, equal elements of the first part first. Returns the end, as std::ranges::inplace_merge
 /// does. Several threads call comp and proj at once. Elements need only be movable. It takes memory for those that change their places;
-/// without it, or where moves may throw, it swaps.
+/// without it, or where moves may throw, it swaps. Objects are destroyed and made again as stable_sort says.
 ///
 /// Throws what comp, proj and moves throw, the exception of the earliest part that threw. All elements are then in the range, in some
 /// order, if moves do not throw. Off a pool also throws what default_pool() throws. O(n) work, O(n / 64 + log n) span; by swaps O(n log n)

@@ -67,7 +67,7 @@ void divide_stably(I first, const kept& stay) {
   const std::size_t n = stay.cut().n;
   if (stay.count() == 0 || stay.count() == n) return;
   const auto divide = [&] {
-    if constexpr (is_relocatable<std::iter_value_t<I>>) {
+    if constexpr (is_relocatable<I>) {
       const raw_buffer<std::iter_value_t<I>> room{n, std::nothrow};
       if (room.data() != nullptr) return algorithms::divide_in_room(first, stay, room.data());
     }
@@ -171,7 +171,8 @@ inline constexpr core::algorithms::partition_function partition{};
 /// stable_partition(first, last, pred, proj = identity), stable_partition(range, pred, proj): moves the elements for which pred holds
 /// before the others, both in their order, and returns the others, as std::ranges::stable_partition does. Several threads call pred and
 /// proj at once, once for each element. Then the elements are carried to memory for as many, and back. Without that memory, or where moves
-/// may throw, they are swapped.
+/// may throw, they are swapped. Objects in contiguous memory may be destroyed and made again by moves; through other iterators elements are
+/// only moved and assigned, so they may be parts of larger objects.
 ///
 /// Throws what serial execution would have thrown first. What pred throws, it throws before anything is moved. Throws std::bad_alloc if
 /// there is no memory for one bit for each element. Off a pool also throws what default_pool() throws. O(n) work, O(n / 1024 + log n) span;

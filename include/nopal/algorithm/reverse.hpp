@@ -127,8 +127,10 @@ struct rotate_copy_function : refuses_lists {
     const auto right_n = static_cast<std::size_t>(end - middle);
     algorithms::loop(n, [&](std::size_t from, std::size_t to) {
       const std::size_t wrap = std::clamp(right_n, from, to);  // from here on it copies the left side
-      const O left = std::ranges::copy(algorithms::ahead(middle, from), algorithms::ahead(middle, wrap), algorithms::ahead(out, from)).out;
-      if (wrap != to) std::ranges::copy(algorithms::ahead(first, wrap - right_n), algorithms::ahead(first, to - right_n), left);
+      // No iterator is formed behind the end.
+      if (wrap != from) std::ranges::copy(algorithms::ahead(middle, from), algorithms::ahead(middle, wrap), algorithms::ahead(out, from));
+      if (wrap != to)
+        std::ranges::copy(algorithms::ahead(first, wrap - right_n), algorithms::ahead(first, to - right_n), algorithms::ahead(out, wrap));
     });
     return {end, algorithms::ahead(out, n)};
   }

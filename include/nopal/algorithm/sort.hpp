@@ -77,7 +77,7 @@ void stable_sort_all(I first, std::size_t n, Comp& comp, Proj& proj) {
     const auto sort = [&](bool slow) {
       if (algorithms::was_a_run(first, n, less, slow)) return;
       if (n <= small_size<T> && !slow) return algorithms::small_sort(first, n, less);
-      if constexpr (is_relocatable<T>) {
+      if constexpr (is_relocatable<I>) {
         const raw_buffer<T> room{n, std::nothrow};
         if (room.data() != nullptr) return merge_sort<I, less_type>{less, slow, n}.sort(first, room.data(), n, false);
       }
@@ -304,8 +304,9 @@ inline constexpr core::algorithms::sort_function sort{};
 /// stable_sort(first, last, comp = less, proj = identity), stable_sort(range, comp, proj): sorts and returns the end, as
 /// std::ranges::stable_sort does: equal elements keep their order.
 ///
-/// A merge sort with memory for as many elements again. Without that memory, or where moves may throw, it merges in place. Whole numbers in
-/// ascending or descending order are sorted by their digits. All else is as for sort.
+/// A merge sort with memory for as many elements again. Without that memory, or where moves may throw, it merges in place. Objects in
+/// contiguous memory may be destroyed and made again by moves; through other iterators elements are only moved and assigned, so they may be
+/// parts of larger objects. Whole numbers in ascending or descending order are sorted by their digits. All else is as for sort.
 ///
 /// O(n log n) comparisons; O(log² n) span, with at most 64 parts of a merge at once. In place: O(n log² n) moves, O(n) span.
 inline constexpr core::algorithms::stable_sort_function stable_sort{};

@@ -35,7 +35,7 @@ struct projected_less {
   }
 };
 
-/// Comparators that are as fast as the built-in ones, for numbers.
+/// Comparators that compare numbers by the built-in operators. Those of a class that is made of a number do not.
 template <class Comp>
 inline constexpr bool compares_plainly = false;
 template <>
@@ -43,9 +43,9 @@ inline constexpr bool compares_plainly<std::ranges::less> = true;
 template <>
 inline constexpr bool compares_plainly<std::ranges::greater> = true;
 template <class T>
-inline constexpr bool compares_plainly<std::less<T>> = true;
+inline constexpr bool compares_plainly<std::less<T>> = std::is_void_v<T> || std::is_arithmetic_v<T> || std::is_pointer_v<T>;
 template <class T>
-inline constexpr bool compares_plainly<std::greater<T>> = true;
+inline constexpr bool compares_plainly<std::greater<T>> = compares_plainly<std::less<T>>;
 
 /// Predicates that compare by the built-in operator where elements are numbers or pointers.
 template <class Pred>
@@ -62,10 +62,6 @@ template <class T>
 NOPAL_INLINE void copy_to(T* to, const T& from) noexcept {
   std::construct_at(to, from);
 }
-
-/// A value that can be moved to other memory and back without failing.
-template <class T>
-inline constexpr bool is_relocatable = std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>;
 
 /// Iterators whose elements are objects: threads may write different ones at once.
 template <class I>
@@ -101,11 +97,36 @@ I counted_end(const I& first, std::iter_difference_t<I> n) {
   return n > 0 ? first + n : first;
 }
 
-/// Moves an object to a place where there is none.
-template <class T>
-NOPAL_INLINE void relocate(T* from, T* to) noexcept {
-  std::construct_at(to, static_cast<T&&>(*from));
-  std::destroy_at(from);
+// Elements that are carried to a buffer and back. In contiguous memory, for which pointers stand (plain_iterator), an element is a whole
+// object: its life ends where it leaves, and begins where it arrives. Behind any other iterator it may be a part of an object, such as its
+// base: there an object stays, moved from, and is assigned to when an element comes back.
+
+/// Elements of a range that can be carried to a buffer and back without failing.
+template <class I, class T = std::iter_value_t<I>>
+inline constexpr bool is_relocatable = std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T> &&
+                                       (std::is_pointer_v<I> || std::is_nothrow_assignable_v<std::iter_reference_t<I>, T>);
+
+/// Moves an element to another place: from a range to a buffer, or back. Of pointers, `from` has no object afterwards and `to` has none
+/// before.
+template <class From, class To>
+NOPAL_INLINE void relocate(const From& from, const To& to) noexcept {
+  using T = std::iter_value_t<From>;
+  if constexpr (std::is_pointer_v<To>) {
+    std::construct_at(to, static_cast<T&&>(*from));
+  } else {
+    *to = static_cast<T&&>(*from);
+  }
+  if constexpr (std::is_pointer_v<From>) std::destroy_at(from);
+}
+/// As relocate, but copies an element that is_cheap.
+template <class To, class T>
+NOPAL_INLINE void relocate_copy(const T& from, const To& to) noexcept {
+  if constexpr (std::is_pointer_v<To>) {
+    algorithms::copy_to(to, from);
+  } else {
+    T copy(from);
+    *to = static_cast<T&&>(copy);
+  }
 }
 
 /// Returns answer(i) for i = 0, ..., 63, one bit each; each is called once, in this order.

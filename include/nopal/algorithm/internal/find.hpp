@@ -81,19 +81,28 @@ NOPAL_INLINE bool first_of(const Holds& holds, std::size_t& at, std::size_t end)
   }
 }
 
-/// Elements whose reads nobody can observe: numbers and pointers in contiguous memory, in either direction.
+/// Elements whose reads nobody can observe: numbers, pointers and enumerations in contiguous memory, in either direction.
 template <class I>
 inline constexpr bool reads_plainly = std::contiguous_iterator<I> && std::is_scalar_v<std::iter_value_t<I>> &&
                                       !std::is_volatile_v<std::remove_reference_t<std::iter_reference_t<I>>>;
 template <class I>
 inline constexpr bool reads_plainly<std::reverse_iterator<I>> = reads_plainly<I>;
 
-/// Are two such elements compared by the built-in operator?
-template <class Pred, class Proj1, class Proj2, class I1, class I2>
-inline constexpr bool compares_in_rows = (equals_plainly<Pred> || compares_plainly<Pred>) && std::same_as<Proj1, std::identity> &&
-                                         std::same_as<Proj2, std::identity> && reads_plainly<I1> && reads_plainly<I2>;
+/// Does no comparison of two such elements throw? The operators of an enumeration may be the user's.
+template <class Pred, class I1, class I2>
+concept compares_without_throwing = (!std::is_enum_v<std::iter_value_t<I1>> && !std::is_enum_v<std::iter_value_t<I2>>) ||
+                                    requires(const Pred& pred, std::iter_reference_t<I1> a, std::iter_reference_t<I2> b) {
+                                      { pred(a, b) } noexcept -> std::same_as<bool>;
+                                    };
 
-/// A search for holds(place), which is false where may(place) is false. With `Plainly`, nobody can observe calls of may: rows of places are
+/// Are two such elements compared by the built-in operator, or by one that cannot throw either? Then they are also compared where no serial
+/// search would come.
+template <class Pred, class Proj1, class Proj2, class I1, class I2>
+concept compares_in_rows =
+    (equals_plainly<Pred> || compares_plainly<Pred>) && std::same_as<Proj1, std::identity> && std::same_as<Proj2, std::identity> &&
+    reads_plainly<I1> && reads_plainly<I2> && compares_without_throwing<Pred, I1, I2>;
+
+/// A search for holds(place), which is false where may(place) is false. With `Plainly`, calls of may do nothing but answer: rows of places are
 /// then searched without a branch between them, so that compilers vectorise, by may.any<places>(place) if there is one.
 template <bool Plainly, class May, class Holds>
 struct in_rows {

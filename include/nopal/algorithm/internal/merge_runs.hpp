@@ -1,7 +1,7 @@
 #pragma once
 
-// Merges two sorted runs into memory without objects. If the comparator throws, the rest of both runs follows unmerged: so every element is
-// moved to the place that was promised.
+// Merges two sorted runs of a range into a buffer, or of a buffer into the range, as relocate moves elements. If the comparator throws, the
+// rest of both runs follows unmerged: so every element is moved to the place that was promised.
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <exception>
 #include <iterator>
-#include <memory>
 #include <type_traits>
 
 #include "nopal/algorithm/internal/elements.hpp"
@@ -57,10 +56,10 @@ std::size_t from_left_of_first(std::size_t k, L left, std::size_t left_n, R righ
   return low;
 }
 
+/// Moves n elements as relocate does.
 template <class From, class To>
 void carry(From from, To to, std::size_t n) noexcept {
-  for (std::size_t i = 0; i < n; ++i)
-    algorithms::relocate(std::addressof(*algorithms::ahead(from, i)), std::addressof(*algorithms::ahead(to, i)));
+  for (std::size_t i = 0; i < n; ++i) algorithms::relocate(algorithms::ahead(from, i), algorithms::ahead(to, i));
 }
 
 /// Returns where a part of n elements begins, or, for part == parts, where the last one ends. No part is more than one element longer than
@@ -90,8 +89,8 @@ struct run_merge {
   const Less& less;
 
   ~run_merge() {
-    for (; left != left_end; ++left, static_cast<void>(++to)) algorithms::relocate(std::addressof(*left), std::addressof(*to));
-    for (; right != right_end; ++right, static_cast<void>(++to)) algorithms::relocate(std::addressof(*right), std::addressof(*to));
+    for (; left != left_end; ++left, static_cast<void>(++to)) algorithms::relocate(left, to);
+    for (; right != right_end; ++right, static_cast<void>(++to)) algorithms::relocate(right, to);
   }
 
   void merge() {
@@ -102,14 +101,14 @@ struct run_merge {
       do {
         const bool is_right = less(*right, *left);
         if constexpr (is_cheap<T> && std::is_pointer_v<From>) {
-          algorithms::copy_to(std::addressof(*to), is_right ? *right : *left);
+          algorithms::relocate_copy(is_right ? *right : *left, to);
           right += is_right ? 1 : 0;
           left += is_right ? 0 : 1;
         } else if (is_right) {
-          algorithms::relocate(std::addressof(*right), std::addressof(*to));
+          algorithms::relocate(right, to);
           ++right;
         } else {
-          algorithms::relocate(std::addressof(*left), std::addressof(*to));
+          algorithms::relocate(left, to);
           ++left;
         }
         ++to;

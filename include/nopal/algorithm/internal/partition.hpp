@@ -277,8 +277,8 @@ void divide_in_room(I first, const kept& stay, std::iter_value_t<I>* room) {
     const std::size_t before = stay.before(block);
     auto* left = room + before;
     auto* right = room + stay.count() + (stay.cut().begin(block) - before);
-    stay.each(block, [&](std::size_t i) { algorithms::relocate(std::addressof(*algorithms::ahead(first, i)), left++); });
-    stay.each_other(block, [&](std::size_t i) { algorithms::relocate(std::addressof(*algorithms::ahead(first, i)), right++); });
+    stay.each(block, [&](std::size_t i) { algorithms::relocate(algorithms::ahead(first, i), left++); });
+    stay.each_other(block, [&](std::size_t i) { algorithms::relocate(algorithms::ahead(first, i), right++); });
   };
   if (stay.cut().n < parallel_division) {
     for (std::size_t block = 0; block < stay.cut().count; ++block) carry_block(block);

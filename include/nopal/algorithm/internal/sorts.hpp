@@ -199,17 +199,21 @@ void small_sort(I first, std::size_t n, const Less& less) {
 /// From so many elements on both halves may be sorted in parallel: some 10 us of work.
 inline constexpr std::size_t parallel_merge_sort = 1024;
 
+/// May parts of n elements be sorted in parallel, from `least` on? Off a pool the caller has few elements, and sorts them alone: a fork would
+/// make the default pool.
+inline bool may_sort_in_parallel(std::size_t n, std::size_t least) { return n >= least && core::current_or_null() != nullptr; }
+
 template <class I, class Less>
 struct merge_sort {
   using T = std::iter_value_t<I>;
-  static_assert(is_relocatable<T>);
+  static_assert(is_relocatable<I>);
 
   Less less;
   bool slow = false;    ///< it takes long: all is done in parallel that can be
   std::size_t all = 0;  ///< then: elements, those of all calls of sort
 
-  /// Sorts the n elements at `at`, into `room` or in place. If it throws, they are where they were to be, in some order. The other memory
-  /// has no objects. Called by a worker if n is at least parallel_merge_sort, or if it is slow.
+  /// Sorts the n elements at `at`, into `room` or in place. If it throws, they are where they were to be, in some order. The other place has
+  /// what relocate leaves: no objects, or moved ones. Called by a worker if n is at least sorted_alone, or if it is slow.
   void sort(I at, T* room, std::size_t n, bool to_room) const {
     if (n <= (slow ? 3 : small_size<T>)) return sort_few(at, room, n, to_room);
     const std::size_t half = n / 2;
@@ -220,8 +224,8 @@ struct merge_sort {
       sort(algorithms::ahead(at, half), room + half, n - half, !to_room);
     };
     try {
-      if (n >= parallel_merge_sort || slow) {
-        nopal::parallel_invoke(left, right);
+      if (slow || algorithms::may_sort_in_parallel(n, parallel_merge_sort)) {
+        nopal::parallel_invoke(left, right);  // by a worker, so that the left half is begun whatever happens
       } else {
         left();
         right();
@@ -271,7 +275,7 @@ struct merge_sort_in_place {
   Less less;
   bool slow = false;
 
-  /// Called by a worker if n is at least parallel_merge_sort.
+  /// Called by a worker if n is at least sorted_alone, or if it is slow.
   void sort(I first, std::size_t n) const {
     if (n <= (slow ? 3 : small_size<std::iter_value_t<I>>)) return algorithms::small_sort(first, n, less);
     const std::size_t half = n / 2;
@@ -301,7 +305,7 @@ struct merge_sort_in_place {
  private:
   template <class F, class G>
   void both(std::size_t n, const F& f, const G& g) const {
-    if (n >= parallel_merge_sort || slow) {
+    if (slow || algorithms::may_sort_in_parallel(n, parallel_merge_sort)) {
       nopal::parallel_invoke(f, g);
     } else {
       f();
@@ -338,7 +342,7 @@ struct quick_sort {
   Less less;
   bool slow = false;  ///< it takes long: all is done in parallel that can be, with the same result
 
-  /// Called by a worker if n is at least parallel_sort, or if it is slow.
+  /// Called by a worker if n is at least sorted_alone, or if it is slow.
   void sort(I first, std::size_t n) const { sort(first, n, false, 2 * static_cast<unsigned>(std::bit_width(n))); }
 
   /// Puts the k-th element in sorted order, of 0 to n - 1, at its place, lesser ones before it and greater ones behind it. Called by a
@@ -404,7 +408,7 @@ struct quick_sort {
       } else if (in_order && nearly_sorted(first, middle) && nearly_sorted(middle + 1, last)) {
         return;
       }
-      if (n >= parallel_sort || slow) {
+      if (slow || algorithms::may_sort_in_parallel(n, parallel_sort)) {
         nopal::parallel_invoke([=, this] { sort(first, left_n, has_before, bad); }, [=, this] { sort(middle + 1, right_n, true, bad); });
         return;
       }
@@ -417,7 +421,7 @@ struct quick_sort {
 
   /// Stably, so that both ways give the same result.
   void sort_few(I first, std::size_t n) const {
-    if constexpr (is_relocatable<T>) {
+    if constexpr (is_relocatable<I>) {
       if (slow && n > 4) {
         const raw_buffer<T> room{n, std::nothrow};
         if (room.data() != nullptr) return merge_sort<I, Less>{less, true, n}.sort(first, room.data(), n, false);
@@ -819,7 +823,7 @@ found find_run(I first, std::size_t n, const Less& less, bool slow) {
   return algorithms::all_neighbours(first, n, [&](auto& a, auto& b) { return !less(b, a); }, slow) ? found::sorted : found::neither;
 }
 
-/// Fewer elements are sorted by the caller, without a pool.
+/// Off a pool, fewer elements are sorted by the caller alone.
 inline constexpr std::size_t sorted_alone = 2048;
 static_assert(sorted_alone <= run_part && sorted_alone <= parallel_radix);
 
