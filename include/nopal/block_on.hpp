@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nopal/core/base/fatal.hpp"
 #include "nopal/core/scheduler/blocking_threads.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/eventually.hpp"
@@ -41,7 +42,7 @@ struct typed_blocking_call : blocking_call {
         value.emplace(std::invoke(static_cast<F&&>(f)));
       }
     } catch (...) {
-      thrown = std::current_exception();
+      thrown = caught();
     }
   }
   result take() {

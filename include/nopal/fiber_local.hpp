@@ -61,9 +61,9 @@ NOPAL_API [[noreturn]] NOPAL_COLD void die_ending_value(std::exception_ptr const
 /// A reference to the value stays good until its fiber ends, also over forks, joins and waits, unlike one to a thread_local.
 ///
 /// Values are destroyed in the reverse order of their first use, after the fiber's closure and before its counter counts down; those of a
-/// job after its callable and arguments, and before its future is ready. Their destructors may use fiber-locals, and wait. A destructor that throws ends the program with a
-/// message. The fiber_local must outlive all values but that of its destroyer, which it destroys; else the program ends with a message. So
-/// make it static, or wait first for what uses it.
+/// job before its future is ready, and after its callable and arguments, unless its result may refer to these (pool.hpp). Their destructors
+/// may use fiber-locals, and wait. A destructor that throws ends the program with a message. The fiber_local must outlive all values but
+/// that of its destroyer, which it destroys; else the program ends with a message. So make it static, or wait first for what uses it.
 ///
 ///     nopal::fiber_local<std::string> request;
 ///     nopal::spawn(left, [] { *request = "7"; serve(); });          // serve, and all that it forks, reads "7"

@@ -283,13 +283,17 @@ TEST(inheritance, of_what_a_job_is_made_of_at_its_end) {
         pool.detach([] { return looks_at_end{}; });
       });
       static_cast<void>(pool.submit(t, [&, e = looks_at_end{}] { wait(); }));
+      static_cast<void>(pool.submit(t, [&, e = looks_at_end{}] {
+        wait();
+        return &e;
+      }));
       static_cast<void>(pool.submit(t, [&] {
         wait();
         return looks_at_end{};
       }));
-      dropped.release(2);
+      dropped.release(3);
       pool.submit(t, [e = looks_at_end{}] {}).get();
-      jobs += 7;
+      jobs += 8;
     }
   }
   EXPECT_EQ(looks_at_end::looks, jobs);

@@ -583,8 +583,12 @@ TEST(fiber_local, is_a_jobs_own_while_what_the_job_is_made_of_dies) {
         return uses_at_end{slot};
       }));
       static_cast<void>(pool.submit([&, u = uses_at_end{slot}] { dropped.acquire(); }).then([u = uses_at_end{slot}] {}));
-      dropped.release(2);
-      jobs += 6;
+      static_cast<void>(pool.submit([&, u = uses_at_end{slot}] {
+        dropped.acquire();
+        return &u;
+      }));
+      dropped.release(3);
+      jobs += 7;
     }
   }
   EXPECT_EQ(counted::made, jobs);

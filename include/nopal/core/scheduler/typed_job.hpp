@@ -107,24 +107,26 @@ class part_of_call<T, true> {
   };
   bool is_there_ = true;
 };
-/// What a job keeps that its caller does not wait for ends once the call has ended: in the job's stop region, with its fiber-local values,
-/// and before others know of the end.
-template <way How, class T>
-using kept_part = part_of_call<T, How == way::submits && !std::is_reference_v<T> && !std::is_trivially_destructible_v<T>>;
+/// A result that refers to nothing of what the job has called. Then that ends once the call has: before others know of the job's end.
+template <class R>
+inline constexpr bool refers_to_nothing = std::is_void_v<R> || std::is_arithmetic_v<R> || std::is_enum_v<R>;
 
-/// What a job calls, as it keeps that. It is the first part of the job: made before its profile begins, and gone after its result, or before
-/// that, by end_call.
+/// What a job calls, as it keeps that. It is the first part of the job: made before its profile begins, and gone after its result, or by
+/// end_call.
 template <way How, class F, class... A>
 class kept_call {
   using as = call_of_job<How, F, A...>;
+  static constexpr bool may_end = How == way::submits && refers_to_nothing<typename as::result>;
+  template <class T>
+  using part = part_of_call<T, may_end && !std::is_reference_v<T> && !std::is_trivially_destructible_v<T>>;
 
  protected:
   explicit kept_call(F f, A... a)
       : f_{[&]() -> decltype(auto) { return typename as::callable(static_cast<F>(f)); }},
         args_{[&] { return as::call::keep(static_cast<A>(a)...); }} {}
 
-  kept_part<How, typename as::callable> f_;
-  kept_part<How, typename as::arguments> args_;
+  part<typename as::callable> f_;
+  part<typename as::arguments> args_;
 };
 
 /// A job with a result of type R, whatever it calls.
@@ -195,7 +197,8 @@ class NOPAL_PROFILED typed_job : private kept_call<How, F, A...>, public job_of<
       start_threw(*current());
     }
   }
-  /// What was called has ended, or never began: destroys it, and its arguments. First of all that `finish` does, on a worker.
+  /// The call has ended, or has never begun: destroys what was called, and its arguments, if the result cannot refer to them. First of all
+  /// that `finish` does, on a worker.
   void end_call() noexcept {
     if constexpr (decltype(this->f_)::ends_early || decltype(this->args_)::ends_early) {
       functions_at_base const destructors;
