@@ -112,6 +112,20 @@ TEST(compare_odd, says_where_of_ranges_that_die) {
   EXPECT_TRUE((std::is_same_v<decltype(nopal::adjacent_find(std::vector<int>{})), std::ranges::dangling>));
 }
 
+// Alone, the least is the greatest too: where it is moved away, it is read once.
+TEST(compare_odd, copies_the_greatest_of_what_is_moved_away) {
+  test::everywhere([] {
+    for (const std::size_t n : {1U, 2U, 64U}) {
+      std::vector<std::string> texts;
+      for (std::size_t i = 0; i < n; ++i) texts.push_back("a text that is too long for its object, " + std::to_string(i + 100));
+      const auto expected = std::ranges::minmax(texts);
+      const auto found = nopal::minmax(texts | std::views::transform([](std::string& x) -> std::string&& { return std::move(x); }));
+      EXPECT_EQ(found.min, expected.min);
+      EXPECT_EQ(found.max, expected.max);
+    }
+  });
+}
+
 // ---- Values that are hard to copy, or are not copied at all.
 
 template <class T>

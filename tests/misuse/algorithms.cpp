@@ -107,6 +107,12 @@ void scan(std::vector<std::string>& from, std::vector<std::string>& to) {
   nopal::inclusive_scan(moved, to.begin());
 }
 
+// case: scanned_to_another_type
+// expect: nopal: a scan writes what `init` is, and makes it of elements too.
+void lengths(std::vector<std::string> const& v, std::vector<int*>& to) {
+  nopal::exclusive_scan(v, to.begin(), static_cast<int*>(nullptr), [](int* so_far, auto const&) { return so_far; });
+}
+
 // case: reduced_to_another_type
 // expect: nopal: reduce returns what `init` is, and makes it of elements too.
 int root(std::vector<std::string> const& v) { return nopal::reduce(v, 0); }

@@ -66,6 +66,54 @@ TEST(sums, of_parts_that_are_no_sums) {
   });
 }
 
+// A sum could be made of an element, but would not be the sum of that element.
+struct collect {
+  using all = std::vector<int>;
+  all operator()(all a, const all& b) const {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+  all operator()(all a, int b) const {
+    a.push_back(b);
+    return a;
+  }
+  all operator()(int a, all b) const {
+    b.insert(b.begin(), a);
+    return b;
+  }
+  all operator()(int a, int b) const { return {a, b}; }
+};
+struct add_squares_of_ints {
+  double operator()(double a, double b) const { return a + b; }
+  double operator()(double a, int b) const { return a + 1.0 * b * b; }
+  double operator()(int a, double b) const { return 1.0 * a * a + b; }
+  double operator()(int a, int b) const { return 1.0 * a * a + 1.0 * b * b; }
+};
+TEST(sums, of_parts_that_could_be_taken_for_sums) {
+  by_both_policies([](auto& policy) {
+    const std::vector<int> few{2, 3, 4};
+    EXPECT_EQ(std::transform_reduce(policy, few.begin(), few.end(), std::vector<int>{}, collect{}, std::identity{}), few);
+  });
+  in_all_sizes(
+      [](auto& policy, std::size_t n) {
+        const std::vector<int> v = vector_of<int>(n);
+        std::vector<int> collected = std::reduce(policy, v.begin(), v.end(), std::vector<int>{}, collect{});
+        std::sort(collected.begin(), collected.end());  // the library may take elements in another order
+        EXPECT_EQ(collected, sorted_of<int>(n));
+        double squares = 0;
+        for (const int x : v) squares += 1.0 * x * x;
+        EXPECT_EQ(std::transform_reduce(policy, v.begin(), v.end(), 0.0, add_squares_of_ints{}, [](int x) { return x; }), squares);
+      },
+      some);
+}
+
+TEST(sums, of_ints_by_an_operation_of_any_numbers_do_not_overflow_in_a_long) {
+  in_all_sizes([](auto& policy, std::size_t n) {
+    const std::vector<int> v(n, 2'000'000'000);
+    EXPECT_EQ(std::reduce(policy, v.begin(), v.end(), 0L, [](auto a, auto b) { return a + b; }), static_cast<long>(n) * 2'000'000'000);
+  });
+}
+
 TEST(sums, of_real_numbers_have_the_same_bits_each_time) {
   for (const std::size_t n : sizes) {
     std::vector<double> v(n);

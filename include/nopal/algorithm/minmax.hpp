@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <ranges>
+#include <type_traits>
 #include <utility>
 
 #include "nopal/algorithm/internal/elements.hpp"
@@ -121,6 +122,13 @@ struct minmax_function : refuses_lists_alone {
  private:
   template <class T, class I>
   static std::ranges::minmax_result<T> both(const std::ranges::minmax_element_result<I>& found) {
+    if constexpr (!std::is_lvalue_reference_v<std::iter_reference_t<I>>) {
+      if (found.min == found.max) {  // it may be moved away, so it is read once
+        T least = core::made_of<T>(*found.min);
+        T greatest(std::as_const(least));
+        return {std::move(least), std::move(greatest)};
+      }
+    }
     return {core::made_of<T>(*found.min), core::made_of<T>(*found.max)};
   }
 };

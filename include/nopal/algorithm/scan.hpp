@@ -216,7 +216,8 @@ struct transform_exclusive_scan_function : refuses_inserters {
 
 /// inclusive_scan(first, last, out, op = plus), inclusive_scan(first, last, out, op, init), and both with a range in place of first and
 /// last: writes to `out`, for each element, op over all elements up to it, and returns the ends. op is associative and need not be
-/// commutative. Several threads call it at once. `out` is a random-access iterator whose elements are objects; it may be `first`.
+/// commutative. It is called with two sums, and with a sum and an element; a sum, of init's type or that of the elements, is also made of an
+/// element alone. Several threads call it at once. `out` is a random-access iterator whose elements are objects; it may be `first`.
 ///
 /// Each element is read twice, so iterators that move elements away do not fit. Rounded sums have the same bits whatever the number of
 /// workers and the schedule; for at most 256 numbers and std::plus or its like they are those of std::inclusive_scan. Throws what the first

@@ -25,10 +25,9 @@
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
 template <class Op, class T, class I>
-concept scans =
-    std::invocable<Op&, T, std::iter_reference_t<I>> && std::invocable<Op&, T, T> &&
-    std::convertible_to<std::invoke_result_t<Op&, T, std::iter_reference_t<I>>, T> &&
-    std::convertible_to<std::invoke_result_t<Op&, T, T>, T> && std::constructible_from<T, std::iter_reference_t<I>> && std::copyable<T>;
+concept scans = std::invocable<Op&, T, std::iter_reference_t<I>> && std::invocable<Op&, T, T> &&
+                std::convertible_to<std::invoke_result_t<Op&, T, std::iter_reference_t<I>>, T> &&
+                std::convertible_to<std::invoke_result_t<Op&, T, T>, T> && std::copyable<T>;
 
 /// op(x, y) that leaves x as it is: x is passed as a constant, or as a copy if op takes none.
 template <class Op, class T, class Y>
@@ -226,11 +225,8 @@ struct scanned_blocks {
 ///
 /// Where elements are quick, a thread that comes to the next block in order writes it at once: one thread alone takes one pass. A thief sums
 /// up blocks that are further on; a second pass writes these.
-template <bool Inclusive, class T, bool MayBePlain = true, class I, class O, class Op>
-void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
-  static_assert(
-      !std::is_rvalue_reference_v<std::iter_reference_t<I>>,
-      "nopal: a scan reads each element twice, so it cannot move it away. Scan the elements as they are, and clear them after it.");
+template <bool Inclusive, class T, bool MayBePlain, class I, class O, class Op>
+void scan_in_blocks(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
   if (n == 0) return;
   constexpr bool plainly = MayBePlain && scans_plainly<T, I, Op>;
   using first_pass = scan_pass<0, Inclusive, plainly, T, I, O, Op>;
@@ -312,6 +308,20 @@ void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
       all.write(block, sums[block], block + 1 < cut.count ? std::addressof(*sums[block + 1]) : nullptr);
     }
   });
+}
+
+/// The scan, where T can be made of an element.
+template <bool Inclusive, class T, bool MayBePlain = true, class I, class O, class Op>
+void scan(I first, std::size_t n, O out, Op& op, std::optional<T> init) {
+  static_assert(
+      !std::is_rvalue_reference_v<std::iter_reference_t<I>>,
+      "nopal: a scan reads each element twice, so it cannot move it away. Scan the elements as they are, and clear them after it.");
+  constexpr bool made_of_elements = std::constructible_from<T, std::iter_reference_t<I>>;
+  static_assert(
+      made_of_elements,
+      "nopal: a scan writes what `init` is, and makes it of elements too. Give an init that can be made of an element, or make each "
+      "element one first, with transform_inclusive_scan or transform_exclusive_scan.");
+  if constexpr (made_of_elements) algorithms::scan_in_blocks<Inclusive, T, MayBePlain>(first, n, out, op, std::move(init));
 }
 
 }  // namespace nopal::core::algorithms

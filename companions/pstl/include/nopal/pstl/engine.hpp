@@ -232,6 +232,22 @@ template <class T, class Make, class Join, class Made>
 inline constexpr bool sums_numbers = std::is_floating_point_v<T> && commutes<Join, T> && can_be_kept<std::remove_cvref_t<Made>> &&
                                      std::is_trivially_copyable_v<Make> && std::is_copy_constructible_v<Make> && sizeof(Make) <= 64;
 
+/// May a sum begin as a T of one element alone? Of another type than T, an element need not mean that T (a number is the size of a vector),
+/// and an operation may take it in another way than a T: two elements joined are a sum. But known operations take numbers as Ts. And where
+/// two numbers joined are no T (`a + b` of ints, summed up as a long), a T of one of them is the more exact.
+template <class T, class Join, class Made>
+constexpr bool begins_with_one() {
+  if constexpr (!std::is_constructible_v<T, Made>) {
+    return false;
+  } else if constexpr (std::is_same_v<T, std::remove_cvref_t<Made>> || commutes<std::remove_cv_t<Join>, T> ||
+                       !std::is_invocable_v<Join&, Made, Made>) {
+    return true;
+  } else {
+    return std::is_arithmetic_v<T> && std::is_arithmetic_v<std::remove_cvref_t<Made>> &&
+           !std::is_same_v<T, std::remove_cvref_t<std::invoke_result_t<Join&, Made, Made>>>;
+  }
+}
+
 /// init and make(i) of each i in [first, last), joined. `more(f, l, so_far)`: so_far with those of [f, l). What is no whole number is
 /// joined by a tree that depends on the number of elements alone: then a rounded sum has the same bits each time.
 template <class T, class Index, class Make, class Join, class More>
@@ -239,8 +255,7 @@ T transform_reduce(const Index& first, const Index& last, const Make& make, T in
   const std::uint64_t n = pstl::distance(first, last);
   if (n == 0) return init;
   using made = std::invoke_result_t<Make&, Index>;
-  // What is made need not be a T, but two of them joined are one.
-  constexpr std::uint64_t least = std::is_constructible_v<T, made> ? 1 : 2;
+  constexpr std::uint64_t least = pstl::begins_with_one<T, Join, made>() ? 1 : 2;
   return pstl::undisturbed([&]() -> T {
     auto leaf = [&](Index from, Index to) -> T {
       Make mine = make;  // it may change itself
