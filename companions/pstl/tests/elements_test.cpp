@@ -1,11 +1,17 @@
 // Algorithms that take each element, or look for one: as those without a policy.
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <forward_list>
 #include <functional>
 #include <iterator>
 #include <list>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "places.hpp"
 
@@ -218,6 +224,66 @@ TEST(elements, of_bools_that_share_a_word_are_written_by_one_thread) {
     std::sort(policy, v.begin(), v.end());
     std::replace(policy, v.begin(), v.end(), true, false);
     EXPECT_EQ(std::find(v.begin(), v.end(), true), v.end());
+  });
+}
+
+/// How many threads have called f in run(f). A call takes long enough that others would take part if they could.
+template <class Run>
+std::size_t threads_of(const Run& run) {
+  std::mutex lock;
+  std::set<std::thread::id> threads;
+  std::atomic<std::uint64_t> sum{0};
+  run([&] {
+    std::uint64_t x = 1;
+    for (int i = 0; i < 100; ++i) x = mix(x);
+    sum += x;
+    const std::lock_guard held{lock};
+    threads.insert(std::this_thread::get_id());
+  });
+  return threads.size();
+}
+
+TEST(elements, of_bools_are_partitioned_and_taken_in_reverse_by_one_thread) {
+  by_both_policies([](auto& policy) {
+    std::vector<bool> v(20'011);
+    const auto fill = [&] {
+      for (std::size_t i = 0; i < v.size(); ++i) v[i] = i % 3 == 0;
+    };
+    const std::ptrdiff_t trues = 20'011 / 3 + 1;
+    const auto partitioned = [&](auto&& algorithm) {
+      fill();
+      EXPECT_EQ(threads_of([&](const auto& call) {
+                  const auto middle = algorithm(v.begin(), v.end(), [&](bool x) {
+                    call();
+                    return x;
+                  });
+                  EXPECT_EQ(middle - v.begin(), trues);
+                }),
+                1u);
+      EXPECT_EQ(std::find(v.begin(), v.end(), false) - v.begin(), trues);
+      EXPECT_EQ(std::count(v.begin(), v.end(), true), trues);
+    };
+    partitioned([&](auto first, auto last, auto is) { return std::partition(policy, first, last, is); });
+    partitioned([&](auto first, auto last, auto is) { return std::stable_partition(policy, first, last, is); });
+    fill();  // few, since the library takes equal elements one by one
+    EXPECT_EQ(threads_of([&](const auto& call) {
+                std::nth_element(policy, v.begin(), v.begin() + 1'000, v.begin() + 2'000, [&](bool a, bool b) {
+                  call();
+                  return a < b;
+                });
+              }),
+              1u);
+    EXPECT_EQ(std::count(v.begin(), v.begin() + 1'000, true), 0);
+    EXPECT_EQ(std::count(v.begin(), v.end(), true), trues);
+    fill();
+    EXPECT_EQ(threads_of([&](const auto& call) {
+                std::for_each(policy, v.rbegin(), v.rend(), [&](std::vector<bool>::reference x) {
+                  call();
+                  x.flip();
+                });
+              }),
+              1u);
+    EXPECT_EQ(std::count(v.begin(), v.end(), false), trues);
   });
 }
 

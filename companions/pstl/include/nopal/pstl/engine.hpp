@@ -100,12 +100,18 @@ template <class Body, class Index>
   body(f, l);
 }
 
+/// Does Index refer to elements of a std::vector<bool>, also through an adaptor? Two threads might write one word.
+template <class Index>
+inline constexpr bool shares_words = false;
+template <std::input_or_output_iterator Index>
+inline constexpr bool shares_words<Index> = std::is_same_v<std::iter_reference_t<Index>, std::vector<bool>::reference>;
+
 /// Calls body(f, l) for parts that together are [first, last).
 template <class Index, class Body>
 void loop(const Index& first, const Index& last, Body& body) {
   const std::uint64_t n = pstl::distance(first, last);
   if (n == 0) return;
-  if constexpr (std::is_same_v<Index, std::vector<bool>::iterator>) {  // two threads might write one word
+  if constexpr (shares_words<Index>) {
     return pstl::ends_by_exception([&] { body(first, last); });
   }
   auto blocks = [&](std::uint64_t from, std::uint64_t to) { pstl::run_part(body, pstl::place(first, from), pstl::place(first, to)); };
@@ -210,6 +216,9 @@ template <class T, class Index, class Body, class Join>
 T reduce(const Index& first, const Index& last, const T& identity, const Body& body, const Join& join) {
   const std::uint64_t n = pstl::distance(first, last);
   if (n == 0) return identity;
+  if constexpr (shares_words<Index>) {
+    return pstl::ends_by_exception([&]() -> T { return body(first, last, identity); });
+  }
   return pstl::undisturbed([&]() -> T {
     auto more = [&](Index from, Index to, T so_far) -> T { return body(from, to, std::move(so_far)); };
     auto leaf = [&](Index from, Index to) -> T { return body(from, to, identity); };
