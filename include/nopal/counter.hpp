@@ -85,8 +85,8 @@ class NOPAL_API counter {
       check_destroyed();
   }
 
-  /// The most that it counts, up or down. Each call is checked. The value must stay in that range too, which is not checked: a program that
-  /// counts a thousand million times a second gets there after nine years.
+  /// The most that it counts, up or down. Each call is checked. All that is counted up, and all that is counted down, must each stay below
+  /// that too, which is not checked: a program that counts a thousand million times a second gets there after nine years.
   static constexpr std::int64_t max() noexcept { return std::int64_t{1} << 58; }
 
   /// Counts up by `n`: by one read-modify-write, or by a load and a store on the worker that made the counter. A negative `n` counts down,

@@ -78,8 +78,8 @@ NOPAL_PROFILED void spawn(priority p, X&&... x) {
   nopal::spawn(static_cast<X&&>(x)...);
 }
 /// Lets what waits for the caller's worker run first: all of it, or some 60 if there is more. It may be less if another thread has added
-/// something, or has stolen some. Suspends: the fiber, task or function leaves its native stack. Returns at once if nothing waits. Off a
-/// pool it is std::this_thread::yield().
+/// something, or has stolen some. Suspends: the fiber, task or function leaves its native stack. Returns at once if nothing waits,
+/// nor, in a pool with a limit (cpu_limit.hpp), another worker for its turn. Off a pool it is std::this_thread::yield().
 NOPAL_API core::waited yield() noexcept;
 
 namespace core {

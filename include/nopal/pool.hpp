@@ -73,8 +73,8 @@ class worker_ref {
 /// A set of worker threads. Any number of threads may use one pool at once. A callable is a coroutine function (it returns nopal::task<T>)
 /// or an ordinary one. run and sync_wait leave the callable and its arguments with the caller, which waits. submit and detach keep the
 /// callable, and each argument that is taken by value; they take references as fork does, to objects that have a name and outlive the job.
-/// What they keep is destroyed as a part of the job: once the call has ended, and before the future is ready, if the result is void, a number
-/// or an enum; else the result may refer to it, and goes first.
+/// If the result is void, a number or an enum, what they keep is destroyed as a part of the job, before the future is ready. Else the result
+/// may refer to it, and both are destroyed by whoever drops the last future, the result first; by the job, if nobody has one.
 ///
 /// The threads block the signals that are meant for the program, and so does a process that a task starts, unless it sets another mask:
 /// posix_spawn with POSIX_SPAWN_SETSIGMASK, pthread_sigmask between fork and exec.

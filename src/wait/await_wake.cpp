@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/base/virtual_time.hpp"
 #include "nopal/core/scheduler/permits.hpp"
@@ -98,10 +99,11 @@ bool has_inbox_only(worker const& w) noexcept {
          w.queues->empty() && w.due_own.empty();
 }
 
-// Another worker waits for a permit of the pool's limit: only at the base of its stack does this one make way for it.
+// Another worker waits for a permit of the pool's limit, and this one has had its slice: it makes way at the base of a stack (hold_permit).
 bool must_make_way(worker const& w) noexcept {
   permits const* const limit = w.pool().limit.get();
-  return limit != nullptr && limit->are_waited_for();
+  search_state const& s = w.search;
+  return limit != nullptr && limit->are_waited_for() && s.may_run && std_sync::now() - s.may_run_since >= tuning::permit_slice;
 }
 
 // The oldest of the inbox is next. If that is a stack that waits, this thread switches to it at once, and the yielding stack takes its place
