@@ -200,8 +200,9 @@ inline constexpr core::algorithms::generate_function generate{};
 inline constexpr core::algorithms::generate_n_function generate_n{};
 
 /// iota(first, last, value), iota(range, value): assigns value, value + 1, ... and returns the end and the next value, as std::ranges::iota
-/// of C++23 does. Values are numbers or random-access iterators. A floating-point element is value + n, rounded once; std::iota rounds n
-/// times. Throws what serial execution would have thrown first. Off a pool also throws what default_pool() throws. O(n) work, O(log n)
+/// of C++23 does. Values are numbers or random-access iterators. A floating-point element is value + n, rounded once; but n is
+/// rounded before where it has more digits than the element's type, from 2^24 on for a float and from 2^53 on for a double. std::iota rounds
+/// n times. Throws what serial execution would have thrown first. Off a pool also throws what default_pool() throws. O(n) work, O(log n)
 /// span.
 inline constexpr core::algorithms::iota_function iota{};
 
