@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -112,31 +111,6 @@ TEST(sums, of_ints_by_an_operation_of_any_numbers_do_not_overflow_in_a_long) {
   in_all_sizes([](auto& policy, std::size_t n) {
     const std::vector<int> v(n, 2'000'000'000);
     EXPECT_EQ(std::reduce(policy, v.begin(), v.end(), 0L, [](auto a, auto b) { return a + b; }), static_cast<long>(n) * 2'000'000'000);
-  });
-}
-
-// A number that is none of C++'s, and larger than its elements.
-struct wide {
-  wide(long x) : low{static_cast<unsigned long>(x)}, high{x < 0 ? -1L : 0L} {}
-  friend wide operator+(wide a, wide b) {
-    wide sum = a;
-    sum.low = a.low + b.low;
-    sum.high = a.high + b.high + (sum.low < a.low ? 1 : 0);
-    return sum;
-  }
-  friend wide operator+(wide a, long b) { return a + wide{b}; }
-  friend wide operator+(long a, wide b) { return wide{a} + b; }
-  bool operator==(const wide&) const = default;
-  unsigned long low;
-  long high;
-};
-
-TEST(sums, of_longs_by_an_operation_of_any_numbers_do_not_overflow_in_a_wider_one) {
-  in_all_sizes([](auto& policy, std::size_t n) {
-    const std::vector<long> v(n, std::numeric_limits<long>::max());
-    wide expected{0};
-    for (const long x : v) expected = expected + x;
-    EXPECT_TRUE(std::reduce(policy, v.begin(), v.end(), wide{0}, [](auto a, auto b) { return a + b; }) == expected);
   });
 }
 

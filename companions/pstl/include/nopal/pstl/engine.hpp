@@ -243,7 +243,7 @@ inline constexpr bool sums_numbers = std::is_floating_point_v<T> && commutes<Joi
 
 /// May a sum begin as a T of one element alone? Of another type than T, an element need not mean that T (a number is the size of a vector),
 /// and an operation may take it in another way than a T: two elements joined are a sum. But known operations take numbers as Ts. And where
-/// two numbers joined are no T, but are converted to one (`a + b` of ints, summed up as a long), a T of one of them is the more exact.
+/// two numbers joined are no T (`a + b` of ints, summed up as a long), a T of one of them is the more exact.
 template <class T, class Join, class Made>
 constexpr bool begins_with_one() {
   if constexpr (!std::is_constructible_v<T, Made>) {
@@ -252,7 +252,7 @@ constexpr bool begins_with_one() {
                        !std::is_invocable_v<Join&, Made, Made>) {
     return true;
   } else {
-    return std::is_arithmetic_v<std::remove_cvref_t<Made>> && std::is_convertible_v<Made, T> &&
+    return std::is_arithmetic_v<T> && std::is_arithmetic_v<std::remove_cvref_t<Made>> &&
            !std::is_same_v<T, std::remove_cvref_t<std::invoke_result_t<Join&, Made, Made>>>;
   }
 }
