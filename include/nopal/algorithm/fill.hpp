@@ -52,7 +52,7 @@ struct fill_function : refuses_proxies {
     const O end = algorithms::end_of(first, last);
     const auto n = static_cast<std::size_t>(end - first);
     if constexpr (std::is_copy_constructible_v<T> && !std::is_scalar_v<T>) {
-      if (n > 1 && algorithms::may_be_among(value, first, n)) {
+      if (n > 0 && algorithms::may_be_among(value, first, n)) {
         assign_copy(first, n, value);
         return end;
       }
