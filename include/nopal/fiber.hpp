@@ -101,7 +101,7 @@ struct sleep_end {
       auto const left = time_left(t);
       until = deadline_after(left);
       if (left == std::chrono::nanoseconds::zero() || left == std::chrono::nanoseconds::max()) return;
-      using kept = std::remove_const_t<decltype(t)>;
+      using kept = decltype(t);
       static_assert(
           sizeof(kept) <= sizeof(by_its_clock) && std::is_trivially_copyable_v<kept>,
           "nopal: sleep_until takes a time of 16 bytes at most, which is trivially copyable: convert it by std::chrono::time_point_cast.");

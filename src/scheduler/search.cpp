@@ -595,9 +595,8 @@ NOPAL_COLD void hold_permit(worker& w) noexcept {
   permits& all = *w.pool().limit;
   search_state& s = w.search;
   if (s.may_run) {
-    if (!all.are_waited_for()) [[likely]]
+    if (!must_give_permit(w)) [[likely]]
       return;
-    if (s.idle_since == 0 && std_sync::now() - s.may_run_since < tuning::permit_slice) return;
     all.give();
   }
   bool const stacks_stay =
@@ -608,6 +607,11 @@ NOPAL_COLD void hold_permit(worker& w) noexcept {
 }
 
 }  // namespace
+
+bool must_give_permit(worker const& w) noexcept {
+  search_state const& s = w.search;
+  return s.may_run && w.pool().limit->are_waited_for() && (s.idle_since != 0 || std_sync::now() - s.may_run_since >= tuning::permit_slice);
+}
 
 bool must_stay_awake(pool_state const& pool, unsigned i) noexcept {
   worker const& w = *pool.workers[i];

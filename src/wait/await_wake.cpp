@@ -8,10 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "nopal/core/base/sync.hpp"
 #include "nopal/core/base/tuning.hpp"
 #include "nopal/core/base/virtual_time.hpp"
-#include "nopal/core/scheduler/permits.hpp"
 #include "nopal/core/scheduler/search.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 #include "nopal/core/stack/home.hpp"
@@ -99,13 +97,6 @@ bool has_inbox_only(worker const& w) noexcept {
          w.queues->empty() && w.due_own.empty();
 }
 
-// Another worker waits for a permit of the pool's limit, and this one has had its slice: it makes way at the base of a stack (hold_permit).
-bool must_make_way(worker const& w) noexcept {
-  permits const* const limit = w.pool().limit.get();
-  search_state const& s = w.search;
-  return limit != nullptr && limit->are_waited_for() && s.may_run && std_sync::now() - s.may_run_since >= tuning::permit_slice;
-}
-
 // The oldest of the inbox is next. If that is a stack that waits, this thread switches to it at once, and the yielding stack takes its place
 // in the inbox. True: it was, and has come back. False: nothing has happened, or what is next is the newest of the ring now.
 bool change_places(worker& w, waiting_stack& me, waits_for const& why) noexcept {
@@ -140,7 +131,7 @@ bool yield_stack() noexcept {
     yield_on_top(why);
     return true;
   }
-  bool const makes_way = must_make_way(*w);
+  bool const makes_way = w->pool().limit != nullptr && must_give_permit(*w);
   if (!makes_way && !w->has_more() && !some_await_turn(*w)) return true;
   waiting_stack me;
   me.pool = &w->pool();

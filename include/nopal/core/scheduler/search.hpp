@@ -20,6 +20,10 @@ void search_on(stack& mine) noexcept;
 /// into its ring. Null: there was none. Thieves may be at both.
 resumable* take_oldest_job(worker& w) noexcept;
 
+/// True if others wait for the permit of `w`, which has had its slice, or searches: it makes way, at the base of a stack. The pool has a
+/// limit. By the worker's thread.
+bool must_give_permit(worker const& w) noexcept;
+
 /// True if worker i must stay awake, as something waits for it or the pool ends. Any thread. seq_cst loads, after the thread's state has
 /// been stored: they pair with the pushes to the inboxes and with the store of `stopping`, which come before a look at that state. The ring
 /// needs no partner: only the thread itself fills it, or an external caller before the thread has the worker again.
