@@ -77,25 +77,10 @@ class combinable {
   /// Returns the object of the calling worker. The caller may use it until it next forks, joins or waits: then it may continue on another
   /// worker, and another strand on this one. Throws std::bad_alloc, and what making the object throws.
   T& local() {
-    node* mine = nullptr;
-    for (;;) {
-      const void* const who = core::current_identity();
-      std::atomic<node*>& list = lists_[place_of(who)];
-      if (node* const found = find(list, who); found != nullptr) {
-        if (mine == nullptr) return found->value;
-        delete std::exchange(mine, nullptr);  // that may wait too: who calls is found out anew
-        continue;
-      }
-      if (mine != nullptr) {
-        mine->who = who;
-        mine->next = list.load(std::memory_order::relaxed);  // the exchange checks it
-        // Release, with the acquire in find and that of combine_each.
-        while (!list.compare_exchange_weak(mine->next, mine, std::memory_order::release, std::memory_order::relaxed)) {
-        }
-        return mine->value;
-      }
-      mine = new node{who, make_};  // may fork, join or wait: the caller may be on another worker then, which may have an object
-    }
+    const void* const who = core::current_identity();
+    if (node* const found = find(who); found != nullptr) [[likely]]
+      return found->value;
+    return make_local();
   }
 
   /// Calls f with each object, in no order.
@@ -151,9 +136,9 @@ class combinable {
  private:
   /// Objects of different workers share no cache line.
   struct alignas(core::tuning::destructive_size) alignas(T) node {
-    node(const void* worker, const std::function<T()>& make) : value(make()), who{worker} {}
+    explicit node(const std::function<T()>& make) : value(make()) {}
     T value;
-    const void* who;
+    const void* who = nullptr;
     node* next = nullptr;
   };
   struct made_by {};
@@ -197,12 +182,28 @@ class combinable {
     }
   }
 
-  /// The object of `who`; null: none. Acquire, with the release in local: a thread that finds its object finds it constructed. Only its own
-  /// worker adds it, and so finds it the next time.
-  static node* find(const std::atomic<node*>& list, const void* who) {
-    node* it = list.load(std::memory_order::acquire);
+  /// The object of `who`; null: none. Acquire, with the release in make_local: a thread that finds its object finds it constructed. Only its
+  /// own worker adds it, and so finds it the next time.
+  node* find(const void* who) const {
+    node* it = lists_[place_of(who)].load(std::memory_order::acquire);
     while (it != nullptr && it->who != who) it = it->next;
     return it;
+  }
+  /// Makes the caller's object. make_() may fork, join or wait: the caller may be on another worker then, which may have an object.
+  NOPAL_COLD T& make_local() {
+    auto mine = std::make_unique<node>(make_);
+    const void* const who = core::current_identity();
+    if (find(who) != nullptr) {
+      mine = nullptr;  // that may wait too
+      return local();
+    }
+    mine->who = who;
+    std::atomic<node*>& list = lists_[place_of(who)];
+    mine->next = list.load(std::memory_order::relaxed);  // the exchange checks it
+    // Release, with the acquire in find and that of combine_each.
+    while (!list.compare_exchange_weak(mine->next, mine.get(), std::memory_order::release, std::memory_order::relaxed)) {
+    }
+    return mine.release()->value;
   }
 
   static constexpr unsigned place_bits = 6;
