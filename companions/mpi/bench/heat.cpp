@@ -3,8 +3,9 @@
 //
 // plain, openmp: one step after the other: exchange, then compute. --overlap 1: the inner rows are computed between the beginning and the end
 // of the exchange.
-// nopal: a fiber for each block, which waits for the steps of its two neighbours, in this rank or another, and for nothing else. So a message
-// that is late holds back the block at that edge only, then the one beside it, a block each step.
+// nopal: a fiber for each block, which waits for the steps of its two neighbours, in this rank or another. So a message that is late holds back the
+// block at that edge only, then the one beside it, a block each step. The others are not held to one step after the other: they go over the strip in
+// sweeps of several steps, in which a block's rows stay in the cache.
 
 #include <algorithm>
 #include <cmath>
@@ -79,7 +80,8 @@ enum tags { to_above, to_below };
 
 struct run_of {
   plate& p;
-  std::size_t steps, block;
+  std::size_t steps, block, together;
+  bool upwards;
   int above, below;  // ranks, or MPI_PROC_NULL
   computed& work;
   int count() const { return static_cast<int>(p.n); }
@@ -111,20 +113,25 @@ struct edge {
 };
 
 // Each counter begins at the number of steps, and counts down.
+//
+// The blocks go over the strip in sweeps of `r.together` steps: a block makes its next step when the block before it in the sweep waits, so its
+// rows are still in the cache. A sweep begins at one edge of the strip: at an edge that two ranks share, both begin, or both end.
 void heat(run_of r) {
   auto const steps = static_cast<std::int64_t>(r.steps);
   std::size_t const blocks = (r.p.rows + r.block - 1) / r.block;
   std::vector<std::unique_ptr<nopal::counter>> done;  // by block
   for (std::size_t b = 0; b < blocks; ++b) done.push_back(std::make_unique<nopal::counter>(steps));
   auto const wait_for_block = [&](std::size_t b, std::size_t s) { nopal::wait_for(*done[b], steps - static_cast<std::int64_t>(s)); };
+  auto const block_at = [&](std::size_t place) { return r.upwards ? blocks - 1 - place : place; };
 
   std::vector<edge> edges;
   if (r.above != MPI_PROC_NULL) edges.push_back({r.above, to_above, to_below, 1, 0, 0});
   if (r.below != MPI_PROC_NULL) edges.push_back({r.below, to_below, to_above, r.p.rows, r.p.rows + 1, blocks - 1});
 
   nopal::counter left;
-  for (std::size_t b = 0; b < blocks; ++b) {
-    nopal::spawn(left, [&, r, b] {
+  for (std::size_t place = 0; place < blocks; ++place) {
+    nopal::spawn(left, [&, r, place] {
+      std::size_t const b = block_at(place);
       std::size_t const from = 1 + b * r.block;
       std::size_t const to = std::min(from + r.block, r.p.rows + 1);
       auto const at_edges = [&](auto f) {
@@ -132,12 +139,21 @@ void heat(run_of r) {
           if (e.at_block == b) f(e);
         }
       };
+      at_edges([&](edge& e) { e.exchange(r, 0); });
       for (std::size_t s = 0; s < r.steps; ++s) {
-        at_edges([&](edge& e) { e.exchange(r, s); });
+        if (s % r.together == 0) {  // a sweep
+          if (place > 0) {
+            wait_for_block(block_at(place - 1), s + 1);
+            nopal::yield();  // blocks that have begun this sweep go first
+          } else {
+            wait_for_block(block_at(blocks - 1), s);
+          }
+        }
         if (b > 0) wait_for_block(b - 1, s);
         if (b + 1 < blocks) wait_for_block(b + 1, s);
         at_edges([](edge& e) { e.wait(); });
         r.work.piece(distributed::this_worker(), [&] { r.p.compute(s, from, to); });
+        if (s + 1 < r.steps) at_edges([&](edge& e) { e.exchange(r, s + 1); });
         done[b]->done();
       }
     });
@@ -184,10 +200,11 @@ void heat(run_of r, bool overlap) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  distributed::options const o{{{"n", 1026}, {"steps", 300}, {"block", 64}, {"workers", 1}, {"overlap", 0}}, argc, argv};
+  distributed::options const o{{{"n", 1026}, {"steps", 300}, {"block", 64}, {"together", 8}, {"workers", 1}, {"overlap", 0}}, argc, argv};
   auto const n = static_cast<std::size_t>(o["n"]);
   auto const workers = static_cast<unsigned>(o["workers"]);
-  if (n < 4 || o["block"] < 1 || workers < 1) throw std::invalid_argument{"--n is at least 4, --block and --workers at least 1"};
+  if (n < 4 || o["block"] < 1 || o["together"] < 1 || workers < 1)
+    throw std::invalid_argument{"--n is at least 4, --block, --together and --workers at least 1"};
 #if defined(NOPAL_DISTRIBUTED_NOPAL)
   nopal::mpi::session session{argc, argv};
   nopal::pool pool{{.workers = workers}};
@@ -208,6 +225,8 @@ int main(int argc, char** argv) {
   run_of const r{p,
                  static_cast<std::size_t>(o["steps"]),
                  static_cast<std::size_t>(o["block"]),
+                 static_cast<std::size_t>(o["together"]),
+                 rank % 2 == 0,
                  rank > 0 ? rank - 1 : MPI_PROC_NULL,
                  rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL,
                  work};

@@ -5,12 +5,12 @@
     python3 companions/mpi/bench/model.py --parameters "L=0.5 o=0.3 g=0.4 G=0.0001" [--delay 50] [--check mpi-runs.csv]
 
 LogGP: a message of b bytes takes its sender and its receiver o of CPU each, and is there o + L + (b - 1) G + o after it was sent; two messages of
-one rank are g apart. --delay is added to L, as NOPAL_MPI_DELAY_US does. The compute rate is --heat-ns for a point and --gemm-ns for a
-multiplication and an addition; --check takes both from the rows of plain MPI without delay, and compares the model's times with the medians.
+one rank are g apart. --delay is added to L, as NOPAL_MPI_DELAY_US does. The compute rate is --heat-ns for a point, --heat-block-ns where a block is
+swept several steps at once, and --gemm-ns for a multiplication and an addition; --check takes them from the rows without delay, and compares the
+model's times with the medians.
 
 heat is simulated, since who waits for whom matters: each rank is blocks in a row, a worker for each rank, and the blocks' steps are events. Three
-ways, as heat.cpp has them: one step after the other; the inner rows overlapped; by dependencies, where the worker takes the block that is
-furthest behind. The problem grows with the ranks (weak scaling), or with --strong it stays. Ranks in the middle are alike: so at most 16 are
+ways, as heat.cpp has them: one step after the other; the inner rows overlapped; by dependencies, in sweeps of several steps. The problem grows with the ranks (weak scaling), or with --strong it stays. Ranks in the middle are alike: so at most 16 are
 simulated, and the edges of the plate make no difference beyond.
 
 SUMMA on a grid of R x C ranks: a panel goes to C - 1 others in a row and to R - 1 in a column, from its owner, one after the other. One after the
@@ -66,14 +66,22 @@ def heat_in_steps(net: Network, ranks: int, n: int, rows: int, steps: int, point
     return max(clock)
 
 
-def heat_by_dependencies(net: Network, ranks: int, n: int, rows: int, steps: int, point: float, block: int) -> float:
-    """A worker for each rank takes, of the blocks that can make a step, the one that is furthest behind; microseconds."""
+def heat_by_dependencies(net: Network, ranks: int, n: int, rows: int, steps: int, point: float, block: int, together: int) -> float:
+    """Sweeps of `together` steps over the strip; a worker for each rank takes the block that the sweep has come to first; microseconds."""
     ranks = min(ranks, SIMULATED)
     blocks = max(1, -(-rows // block))
     size = 8 * n
     cost = rows / blocks * n * point
     total = ranks * blocks  # one row of blocks, over all ranks
     done = [0] * total
+    # In the sweep of its rank, which begins at the rank's lower edge, or for each second rank at the upper one: a block's place, and who is before
+    # it. Before the first there is the last, of the sweep before.
+    place, before = [0] * total, [0] * total
+    for b in range(total):
+        upwards = b // blocks % 2 == 0
+        place[b] = blocks - 1 - b % blocks if upwards else b % blocks
+        step = -1 if place[b] > 0 else blocks - 1
+        before[b] = b - step if upwards else b + step
     # When a block's state s can be used by the block on its left and right: at once in the same rank, later in another.
     visible_at: dict[tuple[int, int, int], float] = {}
     idle_since = [0.0] * ranks
@@ -83,6 +91,8 @@ def heat_by_dependencies(net: Network, ranks: int, n: int, rows: int, steps: int
     def is_ready(b: int, now: float) -> bool:
         s = done[b]
         if s == steps:
+            return False
+        if s % together == 0 and done[before[b]] < s + (place[b] > 0):
             return False
         for neighbour in (b - 1, b + 1):
             if not 0 <= neighbour < total:
@@ -100,7 +110,7 @@ def heat_by_dependencies(net: Network, ranks: int, n: int, rows: int, steps: int
         ready = [b for b in range(rank * blocks, (rank + 1) * blocks) if is_ready(b, now)]
         if not ready:
             return
-        b = min(ready, key=lambda b: (done[b], -abs(b - (rank * blocks + (blocks - 1) / 2))))  # edges first
+        b = min(ready, key=lambda b: (done[b] // together, place[b] + done[b] % together, done[b]))
         busy[rank] = True
         edges = sum(1 for q in (b - 1, b + 1) if 0 <= q < total and q // blocks != rank)
         heapq.heappush(events, (now + cost + 2 * edges * net.o, 0, b))  # a send and a receive
@@ -151,9 +161,10 @@ def summa(net: Network, ranks: int, n: int, panel: int, multiply: float, ahead: 
 
 def heat_row(net: Network, ranks: int, args: argparse.Namespace) -> list[float]:
     rows = max(1, args.rows // ranks) if args.strong else args.rows // 2
-    common = (net, ranks, args.n, rows, args.steps, args.heat_ns / 1000)
-    plain = heat_in_steps(*common, overlap=False)
-    return [plain, heat_in_steps(*common, overlap=True), heat_by_dependencies(*common, block=args.block)]
+    common = (net, ranks, args.n, rows, args.steps)
+    point = args.heat_ns / 1000
+    blocks = heat_by_dependencies(*common, args.heat_block_ns / 1000, block=args.block, together=args.together)
+    return [heat_in_steps(*common, point, overlap=False), heat_in_steps(*common, point, overlap=True), blocks]
 
 
 def summa_row(net: Network, ranks: int, args: argparse.Namespace) -> list[float]:
@@ -172,18 +183,21 @@ def check(args: argparse.Namespace) -> None:
     print("| program | ranks | delay | way | measured | model | model/measured |\n| --- | --- | --- | --- | --- | --- | --- |")
     for ranks, delay in sorted({(int(row["ranks"]), int(row["delay_us"])) for row in rows}):
         key = {"ranks": str(ranks), "delay_us": str(delay)}
-        rate = {"ranks": str(ranks), "delay_us": "0", "way": "plain"}
+        rate = {"ranks": str(ranks), "delay_us": "0"}
         net = Network.read(args.parameters, delay)
         sizes = {row["program"]: row["size"] for row in rows}
         for program in ("heat", "summa"):
-            compute = median("compute", program=program, **rate)
-            if compute is None:
+            compute = median("compute", program=program, way="plain", **rate)
+            by_blocks = median("compute", program=program, way="nopal", **rate)
+            if compute is None or by_blocks is None:
                 continue
             if program == "heat":
                 n, steps = (int(x) for x in sizes["heat"].split("x"))
                 mine = (n - 2) // ranks
-                common = (net, ranks, n, mine, steps, compute * 1e6 / (mine * n * steps))
-                times = [heat_in_steps(*common, overlap=False), heat_in_steps(*common, overlap=True), heat_by_dependencies(*common, block=args.block)]
+                common = (net, ranks, n, mine, steps)
+                point, block_point = (seconds * 1e6 / (mine * n * steps) for seconds in (compute, by_blocks))
+                blocks = heat_by_dependencies(*common, block_point, block=args.block, together=args.together)
+                times = [heat_in_steps(*common, point, overlap=False), heat_in_steps(*common, point, overlap=True), blocks]
             else:
                 n, panel = (int(x) for x in sizes["summa"].split("/"))
                 multiply = compute * 1e6 / (n**3 / ranks)
@@ -204,7 +218,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1024, help="heat: rows of two ranks")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--block", type=int, default=32)
-    parser.add_argument("--heat-ns", type=float, default=2.0, help="of a point")
+    parser.add_argument("--together", type=int, default=8, help="heat: steps of a sweep")
+    parser.add_argument("--heat-ns", type=float, default=1.3, help="of a point")
+    parser.add_argument("--heat-block-ns", type=float, default=1.0, help="of a point of a block that is swept")
     parser.add_argument("--summa-n", type=int, default=1024, help="for two ranks")
     parser.add_argument("--panel", type=int, default=32)
     parser.add_argument("--ahead", type=int, default=4)

@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 
 SIZES = {
-    "heat": ["--n", "1026", "--steps", "300", "--block", "128"],
+    "heat": ["--n", "1026", "--steps", "300", "--block", "32"],
     "summa": ["--n", "1024", "--panel", "32"],
     "uts": ["--tree", "3"],
 }

@@ -91,9 +91,10 @@ class balance {
     wanted = false;
     settle();
   }
-  // Asks the next rank, unless it has asked already. Always the same one: so whoever has work is asked, if the rank before it has none.
+  // Asks the next rank, unless it has asked already, or has work that nobody has begun. Always the same one: so whoever has work is asked, if the
+  // rank before it has none.
   void ask() {
-    if (asked_ || done_ || ranks_ == 1) return;
+    if (asked_ || done_ || has_inbox() || ranks_ == 1) return;
     asked_ = true;
     send_((rank_ + 1) % ranks_, asks, {});
   }
@@ -215,6 +216,10 @@ class search {
   }
 
   void walk_all(nodes const& from) {
+    if (from.size() > 1) {  // more is under way when these are walked
+      std::lock_guard const lock{others_.mutex};
+      others_.ask();
+    }
     nopal::parallel_for(std::size_t{0}, from.size(), [&](std::size_t i) { nopal::sync_wait(walk, *this, from[i]); });
   }
   static nopal::task<void> walk(search& s, node at) {
