@@ -62,8 +62,8 @@ struct stats : worker_stats {
   /// gives the same run.
   std::uint64_t lost_turns = 0;
   /// Bytes of the segments that hold frames and scratch of tasks, with those that workers keep for the next ones; the most at any time; and
-  /// of free segments whose pages have not gone back to the system. The sum of the first and the last is never more than the peak, unless
-  /// tasks have come from other pools: these bring their segments along, and leave them here.
+  /// of free segments whose pages have not gone back to the system. The sum of the first and the last is never more than the peak. A segment
+  /// counts in the pool where the task that moves with it to others has got it.
   std::uint64_t segment_bytes = 0;
   std::uint64_t segment_bytes_peak = 0;
   std::uint64_t segment_bytes_free = 0;

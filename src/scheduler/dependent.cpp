@@ -83,6 +83,8 @@ dependent::dependent(std::vector<predecessor>&& after, void (*begin)(dependent&)
 }
 dependent::~dependent() = default;
 
+void dependent::drop_others() noexcept { links_.reset(); }
+
 void dependent::let_go() noexcept {
   if (used_ == nullptr) return;
   functions_at_base const destructors;
@@ -117,7 +119,6 @@ bool dependent::arrive() noexcept {
   for (std::size_t k = 0; k < count_; ++k) {
     if (links_[k].other.is_used) used_ = std::move(links_[k].other.result);
   }
-  links_.reset();  // what ended is not kept alive until this does
   return true;
 }
 
@@ -126,6 +127,11 @@ waiting_job::waiting_job(std::vector<predecessor>&& after, job& waits) : depende
 void waiting_job::begin(dependent& d) noexcept { submit_prepared(static_cast<waiting_job&>(d).job_); }
 
 bool waiting_job::may_run(any_result& of) noexcept {
+  {
+    functions_at_base const destructors;
+    drop_others();
+  }
+  current()->begin_strand_again();
   if (failure() == nullptr) return true;
   job_.error = failure();
   if (failed() != nullptr) of.fail_with(std::move(failed()));
@@ -179,6 +185,7 @@ void waiting_fiber::begin(dependent& d) noexcept {
 }
 
 bool waiting_fiber::may_run(bool is_counted) {
+  drop_others();
   if (failure() == nullptr) return true;
   if (failed() != nullptr) {
     if (!is_counted) return false;  // the exception is lost where that result is

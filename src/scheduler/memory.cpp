@@ -159,7 +159,7 @@ std::uint64_t check_memory_of_stacks(void* pool) noexcept {
   std::uint64_t held = static_cast<std::uint64_t>(process) * page_size();
   if (process <= 0 || held > p.memory_limit) {
     std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
-    std::uint64_t const frames = p.stacklets.used_at_most();
+    std::uint64_t const frames = p.stacklets.used();
     held = stacks + frames;
     if (held > p.memory_limit) die_of_memory(p, stacks, frames, "native stacks are in use", live);
   }
@@ -171,7 +171,7 @@ void check_memory_of_frames(fork_state const& here, std::size_t n, std::uintptr_
   pool_state const& p = static_cast<worker const&>(here).pool();
   stacklet const* const top = here.arena.segment();
   std::size_t const twice = top == nullptr ? arena::first_size : 2 * top->size;
-  std::uint64_t const frames = p.stacklets.used_at_most();
+  std::uint64_t const frames = p.stacklets.used();
   if (frames + (n <= twice ? twice : 0) <= p.memory_limit) return;
   std::uint64_t const stacks = p.stacks.resident_pages() * page_size();
   std::uint64_t const live = p.stacks.live(), depth = depth_of(parent_word);

@@ -66,10 +66,12 @@ void before_fork() noexcept {
   hold_refusal();
   hold_mapping_count();
   hold_regions();
+  hold_segments_of_no_pool();
   call_fork_hooks_before();
 }
 void release_all(bool in_child) noexcept {
   call_fork_hooks_after(in_child);
+  release_segments_of_no_pool();
   release_regions();
   release_mapping_count();
   release_refusal();

@@ -63,7 +63,9 @@ void send(move_request& m) noexcept {
   worker const* const w = current_or_null();
   bool const from_outside = w == nullptr || &w->pool() != &there;
   if (from_outside) {
-    there.pending.started();
+    m.from_elsewhere = true;
+    there.pending.started();  // the task
+    there.pending.started();  // this thread, until it does not touch that pool any more
     there.needs_threads();
   }
   to.own.push(&m);

@@ -47,6 +47,10 @@ void worker::begin_strand() noexcept {
   rewind_if_empty();
   assert(work.has_room_for(most_entries_));  // foreign entries may lie below: see make_room_for_strand
   strand.floor = work.bottom();
+  begin_strand_again();
+}
+
+void worker::begin_strand_again() noexcept {
   alarm = no_alarm;
   work.set_limit_and_request(lowest());  // the first fork offers itself
 }

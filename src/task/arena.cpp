@@ -1,10 +1,14 @@
 #include "nopal/core/task/arena.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
+#include <mutex>
 #include <new>
 #include <utility>
 
+#include "nopal/core/base/own_mutex.hpp"
 #include "nopal/core/base/pages.hpp"
 #include "nopal/core/base/tuning.hpp"
 
@@ -13,9 +17,6 @@ namespace nopal::inline NOPAL_ABI::core {
 // ---- Segments, and the central free list of them.
 
 namespace {
-
-// Bytes of the segments that arenas of all pools have. relaxed: it orders nothing.
-std::atomic<std::size_t> used_by_all{0};
 
 constexpr std::size_t class_of(std::size_t size) noexcept { return static_cast<std::size_t>(std::countr_zero(size)); }
 
@@ -28,18 +29,99 @@ stacklet* make(std::size_t size) {
   return s;
 }
 
+void free_all(stacklet_chain& which) noexcept {
+  while (stacklet* const s = which.pop()) ::operator delete(s, std::align_val_t{alignof(stacklet)});
+}
+
+// The first page stays, since it holds the head.
+void discard_pages_of(stacklet& s) noexcept { discard_inside(s.begin(), s.size - sizeof(stacklet)); }
+
+// The segments of no pool: tasks have brought them to another pool than they were got from. The pool that they come from needs the next
+// ones, and the other has no use for them. So each list gets from here what it does not have. One is made only where neither
+// the list nor this has one of its size: so of each size there are no more than the arenas of all pools have had, each at its most. At most
+// tuning::little_memory bytes of them keep their pages.
+class segments_of_no_pool {
+ public:
+  void list_begins() noexcept {
+    std::lock_guard const guard{mutex_};
+    ++lists_;
+  }
+  // No thread loads from these segments any more once there is no pool.
+  void list_ends() noexcept {
+    std::array<pair, classes> all;
+    {
+      std::lock_guard const guard{mutex_};
+      if (--lists_ > 0) return;
+      all = std::exchange(by_size_, {});
+      touched_bytes_ = 0;
+    }
+    for (pair& c : all) {
+      free_all(c.touched);
+      free_all(c.clean);
+    }
+  }
+
+  void put(stacklet* s) noexcept {
+    pair& c = by_size_[class_of(s->size)];
+    {
+      std::lock_guard const guard{mutex_};
+      if (s->size <= tuning::little_memory - touched_bytes_) {
+        touched_bytes_ += s->size;
+        c.touched.push(s);
+        return;
+      }
+    }
+    discard_pages_of(*s);
+    std::lock_guard const guard{mutex_};
+    c.clean.push(s);
+  }
+  /// Null: there is none.
+  stacklet* get(std::size_t size) noexcept {
+    pair& c = by_size_[class_of(size)];
+    std::lock_guard const guard{mutex_};
+    if (stacklet* const s = c.touched.pop()) {
+      touched_bytes_ -= size;
+      return s;
+    }
+    return c.clean.pop();
+  }
+
+  void lock() noexcept { mutex_.lock(); }
+  void unlock() noexcept { mutex_.unlock(); }
+
+ private:
+  static constexpr std::size_t classes = 64;  // by log2 of the size
+  struct pair {
+    stacklet_chain touched, clean;  // clean: pages given back, all but the first of each
+  };
+
+  own_mutex mutex_;
+  std::array<pair, classes> by_size_{};
+  std::size_t touched_bytes_ = 0;  // of all `touched`, at most tuning::little_memory
+  std::size_t lists_ = 0;
+};
+constinit segments_of_no_pool of_no_pool;
+
 }  // namespace
 
-void central_stacklet_list::chain::push(stacklet* s) noexcept { s->below = std::exchange(first, s); }
+void hold_segments_of_no_pool() noexcept { of_no_pool.lock(); }
+void release_segments_of_no_pool() noexcept { of_no_pool.unlock(); }
 
-stacklet* central_stacklet_list::chain::pop() noexcept { return first == nullptr ? nullptr : std::exchange(first, first->below); }
+void stacklet_chain::push(stacklet* s) noexcept { s->below = std::exchange(first, s); }
+
+stacklet* stacklet_chain::pop() noexcept { return first == nullptr ? nullptr : std::exchange(first, first->below); }
+
+central_stacklet_list::central_stacklet_list(much_function much, void* with) : much_{much}, with_{with}, used_{new used_bytes} {
+  of_no_pool.list_begins();
+}
 
 central_stacklet_list::~central_stacklet_list() {
   for (size_class& c : by_size_) {
-    for (chain* which : {&c.touched, &c.clean}) {
-      while (stacklet* const s = which->pop()) ::operator delete(s, std::align_val_t{alignof(stacklet)});
-    }
+    free_all(c.touched);
+    free_all(c.clean);
   }
+  used_->close();
+  of_no_pool.list_ends();
 }
 
 // ---- Under the mutex.
@@ -47,10 +129,9 @@ central_stacklet_list::~central_stacklet_list() {
 // relaxed: it orders nothing.
 void central_stacklet_list::changed(std::size_t bytes) noexcept { spare_.store(spare() + bytes, std::memory_order_relaxed); }
 
-void central_stacklet_list::taken(std::size_t bytes) noexcept {
-  std::size_t const all = used_by_all.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  used_.store(std::min(used() + bytes, all), std::memory_order_relaxed);  // less where tasks have taken segments to other pools
-  used_peak_ = std::max(used_peak_, used());
+void central_stacklet_list::taken(stacklet& s) noexcept {
+  s.counted_in = used_;
+  used_peak_ = std::max(used_peak_, used_->add(s.size));
 }
 
 stacklet* central_stacklet_list::take_touched(size_class& c) noexcept {
@@ -62,8 +143,8 @@ stacklet* central_stacklet_list::take_touched(size_class& c) noexcept {
 }
 
 // The largest first: fewer calls.
-central_stacklet_list::chain central_stacklet_list::take_excess() noexcept {
-  chain excess;
+stacklet_chain central_stacklet_list::take_excess() noexcept {
+  stacklet_chain excess;
   for (std::size_t k = classes; k-- > 0 && used() + spare() > used_peak_;) {
     while (used() + spare() > used_peak_) {
       stacklet* const s = take_touched(by_size_[k]);
@@ -76,10 +157,10 @@ central_stacklet_list::chain central_stacklet_list::take_excess() noexcept {
 
 // ---- Without the mutex.
 
-// No other thread knows these segments: a worker that needs one gets a new one. The first page of each stays, since it holds the head.
-void central_stacklet_list::discard(chain which) noexcept {
+// No other thread knows these segments: a worker that needs one gets a new one.
+void central_stacklet_list::discard(stacklet_chain which) noexcept {
   if (which.first == nullptr) return;
-  for (stacklet* s = which.first; s != nullptr; s = s->below) discard_inside(s->begin(), s->size - sizeof(stacklet));
+  for (stacklet* s = which.first; s != nullptr; s = s->below) discard_pages_of(*s);
   std::lock_guard const guard{mutex_};
   while (stacklet* const s = which.pop()) by_size_[class_of(s->size)].clean.push(s);
 }
@@ -92,16 +173,17 @@ stacklet* central_stacklet_list::get(std::size_t bytes) {
     std::lock_guard const guard{mutex_};
     s = take_touched(c);
     if (s != nullptr) {
-      taken(size);
+      taken(*s);
       return s;
     }
     s = c.clean.pop();
   }
+  if (s == nullptr) s = of_no_pool.get(size);
   if (s == nullptr) s = make(size);
-  chain excess;
+  stacklet_chain excess;
   {
     std::lock_guard const guard{mutex_};
-    taken(size);
+    taken(*s);
     excess = take_excess();
   }
   discard(excess);
@@ -109,11 +191,14 @@ stacklet* central_stacklet_list::get(std::size_t bytes) {
 }
 
 void central_stacklet_list::put(stacklet* s) noexcept {
+  if (s->counted_in != used_) [[unlikely]] {
+    s->counted_in->subtract(s->size);
+    of_no_pool.put(s);
+    return;
+  }
   {
     std::lock_guard const guard{mutex_};
-    // relaxed, both: they order nothing. Not below 0 where tasks have brought segments from other pools.
-    used_by_all.fetch_sub(s->size, std::memory_order_relaxed);
-    used_.store(used() - std::min(used(), s->size), std::memory_order_relaxed);
+    used_->subtract(s->size);
     size_class& c = by_size_[class_of(s->size)];
     c.touched.push(s);
     ++c.count;
@@ -124,13 +209,13 @@ void central_stacklet_list::put(stacklet* s) noexcept {
 }
 
 void central_stacklet_list::trim() noexcept {
-  chain unused;
+  stacklet_chain unused;
   {
     std::lock_guard const guard{mutex_};
     for (size_class& c : by_size_) {
       stacklet** end = &c.touched.first;
       for (std::size_t k = c.least; k < c.count; ++k) end = &(*end)->below;  // the segments put last stay: they are in the cache
-      chain old{std::exchange(*end, nullptr)};
+      stacklet_chain old{std::exchange(*end, nullptr)};
       while (stacklet* const s = old.pop()) {
         changed(std::size_t{0} - s->size);
         unused.push(s);
@@ -141,12 +226,9 @@ void central_stacklet_list::trim() noexcept {
   discard(unused);
 }
 
-// relaxed: it orders nothing.
-std::size_t central_stacklet_list::used_at_most() const noexcept { return std::min(used(), used_by_all.load(std::memory_order_relaxed)); }
-
 stacklet_counts central_stacklet_list::counts() const noexcept {
   std::lock_guard const guard{mutex_};
-  return {used_at_most(), used_peak_, spare()};
+  return {used(), used_peak_, spare()};
 }
 
 // ---- The arena.

@@ -536,8 +536,10 @@ void run_stolen_task(worker& w, frame& f, strand_context const& in) noexcept {
 // This worker owns the task now, which has come with the arena that holds it. A task without one begins an empty arena here, with its own
 // epoch.
 void run_moved_task(resumable& r, worker& w) noexcept {
-  w.adopt(static_cast<move_request&>(r).inherited());
-  frame& f = *static_cast<move_request&>(r).task;
+  auto const& m = static_cast<move_request const&>(r);
+  w.adopt(m.inherited());
+  frame& f = *m.task;
+  pool_state* const counts = m.from_elsewhere ? &w.pool() : nullptr;
   tell::strand_begins(w, strand_kind::moved_task, f.resume_function, &f);
   if (f.arena != nullptr) {
     w.arena.attach(f.arena);
@@ -545,6 +547,8 @@ void run_moved_task(resumable& r, worker& w) noexcept {
     w.arena.epoch = f.steals();
   }
   run_strand(w, f);
+  if (counts != nullptr) [[unlikely]]
+    counts->pending.finished();
 }
 
 // Somebody has called ready. This worker owns the task, which has brought what it needs.

@@ -11,12 +11,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <thread>
 #include <vector>
 
 #include "../scale.hpp"
 #include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
+#include "nopal/future.hpp"
 #include "nopal/native.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scratch.hpp"
@@ -30,6 +32,12 @@ std::size_t resident_bytes() {
   std::size_t all = 0, resident = 0;
   std::ifstream{"/proc/self/statm"} >> all >> resident;
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::size_t mapped_bytes() {
+  std::size_t all = 0;
+  std::ifstream{"/proc/self/statm"} >> all;
+  return all * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 // Waits until the process holds less than `limit`. False: it does not within a minute.
@@ -74,6 +82,46 @@ TEST_F(memory_returns, after_scratch_was_used_once) {
     EXPECT_EQ(pool.submit(fill_scratch, 512 * mib, std::ref(peak)).get(), 1u);  // on a worker's own thread
     expect_back(before, peak, 500 * mib, 16 * mib);
   }
+}
+
+nopal::task<> ends_elsewhere(nopal::pool& there) { co_await nopal::resume_on(there); }
+
+// `n` times, some at a time.
+void end_elsewhere(nopal::pool& here, nopal::pool& there, long n) {
+  constexpr long at_once = 100;
+  for (long k = 0; k < n; k += at_once) {
+    std::vector<nopal::future<void>> all;
+    for (long i = 0; i < at_once; ++i) all.push_back(here.submit(ends_elsewhere, std::ref(there)));
+    for (auto& one : all) one.get();
+  }
+}
+
+TEST_F(memory_returns, of_tasks_that_end_on_another_pool) {
+  auto const bytes = [](nopal::stats const& s) { return s.segment_bytes + s.segment_bytes_free; };
+  std::size_t const at_first = resident_bytes();
+  {
+    nopal::pool one{{.workers = 1}};
+    nopal::pool other{{.workers = 1}};
+    end_elsewhere(one, other, 1000);
+    end_elsewhere(other, one, 1000);
+    std::size_t const resident = resident_bytes(), mapped = mapped_bytes();
+    for (int round = 0; round < 2; ++round) {
+      end_elsewhere(one, other, 50'000);
+      end_elsewhere(other, one, 50'000);
+      EXPECT_LE(mapped_bytes(), mapped + 16 * mib);
+      EXPECT_LE(resident_bytes(), resident + 16 * mib);
+      EXPECT_LE(bytes(one.stats()), 8 * mib);
+      EXPECT_LE(bytes(other.stats()), 8 * mib);
+    }
+    {
+      nopal::pool third{{.workers = 1}};  // has the segments of both when it ends
+      end_elsewhere(one, third, 10'000);
+      end_elsewhere(other, third, 10'000);
+    }
+    end_elsewhere(one, other, 10'000);
+    EXPECT_LE(resident_bytes(), resident + 16 * mib);  // the C library maps much for the third pool's threads
+  }
+  EXPECT_TRUE(falls_below(at_first + 16 * mib)) << (resident_bytes() - at_first) / mib << " MiB are left";
 }
 
 nopal::task<int> nest_and_wait(int depth, nopal::counter& gate) {

@@ -6,12 +6,14 @@
 
 #include <any>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -21,10 +23,12 @@
 #include "../on_pools.hpp"
 #include "../scale.hpp"
 #include "nopal/affinity.hpp"
+#include "nopal/after.hpp"
 #include "nopal/algorithm/parallel_for.hpp"
 #include "nopal/algorithm/sort.hpp"
 #include "nopal/block_on.hpp"
 #include "nopal/channel.hpp"
+#include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
 #include "nopal/graph.hpp"
 #include "nopal/native.hpp"
@@ -593,6 +597,56 @@ TEST(fiber_local, is_a_jobs_own_while_what_the_job_is_made_of_dies) {
   }
   EXPECT_EQ(counted::made, jobs);
   EXPECT_EQ(counted::alive, 0);
+}
+
+nopal::task<int> depth_of(int left) {
+  if (left == 0) co_return 0;
+  int below = 0;
+  co_await nopal::fork(&below, depth_of, left - 1);
+  co_await nopal::join;
+  co_return below + 1;
+}
+
+// The last that ends is a fiber, whose values and region have ended when it counts down.
+TEST(fiber_local, of_what_begins_after_others_sees_these_die) {
+  test::on_some_pools([](nopal::pool& pool) {
+    counted::begin();
+    nopal::fiber_local<counted> slot;
+    int dead = 0;
+    std::stop_source stopped;
+    stopped.request_stop();
+    auto const after_a_fiber = [&](auto begin) {
+      nopal::semaphore gate{0};
+      nopal::counter fiber;
+      auto result = pool.submit([&] { return uses_at_end{slot}; });
+      result.wait();
+      nopal::with_stop(stopped.get_token(), [&] { pool.spawn(fiber, [&] { nopal::without_stop([&] { gate.acquire(); }); }); });
+      auto begins = begin(nopal::after(result, fiber));
+      {
+        auto const dropped = std::move(result);
+      }
+      gate.release();
+      begins();
+      nopal::wait_for(fiber);
+      ++dead;  // soon: the job that has made the result may have been the last to let it go
+      for (int k = 0; (counted::made < dead || counted::alive > 0) && k < 10'000; ++k)
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+      ASSERT_EQ(counted::made, dead);
+      ASSERT_EQ(counted::alive, 0);
+    };
+    constexpr int depth = 100'000;
+    for (int k = 0; k < 20; ++k) {
+      after_a_fiber([&](auto after) { return [f = pool.submit(std::move(after), [] {})]() mutable { f.get(); }; });
+      after_a_fiber([&](auto after) {
+        return [f = pool.submit(std::move(after), depth_of, k == 0 ? depth : 10)]() mutable { EXPECT_GE(f.get(), 10); };
+      });
+      nopal::counter left;
+      after_a_fiber([&](auto after) {
+        pool.spawn(std::move(after), left, [] {});
+        return [&] { nopal::wait_for(left); };
+      });
+    }
+  });
 }
 
 TEST(fiber_local, any_type_that_can_be_made) {

@@ -3,12 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <functional>
+#include <semaphore>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "../scale.hpp"
+#include "nopal/fiber.hpp"
 #include "nopal/pool.hpp"
 #include "nopal/scratch.hpp"
 #include "nopal/task.hpp"
@@ -146,6 +151,38 @@ TEST(resume_on, leaves_the_numbers_of_both_pools_in_bounds) {
     nopal::stats const s = p->stats();
     EXPECT_LE(s.segment_bytes, bound);
     EXPECT_LE(s.segment_bytes_peak, bound);
+    EXPECT_LE(s.segment_bytes + s.segment_bytes_free, s.segment_bytes_peak);
+  }
+}
+
+/// Waits when it is destroyed, unless it was moved.
+struct dies_slowly {
+  std::atomic<int>* dead;
+  explicit dies_slowly(std::atomic<int>& d) : dead{&d} {}
+  dies_slowly(dies_slowly&& o) noexcept : dead{std::exchange(o.dead, nullptr)} {}
+  dies_slowly& operator=(dies_slowly&&) = delete;
+  ~dies_slowly() {
+    if (dead == nullptr) return;
+    nopal::sleep_for(std::chrono::milliseconds{5});
+    ++*dead;
+  }
+};
+task<> says_that_it_is_there(dies_slowly, nopal::pool& there, std::binary_semaphore& is_there) {
+  co_await resume_on(there);
+  is_there.release();
+}
+
+TEST(resume_on, the_other_pool_waits_for_the_end_of_what_the_job_was_made_of) {
+  nopal::pool here{{.workers = 1}};
+  for (int k = 0; k < test::scaled(100, 4); ++k) {
+    std::atomic<int> dead{0};
+    std::binary_semaphore is_there{0};
+    {
+      nopal::pool there{{.workers = 2}};
+      here.detach(says_that_it_is_there, dies_slowly{dead}, std::ref(there), std::ref(is_there));
+      is_there.acquire();
+    }
+    ASSERT_EQ(dead, 1);
   }
 }
 

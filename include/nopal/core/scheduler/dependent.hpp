@@ -54,6 +54,9 @@ class NOPAL_API dependent {
   /// Takes what is in `after`. Throws std::bad_alloc.
   dependent(std::vector<predecessor>&& after, void (*begin)(dependent&) noexcept);
   ~dependent();
+  /// What begins here has begun: the others need not live any more, but the one that it uses. Their destructors run here, as its own do:
+  /// the thread that has ended the last of them may be a fiber whose values and region have ended.
+  void drop_others() noexcept;
 
  private:
   struct link;

@@ -264,6 +264,8 @@ class NOPAL_API worker : public worker_at_forks, public worker_for_others, publi
   void begin_strand() noexcept;
   /// The strand has nothing left: its offers no longer count as visible work.
   void end_strand() noexcept;
+  /// Ordinary functions have run in the strand before its job: what begin_strand says of tasks holds again.
+  void begin_strand_again() noexcept;
   /// An ordinary function begins on this stack, which has no task's frame: see fork_state::no_tasks. Its forks need not watch how much of
   /// the stack is left, since a fork of an ordinary function takes no more of it than any call.
   void begin_without_tasks() noexcept {

@@ -15,14 +15,17 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
+class used_bytes;
+
 /// The head of one segment; its bytes follow.
 struct alignas(64) stacklet {
-  stacklet* below;       ///< the segment under this one; null in the first
-  std::byte* top;        ///< first free byte, while no worker has the arena
-  std::size_t size;      ///< bytes of the whole block, a power of two
-  std::uint64_t epoch;   ///< the arena's epoch, while no worker has it
-  std::uintptr_t alarm;  ///< the worker's alarm before this segment was added: grow_arena in slow_path.hpp
-  std::int64_t floor;    ///< the deque's bottom when this segment was added: no pop makes an older entry private again, see worker::floor
+  stacklet* below;         ///< the segment under this one; null in the first
+  used_bytes* counted_in;  ///< counts it while an arena has it: that of the list that it was got from
+  std::byte* top;          ///< first free byte, while no worker has the arena
+  std::size_t size;        ///< bytes of the whole block, a power of two
+  std::uint64_t epoch;     ///< the arena's epoch, while no worker has it
+  std::uintptr_t alarm;    ///< the worker's alarm before this segment was added: grow_arena in slow_path.hpp
+  std::int64_t floor;      ///< the deque's bottom when this segment was added: no pop makes an older entry private again, see worker::floor
 
   std::byte* begin() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   std::byte* end() noexcept { return reinterpret_cast<std::byte*>(this) + size; }
@@ -31,9 +34,41 @@ struct alignas(64) stacklet {
 // The central free list of segments: what the arenas of one pool give back. Any worker of the pool may call, under the list's lock. Next:
 // the arena, which takes them.
 
+/// Bytes of the segments that arenas have from one list. They may be put back elsewhere, after the list has ended: it lives until then.
+class used_bytes {
+ public:
+  // relaxed, both: they order nothing.
+  std::size_t now() const noexcept { return word_.load(std::memory_order_relaxed) & ~open; }
+  /// Returns the new sum.
+  std::size_t add(std::size_t bytes) noexcept { return (word_.fetch_add(bytes, std::memory_order_relaxed) + bytes) & ~open; }
+  /// So many are back. This may be gone then.
+  void subtract(std::size_t bytes) noexcept { drop(bytes); }
+  /// The list ends. This may be gone then.
+  void close() noexcept { drop(open); }
+
+ private:
+  static constexpr std::size_t open = 1;  // the list is there; each size is even
+  // acq_rel: each other, so that the last one deletes after all others
+  void drop(std::size_t n) noexcept {
+    if (word_.fetch_sub(n, std::memory_order_acq_rel) == n) delete this;
+  }
+  std::atomic<std::size_t> word_{open};
+};
+
+/// Segments of one size, linked by `below`.
+struct stacklet_chain {
+  stacklet* first = nullptr;
+  void push(stacklet* s) noexcept;
+  stacklet* pop() noexcept;  ///< null: it is empty
+};
+
+/// A fork copies the process while this thread holds the lock of the segments that no pool has. By the thread that forks.
+void hold_segments_of_no_pool() noexcept;
+void release_segments_of_no_pool() noexcept;
+
 /// Bytes of the segments of one pool.
 struct stacklet_counts {
-  std::uint64_t used;       ///< of segments that arenas have now
+  std::uint64_t used;       ///< of segments that arenas have now from its list
   std::uint64_t used_peak;  ///< the most at any time
   std::uint64_t free;       ///< of segments in the list whose pages have not gone back to the system
 };
@@ -41,25 +76,27 @@ struct stacklet_counts {
 /// Segments that no arena uses, by size. They stay mapped as long as the pool, since a compiler may load speculatively from the frame of a
 /// coroutine that another worker has just finished. But their pages go back to the system: of segments that no arena has needed for a
 /// while; and at once if `used + free` would exceed `used_peak`. So the list keeps no memory of one size while the pool grows in another.
+/// A task that moves to another pool takes its segments along, and they are put back there. Such a segment joins no list: it is one of no
+/// pool, for the next list of the process that has none of its size. These stay mapped until the last list of the process ends.
 class central_stacklet_list {
  public:
   /// Called with `with` whenever the list holds more than tuning::little_memory after a put. By any worker, without the lock.
   using much_function = void (*)(void* with) noexcept;
-  explicit central_stacklet_list(much_function much = nullptr, void* with = nullptr) noexcept : much_{much}, with_{with} {}
+  /// Throws std::bad_alloc.
+  explicit central_stacklet_list(much_function much = nullptr, void* with = nullptr);
   central_stacklet_list(central_stacklet_list const&) = delete;
   central_stacklet_list& operator=(central_stacklet_list const&) = delete;
   ~central_stacklet_list();
 
   /// A block of at least `bytes`, its head included: the next power of two. Throws std::bad_alloc.
   stacklet* get(std::size_t bytes);
-  /// Takes back a block that get returned.
+  /// Takes back a block that get returned, of this list or another one.
   void put(stacklet* s) noexcept;
 
   /// Bytes in the list whose pages have not gone back. Any thread. relaxed: a hint.
   std::size_t spare() const noexcept { return spare_.load(std::memory_order_relaxed); }
-  /// Bytes of the segments that arenas of this pool have now. Not exact, since a task that moves to another pool takes its segments along,
-  /// and they are put back there. But never more than those of all pools; and moves of long ago count no more. Any thread.
-  std::size_t used_at_most() const noexcept;
+  /// Bytes of the segments that arenas have now from this list, those of other pools too. Any thread. relaxed: it orders nothing.
+  std::size_t used() const noexcept { return used_->now(); }
   /// Gives back the pages of segments that no arena has needed since the last call. By the pool's timer. O(segments in the list).
   void trim() noexcept;
   /// Any thread. Takes the mutex.
@@ -68,32 +105,23 @@ class central_stacklet_list {
  private:
   static constexpr std::size_t classes = 64;  // by log2 of the size
 
-  // relaxed: it orders nothing.
-  std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
-
-  /// A list of segments, linked by `below`.
-  struct chain {
-    stacklet* first = nullptr;
-    void push(stacklet* s) noexcept;
-    stacklet* pop() noexcept;  // null: it is empty
-  };
   struct size_class {
-    chain touched, clean;              // clean: pages given back, all but the first of each
+    stacklet_chain touched, clean;     // clean: pages given back, all but the first of each
     std::size_t count = 0, least = 0;  // of the touched ones: now, and the fewest since the last trim
   };
 
   stacklet* take_touched(size_class& c) noexcept;
-  void taken(std::size_t bytes) noexcept;
+  void taken(stacklet& s) noexcept;
   void changed(std::size_t bytes) noexcept;
-  chain take_excess() noexcept;
-  void discard(chain which) noexcept;
+  stacklet_chain take_excess() noexcept;
+  void discard(stacklet_chain which) noexcept;
 
   much_function const much_;
   void* const with_;
   mutable own_mutex mutex_;
   std::array<size_class, classes> by_size_{};
   std::size_t used_peak_ = 0;          // bytes
-  std::atomic<std::size_t> used_{0};   // got minus put back, but never less than 0 nor more than all pools have; written under the mutex
+  used_bytes* const used_;             // added to under the mutex; other lists subtract
   std::atomic<std::size_t> spare_{0};  // written under the mutex
 };
 

@@ -23,7 +23,8 @@ struct move_request : inheriting {
 
   frame* task = nullptr;
   worker* to = nullptr;
-  orphan_memory memory;  ///< for the task's ancestors, until it is sent
+  orphan_memory memory;         ///< for the task's ancestors, until it is sent
+  bool from_elsewhere = false;  ///< from another pool: the one that it is sent to has it as pending until its strand there ends
 };
 
 // The slow path of a task's fork: a parent was stolen, a child has thrown, the arena is full or the stack low. Called by `w`, the worker
