@@ -37,11 +37,13 @@ void counter::rethrow_if_thrown() {
 }
 
 // The counter is being destroyed, and is above 0, or a flag is set: a thread waits for it, it has an exception, or a done is about to clear
-// the lock bit; close waits for that.
+// the lock bit; close waits for that. In exit it may be used still: so it stays as it is.
 void counter::check_destroyed() noexcept {
   word_.close();
   if (word_.is_awaited()) {
     core::die_unless_in_exit("a counter was destroyed while a fiber, task or thread waits for it; let it outlive every wait_for()");
+    core::keep_for_ever(word_.unclaimed());  // for those that wait
+    return word_.reopen();
   }
   if (std::int64_t const n = word_.load(); n > 0 && !core::is_in_exit()) {
     core::die_in(nullptr,
@@ -50,11 +52,11 @@ void counter::check_destroyed() noexcept {
                  static_cast<long long>(n));
   }
   std::exception_ptr const e = word_.unclaimed();
-  if (e == nullptr) return;
+  if (e == nullptr) return word_.reopen();
   if (std::uncaught_exceptions() == 0 && !word_.is_known() && !core::is_stopped(e)) {
     core::die_fiber(e, "and its counter was destroyed with it; call nopal::wait_for(counter), which rethrows it");
   }
-  core::drop_held(this, [] {});
+  core::drop_held(this, [&] { word_.reopen_without_exception(); });
 }
 
 void core::die_fiber(std::exception_ptr const& e, char const* remedy) noexcept {
@@ -123,8 +125,9 @@ bool latch::wait_until(std::chrono::steady_clock::time_point deadline) {
 // waits for that.
 void latch::check_destroyed() noexcept {
   word_.close();
-  if (!word_.is_awaited()) return;
-  core::die_unless_in_exit("a latch was destroyed while a fiber, task or thread waits for it; let it outlive every wait()");
+  if (word_.is_awaited())
+    core::die_unless_in_exit("a latch was destroyed while a fiber, task or thread waits for it; let it outlive every wait()");
+  word_.reopen();  // as a counter
 }
 
 }  // namespace nopal

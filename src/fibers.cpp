@@ -183,14 +183,15 @@ void* any_fiber_local::find() const noexcept {
   return at != nullptr ? at->value.load(std::memory_order_acquire) : nullptr;  // acquire: pairs with the store in find_or_make
 }
 
-any_fiber_local::~any_fiber_local() {
+bool any_fiber_local::ends() noexcept {
   if (auto* const at = static_cast<place*>(values_here()->find(this)); at != nullptr) {
     at->end_value();
     at->of.store(nullptr, std::memory_order_release);  // release: pairs with the load in fiber_values::find
   }
-  if (values_.load(std::memory_order_seq_cst) != 0)
-    die_unless_in_exit(
-        "a fiber_local was destroyed while another fiber, job or thread has a value of it; make it static, or wait first for what uses it");
+  if (values_.load(std::memory_order_seq_cst) == 0) return true;
+  die_unless_in_exit(
+      "a fiber_local was destroyed while another fiber, job or thread has a value of it; make it static, or wait first for what uses it");
+  return false;
 }
 
 void die_ending_value(std::exception_ptr const& e) noexcept {

@@ -16,7 +16,8 @@ if(TARGET nopal_flows_tests)
   list(APPEND programs flows)
 endif()
 set(scheduled task. exceptions. native. scope_test. fiber_test. counter_test. mutex_test. condition_variable_test. semaphore_test.
-  channel_test. pipeline_test. resume_on. scratch. future. c_test. promise. shared_future. then. after. graph. graph_exceptions. graph_stop.)
+  channel_test. pipeline_test. resume_on. scratch. future. c_test. promise. shared_future. then. after. graph. graph_exceptions. graph_stop.
+  events_ */events)
 set(unscheduled task.a_move_may_throw_at_any_depth
   task.may_be_stolen_in_every_scope task.a_stolen_task_may_call_before_it_joins task.value_arguments_are_copied_at_the_fork
   task.nesting_asks_little_of_the_callers_stack task.a_million_calls_may_nest task.a_million_forks_may_nest
@@ -62,11 +63,11 @@ foreach(program IN LISTS programs)
 endforeach()
 
 # The same on simulated machines, whose workers share one CPU, of which one runs at a time; but for what measures by another clock than theirs,
-# and what takes longest there: companions/simulation/tests has pipelines of its own.
+# what takes longest there, and events, which come in the time of the real machine: companions/simulation/tests has pipelines of its own.
 if(NOPAL_TEST_SHORT)
   return()
 endif()
-list(APPEND unsimulated ${unscheduled} *.waits_with_a_time_limit pipeline_test.stages_keep_order_and_are_alone_as_they_say
+list(APPEND unsimulated ${unscheduled} events_* */events* *.waits_with_a_time_limit pipeline_test.stages_keep_order_and_are_alone_as_they_say
   pipeline_test.a_time_limit_ends_it pipeline_test.those_who_look_on_hear_of_its_end then.hands_a_failure_along_a_chain_of_100000
   then.of_a_chain_of_100000 after.a_failure_goes_along_a_chain_of_fibers condition_variable_test.producers_and_consumers)
 list(JOIN unsimulated ":" unsimulated)

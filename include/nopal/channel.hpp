@@ -196,7 +196,8 @@ class channel {
       if (waiting_ != 0) {
         core::die_unless_in_exit(
             "a channel was destroyed while a fiber, task or thread waits in its push or pop; close() it, and let them return");
-        return;  // its ring and the values in it stay for those that still use them
+        core::keep_for_ever(failure_);
+        return;  // as its ring and the values in it, for those that still use them
       }
     }
     for (; size_ != 0; drop_front()) {

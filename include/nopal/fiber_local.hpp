@@ -31,7 +31,10 @@ class NOPAL_API any_fiber_local {
   using ender = void (*)(void* value) noexcept;
 
   any_fiber_local(maker m, ender e) noexcept : make_{m}, end_{e} {}
-  ~any_fiber_local();
+  ~any_fiber_local() = default;
+  /// Destroys the destroyer's value. If there are others, ends the program with a message; in exit returns false instead: they are used
+  /// still, and so is this.
+  NOPAL_COLD bool ends() noexcept;
   /// The value of the caller, made if there is none. Throws what making it throws, std::bad_alloc, and std::system_error.
   void* find_or_make();
   /// The value of the caller, or null.
@@ -87,6 +90,9 @@ class fiber_local : core::any_fiber_local {
   explicit fiber_local(F make) : fiber_local{made_by{}, std::move(make)} {}
   fiber_local(fiber_local const&) = delete;
   fiber_local& operator=(fiber_local const&) = delete;
+  ~fiber_local() {
+    if (ends()) std::destroy_at(std::addressof(make_));
+  }
 
   /// The caller's value. On first use makes it: once, also if several children of a fiber ask at the same time, of which the others wait
   /// (suspends, as a mutex does). Throws what making it throws, after which the next caller makes it; std::bad_alloc; and std::system_error
@@ -128,7 +134,9 @@ class fiber_local : core::any_fiber_local {
     }
   }
 
-  std::function<T()> const make_;
+  union {
+    std::function<T()> make_;  // destroyed, unless others use it in exit
+  };
 };
 
 }  // namespace nopal

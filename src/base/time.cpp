@@ -38,6 +38,15 @@ reading both() noexcept {
   return best;
 }
 
+// The first time at which both were read.
+reading const& first_reading() noexcept {
+  static reading const first = both();
+  return first;
+}
+
+// Read as this object is loaded: the guard of a static variable that another thread has taken, and a fork has copied, is never free.
+[[gnu::constructor(101)]] void read_from_the_start() noexcept { static_cast<void>(first_reading()); }
+
 }  // namespace
 
 // ---- Virtual time.
@@ -123,7 +132,7 @@ std::int64_t coarse_now() noexcept {
 }
 
 double ticks_per_nanosecond() noexcept {
-  static reading const first = both();
+  reading const& first = first_reading();
   for (;;) {
     reading const now = both();
     if (auto const passed = now.time - first.time; passed >= std::chrono::milliseconds{2}) {

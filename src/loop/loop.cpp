@@ -99,11 +99,17 @@ void note_who_shares(bool by_schedule) noexcept {
 
 bool shares_by_schedule() noexcept {
   if (pool_state const* const pool = pool_here(); pool != nullptr) return pool->takes_turns;
-  static bool const wanted = [] {
+  // No static variable with a guard: one that another thread has taken, and a fork has copied, is never free. Two threads may read the
+  // environment. relaxed: only the value matters.
+  enum class answer : unsigned char { unknown, no, yes };
+  static constinit std::atomic<answer> wanted{answer::unknown};
+  answer a = wanted.load(std::memory_order_relaxed);
+  if (a == answer::unknown) {
     char const* const text = std::getenv("NOPAL_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): the environment must not change meanwhile
-    return text != nullptr && *text != '\0';
-  }();
-  return wanted;
+    a = text != nullptr && *text != '\0' ? answer::yes : answer::no;
+    wanted.store(a, std::memory_order_relaxed);
+  }
+  return a == answer::yes;
 }
 
 bool begins_inside() noexcept {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -366,6 +367,132 @@ TEST(lifetime, a_static_channel_may_be_used_when_it_is_destroyed) {
                   channel.push(pushed_late{});
                 });
                 while (nopal::default_pool().stats().suspensions < 2) std::this_thread::yield();
+                std::exit(4);
+              }),
+              4, "a static destructor ran\n");
+}
+
+/// One of each that somebody waits for.
+struct awaited {
+  nopal::mutex mutex;
+  nopal::timed_mutex timed;
+  nopal::shared_mutex shared;
+  nopal::semaphore semaphore{0};
+  nopal::counter counter{1}, failed{1};
+  nopal::latch latch{1};
+  nopal::barrier<> barrier{2};
+  nopal::condition_variable changed;
+  nopal::channel<int> channel{1};
+};
+
+// Exit destroys what the fibers wait for, and then somebody wakes them.
+TEST(lifetime, static_objects_wake_their_waiters_after_they_are_destroyed) {
+  expect_exit(in_child([] {
+                static awaited* at = nullptr;
+                static std::atomic<int> returned{0};
+                static int waiters = 0;
+                static last_words const words{[] {
+                  at->mutex.unlock();
+                  at->timed.unlock();
+                  at->shared.unlock();
+                  at->semaphore.release();
+                  at->counter.done();
+                  at->failed.done();
+                  at->latch.count_down();
+                  static_cast<void>(at->barrier.arrive());
+                  at->changed.notify_all();
+                  at->channel.push(7);
+                  while (returned != waiters) std::this_thread::yield();
+                }};
+                static awaited all;
+                at = &all;
+                all.mutex.lock();
+                all.timed.lock();
+                all.shared.lock();
+                auto const waits = [](auto f) {
+                  ++waiters;
+                  nopal::spawn([f] {
+                    f();
+                    ++returned;
+                  });
+                };
+                waits([] { std::scoped_lock const lock{at->mutex}; });
+                waits([] { std::scoped_lock const lock{at->timed}; });
+                waits([] { std::scoped_lock const lock{at->shared}; });
+                waits([] { at->semaphore.acquire(); });
+                waits([] { nopal::wait_for(at->counter); });
+                waits([] { at->latch.wait(); });
+                waits([] { at->barrier.arrive_and_wait(); });
+                waits([] {
+                  nopal::mutex its;
+                  std::unique_lock lock{its};
+                  at->changed.wait(lock);
+                });
+                waits([] { test::check(at->channel.pop() == 7, "the channel hands over\n"); });
+                waits([] {
+                  try {
+                    nopal::wait_for(at->failed);
+                    test::check(false, "the counter keeps its exception\n");
+                  } catch (std::runtime_error const& e) {
+                    test::check(e.what() == std::string{"of a fiber"}, "the exception is whole\n");
+                  }
+                });
+                while (nopal::default_pool().stats().suspensions < static_cast<unsigned>(waiters)) std::this_thread::yield();
+                nopal::spawn(all.failed, [] { throw std::runtime_error{"of a fiber"}; });
+                while (all.failed.load() != 1) std::this_thread::yield();
+                std::exit(4);
+              }),
+              4, "a static destructor ran\n");
+}
+
+// The thread's values end before the first static object is destroyed.
+TEST(lifetime, a_static_destructor_may_use_fiber_locals) {
+  for (bool const were_used_before : {false, true}) {
+    SCOPED_TRACE(were_used_before);
+    expect_exit(in_child([&] {
+                  static nopal::fiber_local<std::string> value{std::string(100, 'a')};
+                  static nopal::combinable<std::string> of_workers{std::string(100, 'b')};
+                  static auto const use = [] {
+                    test::check(*value == std::string(100, 'a') && of_workers.local() == std::string(100, 'b'), "they begin anew\n");
+                    must_use_default_pool();
+                    nopal::default_pool().run([] { test::check(value.has_value(), "a call sees its caller's\n"); });
+                    nopal::default_pool().submit([] { *value += 'c'; }).get();
+                  };
+                  static last_words const words{use};
+                  if (were_used_before) use();
+                  std::atexit([] { use(); });
+                  std::exit(4);
+                }),
+                4, "a static destructor ran\n");
+  }
+}
+
+// Exit destroys the fiber_local while a fiber has a value of it. Another one makes its own then.
+TEST(lifetime, a_static_fiber_local_may_be_used_when_it_is_destroyed) {
+  expect_exit(in_child([] {
+                static auto* const freed = new in_place_of_freed;
+                static auto* const gate = new nopal::counter{1};
+                static auto* const left = new nopal::counter;
+                static auto const initial = [] { return std::string(1000, 'a'); };
+                static last_words const words{[] {
+                  freed->take(initial().size());
+                  gate->done();
+                  nopal::wait_for(*left);
+                  freed->check();
+                }};
+                static nopal::fiber_local<std::string> value{initial()};
+                nopal::counter begun{1};
+                nopal::spawn(*left, [&] {
+                  value.local() += 'b';
+                  begun.done();
+                  nopal::wait_for(*gate);
+                  test::check(*value == initial() + 'b', "the fiber has its value\n");
+                });
+                nopal::spawn(*left, [] {
+                  nopal::wait_for(*gate);
+                  test::check(*value == initial(), "another one gets the initial value\n");
+                });
+                nopal::wait_for(begun);
                 std::exit(4);
               }),
               4, "a static destructor ran\n");

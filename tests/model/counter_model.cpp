@@ -30,6 +30,7 @@ void destroy(std::optional<counter>& c) {
   if (!c->at_rest()) {
     c->close();
     check(!c->is_awaited() && c->load() <= 0, "nobody is left when it is destroyed");
+    c->reopen();
   }
   c.reset();
 }

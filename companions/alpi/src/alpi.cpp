@@ -133,6 +133,8 @@ tasks_by_stack& tasks() {
   static auto& all = *new tasks_by_stack;
   return all;
 }
+// As this object is loaded: the guard of a static variable that another thread has taken, and a fork has copied, is never free.
+[[gnu::constructor]] void make_tasks_from_the_start() { static_cast<void>(tasks()); }
 
 /// The pool, and how many tasks there are. Under the mutex.
 struct chosen_pool {
@@ -142,7 +144,7 @@ struct chosen_pool {
 };
 
 chosen_pool& chosen() {
-  static auto& only = *new chosen_pool;
+  static constinit chosen_pool only;
   return only;
 }
 /// The task on whose native stack the caller runs; or null.

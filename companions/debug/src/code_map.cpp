@@ -110,9 +110,8 @@ std::string_view whole(std::string_view symbol) noexcept {
 #define NOPAL_TEXT_OF(macro) #macro
 #define NOPAL_TEXT(macro) NOPAL_TEXT_OF(macro)
 constexpr std::string_view versioned = "nopal::" NOPAL_TEXT(NOPAL_ABI) "::";
-std::string const& versioned_mangled() {
-  static std::string const text = "5nopal" + std::to_string(std::string_view{NOPAL_TEXT(NOPAL_ABI)}.size()) + NOPAL_TEXT(NOPAL_ABI);
-  return text;
+std::string versioned_mangled() {
+  return "5nopal" + std::to_string(std::string_view{NOPAL_TEXT(NOPAL_ABI)}.size()) + NOPAL_TEXT(NOPAL_ABI);
 }
 
 std::string without_version(std::string text, std::string_view with, std::string_view without) {

@@ -129,6 +129,8 @@ current_backend& the_backend() {
   static auto* const b = new current_backend;
   return *b;
 }
+// As this object is loaded: the guard of a static variable that another thread has taken, and a fork has copied, is never free.
+[[gnu::constructor]] void make_backend_from_the_start() { static_cast<void>(the_backend()); }
 
 std::shared_ptr<replacement::parallel_scheduler_backend> query() {
   current_backend& b = the_backend();

@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
+#include "nopal/core/base/process.hpp"
 #include "nopal/core/scheduler/worker.hpp"
 
 namespace nopal::inline NOPAL_ABI::mpi {
@@ -45,11 +46,28 @@ bool session_begins = false;             // under the mutex: the constructor of 
 // other, for what start has made.
 std::atomic<engine*> current{nullptr};
 std::terminate_handler terminates_otherwise = nullptr;
+constinit bool session_is_of_parent = false;  // written by the only thread of a new child, under the mutex
+
+// What the child of a fork has of its parent's session stays as it is for ever: the engine's thread is not there, so nothing could end it.
+void leave_to_parent() noexcept {
+  alignas(std::shared_ptr<engine>) static constinit std::array<std::byte, sizeof(std::shared_ptr<engine>)> never_destroyed{};
+  ::new (static_cast<void*>(never_destroyed.data())) std::shared_ptr<engine>{session_engine};
+  session_is_of_parent = true;
+  current.store(nullptr, std::memory_order_relaxed);  // relaxed: there is no other thread
+}
+
+// New pools ask for the session: so another thread may have the lock at any time.
+constinit core::fork_hook at_fork{[]() noexcept { session_mutex.lock(); },
+                                  [](bool in_child) noexcept {
+                                    if (in_child && (session_engine != nullptr || session_begins)) leave_to_parent();
+                                    session_mutex.unlock();
+                                  }};
 
 // There is one session at a time: the constructor of another is refused while this lives.
 class claim {
  public:
   claim() {
+    engine::check_process("mpi::session");
     std::lock_guard const guard{session_mutex};
     if (session_engine != nullptr || session_begins) {
       throw std::logic_error{"nopal: mpi::session: there is a session already, and a process has one at a time; use that one"};
@@ -84,9 +102,19 @@ class claim {
 
 engine* engine::here_or_null() noexcept { return current.load(std::memory_order_acquire); }  // pairs with claim::is_of
 
+bool engine::is_of_parent() noexcept { return session_is_of_parent; }
+void engine::hold_at_fork() noexcept { core::call_at_fork(at_fork); }
+
+void engine::check_process(char const* call) {
+  if (!session_is_of_parent) return;
+  throw std::logic_error{std::string{"nopal: "} + call +
+                         " was called in the child of a fork, and MPI is its parent's; call it there, or begin another program by exec"};
+}
+
 engine& engine::here(char const* call) {
   engine* const e = here_or_null();
   if (e == nullptr) {
+    check_process(call);
     throw std::logic_error{
         std::string{"nopal: "} + call +
         " needs a session, and there is none; begin main with nopal::mpi::session s{argc, argv}, and let it outlive the pools"};
@@ -94,7 +122,8 @@ engine& engine::here(char const* call) {
   return *e;
 }
 
-std::shared_ptr<engine> engine::of_session() noexcept {
+std::shared_ptr<engine> engine::of_session() noexcept { return session_is_of_parent ? nullptr : of_session_or_parent(); }
+std::shared_ptr<engine> engine::of_session_or_parent() noexcept {
   std::lock_guard const guard{session_mutex};
   return session_engine;
 }
@@ -315,6 +344,7 @@ void engine::enter(looker& s) {
   sources_.push_back(&s);
 }
 void engine::leave(looker& s) noexcept {
+  if (is_of_parent()) return;  // the lock may be taken for ever
   std::lock_guard const guard{sources_mutex_};
   std::erase(sources_, &s);
 }

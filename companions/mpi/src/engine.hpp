@@ -120,6 +120,14 @@ class engine {
   static engine* here_or_null() noexcept;
   /// As here, but it stays as long as the pointer to it; null if there is none.
   static std::shared_ptr<engine> of_session() noexcept;
+  /// As of_session; in the child of a fork its parent's, whose numbers stay as they are.
+  static std::shared_ptr<engine> of_session_or_parent() noexcept;
+  /// True in the child of a fork, if its parent had a session then. The session's thread is not there, nor may MPI be called.
+  static bool is_of_parent() noexcept;
+  /// Throws std::logic_error if the process is such a child, in the name of `call`.
+  static void check_process(char const* call);
+  /// From now on forks hold the lock of the session. Once.
+  static void hold_at_fork() noexcept;
 
   /// Starts the thread, which initialises MPI, or uses it as it is (`argc` null). What session's constructor throws.
   static void start(int* argc, char*** argv, session_options const& o);

@@ -57,7 +57,7 @@ static std::shared_ptr<event_source> source_for_new_pool() {
   return std::make_shared<source>(std::move(e));
 }
 static void serve_new_pools() {
-  static bool const asked = (core::bring_events_to_new_pools(source_for_new_pool), true);  // by the first session
+  static bool const asked = (engine::hold_at_fork(), core::bring_events_to_new_pools(source_for_new_pool), true);  // by the first session
   static_cast<void>(asked);
 }
 
@@ -70,16 +70,20 @@ session::session(attach, session_options const& o) {
   engine::start(nullptr, nullptr, o);
 }
 session::~session() {
+  if (engine::is_of_parent()) return;
   engine& e = *engine::of_session();
   if (std::uncaught_exceptions() > exceptions_) e.abort("leaves its session by an exception");
   if (e.has_waiters())
     e.abort("ends its session while a strand or thread waits for MPI: let the session outlive the pools, or end their work first");
   engine::end();
 }
-int session::rank() const noexcept { return engine::of_session()->rank(); }
-int session::size() const noexcept { return engine::of_session()->size(); }
-int session::threads() const noexcept { return engine::of_session()->threads(); }
-std::shared_ptr<event_source> session::events() const { return std::make_shared<source>(engine::of_session()); }
+int session::rank() const noexcept { return engine::of_session_or_parent()->rank(); }
+int session::size() const noexcept { return engine::of_session_or_parent()->size(); }
+int session::threads() const noexcept { return engine::of_session_or_parent()->threads(); }
+std::shared_ptr<event_source> session::events() const {
+  engine::check_process("mpi::session::events");
+  return std::make_shared<source>(engine::of_session());
+}
 
 // ---- How a wait waits.
 

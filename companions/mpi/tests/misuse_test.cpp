@@ -1,9 +1,14 @@
 // One rank: what is not allowed throws, with a message that says what to do; then a session that attaches to the program's own MPI.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "nopal/counter.hpp"
 #include "nopal/fiber.hpp"
@@ -38,6 +43,34 @@ void expect_no_session() {
   mpi::poll();
 }
 
+// Another thread makes pools, for which it asks for the session: so its lock is often taken at the moment of a fork.
+void expect_refused_in_children(mpi::session const& s) {
+  std::atomic<bool> enough{false};
+  std::thread other{[&] {
+    while (!enough) nopal::pool{{.workers = 1}}.run([] {});
+  }};
+  for (int k = 0; k < 20; ++k) {
+    pid_t const child = ::fork();
+    if (child == 0) {
+      ::alarm(60);  // ends it if it hangs
+      mpi::poll();
+      nopal::pool{{.workers = 1}}.run([] {});
+      bool const right = s.rank() == 0 && s.size() == 1 &&
+                         has(logic_error_of([] { mpi::barrier(MPI_COMM_WORLD); }), "MPI_Barrier was called in the child of a fork") &&
+                         has(logic_error_of([] { mpi::call([] {}); }), "mpi::call was called in the child of a fork") &&
+                         has(logic_error_of([&] { static_cast<void>(s.events()); }), "in the child of a fork") &&
+                         has(logic_error_of([] { mpi::session two{mpi::session::attach{}}; }), "in the child of a fork");
+      s.~session();  // does nothing
+      k % 2 == 0 ? std::_Exit(right ? 7 : 1) : std::exit(right ? 7 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  }
+  enough = true;
+  other.join();
+}
+
 TEST(misuse, throws_and_says_what_to_do) {
   int argc = 0;
   char** argv = nullptr;
@@ -62,6 +95,7 @@ TEST(misuse, throws_and_says_what_to_do) {
       return y;
     });
     EXPECT_EQ(own, 7);
+    if (k == 0) expect_refused_in_children(s);
   }
   // A job that makes the session leaves its worker while MPI begins: others poll there, make pools, and are refused another session.
   nopal::pool one{{.workers = 1}};

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -68,27 +69,35 @@ constexpr std::int64_t until_watched = 1'000'000;
 
 }  // namespace
 
+static std::int64_t measure_alarm(double ticks_in_a_nanosecond) noexcept {
+  sigset_t before;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  let_interrupt_this_thread();
+  thread_alarm alarm;
+  alarm.begin(static_cast<pid_t>(::syscall(SYS_gettid)));
+  gap g;
+  virtual_time* const its = virtual_time::here();
+  virtual_time::set_here(&g);
+  std::array<std::uint64_t, 15> all{};
+  if (alarm.is_there()) {
+    for (std::uint64_t& t : all) t = g.ticks(alarm);
+  }
+  alarm.end();
+  virtual_time::set_here(its);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  std::ranges::sort(all);
+  return static_cast<std::int64_t>(static_cast<double>(all[all.size() / 2]) / ticks_in_a_nanosecond);
+}
+
+// No static variable with a guard: one that another thread has taken, and a fork has copied, is never free. Of several threads that
+// measure, the first decides for all. relaxed: only the number matters.
 std::int64_t cost_of_alarm(double ticks_in_a_nanosecond) noexcept {
-  static std::int64_t const cost = [=] {
-    sigset_t before;
-    ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
-    let_interrupt_this_thread();
-    thread_alarm alarm;
-    alarm.begin(static_cast<pid_t>(::syscall(SYS_gettid)));
-    gap g;
-    virtual_time* const its = virtual_time::here();
-    virtual_time::set_here(&g);
-    std::array<std::uint64_t, 15> all{};
-    if (alarm.is_there()) {
-      for (std::uint64_t& t : all) t = g.ticks(alarm);
-    }
-    alarm.end();
-    virtual_time::set_here(its);
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    std::ranges::sort(all);
-    return static_cast<std::int64_t>(static_cast<double>(all[all.size() / 2]) / ticks_in_a_nanosecond);
-  }();
-  return cost;
+  constexpr std::int64_t unknown = -1;
+  static constinit std::atomic<std::int64_t> known{unknown};
+  std::int64_t cost = known.load(std::memory_order_relaxed);
+  if (cost != unknown) return cost;
+  std::int64_t const mine = measure_alarm(ticks_in_a_nanosecond);
+  return known.compare_exchange_strong(cost, mine, std::memory_order_relaxed) ? mine : cost;
 }
 
 bool is_asleep(int thread) noexcept {
@@ -104,14 +113,15 @@ bool is_asleep(int thread) noexcept {
   return behind_name != nullptr && std::strlen(behind_name) > 2 && behind_name[2] == 'S';
 }
 
+// Without a guard, as cost_of_alarm: a second call of sigaction does no harm.
 void take_interruptions() noexcept {
-  static bool const handled = [] {
-    struct sigaction s{};
-    s.sa_sigaction = on_interruption;
-    s.sa_flags = SA_RESTART | SA_ONSTACK | SA_SIGINFO;
-    return ::sigaction(interruption, &s, nullptr) == 0;
-  }();
-  static_cast<void>(handled);
+  static constinit std::atomic<bool> handled{false};
+  if (handled.load(std::memory_order_acquire)) return;  // acquire: pairs with the release below, for the handler
+  struct sigaction s{};
+  s.sa_sigaction = on_interruption;
+  s.sa_flags = SA_RESTART | SA_ONSTACK | SA_SIGINFO;
+  static_cast<void>(::sigaction(interruption, &s, nullptr));
+  handled.store(true, std::memory_order_release);
 }
 
 void let_interrupt_this_thread() noexcept {

@@ -28,6 +28,8 @@ namespace nopal::inline NOPAL_ABI::mpi {
 /// If an exception leaves the scope of the session, or ends the program, MPI_Abort ends all ranks, with a message that names this one. If a
 /// rank on the same machine dies, the others end so, and name it. The destructor waits until all ranks are at their session's end.
 ///
+/// In the child of a fork it is the parent's: its destructor does nothing, and nopal::mpi's functions throw std::logic_error.
+///
 /// Errors: MPI_COMM_WORLD and MPI_COMM_SELF have MPI_ERRORS_RETURN while it lives, then what they had before.
 ///
 ///     int main(int argc, char** argv) {

@@ -4,7 +4,10 @@
 // that says what happened and what to write instead. Any thread, on any stack. Next: src/report/place.hpp, which names the program's
 // function.
 
+#include <array>
+#include <cstddef>
 #include <exception>
+#include <new>
 
 #include "nopal/core/compiler/config.hpp"
 
@@ -18,6 +21,11 @@ NOPAL_API [[noreturn, gnu::format(printf, 2, 3)]] NOPAL_COLD void die_in(void co
 /// As die, for an object that was destroyed while it is used. Does nothing if the process is about to end, since static objects are
 /// destroyed then while fibers still run.
 NOPAL_API NOPAL_COLD void die_unless_in_exit(char const* what) noexcept;
+/// Lets the exception of an object that exit destroys live for ever, for those that use it still. A leak check finds it by `e`.
+inline void keep_for_ever(std::exception_ptr const& e) noexcept {
+  alignas(std::exception_ptr) std::array<std::byte, sizeof(std::exception_ptr)> never_destroyed;
+  ::new (static_cast<void*>(never_destroyed.data())) std::exception_ptr{e};
+}
 /// The exception that the caller, a handler of all exceptions, handles. If it is not one of C++, the thread is about to end, by
 /// pthread_exit or by cancellation, which a job or a hook must not do to a thread of nopal's: then this ends the program with a message.
 NOPAL_API NOPAL_COLD std::exception_ptr caught() noexcept;

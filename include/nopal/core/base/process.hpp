@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "nopal/core/compiler/abi.h"
+#include "nopal/core/compiler/config.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
@@ -20,8 +20,8 @@ struct fork_hook {
   void (*after)(bool in_child) noexcept;
   fork_hook* next = nullptr;
 };
-/// From now on each fork calls the hook. `h` lives as long as the process. Any thread.
-void call_at_fork(fork_hook& h) noexcept;
+/// From now on each fork calls the hook, after it has taken the library's own locks. `h` lives as long as the process. Any thread.
+NOPAL_API void call_at_fork(fork_hook& h) noexcept;
 /// By the thread that forks.
 void call_fork_hooks_before() noexcept;
 void call_fork_hooks_after(bool in_child) noexcept;

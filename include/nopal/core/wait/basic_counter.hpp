@@ -159,9 +159,17 @@ class basic_counter {
     return e;
   }
 
-  /// For the destroyer: waits for a thread that still holds the lock bit, and keeps it. Only the next two and load may be called
+  /// For the destroyer: waits for a thread that still holds the lock bit, and keeps it. Only the next five and load may be called
   /// afterwards.
   void close() noexcept { lock(); }
+  /// Clears the lock bit again: in exit others use the counter still.
+  void reopen() noexcept { unlock(); }
+  /// As reopen, without the exception.
+  void reopen_without_exception() noexcept {
+    error_ = nullptr;
+    word_.fetch_and(~thrown, std::memory_order_relaxed);  // relaxed: the lock orders it
+    unlock();
+  }
   bool is_awaited() const noexcept { return waiters_ != nullptr; }
   std::exception_ptr unclaimed() const noexcept { return error_; }
   /// True if the exception has been copied.
@@ -279,11 +287,13 @@ class basic_barrier {
   /// For the destroyer: no thread waits, or is at the queue. relaxed: the destroyer has waited for the last phase, or learned of its end by
   /// other means, which order the two.
   bool at_rest() const noexcept { return (self_.word.load(std::memory_order_relaxed) & words::flags) == 0; }
-  /// For the destroyer, which uses nothing else afterwards: waits for a thread that is at the queue, and keeps the lock bit. True: the
-  /// queue is empty.
+  /// For the destroyer: waits for a thread that is at the queue. True: the queue is empty. The lock bit is clear afterwards, since in exit
+  /// others use the barrier still.
   bool deserted() noexcept {
-    self_.lock();
-    return self_.queue.empty();
+    std::uint64_t const phase = self_.lock();
+    bool const empty = self_.queue.empty();
+    self_.unlock(phase);
+    return empty;
   }
 
   struct arrived {

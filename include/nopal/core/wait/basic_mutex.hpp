@@ -218,15 +218,16 @@ class basic_condition {
   }
 
   /// For the destroyer: waits until waiters that have timed out have removed themselves. The program cannot wait for them, since it knows
-  /// only of those that were notified. False: a thread still waits; the lock bit is then kept.
+  /// only of those that were notified. False: a thread still waits. The lock bit is clear afterwards, since in exit others use the
+  /// condition variable still.
   template <class Yield>
   bool wait_for_expired(Yield yield) noexcept {
     for (;;) {
       self_.lock();
-      if (self_.queue.awaited()) return false;
+      bool const awaited = self_.queue.awaited();
       bool const gone = self_.queue.empty();
       self_.unlock(0);
-      if (gone) return true;
+      if (awaited || gone) return gone;
       yield();
     }
   }

@@ -86,11 +86,13 @@ class basic_semaphore {
     return true;
   }
 
-  /// For the destroyer, which uses nothing else afterwards: waits for a thread that is at the queue, and keeps the lock bit. True: the
-  /// queue is empty.
+  /// For the destroyer: waits for a thread that is at the queue. True: the queue is empty. The lock bit is clear afterwards, since in exit
+  /// others use the semaphore still.
   bool deserted() noexcept {
-    self_.lock();
-    return self_.queue.empty();
+    std::int64_t const permits = self_.lock();
+    bool const empty = self_.queue.empty();
+    self_.unlock(permits);
+    return empty;
   }
 
  private:
