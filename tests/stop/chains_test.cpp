@@ -228,8 +228,8 @@ TEST(chains, a_region_that_is_asked_by_its_maker_stays_on_the_way) {
   EXPECT_FALSE((*outer).request.is_made());
 }
 
-// Chains branch, and their ways out are made shorter, while a request comes from outside. Each job is asked in the end: otherwise some chain
-// would never end.
+// Chains branch, and their ways out are made shorter, while a request comes from outside. Each job is asked in the end: otherwise some
+// chain would never end.
 TEST(chains, against_requests) {
   nopal::pool pool{{.workers = 3}};
   std::atomic<long> asked{0};
