@@ -147,7 +147,8 @@ class pool {
     }
   }
   /// As submit(f, args...), in a stop region of its own: the job, and all that it begins, is asked to stop when `token` is requested, or
-  /// the region in which the caller runs: stop.hpp. The job still runs, and its future has what it returns or throws.
+  /// the region in which the caller runs: stop.hpp. The job still runs, and its future has what it returns or throws. Where each job
+  /// submits the next, the last one is asked by the tokens of all before; these cost memory as long as they could be requested.
   template <class F, class... A>
   NOPAL_PROFILED auto submit(std::stop_token token, F&& f, A&&... a) {
     core::held_region const mine{core::make_region(std::move(token), core::time_point::max(), around_job())};

@@ -119,6 +119,10 @@ inside_region::inside_region(priority p, region_id around)
     : before_{region_here()}, around_{region_to_hand_over()}, uses_of_before_{uses(before_)}, mine_{make_region(p, around)} {
   continue_in_region(mine_.id());
 }
+inside_region::inside_region(asked_by_caller)
+    : before_{region_here()}, around_{region_to_hand_over()}, uses_of_before_{uses(before_)}, mine_{make_asked_region(around_here())} {
+  continue_in_region(mine_.id());
+}
 inside_priority::inside_priority(priority p, pool_state& pool) {
   if (p == current_priority()) return;
   region_id const r = inherited_region();

@@ -117,6 +117,48 @@ scenario request_against_release(char const* name, unsigned threads) {
       1);
 }
 
+/// Three requests around each other, as those of regions.
+struct nested {
+  request outer;
+  request middle;
+  request inner;
+  request::within middle_in{middle};
+  request::within inner_in{inner};
+  var<int> data{0};
+  var<int> moved{0};
+
+  nested() {
+    outer.add(middle_in, []() noexcept {});
+    middle.add(inner_in, []() noexcept {});
+  }
+  void ask(request& r) {
+    data.set(1);
+    r.make();
+  }
+  /// As region_table::leave, and as the end of the one in the middle: if the inner one is no longer in it, it ends.
+  void leave() {
+    if (!middle.hand_over(inner_in, outer)) return;
+    moved.set(1);
+    outer.remove(middle_in);
+  }
+};
+
+/// A request inside of `r`, and one inside of that, and so on, in memory that ends.
+void begin_and_end_in(request& r, int depth) {
+  if (depth == 0) return;
+  request mine;
+  request::within in{mine};
+  if (!r.add(in, []() noexcept {})) mine.make();
+  begin_and_end_in(mine, depth - 1);
+  r.remove(in);
+}
+
+/// A program with these. body(p, nested).
+template <class Body>
+scenario of_nested(char const* name, Body body) {
+  return waiting(name, 0, [body](program& p) { body(p, p.make<nested>()); }, few_spins);
+}
+
 std::vector<scenario> const scenarios{
     only_the_request("a request, one waits", 0),
     only_the_request("a request, a thread waits", 2),
@@ -156,6 +198,40 @@ std::vector<scenario> const scenarios{
           });
         },
         12),
+    of_nested("a request around others",
+              [](program& p, nested& t) {
+                p.thread([&t] { t.ask(t.outer); });
+                p.thread([&t] {
+                  if (t.inner.is_made()) check(t.data.get() == 1, "who finds the inner one made sees what came before");
+                });
+                p.finally([&t] { check(t.middle.is_made() && t.inner.is_made(), "those inside are made"); });
+              }),
+    of_nested("two requests around one",
+              [](program& p, nested& t) {
+                p.thread([&t] { t.ask(t.outer); });
+                p.thread([&t] { t.middle.make(); });
+                p.finally([&t] { check(t.middle.is_made() && t.inner.is_made(), "those inside are made"); });
+              }),
+    of_nested("a request around others against some that begin and end",
+              [](program& p, nested& t) {
+                p.thread([&t] { t.ask(t.outer); });
+                p.thread([&t] { begin_and_end_in(t.outer, 2); });
+              }),
+    of_nested("a request around others against one that leaves",
+              [](program& p, nested& t) {
+                p.thread([&t] { t.ask(t.outer); });
+                p.thread([&t] { t.leave(); });
+                p.finally([&t] {
+                  check(t.inner.is_made(), "the inner one is made");
+                  check(t.middle.is_made() || t.moved.get() == 1, "so is the one in the middle, unless it has ended");
+                });
+              }),
+    of_nested("a request in the middle against one that leaves",
+              [](program& p, nested& t) {
+                p.thread([&t] { t.ask(t.middle); });
+                p.thread([&t] { t.leave(); });
+                p.finally([&t] { check(t.inner.is_made() || t.moved.get() == 1, "the inner one is made, unless it has left before"); });
+              }),
 };
 
 std::vector<model::survivor> const known_survivors{};

@@ -98,9 +98,13 @@ class NOPAL_API inside_region {
   explicit inside_region(unstoppable);
   /// In a region inside of `around`, which is as urgent as `p` says.
   inside_region(priority p, region_id around);
+  /// In a region inside of the caller's, from make_asked_region.
+  struct asked_by_caller {};
+  explicit inside_region(asked_by_caller);
   inside_region(inside_region const&) = delete;
   inside_region& operator=(inside_region const&) = delete;
   ~inside_region();
+  stop_region& region() const noexcept { return *mine_; }
 
  private:
   // The region of a scope's later children ends at that scope's join, which may be inside of this region: then the caller runs in the
@@ -109,6 +113,19 @@ class NOPAL_API inside_region {
   region_id const around_;
   std::uint32_t const uses_of_before_;
   held_region const mine_;
+};
+
+/// As inside_region, in a region whose request the caller makes itself, from any thread. That has ended before this does.
+class inside_asked_region {
+ public:
+  inside_asked_region() : in_{inside_region::asked_by_caller{}} {}
+  inside_asked_region(inside_asked_region const&) = delete;
+  inside_asked_region& operator=(inside_asked_region const&) = delete;
+  ~inside_asked_region() { in_.region().no_longer_asked_by_maker(); }
+  region_id id() const noexcept { return in_.region().id(); }
+
+ private:
+  inside_region in_;
 };
 
 /// While it lives, what the caller begins is as urgent as `p` says. Work that is given to `pool` may be asked to stop by that pool. As

@@ -64,6 +64,14 @@ class basic_request {
 
     explicit listener(void (*f)(listener&) noexcept) noexcept : tell{f} {}
   };
+  /// A listener that is told by making its own request. It has no `tell`: make goes down to that request itself, so that its stack does not
+  /// grow with the depth.
+  struct within : listener {
+    basic_request& inner;
+    plain<within*> around{nullptr};  // by the thread that has taken it out of its list: from where it came down to it
+
+    explicit within(basic_request& r) noexcept : listener{nullptr}, inner{r} {}
+  };
 
   /// True if the request was made. Once true it stays so. acquire: pairs with make, for what the requester wrote before.
   bool is_made() const noexcept { return (word_.load(std::memory_order_acquire) & made) != 0; }
@@ -86,19 +94,48 @@ class basic_request {
     if (l.listed) unlink(l);
     unlock(was);
   }
-  /// Makes the request, and notifies all listeners, the newest first. Any number of times. O(listeners). Others may enter and leave between
-  /// two of them.
-  void make() noexcept {
-    lock();
-    // release: pairs with is_made. Before any listener is notified: each finds the request made.
-    word_.store(made | locked, std::memory_order_release);
-    for (listener* l = first_; l != nullptr; l = first_) {
-      unlink(*l);
-      l->tell(*l);  // a waiter that is woken here takes the lock bit before its frame ends
-      unlock(made);
-      lock();
+  /// `l`, which listens to this request, listens from now on to `outer`, to which this one listens. False: one of the two was made, and
+  /// nothing has changed. The caller knows that `l` entered in time, and does not leave meanwhile.
+  bool hand_over(listener& l, basic_request& outer) noexcept {
+    std::uint32_t const of_outer = outer.lock();
+    std::uint32_t const of_this = lock();
+    bool const moves = of_outer == 0 && of_this == 0;
+    if (moves) {
+      unlink(l);
+      outer.link(l);
     }
-    unlock(made);
+    unlock(of_this);
+    outer.unlock(of_outer);
+    return moves;
+  }
+  /// Makes the request, and notifies all listeners, the newest first; those of a request inside before the next one. Any number of times.
+  /// O(listeners). Others may enter and leave between two of them. It needs a stack of fixed size, however deep requests are nested.
+  void make() noexcept {
+    within* at = nullptr;     // whose request is notifying now; null: this one
+    basic_request* r = this;  // that request
+    for (;;) {
+      // release: pairs with is_made. Before any listener is notified: each finds the request made.
+      if (r->lock() == 0) r->word_.store(made | locked, std::memory_order_release);
+      listener* const l = r->first_;
+      if (l != nullptr) {
+        r->unlink(*l);
+        if (l->tell == nullptr) {  // the lock bit stays set until those inside were notified: so `l` stays
+          auto& in = static_cast<within&>(*l);
+          in.around = at;
+          at = &in;
+          r = &in.inner;
+          continue;
+        }
+        l->tell(*l);  // a waiter that is woken here takes the lock bit before its frame ends
+      } else if (at != nullptr) {
+        r->unlock(made);
+        at = at->around;  // it lives: the lock bit of the request around it is set
+        r = at != nullptr ? &at->inner : this;
+      } else {
+        return r->unlock(made);
+      }
+      r->unlock(made);
+    }
   }
   /// Afterwards no listener is in the list, and the request is not made. By the only thread that knows of it. relaxed: the thread that
   /// hands it on orders that.
@@ -179,15 +216,16 @@ struct children;
 class stack;
 
 /// It is in a table, at an address that stays: so its id finds it without a lock. It ends with its last holder: the frame that made it,
-/// jobs, fibers, regions inside of it. Forks need not hold it, since they end before the frame that joins them.
+/// jobs, fibers, regions inside of it. Forks need not hold it, since they end before the frame that joins them. A region inside may come to
+/// be in the next one around, where this one adds nothing: README.md, "Chains".
 ///
 /// A region of a stolen branch is simpler: it lives as long as the frame of the thief that runs the branch, and has no holders. So is that
 /// of the later children of a scope. later.hpp.
-class NOPAL_API stop_region : private basic_request<>::listener {
+class NOPAL_API stop_region : private basic_request<>::within {
  public:
   basic_request<> request;
 
-  stop_region() noexcept : listener{[](listener& l) noexcept { static_cast<stop_region&>(l).request.make(); }} {}
+  stop_region() noexcept : within{request} {}
   stop_region(stop_region const&) = delete;
   stop_region& operator=(stop_region const&) = delete;
 
@@ -217,6 +255,9 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   nopal::priority priority() const noexcept { return priority_; }
   /// True if what runs in it is asked to stop. Reads a clock only if there is a deadline that has not passed.
   bool asks() const noexcept { return request.is_made() || (deadline_ != time_point::max() && now_by(deadline_) >= deadline_); }
+  /// From now on the code that made it by make_asked_region makes its request no longer. By that code. release: pairs with adds_nothing,
+  /// for a request that it has made.
+  void no_longer_asked_by_maker() noexcept { maker_asks_.store(false, std::memory_order_release); }
 
  private:
   friend class region_table;
@@ -239,6 +280,10 @@ class NOPAL_API stop_region : private basic_request<>::listener {
   nopal::priority priority_ = nopal::priority::normal;
   time_point deadline_ = time_point::max();
   std::optional<std::stop_callback<asked_by_token>> token_;
+  std::stop_token own_token_;  // of token_
+  std::atomic<bool> maker_asks_{false};
+  std::atomic<std::uint32_t> depth_{1};       // how many regions its way out has, itself among them, or more than that
+  std::atomic<std::uint32_t> most_depth_{0};  // before it gets a deeper one inside, its way out is made shorter
   stop_region* next_free_ = nullptr;
 };
 
@@ -258,6 +303,8 @@ inline region_id listened_to(region_id id) noexcept { return id != no_region ? r
 NOPAL_API region_id make_region(std::stop_token t, time_point deadline, region_id outer);
 /// As above, and what runs in it is as urgent as `p` says; otherwise it is as urgent as in `outer`.
 NOPAL_API region_id make_region(priority p, region_id outer);
+/// As above, without a token, and the caller may make its request at any time, until it calls no_longer_asked_by_maker.
+NOPAL_API region_id make_asked_region(region_id outer);
 /// A region in which nothing is asked to stop, as urgent as `p` says. Throws as make_region.
 NOPAL_API region_id make_shield(priority p);
 /// How urgent what runs in a region is.

@@ -109,7 +109,7 @@ class work : public resumable {
 
 // A receiver's stop token asks a stop region of nopal: while one of these lives, the caller runs in a region that the token asks, so that
 // nopal::stop_requested, loops and waits see the request. Used by bulk.hpp and tasks.hpp.
-// Next: core/stop/here.hpp, inside_region.
+// Next: core/stop/here.hpp, inside_asked_region.
 
 /// The token of a receiver.
 template <class Receiver>
@@ -136,10 +136,10 @@ class asked_by {
 
  private:
   struct region_with_token {
-    inside_region region;
+    inside_asked_region region;
     stdexec::stop_callback_for_t<Token, ask_region> token;  // leaves before the region ends
 
-    explicit region_with_token(Token t) : region{std::stop_token{}, time_point::max()}, token{std::move(t), ask_region{region_here()}} {}
+    explicit region_with_token(Token t) : token{std::move(t), ask_region{region.id()}} {}
   };
   bool const asks_;
   union {  // no std::optional: GCC 12 warns of that, in the program of whoever includes this
